@@ -1,0 +1,37 @@
+# The kernel layer. Files named *.isa.cpp hold the hot loops: torch-free, without any inline
+# function of the standard library, compiled once for each instruction set and chosen at run time.
+file(GLOB kernel_sources CONFIGURE_DEPENDS src/kernel/*.cpp)
+file(GLOB isa_sources CONFIGURE_DEPENDS src/kernel/*.isa.cpp)
+list(REMOVE_ITEM kernel_sources ${isa_sources})
+if(PUSHDOWN_HAVE_CUDA)
+  list(FILTER kernel_sources EXCLUDE REGEX "/nocuda\\.cpp$")
+  file(GLOB cuda_sources CONFIGURE_DEPENDS src/kernel/*.cu)
+endif()
+add_library(pushdown_kernel STATIC ${kernel_sources} ${cuda_sources})
+target_link_libraries(pushdown_kernel PUBLIC pushdown_base)
+target_precompile_headers(pushdown_kernel REUSE_FROM pushdown_base)
+if(PUSHDOWN_HAVE_CUDA)
+  set_target_properties(pushdown_kernel PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  target_compile_definitions(pushdown_kernel PRIVATE PUSHDOWN_HAVE_CUDA=1)
+endif()
+
+set(flags_baseline "")
+set(flags_avx2 -mavx2 -mfma)
+set(flags_avx512 -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512)
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(PUSHDOWN_ISAS baseline avx2 avx512)
+  target_compile_definitions(pushdown_kernel PRIVATE PUSHDOWN_X86=1)
+else()
+  set(PUSHDOWN_ISAS baseline)
+endif()
+foreach(isa ${PUSHDOWN_ISAS})
+  add_library(pushdown_kernel_${isa} OBJECT ${isa_sources})
+  target_include_directories(pushdown_kernel_${isa} PRIVATE src)
+  # -O3 in every build type but the sanitizers': the loops are useless without it. Reassociation is
+  # allowed here, so sums are vectorised; infinities and NaNs keep their meaning.
+  target_compile_options(pushdown_kernel_${isa} PRIVATE ${flags_${isa}} -ffp-contract=fast
+    -fno-math-errno -fno-trapping-math -fassociative-math -fno-signed-zeros
+    $<$<NOT:$<BOOL:${PUSHDOWN_ASAN}>>:-O3>)
+  target_compile_definitions(pushdown_kernel_${isa} PRIVATE PUSHDOWN_ISA=${isa})
+  target_sources(pushdown_kernel PRIVATE $<TARGET_OBJECTS:pushdown_kernel_${isa}>)
+endforeach()

@@ -1,0 +1,68 @@
+# Finds LibTorch without its own TorchConfig.cmake, which for CUDA builds insists on compilers and
+# libraries that are not needed here.
+#   in : PUSHDOWN_TORCH_DIR  empty = the system's LibTorch; else a torch package (…/site-packages/torch)
+#   out: target pushdown::torch, PUSHDOWN_TORCH_VERSION, PUSHDOWN_TORCH_CUDA
+set(PUSHDOWN_TORCH_DIR "$ENV{PUSHDOWN_TORCH_DIR}" CACHE PATH
+    "LibTorch or Python torch package directory; empty: the system's")
+option(PUSHDOWN_TRIM_TORCH
+       "Shadow libtorch's unused OpenCV/FFmpeg dependencies with empty libraries (starts 140 ms sooner)" ON)
+
+if(PUSHDOWN_TORCH_DIR)
+  set(torch_hints PATHS ${PUSHDOWN_TORCH_DIR} NO_DEFAULT_PATH)
+endif()
+find_path(PUSHDOWN_TORCH_INCLUDE ATen/ATen.h ${torch_hints} PATH_SUFFIXES include REQUIRED)
+foreach(library torch_cpu torch c10)
+  find_library(PUSHDOWN_LIB_${library} ${library} ${torch_hints} PATH_SUFFIXES lib REQUIRED)
+endforeach()
+foreach(library torch_cuda c10_cuda)
+  find_library(PUSHDOWN_LIB_${library} ${library} ${torch_hints} PATH_SUFFIXES lib)
+endforeach()
+
+set(torch_api ${PUSHDOWN_TORCH_INCLUDE}/torch/csrc/api/include)
+# From 2.9 on torch/version.h only forwards to torch/headeronly/version.h.
+find_file(torch_version_header version.h NO_DEFAULT_PATH NO_CACHE
+          PATHS ${PUSHDOWN_TORCH_INCLUDE}/torch/headeronly ${torch_api}/torch)
+file(READ ${torch_version_header} torch_version_text)
+string(REGEX MATCH "TORCH_VERSION_MAJOR ([0-9]+)" _ "${torch_version_text}")
+set(torch_major ${CMAKE_MATCH_1})
+string(REGEX MATCH "TORCH_VERSION_MINOR ([0-9]+)" _ "${torch_version_text}")
+set(PUSHDOWN_TORCH_VERSION ${torch_major}.${CMAKE_MATCH_1})
+
+add_library(pushdown_torch INTERFACE)
+add_library(pushdown::torch ALIAS pushdown_torch)
+target_include_directories(pushdown_torch SYSTEM INTERFACE ${PUSHDOWN_TORCH_INCLUDE} ${torch_api})
+set(torch_libraries ${PUSHDOWN_LIB_torch} ${PUSHDOWN_LIB_torch_cpu})
+set(PUSHDOWN_TORCH_CUDA OFF)
+if(PUSHDOWN_LIB_torch_cuda)
+  set(PUSHDOWN_TORCH_CUDA ON)
+  list(APPEND torch_libraries ${PUSHDOWN_LIB_torch_cuda} ${PUSHDOWN_LIB_c10_cuda})
+  target_compile_definitions(pushdown_torch INTERFACE PUSHDOWN_TORCH_CUDA=1)
+endif()
+list(JOIN torch_libraries "," torch_list)
+# torch_cuda registers itself from static initialisers: the linker must not drop it.
+target_link_libraries(pushdown_torch INTERFACE
+  "-Wl,--push-state,--no-as-needed,${torch_list},--pop-state" ${PUSHDOWN_LIB_c10})
+
+# Debian's libtorch_cpu is linked against 24 libraries that it never calls. Empty libraries of the
+# same names, found first through DT_RPATH, save their loading.
+if(PUSHDOWN_TRIM_TORCH AND NOT PUSHDOWN_TORCH_DIR)
+  execute_process(COMMAND ldd -u ${PUSHDOWN_LIB_torch_cpu} OUTPUT_VARIABLE unused ERROR_QUIET)
+  string(REGEX MATCHALL "lib(opencv_[a-z0-9]+|av[a-z]+|sw[a-z]+|lmdb|leveldb)\\.so[.0-9a-z]*"
+         unused "${unused}")
+  set(PUSHDOWN_STUB_DIR ${CMAKE_BINARY_DIR}/torch-stubs)
+  file(MAKE_DIRECTORY ${PUSHDOWN_STUB_DIR})
+  file(WRITE ${CMAKE_BINARY_DIR}/empty.c "")
+  foreach(name ${unused})
+    if(NOT EXISTS ${PUSHDOWN_STUB_DIR}/${name})
+      execute_process(COMMAND ${CMAKE_CXX_COMPILER} -x c -shared -nostdlib -Wl,-soname,${name}
+                      -o ${PUSHDOWN_STUB_DIR}/${name} ${CMAKE_BINARY_DIR}/empty.c
+                      COMMAND_ERROR_IS_FATAL ANY)
+    endif()
+  endforeach()
+  if(unused)
+    # DT_RPATH, not RUNPATH: it must also govern libtorch's own dependencies.
+    target_link_options(pushdown_torch INTERFACE -Wl,--disable-new-dtags
+                        "-Wl,-rpath,$ORIGIN/torch-stubs:${PUSHDOWN_STUB_DIR}")
+  endif()
+endif()
+message(STATUS "LibTorch ${PUSHDOWN_TORCH_VERSION}, CUDA ${PUSHDOWN_TORCH_CUDA}: ${PUSHDOWN_LIB_torch_cpu}")

@@ -1,0 +1,20 @@
+// What a trainable module (controller, stack, output layer) needs to make its parameters.
+#pragma once
+#include "base/random.h"
+#include "base/torch.h"
+
+namespace pushdown {
+
+struct ModuleContext {
+  std::int64_t input = 0;            // size of the vector that drives the module
+  at::TensorOptions tensor_options;  // dtype and device of the parameters
+  Random* random = nullptr;          // consumed in the order in which parameters are made
+};
+
+// A leaf that requires a gradient, drawn uniformly from [low, high).
+Tensor uniform_parameter(at::IntArrayRef shape, double low, double high, const ModuleContext&);
+// Xavier uniform (Glorot and Bengio, 2010) with `gain` for a weight of shape out x in.
+Tensor xavier_parameter(std::int64_t out, std::int64_t in, double gain, const ModuleContext&);
+Tensor zero_parameter(at::IntArrayRef shape, const ModuleContext&);
+
+}  // namespace pushdown

@@ -1,0 +1,213 @@
+#include "base/options.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+
+namespace pushdown {
+namespace {
+
+OptionSpec spec_of(std::string name, OptionSpec::Type type, Json default_value, std::string doc) {
+  OptionSpec spec;
+  spec.name = std::move(name);
+  spec.type = type;
+  spec.default_value = std::move(default_value);
+  spec.doc = std::move(doc);
+  return spec;
+}
+
+std::string_view kind_of(const Json& value) {
+  if (value.is_null()) return "nothing";
+  if (value.is_boolean()) return "a boolean";
+  if (value.is_number()) return "a number";
+  if (value.is_string()) return "a text";
+  return value.is_array() ? "a list" : "a table";
+}
+
+std::string shown(const Json& value) {
+  if (value.is_number() || value.is_boolean()) return value.dump();
+  if (value.is_string())
+    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return std::string(kind_of(value));
+}
+
+void check_range(std::string_view where, const OptionSpec& spec, double value) {
+  check(!std::isnan(value), where, "option '{}' must be a number, got nan", spec.name);
+  if (value >= spec.minimum && value <= spec.maximum) return;
+  if (std::isinf(spec.maximum))
+    fail(where, "option '{}' must be at least {}, got {}", spec.name, spec.minimum, value);
+  fail(where, "option '{}' must be between {} and {}, got {}", spec.name, spec.minimum,
+       spec.maximum, value);
+}
+
+Json checked(std::string_view where, const OptionSpec& spec, const Json& value) {
+  const auto expected = [&](std::string_view what) {
+    fail(where, "option '{}' must be {}, got {}", spec.name, what, shown(value));
+  };
+  switch (spec.type) {
+    case OptionSpec::Type::boolean:
+      if (!value.is_boolean()) expected("true or false");
+      return value;
+    case OptionSpec::Type::integer: {
+      if (!value.is_number()) expected("an integer");
+      const double number = value.get<double>();
+      if (std::floor(number) != number || std::fabs(number) > 9007199254740992.0)
+        expected("an integer");
+      check_range(where, spec, number);
+      return static_cast<std::int64_t>(number);
+    }
+    case OptionSpec::Type::number:
+      if (!value.is_number()) expected("a number");
+      check_range(where, spec, value.get<double>());
+      return value.get<double>();
+    case OptionSpec::Type::text:
+      if (!value.is_string()) expected("a text");
+      if (!spec.choices.empty() &&
+          std::find(spec.choices.begin(), spec.choices.end(), value.get<std::string>()) ==
+              spec.choices.end()) {
+        const auto near = nearest_names(value.get<std::string>(), spec.choices);
+        fail(where, "option '{}' must be one of {}, got {}{}", spec.name,
+             quoted_list(spec.choices), shown(value),
+             near.empty() ? "" : "; did you mean " + near + "?");
+      }
+      return value;
+    case OptionSpec::Type::list:
+      // An empty Lua table cannot tell whether it is a list.
+      if (value.is_object() && value.empty()) return Json::array();
+      if (!value.is_array()) expected("a list");
+      return value;
+    case OptionSpec::Type::table:
+      if (value.is_array() && value.empty()) return Json::object();
+      if (!value.is_object()) expected("a table of options");
+      return value;
+  }
+  return value;
+}
+
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+OptionSpec boolean_option(std::string name, bool default_value, std::string doc) {
+  return spec_of(std::move(name), OptionSpec::Type::boolean, default_value, std::move(doc));
+}
+
+OptionSpec integer_option(std::string name, Json default_value, std::string doc, double minimum) {
+  auto spec = spec_of(std::move(name), OptionSpec::Type::integer, std::move(default_value),
+                      std::move(doc));
+  spec.minimum = minimum;
+  return spec;
+}
+
+OptionSpec number_option(std::string name, Json default_value, std::string doc, double minimum) {
+  auto spec =
+      spec_of(std::move(name), OptionSpec::Type::number, std::move(default_value), std::move(doc));
+  spec.minimum = minimum;
+  return spec;
+}
+
+OptionSpec text_option(std::string name, Json default_value, std::string doc,
+                       std::vector<std::string> choices) {
+  auto spec =
+      spec_of(std::move(name), OptionSpec::Type::text, std::move(default_value), std::move(doc));
+  spec.choices = std::move(choices);
+  return spec;
+}
+
+OptionSpec list_option(std::string name, Json default_value, std::string doc) {
+  return spec_of(std::move(name), OptionSpec::Type::list, std::move(default_value),
+                 std::move(doc));
+}
+
+OptionSpec table_option(std::string name, Json default_value, std::string doc) {
+  return spec_of(std::move(name), OptionSpec::Type::table, std::move(default_value),
+                 std::move(doc));
+}
+
+Json resolve_options(std::string_view where, const std::vector<OptionSpec>& specs,
+                     const Json& given) {
+  check(given.is_null() || given.is_object() || (given.is_array() && given.empty()), where,
+        "options must be a table with named entries, got {}", kind_of(given));
+  if (given.is_object()) {
+    std::vector<std::string> valid;
+    for (const auto& spec : specs) valid.push_back(spec.name);
+    for (const auto& [key, value] : given.items()) {
+      if (std::find(valid.begin(), valid.end(), key) != valid.end()) continue;
+      const auto near = nearest_names(key, valid);
+      if (valid.empty()) fail(where, "unknown option '{}'; there are no options", key);
+      fail(where, "unknown option '{}'{}; the options are {}", key,
+           near.empty() ? "" : ", did you mean " + near + "?", quoted_list(valid));
+    }
+  }
+  Json resolved = Json::object();
+  for (const auto& spec : specs) {
+    const bool has = given.is_object() && given.contains(spec.name) && !given[spec.name].is_null();
+    check(has || !spec.required, where, "option '{}' ({}) is missing", spec.name, spec.doc);
+    resolved[spec.name] = has ? checked(where, spec, given[spec.name]) : spec.default_value;
+  }
+  return resolved;
+}
+
+std::string_view type_name(OptionSpec::Type type) {
+  switch (type) {
+    case OptionSpec::Type::boolean: return "boolean";
+    case OptionSpec::Type::integer: return "integer";
+    case OptionSpec::Type::number: return "number";
+    case OptionSpec::Type::text: return "text";
+    case OptionSpec::Type::list: return "list";
+    case OptionSpec::Type::table: return "table";
+  }
+  return "value";
+}
+
+std::string describe(const OptionSpec& spec) {
+  std::string kind(type_name(spec.type));
+  if (!spec.choices.empty()) kind = quoted_list(spec.choices);
+  const std::string preset = spec.required                  ? "required"
+                             : spec.default_value.is_null() ? "optional"
+                                                            : "default " + spec.default_value.dump();
+  return fmt::format("{:<18} {}, {}: {}", spec.name, kind, preset, spec.doc);
+}
+
+std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid) {
+  const std::size_t limit = std::max<std::size_t>(1, wanted.size() / 2);
+  std::size_t best = limit;
+  std::vector<std::string> nearest;
+  for (const auto& name : valid) {
+    const bool prefix = !wanted.empty() && name.starts_with(wanted);
+    const std::size_t distance = prefix ? 1 : edit_distance(wanted, name);
+    if (distance > best) continue;
+    if (distance < best) nearest.clear();
+    best = distance;
+    nearest.push_back(name);
+  }
+  std::string text;
+  for (std::size_t i = 0; i < nearest.size() && i < 3; ++i)
+    text += (i == 0 ? "'" : " or '") + nearest[i] + "'";
+  return text;
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " and " : ", ";
+    text += "'" + names[i] + "'";
+  }
+  return text;
+}
+
+}  // namespace pushdown

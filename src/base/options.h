@@ -1,0 +1,61 @@
+// Named, typed options. A row of a registry, a trainer or a sampler declares its options as a list
+// of OptionSpec; resolve_options() merges what the user gave with the defaults, checks types,
+// ranges and choices, and refuses unknown keys with the nearest valid ones. The result holds every
+// option, so it is also the full configuration that a run folder records.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pushdown {
+
+// A dynamic value: null, boolean, integer, number, text, list or table (keys in order of insertion).
+using Json = nlohmann::ordered_json;
+
+struct OptionSpec {
+  enum class Type { boolean, integer, number, text, list, table };
+
+  std::string name;
+  Type type = Type::text;
+  Json default_value;  // null: the option is absent unless given
+  std::string doc;     // one line
+  bool required = false;
+  std::vector<std::string> choices = {};  // of a text option; empty: any text
+  double minimum = -std::numeric_limits<double>::infinity();
+  double maximum = std::numeric_limits<double>::infinity();
+
+  OptionSpec& require() { return required = true, *this; }
+  OptionSpec& between(double low, double high) { return minimum = low, maximum = high, *this; }
+};
+
+OptionSpec boolean_option(std::string name, bool default_value, std::string doc);
+OptionSpec integer_option(std::string name, Json default_value, std::string doc,
+                          double minimum = -std::numeric_limits<double>::infinity());
+OptionSpec number_option(std::string name, Json default_value, std::string doc,
+                         double minimum = -std::numeric_limits<double>::infinity());
+OptionSpec text_option(std::string name, Json default_value, std::string doc,
+                       std::vector<std::string> choices = {});
+OptionSpec list_option(std::string name, Json default_value, std::string doc);
+OptionSpec table_option(std::string name, Json default_value, std::string doc);
+
+// The given options with all defaults filled in, in the order of `specs`. Errors
+// (std::invalid_argument) name the key, what was expected and what came; `where` opens the message.
+// An integer option accepts 3 and 3.0 and stores an integer; a number option stores a double.
+Json resolve_options(std::string_view where, const std::vector<OptionSpec>& specs,
+                     const Json& given);
+
+// "integer", "text", ...: the word that messages and help use.
+std::string_view type_name(OptionSpec::Type type);
+// One help line: "states     integer, default 2     number of PDA states".
+std::string describe(const OptionSpec& spec);
+
+// The valid names nearest to `wanted` by edit distance, for "did you mean" messages:
+// "'states' or 'state'". Empty when nothing is near.
+std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid);
+// "'a', 'b' and 'c'".
+std::string quoted_list(const std::vector<std::string>& names);
+
+}  // namespace pushdown

@@ -1,0 +1,45 @@
+// Seeded random numbers: xoshiro256++ (Blackman and Vigna, 2019) seeded through splitmix64.
+// Independent streams come from (seed, stream), the state can be saved and restored, and the
+// numbers do not depend on the standard library.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace pushdown {
+
+class Random {
+ public:
+  using State = std::array<std::uint64_t, 4>;
+
+  explicit Random(std::uint64_t seed = 0, std::uint64_t stream = 0);
+  // A stream named by what it is for, so that adding a consumer moves no other numbers.
+  Random(std::uint64_t seed, std::string_view stream);
+
+  std::uint64_t next();                         // uniform over all 64-bit values
+  double uniform();                             // uniform in [0, 1), 53 bits
+  double uniform(double low, double high);      // uniform in [low, high)
+  std::uint64_t below(std::uint64_t count);     // uniform over 0 .. count-1, without bias
+  double normal();                              // standard normal (Box-Muller, one of the pair)
+
+  template <class T>
+  void shuffle(std::vector<T>& items) {
+    for (std::size_t i = items.size(); i > 1; --i) std::swap(items[i - 1], items[below(i)]);
+  }
+
+  const State& state() const { return state_; }
+  void set_state(const State& state) { state_ = state; }
+
+ private:
+  State state_;
+};
+
+// The state as 64 hexadecimal digits and back; throws std::invalid_argument on other text.
+std::string to_text(const Random::State& state);
+Random::State random_state_from_text(std::string_view text);
+
+}  // namespace pushdown

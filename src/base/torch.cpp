@@ -1,0 +1,49 @@
+#include "base/torch.h"
+
+#include <fmt/ranges.h>
+
+#include "base/check.h"
+
+namespace pushdown {
+
+std::string shape_text(const Tensor& tensor) {
+  if (!tensor.defined()) return "undefined";
+  if (tensor.dim() == 0) return "a scalar";
+  return fmt::format("{}", fmt::join(tensor.sizes(), " x "));
+}
+
+std::string dtype_name(at::ScalarType dtype) {
+  switch (dtype) {
+    case at::kFloat: return "float32";
+    case at::kDouble: return "float64";
+    case at::kLong: return "int64";
+    case at::kBool: return "bool";
+    default: return c10::toString(dtype);
+  }
+}
+
+at::ScalarType parse_dtype(const std::string& name) {
+  if (name == "float32") return at::kFloat;
+  if (name == "float64") return at::kDouble;
+  if (name == "int64") return at::kLong;
+  fail("dtype", "dtype must be 'float32', 'float64' or 'int64', got '{}'", name);
+}
+
+at::Device parse_device(const std::string& name) {
+  if (name == "cpu") return at::Device(at::kCPU);
+  const bool cuda = name == "cuda" || (name.starts_with("cuda:") && name.size() > 5 &&
+                                       name.size() < 9 &&
+                                       name.find_first_not_of("0123456789", 5) == name.npos);
+  check(cuda, "device", "device must be 'cpu', 'cuda' or 'cuda:n', got '{}'", name);
+  const int index = name == "cuda" ? 0 : std::stoi(name.substr(5));
+  if (!at::hasCUDA())
+    fail_environment("device", "'{}' was asked for, but no CUDA device can be used: {}", name,
+                     at::globalContext().hasCUDA() ? "no GPU was found"
+                                                   : "this LibTorch has no CUDA, or there is no GPU");
+  const auto count = at::detail::getCUDAHooks().getNumGPUs();
+  if (index >= count)
+    fail_environment("device", "'{}' was asked for, but there are {} CUDA devices", name, count);
+  return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
+}
+
+}  // namespace pushdown

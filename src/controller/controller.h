@@ -1,0 +1,43 @@
+// The interface of a recurrent controller: input and state -> hidden and state.
+//
+// Dimension letters: B batch, I input, H hidden.
+#pragma once
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "base/module_context.h"
+#include "base/registry.h"
+
+namespace pushdown {
+
+// The tensors a cell carries from step to step; which ones is the cell's business.
+using ControllerState = std::vector<Tensor>;
+
+class Controller {
+ public:
+  virtual ~Controller() = default;
+
+  virtual std::int64_t hidden_size() const = 0;
+  // The state before any symbol: all zero.
+  virtual ControllerState initial(std::int64_t batch) const = 0;
+  // input : B x I -> hidden : B x H and the next state.
+  virtual std::pair<Tensor, ControllerState> step(const Tensor& input,
+                                                  const ControllerState& state) const = 0;
+
+  // Trainable tensors by name, shared, not copied.
+  const ParameterList& parameters() const { return parameters_; }
+
+ protected:
+  ParameterList parameters_;
+};
+using ControllerPtr = std::shared_ptr<Controller>;
+
+using ControllerKind = RegistryRow<ControllerPtr (*)(const Json&, const ModuleContext&)>;
+
+const std::vector<ControllerKind>& controller_kinds();
+
+// {kind = 'lstm', hidden = 20} -> a controller with freshly initialised parameters.
+ControllerPtr make_controller(const Json& options, const ModuleContext& context);
+
+}  // namespace pushdown

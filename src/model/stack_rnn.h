@@ -1,0 +1,28 @@
+// A recurrent controller with a stack: the only class that sees both.
+//   h_t = controller(x_t ++ reading_{t-1}),   stack_t = update(stack_{t-1}, h_t)
+#pragma once
+#include "controller/controller.h"
+#include "stack/stack.h"
+
+namespace pushdown {
+
+class StackRnn {
+ public:
+  // `input` is the size of x_t; the controller is made for input + reading size.
+  StackRnn(const Json& controller, const Json& stack, std::int64_t input,
+           at::TensorOptions tensor_options, Random& random);
+
+  const Controller& controller() const { return *controller_; }
+  const Stack& stack() const { return *stack_; }
+  std::int64_t hidden_size() const { return controller_->hidden_size(); }
+  ParameterList parameters() const;  // controller.*, stack.*
+
+  // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0.
+  Tensor run(const Tensor& inputs) const;
+
+ private:
+  ControllerPtr controller_;
+  StackPtr stack_;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,65 @@
+// The interface of a differentiable stack as a network sees it: a memory driven by a controller's
+// hidden vector. It owns its action layer (hidden -> actions); the bare data structure behind it is
+// reached through the registry's `simulate`.
+//
+// Dimension letters: B batch, n length, H hidden, R reading size.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/module_context.h"
+#include "base/registry.h"
+
+namespace pushdown {
+
+// What a stack remembers between two steps; immutable for its user.
+class StackState {
+ public:
+  virtual ~StackState() = default;
+};
+using StackStatePtr = std::shared_ptr<const StackState>;
+
+class Stack {
+ public:
+  virtual ~Stack() = default;
+
+  virtual std::int64_t reading_size() const = 0;
+  // The stack before any symbol was read. `length`: an upper bound on the updates to come.
+  virtual StackStatePtr initial(std::int64_t batch, std::int64_t length) const = 0;
+  // One step, driven by hidden : B x H.
+  virtual StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const = 0;
+  virtual Tensor reading(const StackStatePtr& state) const = 0;  // B x R
+
+  // Trainable tensors of the action layer, by name. The tensors are shared, not copied.
+  const ParameterList& parameters() const { return parameters_; }
+
+ protected:
+  ParameterList parameters_;
+};
+using StackPtr = std::shared_ptr<Stack>;
+
+// Named tensors given to the bare data structure.
+using NamedTensors = std::map<std::string, Tensor>;
+
+struct StackKind : RegistryRow<StackPtr (*)(const Json& options, const ModuleContext&)> {
+  // The tensors that simulate() takes, each with shape and meaning; empty: cannot be simulated.
+  std::vector<std::pair<std::string, std::string>> inputs;
+  // Options of the bare structure (sizes, conventions).
+  std::vector<OptionSpec> simulate_options;
+  // Drives the bare structure: readings B x (n+1) x R, the reading before any step first.
+  // Differentiable in every floating-point input.
+  Tensor (*simulate)(const Json& options, const NamedTensors& inputs) = nullptr;
+};
+
+const std::vector<StackKind>& stack_kinds();
+
+// {kind = 'superposition', size = 2} -> a stack with freshly initialised parameters.
+StackPtr make_stack(const Json& options, const ModuleContext& context);
+
+// {kind = ..., options...} and the named tensors -> readings.
+Tensor simulate_stack(const Json& options, const NamedTensors& inputs);
+
+}  // namespace pushdown

@@ -1,0 +1,68 @@
+# `make run` and `make test` are the two commands; on Debian they install what is missing first.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+BUILD := build/release
+SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
+
+.PHONY: help run build test test-slow bench asan format format-check lint docs install clean packages
+
+help:
+	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
+	@echo 'make test       build everything and run the tests (without those labelled slow)'
+	@echo 'make build      build everything: build/release/pushdown and the tests'
+	@echo 'make test-slow  run the tests labelled slow'
+	@echo 'make bench      run the benchmarks'
+	@echo 'make asan       build and test with the address and undefined-behaviour sanitizers'
+	@echo 'make format     rewrite the C++ sources in the project style'
+	@echo 'make lint       check the C++ style and the Lua sources'
+	@echo 'make docs       generate docs/api.md and docs/tutorial again'
+	@echo 'make install    install to PREFIX (now $(PREFIX))'
+	@echo 'make clean      remove build/'
+
+packages:
+	@scripts/tools/install_packages.sh build
+
+$(BUILD)/build.ninja:
+	cmake --preset release
+
+run: packages $(BUILD)/build.ninja
+	cmake --build --preset release -j $(JOBS) --target shell core
+	$(BUILD)/pushdown scripts/tutorial/01_first_run.lua
+
+build: packages $(BUILD)/build.ninja
+	cmake --build --preset release -j $(JOBS)
+
+test: build
+	ctest --preset release -LE slow -j2
+
+test-slow: build
+	ctest --preset release -L slow
+
+bench: build
+	@if [ -x $(BUILD)/bench ]; then $(BUILD)/bench; else echo 'No benchmark was built.' >&2; exit 1; fi
+
+asan: packages
+	cmake --preset asan
+	cmake --build --preset asan -j $(JOBS)
+	ctest --preset asan -LE slow -j2
+
+format:
+	@scripts/tools/install_packages.sh check
+	$(SOURCES) | xargs -0 clang-format -i
+
+format-check:
+	@scripts/tools/install_packages.sh check
+	$(SOURCES) | xargs -0 clang-format --dry-run -Werror
+
+lint: format-check
+	luacheck -q scripts grammars tests
+
+docs: build
+	$(BUILD)/pushdown scripts/tools/make_api.lua
+	$(BUILD)/pushdown scripts/tools/make_tutorial.lua
+
+install: build
+	cmake --install $(BUILD) --prefix '$(PREFIX)'
+
+clean:
+	rm -rf build

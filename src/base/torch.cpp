@@ -29,6 +29,12 @@ at::ScalarType parse_dtype(const std::string& name) {
   fail("dtype", "dtype must be 'float32', 'float64' or 'int64', got '{}'", name);
 }
 
+#ifdef PUSHDOWN_TORCH_CUDA
+constexpr std::string_view kNoCuda = "LibTorch finds no GPU";
+#else
+constexpr std::string_view kNoCuda = "this build's LibTorch has no CUDA (see PUSHDOWN_TORCH_DIR)";
+#endif
+
 at::Device parse_device(const std::string& name) {
   if (name == "cpu") return at::Device(at::kCPU);
   const bool cuda = name == "cuda" || (name.starts_with("cuda:") && name.size() > 5 &&
@@ -37,9 +43,7 @@ at::Device parse_device(const std::string& name) {
   check(cuda, "device", "device must be 'cpu', 'cuda' or 'cuda:n', got '{}'", name);
   const int index = name == "cuda" ? 0 : std::stoi(name.substr(5));
   if (!at::hasCUDA())
-    fail_environment("device", "'{}' was asked for, but no CUDA device can be used: {}", name,
-                     at::globalContext().hasCUDA() ? "no GPU was found"
-                                                   : "this LibTorch has no CUDA, or there is no GPU");
+    fail_environment("device", "'{}' was asked for, but {}", name, kNoCuda);
   const auto count = at::detail::getCUDAHooks().getNumGPUs();
   if (index >= count)
     fail_environment("device", "'{}' was asked for, but there are {} CUDA devices", name, count);

@@ -1,0 +1,127 @@
+#include "base/parallel.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/check.h"
+
+namespace pushdown {
+namespace {
+
+class Pool {
+ public:
+  explicit Pool(int helpers) {
+    for (int i = 0; i < helpers; ++i) threads_.emplace_back([this] { serve(); });
+  }
+  ~Pool() {
+    {
+      std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    for (auto& thread : threads_) thread.join();
+  }
+
+  int helpers() const { return static_cast<int>(threads_.size()); }
+
+  void run(std::int64_t count, const std::function<void(std::int64_t)>& body) {
+    {
+      std::lock_guard lock(mutex_);
+      body_ = &body;
+      count_ = count;
+      next_ = 0;
+      error_ = nullptr;
+      busy_ = helpers();
+      ++round_;
+    }
+    wake_.notify_all();
+    work();
+    std::unique_lock lock(mutex_);
+    idle_.wait(lock, [this] { return busy_ == 0; });
+    body_ = nullptr;
+    if (error_) std::rethrow_exception(error_);
+  }
+
+ private:
+  void serve() {
+    inside = true;
+    std::uint64_t seen = 0;
+    for (;;) {
+      {
+        std::unique_lock lock(mutex_);
+        wake_.wait(lock, [&] { return stopping_ || round_ != seen; });
+        if (stopping_) return;
+        seen = round_;
+      }
+      work();
+      std::lock_guard lock(mutex_);
+      if (--busy_ == 0) idle_.notify_one();
+    }
+  }
+
+  void work() {
+    for (;;) {
+      const std::int64_t item = next_.fetch_add(1);
+      if (item >= count_) return;
+      try {
+        (*body_)(item);
+      } catch (const std::exception&) {
+        std::lock_guard lock(mutex_);
+        if (!error_) error_ = std::current_exception();
+        next_ = count_;
+      }
+    }
+  }
+
+ public:
+  static thread_local bool inside;
+
+ private:
+  std::vector<std::thread> threads_;
+  std::mutex mutex_;
+  std::condition_variable wake_, idle_;
+  const std::function<void(std::int64_t)>* body_ = nullptr;
+  std::int64_t count_ = 0;
+  std::atomic<std::int64_t> next_{0};
+  std::exception_ptr error_;
+  int busy_ = 0;
+  std::uint64_t round_ = 0;
+  bool stopping_ = false;
+};
+
+thread_local bool Pool::inside = false;
+
+std::unique_ptr<Pool>& pool() {
+  static std::unique_ptr<Pool> instance;
+  return instance;
+}
+
+}  // namespace
+
+void set_thread_count(int count) {
+  check(count >= 1 && count <= 1024, "threads", "the number of threads must be 1 to 1024, got {}",
+        count);
+  if (count == thread_count()) return;
+  pool() = count > 1 ? std::make_unique<Pool>(count - 1) : nullptr;
+}
+
+int thread_count() { return pool() ? pool()->helpers() + 1 : 1; }
+
+void parallel_for(std::int64_t count, const std::function<void(std::int64_t)>& body) {
+  if (!pool() || Pool::inside || count < 2) {
+    for (std::int64_t item = 0; item < count; ++item) body(item);
+    return;
+  }
+  Pool::inside = true;
+  struct Restore {
+    ~Restore() { Pool::inside = false; }
+  } restore;
+  pool()->run(count, body);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,72 @@
+// The list of stacks, and what holds for all of them.
+#include "base/check.h"
+#include "stack/kinds.h"
+
+namespace pushdown {
+
+const std::vector<StackKind>& stack_kinds() {
+  static const std::vector<StackKind> kinds{
+      none_stack(),
+      superposition_stack(),
+      stratification_stack(),
+      nondeterministic_stack(),
+  };
+  return kinds;
+}
+
+StackPtr make_stack(const Json& options, const ModuleContext& context) {
+  const auto [row, resolved] = resolve_kind("stack", stack_kinds(), options);
+  return row.make(resolved, context);
+}
+
+Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {
+  constexpr auto kWhere = "stack.simulate";
+  check(options.is_object() && options.contains("kind") && options["kind"].is_string(), kWhere,
+        "expected a table with a 'kind', one of {}", quoted_list(row_names(stack_kinds())));
+  const StackKind& kind = find_row(kWhere, stack_kinds(), options["kind"].get<std::string>());
+  check(kind.simulate != nullptr, kWhere, "kind '{}' has no data structure to simulate", kind.name);
+  const auto where = fmt::format("{} {}", kWhere, kind.name);
+
+  std::vector<std::string> names;
+  for (const auto& [name, doc] : kind.inputs) names.push_back(name);
+  for (const auto& [name, tensor] : inputs) {
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    check(known, where, "unknown tensor '{}'; the tensors are {}", name, quoted_list(names));
+    check(at::isFloatingType(tensor.scalar_type()), where,
+          "'{}' must be a float32 or float64 tensor, got {}", name,
+          dtype_name(tensor.scalar_type()));
+    check(tensor.scalar_type() == inputs.begin()->second.scalar_type() &&
+              tensor.device() == inputs.begin()->second.device(),
+          where, "'{}' and '{}' must have the same dtype and device", inputs.begin()->first, name);
+  }
+  Json rest = options;
+  rest.erase("kind");
+  return kind.simulate(resolve_options(where, kind.simulate_options, rest), inputs);
+}
+
+ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double gain,
+                              const ModuleContext& context, ParameterList& parameters) {
+  ActionLayer layer{xavier_parameter(rows, context.input, gain, context),
+                    uniform_parameter({rows}, -0.1, 0.1, context)};
+  parameters.emplace_back(name + "_weight", layer.weight);
+  parameters.emplace_back(name + "_bias", layer.bias);
+  return layer;
+}
+
+const Tensor& simulate_input(std::string_view kind, const NamedTensors& inputs,
+                             const std::string& name, at::IntArrayRef shape) {
+  const auto where = fmt::format("stack.simulate {}", kind);
+  std::string wanted;
+  for (const auto size : shape)
+    wanted += (wanted.empty() ? "" : " x ") + (size < 0 ? "any" : std::to_string(size));
+  const auto found = inputs.find(name);
+  check(found != inputs.end(), where, "tensor '{}' ({}) is missing", name, wanted);
+  const Tensor& tensor = found->second;
+  bool fits = tensor.dim() == static_cast<std::int64_t>(shape.size());
+  for (std::size_t d = 0; fits && d < shape.size(); ++d)
+    fits = shape[d] < 0 || tensor.size(static_cast<std::int64_t>(d)) == shape[d];
+  check(fits, where, "'{}' must be {}, got {}", name, wanted, shape_text(tensor));
+  return tensor;
+}
+
+}  // namespace pushdown

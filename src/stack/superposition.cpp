@@ -1,0 +1,87 @@
+// Superposition stack (Joulin and Mikolov 2015) over vectors of size m. With the probabilities of
+// push, pop and no_op, every cell becomes the mixture of what the three would put there:
+//   new[d] = push old[d-1] + pop old[d+1] + no_op old[d],   old[-1] = pushed vector,
+// zeros below the deepest cell; the reading is the top cell new[0], and 0 before any step.
+// Controller interface of Dusell and Chiang (2020), section 5.4: one stack, biases, no_op allowed,
+//   (push, pop, no_op) = softmax(W_a h + b_a),   pushed vector = sigmoid(W_v h + b_v).
+// Cost O(n m) per step.
+#include "base/check.h"
+#include "stack/kinds.h"
+
+namespace pushdown {
+namespace {
+
+// cells : B x D x m, actions : B x 3 (push, pop, no_op), vector : B x m -> B x (D+1) x m
+Tensor superposition_step(const Tensor& cells, const Tensor& actions, const Tensor& vector) {
+  const Tensor padded = at::constant_pad_nd(cells, {0, 0, 0, 2});  // B x (D+2) x m
+  const auto depth = cells.size(1) + 1;
+  const Tensor below = padded.narrow(1, 1, depth), same = padded.narrow(1, 0, depth);
+  const Tensor above = at::cat({vector.unsqueeze(1), cells}, 1);
+  const auto weight = actions.unsqueeze(-1).unsqueeze(-1).unbind(1);  // each B x 1 x 1
+  return weight[0] * above + weight[1] * below + weight[2] * same;
+}
+
+struct SuperpositionState : StackState {
+  Tensor cells;  // B x D x m, top first
+};
+
+class SuperpositionStack : public Stack {
+ public:
+  SuperpositionStack(const Json& options, const ModuleContext& context)
+      : size_(options["size"]),
+        options_(context.tensor_options),
+        action_(make_action_layer("action", 3, 1.0, context, parameters_)),
+        vector_(make_action_layer("vector", size_, 1.0, context, parameters_)) {}
+
+  std::int64_t reading_size() const override { return size_; }
+  StackStatePtr initial(std::int64_t batch, std::int64_t) const override {
+    auto state = std::make_shared<SuperpositionState>();
+    state->cells = at::zeros({batch, 1, size_}, options_);
+    return state;
+  }
+  StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
+    auto next = std::make_shared<SuperpositionState>();
+    next->cells = superposition_step(static_cast<const SuperpositionState&>(*state).cells,
+                                     action_(hidden).softmax(1), vector_(hidden).sigmoid());
+    return next;
+  }
+  Tensor reading(const StackStatePtr& state) const override {
+    return static_cast<const SuperpositionState&>(*state).cells.select(1, 0);
+  }
+
+ private:
+  std::int64_t size_;
+  at::TensorOptions options_;
+  ActionLayer action_, vector_;
+};
+
+Tensor simulate(const Json&, const NamedTensors& inputs) {
+  const Tensor& actions = simulate_input("superposition", inputs, "actions", {-1, -1, 3});
+  const auto batch = actions.size(0), length = actions.size(1);
+  const Tensor& vectors = simulate_input("superposition", inputs, "vectors", {batch, length, -1});
+  Tensor cells = at::zeros({batch, 1, vectors.size(2)}, vectors.options());
+  std::vector<Tensor> readings{cells.select(1, 0)};
+  for (std::int64_t t = 0; t < length; ++t) {
+    cells = superposition_step(cells, actions.select(1, t), vectors.select(1, t));
+    readings.push_back(cells.select(1, 0));
+  }
+  return at::stack(readings, 1);
+}
+
+}  // namespace
+
+StackKind superposition_stack() {
+  StackKind kind;
+  kind.name = "superposition";
+  kind.doc = "Superposition of push, pop and no-op over vector cells (Joulin and Mikolov 2015).";
+  kind.options = {integer_option("size", 20, "size m of the vector in a cell", 1)};
+  kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
+    return std::make_shared<SuperpositionStack>(options, context);
+  };
+  kind.inputs = {{"actions", "B x n x 3: weights of push, pop and no_op"},
+                 {"vectors", "B x n x m: the pushed vectors"}};
+  kind.simulate = simulate;
+  return kind;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,47 @@
+#include "base/parallel.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <vector>
+
+namespace pushdown {
+namespace {
+
+class Parallel : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override { set_thread_count(GetParam()); }
+  void TearDown() override { set_thread_count(1); }
+};
+
+TEST_P(Parallel, EveryItemRunsOnce) {
+  for (int round = 0; round < 200; ++round) {
+    std::vector<int> seen(17);
+    parallel_for(17, [&](std::int64_t i) { ++seen[i]; });
+    EXPECT_EQ(seen, std::vector<int>(17, 1));
+  }
+}
+
+TEST_P(Parallel, FirstErrorComesBackAndThePoolSurvives) {
+  EXPECT_THROW(parallel_for(8, [](std::int64_t i) {
+                 if (i == 3) throw std::invalid_argument("three");
+               }),
+               std::invalid_argument);
+  std::atomic<int> count{0};
+  parallel_for(8, [&](std::int64_t) { ++count; });
+  EXPECT_EQ(count, 8);
+}
+
+TEST_P(Parallel, NestedCallsRunInPlace) {
+  std::atomic<int> count{0};
+  parallel_for(4, [&](std::int64_t) { parallel_for(5, [&](std::int64_t) { ++count; }); });
+  EXPECT_EQ(count, 20);
+}
+
+INSTANTIATE_TEST_SUITE_P(Threads, Parallel, testing::Values(1, 2, 5));
+
+TEST(ParallelCount, RefusesNonsense) { EXPECT_THROW(set_thread_count(0), std::invalid_argument); }
+
+}  // namespace
+}  // namespace pushdown

@@ -1,5 +1,5 @@
 std = 'luajit'
-max_line_length = 100
+max_line_length = 110
 globals = {}
 read_globals = { 'pd', 'help' }
 exclude_files = { 'build/**' }

@@ -1,0 +1,56 @@
+-- Files and folders for scripts: whole-file reading and writing, and making folders.
+local M = {}
+
+-- `text` quoted for the shell.
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- Makes the folder and those above it. An error says which and why.
+function M.make_folder(path)
+  local pipe = assert(io.popen('mkdir -p -- ' .. quoted(path) .. ' 2>&1'))
+  local said = pipe:read('*a'):gsub('%s+$', '')
+  pipe:close()
+  if said ~= '' then error(("[files.make_folder] cannot make the folder '%s': %s"):format(path, said), 0) end
+end
+
+function M.exists(path)
+  local file = io.open(path, 'rb')
+  if file then file:close() end
+  return file ~= nil
+end
+
+function M.read(path)
+  local file, reason = io.open(path, 'rb')
+  if not file then error(("[files.read] cannot read '%s': %s"):format(path, reason), 0) end
+  local text, trouble = file:read('*a')
+  file:close()
+  if not text then error(("[files.read] cannot read '%s': %s"):format(path, trouble), 0) end
+  return text
+end
+
+-- Writes beside the file first and renames, so that a reader sees the old text or the new one.
+function M.write(path, text)
+  local temporary = path .. '.part'
+  local file, reason = io.open(temporary, 'wb')
+  if not file then error(("[files.write] cannot write '%s': %s"):format(path, reason), 0) end
+  local written, trouble = file:write(text)
+  local closed, late = file:close()
+  if written and closed then written, trouble = os.rename(temporary, path) else trouble = trouble or late end
+  if not written then
+    os.remove(temporary)
+    error(("[files.write] cannot write '%s': %s"):format(path, trouble), 0)
+  end
+end
+
+-- File names in a folder whose name matches the Lua pattern, sorted.
+function M.list(folder, pattern)
+  local pipe = assert(io.popen('ls -1 -- ' .. quoted(folder) .. ' 2>/dev/null'))
+  local names = {}
+  for name in pipe:lines() do
+    if name:match(pattern or '') then names[#names + 1] = name end
+  end
+  pipe:close()
+  table.sort(names)
+  return names
+end
+
+return M

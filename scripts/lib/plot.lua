@@ -1,0 +1,85 @@
+-- Pictures of results: line charts, bar charts and heat maps as self-contained SVG files, and the
+-- same line charts as text for the terminal.
+--
+--   plot.lines{ title = 'Marked reversal', x_label = 'epoch', y_label = 'nats per symbol',
+--     series = { { name = 'NS-RNN', x = {1, 2, 3}, y = {0.4, 0.2, 0.1} } }, path = 'curves.svg' }
+local files = require 'pushdown.files'
+local text = require 'pushdown.plot.text'
+
+local M = {}
+
+local function finish(spec, picture)
+  if spec.path then files.write(spec.path, picture) end
+  return picture
+end
+
+-- plot.lines(options) -> the SVG as text, also written to options.path where that is given.
+--   title, x_label, y_label   texts (units belong in the labels)
+--   series    list of {name=, y=, x= (default 1, 2, ...), low=, high= (a band), style= 'line' |
+--             'points' | 'steps', markers= (false: none)}; a NaN or infinite value is a gap
+--   reference a number, {value=, name=} or a list of those: dashed horizontal lines
+--   x_log, y_log, x_min, x_max, y_min, y_max, width, height (pixels)
+function M.lines(spec) return finish(spec, require 'pushdown.plot.lines'(spec)) end
+
+-- plot.text(options) -> the same chart, without its bands, as text for the terminal. Further options:
+-- columns (width, default the terminal's), rows (height), ascii (default: as the locale says).
+M.text = text.draw
+
+-- plot.bars(options) -> SVG of grouped bars: categories, series = {{name=, y=, low=, high=}},
+-- title, x_label, y_label, reference = {value=, name=}, y_min, y_max, width, height, path.
+function M.bars(spec) return finish(spec, require 'pushdown.plot.bars'(spec)) end
+
+-- plot.heat_map(options) -> SVG of a matrix: values (list of rows, the first on top), x_labels,
+-- y_labels, x_label, y_label, value_label, low, high (ends of the colour scale), show_values,
+-- format, title, width, height, path. Missing and infinite values are grey.
+function M.heat_map(spec) return finish(spec, require 'pushdown.plot.heat_map'(spec)) end
+
+local function column(history, key)
+  local x, y, any = {}, {}, false
+  for i, row in ipairs(history) do
+    x[i] = row.epoch or i
+    y[i] = type(row[key]) == 'number' and row[key] or 0 / 0
+    any = any or y[i] == y[i]
+  end
+  return any and { x = x, y = y } or nil
+end
+
+-- The options of the learning curves of one training or several. `histories` is a list of {name=,
+-- history=}, where a history is the list of the trainer's rows per epoch. Shown is the
+-- cross-entropy difference where the lower bound is known, else training and validation
+-- cross-entropy.
+function M.learning_curves(histories, title)
+  local series, bounded = {}, true
+  for _, one in ipairs(histories) do
+    bounded = bounded and column(one.history, 'cross_entropy_difference') ~= nil
+  end
+  for _, one in ipairs(histories) do
+    local keys = bounded and { 'cross_entropy_difference' }
+      or { 'train_cross_entropy', 'valid_cross_entropy' }
+    for _, key in ipairs(keys) do
+      local points = column(one.history, key)
+      if points then
+        local what = not bounded and (key:match('^train') and 'training' or 'validation')
+        points.name = one.name and what and one.name .. ', ' .. what or one.name or what or 'validation'
+        series[#series + 1] = points
+      end
+    end
+  end
+  return { title = title, x_label = 'epoch', series = series,
+    y_label = bounded and 'cross-entropy difference (nats per symbol)' or 'cross-entropy (nats per symbol)',
+    reference = bounded and { value = 0, name = 'lower bound' } or nil }
+end
+
+-- plot.curves{path=, history=, title=, name=} -> writes the learning curves of one training (what
+-- the trainer does after every epoch); with series = ... in place of history the series are drawn
+-- as given.
+function M.curves(spec)
+  local lines = spec.history
+    and M.learning_curves({ { name = spec.name, history = spec.history } }, spec.title)
+    or { title = spec.title, series = spec.series, x_label = spec.x_label or 'epoch',
+      y_label = spec.y_label or 'cross-entropy (nats per symbol)', reference = spec.reference }
+  lines.path = spec.path
+  return M.lines(lines)
+end
+
+return M

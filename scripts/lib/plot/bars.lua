@@ -1,0 +1,95 @@
+-- Bar charts as SVG: groups of bars over named categories.
+local axes = require 'pushdown.plot.axes'
+local check = require 'pushdown.plot.figure'.check
+local style = require 'pushdown.plot.style'
+local svg = require 'pushdown.plot.svg'
+
+-- The bar chart of plot.bars (its options are described there) as SVG text.
+return function(spec)
+  local where = 'plot.bars'
+  check(type(spec) == 'table' and type(spec.categories) == 'table' and type(spec.series) == 'table', where,
+    'expected {categories = {...}, series = {...}}')
+  local categories, low, high = spec.categories, 0, nil
+  local function extend(value)
+    if axes.finite(value) then low, high = math.min(low, value), math.max(high or value, value) end
+  end
+  for i, series in ipairs(spec.series) do
+    check(type(series) == 'table' and type(series.y) == 'table', where, 'series %d needs a list y', i)
+    for k = 1, #categories do
+      extend(series.y[k])
+      extend(series.high and series.high[k])
+      extend(series.low and series.low[k])
+    end
+  end
+  if spec.reference then extend(spec.reference.value) end
+  local axis = axes.axis(spec.y_min or low, spec.y_max or math.max(high or 1, low),
+    { fixed_low = spec.y_min ~= nil, fixed_high = spec.y_max ~= nil })
+  local y_label = spec.y_label
+  if axis.unit then y_label = (y_label or '') .. ' (×' .. axis.unit .. ')' end
+
+  local names = {}
+  for i, series in ipairs(spec.series) do names[i] = series.name or ('series ' .. i) end
+  local with_legend = #names > 1
+  local canvas = svg.canvas(spec.width or 640, spec.height or 400)
+  local area = {
+    left = 34 + svg.widest(axis.labels) + (y_label and 14 or 0), right = canvas.width - 16,
+    top = spec.title and 40 or 16, bottom = canvas.height - (spec.x_label and 52 or 32),
+  }
+  if with_legend then area.right = canvas.width - svg.widest(names) - 46 end
+  local slot = (area.right - area.left) / math.max(1, #categories)
+  local slanted = svg.widest(categories) > slot - 6
+  if slanted then area.bottom = area.bottom - math.min(90, 0.62 * svg.widest(categories)) end
+  local function y_at(value) return area.bottom - axis.place(value) * (area.bottom - area.top) end
+
+  canvas:y_axis(area, axis)
+  local width = 0.76 * slot / math.max(1, #names)
+  local zero = y_at(math.max(axis.low, math.min(axis.high, 0)))
+  for k, category in ipairs(categories) do
+    local middle = area.left + (k - 0.5) * slot
+    for i, series in ipairs(spec.series) do
+      local value = series.y[k]
+      local left = middle + (i - 1 - #names / 2) * width
+      if axes.finite(value) then
+        local top = y_at(math.max(axis.low, math.min(axis.high, value)))
+        canvas:add('rect', { x = left + 0.04 * width, width = 0.92 * width, y = math.min(top, zero),
+          height = math.abs(zero - top), fill = style.of(i).colour })
+        local from, to = series.low and series.low[k], series.high and series.high[k]
+        if axes.finite(from) and axes.finite(to) then
+          local x = left + width / 2
+          local whisker = ('M%.2f %.2fH%.2fM%.2f %.2fV%.2fM%.2f %.2fH%.2f'):format(
+            x - 4, y_at(from), x + 4, x, y_at(from), y_at(to), x - 4, y_at(to), x + 4)
+          -- A white rim keeps the whisker visible on a dark bar.
+          canvas:add('path', { d = whisker, stroke = '#ffffff', ['stroke-width'] = 3.2,
+            ['stroke-linecap'] = 'square' })
+          canvas:add('path', { d = whisker, stroke = svg.ink, ['stroke-width'] = 1.2 })
+        end
+      else
+        canvas:text(left + width / 2, zero - 5, '–', { ['text-anchor'] = 'middle' })
+      end
+    end
+    if slanted then
+      canvas:text(middle + 4, area.bottom + 15, category, { ['text-anchor'] = 'end',
+        transform = ('rotate(-35 %s %s)'):format(svg.number(middle + 4), svg.number(area.bottom + 15)) })
+    else
+      canvas:text(middle, area.bottom + 19, category, { ['text-anchor'] = 'middle' })
+    end
+  end
+  if zero < area.bottom - 0.5 then canvas:line(area.left, zero, area.right, zero) end
+  if spec.reference then
+    local y = y_at(spec.reference.value)
+    canvas:line(area.left, y, area.right, y, { ['stroke-dasharray'] = '4 3' })
+    if spec.reference.name then
+      canvas:text(area.right - 4, y - 5, spec.reference.name, { ['text-anchor'] = 'end' })
+    end
+  end
+  canvas:frame(area)
+  if with_legend then
+    for i, name in ipairs(names) do
+      local y = area.top + (i - 1) * 19
+      canvas:add('rect', { x = area.right + 12, y = y, width = 13, height = 13, fill = style.of(i).colour })
+      canvas:text(area.right + 31, y + 11, name)
+    end
+  end
+  canvas:labels(area, spec.title, spec.x_label, y_label)
+  return canvas:document(spec.title)
+end

@@ -1,0 +1,88 @@
+-- Heat maps as SVG: a matrix of values as cells that darken with the value, and a scale beside it.
+local axes = require 'pushdown.plot.axes'
+local check = require 'pushdown.plot.figure'.check
+local svg = require 'pushdown.plot.svg'
+
+-- From light to dark, with lightness falling evenly: also read on grey paper.
+local scale = { { 247, 251, 255 }, { 198, 219, 239 }, { 107, 174, 214 }, { 33, 113, 181 }, { 8, 48, 107 } }
+
+local function colour(share)
+  local at = math.max(0, math.min(1, share)) * (#scale - 1)
+  local k = math.min(math.floor(at), #scale - 2)
+  local from, to, part = scale[k + 1], scale[k + 2], at - k
+  return ('#%02x%02x%02x'):format(from[1] + (to[1] - from[1]) * part + 0.5,
+    from[2] + (to[2] - from[2]) * part + 0.5, from[3] + (to[3] - from[3]) * part + 0.5)
+end
+
+-- The heat map of plot.heat_map (its options are described there) as SVG text.
+return function(spec)
+  local where = 'plot.heat_map'
+  check(type(spec) == 'table' and type(spec.values) == 'table', where, 'expected {values = {{...}, ...}}')
+  local rows, columns, low, high = #spec.values, 0, nil, nil
+  for i, row in ipairs(spec.values) do
+    check(type(row) == 'table', where, 'row %d of values must be a list, got %s', i, type(row))
+    columns = math.max(columns, table.maxn(row))
+    for k = 1, table.maxn(row) do
+      local value = row[k]
+      if axes.finite(value) then low, high = math.min(low or value, value), math.max(high or value, value) end
+    end
+  end
+  low, high = spec.low or low or 0, spec.high or high or 1
+  if low == high then high = low + (low == 0 and 1 or math.abs(low)) end
+  local axis = axes.axis(low, high, { fixed_low = true, fixed_high = true, count = 5 })
+
+  local canvas = svg.canvas(spec.width or 640, spec.height or 400)
+  local scale_width = 60 + svg.widest(axis.labels)
+  local area = {
+    left = 30 + svg.widest(spec.y_labels or {}) + (spec.y_label and 14 or 0),
+    right = canvas.width - scale_width, top = spec.title and 40 or 16,
+    bottom = canvas.height - (spec.x_label and 52 or 32),
+  }
+  local width = (area.right - area.left) / math.max(1, columns)
+  local height = (area.bottom - area.top) / math.max(1, rows)
+  for i, row in ipairs(spec.values) do
+    for k = 1, columns do
+      local value, x, y = row[k], area.left + (k - 1) * width, area.top + (i - 1) * height
+      local share = axes.finite(value) and axis.place(value) or nil
+      -- A hair wider than the cell, so that no white seams show between cells.
+      canvas:add('rect', { x = x, y = y, width = width + 0.3, height = height + 0.3,
+        fill = share and colour(share) or '#d9d9d9' })
+      if spec.show_values and share then
+        canvas:text(x + width / 2, y + height / 2 + 4, (spec.format or '%.2f'):format(value),
+          { ['text-anchor'] = 'middle', ['font-size'] = 11, fill = share > 0.55 and '#ffffff' or svg.ink })
+      end
+    end
+  end
+  local x_labels, y_labels = spec.x_labels or {}, spec.y_labels or {}
+  local every = math.max(1, math.ceil((svg.widest(x_labels) + 6) / width))
+  for k, label in ipairs(x_labels) do
+    if (k - 1) % every == 0 then
+      canvas:text(area.left + (k - 0.5) * width, area.bottom + 17, label, { ['text-anchor'] = 'middle' })
+    end
+  end
+  every = math.max(1, math.ceil(14 / height))
+  for i, label in ipairs(y_labels) do
+    if (i - 1) % every == 0 then
+      canvas:text(area.left - 6, area.top + (i - 0.5) * height + 4, label, { ['text-anchor'] = 'end' })
+    end
+  end
+  canvas:add('rect', { x = area.left, y = area.top, width = area.right - area.left,
+    height = area.bottom - area.top, fill = 'none', stroke = svg.ink })
+
+  local bar = { left = area.right + 18, right = area.right + 32, top = area.top, bottom = area.bottom }
+  local pieces = 64
+  for k = 0, pieces - 1 do
+    local piece = (bar.bottom - bar.top) / pieces
+    canvas:add('rect', { x = bar.left, y = bar.bottom - (k + 1) * piece, width = bar.right - bar.left,
+      height = piece + 0.3, fill = colour((k + 0.5) / pieces) })
+  end
+  for i, value in ipairs(axis.ticks) do
+    local y = bar.bottom - axis.place(value) * (bar.bottom - bar.top)
+    canvas:line(bar.right, y, bar.right + 4, y)
+    canvas:text(bar.right + 8, y + 4, axis.labels[i])
+  end
+  local name = (spec.value_label or '') .. (axis.unit and ' (×' .. axis.unit .. ')' or '')
+  if name ~= '' then canvas:text(canvas.width - 8, bar.top - 8, name, { ['text-anchor'] = 'end' }) end
+  canvas:labels(area, spec.title, spec.x_label, spec.y_label)
+  return canvas:document(spec.title)
+end

@@ -1,0 +1,202 @@
+-- Line charts as SVG.
+local figures = require 'pushdown.plot.figure'
+local style = require 'pushdown.plot.style'
+local svg = require 'pushdown.plot.svg'
+
+local legend_row, legend_sample = 19, 30
+
+local function legend_size(figure)
+  local names = {}
+  for _, series in ipairs(figure.series) do names[#names + 1] = series.name end
+  for _, reference in ipairs(figure.references) do
+    if reference.name then names[#names + 1] = reference.name end
+  end
+  return #names, svg.widest(names) + legend_sample + 24, #names * legend_row + 8
+end
+
+-- Places along all lines of the figure, in pixels, to find a corner that is free of them.
+local function ink_of(figure, area, x_at, y_at)
+  local places = {}
+  local function put(x, y) places[#places + 1] = { x, y } end
+  for _, series in ipairs(figure.series) do
+    local before
+    for _, point in ipairs(series.points) do
+      if point.gap then
+        before = nil
+      else
+        local x, y = x_at(point.x), y_at(point.y)
+        put(x, y)
+        if point.low then
+          put(x, y_at(point.low))
+          put(x, y_at(point.high))
+        end
+        if before then
+          for k = 1, 11 do
+            local part = k / 12
+            if series.style == 'steps' then
+              put(before[1] + (x - before[1]) * part, before[2])
+              put(x, before[2] + (y - before[2]) * part)
+            else
+              put(before[1] + (x - before[1]) * part, before[2] + (y - before[2]) * part)
+            end
+          end
+        end
+        before = { x, y }
+      end
+    end
+  end
+  for _, reference in ipairs(figure.references) do
+    for k = 0, 40 do put(area.left + (area.right - area.left) * k / 40, y_at(reference.value)) end
+  end
+  return places
+end
+
+-- Upper left corner of the legend inside the plot area, nil when every corner is in use.
+local function free_corner(figure, area, width, height, x_at, y_at)
+  if width > 0.6 * (area.right - area.left) or height > 0.7 * (area.bottom - area.top) then return nil end
+  local places = ink_of(figure, area, x_at, y_at)
+  local right, low = area.right - width - 8, area.bottom - height - 8
+  for _, corner in ipairs { { right, area.top + 6 }, { right, low }, { area.left + 10, area.top + 6 },
+    { area.left + 10, low } } do
+    local free = true
+    for _, place in ipairs(places) do
+      if place[1] > corner[1] - 6 and place[1] < corner[1] + width + 6 and place[2] > corner[2] - 6
+        and place[2] < corner[2] + height + 6 then
+        free = false
+        break
+      end
+    end
+    if free then return corner[1], corner[2] end
+  end
+end
+
+local function draw_legend(canvas, figure, x, y, width, height)
+  canvas:add('rect', { x = x, y = y, width = width, height = height, fill = '#ffffff',
+    ['fill-opacity'] = '0.9', stroke = '#c8c8c8', ['stroke-width'] = 0.75, rx = 2 })
+  local row = 0
+  local function entry(name)
+    row = row + 1
+    local middle = y + 4 + (row - 0.5) * legend_row
+    canvas:text(x + legend_sample + 16, middle + 4.5, name)
+    return middle
+  end
+  for _, series in ipairs(figure.series) do
+    local middle, look = entry(series.name), style.of(series.index)
+    if series.style ~= 'points' then
+      canvas:line(x + 8, middle, x + 8 + legend_sample, middle,
+        { stroke = look.colour, ['stroke-width'] = 2, ['stroke-dasharray'] = look.dash })
+    end
+    if series.markers ~= false then
+      style.marker(canvas, look.shape, x + 8 + legend_sample / 2, middle, look.colour)
+    end
+  end
+  for _, reference in ipairs(figure.references) do
+    if reference.name then
+      local middle = entry(reference.name)
+      canvas:line(x + 8, middle, x + 8 + legend_sample, middle, { ['stroke-dasharray'] = '4 3' })
+    end
+  end
+end
+
+-- Runs of drawable points without a gap; `wanted` selects the points.
+local function runs(points, wanted)
+  local list, run = {}, nil
+  for _, point in ipairs(points) do
+    if not point.gap and wanted(point) then
+      if not run then
+        run = {}
+        list[#list + 1] = run
+      end
+      run[#run + 1] = point
+    else
+      run = nil
+    end
+  end
+  return list
+end
+
+local function draw_series(group, series, x_at, y_at)
+  local look, number = style.of(series.index), svg.number
+  for _, run in ipairs(runs(series.points, function(point) return point.low end)) do
+    local path = {}
+    for _, point in ipairs(run) do
+      path[#path + 1] = number(x_at(point.x)) .. ',' .. number(y_at(point.high))
+    end
+    for i = #run, 1, -1 do
+      path[#path + 1] = number(x_at(run[i].x)) .. ',' .. number(y_at(run[i].low))
+    end
+    group:add('polygon', { points = table.concat(path, ' '), fill = look.colour, ['fill-opacity'] = '0.18' })
+  end
+  local drawn = {}
+  for _, run in ipairs(runs(series.points, function() return true end)) do
+    local path = {}
+    for i, point in ipairs(run) do
+      drawn[#drawn + 1] = point
+      if series.style == 'steps' and i > 1 then
+        path[#path + 1] = 'H' .. number(x_at(point.x)) .. 'V' .. number(y_at(point.y))
+      else
+        path[#path + 1] = (i == 1 and 'M' or 'L') .. number(x_at(point.x)) .. ' ' .. number(y_at(point.y))
+      end
+    end
+    if series.style ~= 'points' and #run > 1 then
+      group:add('path', { d = table.concat(path), fill = 'none', stroke = look.colour, ['stroke-width'] = 2,
+        ['stroke-dasharray'] = look.dash, ['stroke-linejoin'] = 'round' })
+    end
+  end
+  -- All markers of a short series, about a dozen of a long one, shifted from series to series.
+  local every = (series.style == 'points' or #drawn <= 30) and 1 or math.ceil(#drawn / 12)
+  if series.markers == false then every = #drawn + 1 end
+  for i, point in ipairs(drawn) do
+    if (i + series.index - 2) % every == 0 or #drawn == 1 then
+      style.marker(group, look.shape, x_at(point.x), y_at(point.y), look.colour)
+    end
+  end
+end
+
+-- The line chart of plot.lines (its options are described there) as SVG text.
+return function(spec)
+  local where = 'plot.lines'
+  local figure = figures.figure(spec, where)
+  local canvas = svg.canvas(spec.width or 640, spec.height or 400)
+  local entries, legend_width, legend_height = legend_size(figure)
+  if entries == 1 and #figure.series == 1 and not figure.series[1].named then entries = 0 end
+  local area = {
+    left = 34 + svg.widest(figure.y.labels) + (figure.y_label and 14 or 0),
+    right = canvas.width - math.max(16, svg.widest { figure.x.labels[#figure.x.labels] or '' } / 2 + 8),
+    top = figure.title and 40 or 16,
+    bottom = canvas.height - (figure.x_label and 52 or 32),
+  }
+  local function x_at(value) return area.left + figure.x.place(value) * (area.right - area.left) end
+  local function y_at(value) return area.bottom - figure.y.place(value) * (area.bottom - area.top) end
+  local legend_x, legend_y
+  if entries > 0 then
+    legend_x, legend_y = free_corner(figure, area, legend_width, legend_height, x_at, y_at)
+    if not legend_x then
+      area.right = math.max(area.left + 120, canvas.width - legend_width - 18)
+      legend_x, legend_y = area.right + 10, area.top
+    end
+  end
+  canvas:y_axis(area, figure.y)
+  canvas:x_axis(area, figure.x)
+  local id = ('area%dx%d-%d'):format(canvas.width, canvas.height, math.floor(area.left * 100))
+  canvas:add('clipPath', { id = id }, ('<rect x="%s" y="%s" width="%s" height="%s"/>'):format(
+    svg.number(area.left - 5), svg.number(area.top - 5), svg.number(area.right - area.left + 10),
+    svg.number(area.bottom - area.top + 10)))
+  local group = svg.canvas(canvas.width, canvas.height)
+  for _, reference in ipairs(figure.references) do
+    if figure.y.place(reference.value) then
+      local y = y_at(reference.value)
+      group:line(area.left, y, area.right, y, { ['stroke-dasharray'] = '4 3' })
+    end
+  end
+  for _, series in ipairs(figure.series) do draw_series(group, series, x_at, y_at) end
+  canvas:frame(area)
+  canvas:add('g', { ['clip-path'] = 'url(#' .. id .. ')' }, table.concat(group.parts, '\n'))
+  if figure.empty then
+    canvas:text((area.left + area.right) / 2, (area.top + area.bottom) / 2, 'no data',
+      { ['text-anchor'] = 'middle', fill = '#777777' })
+  end
+  if entries > 0 then draw_legend(canvas, figure, legend_x, legend_y, legend_width, legend_height) end
+  canvas:labels(area, figure.title, figure.x_label, figure.y_label)
+  return canvas:document(figure.title)
+end

@@ -1,0 +1,146 @@
+-- A small SVG 1.1 writer: elements with escaped attributes and texts, gathered into one
+-- self-contained document.
+local axes = require 'pushdown.plot.axes'
+
+local M = {}
+
+M.font = "Helvetica, Arial, 'Liberation Sans', 'DejaVu Sans', sans-serif"
+M.ink = '#222222'
+M.grid = '#e4e4e4'
+
+local entities = { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;', ['"'] = '&quot;', ["'"] = '&#39;' }
+
+-- Text for an SVG document: markup escaped, control characters and bytes that are not UTF-8
+-- replaced by U+FFFD, since XML has no way to write them.
+function M.escape(text)
+  text = tostring(text):gsub('[%z\1-\8\11\12\14-\31\127]', '\239\191\189')
+  local out, at, length = {}, 1, #text
+  while at <= length do
+    local byte = text:byte(at)
+    local size = byte < 0x80 and 1 or byte >= 0xC2 and byte < 0xE0 and 2
+      or byte >= 0xE0 and byte < 0xF0 and 3 or byte >= 0xF0 and byte < 0xF5 and 4
+    local piece = size and text:sub(at, at + size - 1)
+    local second = size and size > 1 and (text:byte(at + 1) or 0)
+    local wrong = not piece or not piece:sub(2):match('^[\128-\191]*$') or #piece < size
+      or byte == 0xE0 and second < 0xA0 or byte == 0xED and second > 0x9F
+      or byte == 0xF0 and second < 0x90 or byte == 0xF4 and second > 0x8F
+    if wrong then piece, size = '\239\191\189', 1 end
+    out[#out + 1] = entities[piece] or piece
+    at = at + size
+  end
+  return table.concat(out)
+end
+
+-- A coordinate: two decimals at most, no trailing zeros.
+function M.number(value)
+  local text = ('%.2f'):format(value):gsub('%.?0+$', '')
+  return (text == '-0' or text == '') and '0' or text
+end
+
+local function attributes_text(attributes)
+  local keys = {}
+  for key in pairs(attributes) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do
+    local value = attributes[key]
+    if type(value) == 'number' then value = M.number(value) end
+    keys[i] = (' %s="%s"'):format(key, M.escape(value))
+  end
+  return table.concat(keys)
+end
+
+local Canvas = {}
+Canvas.__index = Canvas
+
+-- An empty picture of the given size in pixels on white.
+function M.canvas(width, height)
+  return setmetatable({ width = width, height = height, parts = {} }, Canvas)
+end
+
+-- Adds <name attributes/>; with `content` (already escaped) <name attributes>content</name>.
+function Canvas:add(name, attributes, content)
+  local open = '<' .. name .. attributes_text(attributes)
+  self.parts[#self.parts + 1] = content and ('%s>%s</%s>'):format(open, content, name) or open .. '/>'
+end
+
+function Canvas:line(x1, y1, x2, y2, attributes)
+  local all = { x1 = x1, y1 = y1, x2 = x2, y2 = y2, stroke = M.ink, ['stroke-width'] = 1 }
+  for key, value in pairs(attributes or {}) do all[key] = value end
+  self:add('line', all)
+end
+
+-- Text with its baseline at (x, y); anchor: start, middle or end.
+function Canvas:text(x, y, text, attributes)
+  local all = { x = x, y = y, fill = M.ink }
+  for key, value in pairs(attributes or {}) do all[key] = value end
+  self:add('text', all, M.escape(text))
+end
+
+-- A title above the plot area and the labels of its two axes. area: left, top, right, bottom.
+function Canvas:labels(area, title, x_label, y_label)
+  local middle = (area.left + area.right) / 2
+  if title then
+    self:text(middle, 22, title, { ['text-anchor'] = 'middle', ['font-size'] = 15, ['font-weight'] = 'bold' })
+  end
+  if x_label then self:text(middle, self.height - 12, x_label, { ['text-anchor'] = 'middle' }) end
+  if y_label then
+    local x, y = 17, (area.top + area.bottom) / 2
+    self:text(x, y, y_label, { ['text-anchor'] = 'middle',
+      transform = ('rotate(-90 %s %s)'):format(M.number(x), M.number(y)) })
+  end
+end
+
+-- The vertical axis: grid lines, ticks and labels.
+function Canvas:y_axis(area, axis)
+  local function y_at(value) return area.bottom - axis.place(value) * (area.bottom - area.top) end
+  for _, value in ipairs(axis.minor) do
+    self:line(area.left, y_at(value), area.right, y_at(value), { stroke = '#f1f1f1' })
+    self:line(area.left - 2.5, y_at(value), area.left, y_at(value))
+  end
+  for i, value in ipairs(axis.ticks) do
+    self:line(area.left, y_at(value), area.right, y_at(value), { stroke = M.grid })
+    self:line(area.left - 5, y_at(value), area.left, y_at(value))
+    self:text(area.left - 8, y_at(value) + 4, axis.labels[i], { ['text-anchor'] = 'end' })
+  end
+end
+
+-- The horizontal axis likewise.
+function Canvas:x_axis(area, axis)
+  local function x_at(value) return area.left + axis.place(value) * (area.right - area.left) end
+  for _, value in ipairs(axis.minor) do
+    self:line(x_at(value), area.bottom, x_at(value), area.bottom + 2.5)
+  end
+  for i, value in ipairs(axis.ticks) do
+    self:line(x_at(value), area.top, x_at(value), area.bottom, { stroke = M.grid })
+    self:line(x_at(value), area.bottom, x_at(value), area.bottom + 5)
+    self:text(x_at(value), area.bottom + 19, axis.labels[i], { ['text-anchor'] = 'middle' })
+  end
+end
+
+-- The two lines that the ticks stand on.
+function Canvas:frame(area)
+  self:line(area.left, area.bottom, area.right, area.bottom, { ['stroke-linecap'] = 'square' })
+  self:line(area.left, area.top, area.left, area.bottom, { ['stroke-linecap'] = 'square' })
+end
+
+-- The document as text.
+function Canvas:document(title)
+  local head = '<?xml version="1.0" encoding="UTF-8"?>\n'
+    .. ('<svg xmlns="http://www.w3.org/2000/svg" version="1.1" width="%d" height="%d" '
+      .. 'viewBox="0 0 %d %d" font-family="%s" font-size="13">\n'):format(self.width, self.height,
+      self.width, self.height, M.escape(M.font))
+  return head .. (title and '<title>' .. M.escape(title) .. '</title>\n' or '')
+    .. '<rect width="100%" height="100%" fill="#ffffff"/>\n'
+    .. table.concat(self.parts, '\n') .. '\n</svg>\n'
+end
+
+-- Width in pixels of text at 13 px, estimated from the number of characters.
+function M.text_width(text) return 7.1 * axes.text_length(tostring(text)) end
+
+function M.widest(texts)
+  local widest = 0
+  for _, text in ipairs(texts) do widest = math.max(widest, M.text_width(text)) end
+  return widest
+end
+
+return M

@@ -1,0 +1,136 @@
+-- Tables of results: aligned text for the terminal, Markdown and CSV from the same rows.
+--
+--   local table = report.table{ columns = { 'model', {'loss', format = '%.4f'} },
+--                               rows = { { 'LSTM', 0.31 }, { 'NS-RNN', 0.0123 } } }
+--   print(table:text())
+local files = require 'pushdown.files'
+
+local M = {}
+
+local Table = {}
+Table.__index = Table
+
+local function text_length(text) return select(2, text:gsub('[^\128-\191]', '')) end
+
+local function cell_text(value, column)
+  if value == nil then return '' end
+  if type(value) ~= 'number' then return tostring(value) end
+  if value ~= value then return '–' end
+  if value == math.huge or value == -math.huge then return value > 0 and '∞' or '−∞' end
+  if column.format then return column.format:format(value) end
+  return value == math.floor(value) and ('%.0f'):format(value) or ('%.6g'):format(value)
+end
+
+-- report.table{columns=, rows=, title=}: a column is a name or {name, format = '%.4f', align =
+-- 'left' | 'right'}; numbers align right unless told otherwise. A row is a list, or a table by
+-- column name. NaN prints as a dash.
+function M.table(given)
+  if type(given) ~= 'table' or type(given.columns) ~= 'table' or type(given.rows) ~= 'table' then
+    error('[report.table] expected {columns = {...}, rows = {...}}', 2)
+  end
+  local self = setmetatable({ columns = {}, rows = {}, title = given.title }, Table)
+  for i, column in ipairs(given.columns) do
+    column = type(column) == 'table' and column or { column }
+    self.columns[i] = { name = column[1] or column.name, format = column.format, align = column.align }
+  end
+  for i, row in ipairs(given.rows) do
+    local cells = {}
+    for k, column in ipairs(self.columns) do
+      local value = row[k]
+      if value == nil then value = row[column.name] end
+      cells[k] = value
+      if type(value) == 'number' and not column.align then column.align = 'right' end
+    end
+    self.rows[i] = cells
+  end
+  return self
+end
+
+-- The cells as text, the header first, and the width of each column.
+local function layout(self)
+  local lines, widths = { {} }, {}
+  for k, column in ipairs(self.columns) do
+    lines[1][k] = column.name
+    widths[k] = text_length(column.name)
+  end
+  for i, row in ipairs(self.rows) do
+    lines[i + 1] = {}
+    for k, column in ipairs(self.columns) do
+      lines[i + 1][k] = cell_text(row[k], column)
+      widths[k] = math.max(widths[k], text_length(lines[i + 1][k]))
+    end
+  end
+  return lines, widths
+end
+
+local function padded(text, width, align)
+  local blanks = (' '):rep(width - text_length(text))
+  return align == 'right' and blanks .. text or text .. blanks
+end
+
+-- Aligned columns under a header and a rule.
+function Table:text()
+  local lines, widths = layout(self)
+  local out, total = {}, 0
+  for _, width in ipairs(widths) do total = total + width + 2 end
+  for i, cells in ipairs(lines) do
+    local parts = {}
+    for k, cell in ipairs(cells) do parts[k] = padded(cell, widths[k], self.columns[k].align) end
+    out[#out + 1] = (table.concat(parts, '  '):gsub('%s+$', ''))
+    if i == 1 then out[#out + 1] = ('-'):rep(total - 2) end
+  end
+  if self.title then table.insert(out, 1, self.title) end
+  return table.concat(out, '\n') .. '\n'
+end
+
+function Table:markdown()
+  local lines, widths = layout(self)
+  local out = {}
+  for i, cells in ipairs(lines) do
+    local parts = {}
+    for k, cell in ipairs(cells) do
+      parts[k] = padded((cell:gsub('|', '\\|')), widths[k], self.columns[k].align)
+    end
+    out[#out + 1] = '| ' .. table.concat(parts, ' | ') .. ' |'
+    if i == 1 then
+      for k, width in ipairs(widths) do
+        parts[k] = ('-'):rep(width + 1) .. (self.columns[k].align == 'right' and ':' or '-')
+      end
+      out[#out + 1] = '|' .. table.concat(parts, '|') .. '|'
+    end
+  end
+  return table.concat(out, '\n') .. '\n'
+end
+
+-- Comma-separated values (RFC 4180) with all digits of the numbers; missing and NaN are empty.
+function Table:csv()
+  local function field(value)
+    if value == nil or value ~= value then return '' end
+    local text = tostring(value)
+    if type(value) == 'number' then text = ('%.17g'):format(value) end
+    if type(value) == 'number' and tonumber(('%.15g'):format(value)) == value then
+      text = ('%.15g'):format(value)
+    end
+    return text:find('[",\r\n]') and '"' .. text:gsub('"', '""') .. '"' or text
+  end
+  local out, names = {}, {}
+  for k, column in ipairs(self.columns) do names[k] = field(column.name) end
+  out[1] = table.concat(names, ',')
+  for _, row in ipairs(self.rows) do
+    local parts = {}
+    for k in ipairs(self.columns) do parts[k] = field(row[k]) end
+    out[#out + 1] = table.concat(parts, ',')
+  end
+  return table.concat(out, '\n') .. '\n'
+end
+
+-- Writes path.txt, path.md and path.csv.
+function Table:save(path)
+  files.write(path .. '.txt', self:text())
+  files.write(path .. '.md', self:markdown())
+  files.write(path .. '.csv', self:csv())
+end
+
+Table.__tostring = Table.text
+
+return M

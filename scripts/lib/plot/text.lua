@@ -141,7 +141,8 @@ local function centred(text, width)
 end
 
 -- The line chart of plot.lines as text, without its bands; further options: columns (width, default
--- the terminal's, at most 100), rows (height of the plot area, default 16), ascii (default: as the locale says).
+-- the terminal's, at most 100), rows (height of the plot area, default 16), ascii (default: as the
+-- locale says).
 function M.draw(spec)
   local plain = spec.ascii
   if plain == nil then plain = not M.utf8_locale() end

@@ -1,0 +1,302 @@
+-- Experiments: a script declares its options once and gets command-line reading, --help, smaller
+-- sizes for a first look and for the tests, a run folder with the full configuration, and tables
+-- and plots that are shown and kept there.
+--
+--   local options, run = experiment.start{
+--     name = 'reversal', doc = 'How well does each stack learn marked reversal?',
+--     options = { { 'epochs', 20, 'passes over the training strings' },
+--                 { 'stacks', { 'none', 'nondeterministic' }, 'stacks to compare' } },
+--     quick = { epochs = 5 }, smoke = { epochs = 1 },
+--   }
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local M = {}
+
+local function fail(...) error({ usage = (...):format(select(2, ...)) }, 0) end
+
+local function dashed(name) return '--' .. name:gsub('_', '-') end
+
+local function distance(a, b)
+  local row = {}
+  for j = 0, #b do row[j] = j end
+  for i = 1, #a do
+    local diagonal = row[0]
+    row[0] = i
+    for j = 1, #b do
+      local cost = a:byte(i) == b:byte(j) and 0 or 1
+      diagonal, row[j] = row[j], math.min(row[j] + 1, row[j - 1] + 1, diagonal + cost)
+    end
+  end
+  return row[#b]
+end
+
+local function nearest(wanted, names)
+  local best, least
+  for _, name in ipairs(names) do
+    local d = distance(wanted, name)
+    if name:sub(1, #wanted) == wanted and #wanted > 0 then d = math.min(d, 1) end
+    if not least or d < least then best, least = name, d end
+  end
+  return least and least <= math.max(2, math.floor(#wanted / 2)) and best or nil
+end
+
+local kinds = {
+  integer = 'a whole number', number = 'a number', text = 'text', flag = 'true or false',
+  list = 'values separated by commas',
+}
+
+local function kind_of(default)
+  if type(default) == 'boolean' then return 'flag' end
+  if type(default) == 'table' then return 'list' end
+  if type(default) == 'number' then return default == math.floor(default) and 'integer' or 'number' end
+  return 'text'
+end
+
+-- The declared options with their kinds; the declaration itself is the author's, so mistakes there
+-- are plain errors.
+local function specs_of(declaration)
+  local specs, by_name = {}, {}
+  local function add(spec)
+    if by_name[spec.name] then error(("[experiment] option '%s' is declared twice"):format(spec.name), 0) end
+    specs[#specs + 1] = spec
+    by_name[spec.name] = spec
+  end
+  for i, given in ipairs(declaration.options or {}) do
+    local name, default, doc = given[1] or given.name, given[2], given[3] or given.doc
+    if default == nil then default = given.default end
+    if type(name) ~= 'string' or type(doc) ~= 'string' then
+      error(("[experiment] option %d needs a name and a doc: {'epochs', 20, 'passes over the data'}"):format(i), 0)
+    end
+    local kind = given.type or kind_of(default)
+    if not kinds[kind] then error(("[experiment] option '%s' has no known type: %s"):format(name, kind), 0) end
+    add { name = name, default = default, doc = doc, kind = kind, choices = given.choices,
+      minimum = given.minimum, maximum = given.maximum }
+  end
+  for _, size in ipairs { 'quick', 'smoke' } do
+    for name in pairs(declaration[size] or {}) do
+      if not by_name[name] then
+        error(("[experiment] %s sets '%s', which is no option"):format(size, name), 0)
+      end
+    end
+  end
+  if declaration.quick then
+    add { name = 'quick', default = false, kind = 'flag', doc = 'a smaller run, for a first look' }
+  end
+  if declaration.smoke then
+    add { name = 'smoke', default = false, kind = 'flag', doc = 'a run of seconds that only shows that all works' }
+  end
+  add { name = 'run_folder', kind = 'text', default = 'runs/' .. declaration.name .. '/DATE-TIME',
+    doc = 'where configuration, tables and plots go' }
+  return specs, by_name
+end
+
+local function value_of(spec, text)
+  local name, value = dashed(spec.name), text
+  if spec.kind == 'integer' or spec.kind == 'number' then
+    value = tonumber(text)
+    if not value or (spec.kind == 'integer' and value ~= math.floor(value)) then
+      fail("%s needs %s, got '%s'", name, kinds[spec.kind], text)
+    end
+    if spec.minimum and value < spec.minimum or spec.maximum and value > spec.maximum then
+      fail('%s must be within %s to %s, got %s', name, tostring(spec.minimum or '-inf'),
+        tostring(spec.maximum or 'inf'), text)
+    end
+  elseif spec.kind == 'flag' then
+    value = ({ ['true'] = true, ['false'] = false })[text]
+    if value == nil then fail("%s needs true or false, got '%s'", name, text) end
+  elseif spec.kind == 'list' then
+    value = json.list {}
+    local numbers = type(spec.default) == 'table' and type(spec.default[1]) == 'number'
+    for item in (text .. ','):gmatch('([^,]*),') do
+      if numbers and not tonumber(item) then fail("%s needs numbers separated by commas, got '%s'", name, text) end
+      value[#value + 1] = numbers and tonumber(item) or item
+    end
+  end
+  if spec.choices then
+    for _, item in ipairs(type(value) == 'table' and value or { value }) do
+      local known = false
+      for _, choice in ipairs(spec.choices) do known = known or choice == item end
+      if not known then
+        fail("%s must be one of %s, got '%s'", name, table.concat(spec.choices, ', '), tostring(item))
+      end
+    end
+  end
+  return value
+end
+
+local function shown(value)
+  if type(value) == 'table' then return table.concat(value, ',') end
+  return value == nil and '' or tostring(value)
+end
+
+-- The text of --help.
+function M.help(declaration)
+  local lines = { declaration.doc or declaration.name, '', 'Options (name, default, meaning):' }
+  local width, middle, rows = 0, 0, {}
+  for _, spec in ipairs((specs_of(declaration))) do
+    local row = { dashed(spec.name) .. (spec.kind == 'flag' and '' or ' ' .. spec.kind:upper()),
+      shown(spec.default), spec.doc .. (spec.choices and ' (' .. table.concat(spec.choices, ', ') .. ')' or '') }
+    width, middle = math.max(width, #row[1]), math.max(middle, #row[2])
+    rows[#rows + 1] = row
+  end
+  rows[#rows + 1] = { '--help', '', 'this text' }
+  for _, row in ipairs(rows) do
+    lines[#lines + 1] = ('  %-' .. width .. 's  %-' .. middle .. 's  %s'):format(row[1], row[2], row[3])
+  end
+  return table.concat(lines, '\n') .. '\n'
+end
+
+-- experiment.parse(declaration, arguments) -> options, size, given. options: every declared option
+-- by name; size: 'full', 'quick' or 'smoke'; given: the names that were on the command line. Options
+-- on the command line win over the sizes' values, and those over the defaults. --help gives
+-- options.help = true. A wrong command line throws {usage = message}.
+function M.parse(declaration, arguments)
+  local specs, by_name = specs_of(declaration)
+  local given, at = {}, 1
+  local names = { 'help' }
+  for _, spec in ipairs(specs) do names[#names + 1] = spec.name end
+  while at <= #arguments do
+    local argument = arguments[at]
+    local written, text = argument:match('^%-%-([^=]+)=(.*)$')
+    written = written or argument:match('^%-%-(.+)$')
+    if argument == '-h' then written = 'help' end
+    if not written then fail("unexpected argument '%s'; options are written --name value", argument) end
+    local name = written:gsub('%-', '_')
+    if name == 'help' then return { help = true } end
+    local spec, off = by_name[name], by_name[name:match('^no_(.+)$') or '']
+    if spec and spec.kind == 'flag' then
+      given[name] = value_of(spec, text or 'true')
+    elseif not spec and off and off.kind == 'flag' and not text then
+      given[off.name] = false
+    elseif spec then
+      if not text then
+        at = at + 1
+        text = arguments[at]
+        if not text or text:match('^%-%-') then fail('%s needs %s', dashed(name), kinds[spec.kind]) end
+      end
+      given[name] = value_of(spec, text)
+    else
+      local near = nearest(name, names)
+      fail("unknown option --%s%s; --help lists the options", written,
+        near and ', did you mean ' .. dashed(near) .. '?' or '')
+    end
+    at = at + 1
+  end
+  local size = given.smoke and 'smoke' or given.quick and 'quick' or 'full'
+  local options = {}
+  for _, spec in ipairs(specs) do
+    local value = given[spec.name]
+    if value == nil and size ~= 'full' then value = declaration[size][spec.name] end
+    if value == nil then value = spec.default end
+    if type(value) == 'table' then value = json.list { unpack(value) } end
+    options[spec.name] = value
+  end
+  if not given.run_folder then options.run_folder = nil end
+  return options, size, given
+end
+
+local Run = {}
+Run.__index = Run
+
+-- The path of a file in the run folder.
+function Run:path(name) return self.folder .. '/' .. name end
+
+-- Prints the table of report.table and keeps it as name.txt, name.md and name.csv.
+function Run:table(name, spec)
+  local made = require 'pushdown.report'.table(spec)
+  made:save(self:path(name))
+  print()
+  io.write(made:text())
+  return made
+end
+
+-- Draws the chart of plot.lines in the terminal and keeps it as name.svg.
+function Run:lines(name, spec)
+  local plot = require 'pushdown.plot'
+  spec.path = self:path(name .. '.svg')
+  plot.lines(spec)
+  print()
+  io.write(plot.text(spec))
+end
+
+Run.__tostring = function(run) return ("run of '%s' in %s"):format(run.name, run.folder) end
+
+-- First line of what a command prints, or nil.
+local function said(command)
+  local pipe = io.popen(command .. ' 2>/dev/null')
+  local line = pipe and pipe:read('*l')
+  if pipe then pipe:close() end
+  return line ~= '' and line or nil
+end
+
+local function free_folder(name)
+  local base = ('runs/%s/%s'):format(name, os.date('%Y%m%d-%H%M%S'))
+  local folder, number = base, 1
+  while files.exists(folder .. '/configuration.json') do
+    number = number + 1
+    folder = base .. '-' .. number
+  end
+  return folder
+end
+
+-- What is smaller than in the full run: "epochs 1 instead of 20, ...".
+local function differences(declaration, options, size, given)
+  local parts = {}
+  for _, spec in ipairs((specs_of(declaration))) do
+    local name = spec.name
+    if declaration[size][name] ~= nil and given[name] == nil and shown(options[name]) ~= shown(spec.default) then
+      parts[#parts + 1] = ('%s %s instead of %s'):format(name, shown(options[name]), shown(spec.default))
+    end
+  end
+  return table.concat(parts, ', ')
+end
+
+local function configuration(declaration, options, size, arguments)
+  local names = {}
+  for _, spec in ipairs((specs_of(declaration))) do names[#names + 1] = spec.name end
+  local core = package.loaded.pushdown
+  return json.ordered({
+    experiment = declaration.name, doc = declaration.doc, size = size,
+    options = json.ordered(options, names), command_line = json.list { unpack(arguments) },
+    script = arguments[0], started = os.date('!%Y-%m-%dT%H:%M:%SZ'),
+    version = type(core) == 'table' and core.version or nil,
+    git = said('git describe --always --dirty --abbrev=12'),
+  }, { 'experiment', 'doc', 'size', 'options', 'command_line', 'script', 'started', 'version', 'git' })
+end
+
+-- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list
+-- of {name, default, doc, type=, choices=, minimum=, maximum=}, quick and smoke = values of smaller
+-- runs. A type is inferred from the default: integer, number, text, flag or list. arguments default
+-- to those of the script. Answers --help and wrong command lines itself (exit codes 0 and 2), makes
+-- the run folder and writes configuration.json there. run: folder, size, path(name),
+-- table(name, spec), lines(name, spec).
+function M.start(declaration, arguments)
+  arguments = arguments or rawget(_G, 'arg') or {}
+  local ok, options, size, given = pcall(M.parse, declaration, arguments)
+  if not ok then
+    if type(options) ~= 'table' then error(options, 0) end
+    io.stderr:write(('%s: %s\n'):format(declaration.name, options.usage))
+    os.exit(2)
+  end
+  if options.help then
+    io.write(M.help(declaration))
+    os.exit(0)
+  end
+  options.run_folder = options.run_folder or free_folder(declaration.name)
+  files.make_folder(options.run_folder)
+  local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size }, Run)
+  files.write(run:path('configuration.json'),
+    json.encode(configuration(declaration, options, size, arguments), true) .. '\n')
+  if size ~= 'full' then
+    local rule = ('*'):rep(78)
+    print(rule)
+    print(('%s RUN, SMALLER THAN THE FULL ONE: its numbers are not the results.'):format(size:upper()))
+    local smaller = differences(declaration, options, size, given)
+    if smaller ~= '' then print(smaller .. '.') end
+    print(rule)
+  end
+  return options, run
+end
+
+return M

@@ -66,10 +66,13 @@ local function specs_of(declaration)
     local name, default, doc = given[1] or given.name, given[2], given[3] or given.doc
     if default == nil then default = given.default end
     if type(name) ~= 'string' or type(doc) ~= 'string' then
-      error(("[experiment] option %d needs a name and a doc: {'epochs', 20, 'passes over the data'}"):format(i), 0)
+      error(("[experiment] option %d needs a name and a doc: {'epochs', 20, 'passes over the data'}")
+        :format(i), 0)
     end
     local kind = given.type or kind_of(default)
-    if not kinds[kind] then error(("[experiment] option '%s' has no known type: %s"):format(name, kind), 0) end
+    if not kinds[kind] then
+      error(("[experiment] option '%s' has no known type: %s"):format(name, kind), 0)
+    end
     add { name = name, default = default, doc = doc, kind = kind, choices = given.choices,
       minimum = given.minimum, maximum = given.maximum }
   end
@@ -84,7 +87,8 @@ local function specs_of(declaration)
     add { name = 'quick', default = false, kind = 'flag', doc = 'a smaller run, for a first look' }
   end
   if declaration.smoke then
-    add { name = 'smoke', default = false, kind = 'flag', doc = 'a run of seconds that only shows that all works' }
+    add { name = 'smoke', default = false, kind = 'flag',
+      doc = 'a run of seconds that only shows that all works' }
   end
   add { name = 'run_folder', kind = 'text', default = 'runs/' .. declaration.name .. '/DATE-TIME',
     doc = 'where configuration, tables and plots go' }
@@ -109,7 +113,9 @@ local function value_of(spec, text)
     value = json.list {}
     local numbers = type(spec.default) == 'table' and type(spec.default[1]) == 'number'
     for item in (text .. ','):gmatch('([^,]*),') do
-      if numbers and not tonumber(item) then fail("%s needs numbers separated by commas, got '%s'", name, text) end
+      if numbers and not tonumber(item) then
+        fail("%s needs numbers separated by commas, got '%s'", name, text)
+      end
       value[#value + 1] = numbers and tonumber(item) or item
     end
   end
@@ -136,7 +142,8 @@ function M.help(declaration)
   local width, middle, rows = 0, 0, {}
   for _, spec in ipairs((specs_of(declaration))) do
     local row = { dashed(spec.name) .. (spec.kind == 'flag' and '' or ' ' .. spec.kind:upper()),
-      shown(spec.default), spec.doc .. (spec.choices and ' (' .. table.concat(spec.choices, ', ') .. ')' or '') }
+      shown(spec.default),
+      spec.doc .. (spec.choices and ' (' .. table.concat(spec.choices, ', ') .. ')' or '') }
     width, middle = math.max(width, #row[1]), math.max(middle, #row[2])
     rows[#rows + 1] = row
   end
@@ -245,7 +252,8 @@ local function differences(declaration, options, size, given)
   local parts = {}
   for _, spec in ipairs((specs_of(declaration))) do
     local name = spec.name
-    if declaration[size][name] ~= nil and given[name] == nil and shown(options[name]) ~= shown(spec.default) then
+    local changed = declaration[size][name] ~= nil and given[name] == nil
+    if changed and shown(options[name]) ~= shown(spec.default) then
       parts[#parts + 1] = ('%s %s instead of %s'):format(name, shown(options[name]), shown(spec.default))
     end
   end

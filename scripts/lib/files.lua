@@ -1,4 +1,4 @@
--- Files and folders for scripts: whole-file reading and writing, and making folders.
+-- Files and folders for scripts: whole-file reading and writing, making folders, finding files.
 local M = {}
 
 -- `text` quoted for the shell.
@@ -41,16 +41,17 @@ function M.write(path, text)
   end
 end
 
--- File names in a folder whose name matches the Lua pattern, sorted.
-function M.list(folder, pattern)
-  local pipe = assert(io.popen('ls -1 -- ' .. quoted(folder) .. ' 2>/dev/null'))
-  local names = {}
-  for name in pipe:lines() do
-    if name:match(pattern or '') then names[#names + 1] = name end
+-- Paths, from `folder` on, of the files in it and below whose path matches the Lua pattern, sorted.
+function M.find(folder, pattern)
+  local pipe = assert(io.popen(('cd -- %s 2>/dev/null && find . -type f'):format(quoted(folder))))
+  local paths = {}
+  for line in pipe:lines() do
+    local path = line:gsub('^%./', '')
+    if path:match(pattern or '') then paths[#paths + 1] = path end
   end
   pipe:close()
-  table.sort(names)
-  return names
+  table.sort(paths)
+  return paths
 end
 
 return M

@@ -103,7 +103,8 @@ local function utf8_character(code)
     0x80 + floor(code / 64) % 64, 0x80 + code % 64)
 end
 
-local unescapes = { b = '\b', f = '\f', n = '\n', r = '\r', t = '\t', ['"'] = '"', ['\\'] = '\\', ['/'] = '/' }
+local unescapes = { b = '\b', f = '\f', n = '\n', r = '\r', t = '\t', ['"'] = '"', ['\\'] = '\\',
+  ['/'] = '/' }
 
 -- json.decode(text) -> value. Throws "[json.decode] line 3: ..." on anything that is not JSON.
 function M.decode(text)

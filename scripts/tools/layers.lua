@@ -1,0 +1,124 @@
+-- The direction of the source tree, read off the #include lines: base is below everything, a layer
+-- sees the layers under it and nothing else, only the bindings see Lua, one header sees LibTorch.
+-- tests/lua/test_layers.lua checks the tree with it.
+local files = require 'pushdown.files'
+
+local M = {}
+
+-- The layers directly below each layer; what those see may be seen too.
+M.below = {
+  base = {},
+  grammar = { 'base' },
+  pda = { 'grammar' },
+  kernel = { 'base' },
+  stack = { 'base', 'kernel' },
+  controller = { 'base' },
+  model = { 'stack', 'controller', 'pda' },
+  task = { 'grammar', 'pda' },
+  train = { 'model', 'task' },
+  analysis = { 'train' },
+}
+
+-- Files that may include LibTorch's own headers.
+M.torch_headers = { ['src/base/torch.h'] = true }
+
+local function visible(layer, seen)
+  seen = seen or {}
+  if not seen[layer] then
+    seen[layer] = true
+    for _, lower in ipairs(M.below[layer] or {}) do visible(lower, seen) end
+  end
+  return seen
+end
+
+local function without_comments(text)
+  return (text:gsub('/%*.-%*/', ' '):gsub('//[^\n]*', ''))
+end
+
+local function includes_of(text)
+  local list = {}
+  for line in (text .. '\n'):gmatch('(.-)\n') do
+    local quoted = line:match('^%s*#%s*include%s*"([^"]+)"')
+    local angled = line:match('^%s*#%s*include%s*<([^>]+)>')
+    if quoted or angled then list[#list + 1] = { name = quoted or angled, angled = angled ~= nil } end
+  end
+  return list
+end
+
+local function is_torch(name)
+  return name:match('^ATen/') or name:match('^torch/') or name:match('^c10/')
+end
+
+local function is_lua(name)
+  return name:match('^lua[%w]*%.h') or name:match('^lauxlib') or name:match('^lualib')
+end
+
+-- Whether the file includes LibTorch, itself or through the project's own headers.
+local function reaches_torch(path, sources, seen)
+  if seen[path] or not sources[path] then return false end
+  seen[path] = true
+  for _, include in ipairs(includes_of(sources[path])) do
+    if is_torch(include.name) then return true end
+    for _, folder in ipairs { 'src/', '' } do
+      if reaches_torch(folder .. include.name, sources, seen) then return true end
+    end
+  end
+  return false
+end
+
+-- M.violations(sources) -> list of messages. sources: path ("src/stack/stack.h") -> text.
+function M.violations(sources)
+  local found, paths = {}, {}
+  for path in pairs(sources) do paths[#paths + 1] = path end
+  table.sort(paths)
+  for _, path in ipairs(paths) do
+    local function report(message, ...) found[#found + 1] = path .. ': ' .. message:format(...) end
+    local layer = path:match('^src/([^/]+)/')
+    local binding = path:match('^bindings/')
+    local code = without_comments(sources[path])
+    if layer and not M.below[layer] then
+      report("the folder '%s' is no layer; add it to scripts/tools/layers.lua and docs/architecture.md", layer)
+    end
+    for _, include in ipairs(includes_of(code)) do
+      local name = include.name
+      local other = name:match('^([^/]+)/')
+      if layer then
+        if is_lua(name) then report('the core includes no Lua header, got %s', name) end
+        if other == 'bindings' then report('the core does not see the bindings, got %s', name) end
+        if other == 'src' then report('write the path from src on, got %s', name) end
+        if M.below[other] and not include.angled and not visible(layer)[other] then
+          report('%s does not see %s, got %s', layer, other, name)
+        end
+      end
+      if is_torch(name) and not M.torch_headers[path] then
+        report('only base/torch.h includes LibTorch, got %s', name)
+      end
+    end
+    if layer and (code:find('std::cout') or code:find('std::cerr') or code:find('spdlog')
+      or code:find('%f[%w_]f?printf%s*%(') or code:find('fmt::print')) then
+      report('the core does not print')
+    end
+    local kernel = path:match('%.isa%.cpp$') or path:match('%.cuh?$')
+    if kernel and reaches_torch(path, sources, {}) then report('kernels do not include LibTorch') end
+    if binding and path:match('^bindings/shell/') and reaches_torch(path, sources, {}) then
+      report('the shell starts without LibTorch, so it must not include it')
+    end
+  end
+  return found
+end
+
+-- The C++ sources of a tree: path -> text.
+function M.sources(root)
+  local sources = {}
+  for _, folder in ipairs { 'src', 'bindings' } do
+    for _, path in ipairs(files.find(root .. '/' .. folder, '%.[ch]p?p?$')) do
+      sources[folder .. '/' .. path] = files.read(root .. '/' .. folder .. '/' .. path)
+    end
+    for _, path in ipairs(files.find(root .. '/' .. folder, '%.cuh?$')) do
+      sources[folder .. '/' .. path] = files.read(root .. '/' .. folder .. '/' .. path)
+    end
+  end
+  return sources
+end
+
+return M

@@ -27,8 +27,7 @@ std::string_view kind_of(const Json& value) {
 
 std::string shown(const Json& value) {
   if (value.is_number() || value.is_boolean()) return value.dump();
-  if (value.is_string())
-    return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (value.is_string()) return value.dump(-1, ' ', false, Json::error_handler_t::replace);
   return std::string(kind_of(value));
 }
 
@@ -63,13 +62,11 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
       return value.get<double>();
     case OptionSpec::Type::text:
       if (!value.is_string()) expected("a text");
-      if (!spec.choices.empty() &&
-          std::find(spec.choices.begin(), spec.choices.end(), value.get<std::string>()) ==
-              spec.choices.end()) {
+      if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(),
+                                             value.get<std::string>()) == spec.choices.end()) {
         const auto near = nearest_names(value.get<std::string>(), spec.choices);
-        fail(where, "option '{}' must be one of {}, got {}{}", spec.name,
-             quoted_list(spec.choices), shown(value),
-             near.empty() ? "" : "; did you mean " + near + "?");
+        fail(where, "option '{}' must be one of {}, got {}{}", spec.name, quoted_list(spec.choices),
+             shown(value), near.empty() ? "" : "; did you mean " + near + "?");
       }
       return value;
     case OptionSpec::Type::list:
@@ -107,8 +104,8 @@ OptionSpec boolean_option(std::string name, bool default_value, std::string doc)
 }
 
 OptionSpec integer_option(std::string name, Json default_value, std::string doc, double minimum) {
-  auto spec = spec_of(std::move(name), OptionSpec::Type::integer, std::move(default_value),
-                      std::move(doc));
+  auto spec =
+      spec_of(std::move(name), OptionSpec::Type::integer, std::move(default_value), std::move(doc));
   spec.minimum = minimum;
   return spec;
 }
@@ -129,8 +126,7 @@ OptionSpec text_option(std::string name, Json default_value, std::string doc,
 }
 
 OptionSpec list_option(std::string name, Json default_value, std::string doc) {
-  return spec_of(std::move(name), OptionSpec::Type::list, std::move(default_value),
-                 std::move(doc));
+  return spec_of(std::move(name), OptionSpec::Type::list, std::move(default_value), std::move(doc));
 }
 
 OptionSpec table_option(std::string name, Json default_value, std::string doc) {
@@ -177,9 +173,10 @@ std::string_view type_name(OptionSpec::Type type) {
 std::string describe(const OptionSpec& spec) {
   std::string kind(type_name(spec.type));
   if (!spec.choices.empty()) kind = quoted_list(spec.choices);
-  const std::string preset = spec.required                  ? "required"
-                             : spec.default_value.is_null() ? "optional"
-                                                            : "default " + spec.default_value.dump();
+  const std::string preset = spec.required ? "required"
+                             : spec.default_value.is_null()
+                                 ? "optional"
+                                 : "default " + spec.default_value.dump();
   return fmt::format("{:<18} {}, {}: {}", spec.name, kind, preset, spec.doc);
 }
 

@@ -12,7 +12,8 @@
 
 namespace pushdown {
 
-// A dynamic value: null, boolean, integer, number, text, list or table (keys in order of insertion).
+// A dynamic value: null, boolean, integer, number, text, list or table (keys in order of
+// insertion).
 using Json = nlohmann::ordered_json;
 
 struct OptionSpec {

@@ -20,11 +20,11 @@ class Random {
   // A stream named by what it is for, so that adding a consumer moves no other numbers.
   Random(std::uint64_t seed, std::string_view stream);
 
-  std::uint64_t next();                         // uniform over all 64-bit values
-  double uniform();                             // uniform in [0, 1), 53 bits
-  double uniform(double low, double high);      // uniform in [low, high)
-  std::uint64_t below(std::uint64_t count);     // uniform over 0 .. count-1, without bias
-  double normal();                              // standard normal (Box-Muller, one of the pair)
+  std::uint64_t next();                      // uniform over all 64-bit values
+  double uniform();                          // uniform in [0, 1), 53 bits
+  double uniform(double low, double high);   // uniform in [low, high)
+  std::uint64_t below(std::uint64_t count);  // uniform over 0 .. count-1, without bias
+  double normal();                           // standard normal (Box-Muller, one of the pair)
 
   template <class T>
   void shuffle(std::vector<T>& items) {

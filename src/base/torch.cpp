@@ -37,13 +37,12 @@ constexpr std::string_view kNoCuda = "this build's LibTorch has no CUDA (see PUS
 
 at::Device parse_device(const std::string& name) {
   if (name == "cpu") return at::Device(at::kCPU);
-  const bool cuda = name == "cuda" || (name.starts_with("cuda:") && name.size() > 5 &&
-                                       name.size() < 9 &&
-                                       name.find_first_not_of("0123456789", 5) == name.npos);
+  const bool cuda =
+      name == "cuda" || (name.starts_with("cuda:") && name.size() > 5 && name.size() < 9 &&
+                         name.find_first_not_of("0123456789", 5) == name.npos);
   check(cuda, "device", "device must be 'cpu', 'cuda' or 'cuda:n', got '{}'", name);
   const int index = name == "cuda" ? 0 : std::stoi(name.substr(5));
-  if (!at::hasCUDA())
-    fail_environment("device", "'{}' was asked for, but {}", name, kNoCuda);
+  if (!at::hasCUDA()) fail_environment("device", "'{}' was asked for, but {}", name, kNoCuda);
   const auto count = at::detail::getCUDAHooks().getNumGPUs();
   if (index >= count)
     fail_environment("device", "'{}' was asked for, but there are {} CUDA devices", name, count);

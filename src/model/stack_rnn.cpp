@@ -31,8 +31,7 @@ ParameterList StackRnn::parameters() const {
 }
 
 Tensor StackRnn::run(const Tensor& inputs) const {
-  check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}",
-        shape_text(inputs));
+  check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
   const auto batch = inputs.size(0), length = inputs.size(1);
   auto state = controller_->initial(batch);
   auto stack = stack_->initial(batch, length);

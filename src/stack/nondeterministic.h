@@ -1,0 +1,65 @@
+// The nondeterministic stack (Dusell and Chiang 2020; 2022; 2023): the weighted runs of a pushdown
+// automaton with Q states and S stack symbols over all stack contents at once, by Lang's algorithm
+// in posterior form. This header is the definition in plain tensor operations; kernel/ holds the
+// fast twin.
+//
+// Nodes of the stack automaton: 0 the start, 1 after the initial push of the bottom symbol, j + 1
+// after input j. A configuration a, b, c is (state q, top symbol x), numbered q*S + x; C = Q*S.
+// Start state 0, bottom symbol 0. Transition weights of a step : B x C x W, W = 2*Q*S + Q, row
+// q*S + x, columns  push r*S + y | QS + replace r*S + y | 2QS + pop r.
+//
+// With u_j[b] the forward weights normalised over b, and
+//   P[i->j][a->b] = probability, given top b at node j, that the element below was left at node i
+//                   with top a,
+// a step from node p to node j = p + 1 computes numerators N and normalises them:
+//   push     N[p->j][a->(r,y)]  = u_p[a] w[a, push r y]
+//   replace  N[i->j][a->(r,y)] += sum_c P[i->p][a->c] u_p[c] w[c, replace r y]
+//   pop      M[k][(t,y)->r]     = sum_c P[k->p][(t,y)->c] u_p[c] w[c, pop r]
+//            N[i->j][a->(r,y)] += sum_{i<k<p} sum_t P[i->k][a->(t,y)] M[k][(t,y)->r]
+//   z_j[b] = sum_{i,a} N[i->j][a->b],  u_j = z_j / sum z_j,  P[i->j][a->b] = N[i->j][a->b] / z_j[b]
+// Every number stays in [0, 1]; a common factor of a step's weights changes nothing. If no
+// transition is possible at all, the forward weights and readings are 0 from then on.
+//
+// Reading: `symbol`: sum_r u_j[(r, y)], S numbers; `state_symbol`: u_j, Q*S numbers.
+// bottom: `original` (paper of 2020): the initial bottom symbol can never be seen again;
+// `reexposed` (2023): the edge 0 -> 1 exists, so the symbol above the bottom can be popped and the
+// bottom replaced.
+// Cost O(Q C^2 n^3) time, O(C^2 n^2) memory for each sequence.
+#pragma once
+#include "stack/stack.h"
+
+namespace pushdown {
+
+struct NondeterministicShape {
+  std::int64_t states = 2, symbols = 2;
+  bool reexposed = false;     // bottom = 'reexposed'
+  bool state_symbol = false;  // reading = 'state_symbol'
+
+  std::int64_t configurations() const { return states * symbols; }
+  std::int64_t actions() const { return 2 * configurations() + states; }
+  std::int64_t reading_size() const { return state_symbol ? configurations() : symbols; }
+};
+
+// states, symbols, reading, bottom.
+std::vector<OptionSpec> nondeterministic_shape_options();
+NondeterministicShape nondeterministic_shape(const Json& options);
+
+// u : B x C -> reading : B x R
+Tensor reading_of_forward_weights(const Tensor& forward, const NondeterministicShape& shape);
+
+// The stack automaton after some steps, as plain tensors.
+struct StackAutomaton {
+  std::vector<Tensor> edges;    // edges[j] = P[.->j] : B x (steps + 2) x C x C (node i, a, b)
+  std::vector<Tensor> forward;  // forward[j] = u_j : B x C
+};
+
+StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_t batch,
+                                 std::int64_t steps, at::TensorOptions options);
+// weights : B x C x W, non-negative.
+StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
+                              const Tensor& weights);
+// exp(log_weights) up to a common factor of the step, such that the largest weight out of a
+// configuration that can be reached is 1.
+Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward);
+
+}  // namespace pushdown

@@ -1,0 +1,114 @@
+#include "train/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "base/check.h"
+
+namespace pushdown {
+namespace {
+
+class Descriptor {
+ public:
+  Descriptor(const Path& path, int flags)
+      : number_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { close(); }
+  int number() const { return number_; }
+  bool close() { return number_ < 0 || ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+bool write_all(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const auto written = ::write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return true;
+}
+
+[[noreturn]] void fail_on(const char* action, const Path& path, int error) {
+  fail_environment("file", "cannot {} '{}': {}", action, path.string(), std::strerror(error));
+}
+
+Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
+
+void sync_folder(const Path& folder) {
+  Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
+  // Some file systems cannot sync a folder; the rename is atomic all the same.
+  if (descriptor.number() >= 0) ::fsync(descriptor.number());
+}
+
+}  // namespace
+
+void write_file(const Path& path, std::string_view bytes) {
+  // The process number keeps two processes from writing into one temporary file.
+  const Path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
+  Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC);
+  if (descriptor.number() < 0) fail_on("write", temporary, errno);
+  const bool written = write_all(descriptor.number(), bytes) && ::fsync(descriptor.number()) == 0 &&
+                       descriptor.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
+  if (!written) {
+    const int error = errno;
+    ::unlink(temporary.c_str());
+    fail_on("write", path, error);
+  }
+  sync_folder(folder_of(path));
+}
+
+std::string read_file(const Path& path) {
+  Descriptor descriptor(path, O_RDONLY);
+  if (descriptor.number() < 0) fail_on("read", path, errno);
+  std::string bytes;
+  char buffer[1 << 16];
+  for (;;) {
+    const auto count = ::read(descriptor.number(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_on("read", path, errno);
+    if (count == 0) return bytes;
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
+void make_writable_folder(const Path& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (!std::filesystem::is_directory(folder)) {
+    if (std::filesystem::exists(folder) || !error)
+      fail_environment("file", "cannot make the folder '{}': a file of that name is in the way",
+                       folder.string());
+    fail_environment("file", "cannot make the folder '{}': {}", folder.string(), error.message());
+  }
+  const Path probe = folder / fmt::format(".write_test.{}.tmp", ::getpid());
+  Descriptor descriptor(probe, O_WRONLY | O_CREAT | O_TRUNC);
+  if (descriptor.number() < 0) fail_on("write into the folder", folder, errno);
+  ::unlink(probe.c_str());
+}
+
+void remove_file(const Path& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail_on("remove", path, errno);
+}
+
+LineFile::LineFile(const Path& path, std::string_view lines) : path_(path) {
+  write_file(path, lines);
+  descriptor_ = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor_ < 0) fail_on("write", path, errno);
+}
+
+LineFile::~LineFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+void LineFile::append(std::string_view line) {
+  if (!write_all(descriptor_, std::string(line) + "\n")) fail_on("write", path_, errno);
+}
+
+}  // namespace pushdown

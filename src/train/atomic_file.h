@@ -1,0 +1,48 @@
+// Files that survive a kill at any moment. A whole file is written under a temporary name in its
+// own folder, synced to the disk and renamed, so that a reader sees the old content or the new one
+// and never a part. Errors of the file system are std::runtime_error and name the path.
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace pushdown {
+
+using Path = std::filesystem::path;
+
+// Replaces `path` by `bytes`: temporary file, fsync, rename, fsync of the folder.
+void write_file(const Path& path, std::string_view bytes);
+// The whole file; a missing or unreadable one is an error.
+std::string read_file(const Path& path);
+
+// Makes `folder` with its parents and proves that files can be made in it.
+void make_writable_folder(const Path& folder);
+// No error when the file is not there.
+void remove_file(const Path& path);
+
+// A text file that grows by whole lines, each handed to the operating system before append()
+// returns: what was appended survives the death of the process.
+class LineFile {
+ public:
+  LineFile() = default;
+  // Replaces the file by `lines` (each ended by a newline) and goes on behind them.
+  LineFile(const Path& path, std::string_view lines);
+  LineFile(LineFile&& other) noexcept { swap(other); }
+  LineFile& operator=(LineFile&& other) noexcept { return swap(other), *this; }
+  ~LineFile();
+
+  bool open() const { return descriptor_ >= 0; }
+  void append(std::string_view line);  // without its newline
+
+ private:
+  void swap(LineFile& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(descriptor_, other.descriptor_);
+  }
+
+  Path path_;
+  int descriptor_ = -1;
+};
+
+}  // namespace pushdown

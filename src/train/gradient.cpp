@@ -1,0 +1,70 @@
+#include "train/gradient.h"
+
+#include <cmath>
+
+namespace pushdown {
+namespace {
+
+template <class T>
+double sum_of_squares(const T* values, std::int64_t count) {
+  // Independent partial sums: the additions overlap, their order is fixed.
+  constexpr int kLanes = 8;
+  double sums[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const double value = static_cast<double>(values[i + lane]);
+      sums[lane] += value * value;
+    }
+  double total = 0;
+  for (; i < count; ++i) total += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  for (const double sum : sums) total += sum;
+  return total;
+}
+
+double sum_of_squares(const Tensor& gradient) {
+  const Tensor values = gradient.contiguous();
+  if (values.scalar_type() == at::kDouble)
+    return sum_of_squares(values.data_ptr<double>(), values.numel());
+  if (values.scalar_type() == at::kFloat)
+    return sum_of_squares(values.data_ptr<float>(), values.numel());
+  return sum_of_squares(values.to(at::kDouble));
+}
+
+template <class Action>
+void for_each_gradient(const ParameterList& parameters, Action action) {
+  at::NoGradGuard no_grad;
+  for (const auto& [name, parameter] : parameters)
+    if (Tensor gradient = parameter.grad(); gradient.defined()) action(gradient);
+}
+
+}  // namespace
+
+double gradient_norm(const ParameterList& parameters) {
+  double total = 0;
+  std::vector<Tensor> elsewhere;  // sums on a device, fetched together
+  for_each_gradient(parameters, [&](const Tensor& gradient) {
+    if (gradient.is_cpu())
+      total += sum_of_squares(gradient);
+    else
+      elsewhere.push_back(gradient.to(at::kDouble).square().sum());
+  });
+  if (!elsewhere.empty()) total += at::stack(elsewhere).sum().item<double>();
+  return std::sqrt(total);
+}
+
+void clip_gradient_norm(const ParameterList& parameters, double norm, double limit) {
+  const double scale = limit / (norm + 1e-6);
+  if (!(scale < 1)) return;
+  for_each_gradient(parameters, [&](Tensor& gradient) { gradient.mul_(scale); });
+}
+
+void clip_gradient_values(const ParameterList& parameters, double limit) {
+  for_each_gradient(parameters, [&](Tensor& gradient) { gradient.clamp_(-limit, limit); });
+}
+
+void clear_gradients(const ParameterList& parameters) {
+  for (const auto& [name, parameter] : parameters) parameter.mutable_grad() = Tensor();
+}
+
+}  // namespace pushdown

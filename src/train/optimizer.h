@@ -1,0 +1,72 @@
+// Gradient descent methods behind one registry. All update a parameter p from its gradient g and a
+// few slots (running sums of p's shape, zero at first) at the learning rate r:
+//   sgd      b = momentum b + g;                        p -= r b   (nesterov: r (g + momentum b))
+//   rmsprop  s = a s + (1 - a) g^2;                     p -= r g / (sqrt(s) + epsilon)
+//            with momentum: b = momentum b + g / (sqrt(s) + epsilon), p -= r b
+//   adam     m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2 (Kingma and Ba, 2015), step t = 1, 2,
+//   ..
+//            p -= r / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + epsilon)
+// weight_decay w adds w p to g first. The formulas are those of PyTorch's optimizers of these
+// names.
+//
+// On the CPU each method is one pass over the numbers; elsewhere, and as the definition that the
+// pass is tested against, it is a short composition of tensor operations.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/registry.h"
+#include "base/torch.h"
+
+namespace pushdown {
+
+class Optimizer {
+ public:
+  enum class Path { fastest, composite };
+
+  virtual ~Optimizer() = default;
+
+  // One update of every parameter that has a gradient.
+  void step(Path path = Path::fastest);
+
+  std::int64_t steps() const { return steps_; }
+  double learning_rate() const { return learning_rate_; }
+  void set_learning_rate(double rate) { learning_rate_ = rate; }
+
+  // Everything that the next step depends on but the parameters, the gradients and the learning
+  // rate: "steps" (int64) and "<slot>.<parameter>". set_state() copies; a missing, unknown or
+  // misshapen tensor is a std::invalid_argument.
+  ParameterList state() const;
+  void set_state(const ParameterList& state);
+
+ protected:
+  using Slots = std::vector<Tensor>;
+
+  Optimizer(const ParameterList& parameters, const Json& options, std::vector<std::string> slots);
+
+  // One parameter; the gradient includes the weight decay. update() may assume contiguous tensors
+  // of float or double on the CPU.
+  virtual void update(Tensor& parameter, const Tensor& gradient, Slots& slots) = 0;
+  virtual void update_composite(Tensor& parameter, const Tensor& gradient, Slots& slots) = 0;
+
+ private:
+  ParameterList parameters_;
+  std::vector<std::string> slot_names_;
+  std::vector<Slots> slots_;  // one list a parameter
+  double learning_rate_ = 0;
+  double weight_decay_ = 0;
+  std::int64_t steps_ = 0;
+};
+using OptimizerPtr = std::unique_ptr<Optimizer>;
+
+using OptimizerKind = RegistryRow<OptimizerPtr (*)(const ParameterList&, const Json& options)>;
+
+const std::vector<OptimizerKind>& optimizer_kinds();
+
+// {kind = 'adam', learning_rate = 0.005} with all defaults; without a kind it is adam.
+Json resolve_optimizer(const Json& options);
+OptimizerPtr make_optimizer(const ParameterList& parameters, const Json& options);
+
+}  // namespace pushdown

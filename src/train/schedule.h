@@ -1,0 +1,44 @@
+// What happens when an epoch brings no improvement: the learning rate is multiplied by a factor
+// after `decay_patience` such epochs in a row (and again after as many more), and training ends
+// after `stop_patience` (paper: Dusell and Chiang 2020, section 5.5: 0.9, 5 and 10).
+//
+// An epoch improves when its value (a cross-entropy) is below the best one so far by more than
+// `minimum_improvement`.
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/options.h"
+
+namespace pushdown {
+
+// decay_factor, decay_patience, minimum_learning_rate, stop_patience, minimum_improvement.
+const std::vector<OptionSpec>& schedule_options();
+
+class Schedule {
+ public:
+  explicit Schedule(const Json& options);  // resolved; other keys are left alone
+
+  // One epoch's value, a finite number. True when it improves on the best.
+  bool observe(double value);
+  // The learning rate after the last observe().
+  double decayed(double learning_rate) const;
+  bool should_stop() const { return since_best_ >= stop_patience_ && stop_patience_ > 0; }
+
+  std::optional<double> best() const { return best_; }
+  std::int64_t since_best() const { return since_best_; }  // epochs
+
+  Json state() const;
+  void set_state(const Json& state);
+
+ private:
+  double factor_, minimum_rate_, minimum_improvement_;
+  std::int64_t decay_patience_, stop_patience_;
+  std::optional<double> best_;
+  std::int64_t since_best_ = 0;
+  std::int64_t since_decay_ = 0;  // epochs without improvement since the last decay
+  bool decay_now_ = false;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,261 @@
+#include "train/optimizer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "train/gradient.h"
+
+namespace pushdown {
+namespace {
+
+// Two parameters whose gradients are chosen, not computed.
+struct Problem {
+  explicit Problem(at::ScalarType type = at::kDouble, std::uint64_t seed = 1) : random(seed) {
+    for (const auto& [name, shape] :
+         std::vector<std::pair<std::string, std::vector<std::int64_t>>>{{"a", {3, 5}}, {"b", {11}}})
+      parameters.emplace_back(name, draw(shape, type).set_requires_grad(true));
+  }
+
+  Tensor draw(const std::vector<std::int64_t>& shape, at::ScalarType type) {
+    Tensor values = at::empty(shape, at::kDouble);
+    for (std::int64_t i = 0; i < values.numel(); ++i)
+      values.data_ptr<double>()[i] = random.normal();
+    return values.to(type);
+  }
+
+  void draw_gradients() {
+    for (auto& [name, parameter] : parameters)
+      parameter.mutable_grad() = draw(parameter.sizes().vec(), parameter.scalar_type());
+  }
+
+  Random random;
+  ParameterList parameters;
+};
+
+std::vector<double> numbers(const Tensor& tensor) {
+  const Tensor values = tensor.detach().to(at::kDouble).contiguous();
+  return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
+}
+
+// The formulas once more, entry by entry: p, g and running sums of one number.
+struct Scalar {
+  double p, first = 0, second = 0;
+};
+using Formula = void (*)(Scalar& x, double g, double rate, int t);
+
+void adam(Scalar& x, double g, double rate, int t) {
+  x.first = 0.8 * x.first + 0.2 * g;
+  x.second = 0.95 * x.second + 0.05 * g * g;
+  const double m = x.first / (1 - std::pow(0.8, t)), v = x.second / (1 - std::pow(0.95, t));
+  x.p -= rate * m / (std::sqrt(v) + 1e-3);
+}
+void adam_decay(Scalar& x, double g, double rate, int t) { adam(x, g + 0.1 * x.p, rate, t); }
+void rmsprop(Scalar& x, double g, double rate, int) {
+  x.first = 0.9 * x.first + 0.1 * g * g;
+  x.p -= rate * g / (std::sqrt(x.first) + 1e-3);
+}
+void rmsprop_momentum(Scalar& x, double g, double rate, int) {
+  x.first = 0.9 * x.first + 0.1 * g * g;
+  x.second = 0.5 * x.second + g / (std::sqrt(x.first) + 1e-3);
+  x.p -= rate * x.second;
+}
+void sgd(Scalar& x, double g, double rate, int) { x.p -= rate * g; }
+void sgd_momentum(Scalar& x, double g, double rate, int) {
+  x.first = 0.7 * x.first + g;
+  x.p -= rate * x.first;
+}
+void sgd_nesterov(Scalar& x, double g, double rate, int) {
+  x.first = 0.7 * x.first + g;
+  x.p -= rate * (g + 0.7 * x.first);
+}
+
+struct Case {
+  const char* name;
+  Json options;
+  Formula formula;
+};
+
+const std::vector<Case>& cases() {
+  static const std::vector<Case> all{
+      {"adam", {{"kind", "adam"}, {"beta1", 0.8}, {"beta2", 0.95}, {"epsilon", 1e-3}}, adam},
+      {"adam_decay",
+       {{"beta1", 0.8}, {"beta2", 0.95}, {"epsilon", 1e-3}, {"weight_decay", 0.1}},
+       adam_decay},
+      {"rmsprop", {{"kind", "rmsprop"}, {"decay", 0.9}, {"epsilon", 1e-3}}, rmsprop},
+      {"rmsprop_momentum",
+       {{"kind", "rmsprop"}, {"decay", 0.9}, {"epsilon", 1e-3}, {"momentum", 0.5}},
+       rmsprop_momentum},
+      {"sgd", {{"kind", "sgd"}}, sgd},
+      {"sgd_momentum", {{"kind", "sgd"}, {"momentum", 0.7}}, sgd_momentum},
+      {"sgd_nesterov", {{"kind", "sgd"}, {"momentum", 0.7}, {"nesterov", true}}, sgd_nesterov}};
+  return all;
+}
+
+Json with_rate(Json options, double rate) {
+  options["learning_rate"] = rate;
+  return options;
+}
+
+class OptimizerKinds : public testing::TestWithParam<Case> {};
+
+TEST_P(OptimizerKinds, FollowsTheFormulaInBothPaths) {
+  for (const auto path : {Optimizer::Path::fastest, Optimizer::Path::composite}) {
+    Problem problem;
+    auto optimizer = make_optimizer(problem.parameters, with_rate(GetParam().options, 0.03));
+    std::vector<std::vector<Scalar>> expected;
+    for (const auto& [name, parameter] : problem.parameters) {
+      expected.emplace_back();
+      for (const double value : numbers(parameter)) expected.back().push_back({value});
+    }
+    double rate = 0.03;
+    for (int t = 1; t <= 6; ++t) {
+      if (t == 4) optimizer->set_learning_rate(rate *= 0.5);
+      problem.draw_gradients();
+      optimizer->step(path);
+      for (std::size_t k = 0; k < expected.size(); ++k) {
+        const auto& parameter = problem.parameters[k].second;
+        const auto gradient = numbers(parameter.grad()), value = numbers(parameter);
+        for (std::size_t i = 0; i < value.size(); ++i) {
+          GetParam().formula(expected[k][i], gradient[i], rate, t);
+          EXPECT_NEAR(value[i], expected[k][i].p, 1e-13) << "step " << t;
+        }
+      }
+    }
+    EXPECT_EQ(optimizer->steps(), 6);
+  }
+}
+
+TEST_P(OptimizerKinds, PathsAgreeInFloat32) {
+  Problem a(at::kFloat), b(at::kFloat);
+  auto fast = make_optimizer(a.parameters, GetParam().options);
+  auto plain = make_optimizer(b.parameters, GetParam().options);
+  for (int t = 0; t < 10; ++t) {
+    a.draw_gradients();
+    b.draw_gradients();
+    fast->step();
+    plain->step(Optimizer::Path::composite);
+  }
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_LT((a.parameters[k].second - b.parameters[k].second).abs().max().item<float>(), 2e-6f);
+}
+
+TEST_P(OptimizerKinds, RestoredStateContinuesBitForBit) {
+  Problem whole, split;
+  auto one = make_optimizer(whole.parameters, GetParam().options);
+  auto two = make_optimizer(split.parameters, GetParam().options);
+  for (int t = 0; t < 8; ++t) {
+    if (t == 5) {
+      ParameterList state;
+      for (const auto& [name, tensor] : two->state()) state.emplace_back(name, tensor.clone());
+      two = make_optimizer(split.parameters, GetParam().options);
+      two->set_state(state);
+    }
+    whole.draw_gradients();
+    split.draw_gradients();
+    one->step();
+    two->step();
+  }
+  for (std::size_t k = 0; k < 2; ++k)
+    EXPECT_TRUE(at::equal(whole.parameters[k].second, split.parameters[k].second));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, OptimizerKinds, testing::ValuesIn(cases()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST(Optimizer, LeavesParametersWithoutGradientAlone) {
+  Problem problem;
+  auto optimizer = make_optimizer(problem.parameters, Json{{"kind", "adam"}});
+  const Tensor before = problem.parameters[1].second.detach().clone();
+  problem.draw_gradients();
+  problem.parameters[1].second.mutable_grad() = Tensor();
+  optimizer->step();
+  EXPECT_TRUE(at::equal(problem.parameters[1].second, before));
+}
+
+TEST(Optimizer, RefusesForeignState) {
+  Problem problem;
+  auto adam = make_optimizer(problem.parameters, Json{{"kind", "adam"}});
+  auto sgd = make_optimizer(problem.parameters, Json{{"kind", "sgd"}});
+  EXPECT_THROW(adam->set_state(sgd->state()), std::invalid_argument);
+  auto state = adam->state();
+  state[2].second = at::zeros({2, 2}, at::kDouble);
+  EXPECT_THROW(adam->set_state(state), std::invalid_argument);
+  state = adam->state();
+  state[1].first = "first_moment.c";
+  EXPECT_THROW(adam->set_state(state), std::invalid_argument);
+}
+
+TEST(Optimizer, RefusesBadOptions) {
+  Problem problem;
+  const auto refuse = [&](const Json& options, const std::string& word) {
+    try {
+      make_optimizer(problem.parameters, options);
+      ADD_FAILURE() << options.dump() << " was accepted";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  refuse({{"kind", "adm"}}, "did you mean 'adam'?");
+  refuse({{"kind", "adam"}, {"learning_rat", 1}}, "did you mean 'learning_rate'?");
+  refuse({{"learning_rate", -1}}, "at least 0");
+  refuse({{"learning_rate", "fast"}}, "must be a number");
+  refuse({{"kind", "sgd"}, {"nesterov", true}}, "momentum");
+  refuse({{"kind", 3}}, "kind");
+}
+
+TEST(Gradient, NormIsThatOfAllEntriesTogether) {
+  Problem problem;
+  problem.draw_gradients();
+  double sum = 0;
+  for (const auto& [name, parameter] : problem.parameters)
+    for (const double g : numbers(parameter.grad())) sum += g * g;
+  EXPECT_NEAR(gradient_norm(problem.parameters), std::sqrt(sum), 1e-13);
+  problem.parameters[0].second.mutable_grad() = Tensor();
+  EXPECT_LT(gradient_norm(problem.parameters), std::sqrt(sum));
+  clear_gradients(problem.parameters);
+  EXPECT_EQ(gradient_norm(problem.parameters), 0);
+}
+
+TEST(Gradient, NormOfBadEntriesIsNotFinite) {
+  for (const double bad : {std::nan(""), HUGE_VAL}) {
+    Problem problem;
+    problem.draw_gradients();
+    problem.parameters[1].second.mutable_grad()[7] = bad;
+    EXPECT_FALSE(std::isfinite(gradient_norm(problem.parameters)));
+  }
+}
+
+TEST(Gradient, ClippingByNormScalesOnlyWhatIsTooLong) {
+  Problem problem;
+  problem.draw_gradients();
+  const double norm = gradient_norm(problem.parameters);
+  const Tensor before = problem.parameters[0].second.grad().clone();
+  clip_gradient_norm(problem.parameters, norm, norm * 2);
+  EXPECT_TRUE(at::equal(problem.parameters[0].second.grad(), before));
+  clip_gradient_norm(problem.parameters, norm, 0.5);
+  EXPECT_NEAR(gradient_norm(problem.parameters), 0.5 * norm / (norm + 1e-6), 1e-12);
+  EXPECT_LT((problem.parameters[0].second.grad() - before * (0.5 / (norm + 1e-6)))
+                .abs()
+                .max()
+                .item<double>(),
+            1e-15);
+}
+
+TEST(Gradient, ClippingByValueBoundsEveryEntry) {
+  Problem problem;
+  problem.draw_gradients();
+  const auto before = numbers(problem.parameters[0].second.grad());
+  clip_gradient_values(problem.parameters, 0.3);
+  const auto after = numbers(problem.parameters[0].second.grad());
+  int clipped = 0;
+  for (std::size_t i = 0; i < after.size(); ++i) {
+    EXPECT_EQ(after[i], std::min(0.3, std::max(-0.3, before[i])));
+    clipped += after[i] != before[i];
+  }
+  EXPECT_GT(clipped, 0);
+}
+
+}  // namespace
+}  // namespace pushdown

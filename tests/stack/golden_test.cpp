@@ -23,28 +23,26 @@ class NondeterministicGolden
 TEST_P(NondeterministicGolden, ReadingsAndGradients) {
   const auto [golden_case, fast] = GetParam();
   const Json golden = load_golden(golden_case.file);
-  const Json options{
-      {"kind", "nondeterministic"},
-      {"states", golden["Q"]},
-      {"symbols", golden["S"]},
-      {"reading", golden_case.unnormalized ? "state_symbol" : "symbol"},
-      {"bottom", golden["bottom_fix"].get<bool>() ? "reexposed" : "original"},
-      {"fast", fast}};
+  const Json options{{"kind", "nondeterministic"},
+                     {"states", golden["Q"]},
+                     {"symbols", golden["S"]},
+                     {"reading", golden_case.unnormalized ? "state_symbol" : "symbol"},
+                     {"bottom", golden["bottom_fix"].get<bool>() ? "reexposed" : "original"},
+                     {"fast", fast}};
   const Tensor wanted = golden_tensor(golden[golden_case.unnormalized ? "reading" : "tau"]);
   const Tensor coefficients = golden_tensor(golden["coef"]);
 
   const Tensor logits = leaf(golden[golden_case.unnormalized ? "log_weights" : "logits"]);
-  const Tensor readings =
-      golden_case.unnormalized
-          ? simulate_stack(options, {{"log_weights", logits}})
-          : simulate_stack(options, {{"weights", logits.softmax(3)}});
+  const Tensor readings = golden_case.unnormalized
+                              ? simulate_stack(options, {{"log_weights", logits}})
+                              : simulate_stack(options, {{"weights", logits.softmax(3)}});
   EXPECT_LT(deviation(readings, wanted), kTolerance);
   const Tensor loss = (coefficients * readings).sum();
   EXPECT_NEAR(loss.item<double>(), golden["loss"].get<double>(), 1e-9);
   loss.backward();
   EXPECT_LT(deviation(logits.grad(),
-                      golden_tensor(golden[golden_case.unnormalized ? "grad_log_weights"
-                                                                    : "grad_logits"])),
+                      golden_tensor(
+                          golden[golden_case.unnormalized ? "grad_log_weights" : "grad_logits"])),
             kTolerance);
 
   if (golden_case.unnormalized) return;
@@ -74,11 +72,11 @@ TEST_P(VectorGolden, ReadingsAndGradients) {
   const bool superposition = std::string(GetParam()).starts_with("jm");
   const Tensor actions = leaf(golden["actions"]), vectors = leaf(golden["values"]);
   const Tensor readings =
-      superposition
-          ? simulate_stack({{"kind", "superposition"}}, {{"actions", actions}, {"vectors", vectors}})
-          : simulate_stack({{"kind", "stratification"}}, {{"push", actions.select(2, 0)},
-                                                          {"pop", actions.select(2, 1)},
-                                                          {"vectors", vectors}});
+      superposition ? simulate_stack({{"kind", "superposition"}},
+                                     {{"actions", actions}, {"vectors", vectors}})
+                    : simulate_stack({{"kind", "stratification"}}, {{"push", actions.select(2, 0)},
+                                                                    {"pop", actions.select(2, 1)},
+                                                                    {"vectors", vectors}});
   EXPECT_LT(deviation(readings, golden_tensor(golden["reading"])), kTolerance);
   if (!golden.contains("grad_actions")) return;
   (golden_tensor(golden["coef"]) * readings).sum().backward();

@@ -1,0 +1,226 @@
+// The nondeterministic stack against brute force, finite differences and its own fast twin.
+#include <gtest/gtest.h>
+
+#include "stack/nondeterministic_fast.h"
+#include "support/golden.h"
+#include "support/gradient.h"
+#include "support/runs.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+Tensor random_logits(std::int64_t batch, std::int64_t steps, const NondeterministicShape& shape,
+                     double scale, std::uint64_t seed) {
+  Random random(seed);
+  Tensor logits = at::empty({batch, steps, shape.configurations(), shape.actions()}, at::kDouble);
+  for (std::int64_t i = 0; i < logits.numel(); ++i)
+    logits.data_ptr<double>()[i] = scale * random.normal();
+  return logits;
+}
+
+// u_1 .. u_{n+1} by the definition.
+Tensor plain_forward(const NondeterministicShape& shape, const Tensor& weights) {
+  auto automaton = initial_automaton(shape, weights.size(0), weights.size(1), weights.options());
+  std::vector<Tensor> forward{automaton.forward.back()};
+  for (std::int64_t t = 0; t < weights.size(1); ++t) {
+    automaton = step_automaton(shape, automaton, weights.select(1, t));
+    forward.push_back(automaton.forward.back());
+  }
+  return at::stack(forward, 1);
+}
+
+using Case = std::tuple<int, int, bool, double>;
+class Nondeterministic : public testing::TestWithParam<Case> {
+ protected:
+  NondeterministicShape shape() const {
+    NondeterministicShape shape;
+    shape.states = std::get<0>(GetParam());
+    shape.symbols = std::get<1>(GetParam());
+    shape.reexposed = std::get<2>(GetParam());
+    return shape;
+  }
+  double scale() const { return std::get<3>(GetParam()); }
+};
+
+TEST_P(Nondeterministic, EqualsAllRuns) {
+  constexpr int kSteps = 5;
+  const auto shape = this->shape();
+  Tensor weights = random_logits(1, kSteps, shape, scale(), 3).softmax(3);
+  // Some transitions are impossible, so that some configurations cannot be reached.
+  weights = weights * (random_logits(1, kSteps, shape, 1, 4) > -0.5);
+  const auto runs = all_runs(weights[0], static_cast<int>(shape.states),
+                             static_cast<int>(shape.symbols), shape.reexposed);
+  for (const bool fast : {false, true}) {
+    const Tensor forward = fast ? fast_scan(shape, weights, false) : plain_forward(shape, weights);
+    for (int t = 0; t <= kSteps; ++t) {
+      const auto wanted = top_distribution(runs[t], static_cast<int>(shape.states),
+                                           static_cast<int>(shape.symbols));
+      EXPECT_LT(deviation(forward[0][t], at::tensor(wanted, at::kDouble)), 1e-12)
+          << "step " << t << " fast " << fast;
+    }
+  }
+}
+
+TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
+  constexpr int kSteps = 23;
+  const auto shape = this->shape();
+  const Tensor logits = random_logits(3, kSteps, shape, scale(), 5).set_requires_grad(true);
+  const Tensor coefficients =
+      random_logits(3, kSteps + 1, shape, 1, 6).select(3, 0);  // B x (n+1) x C
+  const Tensor plain = plain_forward(shape, logits.softmax(3));
+  (coefficients * plain).sum().backward();
+  const Tensor plain_gradient = logits.grad().clone();
+  logits.mutable_grad() = Tensor();
+  const Tensor fast = fast_scan(shape, logits.softmax(3), false);
+  (coefficients * fast).sum().backward();
+  EXPECT_LT(deviation(fast, plain), 1e-12);
+  EXPECT_LT(deviation(logits.grad(), plain_gradient), 1e-10);
+
+  // Logarithms, step by step, as a network drives it.
+  logits.mutable_grad() = Tensor();
+  auto memory = c10::make_intrusive<AutomatonMemory>(shape, 3, kSteps, logits.options());
+  std::vector<Tensor> forward{memory->forward(1).clone()};
+  for (int t = 0; t < kSteps; ++t)
+    forward.push_back(fast_step(memory, logits.select(1, t).log_softmax(2), forward.back(), true));
+  const Tensor stepped = at::stack(forward, 1);
+  for (int pass = 0; pass < 2; ++pass) {  // the second pass finds the gradient memory clean
+    logits.mutable_grad() = Tensor();
+    (coefficients * stepped).sum().backward({}, pass == 0);
+    EXPECT_LT(deviation(logits.grad(), plain_gradient), 1e-10) << "pass " << pass;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Nondeterministic,
+                         testing::Combine(testing::Values(1, 2, 3, 4), testing::Values(1, 2, 3),
+                                          testing::Bool(), testing::Values(1.0, 10.0)));
+
+TEST(NondeterministicGradient, FiniteDifferences) {
+  for (const bool reexposed : {false, true}) {
+    NondeterministicShape shape;
+    shape.reexposed = reexposed;
+    const Tensor logits = random_logits(2, 6, shape, 1, 8).set_requires_grad(true);
+    const Tensor coefficients = random_logits(2, 7, shape, 1, 9).select(3, 0);
+    EXPECT_LT(
+        gradient_error(
+            {logits},
+            [&] { return (coefficients * fast_scan(shape, logits.softmax(3), false)).sum(); }),
+        1e-7);
+    EXPECT_LT(gradient_error({logits},
+                             [&] { return (coefficients * fast_scan(shape, logits, true)).sum(); }),
+              1e-7);
+  }
+}
+
+// Figure 2 of Dusell and Chiang (2020): the automaton of w w^R on 0110, states q1 q2, symbols
+// 0 1 and the bottom, here numbered bottom = 0, '0' = 1, '1' = 2.
+TEST(NondeterministicExample, Figure2) {
+  NondeterministicShape shape;
+  shape.states = 2;
+  shape.symbols = 3;
+  shape.reexposed = true;
+  const std::vector<int> input{1, 2, 2, 1};
+  Tensor weights = at::zeros({1, 4, 6, shape.actions()}, at::kDouble);
+  for (int t = 0; t < 4; ++t) {
+    const int a = input[t];
+    for (int x = 0; x < 3; ++x) weights[0][t][0 * 3 + x][0 * 3 + a] = 1;  // q1, x -> q1, push a
+    weights[0][t][0 * 3 + a][2 * 6 + 1] = 1;                              // q1, a -> q2, pop
+    weights[0][t][1 * 3 + a][2 * 6 + 1] = 1;                              // q2, a -> q2, pop
+  }
+  const Tensor forward = fast_scan(shape, weights, false)[0];
+  // After 011: pushed all three (q1, 1), or popped one 1 (q2, 0).
+  const auto wanted = [](std::initializer_list<double> values) {
+    return at::tensor(std::vector<double>(values), at::kDouble);
+  };
+  EXPECT_LT(deviation(forward[3], wanted({0, 0, 0.5, 0, 0.5, 0})), 1e-15);
+  // After 0110: (q1, 0), or the bottom again in q2.
+  EXPECT_LT(deviation(forward[4], wanted({0, 0.5, 0, 0.5, 0, 0})), 1e-15);
+}
+
+TEST(NondeterministicRange, ThousandStepsInSinglePrecision) {
+  NondeterministicShape shape;
+  const Tensor logits = random_logits(1, 1000, shape, 3, 10).to(at::kFloat).set_requires_grad(true);
+  const Tensor forward = fast_scan(shape, logits, true);
+  forward.pow(2).sum().backward();
+  EXPECT_TRUE(forward.isfinite().all().item<bool>());
+  EXPECT_TRUE(logits.grad().isfinite().all().item<bool>());
+  EXPECT_LT((forward.sum(2) - 1).abs().max().item<double>(), 1e-4);
+}
+
+TEST(NondeterministicRange, HugeLogWeightsNeitherOverflowNorVanish) {
+  NondeterministicShape shape;
+  const Tensor logits = random_logits(1, 20, shape, 2, 11);
+  const Tensor wanted = fast_scan(shape, logits, true);
+  for (const double shift : {-5000.0, 5000.0}) {
+    EXPECT_LT(deviation(fast_scan(shape, logits + shift, true), wanted), 1e-9);
+    EXPECT_LT(deviation(fast_scan(shape, (logits + shift).to(at::kFloat), true), wanted), 1e-2);
+  }
+  // State 1 can never be reached; its weights must not matter, however large.
+  Tensor closed = at::zeros_like(logits);
+  closed.narrow(3, 2, 2).fill_(-INFINITY);
+  closed.narrow(3, 6, 2).fill_(-INFINITY);
+  closed.narrow(3, 9, 1).fill_(-INFINITY);
+  Tensor huge = closed.clone();
+  huge.narrow(2, 2, 2).fill_(1e6);
+  EXPECT_LT(deviation(fast_scan(shape, huge, true), fast_scan(shape, closed, true)), 1e-12);
+}
+
+TEST(NondeterministicRange, NoPossibleTransitionReadsZero) {
+  NondeterministicShape shape;
+  const Tensor weights = at::zeros({1, 3, 4, 10}, at::kDouble).set_requires_grad(true);
+  for (const Tensor& forward : {fast_scan(shape, weights, false), plain_forward(shape, weights)}) {
+    EXPECT_EQ(forward.narrow(1, 1, 3).abs().sum().item<double>(), 0);
+    EXPECT_EQ(forward[0][0][0].item<double>(), 1);
+  }
+  fast_scan(shape, weights, false).sum().backward();
+  EXPECT_TRUE(weights.grad().isfinite().all().item<bool>());
+}
+
+TEST(NondeterministicIsa, AllInstructionSetsAgree) {
+  for (const auto& [states, symbols] : {std::pair{2, 2}, {3, 3}, {2, 5}}) {
+    const NondeterministicSize size{states, symbols, 30};
+    const auto c = size.configurations(), nodes = size.steps + 2;
+    std::vector<std::int64_t> start;
+    for (std::int64_t j = 0; j <= nodes; ++j) start.push_back(size.column(j));
+    NondeterministicShape shape;
+    shape.states = states;
+    shape.symbols = symbols;
+    const Tensor weights =
+        random_logits(1, 30, shape, 1, 12).softmax(3).to(at::kFloat).contiguous();
+    std::vector<Tensor> results;
+    for (const Isa isa : usable_isas()) {
+      const auto buffer = [&](std::int64_t count) { return at::zeros({count}, at::kFloat); };
+      const Tensor columns = buffer(start.back()), forward = buffer(nodes * c),
+                   mass = buffer(nodes * c), total = buffer(nodes),
+                   popped = buffer(nodes * c * states), column_gradients = buffer(start.back()),
+                   forward_gradients = buffer(nodes * c),
+                   popped_gradients = buffer(nodes * c * states),
+                   gradient = at::zeros_like(weights);
+      const NondeterministicMemory<float> memory{size,
+                                                 start.data(),
+                                                 columns.data_ptr<float>(),
+                                                 forward.data_ptr<float>(),
+                                                 mass.data_ptr<float>(),
+                                                 total.data_ptr<float>(),
+                                                 popped.data_ptr<float>(),
+                                                 column_gradients.data_ptr<float>(),
+                                                 forward_gradients.data_ptr<float>(),
+                                                 popped_gradients.data_ptr<float>()};
+      memory.forward[0] = memory.forward[c] = 1;
+      const auto kernel = nondeterministic_kernel<float>(isa, states, symbols);
+      const auto row = c * size.actions();
+      for (int t = 0; t < 30; ++t) kernel.step(memory, t + 2, weights.data_ptr<float>() + t * row);
+      const Tensor slopes = at::arange(c, at::kFloat);
+      for (int t = 29; t >= 0; --t)
+        kernel.step_backward(memory, t + 2, weights.data_ptr<float>() + t * row,
+                             slopes.data_ptr<float>(), gradient.data_ptr<float>() + t * row);
+      results.push_back(at::cat({forward, gradient.flatten()}));
+      EXPECT_EQ(column_gradients.abs().sum().item<double>(), 0) << isa_name(isa);
+    }
+    for (const auto& result : results) EXPECT_LT(deviation(result, results[0]), 2e-5);
+  }
+}
+
+}  // namespace
+}  // namespace pushdown

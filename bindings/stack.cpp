@@ -1,0 +1,57 @@
+// pd.stack: the differentiable stacks, and the bare data structures behind them.
+#include "stack/stack.h"
+
+#include "base/check.h"
+#include "bindings/kinds.h"
+#include "bindings/modules.h"
+#include "bindings/options.h"
+#include "bindings/tensor.h"
+
+namespace pushdown {
+namespace {
+
+std::vector<std::string> kinds() { return row_names(stack_kinds()); }
+
+std::string describe_kind(const std::string& kind) {
+  const auto& row = find_row("stack.describe", stack_kinds(), kind);
+  std::string text = describe_row(row, row.options);
+  if (row.simulate == nullptr) return text;
+  text += "\npd.stack.simulate{kind = '" + row.name + "', ...} takes the tensors";
+  for (const auto& [name, doc] : row.inputs) text += fmt::format("\n  {:<18} {}", name, doc);
+  for (const auto& spec : row.simulate_options) text += "\n  " + describe(spec);
+  return text;
+}
+
+// Tensors and nested tables of numbers are taken out of the options as inputs, by the names that
+// the kind declares.
+Tensor simulate(lua_State* L, OptionTable options) {
+  const auto name = options.require<std::string>("kind");
+  const StackKind& kind = find_row("stack.simulate", stack_kinds(), name);
+  NamedTensors inputs;
+  for (const auto& [input, doc] : kind.inputs) {
+    if (!options.has(input)) continue;
+    options.push(input);
+    inputs[input] = lua_istable(L, -1) ? tensor_from_lua(L, lua_gettop(L), at::kDouble)
+                                       : Value<Tensor>::get(L, lua_gettop(L));
+    lua_pop(L, 1);
+  }
+  Json rest = options.rest();
+  rest["kind"] = name;
+  return simulate_stack(rest, inputs);
+}
+
+}  // namespace
+
+void bind_stack(lua_State* L) {
+  Module(L, "stack", "Differentiable stacks.")
+      .def<&kinds>("kinds", "kinds() -> table  The names of the stacks.")
+      .def<&describe_kind>("describe",
+                           "describe(kind) -> string  What a stack is, its options, and the "
+                           "tensors that simulate takes.")
+      .def<&simulate>("simulate",
+                      "simulate{kind=, ...} -> Tensor  Drives a bare stack with the tensors and "
+                      "options that describe(kind) lists; readings B x (n+1) x R, the one before "
+                      "any step first, differentiable in every tensor.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,189 @@
+// What every row of the stack and controller registries must keep: shapes, finite numbers, correct
+// gradients, independence of the sequences in a batch, rejection of unknown options.
+#include <gtest/gtest.h>
+
+#include "model/language_model.h"
+#include "support/golden.h"
+#include "support/gradient.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+// Small sizes for every option that is a size.
+Json small_options(const std::string& kind, const std::vector<OptionSpec>& specs) {
+  Json options{{"kind", kind}};
+  for (const auto& spec : specs) {
+    if (spec.name == "hidden") options["hidden"] = 4;
+    if (spec.name == "size") options["size"] = 3;
+  }
+  return options;
+}
+
+// Every kind with its defaults, and once with each other choice of each option.
+std::vector<Json> variants(const std::string& kind, const std::vector<OptionSpec>& specs) {
+  const Json base = small_options(kind, specs);
+  std::vector<Json> all{base};
+  for (const auto& spec : specs) {
+    const auto add = [&](Json value) {
+      Json other = base;
+      other[spec.name] = std::move(value);
+      all.push_back(other);
+    };
+    for (const auto& choice : spec.choices)
+      if (choice != spec.default_value) add(choice);
+    if (spec.type == OptionSpec::Type::boolean) add(!spec.default_value.get<bool>());
+    if (spec.name == "layers") add(2);
+    if (spec.name == "states" || spec.name == "symbols") add(3);
+  }
+  return all;
+}
+
+std::vector<Json> stack_variants() {
+  std::vector<Json> all;
+  for (const auto& kind : stack_kinds())
+    for (auto& options : variants(kind.name, kind.options)) all.push_back(options);
+  return all;
+}
+
+std::vector<Json> controller_variants() {
+  std::vector<Json> all;
+  for (const auto& kind : controller_kinds())
+    for (auto& options : variants(kind.name, kind.options)) all.push_back(options);
+  return all;
+}
+
+struct Both {
+  Json controller, stack;
+};
+void PrintTo(const Both& both, std::ostream* out) { *out << both.controller << ' ' << both.stack; }
+
+std::vector<Both> all_cases() {
+  std::vector<Both> cases;
+  const Json elman{{"kind", "elman"}, {"hidden", 4}};
+  for (const auto& stack : stack_variants()) cases.push_back({elman, stack});
+  for (const auto& controller : controller_variants())
+    cases.push_back({controller, Json{{"kind", "superposition"}, {"size", 3}}});
+  return cases;
+}
+
+class Contract : public testing::TestWithParam<Both> {
+ protected:
+  LanguageModel model(const std::string& dtype = "float64") const {
+    return LanguageModel(Alphabet({"a", "b", "c"}), Json{{"controller", GetParam().controller},
+                                                         {"stack", GetParam().stack},
+                                                         {"dtype", dtype},
+                                                         {"seed", 7}});
+  }
+  static Tensor words(std::int64_t batch, std::int64_t length) {
+    Random random(3);
+    Tensor words = at::empty({batch, length}, at::kLong);
+    for (std::int64_t i = 0; i < words.numel(); ++i)
+      words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(3));
+    return words;
+  }
+};
+
+TEST_P(Contract, ShapesAndFiniteness) {
+  for (const std::string dtype : {"float32", "float64"}) {
+    const auto model = this->model(dtype);
+    for (const auto& [batch, length] : {std::pair{2, 6}, {1, 1}, {3, 2}, {1, 0}}) {
+      const Tensor logits = model.logits(words(batch, length));
+      EXPECT_EQ(logits.sizes(), (std::vector<std::int64_t>{batch, length, 3}));
+      EXPECT_EQ(dtype_name(logits.scalar_type()), dtype);
+      EXPECT_TRUE(logits.isfinite().all().item<bool>());
+    }
+  }
+}
+
+TEST_P(Contract, ProbabilitiesSumToOne) {
+  const auto model = this->model();
+  at::NoGradGuard guard;
+  double total = 0;
+  for (int code = 0; code < 81; ++code) {
+    const std::vector<std::int64_t> word{code / 27, code / 9 % 3, code / 3 % 3, code % 3};
+    total += model.log_probabilities(at::tensor(word, at::kLong).unsqueeze(0)).exp().item<double>();
+  }
+  EXPECT_NEAR(total, 1, 1e-12);
+}
+
+TEST_P(Contract, GradientsMatchFiniteDifferences) {
+  const auto model = this->model();
+  std::vector<Tensor> leaves;
+  for (const auto& [name, tensor] : model.parameters()) leaves.push_back(tensor);
+  const Tensor input = words(2, 6);
+  EXPECT_LT(gradient_error(
+                leaves, [&] { return model.log_probabilities(input).sum(); }, 12),
+            1e-6);
+}
+
+TEST_P(Contract, EveryParameterIsUsed) {
+  const auto model = this->model();
+  model.log_probabilities(words(2, 6)).sum().backward();
+  for (const auto& [name, tensor] : model.parameters()) {
+    ASSERT_TRUE(tensor.grad().defined()) << name;
+    EXPECT_GT(tensor.grad().abs().max().item<double>(), 0) << name;
+  }
+}
+
+TEST_P(Contract, BatchEqualsSequencesAlone) {
+  const auto model = this->model();
+  const Tensor input = words(4, 7);
+  const Tensor together = model.logits(input);
+  for (int b = 0; b < 4; ++b)
+    EXPECT_LT(deviation(model.logits(input.narrow(0, b, 1)), together.narrow(0, b, 1)), 1e-12);
+}
+
+TEST_P(Contract, FutureSymbolsDoNotMatter) {
+  const auto model = this->model();
+  Tensor input = words(1, 7), other = input.clone();
+  other.narrow(1, 4, 3).copy_((input.narrow(1, 4, 3) + 1) % 3);
+  EXPECT_LT(deviation(model.logits(other).narrow(1, 0, 5), model.logits(input).narrow(1, 0, 5)),
+            1e-12);
+}
+
+TEST_P(Contract, SameSeedSameParametersAndUnknownOptionsFail) {
+  const auto a = model(), b = model();
+  for (std::size_t i = 0; i < a.parameters().size(); ++i)
+    EXPECT_TRUE(a.parameters()[i].second.equal(b.parameters()[i].second));
+  Json stack = GetParam().stack;
+  stack["sizze"] = 3;
+  EXPECT_THROW(LanguageModel(Alphabet({"a"}), Json{{"stack", stack}}), std::invalid_argument);
+  Json controller = GetParam().controller;
+  controller["hiden"] = 3;
+  EXPECT_THROW(LanguageModel(Alphabet({"a"}), Json{{"controller", controller}}),
+               std::invalid_argument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(all_cases()));
+
+TEST(LanguageModelEnd, EndSymbolMakesProbabilitiesOfAllLengthsSumBelowOne) {
+  LanguageModel model(Alphabet({"a", "b"}), Json{{"end_symbol", true}, {"dtype", "float64"}});
+  at::NoGradGuard guard;
+  double total = 0;
+  for (std::int64_t length = 0; length <= 8; ++length)
+    for (int code = 0; code < 1 << length; ++code) {
+      Tensor word = at::empty({1, length}, at::kLong);
+      for (std::int64_t i = 0; i < length; ++i) word.data_ptr<std::int64_t>()[i] = code >> i & 1;
+      total += model.log_probabilities(word).exp().item<double>();
+    }
+  EXPECT_LT(total, 1);
+  EXPECT_GT(total, 0.9);
+}
+
+TEST(LanguageModelErrors, NameWhatWasExpected) {
+  const LanguageModel model(Alphabet({"a", "b"}), Json::object());
+  EXPECT_THROW(model.logits(at::zeros({2, 3})), std::invalid_argument);
+  EXPECT_THROW(model.logits(at::full({2, 3}, 2, at::kLong)), std::invalid_argument);
+  try {
+    LanguageModel(Alphabet({"a"}), Json{{"stack", {{"kind", "superpositon"}}}});
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("did you mean 'superposition'?"), std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -240,7 +240,7 @@ end
 local function free_folder(name)
   local base = ('runs/%s/%s'):format(name, os.date('%Y%m%d-%H%M%S'))
   local folder, number = base, 1
-  while files.exists(folder .. '/configuration.json') do
+  while files.exists(folder .. '/experiment.json') do
     number = number + 1
     folder = base .. '-' .. number
   end
@@ -277,7 +277,7 @@ end
 -- of {name, default, doc, type=, choices=, minimum=, maximum=}, quick and smoke = values of smaller
 -- runs. A type is inferred from the default: integer, number, text, flag or list. arguments default
 -- to those of the script. Answers --help and wrong command lines itself (exit codes 0 and 2), makes
--- the run folder and writes configuration.json there. run: folder, size, path(name),
+-- the run folder and writes experiment.json there. run: folder, size, path(name),
 -- table(name, spec), lines(name, spec).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
@@ -294,7 +294,7 @@ function M.start(declaration, arguments)
   options.run_folder = options.run_folder or free_folder(declaration.name)
   files.make_folder(options.run_folder)
   local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size }, Run)
-  files.write(run:path('configuration.json'),
+  files.write(run:path('experiment.json'),
     json.encode(configuration(declaration, options, size, arguments), true) .. '\n')
   if size ~= 'full' then
     local rule = ('*'):rep(78)

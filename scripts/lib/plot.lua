@@ -45,7 +45,7 @@ local function column(history, key)
 end
 
 -- The options of the learning curves of one training or several. `histories` is a list of {name=,
--- history=}, where a history is the list of the trainer's rows per epoch. Shown is the
+-- history=}, where a history is the list of the trainer's numbers of each epoch. Shown is the
 -- cross-entropy difference where the lower bound is known, else training and validation
 -- cross-entropy.
 function M.learning_curves(histories, title)
@@ -55,7 +55,7 @@ function M.learning_curves(histories, title)
   end
   for _, one in ipairs(histories) do
     local keys = bounded and { 'cross_entropy_difference' }
-      or { 'train_cross_entropy', 'valid_cross_entropy' }
+      or { 'train_cross_entropy', 'cross_entropy' }
     for _, key in ipairs(keys) do
       local points = column(one.history, key)
       if points then

@@ -77,7 +77,8 @@ function M.violations(sources)
     local binding = path:match('^bindings/')
     local code = without_comments(sources[path])
     if layer and not M.below[layer] then
-      report("the folder '%s' is no layer; add it to scripts/tools/layers.lua and docs/architecture.md", layer)
+      report("the folder '%s' is no layer; add it to scripts/tools/layers.lua and docs/architecture.md",
+        layer)
     end
     for _, include in ipairs(includes_of(code)) do
       local name = include.name

@@ -18,17 +18,15 @@ function M.power_of_ten(exponent)
   return '10' .. (('%d'):format(exponent):gsub('.', superscripts))
 end
 
--- The step 1, 2 or 5 times a power of ten that gives about `count` steps over `span`; with `whole`
--- never below 1.
+-- The step 1, 2 or 5 times a power of ten that comes nearest to `count` steps over `span`; with
+-- `whole` never below 1.
 local function round_step(span, count, whole)
   local rough = span / count
   local power = 10 ^ floor(log10(rough))
-  local step = 10 * power
-  for _, factor in ipairs { 1, 2, 5 } do
-    if rough <= factor * power * 1.0001 then
-      step = factor * power
-      break
-    end
+  local step, least = nil, huge
+  for _, factor in ipairs { 1, 2, 5, 10 } do
+    local miss = math.abs(math.log(factor * power / rough))
+    if miss < least then step, least = factor * power, miss end
   end
   return whole and math.max(step, 1) or step
 end

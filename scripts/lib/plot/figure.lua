@@ -95,7 +95,7 @@ function M.figure(spec, where, x_count, y_count)
   end
   figure.x = axis(x_range, spec.x_min, spec.x_max,
     { log = spec.x_log, count = x_count or 7, whole = x_range.whole })
-  figure.y = axis(y_range, spec.y_min, spec.y_max, { log = spec.y_log, count = y_count or 6 })
+  figure.y = axis(y_range, spec.y_min, spec.y_max, { log = spec.y_log, count = y_count or 5 })
   if figure.x.unit then figure.x_label = (figure.x_label or '') .. ' (×' .. figure.x.unit .. ')' end
   if figure.y.unit then figure.y_label = (figure.y_label or '') .. ' (×' .. figure.y.unit .. ')' end
   return figure

@@ -1,0 +1,168 @@
+-- Experiments: command lines, sizes, run folders; tables, JSON and files, which they stand on.
+local test = require 'pushdown.test'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local report = require 'pushdown.report'
+
+local declaration = {
+  name = 'demo', doc = 'A demonstration.',
+  options = {
+    { 'epochs', 20, 'passes over the data', minimum = 1, maximum = 1000 },
+    { 'learning_rate', 0.01, 'step size', type = 'number' },
+    { 'stacks', { 'none', 'superposition' }, 'stacks to compare',
+      choices = { 'none', 'superposition', 'all' } },
+    { 'lengths', { 11, 31 }, 'shortest and longest string' },
+    { 'controller', 'lstm', 'the cell' },
+    { 'verbose', false, 'say more' },
+  },
+  quick = { epochs = 5 }, smoke = { epochs = 1, lengths = { 3, 5 } },
+}
+
+local function temporary_folder()
+  local path = os.tmpname()
+  os.remove(path)
+  return path
+end
+
+-- Message of a wrong command line.
+local function usage(...)
+  local ok, problem = pcall(experiment.parse, declaration, { ... })
+  assert(not ok and type(problem) == 'table', 'expected a usage error, got ' .. tostring(problem))
+  return problem.usage
+end
+
+test('defaults, both spellings of values, lists and flags', function()
+  local options, size = experiment.parse(declaration, {})
+  test.equal(size, 'full')
+  test.equal(options.epochs, 20)
+  test.equal(options.verbose, false)
+  test.equal(table.concat(options.lengths, ' '), '11 31')
+  options = experiment.parse(declaration, { '--epochs', '3', '--learning-rate=5e-3', '--learning_rate', '-1',
+    '--stacks', 'all,none', '--lengths=2,8,9', '--verbose', '--controller=a=b' })
+  test.equal(options.epochs, 3)
+  test.equal(options.learning_rate, -1)
+  test.equal(table.concat(options.stacks, ' '), 'all none')
+  test.equal(options.lengths[3], 9)
+  test.equal(options.verbose, true)
+  test.equal(options.controller, 'a=b')
+  test.equal(experiment.parse(declaration, { '--verbose', '--no-verbose' }).verbose, false)
+  test.equal(experiment.parse(declaration, { '--verbose=false' }).verbose, false)
+  -- A declaration's default table is never handed out itself.
+  options.lengths[1] = 99
+  test.equal(declaration.options[4][2][1], 11)
+end)
+
+test('the command line wins over the size, the size over the default', function()
+  local options, size = experiment.parse(declaration, { '--smoke', '--epochs', '7' })
+  test.equal(size, 'smoke')
+  test.equal(options.epochs, 7)
+  test.equal(options.lengths[2], 5)
+  test.equal(experiment.parse(declaration, { '--quick' }).epochs, 5)
+end)
+
+test('wrong command lines name the option and the nearest valid one', function()
+  test.equal(usage('--epoch', '3'),
+    'unknown option --epoch, did you mean --epochs?; --help lists the options')
+  assert(usage('--leanring-rate=3'):find('did you mean --learning-rate?', 1, true))
+  test.equal(usage('--zzzzzzzzzz'), 'unknown option --zzzzzzzzzz; --help lists the options')
+  test.equal(usage('--epochs', 'many'), "--epochs needs a whole number, got 'many'")
+  test.equal(usage('--epochs', '2.5'), "--epochs needs a whole number, got '2.5'")
+  test.equal(usage('--epochs', '0'), '--epochs must be within 1 to 1000, got 0')
+  test.equal(usage('--epochs'), '--epochs needs a whole number')
+  test.equal(usage('--epochs', '--verbose'), '--epochs needs a whole number')
+  test.equal(usage('--lengths', '3,x'), "--lengths needs numbers separated by commas, got '3,x'")
+  test.equal(usage('--stacks', 'none,gru'), "--stacks must be one of none, superposition, all, got 'gru'")
+  test.equal(usage('--verbose=perhaps'), "--verbose needs true or false, got 'perhaps'")
+  assert(usage('marked'):find("unexpected argument 'marked'", 1, true))
+end)
+
+test('help shows every option with default and doc', function()
+  assert(experiment.parse(declaration, { '--epochs', '3', '--help' }).help)
+  local text = experiment.help(declaration)
+  for _, option in ipairs(declaration.options) do
+    assert(text:find('--' .. option[1]:gsub('_', '-'), 1, true), option[1])
+    assert(text:find(option[3], 1, true), option[3])
+  end
+  assert(text:find('11,31', 1, true) and text:find('--smoke', 1, true) and text:find('--run-folder', 1, true))
+end)
+
+test('mistakes of a declaration are found at once', function()
+  local function parse(given) return function() experiment.parse(given, {}) end end
+  test.fails('needs a name and a doc', parse { name = 'x', options = { { 'a', 1 } } })
+  test.fails("'a' is declared twice", parse { name = 'x', options = { { 'a', 1, 'd' }, { 'a', 2, 'd' } } })
+  test.fails("smoke sets 'b', which is no option", parse { name = 'x', options = {}, smoke = { b = 1 } })
+  test.fails('no known type: real', parse { name = 'x', options = { { 'a', 1, 'd', type = 'real' } } })
+end)
+
+test('a run keeps its configuration, tables and plots', function()
+  local folder = temporary_folder() .. '/with a blank'
+  local options, run = experiment.start(declaration, { '--epochs', '2', '--run-folder', folder })
+  test.equal(options.run_folder, folder)
+  local kept = json.decode(files.read(folder .. '/experiment.json'))
+  test.equal(kept.experiment, 'demo')
+  test.equal(kept.size, 'full')
+  test.equal(kept.options.epochs, 2)
+  test.equal(kept.options.learning_rate, 0.01)
+  test.equal(kept.options.lengths[2], 31)
+  test.equal(kept.command_line[1], '--epochs')
+  run:table('results', { columns = { 'model', 'loss' }, rows = { { 'lstm', 0.5 } } })
+  test.equal(files.read(folder .. '/results.csv'), 'model,loss\nlstm,0.5\n')
+  assert(files.read(folder .. '/results.md'):find('| lstm  |  0.5 |', 1, true))
+  run:lines('curves', { series = { { y = { 1, 2 } } } })
+  assert(files.read(folder .. '/curves.svg'):find('<svg', 1, true))
+  test.equal(#files.find(folder, '%.part$'), 0)
+  test.fails('cannot make the folder', function()
+    experiment.start(declaration, { '--run-folder', '/proc/nothing/here' })
+  end)
+end)
+
+test('a table as text, Markdown and CSV', function()
+  local made = report.table { columns = { 'name', { 'loss', format = '%.2f' }, 'n' },
+    rows = { { 'a|b', 0.126, 3 }, { name = 'λ', n = 1e15 }, { 'say "x", y', 0 / 0, 0.1 } } }
+  test.equal(made:text(), [[
+name        loss                 n
+----------------------------------
+a|b         0.13                 3
+λ                 1000000000000000
+say "x", y     –               0.1
+]])
+  assert(made:markdown():find('| a\\|b       | 0.13 |', 1, true), made:markdown())
+  test.equal(made:csv(), 'name,loss,n\na|b,0.126,3\nλ,,1e+15\n"say ""x"", y",,0.1\n')
+  test.fails('expected {columns', function() report.table { rows = {} } end)
+end)
+
+test('JSON: what is written is read back', function()
+  local value = { text = 'a"b\\c\n\1é', list = { 1, 2.5, { deep = true } }, zero = 0, none = json.null,
+    empty = json.list {}, tiny = 5e-324, third = 1 / 3, large = 2 ^ 52 + 1, no = false }
+  for _, pretty in ipairs { false, true } do
+    local back = json.decode(json.encode(value, pretty))
+    for key, expected in pairs(value) do
+      if type(expected) ~= 'table' then test.equal(back[key], expected) end
+    end
+    test.equal(back.list[3].deep, true)
+    test.equal(back.none, json.null)
+    test.equal(#back.empty, 0)
+  end
+  test.equal(json.encode({ b = 1, a = { 1, 'x' }, c = json.list {} }), '{"a":[1,"x"],"b":1,"c":[]}')
+  test.equal(json.encode(json.ordered({ b = 1, a = 2, c = 3 }, { 'c', 'b' })), '{"c":3,"b":1,"a":2}')
+  test.equal(json.encode { 1 / 0, 0 / 0 }, '[null,null]')
+  test.equal(json.decode '"\\u00e9\\ud83d\\ude00\\/"', 'é😀/')
+  test.equal(json.decode ' [ -0.5e1 ,1E+2 ] '[2], 100)
+  -- The order of the text is kept when it is written again.
+  test.equal(json.encode(json.decode '{"z":1,"a":[]}'), '{"z":1,"a":[]}')
+end)
+
+test('JSON: anything else is refused with its place', function()
+  for _, text in ipairs { '', '{', '[1,]', '{"a" 1}', '{a:1}', '01', '1.', '.5', '+1', 'tru', 'nan', '"\\x"',
+    '"\\ud800"', '"\n"', '[1] 2', '"abc', '{"a":1,}', '[1 2]' } do
+    test.fails('^%[json.decode%] line %d+: expected ', function() json.decode(text) end)
+  end
+  test.fails('line 3', function() json.decode '[1,\n2,\n}' end)
+  local loop = {}
+  loop[1] = loop
+  test.fails('contains itself', function() json.encode(loop) end)
+  test.fails('key must be text', function() json.encode { [0.5] = 1 } end)
+end)
+
+test.finish()

@@ -1,0 +1,37 @@
+-- Every grammar of the grammars folder loads with its defaults, samples, and knows its own samples.
+local test = require 'pushdown.test'
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+
+local paths = files.find(pd.root .. '/grammars', '^[%w_]+%.lua$')
+
+test('the grammars of the first paper are there', function()
+  local found = {}
+  for _, path in ipairs(paths) do found[path:gsub('%.lua$', '')] = true end
+  for _, name in ipairs { 'marked_reversal', 'unmarked_reversal', 'padded_reversal', 'dyck', 'hardest_cfl' } do
+    assert(found[name], name)
+  end
+end)
+
+for _, path in ipairs(paths) do
+  local name = path:gsub('%.lua$', '')
+  test(name, function()
+    local grammar = pd.grammar.load(name)
+    local sampler = grammar:sampler { lengths = { 6, 16 } }
+    local data = sampler:dataset(30, { seed = 1 })
+    local bound = sampler:lower_bound(data)
+    assert(bound > 0 and bound < 10, 'lower bound ' .. bound)
+    for length = 6, 16 do
+      local mass = grammar:log_length_probability(length)
+      assert(mass == mass and mass <= 1e-12, 'log mass of a length is at most 0')
+      if mass > -math.huge then
+        local tokens = grammar:sample { length = length, seed = 3 }
+        local score = grammar:log_probability(tokens)
+        assert(score > -math.huge and score <= mass + 1e-9, ('%s scores %g'):format(tostring(tokens), score))
+        assert(sampler:log_probability(tokens) > -math.huge)
+      end
+    end
+  end)
+end
+
+test.finish()

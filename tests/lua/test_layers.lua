@@ -1,0 +1,51 @@
+-- The arrows of the source tree point one way (docs/architecture.md).
+local test = require 'pushdown.test'
+local pd = require 'pushdown'
+local layers = dofile(pd.root .. '/scripts/tools/layers.lua')
+
+local function violations(sources) return table.concat(layers.violations(sources), '\n') end
+
+test('the tree keeps its layers', function()
+  local sources = layers.sources(pd.root)
+  assert(sources['src/base/torch.h'] and sources['src/stack/registry.cpp'] and sources['bindings/open.cpp'],
+    'the sources are found')
+  test.equal(violations(sources), '')
+end)
+
+test('each kind of violation is caught', function()
+  local function caught(path, text, expected, more)
+    local sources = { [path] = text }
+    for name, content in pairs(more or {}) do sources[name] = content end
+    local found = layers.violations(sources)
+    test.equal(found[1], path .. ': ' .. expected)
+  end
+  caught('src/stack/a.cpp', '#include "controller/controller.h"\n',
+    'stack does not see controller, got controller/controller.h')
+  caught('src/base/a.h', '  #  include "grammar/alphabet.h"', 'base does not see grammar, got grammar/alphabet.h')
+  caught('src/task/a.cpp', '#include "train/trainer.h"', 'task does not see train, got train/trainer.h')
+  caught('src/model/a.cpp', '#include <lua.hpp>', 'the core includes no Lua header, got lua.hpp')
+  caught('src/train/a.cpp', '#include "bindings/bind.h"', 'the core does not see the bindings, got bindings/bind.h')
+  caught('src/train/a.cpp', '#include <torch/torch.h>', 'only base/torch.h includes LibTorch, got torch/torch.h')
+  caught('bindings/a.cpp', '#include <ATen/ATen.h>', 'only base/torch.h includes LibTorch, got ATen/ATen.h')
+  caught('src/grammar/a.cpp', 'void f() { printf("x"); }', 'the core does not print')
+  caught('src/grammar/a.cpp', 'void f() { std::cout << 1; }', 'the core does not print')
+  caught('src/other/a.cpp', '', "the folder 'other' is no layer; add it to scripts/tools/layers.lua and "
+    .. 'docs/architecture.md')
+  -- Through two headers.
+  caught('src/kernel/a.isa.cpp', '#include "kernel/a.h"', 'kernels do not include LibTorch', {
+    ['src/kernel/a.h'] = '#include "base/torch.h"', ['src/base/torch.h'] = '#include <ATen/ATen.h>' })
+  caught('bindings/shell/a.cpp', '#include "bindings/bind.h"',
+    'the shell starts without LibTorch, so it must not include it', {
+      ['bindings/bind.h'] = '#include "base/torch.h"', ['src/base/torch.h'] = '#include <ATen/ATen.h>' })
+end)
+
+test('what is allowed is not caught', function()
+  test.equal(violations {
+    ['src/model/a.cpp'] = '#include "stack/stack.h"\n#include "grammar/alphabet.h"\n#include <vector>',
+    ['src/train/a.cpp'] = '#include "kernel/isa.h"\n// #include <lua.hpp>\nint n = snprintf(0, 0, "");',
+    ['src/stack/stack.h'] = '/* #include "train/trainer.h"\n std::cout */ #include "base/torch.h"',
+    ['bindings/shell/main.cpp'] = '#include <lua.hpp>\n#include "bindings/shell/repl.h"',
+  }, '')
+end)
+
+test.finish()

@@ -1,0 +1,288 @@
+#include "bindings/bind.h"
+
+#include <cmath>
+#include <cstring>
+
+#include "base/options.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kDocs = "pushdown.docs";    // full name -> doc string
+constexpr const char* kNames = "pushdown.names";  // function or table -> full name; weak keys
+
+// Pushes registry[name], a table made on first use.
+void push_registry_table(lua_State* L, const char* name, bool weak) {
+  lua_getfield(L, LUA_REGISTRYINDEX, name);
+  if (!lua_isnil(L, -1)) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  if (weak) {
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+  }
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, name);
+}
+
+std::string upvalue_text(lua_State* L, int i) {
+  const char* text = lua_tostring(L, lua_upvalueindex(i));
+  return text ? text : "";
+}
+
+// "zeros(shape, options) -> tensor": a doc string up to its sentence.
+std::string usage_of(const std::string& doc) { return doc.substr(0, doc.find("  ")); }
+
+// "shape" for argument 1 of zeros(shape, options); empty when the usage does not tell.
+std::string argument_name(const std::string& usage, int argument) {
+  const auto bracket = usage.find_first_of("({");
+  if (bracket != usage.npos && usage[bracket] == '{') return argument == 1 ? "options" : "";
+  const auto open = usage.find('('), close = usage.rfind(')', usage.find(" -> "));
+  if (open == usage.npos || close == usage.npos || close < open) return "";
+  std::string names = usage.substr(open + 1, close - open - 1) + ",";
+  for (std::size_t begin = 0; begin < names.size(); --argument) {
+    const auto end = names.find(',', begin);
+    if (argument == 1) {
+      const auto first = names.find_first_not_of(" [", begin);
+      const auto last = names.find_last_not_of(" ],", end);
+      return first == names.npos || last < first ? "" : names.substr(first, last - first + 1);
+    }
+    begin = end + 1;
+  }
+  return "";
+}
+
+void push_wrong_call(lua_State* L, const std::string& message) {
+  const auto usage = usage_of(upvalue_text(L, 2));
+  push_error(L, usage.empty() ? message : message + "\n  usage: " + usage);
+}
+
+bool is_method(const std::string& full_name) { return full_name.find(':') != full_name.npos; }
+
+// methods.__index: the name is none of the class's.
+int unknown_method(lua_State* L) {
+  return guarded(L, [L]() -> int {
+    const auto cls = upvalue_text(L, 1);
+    if (lua_type(L, 2) != LUA_TSTRING)
+      throw std::invalid_argument("a " + cls + " cannot be indexed by " + type_text(L, 2));
+    std::vector<std::string> names;
+    for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1))
+      if (lua_type(L, -2) == LUA_TSTRING) names.emplace_back(lua_tostring(L, -2));
+    const auto near = nearest_names(lua_tostring(L, 2), names);
+    throw std::invalid_argument("a " + cls + " has no method '" + lua_tostring(L, 2) + "'" +
+                                (near.empty() ? "" : ", did you mean " + near + "?"));
+  });
+}
+
+// __index with a user-defined part: names are methods, everything else goes to the class.
+// Upvalues: 1 full name, 2 doc, 3 methods, 4 the class's own function.
+int index_object(lua_State* L) {
+  if (lua_type(L, 2) == LUA_TSTRING) {
+    lua_settop(L, 2);
+    lua_gettable(L, lua_upvalueindex(3));
+    return 1;
+  }
+  lua_pushvalue(L, lua_upvalueindex(4));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, 1);
+  return 1;
+}
+
+}  // namespace
+
+WrongType::WrongType(lua_State* L, int index, std::string expected)
+    : WrongType(index, std::move(expected), type_text(L, index)) {}
+
+std::string type_text(lua_State* L, int index) {
+  switch (lua_type(L, index)) {
+    case LUA_TNONE: return "nothing";
+    case LUA_TNIL: return "nil";
+    case LUA_TBOOLEAN: return lua_toboolean(L, index) ? "true" : "false";
+    case LUA_TNUMBER: {
+      lua_pushvalue(L, index);  // lua_tostring would change the value itself
+      std::string text = lua_tostring(L, -1);
+      lua_pop(L, 1);
+      return "the number " + text;
+    }
+    case LUA_TSTRING: {
+      const std::string text = lua_tostring(L, index);
+      return text.size() <= 40 && text.find_first_of("\n\r\033") == text.npos ? "'" + text + "'"
+                                                                              : "a string";
+    }
+    case LUA_TUSERDATA:
+      if (lua_getmetatable(L, index)) {
+        lua_getfield(L, -1, "__name");
+        const char* name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
+        const std::string text = name ? std::string("a ") + name : "an object";
+        lua_pop(L, 2);
+        return text;
+      }
+      return "an object";
+    default: return std::string("a ") + luaL_typename(L, index);
+  }
+}
+
+std::int64_t get_integer(lua_State* L, int i) {
+  if (lua_type(L, i) != LUA_TNUMBER) throw WrongType(L, i, "an integer");
+  const double number = lua_tonumber(L, i);
+  if (!(std::fabs(number) <= 9007199254740992.0) || std::floor(number) != number)
+    throw WrongType(L, i, "an integer");
+  return static_cast<std::int64_t>(number);
+}
+
+std::string user_position(lua_State* L) {
+  // The library's own scripts come from share/pushdown/scripts/lib; what the user wrote is further
+  // out. When there is nothing but library code, its innermost line is still the best answer.
+  lua_getfield(L, LUA_REGISTRYINDEX, "pushdown.library");
+  const char* text = lua_tostring(L, -1);
+  const std::string library = text ? text : "";
+  lua_pop(L, 1);
+  std::string fallback;
+  lua_Debug frame;
+  for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
+    lua_getinfo(L, "Sl", &frame);
+    if (frame.currentline <= 0) continue;
+    const std::string_view source(frame.source);
+    const std::string name(source.starts_with("@") || source.starts_with("=") ? source.substr(1)
+                                                                              : frame.short_src);
+    const std::string position = name + ":" + std::to_string(frame.currentline) + ": ";
+    if (library.empty() || !source.starts_with(library)) return position;
+    if (fallback.empty()) fallback = position;
+  }
+  return fallback;
+}
+
+void push_error(lua_State* L, std::string_view message) {
+  const auto name = upvalue_text(L, 1);
+  std::string text = user_position(L);
+  if (!message.starts_with('[') && !name.empty()) text += "[" + name + "] ";
+  text += message;
+  lua_pushlstring(L, text.data(), text.size());
+}
+
+void push_error(lua_State* L, const WrongType& error) {
+  const bool method = is_method(upvalue_text(L, 1));
+  const int argument = method ? error.index - 1 : error.index;
+  if (argument == 0)
+    return push_wrong_call(
+        L, "expected " + error.expected + " to call this method on (with ':'), got " + error.got);
+  const auto name = argument_name(usage_of(upvalue_text(L, 2)), argument);
+  std::string where = "argument " + std::to_string(argument);
+  if (!name.empty())
+    where += " (" + name + error.path + ")";
+  else if (!error.path.empty())
+    where += ", " + error.path;
+  push_wrong_call(L, where + ": expected " + error.expected + ", got " + error.got);
+}
+
+void push_error(lua_State* L, const WrongCount& error) {
+  const int hidden = is_method(upvalue_text(L, 1)) ? 1 : 0;
+  const int most = error.most - hidden, got = lua_gettop(L) - hidden;
+  push_wrong_call(L, most <= 0 ? "expected no arguments, got " + std::to_string(got)
+                               : "expected at most " + std::to_string(most) + " argument" +
+                                     (most == 1 ? "" : "s") + ", got " + std::to_string(got));
+}
+
+void account_bytes(lua_State* L, std::size_t bytes) {
+  // Lua sees a handle as a few bytes, so without this it would hardly ever collect.
+  constexpr std::size_t kDebt = std::size_t{64} << 20;
+  static std::size_t debt = 0;
+  debt += bytes;
+  if (debt <= kDebt) return;
+  debt = 0;
+  lua_gc(L, LUA_GCCOLLECT, 0);
+}
+
+void push_docs(lua_State* L) { push_registry_table(L, kDocs, false); }
+void push_names(lua_State* L) { push_registry_table(L, kNames, true); }
+
+void add_doc(lua_State* L, const std::string& full_name, const char* doc) {
+  push_docs(L);
+  lua_pushstring(L, doc);
+  lua_setfield(L, -2, full_name.c_str());
+  lua_pop(L, 1);
+  push_names(L);
+  lua_pushvalue(L, -2);
+  lua_pushlstring(L, full_name.data(), full_name.size());
+  lua_rawset(L, -3);
+  lua_pop(L, 1);
+}
+
+void define(lua_State* L, const std::string& full_name, const char* key, lua_CFunction f, Doc doc) {
+  lua_pushlstring(L, full_name.data(), full_name.size());
+  lua_pushstring(L, doc.text);
+  lua_pushcclosure(L, f, 2);
+  add_doc(L, full_name, doc.text);
+  lua_pushstring(L, key);
+  lua_insert(L, -2);
+  lua_rawset(L, -3);
+}
+
+Module::Module(lua_State* L, std::string name) : L_(L), name_(std::move(name)), owned_(false) {}
+
+Module::Module(lua_State* L, const char* field, const char* sentence, const char* parent)
+    : L_(L), name_(std::string(parent) + "." + field), owned_(true) {
+  lua_pushstring(L, field);
+  lua_rawget(L, -2);
+  if (!lua_istable(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushstring(L, field);
+    lua_pushvalue(L, -2);
+    lua_rawset(L, -4);
+  }
+  add_doc(L, name_, sentence);
+}
+
+Module::~Module() {
+  if (owned_) lua_pop(L_, 1);
+}
+
+void Module::define_call(lua_CFunction f, Doc doc) {
+  if (!lua_getmetatable(L_, -1)) lua_newtable(L_);
+  define(L_, name_, "__call", f, doc);
+  lua_setmetatable(L_, -2);
+  add_doc(L_, name_, doc.text);
+}
+
+void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CFunction collect) {
+  lua_newtable(L);
+  lua_pushcfunction(L, collect);
+  lua_setfield(L, -2, "__gc");
+  lua_pushstring(L, name);
+  lua_setfield(L, -2, "__name");
+  lua_pushstring(L, name);  // what getmetatable() shows: scripts cannot reach __gc
+  lua_setfield(L, -2, "__metatable");
+  lua_newtable(L);  // methods
+  lua_newtable(L);
+  lua_pushstring(L, name);
+  lua_pushcclosure(L, unknown_method, 1);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "methods");
+  lua_setfield(L, -2, "__index");
+  add_doc(L, name, sentence);
+}
+
+void define_method(lua_State* L, const char* cls, const char* name, lua_CFunction f, Doc doc) {
+  const std::string full_name = std::string(cls) + ":" + name;
+  if (std::strncmp(name, "__", 2) != 0) {
+    lua_getfield(L, -1, "methods");
+    define(L, full_name, name, f, doc);
+    lua_pop(L, 1);
+    return;
+  }
+  define(L, full_name, name, f, doc);
+  if (std::strcmp(name, "__index") != 0) return;
+  lua_pushlstring(L, full_name.data(), full_name.size());
+  lua_pushstring(L, doc.text);
+  lua_getfield(L, -3, "methods");
+  lua_getfield(L, -4, "__index");
+  lua_pushcclosure(L, index_object, 4);
+  lua_setfield(L, -2, "__index");
+}
+
+}  // namespace pushdown

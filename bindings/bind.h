@@ -1,0 +1,217 @@
+// The binder: everything C++ that Lua can call goes through this header. One page:
+//
+//   void bind_stack(lua_State* L) {                       // the `pd` table is on top of the stack
+//     Module stack(L, "stack", "Differentiable stacks."); // pd.stack; popped when `stack` dies
+//     stack.def<&kinds>("kinds", "kinds() -> table  The names of the stacks.");
+//     stack.def<[](const OptionTable& o) { ... }>("simulate", "simulate(options) -> Tensor  ...");
+//     Class<Sampler>(stack, "Draws strings of chosen lengths.")
+//         .def<&Sampler::lower_bound>("lower_bound", "lower_bound(dataset) -> number  ...")
+//         .def<&describe>("__tostring", "tostring(sampler) -> string  One line.");
+//   }
+//   template <> struct ClassName<Sampler> {               // at namespace scope, before its use
+//     static constexpr const char* value = "Sampler";
+//     static std::size_t bytes(const Sampler&);           // optional: memory the collector cannot
+//     see
+//   };
+//
+// Documentation is not optional. A function's doc string reads `name(args) -> result  One
+// sentence.` (two blanks before the sentence; `-> result` absent when nothing is returned); it
+// feeds help(), the reference pages, and the usage line below the message of a wrong call.
+// pd.docs() lists all.
+//
+// A callable is a function pointer, a member function, or a captureless lambda. Parameters are read
+// by Value<T>::get, the result is written by Value<T>::push. There are values for numbers,
+// integers, booleans, strings, std::optional (argument may be left out), std::vector (list),
+// std::map and vectors of pairs (table by name), std::tuple (several results), std::variant (first
+// that fits), Json and OptionTable (options.h), bound classes as T&, T or std::shared_ptr<T>.
+// Special parameters:
+//   lua_State*  the calling state; takes no argument      Any   one argument as it lies on the
+//   stack Rest        all further arguments                     Results (returned) values already
+//   pushed
+// To make an iterator, return an object of a bound class that defines "__call".
+//
+// A Lua object of class T is a userdata with a std::shared_ptr<T>: C++ and Lua may both keep it.
+// "__index" defined on a class sees only keys that are not strings; unknown method names are
+// errors.
+// "__show" gives the text of several lines that the prompt prints; "__tostring" is one line.
+//
+// guarded() is the one place where C++ exceptions become Lua errors, with the position of the
+// user's own script in front. It must not catch (...): Lua's own errors pass through C++ frames as
+// foreign exceptions, and destructors run. Never call a Lua function that can fail from a
+// destructor.
+#pragma once
+#include "bindings/value.h"
+
+namespace pushdown {
+
+// A doc string, its form checked by the compiler.
+struct Doc {
+  consteval Doc(const char* doc) : text(doc) {
+    const std::string_view view(doc);
+    if (view.find("  ") == view.npos || view.find_first_of("({") == view.npos || view.back() != '.')
+      throw "a doc string reads: name(args) -> result  One sentence.";
+  }
+  const char* text;
+};
+
+// "script.lua:12: " of the innermost user code that is running, or "".
+std::string user_position(lua_State* L);
+// Pushes position, name, message and, for a wrong call, the usage line.
+void push_error(lua_State* L, std::string_view message);
+void push_error(lua_State* L, const WrongType& error);
+void push_error(lua_State* L, const WrongCount& error);
+// Registers `doc` under the name, and the name for the function or table on top of the stack.
+void add_doc(lua_State* L, const std::string& full_name, const char* doc);
+// The docs table: full name -> doc string, class name -> sentence. Pushed.
+void push_docs(lua_State* L);
+// The names table: function, module or metatable -> full name. Pushed.
+void push_names(lua_State* L);
+
+// How often a parameter of this type advances along the arguments.
+template <class T>
+inline constexpr int kTaken = std::is_same_v<T, lua_State*> ? 0 : 1;
+
+template <class F>
+struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class... A>
+struct Signature<R (*)(A...)> {
+  using Result = std::remove_cvref_t<R>;
+  using Arguments = std::tuple<std::remove_cvref_t<A>...>;
+};
+template <class R, class C, class... A>
+struct Signature<R (C::*)(A...)> : Signature<R (*)(C&, A...)> {};
+template <class R, class C, class... A>
+struct Signature<R (C::*)(A...) const> : Signature<R (*)(C&, A...)> {};
+// A lambda's own object is no argument.
+template <class F>
+struct LambdaSignature;
+template <class R, class C, class... A>
+struct LambdaSignature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
+
+// The place on the Lua stack of parameter i.
+template <class Arguments>
+constexpr int place_of(std::size_t i) {
+  return [i]<std::size_t... I>(std::index_sequence<I...>) {
+    return (1 + ... + (I < i ? kTaken<std::tuple_element_t<I, Arguments>> : 0));
+  }
+  (std::make_index_sequence<std::tuple_size_v<Arguments>>{});
+}
+
+template <class F>
+int guarded(lua_State* L, F&& f) {
+  try {
+    return f();
+  } catch (const WrongType& error) {
+    push_error(L, error);
+  } catch (const WrongCount& error) {
+    push_error(L, error);
+  } catch (const c10::Error& error) {
+    push_error(L, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    push_error(L, error.what());
+  }
+  return lua_error(L);
+}
+
+template <class S, class F>
+int invoke(lua_State* L, F f) {
+  using Arguments = typename S::Arguments;
+  constexpr std::size_t kCount = std::tuple_size_v<Arguments>;
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    constexpr bool kOpen = (std::is_same_v<std::tuple_element_t<I, Arguments>, Rest> || ...);
+    if (!kOpen && lua_gettop(L) >= place_of<Arguments>(kCount))
+      throw WrongCount(place_of<Arguments>(kCount) - 1);
+    // Braces: from left to right, so that the first wrong argument is the one reported.
+    std::tuple<decltype(Value<std::tuple_element_t<I, Arguments>>::get(L, 1))...> arguments{
+        Value<std::tuple_element_t<I, Arguments>>::get(L, place_of<Arguments>(I))...};
+    const auto call = [&](auto&... a) -> decltype(auto) {
+      return std::invoke(f, std::forward<decltype(std::get<I>(arguments))>(a)...);
+    };
+    if constexpr (std::is_void_v<typename S::Result>)
+      return std::apply(call, arguments), 0;
+    else
+      return Value<typename S::Result>::push(L, std::apply(call, arguments));
+  }
+  (std::make_index_sequence<kCount>{});
+}
+
+// Upvalues: 1 the full name, 2 the doc string.
+template <auto F>
+int thunk(lua_State* L) {
+  return guarded(L, [L] {
+    using Function = std::remove_cv_t<decltype(F)>;
+    if constexpr (std::is_class_v<Function>)
+      return invoke<LambdaSignature<decltype(&Function::operator())>>(L, F);
+    else
+      return invoke<Signature<Function>>(L, F);
+  });
+}
+
+// Sets table[key] to the function, for the table on top of the stack, and documents it.
+void define(lua_State* L, const std::string& full_name, const char* key, lua_CFunction f, Doc doc);
+
+// A table of functions: a field of the table on top of the stack, popped when the object dies.
+class Module {
+ public:
+  // The table on top of the stack itself, which keeps its place there.
+  Module(lua_State* L, std::string name);
+  Module(lua_State* L, const char* field, const char* sentence, const char* parent = "pd");
+  ~Module();
+  Module(const Module&) = delete;
+  Module& operator=(const Module&) = delete;
+
+  template <auto F>
+  Module& def(const char* name, Doc doc) {
+    define(L_, name_ + "." + name, name, &thunk<F>, doc);
+    return *this;
+  }
+  // What the module does when it is called itself, as pd.tensor{1, 2} is; F does not see the
+  // module.
+  template <auto F>
+  Module& call(Doc doc) {
+    define_call([](lua_State* L) { return lua_remove(L, 1), thunk<F>(L); }, doc);
+    return *this;
+  }
+  lua_State* state() const { return L_; }
+  const std::string& name() const { return name_; }
+
+ private:
+  void define_call(lua_CFunction f, Doc doc);
+  lua_State* L_;
+  std::string name_;
+  bool owned_;
+};
+
+// Makes the metatable of a class (pushed) and fills what every class has.
+void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CFunction collect);
+// Defines a method of the metatable on top of the stack; names with __ are metamethods.
+void define_method(lua_State* L, const char* cls, const char* name, lua_CFunction f, Doc doc);
+
+template <Bound T>
+class Class {
+ public:
+  Class(Module& module, const char* sentence) : Class(module.state(), sentence) {}
+  Class(lua_State* L, const char* sentence) : L_(L) {
+    make_metatable(L, ClassName<T>::value, sentence, [](lua_State* state) {
+      push_metatable<T>(state);
+      if (lua_getmetatable(state, 1) && lua_rawequal(state, -1, -2))
+        static_cast<std::shared_ptr<T>*>(lua_touserdata(state, 1))->reset();
+      return 0;
+    });
+    set_metatable<T>(L);
+  }
+  ~Class() { lua_pop(L_, 1); }
+  Class(const Class&) = delete;
+  Class& operator=(const Class&) = delete;
+
+  template <auto F>
+  Class& def(const char* name, Doc doc) {
+    define_method(L_, ClassName<T>::value, name, &thunk<F>, doc);
+    return *this;
+  }
+
+ private:
+  lua_State* L_;
+};
+
+}  // namespace pushdown

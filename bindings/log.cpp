@@ -1,0 +1,106 @@
+#include "bindings/log.h"
+
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/modules.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e %^%-5l%$ %v";
+
+// The sinks a running process writes to; file sinks come and go with their handles.
+struct Log {
+  Log() : console(std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
+    if (std::getenv("NO_COLOR")) console->set_color_mode(spdlog::color_mode::never);
+    logger = std::make_shared<spdlog::logger>("pushdown", console);
+    logger->set_pattern(kPattern);
+    logger->set_level(spdlog::level::info);
+    logger->flush_on(spdlog::level::trace);
+  }
+  std::shared_ptr<spdlog::sinks::stderr_color_sink_mt> console;
+  std::shared_ptr<spdlog::logger> logger;
+};
+
+Log& the_log() {
+  static Log log;
+  return log;
+}
+
+spdlog::level::level_enum parse_level(const std::string& name) {
+  if (name == "warn") return spdlog::level::warn;
+  if (name == "error") return spdlog::level::err;
+  const auto level = spdlog::level::from_str(name);
+  check(level != spdlog::level::off || name == "off", "log",
+        "the level must be 'trace', 'debug', 'info', 'warn', 'error' or 'off', got '{}'", name);
+  return level;
+}
+
+// All arguments as print() shows them, but with single blanks between.
+std::string joined(const Rest& rest) {
+  std::string text;
+  for (int i = rest.first; i < rest.first + rest.count; ++i) {
+    lua_getglobal(rest.state, "tostring");
+    lua_pushvalue(rest.state, i);
+    lua_call(rest.state, 1, 1);
+    std::size_t size = 0;
+    const char* part = lua_tolstring(rest.state, -1, &size);
+    if (i > rest.first) text += ' ';
+    if (part) text.append(part, size);
+    lua_pop(rest.state, 1);
+  }
+  return text;
+}
+
+void debug(Rest rest) { log_message("debug", joined(rest)); }
+void info(Rest rest) { log_message("info", joined(rest)); }
+void warn(Rest rest) { log_message("warn", joined(rest)); }
+void error(Rest rest) { log_message("error", joined(rest)); }
+
+}  // namespace
+
+void set_log_level(const std::string& name) { the_log().logger->set_level(parse_level(name)); }
+
+std::string log_level() {
+  const auto level = the_log().logger->level();
+  if (level == spdlog::level::warn) return "warn";
+  const auto name = spdlog::level::to_string_view(level);
+  return {name.data(), name.size()};
+}
+
+void log_message(const std::string& level, const std::string& message) {
+  the_log().logger->log(parse_level(level), spdlog::string_view_t(message));
+}
+
+std::shared_ptr<void> add_log_file(const std::string& path) {
+  spdlog::sink_ptr sink;
+  try {
+    sink = std::make_shared<spdlog::sinks::basic_file_sink_mt>(path, false);
+  } catch (const spdlog::spdlog_ex& error) {
+    fail_environment("log", "cannot write the log file '{}': {}", path, error.what());
+  }
+  sink->set_pattern(kPattern);
+  the_log().logger->sinks().push_back(sink);
+  return std::shared_ptr<void>(sink.get(), [sink](void*) {
+    auto& sinks = the_log().logger->sinks();
+    std::erase(sinks, sink);
+  });
+}
+
+void bind_log(lua_State* L) {
+  Module log(L, "log", "Messages to stderr and to the log file of a running experiment.");
+  log.def<&debug>("debug", "debug(...)  Logs the arguments, joined by blanks, at level debug.")
+      .def<&info>("info", "info(...)  Logs the arguments, joined by blanks, at level info.")
+      .def<&warn>("warn", "warn(...)  Logs the arguments, joined by blanks, at level warn.")
+      .def<&error>("error", "error(...)  Logs the arguments, joined by blanks, at level error.")
+      .def<&set_log_level>("set_level",
+                           "set_level(name)  Shows messages from this level on: 'trace', 'debug', "
+                           "'info', 'warn', 'error' or 'off'.")
+      .def<&log_level>("level", "level() -> string  The level from which messages are shown.");
+}
+
+}  // namespace pushdown

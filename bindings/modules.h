@@ -1,0 +1,18 @@
+// One function a file: each adds its functions to the `pd` table on top of the stack and leaves it
+// there. open.cpp calls them.
+#pragma once
+#include <lua.hpp>
+
+namespace pushdown {
+
+void bind_session(lua_State* L);
+void bind_log(lua_State* L);
+void bind_tensor(lua_State* L);
+void bind_grammar(lua_State* L);
+void bind_task(lua_State* L);
+void bind_stack(lua_State* L);
+void bind_controller(lua_State* L);
+void bind_model(lua_State* L);
+void bind_train(lua_State* L);
+
+}  // namespace pushdown

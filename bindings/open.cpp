@@ -1,0 +1,144 @@
+// luaopen_pushdown: what require 'pushdown' runs, in the shell or in any LuaJIT.
+#include <ATen/Parallel.h>
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/modules.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+
+namespace pushdown {
+namespace {
+
+namespace fs = std::filesystem;
+
+// share/pushdown of the installation this module lies in, else the source tree it was built from.
+fs::path find_root() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&find_root), &info) != 0 && info.dli_fname) {
+    std::error_code ignored;
+    const fs::path file = fs::canonical(info.dli_fname, ignored);
+    const fs::path installed = file.parent_path() / ".." / ".." / "share" / "pushdown";
+    if (!ignored && fs::exists(installed / "scripts", ignored)) return fs::canonical(installed);
+  }
+  return PUSHDOWN_SOURCE_DIR;
+}
+
+// package.loaders entry: 'pushdown.NAME' -> <root>/scripts/lib/NAME.lua.
+int search_library(lua_State* L) {
+  const std::string_view name = luaL_checkstring(L, 1);
+  constexpr std::string_view kPrefix = "pushdown.";
+  if (!name.starts_with(kPrefix)) return 0;
+  std::string file(name.substr(kPrefix.size()));
+  std::replace(file.begin(), file.end(), '.', '/');
+  const auto path = session(L).root / "scripts" / "lib" / (file + ".lua");
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) {
+    lua_pushfstring(L, "\n\tno file '%s'", path.c_str());
+    return 1;
+  }
+  if (luaL_loadfile(L, path.c_str()) != 0)
+    return luaL_error(L, "error loading module '%s':\n\t%s", name.data(), lua_tostring(L, -1));
+  return 1;
+}
+
+// pd.NAME for a module of scripts/lib that was not required yet; any other name is an error.
+int library_field(lua_State* L) {
+  return guarded(L, [L]() -> int {
+    if (lua_type(L, 2) != LUA_TSTRING) return 0;
+    const std::string name = lua_tostring(L, 2);
+    const auto folder = session(L).root / "scripts" / "lib";
+    std::error_code ignored;
+    if (name.find_first_of("./") == name.npos && fs::exists(folder / (name + ".lua"), ignored)) {
+      lua_getglobal(L, "require");
+      lua_pushstring(L, ("pushdown." + name).c_str());
+      lua_call(L, 1, 1);
+      lua_pushvalue(L, 2);
+      lua_pushvalue(L, -2);
+      lua_rawset(L, 1);
+      return 1;
+    }
+    std::vector<std::string> names;
+    for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1)) names.push_back(lua_tostring(L, -2));
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().extension() == ".lua") names.push_back(entry.path().stem());
+    const auto near = nearest_names(name, names);
+    fail("pd", "there is no pd.{}{}", name, near.empty() ? "" : ", did you mean " + near + "?");
+  });
+}
+
+Results docs(lua_State* L) {
+  push_docs(L);
+  return {1};
+}
+
+Results doc_name(lua_State* L, Any object) {
+  push_names(L);
+  if (lua_type(L, object.index) == LUA_TUSERDATA && lua_getmetatable(L, object.index)) {
+    lua_getfield(L, -1, "__name");
+    return {1};
+  }
+  lua_pushvalue(L, object.index);
+  if (lua_isnil(L, -1)) return {1};
+  lua_rawget(L, -2);
+  return {1};
+}
+
+void install_searcher(lua_State* L) {
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "loaders");
+  // Second, after package.preload: nothing in the user's folders shadows the library by chance.
+  for (auto i = static_cast<int>(lua_objlen(L, -1)); i >= 2; --i) {
+    lua_rawgeti(L, -1, i);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_pushcfunction(L, search_library);
+  lua_rawseti(L, -2, 2);
+  lua_pop(L, 2);
+}
+
+int open(lua_State* L) {
+  at::set_num_threads(1);
+  const auto root = find_root();
+  session(L).root = root;
+  lua_pushfstring(L, "@%s/scripts/lib/", root.c_str());
+  lua_setfield(L, LUA_REGISTRYINDEX, "pushdown.library");
+  install_searcher(L);
+
+  lua_newtable(L);
+  add_doc(L, "pd", "Stack-augmented neural networks that learn context-free languages.");
+  lua_pushliteral(L, PUSHDOWN_VERSION);
+  lua_setfield(L, -2, "version");
+  lua_pushstring(L, root.c_str());
+  lua_setfield(L, -2, "root");
+  lua_pushstring(L, (root / "scripts").c_str());
+  lua_setfield(L, -2, "scripts");
+  Module(L, "pd")
+      .def<&docs>("docs", "docs() -> table  Every documented name with its doc string.")
+      .def<&doc_name>("doc_name",
+                      "doc_name(object) -> string  The name in docs() of a function, "
+                      "module or object, or nil.");
+  bind_session(L);
+  bind_log(L);
+  bind_tensor(L);
+  bind_stack(L);
+  bind_controller(L);
+  bind_model(L);
+
+  lua_createtable(L, 0, 1);
+  lua_pushliteral(L, "pd");
+  lua_pushcclosure(L, library_field, 1);
+  lua_setfield(L, -2, "__index");
+  lua_setmetatable(L, -2);
+  return 1;
+}
+
+}  // namespace
+}  // namespace pushdown
+
+extern "C" int luaopen_pushdown(lua_State* L) {
+  return pushdown::guarded(L, [L] { return pushdown::open(L); });
+}

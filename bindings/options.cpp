@@ -1,0 +1,187 @@
+#include "bindings/options.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "bindings/text.h"
+
+namespace pushdown {
+namespace {
+
+constexpr int kDeepest = 64;
+
+// Reads the value on top of the stack; errors are told against argument `i`.
+class Reader {
+ public:
+  Reader(lua_State* L, int i) : L_(L), index_(i) {}
+
+  Json read(int depth, const std::string& path) {
+    switch (lua_type(L_, -1)) {
+      case LUA_TNIL: return nullptr;
+      case LUA_TBOOLEAN: return lua_toboolean(L_, -1) != 0;
+      case LUA_TNUMBER: return number(lua_tonumber(L_, -1));
+      case LUA_TSTRING: return text(path);
+      case LUA_TTABLE: break;
+      default: wrong("a number, string, boolean or table", type_text(L_, lua_gettop(L_)), path);
+    }
+    if (depth == kDeepest) wrong("fewer than 64 nested tables", "more (or a cycle)", path);
+    luaL_checkstack(L_, 4, "nested too deeply");
+    const std::size_t size = lua_objlen(L_, -1);
+    return size > 0 ? list(size, depth, path) : object(depth, path);
+  }
+
+  const std::set<std::string>* skipped = nullptr;  // keys of the outermost table to leave out
+
+ private:
+  [[noreturn]] void wrong(std::string expected, std::string got, const std::string& path) {
+    WrongType error(index_, std::move(expected), std::move(got));
+    error.path = path;
+    throw error;
+  }
+
+  static Json number(double value) {
+    if (std::floor(value) == value && std::fabs(value) <= 9007199254740992.0)
+      return static_cast<std::int64_t>(value);
+    return value;
+  }
+
+  Json text(const std::string& path) {
+    std::size_t size = 0;
+    const char* data = lua_tolstring(L_, -1, &size);
+    const std::string_view view(data, size);
+    if (const auto place = invalid_utf8(view); place != view.npos)
+      wrong("UTF-8 text", describe_byte(view, place), path);
+    return std::string(view);
+  }
+
+  Json list(std::size_t size, int depth, const std::string& path) {
+    Json values = Json::array();
+    for (std::size_t k = 1; k <= size; ++k) {
+      lua_rawgeti(L_, -1, static_cast<int>(k));
+      values.push_back(read(depth + 1, path + "[" + std::to_string(k) + "]"));
+      lua_pop(L_, 1);
+    }
+    for (lua_pushnil(L_); lua_next(L_, -2) != 0; lua_pop(L_, 1)) {
+      const bool in_list = lua_type(L_, -2) == LUA_TNUMBER && lua_tonumber(L_, -2) >= 1 &&
+                           lua_tonumber(L_, -2) <= static_cast<double>(size) &&
+                           std::floor(lua_tonumber(L_, -2)) == lua_tonumber(L_, -2);
+      if (!in_list) wrong("a list or a table with names", "a mixture of both", path);
+    }
+    return values;
+  }
+
+  Json object(int depth, const std::string& path) {
+    // Lua's own order differs from run to run: sort, so that configurations compare equal.
+    std::map<std::string, Json> sorted;
+    for (lua_pushnil(L_); lua_next(L_, -2) != 0; lua_pop(L_, 1)) {
+      if (lua_type(L_, -2) != LUA_TSTRING)
+        wrong("a table with names as keys", "the key " + type_text(L_, lua_gettop(L_) - 1), path);
+      std::size_t length = 0;
+      const char* name = lua_tolstring(L_, -2, &length);
+      const std::string key(name, length);
+      if (invalid_utf8(key) != key.npos) wrong("keys in UTF-8", "a key that is not", path);
+      if (depth == 0 && skipped && skipped->contains(key)) continue;
+      sorted.emplace(key, read(depth + 1, path + "." + key));
+    }
+    Json values = Json::object();
+    for (auto& [key, value] : sorted) values[key] = std::move(value);
+    return values;
+  }
+
+  lua_State* L_;
+  int index_;
+};
+
+}  // namespace
+
+Json Value<Json>::get(lua_State* L, int i) {
+  if (lua_isnoneornil(L, i)) return nullptr;
+  lua_pushvalue(L, i);
+  Json value = Reader(L, i).read(0, "");
+  lua_pop(L, 1);
+  return value;
+}
+
+int Value<Json>::push(lua_State* L, const Json& value) {
+  luaL_checkstack(L, 4, "nested too deeply");
+  switch (value.type()) {
+    case Json::value_t::boolean: lua_pushboolean(L, value.get<bool>()); break;
+    case Json::value_t::number_integer:
+    case Json::value_t::number_unsigned:
+    case Json::value_t::number_float: lua_pushnumber(L, value.get<double>()); break;
+    case Json::value_t::string:
+      Value<std::string>::push(L, value.get_ref<const std::string&>());
+      break;
+    case Json::value_t::array:
+      lua_createtable(L, static_cast<int>(value.size()), 0);
+      for (std::size_t k = 0; k < value.size(); ++k) {
+        push(L, value[k]);
+        lua_rawseti(L, -2, static_cast<int>(k) + 1);
+      }
+      break;
+    case Json::value_t::object:
+      lua_createtable(L, 0, static_cast<int>(value.size()));
+      for (const auto& [key, element] : value.items()) {
+        Value<std::string>::push(L, key);
+        push(L, element);
+        lua_rawset(L, -3);
+      }
+      break;
+    default: lua_pushnil(L);
+  }
+  return 1;
+}
+
+bool OptionTable::push_field(const std::string& key) const {
+  if (!lua_istable(L_, index_)) return false;
+  luaL_checkstack(L_, 4, "nested too deeply");
+  lua_pushlstring(L_, key.data(), key.size());
+  lua_rawget(L_, index_);
+  if (!lua_isnil(L_, -1)) return true;
+  lua_pop(L_, 1);
+  return false;
+}
+
+bool OptionTable::has(const std::string& key) const {
+  if (!push_field(key)) return false;
+  lua_pop(L_, 1);
+  return true;
+}
+
+void OptionTable::push(const std::string& key) {
+  taken_.insert(key);
+  if (!push_field(key)) lua_pushnil(L_);
+}
+
+Json OptionTable::rest() const {
+  if (!lua_istable(L_, index_)) return Json::object();
+  Reader reader(L_, index_);
+  reader.skipped = &taken_;
+  lua_pushvalue(L_, index_);
+  Json value = reader.read(0, "");
+  lua_pop(L_, 1);
+  if (value.is_array()) throw WrongType(index_, "options by name, {name = value}", "a list");
+  return value;
+}
+
+void OptionTable::finish(std::string_view where, const std::vector<std::string>& valid) const {
+  if (!lua_istable(L_, index_)) return;
+  for (lua_pushnil(L_); lua_next(L_, index_) != 0; lua_pop(L_, 1)) {
+    if (lua_type(L_, -2) != LUA_TSTRING)
+      throw WrongType(index_, "options by name, {name = value}",
+                      "the key " + type_text(L_, lua_gettop(L_) - 1));
+    const std::string key = lua_tostring(L_, -2);
+    if (taken_.contains(key)) continue;
+    const auto near = nearest_names(key, valid);
+    fail(where, "unknown option '{}'{}; the options are {}", key,
+         near.empty() ? "" : ", did you mean " + near + "?", quoted_list(valid));
+  }
+}
+
+void OptionTable::missing(const std::string& key) const {
+  WrongType error(index_, "a value", "nothing");
+  error.path = "." + key;
+  throw error;
+}
+
+}  // namespace pushdown

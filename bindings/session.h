@@ -1,0 +1,25 @@
+// What holds for a whole session: the defaults that --device, --threads and --seed set, and where
+// the product's own scripts lie. One for each Lua state.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <lua.hpp>
+#include <optional>
+
+#include "base/random.h"
+#include "base/torch.h"
+
+namespace pushdown {
+
+struct Session {
+  at::Device device = at::Device(at::kCPU);  // where tensors and models are made unless told
+  std::optional<std::uint64_t> seed;         // of things made without a seed of their own
+  Random random{0};                          // draws where neither a seed nor an option is given
+  std::filesystem::path root;                // holds scripts/ and grammars/
+};
+
+Session& session(lua_State* L);
+// The `seed` given, else the next of the session's seeds: the same in every run under --seed.
+std::uint64_t seed_or_next(lua_State* L, const std::optional<std::uint64_t>& seed);
+
+}  // namespace pushdown

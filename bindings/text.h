@@ -1,0 +1,39 @@
+// UTF-8 validity, shared by the module and the shell. No dependency but the standard library.
+#pragma once
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+namespace pushdown {
+
+// The first byte that does not belong to valid UTF-8 (RFC 3629), or npos.
+inline std::size_t invalid_utf8(std::string_view text) {
+  for (std::size_t i = 0; i < text.size();) {
+    const auto lead = static_cast<unsigned char>(text[i]);
+    const int more = lead < 0x80                    ? 0
+                     : lead >= 0xC2 && lead <= 0xDF ? 1
+                     : (lead & 0xF0) == 0xE0        ? 2
+                     : lead >= 0xF0 && lead <= 0xF4 ? 3
+                                                    : -1;
+    if (more < 0 || i + static_cast<std::size_t>(more) >= text.size()) return i;
+    for (int k = 1; k <= more; ++k)
+      if ((static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]) & 0xC0) != 0x80)
+        return i;
+    const auto second = more > 0 ? static_cast<unsigned char>(text[i + 1]) : 0x80;
+    const bool overlong = (lead == 0xE0 && second < 0xA0) || (lead == 0xF0 && second < 0x90);
+    const bool outside = (lead == 0xED && second > 0x9F) || (lead == 0xF4 && second > 0x8F);
+    if (overlong || outside) return i;
+    i += static_cast<std::size_t>(more) + 1;
+  }
+  return std::string_view::npos;
+}
+
+// "byte 0xff at position 3", counted from 1.
+inline std::string describe_byte(std::string_view text, std::size_t place) {
+  char buffer[64];
+  std::snprintf(buffer, sizeof buffer, "byte 0x%02x at position %zu",
+                static_cast<unsigned char>(text[place]), place + 1);
+  return buffer;
+}
+
+}  // namespace pushdown

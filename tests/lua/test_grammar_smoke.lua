@@ -8,7 +8,8 @@ local paths = files.find(pd.root .. '/grammars', '^[%w_]+%.lua$')
 test('the grammars of the first paper are there', function()
   local found = {}
   for _, path in ipairs(paths) do found[path:gsub('%.lua$', '')] = true end
-  for _, name in ipairs { 'marked_reversal', 'unmarked_reversal', 'padded_reversal', 'dyck', 'hardest_cfl' } do
+  for _, name in ipairs { 'marked_reversal', 'unmarked_reversal', 'padded_reversal', 'dyck',
+    'hardest_cfl' } do
     assert(found[name], name)
   end
 end)

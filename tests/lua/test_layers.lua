@@ -21,12 +21,17 @@ test('each kind of violation is caught', function()
   end
   caught('src/stack/a.cpp', '#include "controller/controller.h"\n',
     'stack does not see controller, got controller/controller.h')
-  caught('src/base/a.h', '  #  include "grammar/alphabet.h"', 'base does not see grammar, got grammar/alphabet.h')
+  caught('src/base/a.h', '  #  include "grammar/alphabet.h"',
+    'base does not see grammar, got grammar/alphabet.h')
   caught('src/task/a.cpp', '#include "train/trainer.h"', 'task does not see train, got train/trainer.h')
-  caught('src/model/a.cpp', '#include <lua.hpp>', 'the core includes no Lua header, got lua.hpp')
-  caught('src/train/a.cpp', '#include "bindings/bind.h"', 'the core does not see the bindings, got bindings/bind.h')
-  caught('src/train/a.cpp', '#include <torch/torch.h>', 'only base/torch.h includes LibTorch, got torch/torch.h')
-  caught('bindings/a.cpp', '#include <ATen/ATen.h>', 'only base/torch.h includes LibTorch, got ATen/ATen.h')
+  caught('src/model/a.cpp', '#include <lua.hpp>',
+    'the core includes no Lua header, got lua.hpp')
+  caught('src/train/a.cpp', '#include "bindings/bind.h"',
+    'the core does not see the bindings, got bindings/bind.h')
+  caught('src/train/a.cpp', '#include <torch/torch.h>',
+    'only base/torch.h includes LibTorch, got torch/torch.h')
+  caught('bindings/a.cpp', '#include <ATen/ATen.h>',
+    'only base/torch.h includes LibTorch, got ATen/ATen.h')
   caught('src/grammar/a.cpp', 'void f() { printf("x"); }', 'the core does not print')
   caught('src/grammar/a.cpp', 'void f() { std::cout << 1; }', 'the core does not print')
   caught('src/other/a.cpp', '', "the folder 'other' is no layer; add it to scripts/tools/layers.lua and "

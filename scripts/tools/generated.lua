@@ -1,0 +1,23 @@
+-- Writes generated pages, or with --check only says which of them are out of date (exit code 1).
+local files = require 'pushdown.files'
+
+-- pages: path -> text; command: how the pages are made again.
+return function(pages, command)
+  local paths, stale = {}, {}
+  for path in pairs(pages) do paths[#paths + 1] = path end
+  table.sort(paths)
+  for _, path in ipairs(paths) do
+    local same = files.exists(path) and files.read(path) == pages[path]
+    if not same then
+      stale[#stale + 1] = path
+      if arg[1] ~= '--check' then
+        files.write(path, pages[path])
+        print('wrote ' .. path)
+      end
+    end
+  end
+  if arg[1] == '--check' and #stale > 0 then
+    io.stderr:write(('out of date, run %s:\n  %s\n'):format(command, table.concat(stale, '\n  ')))
+    os.exit(1)
+  end
+end

@@ -1,0 +1,124 @@
+-- Makes docs/api.md from the doc strings of the bindings (pd.docs) and from the comments of the
+-- modules in scripts/lib.
+--
+--   pushdown scripts/tools/make_api.lua [--check]
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local generated = dofile(pd.root .. '/scripts/tools/generated.lua')
+
+local out = {}
+local function write(...) out[#out + 1] = (...):format(select(2, ...)) end
+
+-- "name(args) -> result  One sentence." as a list entry.
+local function entry(doc)
+  local signature, sentence = doc:match('^(.-)  +(.*)$')
+  if not signature then return '- ' .. doc end
+  return ('- `%s`<br>%s'):format(signature, (sentence:gsub('%s*\n%s*', ' ')))
+end
+
+local function sorted_keys(t)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+-- Owner ("pd.stack", "Tensor") -> list of the names of what belongs to it.
+local function members_of(docs)
+  local members = {}
+  for _, name in ipairs(sorted_keys(docs)) do
+    local owner = name:match('^(.*)[.:][^.:]+$')
+    if owner then
+      members[owner] = members[owner] or {}
+      table.insert(members[owner], name)
+    elseif not members[name] then
+      members[name] = {}
+    end
+  end
+  return members
+end
+
+local function write_members(docs, members, owner)
+  for _, name in ipairs(members[owner]) do
+    -- A module in this one has its own section.
+    if not (members[name] and docs[name]) then write('%s', entry(docs[name])) end
+  end
+  write('')
+end
+
+local function write_bindings(docs)
+  local members = members_of(docs)
+  local modules, classes = {}, {}
+  for _, owner in ipairs(sorted_keys(members)) do
+    local is_module = owner == 'pd' or owner:match('^pd%.')
+    table.insert(is_module and modules or classes, owner)
+  end
+  write('## Modules\n')
+  for _, owner in ipairs(modules) do
+    write('### %s\n', owner)
+    local doc = docs[owner]
+    if doc then write('%s\n', doc:match('  ') and entry(doc) or doc) end
+    write_members(docs, members, owner)
+  end
+  write('## Classes\n')
+  for _, owner in ipairs(classes) do
+    write('### %s\n', owner)
+    if docs[owner] then write('%s\n', docs[owner]) end
+    write_members(docs, members, owner)
+  end
+end
+
+-- The comment that ends on the line before `at`, as text.
+local function comment_before(lines, at)
+  local from = at
+  while from > 1 and lines[from - 1]:match('^%-%-') do from = from - 1 end
+  local parts = {}
+  for i = from, at - 1 do parts[#parts + 1] = (lines[i]:gsub('^%-%-', '')) end
+  return parts
+end
+
+-- A comment's paragraphs as Markdown: lines set in by more than one blank are code.
+local function prose(comment)
+  local text, code = {}, false
+  for _, line in ipairs(comment) do
+    local set_in = line:match('^  ') ~= nil
+    if set_in ~= code then text[#text + 1] = set_in and '\n```lua' or '```\n' end
+    code = set_in
+    text[#text + 1] = set_in and line:gsub('^   ?', '') or line:gsub('^ ', '')
+  end
+  if code then text[#text + 1] = '```' end
+  return (table.concat(text, '\n'):gsub('\n\n\n+', '\n\n'):gsub('^\n+', ''))
+end
+
+local function write_library(root)
+  write('## Library modules for scripts\n')
+  write('`pd.NAME` or `require \'pushdown.NAME\'`; the sources are in `scripts/lib`.\n')
+  for _, path in ipairs(files.find(root .. '/scripts/lib', '^[%w_]+%.lua$')) do
+    local lines = {}
+    for line in (files.read(root .. '/scripts/lib/' .. path) .. '\n'):gmatch('(.-)\n') do
+      lines[#lines + 1] = line
+    end
+    local first = 1
+    while lines[first] and lines[first]:match('^%-%-') do first = first + 1 end
+    local name = path:gsub('%.lua$', '')
+    write('### pd.%s\n', name)
+    write('%s\n', prose(comment_before(lines, first)))
+    for i, line in ipairs(lines) do
+      local field, arguments = line:match('^function M%.([%a][%w_]*)(%b())')
+      if not field then field = line:match('^M%.([%a][%w_]*) = ') end
+      local comment = field and comment_before(lines, i)
+      if comment and #comment > 0 then
+        write('#### %s.%s%s\n', name, field, arguments or '')
+        write('%s\n', prose(comment))
+      end
+    end
+  end
+end
+
+write('<!-- Made by scripts/tools/make_api.lua; `make docs` makes it again. -->')
+write('# Names of the Lua module\n')
+write('Everything that `help` knows. In a signature `name{...}` takes one table of options.\n')
+write_bindings(pd.docs())
+write_library(pd.root)
+local page = table.concat(out, '\n'):gsub('\n\n\n+', '\n\n'):gsub('[ \t]+\n', '\n')
+generated({ [pd.root .. '/docs/api.md'] = page .. '\n' }, 'make docs')

@@ -1,0 +1,89 @@
+-- # Stacks by hand
+--
+-- A network never says "push". It says "push with weight 0.8, pop with weight 0.2", and the stack
+-- has to make sense of it in a way that has a gradient. Here the stacks are driven by hand, without
+-- a network around them, by `pd.stack.simulate`.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+
+local _, run = experiment.start {
+  name = 'stacks', doc = 'Bare stacks driven by hand, with their gradients.', options = {}, smoke = {},
+}
+
+-- ## Superposition
+--
+-- This stack holds vectors. A step is three weights, push, pop and no_op, that sum to one, and a
+-- vector to push. The new stack is the mixture of the three outcomes. With whole weights it is an
+-- ordinary stack: push 1, push 2, pop, pop. `simulate` takes a batch (here of one) and returns the
+-- readings, the one before any step first.
+local readings = pd.stack.simulate {
+  kind = 'superposition',
+  actions = pd.tensor({ { { 1, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 1, 0 } } }, { dtype = 'float64' }),
+  vectors = pd.tensor({ { { 1 }, { 2 }, { 0 }, { 0 } } }, { dtype = 'float64' }),
+}
+local tops = {}
+for t, reading in ipairs(readings:to_table()[1]) do tops[t] = ('%g'):format(reading[1]) end
+print('superposition, whole weights: top of the stack ' .. table.concat(tops, ' '))
+
+-- With fractional weights everything is a mixture, and it has a derivative. How would the reading
+-- after three steps change with each action?
+local actions = pd.tensor({ { { 0.8, 0.1, 0.1 }, { 0.7, 0.2, 0.1 }, { 0.1, 0.8, 0.1 } } },
+  { dtype = 'float64', requires_grad = true })
+readings = pd.stack.simulate {
+  kind = 'superposition', actions = actions,
+  vectors = pd.tensor({ { { 1 }, { 2 }, { 3 } } }, { dtype = 'float64' }),
+}
+local last = readings[1][4][1]
+last:backward()
+print(('superposition, mixed weights: the last reading is %.4f; its derivatives by'):format(last:item()))
+local rows = {}
+for t, gradient in ipairs(actions:grad():to_table()[1]) do
+  rows[t] = { 'step ' .. t, gradient[1], gradient[2], gradient[3] }
+end
+local number = '%.4f'
+run:table('superposition_gradients', { columns = { '', { 'push', format = number }, { 'pop', format = number },
+  { 'no_op', format = number } }, rows = rows })
+
+-- ## Stratification
+--
+-- Here every vector lies on the stack with a thickness. A step pops some thickness from the top,
+-- then pushes a vector with another, and the reading is the average over the upper thickness 1.
+readings = pd.stack.simulate {
+  kind = 'stratification',
+  push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
+  pop = pd.tensor({ { 0, 0.1, 0.9 } }, { dtype = 'float64' }),
+  vectors = pd.tensor({ { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } }, { dtype = 'float64' }),
+}
+print('\nstratification: what is in the upper thickness 1')
+rows = {}
+for t, reading in ipairs(readings:to_table()[1]) do
+  rows[t] = { t - 1, reading[1], reading[2], reading[3] }
+end
+run:table('stratification', { columns = { 'time', { 'first vector', format = number },
+  { 'second', format = number }, { 'third', format = number } }, rows = rows })
+
+-- ## The nondeterministic stack
+--
+-- This one runs a pushdown automaton along every path at once. It is driven by the weights of all its
+-- transitions at each step: a row for each pair of state and top symbol, and in the row the weights
+-- of push, replace and pop (docs/conventions.md has the order of the columns). With one state and the
+-- two symbols 0 (also the bottom) and 1, a row is
+-- `{push 0, push 1, replace with 0, replace with 1, pop}`.
+--
+-- Three steps: push 1 for certain; push 1 or leave the top alone, half each; pop if that is possible.
+-- After that, one run in two has the first 1 on top again, and the other has popped down to the bottom.
+local push_1 = { 0, 1, 0, 0, 0 }
+local maybe_push_1 = { { 0, 0.5, 0.5, 0, 0 }, { 0, 0.5, 0, 0.5, 0 } }
+local pop = { 0, 0, 0, 0, 1 }
+readings = pd.stack.simulate {
+  kind = 'nondeterministic', states = 1, symbols = 2, bottom = 'reexposed',
+  weights = pd.tensor({ { { push_1, push_1 }, maybe_push_1, { pop, pop } } }, { dtype = 'float64' }),
+}
+print('\nnondeterministic: probability of each top symbol over all runs')
+rows = {}
+for t, reading in ipairs(readings:to_table()[1]) do rows[t] = { t - 1, reading[1], reading[2] } end
+run:table('nondeterministic', { columns = { 'time', { 'bottom (0)', format = number }, { '1', format = number } },
+  rows = rows })
+
+-- Which kinds there are, and what each takes:
+print('\nkinds of stacks: ' .. table.concat(pd.stack.kinds(), ', '))

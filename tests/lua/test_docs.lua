@@ -1,0 +1,64 @@
+-- The generated pages are current, links lead somewhere, and the session of the README works.
+local test = require 'pushdown.test'
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- Output and success of the shell with these arguments.
+local function run(...)
+  local words = { quoted(shell) }
+  for _, word in ipairs { ... } do words[#words + 1] = quoted(word) end
+  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
+  local output = pipe:read('*a')
+  pipe:close()
+  return output, output:match('exit 0\n$') ~= nil
+end
+
+for _, tool in ipairs { 'make_api', 'make_tutorial' } do
+  test(tool .. ' has nothing new to write', function()
+    local output, fine = run(pd.root .. '/scripts/tools/' .. tool .. '.lua', '--check')
+    assert(fine, output)
+  end)
+end
+
+test('links within the documentation lead to files', function()
+  local pages = { 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md' }
+  for _, path in ipairs(files.find(pd.root .. '/docs', '%.md$')) do pages[#pages + 1] = 'docs/' .. path end
+  assert(#pages > 12, 'the pages are found')
+  for _, page in ipairs(pages) do
+    local folder = page:match('^(.*/)') or ''
+    for link in files.read(pd.root .. '/' .. page):gmatch('%]%(([^)#]+)#?[^)]*%)') do
+      if not link:match('^https?:') then
+        local target = pd.root .. '/' .. folder .. link
+        assert(files.exists(target), ('%s: no %s'):format(page, link))
+      end
+    end
+  end
+end)
+
+test('the session of the README runs as it stands', function()
+  local session = files.read(pd.root .. '/README.md'):match('```lua\n(.-)```')
+  local folder = os.tmpname()
+  os.remove(folder)
+  files.make_folder(folder)
+  -- The same lines with less to do.
+  local smaller = session:gsub('10000', '100'):gsub("'runs/", "'" .. folder .. '/')
+  local output, fine = run('-e', smaller)
+  assert(fine, output)
+  for line in session:gmatch('[^\n]+') do assert(#line <= 100, line) end
+  os.execute('rm -r ' .. quoted(folder))
+end)
+
+test('every documented name has a sentence', function()
+  local count = 0
+  for name, doc in pairs(pd.docs()) do
+    count = count + 1
+    assert(#doc > 10 and doc:match('%.$'), name .. ': ' .. doc)
+  end
+  assert(count > 50, 'names are documented: ' .. count)
+end)
+
+test.finish()

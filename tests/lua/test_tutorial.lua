@@ -1,0 +1,53 @@
+-- Every chapter of the tutorial runs, in its smallest size, and leaves what it promises.
+local test = require 'pushdown.test'
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local top = os.tmpname()
+os.remove(top)
+
+-- Runs a chapter with its run folder in `top`; returns its output.
+local function run(name, ...)
+  local words = { quoted(shell), quoted(pd.root .. '/scripts/tutorial/' .. name) }
+  for _, word in ipairs { ... } do words[#words + 1] = quoted(word) end
+  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
+  local output = pipe:read('*a')
+  pipe:close()
+  return output, tonumber(output:match('exit (%d+)\n$'))
+end
+
+for _, name in ipairs(files.find(pd.root .. '/scripts/tutorial', '^[%w_]+%.lua$')) do
+  test(name, function()
+    local help, status = run(name, '--help')
+    test.equal(status, 0)
+    assert(help:find('--smoke', 1, true), help)
+    local folder = top .. '/' .. name
+    local output
+    output, status = run(name, '--smoke', '--run-folder', folder)
+    assert(status == 0, output)
+    assert(output:find('SMOKE RUN, SMALLER THAN THE FULL ONE', 1, true), output)
+    assert(files.exists(folder .. '/experiment.json'))
+    output, status = run(name, '--smok')
+    assert(status == 2 and output:find('did you mean --smoke?', 1, true), output)
+  end)
+end
+
+test('the first run leaves a table, curves and configurations', function()
+  local folder = top .. '/01_first_run.lua/'
+  for _, name in ipairs { 'results.csv', 'results.md', 'results.txt', 'curves.svg' } do
+    assert(files.exists(folder .. name), name)
+  end
+  local rows = files.read(folder .. 'results.csv')
+  for _, column in ipairs { 'lower bound', 'cross-entropy', 'cross-entropy difference', 'parameters',
+    'ms per update' } do
+    assert(rows:match('^[^\n]*\n'):find(column, 1, true), rows)
+  end
+  assert(#files.find(folder, 'config%.json$') >= 2, 'each training keeps its configuration')
+end)
+
+os.execute('rm -rf ' .. quoted(top))
+test.finish()

@@ -24,9 +24,9 @@ class Alphabet {
   std::optional<int> find(std::string_view symbol) const;
   int id(std::string_view symbol) const;  // unknown symbol: error with the nearest valid ones
 
-  Word parse(std::string_view text) const;              // "( [ ] )" -> ids
+  Word parse(std::string_view text) const;  // "( [ ] )" -> ids
   Word encode(const std::vector<std::string>& symbols) const;
-  std::string text(const Word& word) const;             // ids -> "( [ ] )"
+  std::string text(const Word& word) const;  // ids -> "( [ ] )"
 
   friend bool operator==(const Alphabet& a, const Alphabet& b) { return a.symbols_ == b.symbols_; }
 

@@ -1,0 +1,189 @@
+#include "grammar/fixed_point.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+
+namespace pushdown {
+namespace {
+
+double product_of(const Monomial& term, const std::vector<double>& x) {
+  double value = term.coefficient;
+  for (const int variable : term.variables)
+    if (variable >= 0) value *= x[variable];
+  return value;
+}
+
+// The part of the system with its own unknowns numbered 0 .. size-1.
+struct Part {
+  const std::vector<int>& members;
+  const std::vector<int>& position;  // of a variable inside the part, -1 outside
+  std::vector<const Monomial*> terms;
+
+  int size() const { return static_cast<int>(members.size()); }
+
+  std::vector<double> residual(const std::vector<double>& x) const {
+    std::vector<double> value(members.size());
+    for (const auto* term : terms) value[position[term->left]] += product_of(*term, x);
+    for (int i = 0; i < size(); ++i) value[i] -= x[members[i]];
+    return value;
+  }
+
+  // I - f'(x), size x size.
+  std::vector<double> negated_jacobian(const std::vector<double>& x) const {
+    std::vector<double> matrix(members.size() * members.size());
+    for (int i = 0; i < size(); ++i) matrix[i * size() + i] = 1;
+    for (const auto* term : terms) {
+      for (int k = 0; k < 2; ++k) {
+        const int variable = term->variables[k];
+        if (variable < 0 || position[variable] < 0) continue;
+        const int other = term->variables[1 - k];
+        matrix[position[term->left] * size() + position[variable]] -=
+            term->coefficient * (other >= 0 ? x[other] : 1.0);
+      }
+    }
+    return matrix;
+  }
+
+  // Whether anything reaches the part from outside; if not, zero is a solution.
+  bool is_fed(const std::vector<double>& x) const {
+    return std::any_of(terms.begin(), terms.end(), [&](const Monomial* term) {
+      double value = term->coefficient;
+      for (const int variable : term->variables)
+        if (variable >= 0) value *= position[variable] >= 0 ? 0.0 : x[variable];
+      return value > 0;
+    });
+  }
+
+  void assign(std::vector<double>& x, double value) const {
+    for (const int member : members) x[member] = value;
+  }
+};
+
+bool solved_by_one(const Part& part, std::vector<double>& x) {
+  part.assign(x, 1.0);
+  for (const double r : part.residual(x))
+    if (std::fabs(r) > 1e-13) return false;
+  std::vector<double> nothing;
+  return solve_m_matrix(part.size(), part.negated_jacobian(x), nothing, 0) > -1e-12;
+}
+
+void newton(const Part& part, std::vector<double>& x) {
+  part.assign(x, 0.0);
+  for (int step = 0; step < 200; ++step) {
+    auto change = part.residual(x);
+    if (solve_m_matrix(part.size(), part.negated_jacobian(x), change, 1) <= 0) break;
+    double largest = 0;
+    for (int i = 0; i < part.size(); ++i) {
+      auto& value = x[part.members[i]];
+      check(std::isfinite(change[i]), "grammar", "the masses of the nonterminals diverge");
+      value = std::max(0.0, value + change[i]);
+      largest = std::max(largest, std::fabs(change[i]) / std::max(value, 1e-300));
+    }
+    if (largest < 1e-16) break;
+  }
+  // A few plain iterations remove what rounding in the linear solve left.
+  for (int step = 0; step < 4; ++step) {
+    const auto change = part.residual(x);
+    for (int i = 0; i < part.size(); ++i) x[part.members[i]] += change[i];
+  }
+}
+
+}  // namespace
+
+double solve_m_matrix(int size, std::vector<double> a, std::vector<double>& b, int columns) {
+  double smallest = std::numeric_limits<double>::infinity();
+  const auto at = [size](int i, int j) { return static_cast<std::size_t>(i) * size + j; };
+  const auto bt = [columns](int i, int j) { return static_cast<std::size_t>(i) * columns + j; };
+  for (int p = 0; p < size; ++p) {
+    const double pivot = a[at(p, p)];
+    smallest = std::min(smallest, pivot);
+    if (std::fabs(pivot) < 1e-300) return std::min(smallest, 0.0);
+    for (int i = p + 1; i < size; ++i) {
+      const double factor = a[at(i, p)] / pivot;
+      if (factor == 0) continue;
+      for (int j = p + 1; j < size; ++j) a[at(i, j)] -= factor * a[at(p, j)];
+      for (int j = 0; j < columns; ++j) b[bt(i, j)] -= factor * b[bt(p, j)];
+    }
+  }
+  for (int p = size - 1; p >= 0; --p)
+    for (int j = 0; j < columns; ++j) {
+      double value = b[bt(p, j)];
+      for (int k = p + 1; k < size; ++k) value -= a[at(p, k)] * b[bt(k, j)];
+      b[bt(p, j)] = value / a[at(p, p)];
+    }
+  return smallest;
+}
+
+std::vector<std::vector<int>> strong_components(const std::vector<std::vector<int>>& successors) {
+  const int size = static_cast<int>(successors.size());
+  std::vector<int> index(size, -1), low(size, 0), stack;
+  std::vector<char> on_stack(size, 0);
+  std::vector<std::vector<int>> parts;
+  int next = 0;
+  struct Frame {
+    int node;
+    std::size_t edge;
+  };
+  // Tarjan's algorithm with an explicit stack: a grammar may be deep.
+  for (int root = 0; root < size; ++root) {
+    if (index[root] >= 0) continue;
+    std::vector<Frame> frames{{root, 0}};
+    while (!frames.empty()) {
+      const int node = frames.back().node;
+      if (frames.back().edge == 0) {
+        index[node] = low[node] = next++;
+        stack.push_back(node);
+        on_stack[node] = 1;
+      }
+      if (frames.back().edge < successors[node].size()) {
+        const int to = successors[node][frames.back().edge++];
+        if (index[to] < 0)
+          frames.push_back({to, 0});
+        else if (on_stack[to])
+          low[node] = std::min(low[node], index[to]);
+        continue;
+      }
+      if (low[node] == index[node]) {
+        std::vector<int> part;
+        for (int member = -1; member != node;) {
+          member = stack.back();
+          stack.pop_back();
+          on_stack[member] = 0;
+          part.push_back(member);
+        }
+        parts.push_back(std::move(part));
+      }
+      frames.pop_back();
+      if (!frames.empty()) low[frames.back().node] = std::min(low[frames.back().node], low[node]);
+    }
+  }
+  return parts;
+}
+
+std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& system) {
+  std::vector<std::vector<int>> successors(size);
+  std::vector<std::vector<const Monomial*>> terms(size);
+  for (const auto& term : system) {
+    if (term.coefficient == 0) continue;
+    terms[term.left].push_back(&term);
+    for (const int variable : term.variables)
+      if (variable >= 0) successors[term.left].push_back(variable);
+  }
+  std::vector<double> x(size, 0.0);
+  std::vector<int> position(size, -1);
+  for (const auto& members : strong_components(successors)) {
+    Part part{members, position, {}};
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      position[members[i]] = static_cast<int>(i);
+      part.terms.insert(part.terms.end(), terms[members[i]].begin(), terms[members[i]].end());
+    }
+    if (part.is_fed(x) && !solved_by_one(part, x)) newton(part, x);
+    for (const int member : members) position[member] = -1;
+  }
+  return x;
+}
+
+}  // namespace pushdown

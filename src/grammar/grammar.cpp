@@ -1,0 +1,279 @@
+#include "grammar/grammar.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/options.h"
+#include "grammar/normal_form.h"
+#include "grammar/text.h"
+#include "grammar/utf8.h"
+
+namespace pushdown {
+
+struct Grammar::Data {
+  std::string name;
+  Alphabet alphabet;
+  std::vector<std::string> nonterminals;
+  std::vector<Rule> rules;
+  int start = 0;
+  bool unambiguous = false;
+  std::vector<double> termination;
+  std::vector<std::string> warnings;
+  std::unique_ptr<const NormalForm> normal_form;
+};
+
+namespace {
+
+// Names and origins for messages.
+class Reporter {
+ public:
+  explicit Reporter(const GrammarSource& source)
+      : where_(source.name.empty() ? "grammar" : "grammar " + source.name) {}
+
+  template <class... Args>
+  [[noreturn]] void stop(const std::string& origin, fmt::format_string<Args...> format,
+                         Args&&... args) const {
+    fail(where_, "{}{}", origin.empty() ? "" : origin + ": ",
+         fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  std::string where_;
+};
+
+// Numbers of the nonterminals in order of first use on a left side.
+std::vector<std::string> left_sides(const GrammarSource& source) {
+  std::vector<std::string> names;
+  std::unordered_map<std::string, int> seen;
+  for (const auto& rule : source.rules)
+    if (seen.emplace(rule.left, 0).second) names.push_back(rule.left);
+  return names;
+}
+
+void check_names(const GrammarSource& source, const Reporter& report) {
+  for (const auto& rule : source.rules) {
+    if (const auto reason = nonterminal_name_error(rule.left); !reason.empty())
+      report.stop(rule.origin, "nonterminal {}", reason);
+    for (const auto& symbol : rule.right) {
+      if (!symbol.terminal) continue;
+      const bool spaced = std::any_of(symbol.name.begin(), symbol.name.end(), is_white_space);
+      if (symbol.name.empty() || spaced || find_invalid_utf8(symbol.name))
+        report.stop(rule.origin,
+                    "a terminal must be a non-empty UTF-8 text without white space, got {}",
+                    find_invalid_utf8(symbol.name) ? "invalid bytes" : "'" + symbol.name + "'");
+    }
+  }
+}
+
+Alphabet make_alphabet(const GrammarSource& source, const Reporter& report) {
+  std::vector<std::string> used;
+  std::unordered_map<std::string, int> seen;
+  for (const auto& rule : source.rules)
+    for (const auto& symbol : rule.right)
+      if (symbol.terminal && seen.emplace(symbol.name, 0).second) used.push_back(symbol.name);
+  std::vector<std::string> ordered;
+  for (const auto& symbol : source.symbols) {
+    const auto found = seen.find(symbol);
+    if (found == seen.end()) report.stop("", "symbol '{}' of the alphabet is in no rule", symbol);
+    if (found->second++ > 0) report.stop("", "symbol '{}' of the alphabet is listed twice", symbol);
+    ordered.push_back(symbol);
+  }
+  for (const auto& symbol : used)
+    if (seen.at(symbol) == 0) ordered.push_back(symbol);
+  return Alphabet(ordered);
+}
+
+std::vector<Rule> number_rules(const GrammarSource& source, const Alphabet& alphabet,
+                               const std::vector<std::string>& nonterminals,
+                               const Reporter& report) {
+  std::unordered_map<std::string, int> ids;
+  for (std::size_t i = 0; i < nonterminals.size(); ++i) ids.emplace(nonterminals[i], i);
+  std::vector<Rule> rules;
+  for (const auto& named : source.rules) {
+    Rule rule{ids.at(named.left), {}, named.weight, named.origin};
+    if (!std::isfinite(named.weight) || named.weight < 0)
+      report.stop(named.origin, "the weight of a rule of {} must be a number from 0 up, got {}",
+                  named.left, named.weight);
+    for (const auto& symbol : named.right) {
+      if (symbol.terminal) {
+        rule.right.push_back({true, alphabet.id(symbol.name)});
+        continue;
+      }
+      const auto found = ids.find(symbol.name);
+      if (found == ids.end()) {
+        if (alphabet.find(symbol.name))
+          report.stop(named.origin, "nonterminal {} has no rules; the terminal is written {}",
+                      symbol.name, quoted_terminal(symbol.name));
+        const auto near = nearest_names(symbol.name, nonterminals);
+        report.stop(named.origin, "nonterminal {} has no rules{}", symbol.name,
+                    near.empty() ? "" : ", did you mean " + near + "?");
+      }
+      rule.right.push_back({false, found->second});
+    }
+    rules.push_back(std::move(rule));
+  }
+  return rules;
+}
+
+void normalise_weights(std::vector<Rule>& rules, const std::vector<std::string>& nonterminals,
+                       const Reporter& report) {
+  std::vector<double> sums(nonterminals.size()), counts(nonterminals.size());
+  std::vector<std::string> origins(nonterminals.size());
+  for (const auto& rule : rules) {
+    if (origins[rule.left].empty()) origins[rule.left] = rule.origin;
+    sums[rule.left] += rule.weight;
+    ++counts[rule.left];
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i)
+    if (!(sums[i] > 0) || !std::isfinite(sums[i]))
+      report.stop(origins[i], "the weights of nonterminal {} sum to {}", nonterminals[i], sums[i]);
+  for (auto& rule : rules) {
+    // Weights that already sum to one up to rounding stay as they were written.
+    const double sum = sums[rule.left];
+    if (std::fabs(sum - 1) > 2.3e-16 * counts[rule.left]) rule.weight /= sum;
+  }
+}
+
+std::string listed(const std::vector<bool>& good, const std::vector<std::string>& names) {
+  std::vector<std::string> bad;
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (!good[i]) bad.push_back(names[i]);
+  return quoted_list(bad);
+}
+
+std::string first_origin(const std::vector<Rule>& rules, const std::vector<bool>& good) {
+  for (const auto& rule : rules)
+    if (!good[rule.left]) return rule.origin;
+  return "";
+}
+
+bool all(const std::vector<bool>& flags) {
+  return std::find(flags.begin(), flags.end(), false) == flags.end();
+}
+
+// Which symbols the rules of weight 0 reach counts too: an option may set a weight to 0.
+void check_reachable(const std::vector<Rule>& rules, const Alphabet& alphabet,
+                     const std::vector<std::string>& nonterminals, int start,
+                     const Reporter& report) {
+  std::vector<std::vector<const Rule*>> by_left(nonterminals.size());
+  for (const auto& rule : rules) by_left[rule.left].push_back(&rule);
+  std::vector<bool> reached(nonterminals.size(), false), used(alphabet.size(), false);
+  std::vector<int> open{start};
+  reached[start] = true;
+  while (!open.empty()) {
+    const int left = open.back();
+    open.pop_back();
+    for (const auto* rule : by_left[left])
+      for (const auto symbol : rule->right) {
+        if (symbol.terminal) {
+          used[symbol.id] = true;
+        } else if (!reached[symbol.id]) {
+          reached[symbol.id] = true;
+          open.push_back(symbol.id);
+        }
+      }
+  }
+  if (!all(reached))
+    report.stop(first_origin(rules, reached), "the start symbol {} does not reach {}",
+                nonterminals[start], listed(reached, nonterminals));
+  if (!all(used))
+    report.stop("", "the start symbol {} does not reach the terminal {}", nonterminals[start],
+                listed(used, alphabet.symbols()));
+}
+
+void check_productive(const std::vector<Rule>& rules, const std::vector<std::string>& nonterminals,
+                      int start, const Reporter& report) {
+  std::vector<bool> productive(nonterminals.size(), false);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (const auto& rule : rules) {
+      if (productive[rule.left] || rule.weight == 0) continue;
+      if (!std::all_of(rule.right.begin(), rule.right.end(),
+                       [&](Symbol symbol) { return symbol.terminal || productive[symbol.id]; }))
+        continue;
+      productive[rule.left] = changed = true;
+    }
+  }
+  if (!productive[start])
+    report.stop(first_origin(rules, productive),
+                "the start symbol {} derives no terminal string; nor {} {}", nonterminals[start],
+                std::count(productive.begin(), productive.end(), false) > 1 ? "do" : "does",
+                listed(productive, nonterminals));
+  if (!all(productive))
+    report.stop(first_origin(rules, productive), "no terminal string can be derived from {}",
+                listed(productive, nonterminals));
+}
+
+}  // namespace
+
+Grammar::Grammar(const GrammarSource& source) {
+  const Reporter report(source);
+  if (source.rules.empty()) report.stop("", "a grammar needs at least one rule");
+  check_names(source, report);
+  auto data = std::make_shared<Data>();
+  data->name = source.name;
+  data->unambiguous = source.unambiguous;
+  data->nonterminals = left_sides(source);
+  data->alphabet = make_alphabet(source, report);
+  data->rules = number_rules(source, data->alphabet, data->nonterminals, report);
+  const auto start = source.start.empty() ? source.rules.front().left : source.start;
+  const auto found = std::find(data->nonterminals.begin(), data->nonterminals.end(), start);
+  if (found == data->nonterminals.end()) {
+    const auto near = nearest_names(start, data->nonterminals);
+    report.stop("", "the start symbol {} has no rules{}", start,
+                near.empty() ? "" : ", did you mean " + near + "?");
+  }
+  data->start = static_cast<int>(found - data->nonterminals.begin());
+  normalise_weights(data->rules, data->nonterminals, report);
+  check_reachable(data->rules, data->alphabet, data->nonterminals, data->start, report);
+  check_productive(data->rules, data->nonterminals, data->start, report);
+  data_ = data;
+  auto form = make_normal_form(*this);
+  data->termination.assign(form.mass.begin(), form.mass.begin() + data->nonterminals.size());
+  data->normal_form = std::make_unique<NormalForm>(std::move(form));
+  const double ends = data->termination[data->start];
+  if (ends < 1 - 1e-9)
+    data->warnings.push_back(
+        fmt::format("grammar{} is supercritical: a derivation from {} ends with probability {:.6g}",
+                    source.name.empty() ? "" : " " + source.name, start, ends));
+}
+
+const std::string& Grammar::name() const { return data_->name; }
+const Alphabet& Grammar::alphabet() const { return data_->alphabet; }
+const std::vector<std::string>& Grammar::nonterminals() const { return data_->nonterminals; }
+const std::vector<Rule>& Grammar::rules() const { return data_->rules; }
+int Grammar::start() const { return data_->start; }
+bool Grammar::unambiguous() const { return data_->unambiguous; }
+double Grammar::termination_probability() const { return data_->termination[data_->start]; }
+const std::vector<double>& Grammar::termination_probabilities() const { return data_->termination; }
+const std::vector<std::string>& Grammar::warnings() const { return data_->warnings; }
+const NormalForm& Grammar::normal_form() const { return *data_->normal_form; }
+
+const std::string& Grammar::symbol_name(Symbol symbol) const {
+  return symbol.terminal ? data_->alphabet.symbol(symbol.id) : data_->nonterminals[symbol.id];
+}
+
+std::string Grammar::rule_text(const Rule& rule) const {
+  std::string text = data_->nonterminals[rule.left] + " ->";
+  for (const auto symbol : rule.right)
+    text += " " + (symbol.terminal ? quoted_terminal(symbol_name(symbol)) : symbol_name(symbol));
+  return text;
+}
+
+GrammarSource Grammar::source() const {
+  GrammarSource source;
+  source.name = data_->name;
+  source.start = data_->nonterminals[data_->start];
+  source.symbols = data_->alphabet.symbols();
+  source.unambiguous = data_->unambiguous;
+  for (const auto& rule : data_->rules) {
+    NamedRule named{data_->nonterminals[rule.left], {}, rule.weight, rule.origin};
+    for (const auto symbol : rule.right)
+      named.right.push_back({symbol.terminal, symbol_name(symbol)});
+    source.rules.push_back(std::move(named));
+  }
+  return source;
+}
+
+}  // namespace pushdown

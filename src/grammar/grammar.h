@@ -1,0 +1,90 @@
+// Probabilistic context-free grammars.
+//
+// A grammar has nonterminals, terminals (its alphabet), a start symbol and rules A -> X1 ... Xk
+// (k = 0 is an epsilon rule) whose weights are probabilities given A: the weights handed in are
+// divided by their sum per left side. It defines G(w), the sum of the probabilities of the
+// derivations of w; the sum of G(w) over all strings is the termination probability, which is
+// below 1 for a supercritical grammar (a warning, not an error).
+//
+// Grammar is an immutable value that is cheap to copy. Errors are std::invalid_argument and name
+// the origin (file:line) of the rule and the symbol.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "grammar/alphabet.h"
+
+namespace pushdown {
+
+struct Symbol {
+  bool terminal = false;
+  int id = 0;  // in the alphabet, or among the nonterminals
+
+  friend bool operator==(const Symbol&, const Symbol&) = default;
+  friend auto operator<=>(const Symbol&, const Symbol&) = default;
+};
+
+struct Rule {
+  int left = 0;
+  std::vector<Symbol> right;
+  double weight = 0;   // probability given the left side
+  std::string origin;  // "dyck.lua:12", or empty
+};
+
+// A rule as it is written down, before symbols are numbered.
+struct NamedSymbol {
+  bool terminal = false;
+  std::string name;
+};
+struct NamedRule {
+  std::string left;
+  std::vector<NamedSymbol> right;
+  double weight = 1;  // any non-negative number
+  std::string origin = {};
+};
+
+struct GrammarSource {
+  std::string name = {};                  // shown in messages
+  std::string start = {};                 // empty: the left side of the first rule
+  std::vector<std::string> symbols = {};  // order of the alphabet; symbols not listed follow in
+                                          // order of first use; a listed symbol must be used
+  std::vector<NamedRule> rules = {};
+  bool unambiguous = false;  // every string has exactly one derivation (promised, not checked)
+};
+
+struct NormalForm;
+
+class Grammar {
+ public:
+  // Throws when there are no rules, a nonterminal has no rules, a weight is negative or not
+  // finite, the weights of a left side sum to zero, a symbol is unreachable or derives no terminal
+  // string, or a name cannot be written as text (see grammar/text.h).
+  explicit Grammar(const GrammarSource& source);
+
+  const std::string& name() const;
+  const Alphabet& alphabet() const;
+  const std::vector<std::string>& nonterminals() const;
+  const std::vector<Rule>& rules() const;
+  int start() const;
+  bool unambiguous() const;
+  // Probability that a derivation from the start symbol ends: the total mass of all strings.
+  double termination_probability() const;
+  // The same from every nonterminal.
+  const std::vector<double>& termination_probabilities() const;
+  const std::vector<std::string>& warnings() const;
+  const NormalForm& normal_form() const;
+
+  const std::string& symbol_name(Symbol symbol) const;
+  // "S -> 'a' S 'b'", without the weight.
+  std::string rule_text(const Rule& rule) const;
+  GrammarSource source() const;  // the same grammar, written down again
+
+ private:
+  struct Data;
+  std::shared_ptr<const Data> data_;
+};
+
+}  // namespace pushdown

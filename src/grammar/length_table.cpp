@@ -1,0 +1,254 @@
+#include "grammar/length_table.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "grammar/normal_form.h"
+#include "grammar/semiring.h"
+
+namespace pushdown {
+
+LengthTable::LengthTable(Grammar grammar, int max_length)
+    : grammar_(std::move(grammar)), max_length_(max_length) {
+  check(max_length >= 0, "grammar.length_table", "a length must be at least 0, got {}", max_length);
+  const auto& form = grammar_.normal_form();
+  left_sides_.resize(form.size);
+  const auto index = [&](const auto& rules, auto member) {
+    for (std::size_t r = 0; r < rules.size(); ++r)
+      (left_sides_[rules[r].left].*member).push_back(static_cast<int>(r));
+  };
+  index(form.lexical, &LeftSide::lexical);
+  index(form.terminal_pairs, &LeftSide::terminal_pairs);
+  index(form.terminal_left, &LeftSide::terminal_left);
+  index(form.terminal_right, &LeftSide::terminal_right);
+  for (std::size_t p = 0; p < form.pairs.size(); ++p)
+    for (const auto& [left, weight] : form.pairs[p].lefts)
+      left_sides_[left].pairs.emplace_back(static_cast<int>(p), weight);
+  RangeWatch watch;
+  fill<Real>();
+  logarithms_ = watch.left_range();
+  if (logarithms_) fill<Log>();
+}
+
+template <class S>
+__attribute__((noinline)) void LengthTable::fill() {
+  const auto& form = grammar_.normal_form();
+  const std::size_t cells = static_cast<std::size_t>(form.size) * (max_length_ + 1);
+  before_.assign(cells, S::zero());
+  after_.assign(cells, S::zero());
+  pair_mass_.assign(form.pairs.size() * (max_length_ + 1), S::zero());
+  // T[C, l] again in descending order of l, so that a convolution is a product of two stretches.
+  std::vector<double> reversed(cells, S::zero());
+  const auto weight_of = [](double weight) { return S::from_weight(weight); };
+  for (int l = 1; l <= max_length_; ++l) {
+    const auto add = [&](int left, double value) {
+      before_[at(left, l)] = S::plus(before_[at(left, l)], value);
+    };
+    if (l == 1)
+      for (const auto& r : form.lexical) add(r.left, weight_of(r.weight));
+    if (l == 2)
+      for (const auto& r : form.terminal_pairs) add(r.left, weight_of(r.weight));
+    for (const auto& r : form.terminal_left)
+      add(r.left, S::times(weight_of(r.weight), after_[at(r.nonterminal, l - 1)]));
+    for (const auto& r : form.terminal_right)
+      add(r.left, S::times(weight_of(r.weight), after_[at(r.nonterminal, l - 1)]));
+    for (std::size_t p = 0; p < form.pairs.size(); ++p) {
+      const auto& pair = form.pairs[p];
+      const double mass = S::dot(&after_[at(pair.first, 1)],
+                                 &reversed[at(pair.second, max_length_ - l + 1)], l - 1);
+      pair_mass_[at(static_cast<int>(p), l)] = mass;
+      if (mass == S::zero()) continue;
+      for (const auto& [left, weight] : pair.lefts) add(left, S::times(weight_of(weight), mass));
+    }
+    for (int a = 0; a < form.size; ++a) {
+      double value = S::zero();
+      for (const auto& entry : form.closure[a])
+        value = S::plus(value, S::times(weight_of(entry.weight), before_[at(entry.from, l)]));
+      after_[at(a, l)] = reversed[at(a, max_length_ - l)] = value;
+    }
+  }
+}
+
+double LengthTable::log_mass(int length) const {
+  check(length >= 0 && length <= max_length_, "grammar.length_table",
+        "the table holds the lengths 0 to {}, got {}", max_length_, length);
+  const auto& form = grammar_.normal_form();
+  if (length == 0) return std::log(form.empty_mass);
+  const double mass = after_[at(form.start, length)];
+  return logarithms_ ? mass : std::log(mass);
+}
+
+bool LengthTable::has_strings(int length) const { return log_mass(length) > kMinusInfinity; }
+
+Word LengthTable::sample(int length, Random& random) const {
+  check(has_strings(length), "grammar.sample", "there are no strings of length {}", length);
+  if (length == 0) return {};
+  return logarithms_ ? draw<Log>(length, random) : draw<Real>(length, random);
+}
+
+namespace {
+
+// Walks over choices of given shares until a uniform number in [0, 1) is used up. Rounding may
+// leave a rest after the last choice; then the last one of positive share stands.
+class Wheel {
+ public:
+  explicit Wheel(double spot) : left_(spot) {}
+  // True when the number is used up within this share.
+  bool stops_at(double share) {
+    if (share <= 0) return false;
+    left_ -= share;
+    return left_ < 0;
+  }
+
+ private:
+  double left_;
+};
+
+}  // namespace
+
+template <class S>
+Word LengthTable::draw(int length, Random& random) const {
+  const auto& form = grammar_.normal_form();
+  const auto weight_of = [](double weight) { return S::from_weight(weight); };
+  struct Item {
+    Symbol symbol;
+    int length;
+  };
+  Word word;
+  word.reserve(length);
+  std::vector<Item> stack{{{false, form.start}, length}};
+  while (!stack.empty()) {
+    const auto [symbol, l] = stack.back();
+    stack.pop_back();
+    if (symbol.terminal) {
+      word.push_back(symbol.id);
+      continue;
+    }
+    // The unary closure leads from the nonterminal to the left side of a lexical or binary rule.
+    int left = -1;
+    const double whole = after_[at(symbol.id, l)];
+    Wheel closure(form.closure[symbol.id].size() == 1 ? 0.0 : random.uniform());
+    for (const auto& entry : form.closure[symbol.id]) {
+      const double share =
+          S::ratio(S::times(weight_of(entry.weight), before_[at(entry.from, l)]), whole);
+      if (share > 0) left = entry.from;
+      if (closure.stops_at(share)) break;
+    }
+    const auto& side = left_sides_[left];
+    const double mass = before_[at(left, l)];
+    Wheel wheel(random.uniform());
+    Item first{{}, 0}, second{{}, 0};
+    int pair = -1;
+    const auto consider = [&](double weight, double below, Item a, Item b) {
+      const double share = S::ratio(S::times(weight_of(weight), below), mass);
+      if (share > 0) first = a, second = b, pair = -1;
+      return wheel.stops_at(share);
+    };
+    const auto choose = [&] {
+      const double one = weight_of(1.0);
+      const Item nothing{{}, 0};
+      if (l == 1)
+        for (const int r : side.lexical) {
+          const auto& rule = form.lexical[r];
+          if (consider(rule.weight, one, {{true, rule.symbol}, 1}, nothing)) return;
+        }
+      if (l == 2)
+        for (const int r : side.terminal_pairs) {
+          const auto& rule = form.terminal_pairs[r];
+          if (consider(rule.weight, one, {{true, rule.first}, 1}, {{true, rule.second}, 1})) return;
+        }
+      if (l == 1) return;
+      for (const int r : side.terminal_left) {
+        const auto& rule = form.terminal_left[r];
+        if (consider(rule.weight, after_[at(rule.nonterminal, l - 1)], {{true, rule.terminal}, 1},
+                     {{false, rule.nonterminal}, l - 1}))
+          return;
+      }
+      for (const int r : side.terminal_right) {
+        const auto& rule = form.terminal_right[r];
+        if (consider(rule.weight, after_[at(rule.nonterminal, l - 1)],
+                     {{false, rule.nonterminal}, l - 1}, {{true, rule.terminal}, 1}))
+          return;
+      }
+      for (const auto& [p, weight] : side.pairs) {
+        const double share = S::ratio(S::times(weight_of(weight), pair_mass_[at(p, l)]), mass);
+        if (share > 0) pair = p;
+        if (wheel.stops_at(share)) return;
+      }
+    };
+    choose();
+    if (pair >= 0) {
+      const auto& sides = form.pairs[pair];
+      Wheel split(random.uniform());
+      int chosen = 0;
+      for (int k = 1; k < l; ++k) {
+        const double share =
+            S::ratio(S::times(after_[at(sides.first, k)], after_[at(sides.second, l - k)]),
+                     pair_mass_[at(pair, l)]);
+        if (share > 0) chosen = k;
+        if (split.stops_at(share)) break;
+      }
+      first = {{false, sides.first}, chosen};
+      second = {{false, sides.second}, l - chosen};
+    }
+    if (second.length > 0) stack.push_back(second);
+    stack.push_back(first);
+  }
+  return word;
+}
+
+std::vector<double> LengthTable::derivation_entropies() const {
+  return logarithms_ ? entropies<Log>() : entropies<Real>();
+}
+
+// The mean of log weight(d) over the derivations of each (nonterminal, length), built like the
+// masses themselves: a choice of share q adds q (log of its weight + means of its parts).
+template <class S>
+std::vector<double> LengthTable::entropies() const {
+  const auto& form = grammar_.normal_form();
+  const std::size_t cells = static_cast<std::size_t>(form.size) * (max_length_ + 1);
+  std::vector<double> before(cells, 0.0), after(cells, 0.0);
+  std::vector<double> result(max_length_ + 1, 0.0);
+  for (int l = 1; l <= max_length_; ++l) {
+    const auto add = [&](int left, double weight, double below, double mean_below) {
+      const double share = S::ratio(S::times(S::from_weight(weight), below), before_[at(left, l)]);
+      if (share > 0) before[at(left, l)] += share * (std::log(weight) + mean_below);
+    };
+    const double one = S::from_weight(1.0);
+    if (l == 1)
+      for (const auto& r : form.lexical) add(r.left, r.weight, one, 0.0);
+    if (l == 2)
+      for (const auto& r : form.terminal_pairs) add(r.left, r.weight, one, 0.0);
+    for (const auto& r : form.terminal_left)
+      add(r.left, r.weight, after_[at(r.nonterminal, l - 1)], after[at(r.nonterminal, l - 1)]);
+    for (const auto& r : form.terminal_right)
+      add(r.left, r.weight, after_[at(r.nonterminal, l - 1)], after[at(r.nonterminal, l - 1)]);
+    for (std::size_t p = 0; p < form.pairs.size(); ++p) {
+      const auto& pair = form.pairs[p];
+      const double whole = pair_mass_[at(static_cast<int>(p), l)];
+      if (whole == S::zero()) continue;
+      double mean = 0;
+      for (int k = 1; k < l; ++k) {
+        const double share =
+            S::ratio(S::times(after_[at(pair.first, k)], after_[at(pair.second, l - k)]), whole);
+        if (share > 0) mean += share * (after[at(pair.first, k)] + after[at(pair.second, l - k)]);
+      }
+      for (const auto& [left, weight] : pair.lefts) add(left, weight, whole, mean);
+    }
+    for (int a = 0; a < form.size; ++a) {
+      const double whole = after_[at(a, l)];
+      if (whole == S::zero()) continue;
+      for (const auto& entry : form.closure[a]) {
+        const double below = before_[at(entry.from, l)];
+        const double share = S::ratio(S::times(S::from_weight(entry.weight), below), whole);
+        if (share > 0)
+          after[at(a, l)] += share * (std::log(entry.weight) + before[at(entry.from, l)]);
+      }
+    }
+    if (has_strings(l)) result[l] = std::max(0.0, log_mass(l) - after[at(form.start, l)]);
+  }
+  return result;
+}
+
+}  // namespace pushdown

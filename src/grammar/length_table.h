@@ -1,0 +1,63 @@
+// The total mass of each length: T[A,l], the sum of the probabilities of all derivations from A of
+// strings of length l >= 1 (Dusell and Chiang 2020, appendix C, algorithm 1), over the normal form.
+//
+//   before[A,l] = sum over lexical and binary rules of A; a pair B C contributes
+//                 pair[B C, l] = sum_k T[B,k] T[C,l-k]
+//   T[A,l]      = sum_B K[A,B] before[B,l]
+//
+// Computed once for all lengths up to a maximum n in O(pairs n^2), in real numbers, and again in
+// logarithms if anything leaves the range of a double.
+#pragma once
+#include <vector>
+
+#include "base/random.h"
+#include "grammar/grammar.h"
+
+namespace pushdown {
+
+class LengthTable {
+ public:
+  // Throws std::invalid_argument when max_length is negative.
+  LengthTable(Grammar grammar, int max_length);
+
+  const Grammar& grammar() const { return grammar_; }
+  int max_length() const { return max_length_; }
+  // log of the total mass of the strings of this length; -infinity when there are none. Length 0
+  // is the empty string. Throws std::invalid_argument outside 0 .. max_length.
+  double log_mass(int length) const;
+  bool has_strings(int length) const;
+
+  // A string of this length, drawn from the grammar's distribution given the length (algorithm 2).
+  // Throws std::invalid_argument when there is none.
+  Word sample(int length, Random& random) const;
+
+  // Entropy in nats, for each length 0 .. max_length, of the derivations of the strings of that
+  // length, given the length: -sum_d p(d) log p(d) with p(d) = weight(d) / mass(length). In an
+  // unambiguous grammar this is the entropy of the strings. 0 where there are no strings.
+  std::vector<double> derivation_entropies() const;
+
+ private:
+  template <class S>
+  void fill();
+  template <class S>
+  Word draw(int length, Random& random) const;
+  template <class S>
+  std::vector<double> entropies() const;
+
+  // Entry (a, l) of a table with one row of max_length + 1 a nonterminal.
+  std::size_t at(int a, int l) const { return static_cast<std::size_t>(a) * (max_length_ + 1) + l; }
+
+  // The rules of one left side, by index into the lists of the normal form.
+  struct LeftSide {
+    std::vector<int> lexical, terminal_pairs, terminal_left, terminal_right;
+    std::vector<std::pair<int, double>> pairs;  // (pair, weight)
+  };
+
+  Grammar grammar_;
+  int max_length_;
+  bool logarithms_ = false;
+  std::vector<double> before_, after_, pair_mass_;
+  std::vector<LeftSide> left_sides_;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,95 @@
+#include "task/dataset.h"
+
+#include <cmath>
+#include <map>
+
+#include "base/check.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "dataset";
+
+void check_words(const Alphabet& alphabet, const std::vector<Word>& words) {
+  check(!words.empty(), kWhere, "a data set needs at least one string");
+  for (std::size_t i = 0; i < words.size(); ++i)
+    for (const int id : words[i])
+      check(id >= 0 && id < alphabet.size(), kWhere, "symbol ids are 0 to {}, got {} in string {}",
+            alphabet.size() - 1, id, i + 1);
+}
+
+}  // namespace
+
+Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, LogProbability log_probability)
+    : alphabet_(std::move(alphabet)),
+      words_(std::move(words)),
+      source_(std::move(log_probability)) {
+  check_words(alphabet_, words_);
+}
+
+Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double> log_probabilities)
+    : alphabet_(std::move(alphabet)),
+      words_(std::move(words)),
+      log_probabilities_(std::move(log_probabilities)) {
+  check_words(alphabet_, words_);
+  check(log_probabilities_.size() == words_.size(), kWhere,
+        "there must be one log-probability for each of {} strings, got {}", words_.size(),
+        log_probabilities_.size());
+  for (std::size_t i = 0; i < words_.size(); ++i)
+    check(log_probabilities_[i] <= 1e-9, kWhere,
+          "the log-probability of string {} must be at most 0, got {}", i + 1,
+          log_probabilities_[i]);
+}
+
+std::int64_t Dataset::symbol_count() const {
+  std::int64_t count = 0;
+  for (const auto& word : words_) count += static_cast<std::int64_t>(word.size());
+  return count;
+}
+
+bool Dataset::has_log_probabilities() const { return source_ || !log_probabilities_.empty(); }
+
+const std::vector<double>& Dataset::log_probabilities() const {
+  check(has_log_probabilities(), kWhere,
+        "the distribution that these strings were drawn from is not known");
+  if (log_probabilities_.empty()) {
+    std::vector<double> values;
+    values.reserve(words_.size());
+    for (const auto& word : words_) values.push_back(source_(word));
+    log_probabilities_ = std::move(values);
+  }
+  return log_probabilities_;
+}
+
+double Dataset::lower_bound() const {
+  const auto symbols = symbol_count();
+  check(symbols > 0, kWhere, "a lower bound per symbol needs at least one symbol");
+  double sum = 0;
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const double log_p = log_probabilities()[i];
+    check(std::isfinite(log_p), kWhere, "string {} ('{}') has probability zero", i + 1,
+          alphabet_.text(words_[i]));
+    sum -= log_p;
+  }
+  return sum / static_cast<double>(symbols);
+}
+
+std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& dataset,
+                                                            std::int64_t batch) {
+  check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
+  std::vector<std::vector<std::int64_t>> batches;
+  std::map<std::size_t, std::size_t> open;  // length -> index of the batch being filled
+  for (std::int64_t i = 0; i < dataset.size(); ++i) {
+    const auto length = dataset.words()[i].size();
+    const auto found = open.find(length);
+    if (found != open.end() && static_cast<std::int64_t>(batches[found->second].size()) < batch) {
+      batches[found->second].push_back(i);
+      continue;
+    }
+    open[length] = batches.size();
+    batches.push_back({i});
+  }
+  return batches;
+}
+
+}  // namespace pushdown

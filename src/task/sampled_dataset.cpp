@@ -1,0 +1,12 @@
+#include "task/sampled_dataset.h"
+
+namespace pushdown {
+
+DatasetPtr sample_dataset(const Sampler& sampler, std::int64_t count, std::int64_t batch,
+                          std::uint64_t seed) {
+  return std::make_shared<const Dataset>(
+      sampler.grammar().alphabet(), sampler.sample_batches(count, batch, seed),
+      [sampler](const Word& word) { return sampler.log_probability(word); });
+}
+
+}  // namespace pushdown

@@ -1,0 +1,54 @@
+#include "grammar/alphabet.h"
+
+#include <gtest/gtest.h>
+
+#include "grammar/utf8.h"
+
+namespace pushdown {
+namespace {
+
+std::string message_of(const auto& action) {
+  try {
+    action();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Alphabet, NumbersParsesAndPrints) {
+  const Alphabet alphabet({"(", ")", "é", "(5"});
+  EXPECT_EQ(alphabet.size(), 4);
+  EXPECT_EQ(alphabet.parse("  ( é\t(5\n)"), (Word{0, 2, 3, 1}));
+  EXPECT_EQ(alphabet.parse(""), Word{});
+  EXPECT_EQ(alphabet.encode({"é", "("}), (Word{2, 0}));
+  EXPECT_EQ(alphabet.text({0, 2, 3}), "( é (5");
+  EXPECT_EQ(alphabet.find("x"), std::nullopt);
+}
+
+TEST(Alphabet, ErrorsNameTheSymbolAndTheNearest) {
+  const Alphabet alphabet({"open", "close"});
+  const auto message = message_of([&] { alphabet.parse("open clos"); });
+  EXPECT_NE(message.find("'clos' is not in the alphabet, did you mean 'close'?"), std::string::npos)
+      << message;
+  EXPECT_NE(message_of([&] { alphabet.parse("\xff"); }).find("UTF-8"), std::string::npos);
+  EXPECT_THROW(alphabet.symbol(2), std::invalid_argument);
+  EXPECT_THROW(alphabet.text({-1}), std::invalid_argument);
+  EXPECT_THROW(Alphabet({"a", "a"}), std::invalid_argument);
+  EXPECT_THROW(Alphabet({""}), std::invalid_argument);
+  EXPECT_THROW(Alphabet({"a b"}), std::invalid_argument);
+  EXPECT_THROW(Alphabet({"\xc0\xaf"}), std::invalid_argument);
+}
+
+TEST(Utf8, FindsTheFirstBadByte) {
+  EXPECT_EQ(find_invalid_utf8("aé\xE2\x86\x92\xF0\x9F\x98\x80"), std::nullopt);
+  EXPECT_EQ(find_invalid_utf8("ab\xff"), 2u);
+  EXPECT_EQ(find_invalid_utf8("a\xE2\x86"), 1u);         // cut short
+  EXPECT_EQ(find_invalid_utf8("\xE0\x80\x80"), 0u);      // overlong
+  EXPECT_EQ(find_invalid_utf8("x\xED\xA0\x80"), 1u);     // surrogate
+  EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0u);  // beyond U+10FFFF
+  EXPECT_EQ(find_invalid_utf8("\xC3("), 0u);             // no continuation
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -1,0 +1,101 @@
+#include "grammar/grammar.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "grammar/fixed_point.h"
+#include "grammar/text.h"
+
+namespace pushdown {
+namespace {
+
+TEST(Grammar, WeightsAreNormalisedPerLeftSide) {
+  const Grammar grammar(parse_grammar("S -> 'a' S [6] | 'b' [2]\n"));
+  EXPECT_DOUBLE_EQ(grammar.rules()[0].weight, 0.75);
+  EXPECT_DOUBLE_EQ(grammar.rules()[1].weight, 0.25);
+  EXPECT_TRUE(grammar.warnings().empty());
+}
+
+TEST(Grammar, AlphabetOrderCanBeGiven) {
+  auto source = parse_grammar("S -> 'b' S 'c' | 'a'");
+  source.symbols = {"a", "c"};
+  EXPECT_EQ(Grammar(source).alphabet().symbols(), (std::vector<std::string>{"a", "c", "b"}));
+  source.symbols = {"z"};
+  EXPECT_THROW(Grammar{source}, std::invalid_argument);
+  source.symbols = {"a", "a"};
+  EXPECT_THROW(Grammar{source}, std::invalid_argument);
+}
+
+TEST(Grammar, ErrorsNameOriginAndSymbol) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"S -> 'a' Bx\nB -> 'b'", "text:1: nonterminal Bx has no rules, did you mean 'B'?"},
+      {"S -> a S 'b' | 'a'", "nonterminal a has no rules; the terminal is written 'a'"},
+      {"S -> 'a'\nT -> 'b'", "text:2: the start symbol S does not reach 'T'"},
+      {"S -> 'a' | T\nT -> T 'b'", "text:2: no terminal string can be derived from 'T'"},
+      {"S -> S 'b' | T\nT -> T", "text:1: the start symbol S derives no terminal string"},
+      {"S -> 'a' [-1] | 'b' [2]", "text:1: the weight of a rule of S must be a number from 0"},
+      {"S -> 'a' [0] | 'b' [0]", "text:1: the weights of nonterminal S sum to 0"},
+      {"S -> 'a' S [1] | 'a' [0]", "derives no terminal string"},
+      {"%start X\nS -> 'a'", "the start symbol X has no rules"},
+  };
+  for (const auto& [text, expected] : cases) {
+    SCOPED_TRACE(text);
+    try {
+      Grammar grammar(parse_grammar(text));
+      ADD_FAILURE() << "no error";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_THROW(Grammar(GrammarSource{}), std::invalid_argument);
+  GrammarSource source;
+  source.rules = {{"S", {{true, "a b"}}, 1}};
+  EXPECT_THROW(Grammar{source}, std::invalid_argument);
+  source.rules = {{"S", {{true, "\xff"}}, 1}};
+  EXPECT_THROW(Grammar{source}, std::invalid_argument);
+  source.rules = {{"S T", {{true, "a"}}, 1}};
+  EXPECT_THROW(Grammar{source}, std::invalid_argument);
+  source.rules = {{"S", {{true, "a"}}, std::nan("")}};
+  EXPECT_THROW(Grammar{source}, std::invalid_argument);
+}
+
+TEST(Grammar, SupercriticalIsAWarningWithTheTerminationProbability) {
+  // x = p x^2 + 1 - p has the least root (1-p)/p when p > 1/2.
+  const Grammar grammar(parse_grammar("S -> S S [.8] | 'a' [.2]"));
+  EXPECT_NEAR(grammar.termination_probability(), 0.25, 1e-15);
+  ASSERT_EQ(grammar.warnings().size(), 1u);
+  EXPECT_NE(grammar.warnings()[0].find("0.25"), std::string::npos);
+  // Critical: the branching ends with probability one although no margin is left.
+  EXPECT_EQ(Grammar(parse_grammar("S -> S S [.5] | 'a' [.5]")).termination_probability(), 1.0);
+  // The gender grammar of Grefenstette et al. 2015 as printed: .625 x^2 - .875 x + .25 = 0.
+  const Grammar gender(
+      parse_grammar("A -> B 'd'\nB -> B B [.25] | 's' 's' [.25] | B V [.5]\n"
+                    "V -> 'w' B [.75] | 'w' [.25]"));
+  EXPECT_NEAR(gender.termination_probability(), 0.4, 1e-14);
+}
+
+TEST(FixedPoint, PartsAreSolvedInOrder) {
+  // x0 = .5 x1 + .25, x1 = .5 x1 x1 + .375 (least root .5), x2 = x2 (least solution 0).
+  const auto x = least_fixed_point(
+      3, {{0, .5, {1, -1}}, {0, .25}, {1, .5, {1, 1}}, {1, .375}, {2, 1.0, {2, -1}}});
+  EXPECT_NEAR(x[0], .5, 1e-15);
+  EXPECT_NEAR(x[1], .5, 1e-15);
+  EXPECT_EQ(x[2], 0.0);
+}
+
+TEST(FixedPoint, StrongComponentsComeAfterWhatTheyReach) {
+  const auto parts = strong_components({{1}, {2}, {1, 3}, {}, {0}});
+  EXPECT_EQ(parts, (std::vector<std::vector<int>>{{3}, {2, 1}, {0}, {4}}));
+}
+
+TEST(FixedPoint, SolvesMMatrices) {
+  std::vector<double> b{1, 2};
+  EXPECT_GT(solve_m_matrix(2, {1, -.5, -.25, 1}, b, 1), 0);
+  EXPECT_NEAR(b[0] - .5 * b[1], 1, 1e-15);
+  EXPECT_NEAR(-.25 * b[0] + b[1], 2, 1e-15);
+  EXPECT_LE(solve_m_matrix(2, {1, -2, -1, 1}, b, 1), 0);  // spectral radius above one
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -1,0 +1,70 @@
+#include "task/dataset.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "grammar/text.h"
+#include "task/sampled_dataset.h"
+
+namespace pushdown {
+namespace {
+
+const Alphabet kAlphabet({"a", "b"});
+
+TEST(Dataset, LowerBoundIsTheCrossEntropyPerSymbol) {
+  const Dataset dataset(kAlphabet, {{0, 1, 1}, {1}},
+                        std::vector<double>{std::log(.25), std::log(.5)});
+  EXPECT_EQ(dataset.size(), 2);
+  EXPECT_EQ(dataset.symbol_count(), 4);
+  EXPECT_NEAR(dataset.lower_bound(), 3 * std::log(2.0) / 4, 1e-15);
+}
+
+TEST(Dataset, TheSourceIsAskedOncePerStringOnTheFirstUse) {
+  int asked = 0;
+  const Dataset dataset(kAlphabet, {{0}, {1}, {0}}, [&](const Word&) { return ++asked, -1.0; });
+  EXPECT_TRUE(dataset.has_log_probabilities());
+  EXPECT_EQ(asked, 0);
+  EXPECT_EQ(dataset.lower_bound(), 1.0);
+  EXPECT_EQ(dataset.lower_bound(), 1.0);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST(Dataset, Errors) {
+  EXPECT_THROW(Dataset(kAlphabet, {}), std::invalid_argument);
+  EXPECT_THROW(Dataset(kAlphabet, {{0}, {2}}), std::invalid_argument);
+  EXPECT_THROW(Dataset(kAlphabet, {{-1}}), std::invalid_argument);
+  EXPECT_THROW(Dataset(kAlphabet, {{0}}, std::vector<double>{}), std::invalid_argument);
+  EXPECT_THROW(Dataset(kAlphabet, {{0}}, std::vector<double>{0.5}), std::invalid_argument);
+  EXPECT_THROW(Dataset(kAlphabet, {{0}}, std::vector<double>{std::nan("")}), std::invalid_argument);
+  const Dataset unknown(kAlphabet, {{0}});
+  EXPECT_FALSE(unknown.has_log_probabilities());
+  EXPECT_THROW(unknown.lower_bound(), std::invalid_argument);
+  const Dataset impossible(kAlphabet, {{0}}, [](const Word&) { return -INFINITY; });
+  EXPECT_THROW(impossible.lower_bound(), std::invalid_argument);
+  const Dataset only_empty(kAlphabet, {{}}, std::vector<double>{0.0});
+  EXPECT_THROW(only_empty.lower_bound(), std::invalid_argument);
+}
+
+TEST(Dataset, EqualLengthBatches) {
+  const Dataset dataset(kAlphabet, {{0}, {0, 1}, {1}, {1}, {1, 1}, {}, {0}, {0}});
+  EXPECT_EQ(equal_length_batches(dataset, 2),
+            (std::vector<std::vector<std::int64_t>>{{0, 2}, {1, 4}, {3, 6}, {5}, {7}}));
+  EXPECT_EQ(equal_length_batches(dataset, 100),
+            (std::vector<std::vector<std::int64_t>>{{0, 2, 3, 6, 7}, {1, 4}, {5}}));
+  EXPECT_THROW(equal_length_batches(dataset, 0), std::invalid_argument);
+}
+
+TEST(SampledDataset, KnowsItsSource) {
+  const Grammar grammar(parse_grammar("S -> '(' S ')' S [.4] | [.6]"));
+  const Sampler sampler(grammar, 4, 12);
+  const auto dataset = sample_dataset(sampler, 60, 10, 3);
+  EXPECT_EQ(dataset->size(), 60);
+  EXPECT_EQ(dataset->words(), sampler.sample_batches(60, 10, 3));
+  EXPECT_EQ(dataset->lower_bound(), sampler.lower_bound(dataset->words()));
+  const auto batches = equal_length_batches(*dataset, 10);
+  for (const auto& batch : batches) EXPECT_EQ(batch.size(), 10u);
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -82,7 +82,7 @@ local function prose(comment)
   local text, code = {}, false
   for _, line in ipairs(comment) do
     local set_in = line:match('^  ') ~= nil
-    if set_in ~= code then text[#text + 1] = set_in and '\n```lua' or '```\n' end
+    if set_in ~= code then text[#text + 1] = set_in and '\n```' or '```\n' end
     code = set_in
     text[#text + 1] = set_in and line:gsub('^   ?', '') or line:gsub('^ ', '')
   end

@@ -41,8 +41,10 @@ for t, gradient in ipairs(actions:grad():to_table()[1]) do
   rows[t] = { 'step ' .. t, gradient[1], gradient[2], gradient[3] }
 end
 local number = '%.4f'
-run:table('superposition_gradients', { columns = { '', { 'push', format = number }, { 'pop', format = number },
-  { 'no_op', format = number } }, rows = rows })
+run:table('superposition_gradients', {
+  columns = { '', { 'push', format = number }, { 'pop', format = number }, { 'no_op', format = number } },
+  rows = rows,
+})
 
 -- ## Stratification
 --
@@ -59,8 +61,11 @@ rows = {}
 for t, reading in ipairs(readings:to_table()[1]) do
   rows[t] = { t - 1, reading[1], reading[2], reading[3] }
 end
-run:table('stratification', { columns = { 'time', { 'first vector', format = number },
-  { 'second', format = number }, { 'third', format = number } }, rows = rows })
+run:table('stratification', {
+  columns = { 'time', { 'first vector', format = number }, { 'second', format = number },
+    { 'third', format = number } },
+  rows = rows,
+})
 
 -- ## The nondeterministic stack
 --
@@ -82,8 +87,9 @@ readings = pd.stack.simulate {
 print('\nnondeterministic: probability of each top symbol over all runs')
 rows = {}
 for t, reading in ipairs(readings:to_table()[1]) do rows[t] = { t - 1, reading[1], reading[2] } end
-run:table('nondeterministic', { columns = { 'time', { 'bottom (0)', format = number }, { '1', format = number } },
-  rows = rows })
+run:table('nondeterministic', {
+  columns = { 'time', { 'bottom (0)', format = number }, { '1', format = number } }, rows = rows,
+})
 
 -- Which kinds there are, and what each takes:
 print('\nkinds of stacks: ' .. table.concat(pd.stack.kinds(), ', '))

@@ -30,6 +30,8 @@ test('each kind of violation is caught', function()
     'the core does not see the bindings, got bindings/bind.h')
   caught('src/train/a.cpp', '#include <torch/torch.h>',
     'only base/torch.h includes LibTorch, got torch/torch.h')
+  caught('src/model/a.cpp', '#include <ATen/ScalarOps.h>',
+    'only base/torch.h includes LibTorch, got ATen/ScalarOps.h')
   caught('bindings/a.cpp', '#include <ATen/ATen.h>',
     'only base/torch.h includes LibTorch, got ATen/ATen.h')
   caught('src/grammar/a.cpp', 'void f() { printf("x"); }', 'the core does not print')
@@ -49,6 +51,7 @@ test('what is allowed is not caught', function()
     ['src/model/a.cpp'] = '#include "stack/stack.h"\n#include "grammar/alphabet.h"\n#include <vector>',
     ['src/train/a.cpp'] = '#include "kernel/isa.h"\n// #include <lua.hpp>\nint n = snprintf(0, 0, "");',
     ['src/stack/stack.h'] = '/* #include "train/trainer.h"\n std::cout */ #include "base/torch.h"',
+    ['bindings/tensor.cpp'] = '#include <ATen/ScalarOps.h>',
     ['bindings/shell/main.cpp'] = '#include <lua.hpp>\n#include "bindings/shell/repl.h"',
   }, '')
 end)

@@ -2,8 +2,8 @@
 -- a grey printer), dash patterns and marker shapes, all three together.
 local M = {}
 
--- Lightness (CIE L*) alternates: 21, 53, 72, 42, 62, 30, 78, 48.
-local colours = { '#12355b', '#d1495b', '#e0a526', '#1d7a5f', '#4aa3df', '#5b2a86', '#9fc131', '#73706b' }
+-- CIE lightness 22, 51, 71, 38, 64, 28, 73, 47.
+local colours = { '#12355b', '#d1495b', '#e0a526', '#14654f', '#4aa3df', '#5b2a86', '#9fc131', '#73706b' }
 local dashes = { false, '7 3', '2 2.5', '9 3 2 3', '12 4', '5 2 1.5 2 1.5 2', '1 3', '14 3 4 3' }
 -- Filled shapes and open ones alternate.
 local shapes = { 'circle', 'square', 'triangle', 'diamond', 'open_circle', 'open_square',

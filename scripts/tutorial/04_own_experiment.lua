@@ -1,0 +1,90 @@
+-- # An experiment of your own
+--
+-- Which stack helps most on a language of your choice? This chapter is such an experiment, and a
+-- pattern to copy: options, a run folder, a table and a plot at the end, and the possibility to stop
+-- at any moment and to go on later.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local plot = require 'pushdown.plot'
+
+-- ## Options
+--
+-- Each option is a name, a default and one line of documentation. From that come `--help`, the reading
+-- of the command line, and messages such as "unknown option --epoch, did you mean --epochs?". `quick`
+-- and `smoke` are smaller sizes of the same experiment.
+local options, run = experiment.start {
+  name = 'compare_stacks',
+  doc = 'How far from the bound does the same LSTM come with each of the stacks?',
+  options = {
+    { 'grammar', 'dyck', 'name of a grammar or path of a grammar file' },
+    { 'stacks', { 'none', 'superposition', 'nondeterministic' }, 'kinds of stacks',
+      choices = pd.stack.kinds() },
+    { 'lengths', { 10, 30 }, 'shortest and longest string' },
+    { 'strings', 2000, 'training strings' },
+    { 'epochs', 10, 'passes over the training strings', minimum = 1 },
+    { 'learning_rate', 0.01, 'of Adam' },
+    { 'seed', 1, 'decides data and parameters' },
+  },
+  quick = { strings = 500, epochs = 4 },
+  smoke = { strings = 40, epochs = 1, lengths = { 4, 8 } },
+}
+
+-- ## The data
+local grammar = pd.grammar.load(options.grammar)
+local sampler = grammar:sampler { lengths = options.lengths }
+local train = sampler:dataset(options.strings, { seed = options.seed })
+local valid = sampler:dataset(math.ceil(options.strings / 5), { seed = options.seed + 1 })
+
+-- ## Training, and going on
+--
+-- Every training has a folder of its own below the run folder. If there is a checkpoint in it, a run
+-- before this one was interrupted, by Ctrl-C, by `kill` or by a power cut, and
+-- `pd.train.resume` goes on from there: the numbers are those of a run that was never interrupted.
+-- Try it: press Ctrl-C in the middle, then call the script again with the same `--run-folder`.
+local settings = { nondeterministic = { states = 2, symbols = 3 }, superposition = { size = 5 },
+  stratification = { size = 5 } }
+
+local function trainer_for(kind)
+  local folder = run:path(kind)
+  if files.exists(folder .. '/checkpoints/last.safetensors') then
+    print(kind .. ': going on where the run before stopped')
+    return pd.train.resume(folder)
+  end
+  local stack = { kind = kind }
+  for name, value in pairs(settings[kind] or {}) do stack[name] = value end
+  return pd.train.trainer {
+    model = pd.model.language_model {
+      alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 20 }, stack = stack,
+      seed = options.seed,
+    },
+    train = train, valid = valid, epochs = options.epochs, learning_rate = options.learning_rate,
+    seed = options.seed, run_folder = folder,
+  }
+end
+
+local rows, histories = {}, {}
+for _, kind in ipairs(options.stacks) do
+  local trainer = trainer_for(kind)
+  for epoch in trainer:epochs() do
+    print(('%s: epoch %d, %.4f nats above the bound')
+      :format(kind, epoch.epoch, epoch.cross_entropy_difference))
+  end
+  local history = trainer:history()
+  local best = math.huge
+  for _, epoch in ipairs(history) do best = math.min(best, epoch.cross_entropy_difference) end
+  rows[#rows + 1] = { kind, history[#history].lower_bound, best }
+  histories[#histories + 1] = { name = kind, history = history }
+end
+
+-- ## What remains
+--
+-- `run:lines` and `run:table` show and keep. The folder now holds `experiment.json` with every option,
+-- `curves.svg`, `results.txt`, `.md` and `.csv`, and a folder for each training.
+run:lines('curves', plot.learning_curves(histories, grammar:name()))
+run:table('results', {
+  columns = { 'stack', { 'lower bound', format = '%.4f' },
+    { 'best cross-entropy difference', format = '%.4f' } },
+  rows = rows,
+})
+print('\nNats per symbol, on validation strings. Kept in ' .. run.folder)

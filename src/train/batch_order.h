@@ -1,0 +1,38 @@
+// The order in which training goes through its batches: every epoch all of them once, shuffled
+// anew by a seeded generator. Where it stands is one generator state and one position.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+
+namespace pushdown {
+
+class BatchOrder {
+ public:
+  // 0 .. count-1 in the first epoch's order.
+  BatchOrder(std::int64_t count, const Random& random);
+
+  std::int64_t count() const { return static_cast<std::int64_t>(order_.size()); }
+  std::int64_t position() const { return position_; }  // batches taken in this epoch
+  bool at_end() const { return position_ == count(); }
+  std::int64_t current() const { return order_[static_cast<std::size_t>(position_)]; }
+  void advance() { ++position_; }
+  void next_epoch();
+
+  // The generator as it was before this epoch was shuffled; with position() that is all.
+  std::string generator() const { return to_text(epoch_start_); }
+  // Throws std::invalid_argument on a malformed generator or a position outside 0 .. count.
+  void restore(const std::string& generator, std::int64_t position);
+
+ private:
+  void shuffle();
+
+  std::vector<std::int64_t> order_;
+  Random random_;
+  Random::State epoch_start_;
+  std::int64_t position_ = 0;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,198 @@
+// What a checkpoint of a trainer holds, and going on from one.
+//
+// Tensors: the weights under their own names, best.* (those of the best epoch, once there is one),
+// optimizer.*.
+// Metadata: "model" (description), "run" (identity), "state" (JSON: counters, learning rate,
+// schedule, generator and position, sums over the running epoch, history).
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "train/trainer.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kFormat = "pushdown checkpoint 1";
+
+// Options that a resumed run may change: they say how to go on, not what was done.
+const std::vector<std::string>& changeable() {
+  static const std::vector<std::string> names{"epochs",
+                                              "stop_patience",
+                                              "decay_patience",
+                                              "decay_factor",
+                                              "minimum_learning_rate",
+                                              "minimum_improvement",
+                                              "clip_norm",
+                                              "clip_value",
+                                              "checkpoint_every",
+                                              "checkpoint_seconds",
+                                              "log_every"};
+  return names;
+}
+
+ParameterList with_prefix(const TensorFile& file, const std::string& prefix) {
+  ParameterList found;
+  for (const auto& [name, tensor] : file.tensors)
+    if (name.starts_with(prefix)) found.emplace_back(name.substr(prefix.size()), tensor);
+  return found;
+}
+
+}  // namespace
+
+Json Trainer::config() const {
+  Json config{{"run", run_}, {"seed", options_["seed"]}};
+  if (about_.is_object()) config.update(about_);
+  config["model"] = describe_model(*model_);
+  config["trainer"] = options_;
+  config["data"]["train"] = describe_data(*train_, false);
+  if (valid_ != nullptr) config["data"]["valid"] = describe_data(*valid_, true);
+  config["threads"] = thread_count();
+  return config;
+}
+
+TensorFile Trainer::best_file() const {
+  TensorFile file;
+  const auto& parameters = model_->parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i)
+    file.tensors.emplace_back(parameters[i].first, best_[i]);
+  const auto& best = history_[static_cast<std::size_t>(history_.back().best_epoch - 1)];
+  file.metadata = {{"format", "pushdown model 1"},
+                   {"model", describe_model(*model_).dump()},
+                   {"run", run_},
+                   {"epoch", to_json(best).dump()}};
+  return file;
+}
+
+TensorFile Trainer::state() const {
+  TensorFile file;
+  const auto& parameters = model_->parameters();
+  for (const auto& [name, parameter] : parameters)
+    file.tensors.emplace_back(name, parameter.detach());
+  for (std::size_t i = 0; i < best_.size(); ++i)
+    file.tensors.emplace_back("best." + parameters[i].first, best_[i]);
+  for (const auto& [name, tensor] : optimizer_->state())
+    file.tensors.emplace_back("optimizer." + name, tensor);
+  Json history = Json::array();
+  for (const auto& epoch : history_) history.push_back(to_json(epoch));
+  const Json state{{"updates", updates_},
+                   {"position", order_->position()},
+                   {"generator", order_->generator()},
+                   {"batches", order_->count()},
+                   {"learning_rate", learning_rate()},
+                   {"schedule", schedule_->state()},
+                   {"epoch_loss", epoch_loss_},
+                   {"epoch_symbols", epoch_symbols_},
+                   {"epoch_norms", epoch_norms_},
+                   {"epoch_seconds", epoch_seconds_},
+                   {"last_loss", last_loss_},
+                   {"history", history}};
+  file.metadata = {{"format", kFormat},
+                   {"model", describe_model(*model_).dump()},
+                   {"run", run_},
+                   {"state", state.dump()}};
+  return file;
+}
+
+void Trainer::restore(const TensorFile& file, const std::string& file_name) {
+  const auto refuse = [&](const std::string& why) {
+    fail_environment("train.restore", "'{}' is not a checkpoint of this run: {}", file_name, why);
+  };
+  const auto format = file.metadata.find("format"), text = file.metadata.find("state");
+  if (format == file.metadata.end() || format->second != kFormat || text == file.metadata.end())
+    refuse(fmt::format("it is not marked as '{}'", kFormat));
+  try {
+    const Json state = Json::parse(text->second);
+    // Everything that can be wrong is tried on copies first.
+    std::vector<EpochMetrics> history;
+    for (const auto& epoch : state.at("history")) history.push_back(epoch_metrics_from_json(epoch));
+    Schedule schedule = *schedule_;
+    schedule.set_state(state.at("schedule"));
+    BatchOrder order = *order_;
+    if (state.at("batches") != order.count())
+      refuse(fmt::format("it counts {} batches in an epoch, the data make {}",
+                         state.at("batches").dump(), order.count()));
+    order.restore(state.at("generator"), state.at("position"));
+    const double learning_rate = state.at("learning_rate"), loss = state.at("epoch_loss"),
+                 symbols = state.at("epoch_symbols"), norms = state.at("epoch_norms"),
+                 seconds = state.at("epoch_seconds"), last_loss = state.at("last_loss");
+    const std::int64_t updates = state.at("updates");
+    ParameterList best = with_prefix(file, "best.");
+    const auto& parameters = model_->parameters();
+    if (best.empty() != history.empty() || (!best.empty() && best.size() != parameters.size()))
+      refuse("the weights of the best epoch are not complete");
+    std::vector<Tensor> best_tensors;
+    for (const auto& [name, parameter] : parameters) {
+      const Tensor* stored = file.find("best." + name);
+      if (best.empty()) break;
+      if (stored == nullptr || stored->sizes() != parameter.sizes() ||
+          stored->scalar_type() != parameter.scalar_type())
+        refuse(fmt::format("tensor 'best.{}' does not fit the model", name));
+      best_tensors.push_back(stored->to(parameter.device()).clone());
+    }
+    auto optimizer = make_optimizer(parameters, options_["optimizer"]);
+    optimizer->set_state(with_prefix(file, "optimizer."));
+    optimizer->set_learning_rate(learning_rate);
+    set_parameters(*model_, file, file_name);
+
+    history_ = std::move(history);
+    schedule_ = schedule;
+    order_ = order;
+    optimizer_ = std::move(optimizer);
+    best_ = std::move(best_tensors);
+    updates_ = updates;
+    epoch_loss_ = loss;
+    epoch_symbols_ = symbols;
+    epoch_norms_ = norms;
+    epoch_seconds_ = seconds;
+    last_loss_ = last_loss;
+  } catch (const nlohmann::json::exception& error) {
+    refuse(error.what());
+  } catch (const std::invalid_argument& error) {
+    refuse(error.what());
+  }
+}
+
+std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
+                                        const Json& about) {
+  constexpr const char* kWhere = "train.resume";
+  std::vector<OptionSpec> specs;
+  for (OptionSpec spec : trainer_options())
+    if (std::find(changeable().begin(), changeable().end(), spec.name) != changeable().end()) {
+      spec.default_value = nullptr;
+      specs.push_back(spec);
+    }
+  const Json given = resolve_options(kWhere, specs, changes);
+  const StoredRun run = read_run(folder);
+  const std::string file_name = (folder / "config.json").string();
+  std::unique_ptr<Trainer> trainer;
+  try {
+    Json options = run.config.at("trainer");
+    options["run_folder"] = nullptr;  // the folder may have been moved
+    options["overwrite"] = false;
+    for (const auto& [key, value] : given.items())
+      if (!value.is_null()) options[key] = value;
+    Json history = run.config;
+    for (const char* key : {"run", "seed", "model", "trainer", "data", "threads"})
+      history.erase(key);
+    Json again{{"changes", Json::object()}};
+    for (const auto& [key, value] : given.items())
+      if (!value.is_null()) again["changes"][key] = value;
+    if (about.is_object()) again.update(about);
+    history["resumed"].push_back(again);
+    trainer = std::make_unique<Trainer>(model_from_description(run.config.at("model")), run.train,
+                                        run.valid, options, history);
+    trainer->run_ = run.config.at("run").get<std::string>();
+  } catch (const nlohmann::json::exception& error) {
+    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", file_name, error.what());
+  } catch (const std::invalid_argument& error) {
+    fail_environment(kWhere, "'{}' does not describe a run: {}", file_name, error.what());
+  }
+  trainer->restore(run.checkpoint, (folder / "checkpoints" / "last.safetensors").string());
+  trainer->options_["run_folder"] = folder.string();
+  trainer->open_run_folder(folder, false);
+  return trainer;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,73 @@
+#include "train/metrics.h"
+
+#include <cmath>
+
+namespace pushdown {
+namespace {
+
+// One list of the members serves both directions.
+template <class Metrics, class Visit>
+void for_each_member(Metrics& m, Visit visit) {
+  visit("epoch", m.epoch);
+  visit("updates", m.updates);
+  visit("train_cross_entropy", m.train_cross_entropy);
+  visit("cross_entropy", m.cross_entropy);
+  visit("lower_bound", m.lower_bound);
+  visit("cross_entropy_difference", m.cross_entropy_difference);
+  visit("gradient_norm", m.gradient_norm);
+  visit("learning_rate", m.learning_rate);
+  visit("seconds", m.seconds);
+  visit("updates_per_second", m.updates_per_second);
+  visit("improved", m.improved);
+  visit("best_epoch", m.best_epoch);
+  visit("best_cross_entropy", m.best_cross_entropy);
+  visit("epochs_since_improvement", m.epochs_since_improvement);
+}
+
+struct Writer {
+  Json& json;
+  void operator()(const char* key, const std::optional<double>& value) const {
+    if (value) (*this)(key, *value);
+  }
+  void operator()(const char* key, double value) const {
+    if (std::isfinite(value)) json[key] = value;
+  }
+  void operator()(const char* key, std::int64_t value) const { json[key] = value; }
+  void operator()(const char* key, bool value) const { json[key] = value; }
+};
+
+struct Reader {
+  const Json& json;
+  void operator()(const char* key, std::optional<double>& value) const {
+    if (json.contains(key)) value = json.at(key).get<double>();
+  }
+  template <class T>
+  void operator()(const char* key, T& value) const {
+    value = json.at(key).get<T>();
+  }
+};
+
+}  // namespace
+
+Json to_json(const UpdateMetrics& metrics) {
+  return {{"event", "update"},
+          {"epoch", metrics.epoch},
+          {"update", metrics.update},
+          {"loss", metrics.loss},
+          {"gradient_norm", metrics.gradient_norm},
+          {"learning_rate", metrics.learning_rate}};
+}
+
+Json to_json(const EpochMetrics& metrics) {
+  Json json{{"event", "epoch"}};
+  for_each_member(metrics, Writer{json});
+  return json;
+}
+
+EpochMetrics epoch_metrics_from_json(const Json& json) {
+  EpochMetrics metrics;
+  for_each_member(metrics, Reader{json});
+  return metrics;
+}
+
+}  // namespace pushdown

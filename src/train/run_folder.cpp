@@ -1,0 +1,307 @@
+#include "train/run_folder.h"
+
+#include <charconv>
+
+#include "base/check.h"
+
+namespace pushdown {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kWhere = "run_folder";
+
+Path config_file(const Path& folder) { return folder / "config.json"; }
+Path metrics_file(const Path& folder) { return folder / "metrics.jsonl"; }
+Path last_file(const Path& folder) { return folder / "checkpoints" / "last.safetensors"; }
+Path best_file(const Path& folder) { return folder / "checkpoints" / "best.safetensors"; }
+Path data_file(const Path& folder, const char* name) { return folder / "data" / name; }
+constexpr const char* kTrain = "train.txt";
+constexpr const char* kValid = "valid.txt";
+constexpr const char* kLogProbabilities = "valid_log_probabilities.txt";
+
+std::string text_of(const Dataset& dataset) {
+  std::string text;
+  for (const auto& word : dataset.words()) {
+    for (std::size_t i = 0; i < word.size(); ++i) {
+      if (i > 0) text += ' ';
+      text += dataset.alphabet().symbol(word[i]);
+    }
+    text += '\n';
+  }
+  return text;
+}
+
+std::string checksum(std::string_view text) {  // FNV-1a, against accidents
+  std::uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
+  return fmt::format("{:016x}", hash);
+}
+
+std::string numbers_text(const std::vector<double>& numbers) {
+  std::string text;
+  for (const double number : numbers) text += fmt::format("{}\n", number);  // shortest exact form
+  return text;
+}
+
+template <class Line>
+void for_each_line(std::string_view text, Line line) {
+  for (int number = 1; !text.empty(); ++number) {
+    const auto end = std::min(text.find('\n'), text.size());
+    line(number, text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+}
+
+std::vector<double> read_numbers(const Path& path) {
+  std::vector<double> numbers;
+  for_each_line(read_file(path), [&](int number, std::string_view line) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
+    if (error != std::errc() || end != line.data() + line.size())
+      fail_environment(kWhere, "'{}' line {} is not a number: '{}'", path.string(), number, line);
+    numbers.push_back(value);
+  });
+  return numbers;
+}
+
+std::shared_ptr<const Dataset> read_data(const Path& folder, const char* name,
+                                         const Alphabet& alphabet, const Json& description) {
+  const Path path = data_file(folder, name);
+  const std::string text = read_file(path);
+  if (checksum(text) != description.at("checksum").get<std::string>())
+    fail_environment(kWhere, "'{}' is not what it was when the run began (checksum {}, was {})",
+                     path.string(), checksum(text), description.at("checksum").dump());
+  std::vector<Word> words;
+  for_each_line(text, [&](int number, std::string_view line) {
+    try {
+      words.push_back(alphabet.parse(line));
+    } catch (const std::invalid_argument& error) {
+      fail_environment(kWhere, "'{}' line {}: {}", path.string(), number, error.what());
+    }
+  });
+  const Path numbers = data_file(folder, kLogProbabilities);
+  if (name == kValid && fs::exists(numbers)) {
+    auto values = read_numbers(numbers);
+    if (values.size() != words.size())
+      fail_environment(kWhere, "'{}' has {} lines for {} strings", numbers.string(), values.size(),
+                       words.size());
+    return std::make_shared<Dataset>(alphabet, std::move(words), std::move(values));
+  }
+  return std::make_shared<Dataset>(alphabet, std::move(words));
+}
+
+Json parse_json(const Path& path) {
+  try {
+    return Json::parse(read_file(path));
+  } catch (const nlohmann::json::exception& error) {
+    fail_environment(kWhere, "'{}' is not JSON: {}", path.string(), error.what());
+  }
+}
+
+// Runs `action`, which takes a configuration apart; what is missing or mistyped names the file.
+auto understanding(const Path& path, auto action) {
+  try {
+    return action();
+  } catch (const nlohmann::json::exception& error) {
+    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", path.string(),
+                     error.what());
+  }
+}
+
+std::string identity(const Path& folder) {
+  if (!fs::exists(config_file(folder))) return "";
+  try {
+    return parse_json(config_file(folder)).value("run", "");
+  } catch (const std::exception&) {
+    return "";  // damaged: certainly not ours
+  }
+}
+
+// The lines of single updates in an old metrics file, in their order; a cut line is dropped.
+std::vector<Json> update_lines(const Path& path) {
+  std::vector<Json> lines;
+  if (!fs::exists(path)) return lines;
+  for_each_line(read_file(path), [&](int, std::string_view line) {
+    Json json = Json::parse(line, nullptr, false);
+    if (json.is_object() && json.value("event", Json()) == "update" &&
+        json.value("update", Json()).is_number_integer())
+      lines.push_back(std::move(json));
+  });
+  return lines;
+}
+
+std::string command_output(const std::string& command) {
+  std::string output;
+  if (FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "r")) {
+    char buffer[4096];
+    while (const auto count = std::fread(buffer, 1, sizeof buffer, pipe))
+      output.append(buffer, count);
+    if (::pclose(pipe) != 0) return "";
+  }
+  while (!output.empty() && output.back() == '\n') output.pop_back();
+  return output;
+}
+
+}  // namespace
+
+bool holds_run(const Path& folder) {
+  return fs::exists(config_file(folder)) || fs::exists(last_file(folder));
+}
+
+RunFolder::RunFolder(const Path& folder, const Json& config, const Dataset& train,
+                     const Dataset* valid, bool overwrite, const std::vector<EpochMetrics>& history,
+                     std::int64_t updates)
+    : folder_(folder) {
+  const bool ours = identity(folder) == config.at("run").get<std::string>();
+  check(ours || overwrite || !holds_run(folder), kWhere,
+        "'{}' holds another run; resume it, choose another folder, or pass overwrite = true",
+        folder.string());
+  make_writable_folder(folder);
+  make_writable_folder(folder / "data");
+  make_writable_folder(folder / "checkpoints");
+  if (!ours) {
+    // The checkpoint goes first: what a kill leaves here is no run that could be taken for sound.
+    for (const Path& path : {last_file(folder), best_file(folder), config_file(folder),
+                             metrics_file(folder), data_file(folder, kLogProbabilities),
+                             data_file(folder, kValid), folder / "log.txt", folder / "curves.svg"})
+      remove_file(path);
+    write_file(data_file(folder, kTrain), text_of(train));
+    if (valid != nullptr) write_file(data_file(folder, kValid), text_of(*valid));
+    if (valid != nullptr && valid->has_log_probabilities())
+      write_file(data_file(folder, kLogProbabilities), numbers_text(valid->log_probabilities()));
+  }
+  // Last: a configuration is only there with its data.
+  write_file(config_file(folder),
+             config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+
+  std::string lines;
+  const auto old = update_lines(metrics_file(folder));
+  auto line = old.begin();
+  const auto keep_until = [&](std::int64_t last) {
+    for (; line != old.end() && line->at("update").get<std::int64_t>() <= last; ++line)
+      lines += line->dump() + "\n";
+  };
+  for (const auto& epoch : history) {
+    keep_until(epoch.updates);
+    lines += to_json(epoch).dump() + "\n";
+  }
+  keep_until(updates);
+  metrics_ = LineFile(metrics_file(folder), lines);
+}
+
+void RunFolder::write_last(const TensorFile& checkpoint) const {
+  write_safetensors(last_file(folder_), checkpoint);
+}
+
+void RunFolder::write_best(const TensorFile& weights) const {
+  write_safetensors(best_file(folder_), weights);
+}
+
+StoredRun read_run(const Path& folder) {
+  if (!fs::is_directory(folder))
+    fail_environment(kWhere, "there is no run folder '{}'", folder.string());
+  const Path file = config_file(folder);
+  if (!fs::exists(file))
+    fail_environment(kWhere, "'{}' is not a run folder: it has no config.json", folder.string());
+  if (!fs::exists(last_file(folder)))
+    fail_environment(kWhere, "the run in '{}' has no checkpoint ('{}' is missing); start it again",
+                     folder.string(), last_file(folder).string());
+  StoredRun run;
+  run.config = parse_json(file);
+  understanding(file, [&] {
+    const Alphabet alphabet(run.config.at("model").at("alphabet").get<std::vector<std::string>>());
+    const Json& data = run.config.at("data");
+    run.train = read_data(folder, kTrain, alphabet, data.at("train"));
+    if (data.contains("valid")) run.valid = read_data(folder, kValid, alphabet, data.at("valid"));
+  });
+  run.checkpoint = read_safetensors(last_file(folder));
+  return run;
+}
+
+Json describe_data(const Dataset& dataset, bool with_bound) {
+  std::size_t shortest = dataset.words().front().size(), longest = 0;
+  for (const auto& word : dataset.words()) {
+    shortest = std::min(shortest, word.size());
+    longest = std::max(longest, word.size());
+  }
+  Json json{{"strings", dataset.size()},
+            {"symbols", dataset.symbol_count()},
+            {"shortest", shortest},
+            {"longest", longest},
+            {"checksum", checksum(text_of(dataset))}};
+  if (with_bound && dataset.has_log_probabilities()) {
+    const double bound = dataset.lower_bound();
+    if (std::isfinite(bound)) json["lower_bound"] = bound;
+  }
+  return json;
+}
+
+Json describe_model(const LanguageModel& model) {
+  return {{"kind", "language_model"},
+          {"alphabet", model.alphabet().symbols()},
+          {"options", model.options()}};
+}
+
+LanguageModelPtr model_from_description(const Json& description, const std::string& device) {
+  Json options = description.at("options");
+  if (!device.empty()) options["device"] = device;
+  return std::make_shared<LanguageModel>(
+      Alphabet(description.at("alphabet").get<std::vector<std::string>>()), options);
+}
+
+void set_parameters(const LanguageModel& model, const TensorFile& file,
+                    const std::string& file_name) {
+  std::vector<std::pair<Tensor, Tensor>> copies;
+  for (const auto& [name, parameter] : model.parameters()) {
+    const Tensor* stored = file.find(name);
+    if (stored == nullptr) fail_environment(kWhere, "'{}' has no tensor '{}'", file_name, name);
+    if (stored->sizes() != parameter.sizes() || stored->scalar_type() != parameter.scalar_type())
+      fail_environment(kWhere, "'{}': tensor '{}' is {} of {}, the model's is {} of {}", file_name,
+                       name, shape_text(*stored), dtype_name(stored->scalar_type()),
+                       shape_text(parameter), dtype_name(parameter.scalar_type()));
+    copies.emplace_back(parameter, *stored);
+  }
+  at::NoGradGuard no_grad;
+  for (auto& [parameter, stored] : copies) parameter.copy_(stored);
+}
+
+LanguageModelPtr load_model(const Path& file_or_folder, const std::string& which,
+                            const std::string& device) {
+  check(which == "best" || which == "last", "load", "which must be 'best' or 'last', got '{}'",
+        which);
+  Path path = file_or_folder;
+  if (fs::is_directory(path)) {
+    // Before the first epoch ends there is no best one.
+    path = which == "best" && fs::exists(best_file(path)) ? best_file(path) : last_file(path);
+    if (!fs::exists(path))
+      fail_environment("load", "'{}' is not a run folder with a checkpoint ('{}' is missing)",
+                       file_or_folder.string(), path.string());
+  }
+  const TensorFile file = read_safetensors(path);
+  const auto description = file.metadata.find("model");
+  if (description == file.metadata.end())
+    fail_environment("load", "'{}' holds tensors but does not describe a model", path.string());
+  LanguageModelPtr model;
+  try {
+    model = model_from_description(Json::parse(description->second), device);
+  } catch (const nlohmann::json::exception& error) {
+    fail_environment("load", "'{}' describes no model: {}", path.string(), error.what());
+  }
+  set_parameters(*model, file, path.string());
+  return model;
+}
+
+Json git_state(const Path& folder) {
+  std::string quoted = "'";
+  for (const char c : folder.string())
+    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  const std::string git = "git -C " + quoted + "' ";
+  const std::string commit = command_output(git + "rev-parse HEAD");
+  if (commit.empty()) return nullptr;
+  return {{"commit", commit},
+          {"branch", command_output(git + "rev-parse --abbrev-ref HEAD")},
+          {"dirty", !command_output(git + "status --porcelain --untracked-files=no").empty()}};
+}
+
+}  // namespace pushdown

@@ -1,0 +1,73 @@
+// The files of one training run:
+//   config.json                      everything needed to make the run again: model, trainer and
+//                                    data with all defaults, seed, version, git state, command line
+//   data/train.txt, data/valid.txt   the strings, symbols separated by spaces, one a line
+//   data/valid_log_probabilities.txt their log-probabilities under the source, where it is known
+//   metrics.jsonl                    one JSON object a line: every epoch, updates on request
+//   checkpoints/last.safetensors     everything that resuming needs, in one file
+//   checkpoints/best.safetensors     the weights of the best epoch under their own names
+//   log.txt, curves.svg              written by the shell
+// Every file is replaced as a whole, so that a kill at any moment leaves a folder that resumes.
+#pragma once
+#include <memory>
+
+#include "model/language_model.h"
+#include "task/dataset.h"
+#include "train/atomic_file.h"
+#include "train/metrics.h"
+#include "train/safetensors.h"
+
+namespace pushdown {
+
+using LanguageModelPtr = std::shared_ptr<LanguageModel>;
+
+class RunFolder {
+ public:
+  // Opens a folder for the run that `config` describes (config["run"] is its identity) and writes
+  // the configuration and the data. A folder that holds another run is a std::invalid_argument
+  // unless `overwrite`; its files are then removed. metrics.jsonl becomes one line for each epoch
+  // of `history`, with those lines of single updates that were there and belong to them, or to
+  // updates up to `updates`.
+  RunFolder(const Path& folder, const Json& config, const Dataset& train, const Dataset* valid,
+            bool overwrite, const std::vector<EpochMetrics>& history = {},
+            std::int64_t updates = 0);
+
+  const Path& path() const { return folder_; }
+  void append(const Json& metrics) { metrics_.append(metrics.dump()); }
+  void write_last(const TensorFile& checkpoint) const;
+  void write_best(const TensorFile& weights) const;
+
+ private:
+  Path folder_;
+  LineFile metrics_;
+};
+
+// What a run folder says about itself. Missing or damaged files are std::runtime_errors that name
+// the file and what is wrong.
+struct StoredRun {
+  Json config;
+  TensorFile checkpoint;    // last.safetensors
+  DatasetPtr train, valid;  // valid may be null
+};
+StoredRun read_run(const Path& folder);
+bool holds_run(const Path& folder);
+
+// {strings, symbols, shortest, longest, checksum, lower_bound}: a data set in a configuration. The
+// bound is asked for only with `with_bound`, since it may take long.
+Json describe_data(const Dataset& dataset, bool with_bound);
+
+// The model in a safetensors file that training wrote, or in a run folder (the best epoch's or the
+// last update's weights). `device` replaces the recorded one unless empty.
+LanguageModelPtr load_model(const Path& file_or_folder, const std::string& which = "best",
+                            const std::string& device = "");
+// {alphabet, options} and back.
+Json describe_model(const LanguageModel& model);
+LanguageModelPtr model_from_description(const Json& description, const std::string& device = "");
+// Copies the file's tensors of the parameters' names into the model; each must be there and fit.
+void set_parameters(const LanguageModel& model, const TensorFile& file,
+                    const std::string& file_name);
+
+// {commit, branch, dirty} of the repository around `folder`; null outside of one or without git.
+Json git_state(const Path& folder);
+
+}  // namespace pushdown

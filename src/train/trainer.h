@@ -1,0 +1,121 @@
+// Trains a language model by gradient descent on the mean over a batch of the strings' negative
+// log-probabilities. An epoch takes every batch of equal-length strings once, in an order shuffled
+// by a seeded generator, then measures the validation set and applies the schedule.
+//
+// Training can be stopped at any update, by should_stop, by an exception or by a kill; going on
+// with the same object or with resume_trainer() gives the numbers of an uninterrupted run, bit for
+// bit, whatever the number of threads (wall-clock times aside).
+#pragma once
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "train/batch_order.h"
+#include "train/evaluation.h"
+#include "train/metrics.h"
+#include "train/optimizer.h"
+#include "train/run_folder.h"
+#include "train/schedule.h"
+
+namespace pushdown {
+
+// batch, epochs, optimizer, clip_norm, clip_value, schedule_options(), seed, run_folder, overwrite,
+// checkpoint_every, checkpoint_seconds, log_every.
+const std::vector<OptionSpec>& trainer_options();
+
+struct TrainerCallbacks {
+  std::function<bool()> should_stop;              // asked before every batch
+  std::function<void(const Progress&)> progress;  // after every batch
+};
+
+class Trainer {
+ public:
+  // `valid` may be null. `about` goes into the run folder's configuration (version, command line).
+  // std::invalid_argument: unknown or wrong options, no data, an alphabet that is not the model's,
+  // a run folder that holds another run; std::runtime_error: a run folder that cannot be written.
+  Trainer(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid, const Json& options,
+          const Json& about = Json::object());
+
+  const Json& options() const { return options_; }
+  const LanguageModelPtr& model() const { return model_; }
+  const DatasetPtr& train() const { return train_; }
+  const DatasetPtr& valid() const { return valid_; }
+  // Where the run's files are; nullptr without a run folder.
+  const Path* run_folder() const { return folder_ ? &folder_->path() : nullptr; }
+
+  TrainerCallbacks callbacks;
+
+  // One update; before the first update of an epoch the epoch before is closed (see run_epoch()).
+  // Nothing when should_stop said so. A loss or gradient that is not finite is a
+  // std::runtime_error, raised before the parameters change.
+  std::optional<UpdateMetrics> step();
+  // The rest of the running epoch, validation and schedule. Nothing when should_stop said so: the
+  // next call goes on where this one stopped.
+  std::optional<EpochMetrics> run_epoch();
+
+  // Why training is over, or "".
+  std::string finished() const;
+  std::int64_t epochs_done() const { return static_cast<std::int64_t>(history_.size()); }
+  std::int64_t updates_done() const { return updates_; }
+  std::int64_t updates_per_epoch() const { return order_->count(); }
+  double learning_rate() const { return optimizer_->learning_rate(); }
+  const std::vector<EpochMetrics>& history() const { return history_; }
+
+  // Writes last.safetensors into the run folder, if there is one. Weights that are not finite are
+  // not written: the last good checkpoint stays.
+  void checkpoint();
+  // A complete run folder, from which resume_trainer() goes on. A folder that holds another run is
+  // an error unless `overwrite`.
+  void save(const Path& folder, bool overwrite = false);
+
+  // Everything that decides how training goes on. restore() takes it back; a file that does not
+  // fit is a std::runtime_error naming `file_name`, and changes nothing.
+  TensorFile state() const;
+  void restore(const TensorFile& state, const std::string& file_name);
+
+ private:
+  friend std::unique_ptr<Trainer> resume_trainer(const Path&, const Json&, const Json&);
+  using Clock = std::chrono::steady_clock;
+
+  void open_run_folder(const Path& folder, bool overwrite);
+  Json config() const;
+  TensorFile best_file() const;
+  bool stopped() const { return callbacks.should_stop && callbacks.should_stop(); }
+  bool parameters_finite() const;
+  UpdateMetrics update();
+  std::optional<EpochMetrics> close_epoch();
+  void report(const Progress& progress) const;
+  [[noreturn]] void diverged(const std::string& what) const;
+
+  LanguageModelPtr model_;
+  DatasetPtr train_, valid_;
+  Json options_, about_;
+  std::string run_;  // identity, random
+  std::int64_t batch_size_, log_every_, checkpoint_every_;
+  double clip_norm_, checkpoint_seconds_;
+  std::optional<double> clip_value_;
+  std::vector<std::vector<std::int64_t>> batches_;
+  std::optional<BatchOrder> order_;
+  OptimizerPtr optimizer_;
+  std::optional<Schedule> schedule_;
+  std::unique_ptr<RunFolder> folder_;
+  Clock::time_point last_checkpoint_;
+  bool checkpoint_due_ = false;
+
+  std::int64_t updates_ = 0;
+  // Sums over the running epoch.
+  double epoch_loss_ = 0, epoch_symbols_ = 0, epoch_norms_ = 0, epoch_seconds_ = 0,
+         validation_seconds_ = 0, last_loss_ = 0;
+  std::vector<EpochMetrics> history_;
+  std::vector<Tensor> best_;  // weights of the best epoch, in the order of the parameters
+};
+
+// Goes on with the run in `folder`: model, data, trainer and checkpoint come from there. `changes`
+// may hold options of the trainer that do not touch the past: epochs, stop_patience,
+// decay_patience, decay_factor, minimum_learning_rate, minimum_improvement, clip_norm, clip_value,
+// checkpoint_every, checkpoint_seconds, log_every.
+std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes = Json::object(),
+                                        const Json& about = Json::object());
+
+}  // namespace pushdown

@@ -1,0 +1,380 @@
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+
+#include <fstream>
+#include <thread>
+
+#include "train/toy.h"
+
+extern char** environ;
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+const Json kStack{{"kind", "superposition"}, {"size", 2}};
+const Json kOptions{{"batch", 8}, {"epochs", 5}, {"optimizer", {{"learning_rate", 0.01}}}};
+
+std::unique_ptr<Trainer> fresh(const Json& more = Json::object()) {
+  Json options = kOptions;
+  options.update(more);
+  return std::make_unique<Trainer>(small_model(kStack), reversal_strings(60, 1),
+                                   reversal_strings(20, 2), options, Json{{"version", "1.2.3"}});
+}
+
+void run_to_end(Trainer& trainer) {
+  while (trainer.finished().empty()) trainer.run_epoch();
+}
+
+std::vector<Json> metrics_lines(const Path& folder) {
+  std::vector<Json> lines;
+  std::ifstream file(folder / "metrics.jsonl");
+  for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
+  return lines;
+}
+
+TEST(Resume, StoppingAtAnyUpdateChangesNoBit) {
+  auto whole = fresh();
+  run_to_end(*whole);
+  const auto updates = whole->updates_per_epoch();
+  // Within an epoch, at its last update, behind it, and in the last epoch.
+  for (const std::int64_t stop : {std::int64_t{0}, std::int64_t{1}, updates - 1, updates,
+                                  updates + 1, 2 * updates + 3, 5 * updates - 1}) {
+    const ScratchFolder scratch;
+    {
+      auto first = fresh();
+      for (std::int64_t i = 0; i < stop; ++i) first->step();
+      first->save(scratch / "run");
+    }
+    auto second = resume_trainer(scratch / "run");
+    EXPECT_EQ(second->updates_done(), stop);
+    run_to_end(*second);
+    EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << stop;
+    EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model()))) << stop;
+    // All the files too: the best weights and one line an epoch.
+    const auto best = load_model(scratch / "run"), last = load_model(scratch / "run", "last");
+    EXPECT_TRUE(same(weights(*last), weights(*whole->model())));
+    const ScratchFolder other;
+    whole->save(other / "run");
+    EXPECT_TRUE(same(weights(*best), weights(*load_model(other / "run"))));
+    EXPECT_EQ(metrics_lines(scratch / "run").size(), 5u);
+  }
+}
+
+TEST(Resume, WorksForEveryOptimizerInBothPrecisions) {
+  for (const char* dtype : {"float32", "float64"})
+    for (const Json& optimizer :
+         {Json{{"kind", "rmsprop"}, {"momentum", 0.5}}, Json{{"kind", "sgd"}, {"momentum", 0.9}}}) {
+      const ScratchFolder scratch;
+      const auto make = [&] {
+        Json options = kOptions;
+        options.update(Json{{"epochs", 2}, {"optimizer", optimizer}});
+        return std::make_unique<Trainer>(small_model(kStack, dtype), reversal_strings(60, 1),
+                                         nullptr, options);
+      };
+      auto whole = make();
+      run_to_end(*whole);
+      auto half = make();
+      for (int i = 0; i < 5; ++i) half->step();
+      half->save(scratch / "run");
+      auto rest = resume_trainer(scratch / "run");
+      run_to_end(*rest);
+      EXPECT_TRUE(same(weights(*rest->model()), weights(*whole->model())));
+    }
+}
+
+TEST(Resume, ABrokenRunContinuesFromItsLastCheckpoint) {
+  auto whole = fresh();
+  run_to_end(*whole);
+  const ScratchFolder scratch;
+  const std::string folder = (scratch / "run").string();
+  {
+    auto first = fresh({{"run_folder", folder}, {"checkpoint_every", 3}, {"log_every", 1}});
+    for (int i = 0; i < 15; ++i) first->step();
+  }  // no farewell: updates behind the last checkpoint are done again
+  for (int round = 0; round < 40; ++round) {
+    auto next = resume_trainer(folder);
+    if (!next->finished().empty()) break;
+    for (int i = 0; i < 7; ++i) next->step();
+    if (next->epochs_done() >= 5) next->checkpoint();
+  }
+  auto last = resume_trainer(folder);
+  run_to_end(*last);
+  EXPECT_EQ(timeless(last->history()), timeless(whole->history()));
+  EXPECT_TRUE(same(weights(*last->model()), weights(*whole->model())));
+  // Every update and epoch has exactly one line, in order.
+  std::int64_t updates = 0, epochs = 0;
+  for (const auto& line : metrics_lines(folder)) {
+    if (line["event"] == "update") {
+      EXPECT_EQ(line["update"].get<std::int64_t>(), ++updates);
+    } else {
+      EXPECT_EQ(line["epoch"].get<std::int64_t>(), ++epochs);
+      EXPECT_EQ(line["updates"].get<std::int64_t>(), updates);
+    }
+  }
+  EXPECT_EQ(epochs, 5);
+  EXPECT_EQ(updates, 5 * whole->updates_per_epoch());
+}
+
+TEST(Resume, AnInterruptLeavesACheckpoint) {
+  const ScratchFolder scratch;
+  auto trainer = fresh({{"run_folder", (scratch / "run").string()}});
+  int questions = 0;
+  trainer->callbacks.should_stop = [&] { return ++questions > 4; };
+  EXPECT_FALSE(trainer->run_epoch());
+  EXPECT_EQ(trainer->updates_done(), 4);
+  EXPECT_EQ(resume_trainer(scratch / "run")->updates_done(), 4);
+}
+
+TEST(Resume, TakesChangesThatDoNotTouchThePast) {
+  const ScratchFolder scratch;
+  auto trainer = fresh({{"epochs", 2}});
+  run_to_end(*trainer);
+  trainer->save(scratch / "run");
+  auto more = resume_trainer(scratch / "run", {{"epochs", 5}});
+  EXPECT_EQ(more->finished(), "");
+  run_to_end(*more);
+  auto whole = fresh();
+  run_to_end(*whole);
+  EXPECT_TRUE(same(weights(*more->model()), weights(*whole->model())));
+  const Json config = Json::parse(read_file(scratch / "run" / "config.json"));
+  EXPECT_EQ(config["trainer"]["epochs"], 5);
+  EXPECT_EQ(config["resumed"][0]["changes"]["epochs"], 5);
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+                    resume_trainer(scratch / "run", {{"batch", 3}});
+                  }),
+                  "unknown option 'batch'");
+}
+
+TEST(RunFolder, RecordsTheWholeConfiguration) {
+  const ScratchFolder scratch;
+  auto trainer = fresh({{"run_folder", (scratch / "a" / "b").string()}});
+  trainer->run_epoch();
+  const Path folder = scratch / "a" / "b";
+  const Json config = Json::parse(read_file(folder / "config.json"));
+  EXPECT_EQ(config["version"], "1.2.3");
+  EXPECT_EQ(config["seed"], 0);
+  EXPECT_EQ(config["trainer"]["decay_factor"], 0.9);
+  EXPECT_EQ(config["trainer"]["optimizer"]["beta2"], 0.999);
+  EXPECT_EQ(config["model"]["options"]["stack"]["size"], 2);
+  EXPECT_EQ(config["model"]["alphabet"], Json({"0", "1", "#"}));
+  EXPECT_EQ(config["data"]["train"]["strings"], 60);
+  EXPECT_NEAR(config["data"]["valid"]["lower_bound"].get<double>(),
+              reversal_strings(20, 2)->lower_bound(), 1e-15);
+  const auto lines = metrics_lines(folder);
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines[0], to_json(trainer->history()[0]));
+  std::ifstream strings(folder / "data" / "train.txt");
+  std::string first;
+  std::getline(strings, first);
+  EXPECT_EQ(first, trainer->train()->alphabet().text(trainer->train()->words()[0]));
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
+    EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
+}
+
+TEST(RunFolder, DoesNotOverwriteAnotherRun) {
+  const ScratchFolder scratch;
+  const std::string folder = (scratch / "run").string();
+  auto first = fresh({{"run_folder", folder}});
+  first->run_epoch();
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+                    fresh({{"run_folder", folder}});
+                  }),
+                  "holds another run");
+  auto second = fresh();
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { second->save(folder); }), "overwrite");
+  first->save(folder);  // its own
+  second->save(folder, true);
+  second->save(folder);  // now its own
+  EXPECT_EQ(resume_trainer(folder)->updates_done(), 0);
+  EXPECT_TRUE(metrics_lines(folder).empty());
+  fresh({{"run_folder", folder}, {"overwrite", true}});
+}
+
+TEST(RunFolder, UnwritableFoldersAreErrorsBeforeAnyWork) {
+  for (const char* folder : {"/proc/run", "/dev/null/run"})
+    EXPECT_CONTAINS(complaint<std::runtime_error>([&] {
+                      fresh({{"run_folder", folder}});
+                    }),
+                    folder);
+}
+
+TEST(RunFolder, DamageIsNamed) {
+  const ScratchFolder scratch;
+  const Path folder = scratch / "run";
+  const auto problem = [&] {
+    return complaint<std::runtime_error>([&] { resume_trainer(folder); });
+  };
+  EXPECT_CONTAINS(problem(), "there is no run folder");
+  std::filesystem::create_directory(folder);
+  EXPECT_CONTAINS(problem(), "no config.json");
+  auto trainer = fresh();
+  trainer->run_epoch();
+  trainer->save(folder, true);
+  const auto damage = [&](const char* file, auto change, const char* part) {
+    const std::string good = read_file(folder / file);
+    std::string bad = good;
+    change(bad);
+    write_file(folder / file, bad);
+    EXPECT_CONTAINS(problem(), part);
+    EXPECT_CONTAINS(problem(), Path(file).filename().string());
+    write_file(folder / file, good);
+  };
+  const auto cut = [](std::string& text) { text.resize(text.size() / 2); };
+  const auto empty = [](std::string& text) { text.clear(); };
+  const auto replace = [](std::string from, std::string to) {
+    return [=](std::string& text) { text.replace(text.find(from), from.size(), to); };
+  };
+  damage("config.json", cut, "not JSON");
+  damage("config.json", empty, "not JSON");
+  damage("config.json", replace("\"alphabet\"", "\"alphabets\""), "not the configuration");
+  damage("config.json", replace("\"batch\": 8", "\"batch\": 7"), "not a checkpoint of this run");
+  damage("config.json", replace("\"hidden\": 5", "\"hidden\": 6"), "last.safetensors");
+  damage("checkpoints/last.safetensors", cut, "not a sound safetensors file");
+  damage("checkpoints/last.safetensors", empty, "not a sound safetensors file");
+  damage("checkpoints/last.safetensors", replace("pushdown checkpoint 1", "pushdown checkpoint 2"),
+         "not a checkpoint of this run");
+  damage("checkpoints/last.safetensors", replace("\\\"position\\\"", "\\\"positiom\\\""),
+         "position");
+  damage("checkpoints/last.safetensors", replace("optimizer.steps", "optimizer.stepz"), "steps");
+  damage("data/train.txt", cut, "not what it was");
+  damage("data/valid_log_probabilities.txt", cut, "line");
+  std::filesystem::remove(folder / "checkpoints" / "last.safetensors");
+  EXPECT_CONTAINS(problem(), "has no checkpoint");
+  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { load_model(folder, "last"); }), "missing");
+  EXPECT_EQ(weights(*load_model(folder)).size(), weights(*trainer->model()).size());
+  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { load_model(folder / "config.json"); }),
+                  "safetensors");
+  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { load_model("/nowhere"); }), "/nowhere");
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { load_model(folder, "worst"); }), "worst");
+}
+
+TEST(RunFolder, DivergenceKeepsTheLastGoodCheckpoint) {
+  const ScratchFolder scratch;
+  const Path folder = scratch / "run";
+  auto trainer = fresh({{"run_folder", folder.string()}, {"checkpoint_every", 1}});
+  for (int i = 0; i < 12; ++i) trainer->step();
+  // From here on the learning rate is absurd.
+  trainer->save(scratch / "copy");
+  trainer.reset();
+  std::string config = read_file(folder / "config.json");
+  auto wild = fresh({{"run_folder", folder.string()},
+                     {"overwrite", true},
+                     {"checkpoint_every", 1},
+                     {"optimizer", {{"learning_rate", 1e30}}}});
+  const auto message = complaint<std::runtime_error>([&] { run_to_end(*wild); });
+  EXPECT_CONTAINS(message, "the last good checkpoint is in '" + folder.string());
+  auto kept = resume_trainer(folder);
+  const auto loss = kept->step();
+  ASSERT_TRUE(loss);
+  EXPECT_TRUE(std::isfinite(loss->loss));
+  EXPECT_EQ(resume_trainer(scratch / "copy")->updates_done(), 12);
+}
+
+TEST(RunFolder, RecordsGit) {
+  const ScratchFolder scratch;
+  EXPECT_TRUE(git_state(scratch.path()).is_null());
+  const std::string git = "cd '" + scratch.path().string() +
+                          "' && git init -q . && git -c user.name=a -c user.email=b commit -q "
+                          "--allow-empty -m first";
+  if (std::system((git + " 2>/dev/null").c_str()) != 0) GTEST_SKIP() << "git is not installed";
+  const Json state = git_state(scratch.path());
+  EXPECT_EQ(state["commit"].get<std::string>().size(), 40u);
+  EXPECT_EQ(state["dirty"], false);
+}
+
+// ---- Killing a process that trains. The worker is this program itself. ----
+
+Json killed_options(const std::string& folder) {
+  return {{"epochs", 6}, {"run_folder", folder}, {"checkpoint_every", 4}, {"log_every", 1}};
+}
+
+TEST(KillWorker, DISABLED_Trains) {
+  const char* folder = std::getenv("PUSHDOWN_KILL_FOLDER");
+  ASSERT_NE(folder, nullptr);
+  std::unique_ptr<Trainer> trainer;
+  if (std::filesystem::exists(Path(folder) / "checkpoints" / "last.safetensors")) {
+    trainer = resume_trainer(folder);
+  } else {
+    Json options = killed_options(folder);
+    options["overwrite"] = true;  // a kill may have come before the first checkpoint
+    trainer = fresh(options);
+  }
+  trainer->callbacks.progress = [](const Progress&) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(3));
+  };
+  run_to_end(*trainer);
+}
+
+// True when the worker came to its end within `patience`.
+bool work_then_kill(const std::string& folder, std::chrono::milliseconds patience) {
+  const std::string variable = "PUSHDOWN_KILL_FOLDER=" + folder;
+  std::vector<char*> environment{const_cast<char*>(variable.c_str())};
+  for (char** entry = environ; *entry != nullptr; ++entry) environment.push_back(*entry);
+  environment.push_back(nullptr);
+  const char* arguments[] = {"test_train", "--gtest_also_run_disabled_tests",
+                             "--gtest_filter=KillWorker.*", nullptr};
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
+  pid_t child = 0;
+  const int failed = posix_spawn(&child, "/proc/self/exe", &actions, nullptr,
+                                 const_cast<char**>(arguments), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed != 0) throw std::runtime_error("cannot start the worker");
+  int status = 0;
+  const auto end = std::chrono::steady_clock::now() + patience;
+  while (std::chrono::steady_clock::now() < end) {
+    if (::waitpid(child, &status, WNOHANG) == child) {
+      EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+      return true;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, &status, 0);
+  return false;
+}
+
+void killed_training_equals_an_uninterrupted_one(int kills, int longest_ms, std::uint64_t seed) {
+  const ScratchFolder scratch;
+  const std::string folder = (scratch / "killed").string();
+  Random random(seed);
+  int killed = 0, starts = 0;
+  std::int64_t resumed_within = 0;
+  bool done = false;
+  while (!done) {
+    ASSERT_LT(++starts, 200) << "no progress";
+    const bool let_live = killed >= kills;
+    const auto patience = let_live ? 60000 : 20 + static_cast<int>(random.below(longest_ms));
+    done = work_then_kill(folder, std::chrono::milliseconds(patience));
+    killed += !done;
+    if (!done && std::filesystem::exists(Path(folder) / "checkpoints" / "last.safetensors"))
+      resumed_within += resume_trainer(folder)->updates_done() > 0;
+  }
+  auto whole = fresh(killed_options((scratch / "whole").string()));
+  run_to_end(*whole);
+  const auto last = resume_trainer(folder);
+  EXPECT_EQ(timeless(last->history()), timeless(whole->history()));
+  EXPECT_TRUE(same(weights(*last->model()), weights(*whole->model())));
+  EXPECT_TRUE(same(weights(*load_model(folder)), weights(*load_model(scratch / "whole"))));
+  EXPECT_GT(killed, 0);
+  EXPECT_GT(resumed_within, 0) << "no kill hit the training";
+  const auto a = metrics_lines(folder), b = metrics_lines(scratch / "whole");
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i]["event"] == "update") EXPECT_EQ(a[i], b[i]);
+}
+
+TEST(Kill, FiveTimesAtRandomMoments) { killed_training_equals_an_uninterrupted_one(5, 700, 1); }
+
+TEST(KillSlow, FortyTimesAtRandomMoments) {
+  killed_training_equals_an_uninterrupted_one(40, 900, 2);
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -1,0 +1,96 @@
+// Small models and data sets whose training takes milliseconds.
+#pragma once
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "train/trainer.h"
+
+namespace pushdown::testing_support {
+
+// Marked reversal, w # reverse(w), with `log_probability` of a source that is easy to write down:
+// every w has 1 to `longest` letters, all lengths and letters alike.
+inline DatasetPtr reversal_strings(int count, std::uint64_t seed, int longest = 6) {
+  Random random(seed, "toy data");
+  std::vector<Word> words;
+  std::vector<double> log_probabilities;
+  for (int i = 0; i < count; ++i) {
+    const auto half = 1 + random.below(static_cast<std::uint64_t>(longest));
+    Word word;
+    for (std::uint64_t k = 0; k < half; ++k) word.push_back(static_cast<int>(random.below(2)));
+    word.push_back(2);
+    for (std::uint64_t k = half; k-- > 0;) word.push_back(word[k]);
+    words.push_back(word);
+    log_probabilities.push_back(-static_cast<double>(half) * std::log(2.0) - std::log(longest));
+  }
+  return std::make_shared<Dataset>(Alphabet({"0", "1", "#"}), words, log_probabilities);
+}
+
+inline LanguageModelPtr small_model(const Json& stack = Json{{"kind", "none"}},
+                                    const std::string& dtype = "float32", bool end_symbol = false) {
+  return std::make_shared<LanguageModel>(Alphabet({"0", "1", "#"}),
+                                         Json{{"controller", {{"kind", "lstm"}, {"hidden", 5}}},
+                                              {"stack", stack},
+                                              {"dtype", dtype},
+                                              {"end_symbol", end_symbol},
+                                              {"seed", 3}});
+}
+
+inline std::vector<Tensor> weights(const LanguageModel& model) {
+  std::vector<Tensor> copies;
+  for (const auto& [name, tensor] : model.parameters()) copies.push_back(tensor.detach().clone());
+  return copies;
+}
+
+inline bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Tensor& x, const Tensor& y) { return at::equal(x, y); });
+}
+
+// What must not depend on interruptions: all but the times.
+inline Json timeless(const EpochMetrics& metrics) {
+  Json json = to_json(metrics);
+  json.erase("seconds");
+  json.erase("updates_per_second");
+  return json;
+}
+inline Json timeless(const std::vector<EpochMetrics>& history) {
+  Json list = Json::array();
+  for (const auto& metrics : history) list.push_back(timeless(metrics));
+  return list;
+}
+
+// An empty folder that goes away with the object.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    std::string name = "/tmp/pushdown_train_XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
+    path_ = name;
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Path operator/(const std::string& name) const { return path_ / name; }
+  const Path& path() const { return path_; }
+
+ private:
+  Path path_;
+};
+
+// The message of the exception of type Error that `action` throws, or "no error".
+template <class Error>
+std::string complaint(auto action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace pushdown::testing_support
+
+#define EXPECT_CONTAINS(text, part) \
+  EXPECT_NE(std::string(text).find(part), std::string::npos) << (text)

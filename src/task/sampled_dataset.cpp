@@ -2,11 +2,10 @@
 
 namespace pushdown {
 
-DatasetPtr sample_dataset(const Sampler& sampler, std::int64_t count, std::int64_t batch,
-                          std::uint64_t seed) {
-  return std::make_shared<const Dataset>(
-      sampler.grammar().alphabet(), sampler.sample_batches(count, batch, seed),
-      [sampler](const Word& word) { return sampler.log_probability(word); });
+Dataset sample_dataset(const Sampler& sampler, std::int64_t count, std::int64_t batch,
+                       std::uint64_t seed) {
+  return Dataset(sampler.grammar().alphabet(), sampler.sample_batches(count, batch, seed),
+                 [sampler](const Word& word) { return sampler.log_probability(word); });
 }
 
 }  // namespace pushdown

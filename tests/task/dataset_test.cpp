@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "grammar/text.h"
+#include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
 
 namespace pushdown {
@@ -59,11 +60,52 @@ TEST(SampledDataset, KnowsItsSource) {
   const Grammar grammar(parse_grammar("S -> '(' S ')' S [.4] | [.6]"));
   const Sampler sampler(grammar, 4, 12);
   const auto dataset = sample_dataset(sampler, 60, 10, 3);
-  EXPECT_EQ(dataset->size(), 60);
-  EXPECT_EQ(dataset->words(), sampler.sample_batches(60, 10, 3));
-  EXPECT_EQ(dataset->lower_bound(), sampler.lower_bound(dataset->words()));
-  const auto batches = equal_length_batches(*dataset, 10);
+  EXPECT_EQ(dataset.size(), 60);
+  EXPECT_EQ(dataset.words(), sampler.sample_batches(60, 10, 3));
+  EXPECT_EQ(dataset.lower_bound(), sampler.lower_bound(dataset.words()));
+  const auto batches = equal_length_batches(dataset, 10);
   for (const auto& batch : batches) EXPECT_EQ(batch.size(), 10u);
+}
+
+TEST(DatasetText, RoundTrip) {
+  const Alphabet alphabet({"(", "#", "é"});
+  for (const bool known : {true, false}) {
+    const std::vector<Word> words{{0, 1, 2}, {}, {1}};
+    const auto dataset = known ? Dataset(alphabet, words, std::vector<double>{-1.0 / 3, -2e-17, 0})
+                               : Dataset(alphabet, words);
+    const auto again = parse_dataset(to_text(dataset), "x");
+    EXPECT_EQ(again.alphabet(), alphabet);
+    EXPECT_EQ(again.words(), words);
+    ASSERT_EQ(again.has_log_probabilities(), known);
+    if (known) {
+      EXPECT_EQ(again.log_probabilities(), dataset.log_probabilities());
+    }
+  }
+}
+
+TEST(DatasetText, ErrorsNameTheLine) {
+  const std::string head = "# pushdown data set 1\n# alphabet a b\n";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"", "d.txt: there are no strings"},
+      {"a b\n", "d.txt:1: a data set begins with"},
+      {"# pushdown data set 1\na b\n", "d.txt:2: expected '# alphabet"},
+      {"# pushdown data set 1\n# alphabet a a\n", "d.txt:2: [alphabet] symbol 'a' is listed twice"},
+      {head, "there are no strings"},
+      {head + "a b\n", "d.txt:3: expected a logarithm, a tab"},
+      {head + "x\ta\n", "d.txt:3: expected a logarithm or -, got 'x'"},
+      {head + "-1\ta\n-\tb\n", "d.txt:4: some strings have"},
+      {head + "-\ta\n-1\tb\n", "d.txt:4: some strings have"},
+      {head + "-\ta c\n", "d.txt:3: [alphabet] symbol 'c' is not in the alphabet"},
+  };
+  for (const auto& [text, expected] : cases) {
+    SCOPED_TRACE(text);
+    try {
+      parse_dataset(text, "d.txt");
+      ADD_FAILURE() << "no error";
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(expected), std::string::npos) << error.what();
+    }
+  }
 }
 
 }  // namespace

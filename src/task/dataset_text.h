@@ -1,0 +1,24 @@
+// Data sets as text, one string a line:
+//
+//   # pushdown data set 1
+//   # alphabet ( ) [ ]
+//   -12.25<TAB>( [ ] ( ) )
+//
+// The first field is the natural logarithm of the string's probability, or `-` where it is not
+// known (then for every string). Symbols are separated by blanks; nothing after the tab is the
+// empty string. Lines end in \n or \r\n.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "task/dataset.h"
+
+namespace pushdown {
+
+// Computes the log-probabilities if they are known but not computed yet. Reading the result gives
+// the same data set, to the last bit of the log-probabilities.
+std::string to_text(const Dataset& dataset);
+// Errors (std::invalid_argument) read "[dataset.load] file:line: ...".
+Dataset parse_dataset(std::string_view text, std::string_view file);
+
+}  // namespace pushdown

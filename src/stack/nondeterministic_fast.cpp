@@ -41,16 +41,15 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape, std::int64_
     : shape_(shape), batch_(batch) {
   size_ = {static_cast<int>(shape.states), static_cast<int>(shape.symbols), steps};
   std::int64_t start = 0;
-  for (std::int64_t j = 0; j <= steps + 2; ++j) {
+  for (std::int64_t j = 0; j <= size_.nodes(); ++j) {
     column_start_.push_back(start);
     start += size_.configurations() * size_.row(j);
   }
-  const auto nodes = steps + 2, c = size_.configurations();
+  const auto nodes = size_.nodes();
   columns_ = at::empty({batch, column_start_.back()}, options);
-  forward_ = at::empty({batch, nodes, c}, options);
-  mass_ = at::empty({batch, nodes, c}, options);
-  total_ = at::empty({batch, nodes}, options);
-  popped_ = at::empty({batch, shape.states * nodes * c}, options);
+  forward_ = at::empty({batch, nodes, size_.configurations()}, options);
+  mass_ = at::empty_like(forward_);
+  popped_ = at::empty({batch, nodes * size_.popped_node()}, options);
   // Nodes 0 and 1: state 0 with the bottom symbol on top.
   columns_.narrow(1, 0, column_start_[2]).zero_();
   if (shape.reexposed) columns_.select(1, column_start_[1]).fill_(1);
@@ -60,11 +59,10 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape, std::int64_
 
 AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
   auto other = c10::make_intrusive<AutomatonMemory>(*this);
-  for (Tensor* tensor :
-       {&other->columns_, &other->forward_, &other->mass_, &other->total_, &other->popped_})
+  for (Tensor* tensor : {&other->columns_, &other->forward_, &other->mass_, &other->popped_})
     *tensor = tensor->clone();
   other->head_ = node;
-  other->column_gradients_ = other->forward_gradients_ = other->popped_gradients_ = Tensor();
+  other->numerators_ = other->forward_gradients_ = Tensor();
   return other;
 }
 
@@ -78,18 +76,15 @@ NondeterministicMemory<F> AutomatonMemory::memory(std::int64_t b) const {
           at_sequence(columns_),
           at_sequence(forward_),
           at_sequence(mass_),
-          at_sequence(total_),
           at_sequence(popped_),
-          at_sequence(column_gradients_),
-          at_sequence(forward_gradients_),
-          at_sequence(popped_gradients_)};
+          at_sequence(numerators_),
+          at_sequence(forward_gradients_)};
 }
 
-void AutomatonMemory::need_gradients() {
-  if (column_gradients_.defined()) return;
-  column_gradients_ = at::zeros_like(columns_);
-  forward_gradients_ = at::zeros_like(forward_);
-  popped_gradients_ = at::empty_like(popped_);
+void AutomatonMemory::begin_backward(std::int64_t last) {
+  last_backward_ = last;
+  if (!numerators_.defined()) numerators_ = at::empty_like(columns_);
+  forward_gradients_ = at::zeros({batch_, size_.popped_row()}, columns_.options());
 }
 
 template <class F>
@@ -118,7 +113,9 @@ Tensor AutomatonMemory::step(const Tensor& weights, bool logs) {
 
 Tensor AutomatonMemory::step_backward(std::int64_t node, const Tensor& weights,
                                       const Tensor& forward_gradient) {
-  need_gradients();
+  // The engine goes from node to node; any other order is a new pass over the graph.
+  if (node != next_backward_) begin_backward(node);
+  next_backward_ = node - 1;
   const Tensor gradient = at::empty_like(weights);
   const Tensor given = forward_gradient.contiguous();
   const auto c = size_.configurations(), row = c * size_.actions();
@@ -126,9 +123,9 @@ Tensor AutomatonMemory::step_backward(std::int64_t node, const Tensor& weights,
     const auto kernel =
         nondeterministic_kernel<scalar_t>(current_isa(), size_.states, size_.symbols);
     for_each_sequence(batch_, node * node * row, [&](std::int64_t b) {
-      kernel.step_backward(memory<scalar_t>(b), node, weights.data_ptr<scalar_t>() + b * row,
-                           given.data_ptr<scalar_t>() + b * c,
-                           gradient.data_ptr<scalar_t>() + b * row);
+      kernel.step_backward(
+          memory<scalar_t>(b), node, last_backward_, weights.data_ptr<scalar_t>() + b * row,
+          given.data_ptr<scalar_t>() + b * c, gradient.data_ptr<scalar_t>() + b * row);
     });
   });
   return gradient;
@@ -152,7 +149,7 @@ Tensor AutomatonMemory::scan(const Tensor& weights, bool logs) {
 }
 
 Tensor AutomatonMemory::scan_backward(const Tensor& weights, const Tensor& forward_gradients) {
-  need_gradients();
+  begin_backward(head_);
   const auto steps = size_.steps, c = size_.configurations(), row = c * size_.actions();
   const Tensor gradient = at::empty_like(weights);
   AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
@@ -162,7 +159,7 @@ Tensor AutomatonMemory::scan_backward(const Tensor& weights, const Tensor& forwa
       const auto m = memory<scalar_t>(b);
       for (std::int64_t t = steps; t-- > 0;) {
         const auto at_step = (b * steps + t) * row;
-        kernel.step_backward(m, t + 2, weights.data_ptr<scalar_t>() + at_step,
+        kernel.step_backward(m, t + 2, steps + 1, weights.data_ptr<scalar_t>() + at_step,
                              forward_gradients.data_ptr<scalar_t>() + (b * (steps + 1) + t + 1) * c,
                              gradient.data_ptr<scalar_t>() + at_step);
       }

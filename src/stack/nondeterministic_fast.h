@@ -37,15 +37,17 @@ class AutomatonMemory : public torch::CustomClassHolder {
   NondeterministicMemory<F> memory(std::int64_t sequence) const;
   template <class F>
   void step_one(std::int64_t sequence, std::int64_t node, const F* given, F* used, bool logs) const;
-  void need_gradients();
+  void begin_backward(std::int64_t last);
 
   NondeterministicShape shape_;
   NondeterministicSize size_;
   std::int64_t batch_;
   std::int64_t head_ = 1;
   std::vector<std::int64_t> column_start_;
-  Tensor columns_, forward_, mass_, total_, popped_;
-  Tensor column_gradients_, forward_gradients_, popped_gradients_;
+  Tensor columns_, forward_, mass_, popped_;
+  Tensor numerators_, forward_gradients_;
+  std::int64_t next_backward_ = 0,
+               last_backward_ = 0;  // where the backward pass is, where it began
 };
 
 using AutomatonMemoryPtr = c10::intrusive_ptr<AutomatonMemory>;

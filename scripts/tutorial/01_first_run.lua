@@ -45,7 +45,7 @@ print(('Marked reversal, lengths %d to %d: %d strings to train on, %d each to ch
   :format(options.lengths[1], options.lengths[2], options.strings, held_out))
 print(('Up to %d epochs; %d restarts each, of which the best on validation after %d goes on; seed %d.')
   :format(options.epochs, options.restarts, options.trial_epochs, options.seed))
-print('For example: ' .. pd.grammar.text(grammar:sample { length = options.lengths[1], seed = options.seed }))
+print('For example: ' .. grammar:sample { length = options.lengths[1], seed = options.seed })
 
 -- ## Training
 --
@@ -63,7 +63,7 @@ local function learn(name, stack)
         seed = 1000 * options.seed + restart,
       },
       train = train, valid = valid, batch = options.batch, epochs = options.epochs,
-      optimizer = 'adam', learning_rate = options.learning_rate, clip_norm = 5,
+      optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 5,
       seed = options.seed, run_folder = run:path(('%s/restart-%d'):format(name, restart)),
     }
     local reached

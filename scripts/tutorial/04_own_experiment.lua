@@ -58,7 +58,8 @@ local function trainer_for(kind)
       alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 20 }, stack = stack,
       seed = options.seed,
     },
-    train = train, valid = valid, epochs = options.epochs, learning_rate = options.learning_rate,
+    train = train, valid = valid, epochs = options.epochs,
+    optimizer = { kind = 'adam', learning_rate = options.learning_rate },
     seed = options.seed, run_folder = folder,
   }
 end

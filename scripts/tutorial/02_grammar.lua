@@ -1,0 +1,78 @@
+-- # Grammars
+--
+-- A weighted context-free grammar is a distribution over strings. This chapter writes one, draws from
+-- it, asks for probabilities and derivations, and ends with a grammar file that has options.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+
+local options, run = experiment.start {
+  name = 'grammar', doc = 'Grammars: writing, sampling, probabilities, derivations.',
+  options = { { 'strings', 1000, 'strings to draw for the bound at the end' } }, smoke = { strings = 50 },
+}
+
+-- ## As text
+--
+-- A rule is a left side, an arrow, and alternatives with their weights in brackets. Terminals are
+-- quoted, an empty alternative is the empty string. The weights of one left side are normalised.
+local grammar = pd.grammar.parse [[
+  Sentence -> Subject Verb [0.6] | Subject Verb Object [0.4]
+  Subject  -> Noun
+  Object   -> Noun [0.7] | Noun Clause [0.3]
+  Noun     -> 'dogs' | 'cats' | 'mice'
+  Verb     -> 'chase' | 'see'
+  Clause   -> 'that' Sentence
+]]
+print(grammar)
+
+-- A string is written with blanks between its symbols. Its probability is the sum over all its
+-- derivations; logarithms are natural, and a string outside the language has minus infinity.
+print(grammar:log_probability 'dogs chase cats', grammar:log_probability 'dogs cats chase')
+
+-- ## Drawing
+--
+-- Strings of a chosen length come from exactly the grammar's distribution given that length: nothing is
+-- drawn and thrown away. Not every length has strings.
+for length = 1, 8 do
+  local log_mass = grammar:log_length_probability(length)
+  if log_mass > -math.huge then
+    print(('length %d, probability %.4f: %s'):format(length, math.exp(log_mass),
+      grammar:sample { length = length, seed = length }))
+  end
+end
+
+-- ## Derivations
+--
+-- The most probable derivation of a string, in terms of the rules as they were written.
+local derivation = grammar:parse 'dogs see mice that cats chase'
+print(derivation:text())
+print('log-probability of this derivation: ' .. derivation:log_probability())
+
+-- ## The bound
+--
+-- A sampler draws a length uniformly from an interval and then a string. It knows the probability of each
+-- of its strings, so the cross-entropy of a set of them under their own source can be computed. This is
+-- the lower bound that every language model is measured against.
+local sampler = grammar:sampler { lengths = { 3, 12 } }
+local strings = sampler:dataset(options.strings, { seed = 1 })
+print(('\nlower bound of %d strings: %.4f nats per symbol'):format(strings:size(), sampler:lower_bound(strings)))
+
+-- ## As a file
+--
+-- A grammar that is used more than once belongs in a file, where it can have options. The file is a Lua
+-- script in a sandbox: it sees the words for grammars, and no files or network. In `grammars/` the file would
+-- be found by its name alone; elsewhere it is loaded by its path.
+local path = run:path 'counting.lua'
+files.write(path, [[
+name 'counting'
+doc 'As many b as a, then c: a^n b^n c.'
+local mean = option('mean', 5, 'mean number of a', { minimum = 0 })
+unambiguous()
+start 'S'
+rule("S -> T 'c'", 1)
+rule("T -> 'a' T 'b'", mean / (mean + 1))
+rule('T ->', 1 / (mean + 1))
+]])
+local counting = pd.grammar.load(path, { mean = 3 })
+print(counting)
+print('a string of length 9: ' .. counting:sample { length = 9, seed = 1 })

@@ -59,7 +59,11 @@ void push_wrong_call(lua_State* L, const std::string& message) {
   push_error(L, usage.empty() ? message : message + "\n  usage: " + usage);
 }
 
-bool is_method(const std::string& full_name) { return full_name.find(':') != full_name.npos; }
+// Called with ':', so that the first argument is not one the user counts; operators have none such.
+bool is_method(const std::string& full_name) {
+  const auto colon = full_name.find(':');
+  return colon != full_name.npos && full_name.compare(colon, 3, ":__") != 0;
+}
 
 // methods.__index: the name is none of the class's.
 int unknown_method(lua_State* L) {
@@ -210,20 +214,21 @@ void add_doc(lua_State* L, const std::string& full_name, const char* doc) {
   lua_pop(L, 1);
 }
 
-void define(lua_State* L, const std::string& full_name, const char* key, lua_CFunction f, Doc doc) {
+void define(lua_State* L, int table, const std::string& full_name, const char* key, lua_CFunction f,
+            Doc doc) {
+  lua_pushstring(L, key);
   lua_pushlstring(L, full_name.data(), full_name.size());
   lua_pushstring(L, doc.text);
   lua_pushcclosure(L, f, 2);
   add_doc(L, full_name, doc.text);
-  lua_pushstring(L, key);
-  lua_insert(L, -2);
-  lua_rawset(L, -3);
+  lua_rawset(L, table);
 }
 
-Module::Module(lua_State* L, std::string name) : L_(L), name_(std::move(name)), owned_(false) {}
+Module::Module(lua_State* L, std::string name)
+    : L_(L), name_(std::move(name)), table_(lua_gettop(L)), owned_(false) {}
 
 Module::Module(lua_State* L, const char* field, const char* sentence, const char* parent)
-    : L_(L), name_(std::string(parent) + "." + field), owned_(true) {
+    : L_(L), name_(std::string(parent) + "." + field), table_(lua_gettop(L) + 1), owned_(true) {
   lua_pushstring(L, field);
   lua_rawget(L, -2);
   if (!lua_istable(L, -1)) {
@@ -241,10 +246,16 @@ Module::~Module() {
 }
 
 void Module::define_call(lua_CFunction f, Doc doc) {
-  if (!lua_getmetatable(L_, -1)) lua_newtable(L_);
-  define(L_, name_, "__call", f, doc);
-  lua_setmetatable(L_, -2);
+  lua_pushvalue(L_, table_);
   add_doc(L_, name_, doc.text);
+  if (!lua_getmetatable(L_, -1)) lua_newtable(L_);
+  lua_pushliteral(L_, "__call");
+  lua_pushstring(L_, name_.c_str());
+  lua_pushstring(L_, doc.text);
+  lua_pushcclosure(L_, f, 2);
+  lua_rawset(L_, -3);
+  lua_setmetatable(L_, -2);
+  lua_pop(L_, 1);
 }
 
 void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CFunction collect) {
@@ -267,22 +278,26 @@ void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CF
   add_doc(L, name, sentence);
 }
 
-void define_method(lua_State* L, const char* cls, const char* name, lua_CFunction f, Doc doc) {
+void define_method(lua_State* L, int metatable, const char* cls, const char* name, lua_CFunction f,
+                   Doc doc) {
   const std::string full_name = std::string(cls) + ":" + name;
+  lua_getfield(L, metatable, "methods");
+  const int methods = lua_gettop(L);
   if (std::strncmp(name, "__", 2) != 0) {
-    lua_getfield(L, -1, "methods");
-    define(L, full_name, name, f, doc);
-    lua_pop(L, 1);
-    return;
+    define(L, methods, full_name, name, f, doc);
+  } else {
+    define(L, metatable, full_name, name, f, doc);
+    if (std::strcmp(name, "__index") == 0) {
+      lua_pushliteral(L, "__index");
+      lua_pushlstring(L, full_name.data(), full_name.size());
+      lua_pushstring(L, doc.text);
+      lua_pushvalue(L, methods);
+      lua_getfield(L, metatable, "__index");
+      lua_pushcclosure(L, index_object, 4);
+      lua_rawset(L, metatable);
+    }
   }
-  define(L, full_name, name, f, doc);
-  if (std::strcmp(name, "__index") != 0) return;
-  lua_pushlstring(L, full_name.data(), full_name.size());
-  lua_pushstring(L, doc.text);
-  lua_getfield(L, -3, "methods");
-  lua_getfield(L, -4, "__index");
-  lua_pushcclosure(L, index_object, 4);
-  lua_setfield(L, -2, "__index");
+  lua_settop(L, methods - 1);
 }
 
 }  // namespace pushdown

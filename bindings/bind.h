@@ -147,8 +147,9 @@ int thunk(lua_State* L) {
   });
 }
 
-// Sets table[key] to the function, for the table on top of the stack, and documents it.
-void define(lua_State* L, const std::string& full_name, const char* key, lua_CFunction f, Doc doc);
+// Sets table[key] to the function, for the table at the index, and documents it.
+void define(lua_State* L, int table, const std::string& full_name, const char* key, lua_CFunction f,
+            Doc doc);
 
 // A table of functions: a field of the table on top of the stack, popped when the object dies.
 class Module {
@@ -162,7 +163,7 @@ class Module {
 
   template <auto F>
   Module& def(const char* name, Doc doc) {
-    define(L_, name_ + "." + name, name, &thunk<F>, doc);
+    define(L_, table_, name_ + "." + name, name, &thunk<F>, doc);
     return *this;
   }
   // What the module does when it is called itself, as pd.tensor{1, 2} is; F does not see the
@@ -179,13 +180,15 @@ class Module {
   void define_call(lua_CFunction f, Doc doc);
   lua_State* L_;
   std::string name_;
+  int table_;
   bool owned_;
 };
 
 // Makes the metatable of a class (pushed) and fills what every class has.
 void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CFunction collect);
-// Defines a method of the metatable on top of the stack; names with __ are metamethods.
-void define_method(lua_State* L, const char* cls, const char* name, lua_CFunction f, Doc doc);
+// Defines a method of the metatable at the index; names with __ are metamethods.
+void define_method(lua_State* L, int metatable, const char* cls, const char* name, lua_CFunction f,
+                   Doc doc);
 
 template <Bound T>
 class Class {
@@ -199,6 +202,7 @@ class Class {
       return 0;
     });
     set_metatable<T>(L);
+    metatable_ = lua_gettop(L);
   }
   ~Class() { lua_pop(L_, 1); }
   Class(const Class&) = delete;
@@ -206,12 +210,13 @@ class Class {
 
   template <auto F>
   Class& def(const char* name, Doc doc) {
-    define_method(L_, ClassName<T>::value, name, &thunk<F>, doc);
+    define_method(L_, metatable_, ClassName<T>::value, name, &thunk<F>, doc);
     return *this;
   }
 
  private:
   lua_State* L_;
+  int metatable_ = 0;
 };
 
 }  // namespace pushdown

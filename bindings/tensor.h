@@ -1,7 +1,7 @@
 // Tensors as Lua objects. Lua counts dimensions and elements from 1, here everything counts from 0.
 #pragma once
+#include "bindings/bind.h"
 #include "bindings/options.h"
-#include "bindings/value.h"
 
 namespace pushdown {
 
@@ -18,19 +18,53 @@ struct ClassName<Tensor> {
 Tensor tensor_from_lua(lua_State* L, int index, at::ScalarType dtype);
 // Nested lists of numbers; a tensor without dimensions is a number. Pushed.
 void push_nested(lua_State* L, const Tensor& tensor);
-// "2 x 3 float32 {{1, 2, 3}, {4, 5, 6}}", with dots where it is long.
+// "Tensor 2 x 3 float32 {{1, 2, 3}, {4, 5, 6}}", with dots where it is long.
 std::string tensor_line(const Tensor& tensor);
 // Shape, dtype and device in the first line, then the head of the values, matrix by matrix.
 std::string tensor_text(const Tensor& tensor);
 
-// Takes dtype, device and requires_grad; the session's device and float32 where they are absent.
+// The options dtype, device and requires_grad; where they are absent: float32, the session's device
+// and false.
 struct TensorChoices {
   at::ScalarType dtype = at::kFloat;
   at::Device device = at::Device(at::kCPU);
   bool requires_grad = false;
-  // values, moved and marked as chosen.
+  bool dtype_given = false;
+  // `values`, converted, moved and marked as chosen.
   Tensor apply(const Tensor& values) const;
 };
-TensorChoices take_tensor_choices(lua_State* L, OptionTable& options);
+// Refuses every option that is neither one of these nor in `others`.
+TensorChoices take_tensor_choices(lua_State* L, OptionTable& options,
+                                  const std::vector<std::string>& others = {});
+
+// Dimension `dim`, counted from 1 or, negative, from the end -> from 0.
+std::int64_t to_dimension(std::int64_t dim, std::int64_t count);
+// Index `i`, counted from 1 or, negative, from the end, in dimension `dim` (from 0) -> from 0.
+std::int64_t to_index(std::int64_t i, std::int64_t size, std::int64_t dim);
+// Indices as tensors, between Lua's count from 1 and LibTorch's from 0. The former are checked
+// against `size`.
+Tensor to_indices(const Tensor& indices, std::int64_t size, std::int64_t dim);
+
+// A tensor or a number, as operators take them.
+struct Operand {
+  Tensor tensor;
+  bool is_number = false;
+};
+template <>
+struct Value<Operand> {
+  static Operand get(lua_State* L, int i);
+};
+// Sizes given one by one or as one list.
+std::vector<std::int64_t> read_sizes(const Rest& rest);
+// Throws unless a tensor of this shape fits into the machine's memory.
+void check_memory(const std::vector<std::int64_t>& shape, std::size_t element_size);
+
+// The parts of the class, one file each.
+void bind_tensor_creation(Module& module);
+void bind_tensor_indexing(Class<Tensor>& cls);
+void bind_tensor_arithmetic(Module& module, Class<Tensor>& cls);
+void bind_tensor_reductions(Class<Tensor>& cls);
+void bind_tensor_shapes(Module& module, Class<Tensor>& cls);
+void bind_tensor_operators(Module& module);
 
 }  // namespace pushdown

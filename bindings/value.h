@@ -223,6 +223,13 @@ struct Value<std::variant<T...>> {
 };
 
 template <>
+struct Value<std::monostate> {  // in a variant: the argument may be absent
+  static std::monostate get(lua_State* L, int i) {
+    if (!lua_isnoneornil(L, i)) throw WrongType(L, i, "nothing");
+    return {};
+  }
+};
+template <>
 struct Value<Any> {
   static Any get(lua_State* L, int i) { return {L, i}; }
 };

@@ -1,0 +1,113 @@
+// Shapes, joining, and the conversion of dtype and device.
+#include "base/check.h"
+#include "bindings/tensor.h"
+
+namespace pushdown {
+namespace {
+
+using T = const Tensor&;
+using Dim = std::optional<std::int64_t>;
+
+std::variant<std::int64_t, std::vector<std::int64_t>> size(T t, Dim dim) {
+  if (dim) return t.size(to_dimension(*dim, t.dim()));
+  return t.sizes().vec();
+}
+
+std::int64_t length(T t, Any) {
+  check(t.dim() > 0, "Tensor", "a tensor without dimensions has no length; use item()");
+  return t.size(0);
+}
+
+Tensor reshape(T t, Rest sizes) { return t.reshape(read_sizes(sizes)); }
+Tensor expand(T t, Rest sizes) { return t.expand(read_sizes(sizes)); }
+
+Tensor transpose(T t, Dim first, Dim second) {
+  check(t.dim() >= 2, "Tensor:transpose", "the tensor must have two dimensions or more, got {}",
+        t.dim());
+  return t.transpose(to_dimension(first.value_or(-2), t.dim()),
+                     to_dimension(second.value_or(-1), t.dim()));
+}
+
+Tensor permute(T t, Rest order) {
+  auto dims = read_sizes(order);
+  for (auto& d : dims) d = to_dimension(d, t.dim());
+  return t.permute(dims);
+}
+
+Tensor squeeze(T t, Dim dim) { return dim ? t.squeeze(to_dimension(*dim, t.dim())) : t.squeeze(); }
+// One more dimension, so `dim` may be one beyond the last.
+Tensor unsqueeze(T t, std::int64_t dim) { return t.unsqueeze(to_dimension(dim, t.dim() + 1)); }
+
+Tensor cat(const std::vector<Tensor>& tensors, Dim dim) {
+  check(!tensors.empty(), "tensor.cat", "the list of tensors is empty");
+  return at::cat(tensors, to_dimension(dim.value_or(1), tensors[0].dim()));
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, Dim dim) {
+  check(!tensors.empty(), "tensor.stack", "the list of tensors is empty");
+  return at::stack(tensors, to_dimension(dim.value_or(1), tensors[0].dim() + 1));
+}
+
+Tensor to(lua_State* L, T t, std::variant<std::string, OptionTable> what) {
+  if (const auto* name = std::get_if<std::string>(&what)) {
+    if (name->starts_with("cpu") || name->starts_with("cuda")) return t.to(parse_device(*name));
+    return t.to(parse_dtype(*name));
+  }
+  auto& options = std::get<OptionTable>(what);
+  const auto dtype = options.take<std::string>("dtype"),
+             device = options.take<std::string>("device");
+  options.finish("Tensor:to", {"dtype", "device"});
+  Tensor result = t;
+  if (dtype) result = result.to(parse_dtype(*dtype));
+  if (device) result = result.to(parse_device(*device));
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> read_sizes(const Rest& rest) {
+  if (rest.count == 1 && lua_istable(rest.state, rest.first))
+    return Value<std::vector<std::int64_t>>::get(rest.state, rest.first);
+  std::vector<std::int64_t> sizes;
+  for (int i = rest.first; i < rest.first + rest.count; ++i)
+    sizes.push_back(Value<std::int64_t>::get(rest.state, i));
+  return sizes;
+}
+
+void bind_tensor_shapes(Module& module, Class<Tensor>& cls) {
+  cls.def<&size>("size", "size(dim) -> table or integer  All sizes, or that of one dimension.")
+      .def<[](T t) { return t.dim(); }>("dim", "dim() -> integer  Number of dimensions.")
+      .def<[](T t) { return t.numel(); }>("numel", "numel() -> integer  Number of elements.")
+      .def<&length>("__len", "(#t) -> integer  Size of the first dimension.")
+      .def<[](T t) { return dtype_name(t.scalar_type()); }>(
+          "dtype", "dtype() -> string  'float32', 'float64', 'int64' or 'bool'.")
+      .def<[](T t) { return t.device().str(); }>("device", "device() -> string  'cpu' or 'cuda:n'.")
+      .def<&reshape>("reshape",
+                     "reshape(sizes) -> Tensor  The same elements in another shape; one "
+                     "size may be -1.")
+      .def<&expand>("expand",
+                    "expand(sizes) -> Tensor  Dimensions of size 1 repeated without "
+                    "copying; -1 keeps a size.")
+      .def<&transpose>("transpose",
+                       "transpose(first, second) -> Tensor  Two dimensions exchanged "
+                       "(default: the last two).")
+      .def<&permute>("permute", "permute(dims) -> Tensor  The dimensions in another order.")
+      .def<&squeeze>("squeeze",
+                     "squeeze(dim) -> Tensor  Without that dimension of size 1 (default: "
+                     "all of them).")
+      .def<&unsqueeze>("unsqueeze", "unsqueeze(dim) -> Tensor  A new dimension of size 1 there.")
+      .def<[](T t) { return t.flatten(); }>("flatten",
+                                            "flatten() -> Tensor  All elements in one "
+                                            "dimension.")
+      .def<[](T t) { return t.clone(); }>("clone", "clone() -> Tensor  A copy with its own memory.")
+      .def<[](T t) { return t.detach(); }>("detach",
+                                           "detach() -> Tensor  The same values outside "
+                                           "the gradient's graph.")
+      .def<&to>("to", "to(what) -> Tensor  Another dtype or device by name, or {dtype=, device=}.");
+  module.def<&cat>("cat", "cat(tensors, dim) -> Tensor  Joined along a dimension (default 1).")
+      .def<&stack>("stack",
+                   "stack(tensors, dim) -> Tensor  Joined along a new dimension (default "
+                   "1); the shapes must agree.");
+}
+
+}  // namespace pushdown

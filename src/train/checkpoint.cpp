@@ -32,6 +32,9 @@ const std::vector<std::string>& changeable() {
   return names;
 }
 
+// Options that decided what was done; a checkpoint only fits a trainer that has the same.
+constexpr const char* kFixed[] = {"batch", "optimizer", "seed"};
+
 ParameterList with_prefix(const TensorFile& file, const std::string& prefix) {
   ParameterList found;
   for (const auto& [name, tensor] : file.tensors)
@@ -76,7 +79,10 @@ TensorFile Trainer::state() const {
     file.tensors.emplace_back("optimizer." + name, tensor);
   Json history = Json::array();
   for (const auto& epoch : history_) history.push_back(to_json(epoch));
-  const Json state{{"updates", updates_},
+  Json fixed = Json::object();
+  for (const char* name : kFixed) fixed[name] = options_[name];
+  const Json state{{"options", fixed},
+                   {"updates", updates_},
                    {"position", order_->position()},
                    {"generator", order_->generator()},
                    {"batches", order_->count()},
@@ -105,6 +111,10 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
   try {
     const Json state = Json::parse(text->second);
     // Everything that can be wrong is tried on copies first.
+    for (const char* name : kFixed)
+      if (state.at("options").at(name) != options_[name])
+        refuse(fmt::format("option '{}' was {} in it, and is {} in config.json", name,
+                           state.at("options").at(name).dump(), options_[name].dump()));
     std::vector<EpochMetrics> history;
     for (const auto& epoch : state.at("history")) history.push_back(epoch_metrics_from_json(epoch));
     Schedule schedule = *schedule_;

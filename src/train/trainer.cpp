@@ -134,6 +134,13 @@ UpdateMetrics Trainer::update() {
 
 std::optional<UpdateMetrics> Trainer::step() {
   if (order_->at_end() && !close_epoch()) return std::nullopt;
+  const auto metrics = take_batch();
+  // An interrupt in the validation leaves it to the next call.
+  if (metrics && order_->at_end()) close_epoch();
+  return metrics;
+}
+
+std::optional<UpdateMetrics> Trainer::take_batch() {
   if (stopped()) {
     checkpoint();
     return std::nullopt;
@@ -153,7 +160,7 @@ std::optional<UpdateMetrics> Trainer::step() {
 
 std::optional<EpochMetrics> Trainer::run_epoch() {
   while (!order_->at_end())
-    if (!step()) return std::nullopt;
+    if (!take_batch()) return std::nullopt;
   return close_epoch();
 }
 

@@ -46,7 +46,7 @@ class Trainer {
 
   TrainerCallbacks callbacks;
 
-  // One update; before the first update of an epoch the epoch before is closed (see run_epoch()).
+  // One update; the last one of an epoch is followed by validation and schedule, see run_epoch().
   // Nothing when should_stop said so. A loss or gradient that is not finite is a
   // std::runtime_error, raised before the parameters change.
   std::optional<UpdateMetrics> step();
@@ -83,6 +83,7 @@ class Trainer {
   TensorFile best_file() const;
   bool stopped() const { return callbacks.should_stop && callbacks.should_stop(); }
   bool parameters_finite() const;
+  std::optional<UpdateMetrics> take_batch();
   UpdateMetrics update();
   std::optional<EpochMetrics> close_epoch();
   void report(const Progress& progress) const;

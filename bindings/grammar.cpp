@@ -1,0 +1,217 @@
+// pd.grammar: what a grammar can be asked. Loading is in grammar_loading.cpp.
+#include "bindings/grammar.h"
+#include "base/check.h"
+#include "bindings/alphabet.h"
+#include "bindings/bind.h"
+#include "bindings/modules.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+#include "grammar/inside.h"
+#include "grammar/normal_form.h"
+#include "grammar/parse_tree.h"
+#include "grammar/text.h"
+
+namespace pushdown {
+
+// A derivation with the grammar it belongs to.
+struct Derivation {
+  Grammar grammar;
+  Parse parse;
+};
+template <>
+struct ClassName<Derivation> {
+  static constexpr const char* value = "Derivation";
+};
+
+namespace {
+
+std::string grammar_line(const Grammar& grammar) {
+  const auto& symbols = grammar.alphabet().symbols();
+  std::string shown;
+  for (std::size_t i = 0; i < symbols.size() && i < 12; ++i) shown += " " + symbols[i];
+  if (symbols.size() > 12) shown += " ...";
+  return fmt::format("Grammar{}: {} rule{}, {} nonterminal{}, {} symbol{}{}",
+                     grammar.name().empty() ? "" : " " + grammar.name(), grammar.rules().size(),
+                     grammar.rules().size() == 1 ? "" : "s", grammar.nonterminals().size(),
+                     grammar.nonterminals().size() == 1 ? "" : "s", symbols.size(),
+                     symbols.size() == 1 ? "" : "s", shown);
+}
+
+double grammar_log_probability(const Grammar& grammar, const Tokens& tokens) {
+  return log_probability(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+double log_length_probability(const Grammar& grammar, int length) {
+  return LengthTable(grammar, length).log_mass(length);
+}
+
+Texts sample(lua_State* L, const Grammar& grammar, OptionTable options) {
+  const auto length = options.take<int>("length");
+  const auto count = options.take<std::int64_t>("count");
+  const auto seed = options.take<std::uint64_t>("seed");
+  options.finish("grammar.sample", {"length", "count", "seed"});
+  Random random(seed_or_next(L, seed), "strings");
+  if (!length) {
+    const FreeSampler sampler(grammar);
+    return drawn(grammar.alphabet(), count, [&] { return sampler.sample(random); });
+  }
+  const Sampler sampler(grammar, *length, *length);
+  return drawn(grammar.alphabet(), count,
+               [&] { return sampler.sample_of_length(*length, random); });
+}
+
+Sampler make_sampler(const Grammar& grammar, OptionTable options) {
+  const auto lengths = options.require<std::vector<int>>("lengths");
+  options.finish("grammar.sampler", {"lengths"});
+  check(lengths.size() == 2, "grammar.sampler",
+        "lengths must be {{lowest, highest}}, got {} number{}", lengths.size(),
+        lengths.size() == 1 ? "" : "s");
+  return Sampler(grammar, lengths[0], lengths[1]);
+}
+
+std::optional<Derivation> parse_tokens(const Grammar& grammar, const Tokens& tokens) {
+  auto parse = best_parse(grammar, to_word(grammar.alphabet(), tokens));
+  if (!parse) return std::nullopt;
+  return Derivation{grammar, std::move(*parse)};
+}
+
+Json rules_table(const Grammar& grammar) {
+  Json list = Json::array();
+  for (const auto& rule : grammar.rules()) {
+    Json right = Json::array();
+    for (const auto symbol : rule.right)
+      right.push_back({{"symbol", grammar.symbol_name(symbol)}, {"terminal", symbol.terminal}});
+    list.push_back({{"left", grammar.nonterminals()[rule.left]},
+                    {"right", right},
+                    {"weight", rule.weight},
+                    {"text", grammar.rule_text(rule)},
+                    {"origin", rule.origin}});
+  }
+  return list;
+}
+
+std::vector<double> rule_counts(const Grammar& grammar, const Tokens& tokens) {
+  return expected_rule_counts(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+std::string start_name(const Grammar& grammar) { return grammar.nonterminals()[grammar.start()]; }
+
+std::string grammar_text(const Grammar& grammar) { return to_text(grammar); }
+
+std::string show_grammar(const Grammar& grammar) {
+  auto text = to_text(grammar);
+  if (text.ends_with('\n')) text.pop_back();
+  return grammar_line(grammar) + "\n" + text;
+}
+
+// A string of symbols as text, from either way of writing it.
+std::string tokens_text(const Tokens& tokens) {
+  if (const auto* text = std::get_if<std::string>(&tokens)) return *text;
+  return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(tokens), " "));
+}
+
+Json tree_table(const Grammar& grammar, const ParseTree& tree) {
+  const Json symbol = grammar.symbol_name(tree.symbol);
+  if (tree.symbol.terminal) return symbol;
+  Json children = Json::array();
+  for (const auto& child : tree.children) children.push_back(tree_table(grammar, child));
+  return {{"symbol", symbol},
+          {"rule", grammar.rule_text(grammar.rules()[tree.rule])},
+          {"children", children}};
+}
+
+std::string derivation_brackets(const Derivation& d) { return bracketed(d.grammar, d.parse.tree); }
+std::string derivation_text(const Derivation& d) { return indented(d.grammar, d.parse.tree); }
+std::string show_derivation(const Derivation& d) {
+  auto text = derivation_text(d);
+  if (text.ends_with('\n')) text.pop_back();
+  return text;
+}
+
+std::string alphabet_line(const Alphabet& alphabet) {
+  return fmt::format("Alphabet: {}", fmt::join(alphabet.symbols(), " "));
+}
+
+void bind_alphabet(Module& module) {
+  Class<Alphabet>(module, "The terminal symbols of a language, in a fixed order.")
+      .def<&Alphabet::size>("size", "alphabet:size() -> integer  The number of symbols.")
+      .def<&Alphabet::symbols>("symbols", "alphabet:symbols() -> table  The symbols in order.")
+      .def<&alphabet_line>("__tostring", "tostring(alphabet) -> string  The symbols.");
+}
+
+void bind_grammar_class(Module& module) {
+  Class<Grammar>(module, "A probabilistic context-free grammar.")
+      .def<&grammar_log_probability>(
+          "log_probability",
+          "grammar:log_probability(tokens) -> number  Natural logarithm of the probability of a "
+          "string, a text with blanks between symbols or a list; -inf outside the language.")
+      .def<&log_length_probability>(
+          "log_length_probability",
+          "grammar:log_length_probability(length) -> number  Natural logarithm of the total "
+          "probability of the strings of that length; -inf where there are none.")
+      .def<&sample>("sample",
+                    "grammar:sample{length=, count=, seed=} -> string or table  A random string "
+                    "of that length (of any length without it), or a list of `count` strings.")
+      .def<&make_sampler>("sampler",
+                          "grammar:sampler{lengths = {lowest, highest}} -> Sampler  Draws a length "
+                          "uniformly among those that have strings, then a string of that length.")
+      .def<&parse_tokens>("parse",
+                          "grammar:parse(tokens) -> Derivation  The most probable derivation of a "
+                          "string, or nil outside the language.")
+      .def<&rule_counts>("rule_counts",
+                         "grammar:rule_counts(tokens) -> table  How often the derivations of a "
+                         "string use each rule on average, in the order of rules().")
+      .def<&rules_table>("rules",
+                         "grammar:rules() -> table  The rules, each {left, right, weight, text, "
+                         "origin}, weights normalised.")
+      .def<&grammar_text>("text",
+                          "grammar:text() -> string  The grammar as pd.grammar.parse reads it.")
+      .def<&closed_rules_text>("normal_form",
+                               "grammar:normal_form() -> string  The binary rules that are left "
+                               "without epsilon and unary rules, with their exact weights.")
+      .def<[](const Grammar& grammar) { return grammar.alphabet(); }>(
+          "alphabet", "grammar:alphabet() -> Alphabet  The terminal symbols.")
+      .def<&Grammar::name>("name", "grammar:name() -> string  The name, empty if there is none.")
+      .def<&start_name>("start", "grammar:start() -> string  The start symbol.")
+      .def<&Grammar::nonterminals>("nonterminals",
+                                   "grammar:nonterminals() -> table  The nonterminals by name.")
+      .def<&Grammar::unambiguous>("unambiguous",
+                                  "grammar:unambiguous() -> boolean  Whether every string is "
+                                  "declared to have exactly one derivation.")
+      .def<&Grammar::termination_probability>(
+          "termination_probability",
+          "grammar:termination_probability() -> number  The total probability of all strings; "
+          "below 1 for a supercritical grammar.")
+      .def<&Grammar::warnings>("warnings", "grammar:warnings() -> table  What is odd about it.")
+      .def<&show_grammar>("__show", "show(grammar) -> string  All rules.")
+      .def<&grammar_line>("__tostring", "tostring(grammar) -> string  One line about the grammar.");
+}
+
+void bind_derivation(Module& module) {
+  Class<Derivation>(module, "A derivation of a string, in terms of the grammar's own rules.")
+      .def<[](const Derivation& d) { return d.parse.log_probability; }>(
+          "log_probability",
+          "derivation:log_probability() -> number  Natural logarithm of its probability.")
+      .def<&derivation_text>("text",
+                             "derivation:text() -> string  The tree, one node a line, indented.")
+      .def<[](const Derivation& d) { return tree_table(d.grammar, d.parse.tree); }>(
+          "to_table",
+          "derivation:to_table() -> table  The tree as {symbol, rule, children}; leaves are texts.")
+      .def<&show_derivation>("__show", "show(derivation) -> string  The tree, indented.")
+      .def<&derivation_brackets>("__tostring",
+                                 "tostring(derivation) -> string  The tree in brackets.");
+}
+
+}  // namespace
+
+void bind_grammar(lua_State* L) {
+  Module module(L, "grammar", "Probabilistic context-free grammars.");
+  bind_grammar_loading(module);
+  module.def<&tokens_text>("text",
+                           "text(tokens) -> string  A string of symbols with blanks between them.");
+  bind_alphabet(module);
+  bind_grammar_class(module);
+  bind_derivation(module);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,34 @@
+// Grammars and samplers as Lua values.
+#pragma once
+#include "base/check.h"
+#include "bindings/value.h"
+#include "grammar/sampler.h"
+
+namespace pushdown {
+
+class Module;
+
+template <>
+struct ClassName<Grammar> {
+  static constexpr const char* value = "Grammar";
+};
+
+template <>
+struct ClassName<Sampler> {
+  static constexpr const char* value = "Sampler";
+};
+
+// load, parse, build, list and describe of pd.grammar.
+void bind_grammar_loading(Module& module);
+
+using Texts = std::variant<std::string, std::vector<std::string>>;
+// One text, or as many as `count` says.
+Texts drawn(const Alphabet& alphabet, const std::optional<std::int64_t>& count, auto draw) {
+  if (!count) return alphabet.text(draw());
+  check(*count >= 1, "grammar.sample", "count must be at least 1, got {}", *count);
+  std::vector<std::string> texts;
+  for (std::int64_t i = 0; i < *count; ++i) texts.push_back(alphabet.text(draw()));
+  return texts;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,178 @@
+// Samplers of grammars, and pd.task: data sets.
+#include "base/check.h"
+#include "bindings/alphabet.h"
+#include "bindings/bind.h"
+#include "bindings/dataset.h"
+#include "bindings/grammar.h"
+#include "bindings/modules.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+#include "task/dataset_text.h"
+#include "task/sampled_dataset.h"
+#include "train/atomic_file.h"
+
+namespace pushdown {
+namespace {
+
+Dataset make_dataset(OptionTable options) {
+  const auto given =
+      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
+          "alphabet");
+  const auto strings = options.require<std::vector<Tokens>>("strings");
+  auto log_probabilities = options.take<std::vector<double>>("log_probabilities");
+  options.finish("task.dataset", {"alphabet", "strings", "log_probabilities"});
+  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
+  const Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
+  std::vector<Word> words;
+  for (const auto& tokens : strings) words.push_back(to_word(alphabet, tokens));
+  if (!log_probabilities) return Dataset(alphabet, std::move(words));
+  return Dataset(alphabet, std::move(words), std::move(*log_probabilities));
+}
+
+Dataset load_dataset(const std::string& path) { return parse_dataset(read_file(path), path); }
+
+void save_dataset(const Dataset& dataset, const std::string& path) {
+  write_file(path, to_text(dataset));
+}
+
+std::vector<std::string> strings_of(const Dataset& dataset) {
+  std::vector<std::string> texts;
+  for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
+  return texts;
+}
+
+std::vector<std::int64_t> lengths_of(const Dataset& dataset) {
+  std::vector<std::int64_t> lengths;
+  for (const auto& word : dataset.words())
+    lengths.push_back(static_cast<std::int64_t>(word.size()));
+  return lengths;
+}
+
+std::string dataset_line(const Dataset& dataset) {
+  auto lengths = lengths_of(dataset);
+  const auto [low, high] = std::minmax_element(lengths.begin(), lengths.end());
+  return fmt::format("Dataset: {} string{} of length {} to {}, {} symbols in all", dataset.size(),
+                     dataset.size() == 1 ? "" : "s", *low, *high, dataset.symbol_count());
+}
+
+Dataset sampler_dataset(lua_State* L, const Sampler& sampler, std::int64_t count,
+                        OptionTable options) {
+  const auto seed = options.take<std::uint64_t>("seed");
+  const auto batch = options.take<std::int64_t>("batch").value_or(10);
+  options.finish("sampler.dataset", {"seed", "batch"});
+  return sample_dataset(sampler, count, batch, seed_or_next(L, seed));
+}
+
+using Strings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
+
+double sampler_lower_bound(const Sampler& sampler, const Strings& strings) {
+  const auto& alphabet = sampler.grammar().alphabet();
+  if (const auto* dataset = std::get_if<std::shared_ptr<Dataset>>(&strings)) {
+    check((*dataset)->alphabet() == alphabet, "sampler.lower_bound",
+          "the data set's symbols are {}, the sampler's {}",
+          quoted_list((*dataset)->alphabet().symbols()), quoted_list(alphabet.symbols()));
+    return sampler.lower_bound((*dataset)->words());
+  }
+  std::vector<Word> words;
+  for (const auto& tokens : std::get<std::vector<Tokens>>(strings))
+    words.push_back(to_word(alphabet, tokens));
+  return sampler.lower_bound(words);
+}
+
+// ---- Samplers ----
+
+std::string sampler_line(const Sampler& sampler) {
+  return fmt::format("Sampler{}: lengths {} to {}, of which {} ha{} strings",
+                     sampler.grammar().name().empty() ? "" : " of " + sampler.grammar().name(),
+                     sampler.shortest(), sampler.longest(), sampler.lengths().size(),
+                     sampler.lengths().size() == 1 ? "s" : "ve");
+}
+
+Texts sampler_sample(lua_State* L, const Sampler& sampler, OptionTable options) {
+  const auto count = options.take<std::int64_t>("count");
+  const auto seed = options.take<std::uint64_t>("seed");
+  options.finish("sampler.sample", {"count", "seed"});
+  Random random(seed_or_next(L, seed), "strings");
+  return drawn(sampler.grammar().alphabet(), count, [&] { return sampler.sample(random); });
+}
+
+double sampler_log_probability(const Sampler& sampler, const Tokens& tokens) {
+  return sampler.log_probability(to_word(sampler.grammar().alphabet(), tokens));
+}
+
+std::tuple<double, double> estimate_entropy(lua_State* L, const Sampler& sampler,
+                                            OptionTable options) {
+  const auto strings = options.take<std::int64_t>("strings").value_or(1000);
+  const auto seed = options.take<std::uint64_t>("seed");
+  options.finish("sampler.estimate_entropy", {"strings", "seed"});
+  const auto estimate = sampler.estimate_entropy(strings, seed_or_next(L, seed));
+  return {estimate.value, estimate.standard_error};
+}
+
+Grammar sampler_grammar(const Sampler& sampler) { return sampler.grammar(); }
+
+void bind_sampler(Module& module) {
+  Class<Sampler>(module, "Draws strings whose lengths lie in an interval.")
+      .def<&sampler_log_probability>(
+          "log_probability",
+          "sampler:log_probability(tokens) -> number  Natural logarithm of the probability that "
+          "the sampler draws this string.")
+      .def<&sampler_sample>("sample",
+                            "sampler:sample{count=, seed=} -> string or table  A random string, or "
+                            "a list of `count` strings.")
+      .def<&sampler_dataset>("dataset",
+                             "sampler:dataset(count, {seed=, batch=}) -> Dataset  Random strings, "
+                             "in groups of `batch` (10) strings of one length.")
+      .def<&sampler_lower_bound>("lower_bound",
+                                 "sampler:lower_bound(dataset) -> number  Cross-entropy of the "
+                                 "sampler itself on the strings, nats per symbol.")
+      .def<&Sampler::entropy>("entropy",
+                              "sampler:entropy() -> number  Exact entropy in nats per string; the "
+                              "grammar must be declared unambiguous.")
+      .def<&Sampler::expected_lower_bound>("expected_lower_bound",
+                                           "sampler:expected_lower_bound() -> number  Exact "
+                                           "entropy by mean length, nats per symbol: "
+                                           "the limit of the lower bound of ever larger data sets.")
+      .def<&estimate_entropy>("estimate_entropy",
+                              "sampler:estimate_entropy{strings=, seed=} -> number, number  The "
+                              "entropy estimated from fresh strings, and its standard error.")
+      .def<&Sampler::lengths>("lengths",
+                              "sampler:lengths() -> table  The lengths that have strings.")
+      .def<&sampler_grammar>("grammar", "sampler:grammar() -> Grammar  What it draws from.")
+      .def<&sampler_line>("__tostring", "tostring(sampler) -> string  One line about the sampler.");
+}
+
+}  // namespace
+
+void bind_task(lua_State* L) {
+  Module module(L, "task", "Data sets.");
+  module
+      .def<&make_dataset>("dataset",
+                          "dataset{alphabet=, strings=, log_probabilities=} -> Dataset  A data set "
+                          "of your own strings; log-probabilities may be absent.")
+      .def<&load_dataset>("load_dataset",
+                          "load_dataset(path) -> Dataset  Reads what dataset:save wrote.");
+  Class<Dataset>(module, "Strings over one alphabet, with their probabilities where known.")
+      .def<&Dataset::size>("size", "dataset:size() -> integer  The number of strings.")
+      .def<&strings_of>("strings",
+                        "dataset:strings() -> table  The strings as texts with blanks between "
+                        "symbols.")
+      .def<&lengths_of>("lengths", "dataset:lengths() -> table  The length of every string.")
+      .def<&Dataset::symbol_count>("symbol_count",
+                                   "dataset:symbol_count() -> integer  All symbols together.")
+      .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(
+          "alphabet", "dataset:alphabet() -> Alphabet  The symbols of the language.")
+      .def<&Dataset::log_probabilities>(
+          "log_probabilities",
+          "dataset:log_probabilities() -> table  Natural logarithms of the probabilities of the "
+          "strings where they come from.")
+      .def<&Dataset::lower_bound>("lower_bound",
+                                  "dataset:lower_bound() -> number  Cross-entropy of the source "
+                                  "itself, nats per symbol.")
+      .def<&save_dataset>("save", "dataset:save(path)  Writes a text file, one string a line.")
+      .def<&dataset_line>("__tostring",
+                          "tostring(dataset) -> string  One line about the data set.");
+  bind_sampler(module);
+}
+
+}  // namespace pushdown

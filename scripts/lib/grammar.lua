@@ -1,0 +1,92 @@
+-- Runs grammar files: Lua scripts in a sandbox that offers the grammar words, a few harmless parts
+-- of Lua, and nothing else. The words only collect; the core checks and builds the grammar.
+-- docs/reference/grammars.md describes the words.
+local M = {}
+
+local function copy(library, without)
+  local result = {}
+  for name, value in pairs(library) do
+    if name ~= without then result[name] = value end
+  end
+  return result
+end
+
+local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'conditioned_removal' }
+
+-- The words of one file. Each writes to `spec`; `given` are the options of the caller.
+local function words_of(spec, file, given, resolve)
+  local words = {}
+
+  -- An error at the line of the file that used the word.
+  local function fail(...) error((...):format(select(2, ...)), 3) end
+
+  local function check_text(word, value)
+    if type(value) ~= 'string' then fail('%s needs a text, got %s', word, type(value)) end
+  end
+
+  local function set_once(word, key, value)
+    check_text(word, value)
+    if spec[key] then fail('%s is given twice', word) end
+    spec[key] = value
+  end
+
+  function words.name(text) set_once('name', 'name', text) end
+  function words.doc(text) set_once('doc', 'doc', text) end
+  function words.start(symbol) set_once('start', 'start', symbol) end
+  function words.unambiguous() spec.unambiguous = true end
+  function words.conditioned_removal() spec.conditioned_removal = true end
+
+  function words.option(name, default, doc, limits)
+    check_text('the name of an option', name)
+    check_text(("the doc of option '%s'"):format(name), doc)
+    local declared = { name = name, default = default, doc = doc }
+    for key, value in pairs(limits or {}) do declared[key] = value end
+    spec.options[#spec.options + 1] = declared
+    return resolve('grammar ' .. file:gsub('%.lua$', ''), { declared }, { [name] = given[name] })[name]
+  end
+
+  function words.symbols(list)
+    if type(list) ~= 'table' then fail('symbols needs a list of terminals, got %s', type(list)) end
+    spec.symbols = copy(list)
+  end
+
+  function words.rule(text, weight)
+    check_text('rule', text)
+    if weight ~= nil and type(weight) ~= 'number' then
+      fail('the weight of a rule must be a number, got %s', type(weight))
+    end
+    local line = debug.getinfo(2, 'l').currentline
+    spec.rules[#spec.rules + 1] = { text = text, weight = weight, origin = file .. ':' .. line }
+  end
+
+  return words
+end
+
+local function environment(words)
+  local env = { math = copy(math), string = copy(string, 'dump'), table = copy(table), ipairs = ipairs,
+    pairs = pairs, tostring = tostring, tonumber = tonumber, type = type, error = error, assert = assert,
+    select = select, unpack = unpack }
+  env.math.randomseed, env.math.random = nil, nil
+  for name, word in pairs(words) do env[name] = word end
+  return setmetatable(env, {
+    __index = function(_, name)
+      error(("'%s' is not known in a grammar file; the words are %s"):format(tostring(name),
+        table.concat(words_in_order, ', ')), 2)
+    end,
+  })
+end
+
+-- Runs the text of a grammar file called `file`. Returns what it declared, {name, doc, start, symbols,
+-- rules, options, unambiguous, conditioned_removal}, or nil and a message. `resolve` checks options.
+function M.collect(text, path, given, resolve)
+  if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
+  local file = path:match('[^/]+$')
+  local spec = { rules = {}, options = {} }
+  local chunk, problem = load(text, '@' .. path, 't', environment(words_of(spec, file, given, resolve)))
+  if not chunk then return nil, problem end
+  local ok, trouble = pcall(chunk)
+  if not ok then return nil, tostring(trouble) end
+  return spec
+end
+
+return M

@@ -124,6 +124,8 @@ int open(lua_State* L) {
   bind_session(L);
   bind_log(L);
   bind_tensor(L);
+  bind_grammar(L);
+  bind_task(L);
   bind_stack(L);
   bind_controller(L);
   bind_model(L);

@@ -4,12 +4,12 @@
 #include <cstring>
 
 #include "base/options.h"
+#include "bindings/registry_keys.h"
 
 namespace pushdown {
 namespace {
 
-constexpr const char* kDocs = "pushdown.docs";    // full name -> doc string
-constexpr const char* kNames = "pushdown.names";  // function or table -> full name; weak keys
+constexpr const char* kDocsKey = "pushdown.docs";  // full name -> doc string
 
 // Pushes registry[name], a table made on first use.
 void push_registry_table(lua_State* L, const char* name, bool weak) {
@@ -199,8 +199,8 @@ void account_bytes(lua_State* L, std::size_t bytes) {
   lua_gc(L, LUA_GCCOLLECT, 0);
 }
 
-void push_docs(lua_State* L) { push_registry_table(L, kDocs, false); }
-void push_names(lua_State* L) { push_registry_table(L, kNames, true); }
+void push_docs(lua_State* L) { push_registry_table(L, kDocsKey, false); }
+void push_names(lua_State* L) { push_registry_table(L, kNamesKey, true); }
 
 void add_doc(lua_State* L, const std::string& full_name, const char* doc) {
   push_docs(L);

@@ -7,9 +7,6 @@
 
 namespace pushdown {
 
-// Registry key of a light userdata with a std::atomic<int>*: not 0 once the user pressed Ctrl-C.
-inline constexpr const char* kInterruptKey = "pushdown.interrupt";
-
 // True once the user asked to stop. Without the shell (plain luajit) always false. The function may
 // be called from any thread, and after the call during which it was made.
 std::function<bool()> interrupt_check(lua_State* L);

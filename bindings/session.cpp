@@ -9,6 +9,7 @@
 #include "bindings/log.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/registry_keys.h"
 #include "kernel/device.h"
 
 namespace pushdown {

@@ -1,1 +1,149 @@
-int main(){}
+// The program `pushdown`: the command line, scripts and the prompt. Everything else is in the
+// module pushdown.so, which this program does not link, so that it starts at once.
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <cstdio>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "bindings/shell/interpreter.h"
+#include "bindings/shell/repl.h"
+
+namespace pushdown {
+namespace {
+
+struct CommandLine {
+  std::vector<std::string> texts;    // -e
+  std::vector<std::string> modules;  // -l
+  std::vector<std::string> script;   // file and its arguments
+  bool prompt = false;               // -i
+  std::string jit;
+  SessionChoices session;
+};
+
+std::string check_device(const std::string& name) {
+  static const std::regex form("cpu|cuda(:[0-9]{1,3})?");
+  return std::regex_match(name, form) ? "" : "must be cpu, cuda or cuda:n, got '" + name + "'";
+}
+
+// Parses, or leaves with status 0 (help, version) or 2 (wrong usage).
+CommandLine parse(int count, char** words) {
+  CommandLine line;
+  CLI::App app(
+      "Experiments with stack-augmented neural networks, in Lua.\n"
+      "  pushdown [options] [file [arguments...]]\n"
+      "Without a file or -e: the prompt. Everything after the file is for the script.",
+      "pushdown");
+  app.set_help_flag("-h,--help", "Print this help and leave");
+  app.set_version_flag("--version", "pushdown " PUSHDOWN_VERSION, "Print the version and leave");
+  app.prefix_command();
+  std::string device, level;
+  int threads = 0;
+  double seed = 0;
+  app.add_option("-e", line.texts, "Run this text (may be given several times)")
+      ->type_name("TEXT")
+      ->expected(1)
+      ->take_all();
+  app.add_option("-l", line.modules, "Require a module and make it a global")
+      ->type_name("MODULE")
+      ->expected(1)
+      ->take_all();
+  app.add_flag("-i", line.prompt, "Give the prompt after the file or text");
+  app.add_option("-j", line.jit, "Compile Lua to machine code: on (default for files) or off")
+      ->type_name("on|off")
+      ->check(CLI::IsMember({"on", "off"}));
+  auto* device_option = app.add_option("--device", device, "Where tensors and models are made")
+                            ->type_name("cpu|cuda[:n]")
+                            ->check(CLI::Validator(check_device, "", "device"));
+  auto* threads_option = app.add_option("--threads", threads, "Threads of the numeric core")
+                             ->type_name("N")
+                             ->check(CLI::Range(1, 1024));
+  auto* seed_option = app.add_option("--seed", seed, "Seed of everything made without one")
+                          ->type_name("N")
+                          ->check(CLI::Range(0.0, 9007199254740992.0));
+  auto* level_option =
+      app.add_option("--log-level", level, "Which messages are logged")
+          ->type_name("LEVEL")
+          ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+  try {
+    app.parse(count, words);
+    line.script = app.remaining();
+    if (!line.script.empty() && line.script[0] == "--")
+      line.script.erase(line.script.begin());
+    else if (!line.script.empty() && line.script[0].size() > 1 && line.script[0][0] == '-')
+      throw CLI::ExtrasError({line.script[0]});
+    if (*seed_option && std::floor(seed) != seed)
+      throw CLI::ValidationError("--seed", "must be an integer");
+  } catch (const CLI::ParseError& error) {
+    leave(app.exit(error) == 0 ? 0 : 2);
+  }
+  if (*device_option) line.session.device = device;
+  if (*threads_option) line.session.threads = threads;
+  if (*seed_option) line.session.seed = seed;
+  if (*level_option) line.session.log_level = level;
+  return line;
+}
+
+// arg[0] is the script, arg[1..] its arguments, arg[-1], ... what came before, as in Lua.
+void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
+  const int script = count - static_cast<int>(script_words);
+  lua_createtable(L, count, count);
+  for (int i = 0; i < count; ++i) {
+    lua_pushstring(L, words[i]);
+    lua_rawseti(L, -2, script_words > 0 ? i - script : i);
+  }
+  lua_setglobal(L, "arg");
+}
+
+// Reports and leaves unless all is well.
+void require_success(const Interpreter::Outcome& outcome) {
+  if (outcome.status == Interpreter::Status::ok) return;
+  const bool interrupted = outcome.status == Interpreter::Status::interrupted;
+  if (interrupted) {
+    std::fflush(stdout);
+    std::fprintf(stderr, "%s\n", outcome.error.substr(0, outcome.error.find('\n')).c_str());
+  } else {
+    print_error(outcome.error);
+  }
+  leave(interrupted ? 130 : 1);
+}
+
+int run(int count, char** words) {
+  CommandLine line = parse(count, words);
+  const bool batch = !line.texts.empty() || !line.script.empty();
+  const bool prompt = line.prompt || !batch;
+  const bool needs_device = line.session.device && *line.session.device != "cpu";
+  Interpreter interpreter(line.session);
+  lua_State* L = interpreter.state();
+  set_arg(L, count, words, line.script.size());
+  interpreter.set_jit(line.jit.empty() ? batch : line.jit == "on");
+  if (prompt) interpreter.core().start();
+  if (needs_device) require_success(interpreter.load_module());
+  for (const auto& module : line.modules) require_success(interpreter.require(module));
+  for (const auto& text : line.texts) require_success(interpreter.run_text(text, "=-e"));
+  if (!line.script.empty()) {
+    const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
+    const auto outcome = interpreter.run_file(line.script[0], arguments);
+    if (!prompt)
+      require_success(outcome);
+    else if (outcome.status != Interpreter::Status::ok)
+      print_error(outcome.error);
+  }
+  if (!prompt) return 0;
+  if (batch && line.jit.empty()) interpreter.set_jit(false);
+  return run_prompt(interpreter);
+}
+
+}  // namespace
+}  // namespace pushdown
+
+int main(int count, char** words) {
+  int status = 1;
+  try {
+    status = pushdown::run(count, words);
+  } catch (const std::exception& error) {
+    pushdown::print_error(error.what());
+  }
+  pushdown::leave(status);
+}

@@ -1,0 +1,139 @@
+#include "bindings/shell/completion.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+namespace pushdown {
+namespace {
+
+bool is_word(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) || c == '_' ||
+         static_cast<unsigned char>(c) > 127;
+}
+
+struct Path {
+  std::vector<std::string> names;  // before the last separator
+  std::string prefix;              // after it
+  bool method = false;             // the last separator is ':'
+  std::size_t start = 0;           // of the prefix, in the line
+};
+
+Path parse(std::string_view line) {
+  std::size_t begin = line.size();
+  while (begin > 0 &&
+         (is_word(line[begin - 1]) || line[begin - 1] == '.' || line[begin - 1] == ':'))
+    --begin;
+  Path path;
+  std::string word;
+  for (std::size_t i = begin; i < line.size(); ++i) {
+    if (is_word(line[i])) {
+      word += line[i];
+      continue;
+    }
+    path.names.push_back(std::move(word));
+    word.clear();
+    path.method = line[i] == ':';
+  }
+  path.prefix = std::move(word);
+  path.start = line.size() - path.prefix.size();
+  return path;
+}
+
+// Replaces the value on top of the stack by the table that its missing fields come from, or nil.
+void push_next(lua_State* L) {
+  if (!lua_getmetatable(L, -1)) {
+    lua_pushnil(L);
+  } else {
+    // A bound class keeps its methods here even where __index is a function.
+    lua_getfield(L, -1, "methods");
+    if (!lua_istable(L, -1)) {
+      lua_pop(L, 1);
+      lua_getfield(L, -1, "__index");
+    }
+    if (!lua_istable(L, -1)) {
+      lua_pop(L, 1);
+      lua_pushnil(L);
+    }
+    lua_remove(L, -2);
+  }
+  lua_remove(L, -2);
+}
+
+// Replaces the value on top by its field, looked up without calling anything.
+void push_field(lua_State* L, const std::string& name) {
+  for (int depth = 0; depth < 10 && !lua_isnil(L, -1); ++depth) {
+    if (lua_istable(L, -1)) {
+      lua_pushlstring(L, name.data(), name.size());
+      lua_rawget(L, -2);
+      if (!lua_isnil(L, -1)) return lua_remove(L, -2);
+      lua_pop(L, 1);
+    }
+    push_next(L);
+  }
+  lua_settop(L, lua_gettop(L) - 1);
+  lua_pushnil(L);
+}
+
+struct Request {
+  Path path;
+  std::set<std::string> found;
+};
+
+void offer(Request& request, const std::string& name) {
+  const auto& prefix = request.path.prefix;
+  if (!name.starts_with(prefix) || (prefix.empty() && name.starts_with('_'))) return;
+  if (std::isdigit(static_cast<unsigned char>(name[0]))) return;
+  if (std::all_of(name.begin(), name.end(), is_word)) request.found.insert(name);
+}
+
+int collect(lua_State* L) {
+  auto& request = *static_cast<Request*>(lua_touserdata(L, 1));
+  const auto& names = request.path.names;
+  lua_pushvalue(L, LUA_GLOBALSINDEX);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i == 0 && names[i] == "pd")
+      lua_getfield(L, -1, "pd");  // loads the module if need be
+    else
+      push_field(L, names[i]);
+  }
+  if (names.empty()) {
+    for (const char* word :
+         {"and",      "break",  "do",   "else",  "elseif", "end",  "false", "for",
+          "function", "if",     "in",   "local", "nil",    "not",  "or",    "pd",
+          "repeat",   "return", "then", "true",  "until",  "while"})
+      offer(request, word);
+  }
+  for (int depth = 0; depth < 10 && !lua_isnil(L, -1); ++depth) {
+    if (lua_istable(L, -1)) {
+      for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING || lua_objlen(L, -2) == 0) continue;
+        if (!request.path.method || lua_isfunction(L, -1)) offer(request, lua_tostring(L, -2));
+      }
+    }
+    push_next(L);
+  }
+  return 0;
+}
+
+}  // namespace
+
+Completion complete(lua_State* L, std::string_view line) {
+  Request request{parse(line), {}};
+  const int top = lua_gettop(L);
+  if (lua_cpcall(L, collect, &request) != 0) request.found.clear();
+  lua_settop(L, top);
+  return {request.path.start, {request.found.begin(), request.found.end()}};
+}
+
+std::string common_start(const std::vector<std::string>& words) {
+  if (words.empty()) return "";
+  std::string start = words.front();
+  for (const auto& word : words) {
+    const auto differs = std::mismatch(start.begin(), start.end(), word.begin(), word.end());
+    start.erase(differs.first, start.end());
+  }
+  return start;
+}
+
+}  // namespace pushdown

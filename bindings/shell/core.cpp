@@ -1,0 +1,49 @@
+#include "bindings/shell/core.h"
+
+#include <dlfcn.h>
+
+#include <filesystem>
+#include <stdexcept>
+#include <thread>
+
+#include "bindings/shell/interrupt.h"
+
+namespace pushdown {
+
+Core::Core() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  const fs::path folder = fs::canonical("/proc/self/exe", ignored).parent_path();
+  const fs::path installed = folder / ".." / "lib" / "pushdown" / "pushdown.so";
+  path_ = fs::exists(installed, ignored) ? installed : folder / "pushdown.so";
+}
+
+Core::Loaded Core::load(const std::string& path) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  return {handle, handle ? "" : dlerror()};
+}
+
+void Core::start() {
+  std::promise<Loaded> promise;
+  loading_ = promise.get_future().share();
+  const BlockInterrupts block;
+  std::thread([promise = std::move(promise), path = path_]() mutable {
+    promise.set_value(load(path));
+  }).detach();
+}
+
+lua_CFunction Core::open_function() {
+  Loaded loaded{};
+  if (loading_.valid()) {
+    loaded = loading_.get();
+  } else {
+    const BlockInterrupts block;
+    loaded = load(path_);
+  }
+  if (!loaded.handle) throw std::runtime_error("cannot load the module: " + loaded.error);
+  void* symbol = dlsym(loaded.handle, "luaopen_pushdown");
+  if (!symbol) throw std::runtime_error("'" + path_ + "' is not the module: no luaopen_pushdown");
+  return reinterpret_cast<lua_CFunction>(symbol);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,218 @@
+#include "bindings/shell/editor.h"
+
+#include <histedit.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <clocale>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <cwchar>
+#include <filesystem>
+
+#include "bindings/shell/interrupt.h"
+
+namespace pushdown {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool dumb_terminal() {
+  const char* term = std::getenv("TERM");
+  return !term || *term == '\0' || std::strcmp(term, "dumb") == 0 ||
+         std::strcmp(term, "unknown") == 0;
+}
+
+// $XDG_STATE_HOME/pushdown/history, made if possible; empty if there is no place for it.
+std::string history_file() {
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  fs::path folder;
+  if (state && *state == '/')
+    folder = state;
+  else if (home && *home == '/')
+    folder = fs::path(home) / ".local" / "state";
+  else
+    return "";
+  std::error_code error;
+  fs::create_directories(folder / "pushdown", error);
+  return error ? "" : (folder / "pushdown" / "history").string();
+}
+
+class PlainEditor : public Editor {
+ public:
+  PlainEditor() : terminal_(isatty(STDIN_FILENO) != 0) {}
+
+  Reading read(const std::string& prompt) override {
+    if (interactive()) std::fputs(prompt.c_str(), stdout);
+    std::fflush(stdout);
+    for (;;) {
+      const auto end = buffer_.find('\n');
+      if (end != buffer_.npos) {
+        Reading reading{Event::line, buffer_.substr(0, end)};
+        buffer_.erase(0, end + 1);
+        if (reading.line.ends_with('\r')) reading.line.pop_back();
+        return reading;
+      }
+      char chunk[4096];
+      const auto count = ::read(STDIN_FILENO, chunk, sizeof chunk);
+      if (count > 0) {
+        buffer_.append(chunk, static_cast<std::size_t>(count));
+      } else if (count < 0 && errno == EINTR) {
+        if (!take_interrupt()) continue;
+        buffer_.clear();
+        if (terminal_) std::fputs("\n", stdout);
+        return {Event::interrupted, ""};
+      } else if (buffer_.empty()) {
+        if (interactive()) std::fputs("\n", stdout);
+        return {Event::end, ""};
+      } else {
+        buffer_ += '\n';  // the last line lacks its newline
+      }
+    }
+  }
+
+  bool interactive() const override { return terminal_ && isatty(STDOUT_FILENO) != 0; }
+
+ private:
+  bool terminal_;
+  std::string buffer_;
+};
+
+class LibeditEditor : public Editor {
+ public:
+  explicit LibeditEditor(Completer completer)
+      : completer_(std::move(completer)), history_(history_init()), file_(history_file()) {
+    edit_ = el_init("pushdown", stdin, stdout, stderr);
+    el_set(edit_, EL_CLIENTDATA, this);
+    el_set(edit_, EL_PROMPT_ESC, &LibeditEditor::prompt_of, '\1');
+    el_set(edit_, EL_EDITOR, "emacs");
+    el_set(edit_, EL_SIGNAL, 0);
+    el_set(edit_, EL_ADDFN, "complete", "Complete the word", &LibeditEditor::on_tab);
+    el_set(edit_, EL_BIND, "^I", "complete", nullptr);
+    el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    el_set(edit_, EL_BIND, "\\e[3~", "ed-delete-next-char", nullptr);
+    el_set(edit_, EL_BIND, "\\e[H", "ed-move-to-beg", nullptr);
+    el_set(edit_, EL_BIND, "\\e[F", "ed-move-to-end", nullptr);
+    el_set(edit_, EL_BIND, "\\e[1;5C", "em-next-word", nullptr);
+    el_set(edit_, EL_BIND, "\\e[1;5D", "ed-prev-word", nullptr);
+    el_source(edit_, nullptr);
+    HistEvent event;
+    history(history_, &event, H_SETSIZE, kHistorySize);
+    history(history_, &event, H_SETUNIQUE, 1);
+    if (!file_.empty()) history(history_, &event, H_LOAD, file_.c_str());
+    el_set(edit_, EL_HIST, history, history_);
+  }
+
+  ~LibeditEditor() override {
+    history_end(history_);
+    el_end(edit_);
+  }
+
+  Reading read(const std::string& prompt) override {
+    prompt_ = prompt;
+    std::fflush(stdout);
+    el_resize(edit_);
+    int count = 0;
+    errno = 0;
+    const char* text = el_gets(edit_, &count);
+    const int error = errno;
+    if (text && count > 0) {
+      std::string line(text, static_cast<std::size_t>(count));
+      while (line.ends_with('\n') || line.ends_with('\r')) line.pop_back();
+      return {Event::line, line};
+    }
+    if (take_interrupt()) {
+      std::fputs("^C\n", stdout);
+      el_reset(edit_);
+      return {Event::interrupted, ""};
+    }
+    if (text == nullptr && error == EILSEQ) {  // typed bytes that are no characters: drop the line
+      std::fputs("\n", stdout);
+      std::fputs("the line is not UTF-8\n", stderr);
+      el_reset(edit_);
+      return {Event::interrupted, ""};
+    }
+    std::fputs("\n", stdout);
+    return {Event::end, ""};
+  }
+
+  void remember(const std::string& entry) override {
+    HistEvent event;
+    history(history_, &event, H_ENTER, entry.c_str());
+    if (!file_.empty()) history(history_, &event, H_SAVE, file_.c_str());
+  }
+
+  bool interactive() const override { return true; }
+
+ private:
+  static constexpr int kHistorySize = 5000;
+
+  static LibeditEditor* self(EditLine* edit) {
+    void* data = nullptr;
+    el_get(edit, EL_CLIENTDATA, &data);
+    return static_cast<LibeditEditor*>(data);
+  }
+
+  static char* prompt_of(EditLine* edit) { return self(edit)->prompt_.data(); }
+
+  static unsigned char on_tab(EditLine* edit, int) {
+    const LineInfo* info = el_line(edit);
+    const std::string line(info->buffer, info->cursor);
+    // At the beginning of a line TAB indents.
+    if (line.find_first_not_of(" \t") == line.npos) return el_insertstr(edit, "  "), CC_REFRESH;
+    const auto completion = self(edit)->completer_(line);
+    if (completion.candidates.empty()) return CC_REFRESH_BEEP;
+    const auto start = common_start(completion.candidates);
+    const auto typed = line.size() - completion.start;
+    if (start.size() > typed) {
+      el_insertstr(edit, start.c_str() + typed);
+      return CC_REFRESH;
+    }
+    if (completion.candidates.size() == 1) return CC_REFRESH_BEEP;
+    print_columns(completion.candidates);
+    return CC_REDISPLAY;
+  }
+
+  static void print_columns(const std::vector<std::string>& words) {
+    winsize size = {};
+    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    const std::size_t width = known ? size.ws_col : 80;
+    std::size_t longest = 0;
+    for (const auto& word : words) longest = std::max(longest, word.size());
+    const std::size_t columns = std::max<std::size_t>(1, width / (longest + 2));
+    const std::size_t rows = (words.size() + columns - 1) / columns;
+    std::fputs("\n", stdout);
+    for (std::size_t row = 0; row < rows; ++row) {
+      for (std::size_t i = row; i < words.size(); i += rows)
+        std::printf("%-*s", static_cast<int>(longest + 2), words[i].c_str());
+      std::fputs("\n", stdout);
+    }
+  }
+
+  Completer completer_;
+  EditLine* edit_;
+  History* history_;
+  std::string file_;
+  std::string prompt_;
+};
+
+}  // namespace
+
+bool use_color(int file) {
+  const char* no_color = std::getenv("NO_COLOR");
+  return isatty(file) && !dumb_terminal() && !(no_color && *no_color);
+}
+
+std::unique_ptr<Editor> make_editor(Editor::Completer completer) {
+  if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || dumb_terminal())
+    return std::make_unique<PlainEditor>();
+  // Characters of more than a byte need a UTF-8 locale; numbers keep their point in every country.
+  if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
+  return std::make_unique<LibeditEditor>(std::move(completer));
+}
+
+}  // namespace pushdown

@@ -1,0 +1,34 @@
+// Reads lines: with libedit on a terminal that can move its cursor, else plainly.
+#pragma once
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bindings/shell/completion.h"
+
+namespace pushdown {
+
+class Editor {
+ public:
+  enum class Event { line, interrupted, end };
+  struct Reading {
+    Event event;
+    std::string line;  // without the newline
+  };
+  using Completer = std::function<Completion(std::string_view)>;
+
+  virtual ~Editor() = default;
+  virtual Reading read(const std::string& prompt) = 0;
+  // Keeps an entry, which may have several lines, for recall now and in later sessions.
+  virtual void remember(const std::string& entry) {}
+  // Somebody sits there: prompts, colours and a greeting make sense.
+  virtual bool interactive() const = 0;
+};
+
+// The best editor for the process's standard input and output.
+std::unique_ptr<Editor> make_editor(Editor::Completer completer);
+// Whether to colour what goes to this file: a terminal, not "dumb", and NO_COLOR is not set.
+bool use_color(int file);
+
+}  // namespace pushdown

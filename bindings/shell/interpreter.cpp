@@ -1,0 +1,292 @@
+#include "bindings/shell/interpreter.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+#include "bindings/shell/interrupt.h"
+#include "bindings/shell/show.h"
+#include "bindings/text.h"
+
+namespace pushdown {
+namespace {
+
+Interpreter* interpreter_of(lua_State* L) {
+  return static_cast<Interpreter*>(lua_touserdata(L, lua_upvalueindex(1)));
+}
+
+// Runs C++ that may throw; the exception becomes a Lua error at the caller's position.
+template <class F>
+int guarded(lua_State* L, F&& f) {
+  try {
+    return f();
+  } catch (const std::exception& error) {
+    luaL_where(L, 1);
+    lua_pushstring(L, error.what());
+  }
+  lua_concat(L, 2);
+  return lua_error(L);
+}
+
+// Whether the code that reads or makes a global is a file's, and whether it is a main chunk.
+struct Accessor {
+  bool in_file = false, main_chunk = false;
+};
+Accessor accessor(lua_State* L) {
+  lua_Debug frame;
+  if (lua_getstack(L, 1, &frame) == 0) return {};
+  lua_getinfo(L, "S", &frame);
+  const bool lua_code = std::strcmp(frame.what, "C") != 0;
+  return {lua_code && std::strcmp(frame.source, kPromptChunk) != 0,
+          std::strcmp(frame.what, "main") == 0};
+}
+
+// The error value as text, then where it was raised and through which calls, Lua functions only.
+int add_traceback(lua_State* L) {
+  constexpr int kFirst = 8, kLast = 3;
+  std::string text = lua_type(L, 1) == LUA_TSTRING
+                         ? std::string(lua_tostring(L, 1), lua_objlen(L, 1))
+                         : "error value: " + show_line(L, 1);
+  std::vector<std::string> calls;
+  lua_Debug frame;
+  for (int level = 1; lua_getstack(L, level, &frame) != 0; ++level) {
+    lua_getinfo(L, "Snl", &frame);
+    if (frame.currentline <= 0) continue;
+    std::string call = std::string(frame.short_src) + ":" + std::to_string(frame.currentline);
+    if (std::strcmp(frame.what, "main") == 0)
+      call += " in the main chunk";
+    else if (frame.name)
+      call += " in function '" + std::string(frame.name) + "'";
+    else
+      call += " in a function";
+    calls.push_back(std::move(call));
+  }
+  const int count = static_cast<int>(calls.size());
+  for (int i = 0; count > 1 && i < count; ++i) {
+    if (i == kFirst && count > kFirst + kLast + 1) {
+      text += "\n  ... " + std::to_string(count - kFirst - kLast) + " more";
+      i = count - kLast;
+    }
+    text += "\n  at " + calls[static_cast<std::size_t>(i)];
+  }
+  lua_pushlstring(L, text.data(), text.size());
+  return 1;
+}
+
+std::string read_stream(std::istream& stream) {
+  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
+}
+
+}  // namespace
+
+Interpreter::Interpreter(SessionChoices choices)
+    : L_(luaL_newstate()), choices_(std::move(choices)) {
+  if (!L_) throw std::runtime_error("not enough memory for a Lua state");
+  luaL_openlibs(L_);
+  watch_interrupts(L_);
+  prepare_globals();
+}
+
+Interpreter::~Interpreter() { lua_close(L_); }
+
+void Interpreter::prepare_globals() {
+  const auto push_method = [this](lua_CFunction f) {
+    lua_pushlightuserdata(L_, this);
+    lua_pushcclosure(L_, f, 1);
+  };
+  lua_createtable(L_, 0, 2);
+  push_method(index_globals);
+  lua_setfield(L_, -2, "__index");
+  lua_pushcfunction(L_, assign_globals);
+  lua_setfield(L_, -2, "__newindex");
+  lua_pushvalue(L_, LUA_GLOBALSINDEX);
+  lua_insert(L_, -2);
+  lua_setmetatable(L_, -2);
+  lua_pop(L_, 1);
+
+  lua_getglobal(L_, "package");
+  lua_getfield(L_, -1, "preload");
+  push_method(open_module);
+  lua_setfield(L_, -2, "pushdown");
+  lua_pop(L_, 2);
+
+  lua_getglobal(L_, "os");
+  lua_pushcfunction(L_, exit_process);
+  lua_setfield(L_, -2, "exit");
+  lua_pop(L_, 1);
+
+  lua_pushcfunction(L_, show_help);
+  lua_setglobal(L_, "help");
+}
+
+int Interpreter::index_globals(lua_State* L) {
+  const char* name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+  if (std::strcmp(name, "pd") == 0) {
+    lua_getglobal(L, "require");
+    lua_pushliteral(L, "pushdown");
+    lua_call(L, 1, 1);
+    lua_pushvalue(L, -1);
+    lua_setglobal(L, "pd");
+    return 1;
+  }
+  if (accessor(L).in_file) return luaL_error(L, "undeclared global '%s' is read", name);
+  lua_pushnil(L);
+  return 1;
+}
+
+int Interpreter::assign_globals(lua_State* L) {
+  const Accessor from = accessor(L);
+  if (from.in_file && !from.main_chunk && lua_type(L, 2) == LUA_TSTRING)
+    return luaL_error(L,
+                      "undeclared global '%s' is assigned in a function; make it local, or declare "
+                      "it in the main chunk",
+                      lua_tostring(L, 2));
+  lua_rawset(L, 1);
+  return 0;
+}
+
+int Interpreter::open_module(lua_State* L) {
+  auto* self = interpreter_of(L);
+  return guarded(L, [&] {
+    lua_pushcfunction(L, self->core_.open_function());
+    lua_pushliteral(L, "pushdown");
+    lua_call(L, 1, 1);
+    lua_getfield(L, -1, "session");
+    lua_newtable(L);
+    const SessionChoices& given = self->choices_;
+    const auto set = [L](const char* name, auto push) {
+      push();
+      lua_setfield(L, -2, name);
+    };
+    if (given.device) set("device", [&] { lua_pushstring(L, given.device->c_str()); });
+    if (given.log_level) set("log_level", [&] { lua_pushstring(L, given.log_level->c_str()); });
+    if (given.threads) set("threads", [&] { lua_pushinteger(L, *given.threads); });
+    if (given.seed) set("seed", [&] { lua_pushnumber(L, *given.seed); });
+    lua_call(L, 1, 0);
+    return 1;
+  });
+}
+
+// help(...) is a Lua module of the library.
+int Interpreter::show_help(lua_State* L) {
+  const int count = lua_gettop(L);
+  lua_getglobal(L, "pd");
+  lua_getfield(L, -1, "help");
+  lua_remove(L, -2);
+  lua_insert(L, 1);
+  lua_call(L, count, 0);
+  return 0;
+}
+
+int Interpreter::exit_process(lua_State* L) {
+  if (lua_isboolean(L, 1)) leave(lua_toboolean(L, 1) ? 0 : 1);
+  leave(static_cast<int>(luaL_optinteger(L, 1, 0)) & 0xFF);
+}
+
+Interpreter::Outcome Interpreter::compile(std::string_view text, const char* chunk_name) {
+  const std::string name(chunk_name[0] == '@' || chunk_name[0] == '=' ? chunk_name + 1
+                                                                      : chunk_name);
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  if (text.starts_with('#')) {  // #! of a script; the newline keeps the line numbers right
+    const auto end = text.find('\n');
+    text = end == text.npos ? std::string_view() : text.substr(end);
+  }
+  if (text.starts_with('\033'))
+    return {Status::error, name + ": this is compiled Lua; only source text can be run"};
+  if (const auto place = invalid_utf8(text); place != text.npos) {
+    const auto before = text.substr(0, place);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const auto line_start = before.rfind('\n') == before.npos ? 0 : before.rfind('\n') + 1;
+    return {Status::error, name + ":" + std::to_string(line) + ": the text is not UTF-8 (" +
+                               describe_byte(text.substr(line_start), place - line_start) +
+                               " of the line)"};
+  }
+  if (luaL_loadbufferx(L_, text.data(), text.size(), chunk_name, "t") == 0) return {};
+  const char* message = lua_tostring(L_, -1);
+  Outcome outcome{Status::error, message ? message : "the text cannot be compiled"};
+  lua_pop(L_, 1);
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::compile_file(const std::string& path) {
+  if (path == "-") {
+    std::string text;
+    char buffer[4096];
+    for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;)
+      text.append(buffer, n);
+    return compile(text, "=stdin");
+  }
+  std::ifstream stream(path, std::ios::binary);
+  std::string text;
+  errno = 0;
+  if (stream) text = read_stream(stream);
+  if (!stream || errno == EISDIR)
+    return {Status::error, "cannot read '" + path + "': " + std::strerror(errno ? errno : EIO)};
+  return compile(text, ("@" + path).c_str());
+}
+
+Interpreter::Outcome Interpreter::call(int arguments, int results) {
+  const int base = lua_gettop(L_) - arguments;
+  lua_pushcfunction(L_, add_traceback);
+  lua_insert(L_, base);
+  enter_lua(L_);
+  const int status = lua_pcall(L_, arguments, results, base);
+  leave_lua(L_);
+  lua_remove(L_, base);
+  if (status == 0) return {};
+  std::size_t size = 0;
+  const char* message = lua_tolstring(L_, -1, &size);
+  Outcome outcome{take_interrupt() ? Status::interrupted : Status::error,
+                  message ? std::string(message, size) : "error"};
+  lua_settop(L_, base - 1);
+  return outcome;
+}
+
+Interpreter::Outcome Interpreter::run_text(std::string_view text, const char* chunk_name) {
+  auto outcome = compile(text, chunk_name);
+  return outcome.status == Status::ok ? call(0, 0) : outcome;
+}
+
+Interpreter::Outcome Interpreter::run_file(const std::string& path,
+                                           const std::vector<std::string>& arguments) {
+  auto outcome = compile_file(path);
+  if (outcome.status != Status::ok) return outcome;
+  luaL_checkstack(L_, static_cast<int>(arguments.size()), "too many arguments");
+  for (const auto& argument : arguments) lua_pushlstring(L_, argument.data(), argument.size());
+  return call(static_cast<int>(arguments.size()), 0);
+}
+
+Interpreter::Outcome Interpreter::require(const std::string& module) {
+  lua_getglobal(L_, "require");
+  lua_pushstring(L_, module.c_str());
+  auto outcome = call(1, 1);
+  if (outcome.status != Status::ok) return outcome;
+  const auto dot = module.rfind('.');
+  const std::string name = dot == module.npos ? module : module.substr(dot + 1);
+  if (name == "pushdown")
+    lua_pop(L_, 1);  // already there as `pd`
+  else
+    lua_setglobal(L_, name.c_str());
+  return {};
+}
+
+Interpreter::Outcome Interpreter::load_module() { return run_text("local _ = pd", kPromptChunk); }
+
+void Interpreter::set_jit(bool on) {
+  luaJIT_setmode(L_, 0, LUAJIT_MODE_ENGINE | (on ? LUAJIT_MODE_ON : LUAJIT_MODE_OFF));
+  if (!on) luaJIT_setmode(L_, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+}
+
+void leave(int status) {
+  std::fflush(nullptr);
+  _exit(status);
+}
+
+}  // namespace pushdown

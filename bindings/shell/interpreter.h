@@ -1,0 +1,69 @@
+// The Lua state of the shell: its globals, how chunks are compiled and run, and how errors read.
+//
+// Undeclared globals are errors in files: reading one that is not there, or making one from within
+// a function. A file's main chunk may make globals, and at the prompt everything may.
+#pragma once
+#include <lua.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bindings/shell/core.h"
+
+namespace pushdown {
+
+inline constexpr const char* kPromptChunk = "=prompt";
+
+// What the command line says of the session; handed to pd.session once the module is there.
+struct SessionChoices {
+  std::optional<std::string> device, log_level;
+  std::optional<int> threads;
+  std::optional<double> seed;
+};
+
+class Interpreter {
+ public:
+  explicit Interpreter(SessionChoices choices);
+  ~Interpreter();
+  Interpreter(const Interpreter&) = delete;
+  Interpreter& operator=(const Interpreter&) = delete;
+
+  lua_State* state() const { return L_; }
+  Core& core() { return core_; }
+
+  enum class Status { ok, error, interrupted };
+  struct Outcome {
+    Status status = Status::ok;
+    std::string error;  // with the traceback
+  };
+  // Compiles text; the chunk is left on the stack. The text must be UTF-8 and no bytecode.
+  Outcome compile(std::string_view text, const char* chunk_name);
+  Outcome compile_file(const std::string& path);  // "-": standard input
+  // Calls the function below its `arguments` on the stack; results are left, nothing on an error.
+  Outcome call(int arguments, int results);
+  // Compiles and runs; `arguments` become `...`.
+  Outcome run_text(std::string_view text, const char* chunk_name);
+  Outcome run_file(const std::string& path, const std::vector<std::string>& arguments);
+  Outcome require(const std::string& module);  // and sets the global of its last name
+  Outcome load_module();                       // makes `pd` ready now
+
+  void set_jit(bool on);
+
+ private:
+  static int index_globals(lua_State* L);
+  static int assign_globals(lua_State* L);
+  static int open_module(lua_State* L);
+  static int show_help(lua_State* L);
+  static int exit_process(lua_State* L);
+  void prepare_globals();
+
+  lua_State* L_;
+  Core core_;
+  SessionChoices choices_;
+};
+
+// Writes out everything and ends the process at once: LibTorch's own way out takes long.
+[[noreturn]] void leave(int status);
+
+}  // namespace pushdown

@@ -1,0 +1,147 @@
+#include "bindings/shell/repl.h"
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "bindings/shell/editor.h"
+#include "bindings/shell/interrupt.h"
+#include "bindings/shell/show.h"
+
+namespace pushdown {
+namespace {
+
+using Status = Interpreter::Status;
+
+bool ends_early(const std::string& error) { return error.find("near '<eof>'") != error.npos; }
+
+std::string_view trimmed(std::string_view text) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  if (first == text.npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+// Prints all its arguments: together if each has one line.
+int print_values(lua_State* L) {
+  const int count = lua_gettop(L);
+  if (count == 0) return 0;
+  std::vector<std::string> texts;
+  bool lines = false;
+  for (int i = 1; i <= count; ++i) {
+    texts.push_back(show_value(L, i));
+    lines = lines || texts.back().find('\n') != std::string::npos || texts.back().size() > 60;
+  }
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    if (i > 0) std::fputs(lines ? "\n" : "\t", stdout);
+    std::fwrite(texts[i].data(), 1, texts[i].size(), stdout);
+  }
+  std::fputs("\n", stdout);
+  return 0;
+}
+
+int ignore_values(lua_State*) { return 0; }
+
+// Turns `? name` into a call of help: with the value if the text is an expression that has one.
+std::string help_call(std::string_view topic) {
+  if (topic.empty()) return "help()";
+  std::string quoted = "[=====[" + std::string(topic) + "]=====]";
+  return "help((function() local f = loadstring('return ' .. " + quoted +
+         ") local ok, value = pcall(f or error) if ok and value ~= nil then return value end "
+         "return " +
+         quoted + " end)())";
+}
+
+class Prompt {
+ public:
+  explicit Prompt(Interpreter& interpreter)
+      : interpreter_(interpreter),
+        L_(interpreter.state()),
+        editor_(make_editor([this](auto line) { return complete(L_, line); })) {
+    const bool color = editor_->interactive() && use_color(STDOUT_FILENO);
+    first_ = color ? "\1\033[1;32m\1pd>\1\033[0m\1 " : "pd> ";
+    next_ = "... ";
+  }
+
+  int run() {
+    if (editor_->interactive())
+      std::printf("Pushdown %s: help() for help, Ctrl-D to leave\n", PUSHDOWN_VERSION);
+    for (;;) {
+      const auto reading = editor_->read(entry_.empty() ? first_ : next_);
+      if (reading.event == Editor::Event::end) break;
+      if (reading.event == Editor::Event::interrupted) {
+        entry_.clear();
+        continue;
+      }
+      if (!entry_.empty()) entry_ += '\n';
+      entry_ += reading.line;
+      take_entry(false);
+    }
+    if (!entry_.empty()) take_entry(true);
+    return editor_->interactive() ? 0 : status_;
+  }
+
+ private:
+  // Runs the entry once it is complete; at the `end` of the input it has to be.
+  void take_entry(bool end) {
+    const auto text = trimmed(entry_);
+    if (text.empty()) return entry_.clear();
+    std::string code(text);
+    if (text.starts_with('?'))
+      code = help_call(trimmed(text.substr(1)));
+    else if (text.starts_with('='))
+      code = "return " + std::string(text.substr(1));
+    else
+      code = entry_;
+    const bool silent = text.ends_with(';');
+    auto outcome = interpreter_.compile("return " + code, kPromptChunk);
+    if (outcome.status == Status::ok) {
+      // Not run as `return f()`: a tail call would lose the position in the prompt's text.
+      lua_pop(L_, 1);
+      code.erase(code.find_last_not_of(" \t\r\n;") + 1);
+      outcome = interpreter_.compile("(...)(" + code + "\n)", kPromptChunk);
+    } else {
+      const bool early = ends_early(outcome.error);
+      outcome = interpreter_.compile(code, kPromptChunk);
+      if (outcome.status != Status::ok && !end && (early || ends_early(outcome.error))) return;
+    }
+    editor_->remember(std::string(trimmed(entry_)));
+    entry_.clear();
+    if (outcome.status == Status::ok) {
+      lua_pushcfunction(L_, silent ? ignore_values : print_values);
+      outcome = interpreter_.call(1, 0);
+    }
+    lua_settop(L_, 0);
+    std::fflush(stdout);
+    report(outcome);
+  }
+
+  void report(const Interpreter::Outcome& outcome) {
+    if (outcome.status == Status::ok) return;
+    const bool stopped = outcome.status == Status::interrupted;
+    if (status_ != 130) status_ = stopped ? 130 : 1;
+    print_error(outcome.error);
+  }
+
+  Interpreter& interpreter_;
+  lua_State* L_;
+  std::unique_ptr<Editor> editor_;
+  std::string first_, next_, entry_;
+  int status_ = 0;
+};
+
+}  // namespace
+
+void print_error(const std::string& message) {
+  std::fflush(stdout);
+  const bool color = use_color(STDERR_FILENO);
+  std::fprintf(stderr, "%serror:%s ", color ? "\033[31m" : "", color ? "\033[0m" : "");
+  std::fwrite(message.data(), 1, message.size(), stderr);
+  std::fputs("\n", stderr);
+}
+
+int run_prompt(Interpreter& interpreter) {
+  lua_settop(interpreter.state(), 0);
+  return Prompt(interpreter).run();
+}
+
+}  // namespace pushdown

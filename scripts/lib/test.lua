@@ -1,0 +1,99 @@
+-- A small test harness.
+--
+--   local test = require 'pushdown.test'
+--   test('addition', function()
+--     test.equal(1 + 1, 2)
+--     test.near(0.1 + 0.2, 0.3)
+--     test.fails('expected a number', function() return pd.tensor.zeros('x') end)
+--   end)
+--   test.finish()
+--
+-- A failure names the line of the test file. PUSHDOWN_GC_STRESS=1 makes the collector run all the
+-- time, so that an object released too early is noticed.
+local M = {}
+
+local passed, failed = 0, 0
+local stress = os.getenv('PUSHDOWN_GC_STRESS') == '1'
+if stress then
+  collectgarbage('setpause', 0)
+  collectgarbage('setstepmul', 1000000)
+end
+
+local function show(value)
+  if type(value) == 'string' then return ('%q'):format(value) end
+  return tostring(value)
+end
+
+-- Fails unless both are equal by ==.
+function M.equal(got, expected)
+  if got ~= expected then
+    error(('expected %s, got %s'):format(show(expected), show(got)), 2)
+  end
+end
+
+-- Fails unless two numbers, or two tensors or nested tables of numbers, differ by at most `tolerance`
+-- (1e-9) everywhere.
+function M.near(got, expected, tolerance, path)
+  tolerance, path = tolerance or 1e-9, path or ''
+  if type(got) == 'userdata' then got = got:to_table() end
+  if type(expected) == 'userdata' then expected = expected:to_table() end
+  if type(got) == 'number' and type(expected) == 'number' then
+    local same = got == expected or math.abs(got - expected) <= tolerance
+    if not same then
+      error(('%sexpected %.17g, got %.17g'):format(path ~= '' and path .. ': ' or '', expected, got), 2)
+    end
+    return
+  end
+  if type(got) ~= 'table' or type(expected) ~= 'table' then
+    error(('%sexpected %s, got %s'):format(path, show(expected), show(got)), 2)
+  end
+  if #got ~= #expected then
+    error(('%sexpected %d elements, got %d'):format(path, #expected, #got), 2)
+  end
+  for i = 1, #expected do
+    local ok, message = pcall(M.near, got[i], expected[i], tolerance, ('%s[%d]'):format(path, i))
+    if not ok then error((tostring(message):gsub('^[^:]+:%d+: ', '')), 2) end
+  end
+end
+
+-- Fails unless f raises an error whose text matches the Lua pattern; returns that text.
+function M.fails(pattern, f)
+  local ok, message = pcall(f)
+  if ok then error(('expected an error matching %q, got none'):format(pattern), 2) end
+  message = type(message) == 'table' and message.usage or tostring(message)
+  if not message:find(pattern) then
+    error(('expected an error matching %q, got %q'):format(pattern, message), 2)
+  end
+  return message
+end
+
+-- Runs one test; its failure is reported with the lines that led to it, and the others go on.
+local function run(_, name, f)
+  local ok, message = xpcall(f, function(e)
+    if type(e) == 'table' and e.usage then e = e.usage end
+    return debug.traceback(tostring(e), 2)
+  end)
+  if stress then collectgarbage() end
+  if ok then
+    passed = passed + 1
+  else
+    failed = failed + 1
+    -- Only the lines of the test file itself help.
+    local kept = {}
+    for line in message:gmatch('[^\n]+') do
+      if #kept == 0 or not (line:find('[C]', 1, true) or line:find('lib/test.lua', 1, true)
+        or line:find('stack traceback', 1, true)) then
+        kept[#kept + 1] = line
+      end
+    end
+    io.stderr:write(('FAILED %s\n  %s\n'):format(name, table.concat(kept, '\n  ')))
+  end
+end
+
+-- Prints how many tests passed and failed, and leaves with status 1 if one failed or none ran.
+function M.finish()
+  print(('%d passed, %d failed'):format(passed, failed))
+  os.exit(failed == 0 and passed > 0 and 0 or 1)
+end
+
+return setmetatable(M, { __call = run })

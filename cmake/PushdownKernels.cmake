@@ -27,10 +27,10 @@ endif()
 foreach(isa ${PUSHDOWN_ISAS})
   add_library(pushdown_kernel_${isa} OBJECT ${isa_sources})
   target_include_directories(pushdown_kernel_${isa} PRIVATE src)
-  # -O3 in every build type but the sanitizers': the loops are useless without it. Reassociation is
-  # allowed here, so sums are vectorised; infinities and NaNs keep their meaning.
+  # -O3 in every build type but the sanitizers': the loops are useless without it. Products and sums
+  # may be fused; the order of sums is as written.
   target_compile_options(pushdown_kernel_${isa} PRIVATE ${flags_${isa}} -ffp-contract=fast
-    -fno-math-errno -fno-trapping-math -fassociative-math -fno-signed-zeros
+    -fno-math-errno -fno-trapping-math
     $<$<NOT:$<BOOL:${PUSHDOWN_ASAN}>>:-O3>)
   target_compile_definitions(pushdown_kernel_${isa} PRIVATE PUSHDOWN_ISA=${isa})
   target_sources(pushdown_kernel PRIVATE $<TARGET_OBJECTS:pushdown_kernel_${isa}>)

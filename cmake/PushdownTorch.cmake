@@ -61,8 +61,8 @@ if(PUSHDOWN_TRIM_TORCH AND NOT PUSHDOWN_TORCH_DIR)
   endforeach()
   if(unused)
     # DT_RPATH, not RUNPATH: it must also govern libtorch's own dependencies.
-    target_link_options(pushdown_torch INTERFACE -Wl,--disable-new-dtags
-                        "-Wl,-rpath,$ORIGIN/torch-stubs:${PUSHDOWN_STUB_DIR}")
+    # Programs and modules name the folder themselves, relative to where they lie (BUILD_RPATH).
+    target_link_options(pushdown_torch INTERFACE -Wl,--disable-new-dtags)
   endif()
 endif()
 message(STATUS "LibTorch ${PUSHDOWN_TORCH_VERSION}, CUDA ${PUSHDOWN_TORCH_CUDA}: ${PUSHDOWN_LIB_torch_cpu}")

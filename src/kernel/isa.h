@@ -6,6 +6,7 @@
 
 #define PUSHDOWN_JOIN_(a, b) a##b
 #define PUSHDOWN_JOIN(a, b) PUSHDOWN_JOIN_(a, b)
+#define PUSHDOWN_ISA_NAMESPACE PUSHDOWN_JOIN(isa_, PUSHDOWN_ISA)
 
 namespace pushdown {
 

@@ -4,399 +4,381 @@
 
 #include "kernel/vector.h"
 
-namespace pushdown::PUSHDOWN_JOIN(isa_, PUSHDOWN_ISA) {
-  namespace {
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+namespace {
 
-  using Index = std::int64_t;
+// ---- Sizes known when compiling: sums of a block of entries (i, a) stay in registers. ----
+template <class F, int kQ, int kS>
+struct Fixed {
+  using Memory = NondeterministicMemory<F>;
+  using V = Vector<F>;
+  static constexpr int kC = kQ * kS, kW = 2 * kC + kQ;
+  static constexpr Index kL = kLanes<F>;
+  // Vectors a block: as many as leave registers for C sums each, the loads and the factors.
+  static constexpr int kWide = (kVectorRegisters - 4) / kC >= 5   ? 4
+                               : (kVectorRegisters - 4) / kC >= 2 ? 2
+                                                                  : 1;
 
-  // ---- Sizes known when compiling: sums of a block of entries (i, a) stay in registers. ----
-  template <class F, int kQ, int kS>
-  struct Fixed {
-    using Memory = NondeterministicMemory<F>;
-    using V = Vector<F>;
-    static constexpr int kC = kQ * kS, kW = 2 * kC + kQ;
-    static constexpr Index kL = kLanes<F>;
-    // Vectors a block: as many as leave registers for C sums each, the loads and the factors.
-    static constexpr int kWide = (kVectorRegisters - 4) / kC >= 5   ? 4
-                                 : (kVectorRegisters - 4) / kC >= 2 ? 2
-                                                                    : 1;
+  // sums[r,y] += sum_t in[t,y] f[r][t,y], for k = first .. end-1; `start` is the block's place.
+  template <int kN>
+  [[gnu::always_inline]] static void pop_block(const Memory& m, const F* factors, Index first,
+                                               Index end, Index start, F* to, Index row) {
+    const Index stride = m.size.popped_row();
+    V sums[kC][kN];
+    for (int b = 0; b < kC; ++b)
+      for (int v = 0; v < kN; ++v) sums[b][v] = load(to + b * row + start + v * kL);
+    for (Index k = first; k < end; ++k) {
+      const F* in = m.columns + m.column_start[k] + start;
+      const Index in_row = m.size.row(k);
+      for (int t = 0; t < kQ; ++t)
+        for (int y = 0; y < kS; ++y) {
+          V entry[kN];
+          for (int v = 0; v < kN; ++v) entry[v] = load(in + (t * kS + y) * in_row + v * kL);
+          for (int r = 0; r < kQ; ++r) {
+            const V factor = splat(factors[r * stride + k * kC + t * kS + y]);
+            for (int v = 0; v < kN; ++v) sums[r * kS + y][v] += factor * entry[v];
+          }
+        }
+    }
+    for (int b = 0; b < kC; ++b)
+      for (int v = 0; v < kN; ++v) store(to + b * row + start + v * kL, sums[b][v]);
+  }
 
-    // sums[r,y] += sum_t in[t,y] f[r][t,y], for k = first .. end-1; `start` is the block's place.
-    template <int kN>
-    [[gnu::always_inline]] static void pop_block(const Memory& m, const F* factors, Index first,
-                                                 Index end, Index start, F* to, Index row) {
-      const Index stride = m.size.popped_row();
-      V sums[kC][kN];
-      for (int b = 0; b < kC; ++b)
-        for (int v = 0; v < kN; ++v) sums[b][v] = load(to + b * row + start + v * kL);
-      for (Index k = first; k < end; ++k) {
-        const F* in = m.columns + m.column_start[k] + start;
-        const Index in_row = m.size.row(k);
-        for (int t = 0; t < kQ; ++t)
-          for (int y = 0; y < kS; ++y) {
-            V entry[kN];
-            for (int v = 0; v < kN; ++v) entry[v] = load(in + (t * kS + y) * in_row + v * kL);
-            for (int r = 0; r < kQ; ++r) {
-              const V factor = splat(factors[r * stride + k * kC + t * kS + y]);
-              for (int v = 0; v < kN; ++v) sums[r * kS + y][v] += factor * entry[v];
+  static void pop(const Memory& m, Index j, F* to, Index row, const F* factors) {
+    const Index p = j - 1;
+    constexpr Index kBlock = kWide * kL;
+    for (Index start = 0; start < (p - 1) * kC; start += kBlock) {
+      // Rows of the first columns end inside the block: those go vector by vector.
+      const Index behind = start + kBlock - kNodePadding;
+      Index full = behind < start ? start / kC + 1 : behind / kC + 1;
+      if (full > p) full = p;
+      for (int v = 0; v < kWide; ++v) {
+        const Index place = start + v * kL, first = place / kC + 1;
+        if (first < full) pop_block<1>(m, factors, first, full, place, to, row);
+      }
+      if (full < p) pop_block<kWide>(m, factors, full, p, start, to, row);
+    }
+  }
+
+  static void step(const Memory& m, Index j, const F* weights) {
+    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
+    const F* u = m.forward + p * kC;
+    const F* from = m.columns + m.column_start[p];
+    F* to = m.columns + m.column_start[j];
+    const Index stride = m.size.popped_row();
+    F* factors = m.popped + j * m.size.popped_node();
+    // Replace and the pop factors read the same entries.
+    V replace[kC][kC], pops[kC][kQ];
+    for (int c = 0; c < kC; ++c) {
+      for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
+      for (int r = 0; r < kQ; ++r) pops[c][r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
+    }
+    for (Index i = 0; i < row_p; i += kL) {
+      V entry[kC];
+      for (int c = 0; c < kC; ++c) entry[c] = load(from + c * row_p + i);
+      for (int b = 0; b < kC; ++b) {
+        V sum = replace[0][b] * entry[0];
+        for (int c = 1; c < kC; ++c) sum += replace[c][b] * entry[c];
+        store(to + b * row + i, sum);
+      }
+      for (int r = 0; r < kQ; ++r) {
+        V sum = pops[0][r] * entry[0];
+        for (int c = 1; c < kC; ++c) sum += pops[c][r] * entry[c];
+        store(factors + r * stride + i, sum);
+      }
+    }
+    for (int b = 0; b < kC; ++b)
+      for (Index i = row_p; i < row; ++i) to[b * row + i] = 0;
+    pop(m, j, to, row, factors);
+    // Push.
+    for (int b = 0; b < kC; ++b)
+      for (int a = 0; a < kC; ++a) to[b * row + p * kC + a] = u[a] * weights[a * kW + b];
+    // Normalise.
+    F total = 0;
+    for (int b = 0; b < kC; ++b) {
+      F* out = to + b * row;
+      V sums = {};
+      for (Index i = 0; i < row; i += kL) sums += load(out + i);
+      const F sum = sum_of(sums);
+      m.mass[j * kC + b] = sum;
+      total += sum;
+      const V scale = splat(sum > 0 ? 1 / sum : F(0));
+      for (Index i = 0; i < row; i += kL) store(out + i, load(out + i) * scale);
+    }
+    const F scale = total > 0 ? 1 / total : F(0);
+    for (int b = 0; b < kC; ++b) m.forward[j * kC + b] = m.mass[j * kC + b] * scale;
+  }
+
+  // sums[t,y] += sum_r out[r,y] f[r][t,y] over the nodes l = j+2 .. last that popped through j.
+  template <int kN>
+  [[gnu::always_inline]] static void gather_block(const Memory& m, Index j, Index last, Index start,
+                                                  F* to, Index row) {
+    const Index stride = m.size.popped_row(), node = m.size.popped_node();
+    V sums[kC][kN];
+    for (int b = 0; b < kC; ++b)
+      for (int v = 0; v < kN; ++v) sums[b][v] = load(to + b * row + start + v * kL);
+    for (Index l = j + 2; l <= last; ++l) {
+      const F* out = m.numerators + m.column_start[l] + start;
+      const Index out_row = m.size.row(l);
+      const F* factors = m.popped + l * node + j * kC;
+      for (int r = 0; r < kQ; ++r)
+        for (int y = 0; y < kS; ++y) {
+          V entry[kN];
+          for (int v = 0; v < kN; ++v) entry[v] = load(out + (r * kS + y) * out_row + v * kL);
+          for (int t = 0; t < kQ; ++t) {
+            const V factor = splat(factors[r * stride + t * kS + y]);
+            for (int v = 0; v < kN; ++v) sums[t * kS + y][v] += factor * entry[v];
+          }
+        }
+    }
+    for (int b = 0; b < kC; ++b)
+      for (int v = 0; v < kN; ++v) store(to + b * row + start + v * kL, sums[b][v]);
+  }
+
+  // Gradient of P[.->j] from the step into node j + 1 has been written to numerators[j] (or 0);
+  // adds the pops of all later steps, then the forward weights, and turns it into that of N.
+  static void finish_column(const Memory& m, Index j, Index last, const F* node_gradient) {
+    const Index row = m.size.row(j), length = j * kC;
+    F* to = m.numerators + m.column_start[j];
+    const F* in = m.columns + m.column_start[j];
+    if (last >= j + 2) {
+      Index start = 0;
+      for (; start + kWide * kL <= row; start += kWide * kL)
+        gather_block<kWide>(m, j, last, start, to, row);
+      for (; start < row; start += kL) gather_block<1>(m, j, last, start, to, row);
+    }
+    V scale[kC], gradient[kC];
+    for (int b = 0; b < kC; ++b) {
+      const F z = m.mass[j * kC + b];
+      scale[b] = splat(z > 0 ? 1 / z : F(0));
+      gradient[b] = splat(node_gradient[b]);
+    }
+    for (Index i = 0; i < row; i += kL) {
+      V below = {};
+      for (int b = 0; b < kC; ++b) {
+        below += gradient[b] * load(in + b * row + i);
+        store(to + b * row + i, (load(to + b * row + i) + gradient[b]) * scale[b]);
+      }
+      // forward_gradients has room for a whole row.
+      store(m.forward_gradients + i, load(m.forward_gradients + i) + below);
+    }
+    // What was gathered beyond the column's own entries belongs to nobody.
+    for (int b = 0; b < kC; ++b)
+      for (Index i = length; i < row; ++i) to[b * row + i] = 0;
+  }
+
+  // Gradient of the pop factors, [r][k*C + (t,y)], k < p: dot products of columns.
+  static void popped_gradient(const Memory& m, Index j, F* result) {
+    const Index p = j - 1, out_row = m.size.row(j), stride = m.size.popped_row();
+    const F* out = m.numerators + m.column_start[j];
+    for (int r = 0; r < kQ; ++r) {
+      F* row = result + r * stride;
+      for (Index i = 0; i < kC; ++i) row[i] = 0;  // node 0 has no edges
+      for (Index i = p * kC; i < m.size.row(p); ++i) row[i] = 0;
+    }
+    for (Index k = 1; k < p; ++k) {
+      const Index in_row = m.size.row(k);
+      const F* in = m.columns + m.column_start[k];
+      // Enough sums at once to hide the latency of an addition, few enough for the registers.
+      constexpr int kTogether = kC * kQ + kQ + 2 <= kVectorRegisters ? kS : 1;
+      for (int group = 0; group < kS; group += kTogether) {
+        V dots[kTogether][kQ][kQ] = {};
+        for (Index i = 0; i < in_row; i += kL)
+          for (int y = 0; y < kTogether; ++y) {
+            V entry[kQ];
+            for (int r = 0; r < kQ; ++r) entry[r] = load(out + (r * kS + group + y) * out_row + i);
+            for (int t = 0; t < kQ; ++t) {
+              const V value = load(in + (t * kS + group + y) * in_row + i);
+              for (int r = 0; r < kQ; ++r) dots[y][t][r] += value * entry[r];
             }
           }
+        for (int y = 0; y < kTogether; ++y)
+          for (int t = 0; t < kQ; ++t)
+            for (int r = 0; r < kQ; ++r)
+              result[r * stride + k * kC + t * kS + group + y] = sum_of(dots[y][t][r]);
       }
+    }
+  }
+
+  static void step_backward(const Memory& m, Index j, Index last, const F* weights,
+                            const F* forward_gradient, F* weight_gradient) {
+    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
+    const F* u = m.forward + p * kC;
+    const F* uj = m.forward + j * kC;
+    const F* from = m.columns + m.column_start[p];
+    F* from_gradient = m.numerators + m.column_start[p];
+    const F* gradient = m.numerators + m.column_start[j];
+    if (j == last)
+      for (Index i = 0; i < kC * row; ++i) m.numerators[m.column_start[j] + i] = 0;
+    // u_j[b] = uj[b] a[j][b] / sum_b' uj[b'] a[j][b'] at a = 1, where the gauge-invariant
+    // a[j][b] = sum_{i,a} a[i][a] P[i->j][a->b].
+    F mean = 0, node_gradient[kC];
+    for (int b = 0; b < kC; ++b) mean += forward_gradient[b] * uj[b];
+    for (int b = 0; b < kC; ++b)
+      node_gradient[b] = m.forward_gradients[j * kC + b] + uj[b] * (forward_gradient[b] - mean);
+    finish_column(m, j, last, node_gradient);
+    // Push.
+    for (int a = 0; a < kC; ++a)
       for (int b = 0; b < kC; ++b)
-        for (int v = 0; v < kN; ++v) store(to + b * row + start + v * kL, sums[b][v]);
+        weight_gradient[a * kW + b] = u[a] * gradient[b * row + p * kC + a];
+    // Replace and the pop factors, into the gradient of column p.
+    const Index stride = m.size.popped_row();
+    F* popped = m.popped;  // the factors of node 0 do not exist: scratch
+    popped_gradient(m, j, popped);
+    V replace[kC][kC], pops[kC][kQ], replace_dots[kC][kC] = {}, pop_dots[kC][kQ] = {};
+    for (int c = 0; c < kC; ++c) {
+      for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
+      for (int r = 0; r < kQ; ++r) pops[c][r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
     }
-
-    static void pop(const Memory& m, Index j, F* to, Index row, const F* factors) {
-      const Index p = j - 1;
-      constexpr Index kBlock = kWide * kL;
-      for (Index start = 0; start < (p - 1) * kC; start += kBlock) {
-        // Rows of the first columns end inside the block: those go vector by vector.
-        const Index behind = start + kBlock - kNodePadding;
-        Index full = behind < start ? start / kC + 1 : behind / kC + 1;
-        if (full > p) full = p;
-        for (int v = 0; v < kWide; ++v) {
-          const Index place = start + v * kL, first = place / kC + 1;
-          if (first < full) pop_block<1>(m, factors, first, full, place, to, row);
-        }
-        if (full < p) pop_block<kWide>(m, factors, full, p, start, to, row);
-      }
-    }
-
-    static void step(const Memory& m, Index j, const F* weights) {
-      const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
-      const F* u = m.forward + p * kC;
-      const F* from = m.columns + m.column_start[p];
-      F* to = m.columns + m.column_start[j];
-      const Index stride = m.size.popped_row();
-      F* factors = m.popped + j * m.size.popped_node();
-      // Replace and the pop factors read the same entries.
-      V replace[kC][kC], pops[kC][kQ];
+    for (Index i = 0; i < row_p; i += kL) {
+      V upper[kC], factor[kQ];
+      for (int b = 0; b < kC; ++b) upper[b] = load(gradient + b * row + i);
+      for (int r = 0; r < kQ; ++r) factor[r] = load(popped + r * stride + i);
       for (int c = 0; c < kC; ++c) {
-        for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
-        for (int r = 0; r < kQ; ++r) pops[c][r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
-      }
-      for (Index i = 0; i < row_p; i += kL) {
-        V entry[kC];
-        for (int c = 0; c < kC; ++c) entry[c] = load(from + c * row_p + i);
+        const V entry = load(from + c * row_p + i);
+        V sum = {};
         for (int b = 0; b < kC; ++b) {
-          V sum = replace[0][b] * entry[0];
-          for (int c = 1; c < kC; ++c) sum += replace[c][b] * entry[c];
-          store(to + b * row + i, sum);
+          sum += replace[c][b] * upper[b];
+          replace_dots[c][b] += entry * upper[b];
         }
         for (int r = 0; r < kQ; ++r) {
-          V sum = pops[0][r] * entry[0];
-          for (int c = 1; c < kC; ++c) sum += pops[c][r] * entry[c];
-          store(factors + r * stride + i, sum);
+          sum += pops[c][r] * factor[r];
+          pop_dots[c][r] += entry * factor[r];
         }
+        store(from_gradient + c * row_p + i, sum);
       }
+    }
+    for (int c = 0; c < kC; ++c) {
       for (int b = 0; b < kC; ++b)
-        for (Index i = row_p; i < row; ++i) to[b * row + i] = 0;
-      pop(m, j, to, row, factors);
-      // Push.
-      for (int b = 0; b < kC; ++b)
-        for (int a = 0; a < kC; ++a) to[b * row + p * kC + a] = u[a] * weights[a * kW + b];
-      // Normalise.
-      F total = 0;
-      for (int b = 0; b < kC; ++b) {
-        F* out = to + b * row;
-        V sums = {};
-        for (Index i = 0; i < row; i += kL) sums += load(out + i);
-        const F sum = sum_of(sums);
-        m.mass[j * kC + b] = sum;
-        total += sum;
-        const V scale = splat(sum > 0 ? 1 / sum : F(0));
-        for (Index i = 0; i < row; i += kL) store(out + i, load(out + i) * scale);
-      }
-      const F scale = total > 0 ? 1 / total : F(0);
-      for (int b = 0; b < kC; ++b) m.forward[j * kC + b] = m.mass[j * kC + b] * scale;
+        weight_gradient[c * kW + kC + b] = u[c] * sum_of(replace_dots[c][b]);
+      for (int r = 0; r < kQ; ++r)
+        weight_gradient[c * kW + 2 * kC + r] = u[c] * sum_of(pop_dots[c][r]);
     }
+  }
+};
 
-    // sums[t,y] += sum_r out[r,y] f[r][t,y] over the nodes l = j+2 .. last that popped through j.
-    template <int kN>
-    [[gnu::always_inline]] static void gather_block(const Memory& m, Index j, Index last,
-                                                    Index start, F* to, Index row) {
-      const Index stride = m.size.popped_row(), node = m.size.popped_node();
-      V sums[kC][kN];
-      for (int b = 0; b < kC; ++b)
-        for (int v = 0; v < kN; ++v) sums[b][v] = load(to + b * row + start + v * kL);
-      for (Index l = j + 2; l <= last; ++l) {
-        const F* out = m.numerators + m.column_start[l] + start;
-        const Index out_row = m.size.row(l);
-        const F* factors = m.popped + l * node + j * kC;
-        for (int r = 0; r < kQ; ++r)
-          for (int y = 0; y < kS; ++y) {
-            V entry[kN];
-            for (int v = 0; v < kN; ++v) entry[v] = load(out + (r * kS + y) * out_row + v * kL);
-            for (int t = 0; t < kQ; ++t) {
-              const V factor = splat(factors[r * stride + t * kS + y]);
-              for (int v = 0; v < kN; ++v) sums[t * kS + y][v] += factor * entry[v];
-            }
-          }
-      }
-      for (int b = 0; b < kC; ++b)
-        for (int v = 0; v < kN; ++v) store(to + b * row + start + v * kL, sums[b][v]);
-    }
+// ---- Any size: the same steps row by row. ----
+template <class F>
+struct Generic {
+  using Memory = NondeterministicMemory<F>;
 
-    // Gradient of P[.->j] from the step into node j + 1 has been written to numerators[j] (or 0);
-    // adds the pops of all later steps, then the forward weights, and turns it into that of N.
-    static void finish_column(const Memory& m, Index j, Index last, const F* node_gradient) {
-      const Index row = m.size.row(j), length = j * kC;
-      F* to = m.numerators + m.column_start[j];
-      const F* in = m.columns + m.column_start[j];
-      if (last >= j + 2) {
-        Index start = 0;
-        for (; start + kWide * kL <= row; start += kWide * kL)
-          gather_block<kWide>(m, j, last, start, to, row);
-        for (; start < row; start += kL) gather_block<1>(m, j, last, start, to, row);
-      }
-      V scale[kC], gradient[kC];
-      for (int b = 0; b < kC; ++b) {
-        const F z = m.mass[j * kC + b];
-        scale[b] = splat(z > 0 ? 1 / z : F(0));
-        gradient[b] = splat(node_gradient[b]);
-      }
-      for (Index i = 0; i < row; i += kL) {
-        V below = {};
-        for (int b = 0; b < kC; ++b) {
-          below += gradient[b] * load(in + b * row + i);
-          store(to + b * row + i, (load(to + b * row + i) + gradient[b]) * scale[b]);
-        }
-        // forward_gradients has room for a whole row.
-        store(m.forward_gradients + i, load(m.forward_gradients + i) + below);
-      }
-      // What was gathered beyond the column's own entries belongs to nobody.
-      for (int b = 0; b < kC; ++b)
-        for (Index i = length; i < row; ++i) to[b * row + i] = 0;
-    }
-
-    // Gradient of the pop factors, [r][k*C + (t,y)], k < p: dot products of columns.
-    static void popped_gradient(const Memory& m, Index j, F* result) {
-      const Index p = j - 1, out_row = m.size.row(j), stride = m.size.popped_row();
-      const F* out = m.numerators + m.column_start[j];
-      for (int r = 0; r < kQ; ++r) {
-        F* row = result + r * stride;
-        for (Index i = 0; i < kC; ++i) row[i] = 0;  // node 0 has no edges
-        for (Index i = p * kC; i < m.size.row(p); ++i) row[i] = 0;
-      }
-      for (Index k = 1; k < p; ++k) {
-        const Index in_row = m.size.row(k);
-        const F* in = m.columns + m.column_start[k];
-        // Enough sums at once to hide the latency of an addition, few enough for the registers.
-        constexpr int kTogether = kC * kQ + kQ + 2 <= kVectorRegisters ? kS : 1;
-        for (int group = 0; group < kS; group += kTogether) {
-          V dots[kTogether][kQ][kQ] = {};
-          for (Index i = 0; i < in_row; i += kL)
-            for (int y = 0; y < kTogether; ++y) {
-              V entry[kQ];
-              for (int r = 0; r < kQ; ++r)
-                entry[r] = load(out + (r * kS + group + y) * out_row + i);
-              for (int t = 0; t < kQ; ++t) {
-                const V value = load(in + (t * kS + group + y) * in_row + i);
-                for (int r = 0; r < kQ; ++r) dots[y][t][r] += value * entry[r];
-              }
-            }
-          for (int y = 0; y < kTogether; ++y)
-            for (int t = 0; t < kQ; ++t)
-              for (int r = 0; r < kQ; ++r)
-                result[r * stride + k * kC + t * kS + group + y] = sum_of(dots[y][t][r]);
-        }
-      }
-    }
-
-    static void step_backward(const Memory& m, Index j, Index last, const F* weights,
-                              const F* forward_gradient, F* weight_gradient) {
-      const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
-      const F* u = m.forward + p * kC;
-      const F* uj = m.forward + j * kC;
-      const F* from = m.columns + m.column_start[p];
-      F* from_gradient = m.numerators + m.column_start[p];
-      const F* gradient = m.numerators + m.column_start[j];
-      if (j == last)
-        for (Index i = 0; i < kC * row; ++i) m.numerators[m.column_start[j] + i] = 0;
-      // u_j[b] = uj[b] a[j][b] / sum_b' uj[b'] a[j][b'] at a = 1, where the gauge-invariant
-      // a[j][b] = sum_{i,a} a[i][a] P[i->j][a->b].
-      F mean = 0, node_gradient[kC];
-      for (int b = 0; b < kC; ++b) mean += forward_gradient[b] * uj[b];
-      for (int b = 0; b < kC; ++b)
-        node_gradient[b] = m.forward_gradients[j * kC + b] + uj[b] * (forward_gradient[b] - mean);
-      finish_column(m, j, last, node_gradient);
-      // Push.
-      for (int a = 0; a < kC; ++a)
-        for (int b = 0; b < kC; ++b)
-          weight_gradient[a * kW + b] = u[a] * gradient[b * row + p * kC + a];
-      // Replace and the pop factors, into the gradient of column p.
-      const Index stride = m.size.popped_row();
-      F* popped = m.popped;  // the factors of node 0 do not exist: scratch
-      popped_gradient(m, j, popped);
-      V replace[kC][kC], pops[kC][kQ], replace_dots[kC][kC] = {}, pop_dots[kC][kQ] = {};
-      for (int c = 0; c < kC; ++c) {
-        for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
-        for (int r = 0; r < kQ; ++r) pops[c][r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
-      }
-      for (Index i = 0; i < row_p; i += kL) {
-        V upper[kC], factor[kQ];
-        for (int b = 0; b < kC; ++b) upper[b] = load(gradient + b * row + i);
-        for (int r = 0; r < kQ; ++r) factor[r] = load(popped + r * stride + i);
-        for (int c = 0; c < kC; ++c) {
-          const V entry = load(from + c * row_p + i);
-          V sum = {};
-          for (int b = 0; b < kC; ++b) {
-            sum += replace[c][b] * upper[b];
-            replace_dots[c][b] += entry * upper[b];
-          }
-          for (int r = 0; r < kQ; ++r) {
-            sum += pops[c][r] * factor[r];
-            pop_dots[c][r] += entry * factor[r];
-          }
-          store(from_gradient + c * row_p + i, sum);
-        }
-      }
-      for (int c = 0; c < kC; ++c) {
-        for (int b = 0; b < kC; ++b)
-          weight_gradient[c * kW + kC + b] = u[c] * sum_of(replace_dots[c][b]);
-        for (int r = 0; r < kQ; ++r)
-          weight_gradient[c * kW + 2 * kC + r] = u[c] * sum_of(pop_dots[c][r]);
-      }
-    }
-  };
-
-  // ---- Any size: the same steps row by row. ----
-  template <class F>
-  struct Generic {
-    using Memory = NondeterministicMemory<F>;
-
-    static void add_scaled(F* to, const F* from, F factor, Index count) {
-      for (Index i = 0; i < count; ++i) to[i] += factor * from[i];
-    }
-    static F dot(const F* a, const F* b, Index count) {
-      F sum = 0;
-      for (Index i = 0; i < count; ++i) sum += a[i] * b[i];
-      return sum;
-    }
-    static void clear(F* to, Index count) {
-      for (Index i = 0; i < count; ++i) to[i] = 0;
-    }
-
-    static void step(const Memory& m, Index j, const F* weights) {
-      const Index q = m.size.states, s = m.size.symbols, c = q * s, w = 2 * c + q;
-      const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
-      const Index stride = m.size.popped_row();
-      const F* u = m.forward + p * c;
-      const F* from = m.columns + m.column_start[p];
-      F* to = m.columns + m.column_start[j];
-      F* factors = m.popped + j * m.size.popped_node();
-      clear(to, c * row);
-      clear(factors, q * stride);
-      for (Index a = 0; a < c; ++a) {
-        for (Index b = 0; b < c; ++b)
-          add_scaled(to + b * row, from + a * row_p, u[a] * weights[a * w + c + b], p * c);
-        for (Index r = 0; r < q; ++r)
-          add_scaled(factors + r * stride, from + a * row_p, u[a] * weights[a * w + 2 * c + r],
-                     p * c);
-      }
-      for (Index k = 1; k < p; ++k)
-        for (Index t = 0; t < q; ++t)
-          for (Index y = 0; y < s; ++y) {
-            const F* in = m.columns + m.column_start[k] + (t * s + y) * m.size.row(k);
-            for (Index r = 0; r < q; ++r)
-              add_scaled(to + (r * s + y) * row, in, factors[r * stride + k * c + t * s + y],
-                         k * c);
-          }
-      F total = 0;
-      for (Index b = 0; b < c; ++b) {
-        F* out = to + b * row;
-        for (Index a = 0; a < c; ++a) out[p * c + a] = u[a] * weights[a * w + b];
-        F sum = 0;
-        for (Index i = 0; i < j * c; ++i) sum += out[i];
-        m.mass[j * c + b] = sum;
-        total += sum;
-        const F scale = sum > 0 ? 1 / sum : F(0);
-        for (Index i = 0; i < j * c; ++i) out[i] *= scale;
-      }
+  static void step(const Memory& m, Index j, const F* weights) {
+    const Index q = m.size.states, s = m.size.symbols, c = q * s, w = 2 * c + q;
+    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
+    const Index stride = m.size.popped_row();
+    const F* u = m.forward + p * c;
+    const F* from = m.columns + m.column_start[p];
+    F* to = m.columns + m.column_start[j];
+    F* factors = m.popped + j * m.size.popped_node();
+    clear(to, c * row);
+    clear(factors, q * stride);
+    for (Index a = 0; a < c; ++a) {
       for (Index b = 0; b < c; ++b)
-        m.forward[j * c + b] = total > 0 ? m.mass[j * c + b] / total : 0;
+        add_scaled(to + b * row, from + a * row_p, u[a] * weights[a * w + c + b], p * c);
+      for (Index r = 0; r < q; ++r)
+        add_scaled(factors + r * stride, from + a * row_p, u[a] * weights[a * w + 2 * c + r],
+                   p * c);
     }
+    for (Index k = 1; k < p; ++k)
+      for (Index t = 0; t < q; ++t)
+        for (Index y = 0; y < s; ++y) {
+          const F* in = m.columns + m.column_start[k] + (t * s + y) * m.size.row(k);
+          for (Index r = 0; r < q; ++r)
+            add_scaled(to + (r * s + y) * row, in, factors[r * stride + k * c + t * s + y], k * c);
+        }
+    F total = 0;
+    for (Index b = 0; b < c; ++b) {
+      F* out = to + b * row;
+      for (Index a = 0; a < c; ++a) out[p * c + a] = u[a] * weights[a * w + b];
+      F sum = 0;
+      for (Index i = 0; i < j * c; ++i) sum += out[i];
+      m.mass[j * c + b] = sum;
+      total += sum;
+      const F scale = sum > 0 ? 1 / sum : F(0);
+      for (Index i = 0; i < j * c; ++i) out[i] *= scale;
+    }
+    for (Index b = 0; b < c; ++b) m.forward[j * c + b] = total > 0 ? m.mass[j * c + b] / total : 0;
+  }
 
-    static void step_backward(const Memory& m, Index j, Index last, const F* weights,
-                              const F* forward_gradient, F* weight_gradient) {
-      const Index q = m.size.states, s = m.size.symbols, c = q * s, w = 2 * c + q;
-      const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
-      const Index stride = m.size.popped_row();
-      const F* u = m.forward + p * c;
-      const F* uj = m.forward + j * c;
-      const F* from = m.columns + m.column_start[p];
-      const F* own = m.columns + m.column_start[j];
-      F* from_gradient = m.numerators + m.column_start[p];
-      F* gradient = m.numerators + m.column_start[j];
-      if (j == last) clear(gradient, c * row);
-      for (Index l = j + 2; l <= last; ++l) {
-        const F* out = m.numerators + m.column_start[l];
-        const F* factors = m.popped + l * m.size.popped_node() + j * c;
-        for (Index r = 0; r < q; ++r)
-          for (Index t = 0; t < q; ++t)
-            for (Index y = 0; y < s; ++y)
-              add_scaled(gradient + (t * s + y) * row, out + (r * s + y) * m.size.row(l),
-                         factors[r * stride + t * s + y], j * c);
-      }
-      F mean = 0;
-      for (Index b = 0; b < c; ++b) mean += forward_gradient[b] * uj[b];
-      for (Index b = 0; b < c; ++b) {
-        const F g = m.forward_gradients[j * c + b] + uj[b] * (forward_gradient[b] - mean);
-        const F z = m.mass[j * c + b], scale = z > 0 ? 1 / z : F(0);
-        add_scaled(m.forward_gradients, own + b * row, g, j * c);
-        for (Index i = 0; i < j * c; ++i)
-          gradient[b * row + i] = (gradient[b * row + i] + g) * scale;
-        for (Index a = 0; a < c; ++a)
-          weight_gradient[a * w + b] = u[a] * gradient[b * row + p * c + a];
-      }
-      F* popped = m.popped;  // the factors of node 0 do not exist: scratch
-      clear(popped, q * stride);
-      for (Index k = 1; k < p; ++k)
+  static void step_backward(const Memory& m, Index j, Index last, const F* weights,
+                            const F* forward_gradient, F* weight_gradient) {
+    const Index q = m.size.states, s = m.size.symbols, c = q * s, w = 2 * c + q;
+    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
+    const Index stride = m.size.popped_row();
+    const F* u = m.forward + p * c;
+    const F* uj = m.forward + j * c;
+    const F* from = m.columns + m.column_start[p];
+    const F* own = m.columns + m.column_start[j];
+    F* from_gradient = m.numerators + m.column_start[p];
+    F* gradient = m.numerators + m.column_start[j];
+    if (j == last) clear(gradient, c * row);
+    for (Index l = j + 2; l <= last; ++l) {
+      const F* out = m.numerators + m.column_start[l];
+      const F* factors = m.popped + l * m.size.popped_node() + j * c;
+      for (Index r = 0; r < q; ++r)
         for (Index t = 0; t < q; ++t)
-          for (Index y = 0; y < s; ++y) {
-            const F* in = m.columns + m.column_start[k] + (t * s + y) * m.size.row(k);
-            for (Index r = 0; r < q; ++r)
-              popped[r * stride + k * c + t * s + y] = dot(in, gradient + (r * s + y) * row, k * c);
-          }
-      clear(from_gradient, c * row_p);
-      for (Index a = 0; a < c; ++a) {
-        for (Index b = 0; b < c; ++b) {
-          add_scaled(from_gradient + a * row_p, gradient + b * row, u[a] * weights[a * w + c + b],
-                     p * c);
-          weight_gradient[a * w + c + b] = u[a] * dot(from + a * row_p, gradient + b * row, p * c);
+          for (Index y = 0; y < s; ++y)
+            add_scaled(gradient + (t * s + y) * row, out + (r * s + y) * m.size.row(l),
+                       factors[r * stride + t * s + y], j * c);
+    }
+    F mean = 0;
+    for (Index b = 0; b < c; ++b) mean += forward_gradient[b] * uj[b];
+    for (Index b = 0; b < c; ++b) {
+      const F g = m.forward_gradients[j * c + b] + uj[b] * (forward_gradient[b] - mean);
+      const F z = m.mass[j * c + b], scale = z > 0 ? 1 / z : F(0);
+      add_scaled(m.forward_gradients, own + b * row, g, j * c);
+      for (Index i = 0; i < j * c; ++i) gradient[b * row + i] = (gradient[b * row + i] + g) * scale;
+      for (Index a = 0; a < c; ++a)
+        weight_gradient[a * w + b] = u[a] * gradient[b * row + p * c + a];
+    }
+    F* popped = m.popped;  // the factors of node 0 do not exist: scratch
+    clear(popped, q * stride);
+    for (Index k = 1; k < p; ++k)
+      for (Index t = 0; t < q; ++t)
+        for (Index y = 0; y < s; ++y) {
+          const F* in = m.columns + m.column_start[k] + (t * s + y) * m.size.row(k);
+          for (Index r = 0; r < q; ++r)
+            popped[r * stride + k * c + t * s + y] = dot(in, gradient + (r * s + y) * row, k * c);
         }
-        for (Index r = 0; r < q; ++r) {
-          add_scaled(from_gradient + a * row_p, popped + r * stride,
-                     u[a] * weights[a * w + 2 * c + r], p * c);
-          weight_gradient[a * w + 2 * c + r] =
-              u[a] * dot(from + a * row_p, popped + r * stride, p * c);
-        }
+    clear(from_gradient, c * row_p);
+    for (Index a = 0; a < c; ++a) {
+      for (Index b = 0; b < c; ++b) {
+        add_scaled(from_gradient + a * row_p, gradient + b * row, u[a] * weights[a * w + c + b],
+                   p * c);
+        weight_gradient[a * w + c + b] = u[a] * dot(from + a * row_p, gradient + b * row, p * c);
+      }
+      for (Index r = 0; r < q; ++r) {
+        add_scaled(from_gradient + a * row_p, popped + r * stride,
+                   u[a] * weights[a * w + 2 * c + r], p * c);
+        weight_gradient[a * w + 2 * c + r] =
+            u[a] * dot(from + a * row_p, popped + r * stride, p * c);
       }
     }
+  }
+};
+
+template <class F>
+NondeterministicKernel<F> choose(int q, int s) {
+  const auto fixed = [&]<int kQ, int kS>(NondeterministicKernel<F>& kernel) {
+    if (q == kQ && s == kS) kernel = {Fixed<F, kQ, kS>::step, Fixed<F, kQ, kS>::step_backward};
   };
+  NondeterministicKernel<F> kernel{Generic<F>::step, Generic<F>::step_backward};
+  fixed.template operator()<1, 2>(kernel);
+  fixed.template operator()<1, 3>(kernel);
+  fixed.template operator()<2, 2>(kernel);
+  fixed.template operator()<2, 3>(kernel);
+  fixed.template operator()<3, 2>(kernel);
+  fixed.template operator()<3, 3>(kernel);
+  return kernel;
+}
 
-  template <class F>
-  NondeterministicKernel<F> choose(int q, int s) {
-    const auto fixed = [&]<int kQ, int kS>(NondeterministicKernel<F>& kernel) {
-      if (q == kQ && s == kS) kernel = {Fixed<F, kQ, kS>::step, Fixed<F, kQ, kS>::step_backward};
-    };
-    NondeterministicKernel<F> kernel{Generic<F>::step, Generic<F>::step_backward};
-    fixed.template operator()<1, 2>(kernel);
-    fixed.template operator()<1, 3>(kernel);
-    fixed.template operator()<2, 2>(kernel);
-    fixed.template operator()<2, 3>(kernel);
-    fixed.template operator()<3, 2>(kernel);
-    fixed.template operator()<3, 3>(kernel);
-    return kernel;
-  }
+}  // namespace
 
-  }  // namespace
+NondeterministicKernel<float> nondeterministic_kernel_f(int states, int symbols) {
+  return choose<float>(states, symbols);
+}
+NondeterministicKernel<double> nondeterministic_kernel_d(int states, int symbols) {
+  return choose<double>(states, symbols);
+}
 
-  NondeterministicKernel<float> nondeterministic_kernel_f(int states, int symbols) {
-    return choose<float>(states, symbols);
-  }
-  NondeterministicKernel<double> nondeterministic_kernel_d(int states, int symbols) {
-    return choose<double>(states, symbols);
-  }
-
-}  // namespace pushdown::PUSHDOWN_JOIN(isa_,PUSHDOWN_ISA)
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -6,81 +6,109 @@
 
 #include "kernel/isa.h"
 
-namespace pushdown::PUSHDOWN_JOIN(isa_, PUSHDOWN_ISA) {
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
 #if defined(__AVX512F__)
-  inline constexpr int kVectorBytes = 64;
-  inline constexpr int kVectorRegisters = 32;
+inline constexpr int kVectorBytes = 64;
+inline constexpr int kVectorRegisters = 32;
 #elif defined(__AVX2__)
-  inline constexpr int kVectorBytes = 32;
-  inline constexpr int kVectorRegisters = 16;
+inline constexpr int kVectorBytes = 32;
+inline constexpr int kVectorRegisters = 16;
 #else
-  inline constexpr int kVectorBytes = 16;
-  inline constexpr int kVectorRegisters = 16;
+inline constexpr int kVectorBytes = 16;
+inline constexpr int kVectorRegisters = 16;
 #endif
 
-  template <class F>
-  struct VectorOf;
-  template <>
-  struct VectorOf<float> {
-    typedef float Type __attribute__((vector_size(kVectorBytes)));
-    typedef float Unaligned __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
-  };
-  template <>
-  struct VectorOf<double> {
-    typedef double Type __attribute__((vector_size(kVectorBytes)));
-    typedef double Unaligned __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
-  };
+template <class F>
+struct VectorOf;
+template <>
+struct VectorOf<float> {
+  typedef float Type __attribute__((vector_size(kVectorBytes)));
+  typedef float Unaligned __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+};
+template <>
+struct VectorOf<double> {
+  typedef double Type __attribute__((vector_size(kVectorBytes)));
+  typedef double Unaligned __attribute__((vector_size(kVectorBytes), aligned(8), may_alias));
+};
 
-  template <class F>
-  using Vector = typename VectorOf<F>::Type;
+template <class F>
+using Vector = typename VectorOf<F>::Type;
 
-  template <class F>
-  inline constexpr std::int64_t kLanes = kVectorBytes / static_cast<int>(sizeof(F));
+template <class F>
+inline constexpr std::int64_t kLanes = kVectorBytes / static_cast<int>(sizeof(F));
 
-  template <class F>
-  [[gnu::always_inline]] inline Vector<F> load(const F* from) {
-    return *reinterpret_cast<const typename VectorOf<F>::Unaligned*>(from);
-  }
-  template <class F>
-  [[gnu::always_inline]] inline void store(F * to, Vector<F> vector) {
-    *reinterpret_cast<typename VectorOf<F>::Unaligned*>(to) = vector;
-  }
-  template <class F>
-  [[gnu::always_inline]] inline Vector<F> splat(F value) {
-    return Vector<F>{} + value;
-  }
-  // The sum of all lanes, halving the width at each step.
-  [[gnu::always_inline]] inline float sum_of(Vector<float> v) {
-    typedef float V4 __attribute__((vector_size(16)));
+template <class F>
+[[gnu::always_inline]] inline Vector<F> load(const F* from) {
+  return *reinterpret_cast<const typename VectorOf<F>::Unaligned*>(from);
+}
+template <class F>
+[[gnu::always_inline]] inline void store(F* to, Vector<F> vector) {
+  *reinterpret_cast<typename VectorOf<F>::Unaligned*>(to) = vector;
+}
+template <class F>
+[[gnu::always_inline]] inline Vector<F> splat(F value) {
+  return Vector<F>{} + value;
+}
+// The sum of all lanes, halving the width at each step.
+[[gnu::always_inline]] inline float sum_of(Vector<float> v) {
+  typedef float V4 __attribute__((vector_size(16)));
 #if defined(__AVX512F__)
-    typedef float V8 __attribute__((vector_size(32)));
-    const V8 a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
-                 __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
-    const V4 b =
-        __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
+  typedef float V8 __attribute__((vector_size(32)));
+  const V8 a = __builtin_shufflevector(v, v, 0, 1, 2, 3, 4, 5, 6, 7) +
+               __builtin_shufflevector(v, v, 8, 9, 10, 11, 12, 13, 14, 15);
+  const V4 b =
+      __builtin_shufflevector(a, a, 0, 1, 2, 3) + __builtin_shufflevector(a, a, 4, 5, 6, 7);
 #elif defined(__AVX2__)
-    const V4 b =
-        __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  const V4 b =
+      __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
 #else
-    const V4 b = v;
+  const V4 b = v;
 #endif
-    const V4 c = b + __builtin_shufflevector(b, b, 2, 3, 0, 1);
-    return c[0] + c[1];
-  }
-  [[gnu::always_inline]] inline double sum_of(Vector<double> v) {
-    typedef double V2 __attribute__((vector_size(16)));
+  const V4 c = b + __builtin_shufflevector(b, b, 2, 3, 0, 1);
+  return c[0] + c[1];
+}
+[[gnu::always_inline]] inline double sum_of(Vector<double> v) {
+  typedef double V2 __attribute__((vector_size(16)));
 #if defined(__AVX512F__)
-    typedef double V4 __attribute__((vector_size(32)));
-    const V4 a =
-        __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
-    const V2 b = __builtin_shufflevector(a, a, 0, 1) + __builtin_shufflevector(a, a, 2, 3);
+  typedef double V4 __attribute__((vector_size(32)));
+  const V4 a =
+      __builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7);
+  const V2 b = __builtin_shufflevector(a, a, 0, 1) + __builtin_shufflevector(a, a, 2, 3);
 #elif defined(__AVX2__)
-    const V2 b = __builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3);
+  const V2 b = __builtin_shufflevector(v, v, 0, 1) + __builtin_shufflevector(v, v, 2, 3);
 #else
-    const V2 b = v;
+  const V2 b = v;
 #endif
-    return b[0] + b[1];
-  }
+  return b[0] + b[1];
+}
 
-}  // namespace pushdown::PUSHDOWN_JOIN(isa_,PUSHDOWN_ISA)
+using Index = std::int64_t;
+
+template <class F>
+void copy(F* to, const F* from, Index count) {
+  for (Index i = 0; i < count; ++i) to[i] = from[i];
+}
+template <class F>
+void clear(F* to, Index count) {
+  for (Index i = 0; i < count; ++i) to[i] = 0;
+}
+template <class F>
+void add(F* to, const F* from, Index count) {
+  for (Index i = 0; i < count; ++i) to[i] += from[i];
+}
+template <class F>
+void add_scaled(F* to, const F* from, F factor, Index count) {
+  for (Index i = 0; i < count; ++i) to[i] += factor * from[i];
+}
+template <class F>
+F dot(const F* a, const F* b, Index count) {
+  Vector<F> sums = {};
+  Index i = 0;
+  for (; i + kLanes<F> <= count; i += kLanes<F>) sums += load(a + i) * load(b + i);
+  F sum = sum_of(sums);
+  for (; i < count; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -12,6 +12,7 @@ const std::vector<OptionSpec>& language_model_options() {
       text_option("dtype", "float32", "number type of the parameters", {"float32", "float64"}),
       text_option("device", "cpu", "where the parameters live: cpu, cuda or cuda:n"),
       integer_option("seed", 0, "seed of the initial parameters", 0),
+      boolean_option("fused", true, "run sequences through fused kernels where there are any"),
   };
   return specs;
 }
@@ -22,6 +23,7 @@ LanguageModel::LanguageModel(Alphabet alphabet, const Json& options)
   check(alphabet_.size() > 0, kWhere, "the alphabet is empty");
   options_ = resolve_options(kWhere, language_model_options(), options);
   end_symbol_ = options_["end_symbol"];
+  fused_ = options_["fused"];
   // The resolved options name every default of the controller and the stack too.
   for (const auto& [key, fill] :
        {std::pair{"controller",
@@ -68,7 +70,7 @@ Tensor LanguageModel::logits(const Tensor& words) const {
   const auto read = end_symbol_ ? words.size(1) : std::max<std::int64_t>(words.size(1) - 1, 0);
   const Tensor inputs = at::one_hot(words.narrow(1, 0, read).to(output_weight_.device()), symbols)
                             .to(output_weight_.scalar_type());
-  Tensor hiddens = rnn_->run(inputs);
+  Tensor hiddens = fused_ ? rnn_->run(inputs) : rnn_->run_stepwise(inputs);
   if (words.size(1) == 0 && !end_symbol_) hiddens = hiddens.narrow(1, 0, 0);
   return at::linear(hiddens, output_weight_, output_bias_);
 }

@@ -13,7 +13,7 @@
 
 namespace pushdown {
 
-// alphabet, controller, stack, end_symbol, dtype, device, seed.
+// controller, stack, end_symbol, dtype, device, seed, fused.
 const std::vector<OptionSpec>& language_model_options();
 
 class LanguageModel {
@@ -36,7 +36,7 @@ class LanguageModel {
  private:
   Alphabet alphabet_;
   Json options_;
-  bool end_symbol_ = false;
+  bool end_symbol_ = false, fused_ = true;
   std::unique_ptr<StackRnn> rnn_;
   Tensor output_weight_;  // V x H
   Tensor output_bias_;    // V

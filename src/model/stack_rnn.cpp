@@ -1,6 +1,7 @@
 #include "model/stack_rnn.h"
 
 #include "base/check.h"
+#include "model/fused.h"
 
 namespace pushdown {
 namespace {
@@ -31,6 +32,11 @@ ParameterList StackRnn::parameters() const {
 }
 
 Tensor StackRnn::run(const Tensor& inputs) const {
+  const Tensor fused = run_fused(*controller_, *stack_, inputs);
+  return fused.defined() ? fused : run_stepwise(inputs);
+}
+
+Tensor StackRnn::run_stepwise(const Tensor& inputs) const {
   check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
   const auto batch = inputs.size(0), length = inputs.size(1);
   auto state = controller_->initial(batch);

@@ -17,8 +17,11 @@ class StackRnn {
   std::int64_t hidden_size() const { return controller_->hidden_size(); }
   ParameterList parameters() const;  // controller.*, stack.*
 
-  // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0.
+  // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. On the CPU one
+  // fused scan over the sequence, where there is one for the controller and the stack.
   Tensor run(const Tensor& inputs) const;
+  // The same step by step: the definition.
+  Tensor run_stepwise(const Tensor& inputs) const;
 
  private:
   ControllerPtr controller_;

@@ -79,6 +79,18 @@ class NondeterministicStack : public Stack {
     return reading_of_forward_weights(static_cast<const AutomatonState&>(*state).forward, shape_);
   }
 
+  bool fused(FusedStack& plan) const override {
+    plan.shape.stack = ScanStack::nondeterministic;
+    plan.shape.automaton.states = static_cast<int>(shape_.states);
+    plan.shape.automaton.symbols = static_cast<int>(shape_.symbols);
+    plan.shape.reexposed = shape_.reexposed;
+    plan.shape.state_symbol = shape_.state_symbol;
+    plan.shape.normalized = normalized_;
+    plan.action_weight = action_.weight;
+    plan.action_bias = action_.bias;
+    return fast_;
+  }
+
  private:
   NondeterministicShape shape_;
   bool normalized_, fast_;

@@ -12,6 +12,7 @@
 
 #include "base/module_context.h"
 #include "base/registry.h"
+#include "kernel/scan.h"
 
 namespace pushdown {
 
@@ -21,6 +22,13 @@ class StackState {
   virtual ~StackState() = default;
 };
 using StackStatePtr = std::shared_ptr<const StackState>;
+
+// What the fused recurrence needs to know of a stack: its part of the shape, and its action layer
+// as one affine map, in the order of rows that kernel/scan_stacks.h expects.
+struct FusedStack {
+  ScanShape shape;
+  Tensor action_weight, action_bias;  // A x H, A
+};
 
 class Stack {
  public:
@@ -32,6 +40,9 @@ class Stack {
   // One step, driven by hidden : B x H.
   virtual StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const = 0;
   virtual Tensor reading(const StackStatePtr& state) const = 0;  // B x R
+
+  // Whether the fused recurrence has this stack; `plan` is filled if so.
+  virtual bool fused(FusedStack& plan) const { return false; }
 
   // Trainable tensors of the action layer, by name. The tensors are shared, not copied.
   const ParameterList& parameters() const { return parameters_; }

@@ -67,6 +67,13 @@ class StratificationStack : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return stratification_reading(static_cast<const Strata&>(*state));
   }
+  bool fused(FusedStack& plan) const override {
+    plan.shape.stack = ScanStack::stratification;
+    plan.shape.size = size_;
+    plan.action_weight = at::cat({push_.weight, pop_.weight, vector_.weight});
+    plan.action_bias = at::cat({push_.bias, pop_.bias, vector_.bias});
+    return true;
+  }
 
  private:
   std::int64_t size_;

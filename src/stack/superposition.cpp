@@ -48,6 +48,13 @@ class SuperpositionStack : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const SuperpositionState&>(*state).cells.select(1, 0);
   }
+  bool fused(FusedStack& plan) const override {
+    plan.shape.stack = ScanStack::superposition;
+    plan.shape.size = size_;
+    plan.action_weight = at::cat({action_.weight, vector_.weight});
+    plan.action_bias = at::cat({action_.bias, vector_.bias});
+    return true;
+  }
 
  private:
   std::int64_t size_;

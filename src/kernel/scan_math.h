@@ -1,0 +1,109 @@
+// Vectorised elementary functions and matrix-vector products for the fused recurrence. For kernel
+// files only. Arrays have room for whole vectors: lengths are rounded up to kScanPadding.
+#pragma once
+#include "kernel/scan.h"
+#include "kernel/vector.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+typedef std::int32_t IntegersOfFloat __attribute__((vector_size(kVectorBytes)));
+typedef std::int64_t IntegersOfDouble __attribute__((vector_size(kVectorBytes)));
+
+// exp by 2^k e^r with |r| <= ln 2 / 2 and the Taylor series of e^r; relative error about one unit
+// in the last place. Arguments are clamped to the range of normal numbers; NaN stays NaN.
+[[gnu::always_inline]] inline Vector<float> vector_exp(Vector<float> x) {
+  x = x > 88.0f ? splat(88.0f) : x;
+  x = x < -87.0f ? splat(-87.0f) : x;
+  const Vector<float> scaled = x * 1.44269504f;
+  const auto k = __builtin_convertvector(scaled + (scaled < 0.0f ? splat(-0.5f) : splat(0.5f)),
+                                         IntegersOfFloat);
+  const Vector<float> whole = __builtin_convertvector(k, Vector<float>);
+  const Vector<float> r = x - whole * 0.693359375f + whole * 2.12194440e-4f;
+  Vector<float> p = splat(1.0f / 5040);
+  p = p * r + 1.0f / 720;
+  p = p * r + 1.0f / 120;
+  p = p * r + 1.0f / 24;
+  p = p * r + 1.0f / 6;
+  p = p * r + 0.5f;
+  p = p * r + 1.0f;
+  p = p * r + 1.0f;
+  return p * reinterpret_cast<Vector<float>>((k + 127) << 23);
+}
+
+[[gnu::always_inline]] inline Vector<double> vector_exp(Vector<double> x) {
+  x = x > 709.0 ? splat(709.0) : x;
+  x = x < -708.0 ? splat(-708.0) : x;
+  const Vector<double> scaled = x * 1.4426950408889634;
+  const auto k =
+      __builtin_convertvector(scaled + (scaled < 0.0 ? splat(-0.5) : splat(0.5)), IntegersOfDouble);
+  const Vector<double> whole = __builtin_convertvector(k, Vector<double>);
+  const Vector<double> r = x - whole * 0.693145751953125 - whole * 1.4286068203094172e-6;
+  Vector<double> p = splat(1.0 / 6227020800);
+  p = p * r + 1.0 / 479001600;
+  p = p * r + 1.0 / 39916800;
+  p = p * r + 1.0 / 3628800;
+  p = p * r + 1.0 / 362880;
+  p = p * r + 1.0 / 40320;
+  p = p * r + 1.0 / 5040;
+  p = p * r + 1.0 / 720;
+  p = p * r + 1.0 / 120;
+  p = p * r + 1.0 / 24;
+  p = p * r + 1.0 / 6;
+  p = p * r + 0.5;
+  p = p * r + 1.0;
+  p = p * r + 1.0;
+  return p * reinterpret_cast<Vector<double>>((k + 1023) << 52);
+}
+
+template <class F>
+void exp_all(F* x, Index count) {
+  for (Index i = 0; i < count; i += kLanes<F>) store(x + i, vector_exp(load(x + i)));
+}
+// Reads and writes whole vectors, up to kLanes - 1 numbers behind the end.
+template <class F>
+void sigmoid_all(const F* x, F* y, Index count) {
+  for (Index i = 0; i < count; i += kLanes<F>)
+    store(y + i, F(1) / (F(1) + vector_exp(-load(x + i))));
+}
+template <class F>
+void tanh_all(const F* x, F* y, Index count) {
+  for (Index i = 0; i < count; i += kLanes<F>)
+    store(y + i, F(1) - F(2) / (F(1) + vector_exp(F(2) * load(x + i))));
+}
+
+// kN vectors of out += sum_i x[i] w[i, :], with kWays chains of additions to hide their latency.
+template <class F, int kN, int kWays>
+[[gnu::always_inline]] inline void product_block(F* out, const F* x, Index count, const F* w,
+                                                 Index row) {
+  constexpr Index kL = kLanes<F>;
+  Vector<F> sums[kWays][kN] = {};
+  Index i = 0;
+  for (; i + kWays <= count; i += kWays)
+    for (int way = 0; way < kWays; ++way) {
+      const Vector<F> factor = splat(x[i + way]);
+      for (int v = 0; v < kN; ++v) sums[way][v] += factor * load(w + (i + way) * row + v * kL);
+    }
+  for (; i < count; ++i)
+    for (int v = 0; v < kN; ++v) sums[0][v] += x[i] * load(w + i * row + v * kL);
+  for (int v = 0; v < kN; ++v) {
+    Vector<F> sum = sums[0][v];
+    for (int way = 1; way < kWays; ++way) sum += sums[way][v];
+    store(out + v * kL, load(out + v * kL) + sum);
+  }
+}
+
+// out[0..columns) += sum_i x[i] w[i, 0..columns); columns and the rows of w are padded.
+template <class F>
+void add_product(F* out, Index columns, const F* x, Index count, const F* w) {
+  constexpr Index kL = kLanes<F>;
+  Index c = 0;
+  for (; c + 8 * kL <= columns; c += 8 * kL)
+    product_block<F, 8, 1>(out + c, x, count, w + c, columns);
+  for (; c + 4 * kL <= columns; c += 4 * kL)
+    product_block<F, 4, 2>(out + c, x, count, w + c, columns);
+  for (; c + 2 * kL <= columns; c += 2 * kL)
+    product_block<F, 2, 4>(out + c, x, count, w + c, columns);
+  for (; c < columns; c += kL) product_block<F, 1, 4>(out + c, x, count, w + c, columns);
+}
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -1,0 +1,351 @@
+// The step functions of the stacks, forward and backward, for the fused recurrence (definitions:
+// stack/*.cpp). For kernel files only.
+//
+// A stack is set up over its part of the tape (kept from the forward to the backward pass) and of
+// the scratch memory. U = T - 1 updates, u = 0 .. U-1.
+//   begin(reading)                         the reading before any update
+//   forward(u, actions, reading)           update u from the action layer's output (may be
+//                                          overwritten), and the reading after it
+//   begin_backward()
+//   backward(u, reading_gradient, actions) gradient of the action layer's output of update u, for
+//                                          u = U-1 .. 0, given that of the reading after it
+#pragma once
+#include "kernel/scan_math.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+template <class F>
+struct NoStack {
+  NoStack(const ScanShape&, F*, F*) {}
+  static Index tape_size(const ScanShape&) { return 0; }
+  static Index scratch_size(const ScanShape&) { return 0; }
+  void begin(F*) {}
+  void forward(Index, F*, F*) {}
+  void begin_backward() {}
+  void backward(Index, const F*, F*) {}
+};
+
+// Rows of the action layer: push, pop, no_op | vector.
+template <class F>
+struct SuperpositionScan {
+  Index updates, m;
+  F* actions;  // U x (3 + m): probabilities and pushed vector
+  F* cells;    // the cells after each update that later readings can see, top first
+  F* gradient[2];
+
+  SuperpositionScan(const ScanShape& shape, F* tape, F* scratch)
+      : updates(shape.steps - 1), m(shape.size), actions(tape) {
+    cells = actions + updates * (3 + m) + kScanPadding;
+    gradient[0] = scratch;
+    gradient[1] = scratch + (updates + 2) * m;
+  }
+  static Index tape_size(const ScanShape& shape) {
+    Index total = 0;
+    for (Index u = 0; u < shape.steps - 1; ++u) total += depth(shape.steps - 1, u);
+    return (shape.steps - 1) * (3 + shape.size) + kScanPadding + total * shape.size;
+  }
+  static Index scratch_size(const ScanShape& shape) { return 2 * (shape.steps + 1) * shape.size; }
+
+  // After update u a cell is u + 1 deep at most, and of use no deeper than pops can still reach.
+  static Index depth(Index updates, Index u) { return u + 1 < updates - u ? u + 1 : updates - u; }
+  Index depth(Index u) const { return depth(updates, u); }
+
+  F* cells_after = nullptr;  // of the last update made or undone
+
+  void begin(F* reading) {
+    clear(reading, m);
+    cells_after = nullptr;
+  }
+
+  void forward(Index u, F* given, F* reading) {
+    F* a = actions + u * (3 + m);
+    F largest = given[0] > given[1] ? given[0] : given[1];
+    if (given[2] > largest) largest = given[2];
+    F weight[kScanPadding] = {};
+    for (int k = 0; k < 3; ++k) weight[k] = given[k] - largest;
+    exp_all(weight, kScanPadding);
+    const F total = weight[0] + weight[1] + weight[2];
+    const F push = weight[0] / total, pop = weight[1] / total, stay = weight[2] / total;
+    sigmoid_all(given + 3, a + 3, m);  // writes up to a vector behind: the next row comes later
+    a[0] = push;
+    a[1] = pop;
+    a[2] = stay;
+    const F* old = cells_after;
+    const Index old_depth = u == 0 ? 0 : depth(u - 1), new_depth = depth(u);
+    F* now = u == 0 ? cells : cells_after + old_depth * m;
+    for (Index d = 0; d < new_depth; ++d) {
+      F* to = now + d * m;
+      const F* above = d == 0 ? a + 3 : old + (d - 1) * m;
+      for (Index i = 0; i < m; ++i) to[i] = push * above[i];
+      if (d < old_depth) add_scaled(to, old + d * m, stay, m);
+      if (d + 1 < old_depth) add_scaled(to, old + (d + 1) * m, pop, m);
+    }
+    cells_after = now;
+    copy(reading, now, m);
+  }
+
+  void begin_backward() {
+    cells_after = cells;
+    for (Index u = 0; u + 1 < updates; ++u) cells_after += depth(u) * m;
+    clear(gradient[0], (updates + 2) * m);
+  }
+
+  void backward(Index u, const F* reading_gradient, F* out) {
+    const F* a = actions + u * (3 + m);
+    const Index now_depth = depth(u), old_depth = u == 0 ? 0 : depth(u - 1);
+    F* now = gradient[0];  // of the cells after update u
+    F* before = gradient[1];
+    const F* old = u == 0 ? nullptr : cells_after - old_depth * m;
+    add(now, reading_gradient, m);
+    F push = dot(now, a + 3, m), pop = 0, stay = 0;
+    for (Index d = 1; d < now_depth; ++d) push += dot(now + d * m, old + (d - 1) * m, m);
+    for (Index d = 0; d < now_depth && d < old_depth; ++d) stay += dot(now + d * m, old + d * m, m);
+    for (Index d = 0; d < now_depth && d + 1 < old_depth; ++d)
+      pop += dot(now + d * m, old + (d + 1) * m, m);
+    clear(before, (old_depth + 1) * m);
+    for (Index d = 0; d < old_depth; ++d) {
+      if (d < now_depth) add_scaled(before + d * m, now + d * m, a[2], m);
+      if (d + 1 < now_depth) add_scaled(before + d * m, now + (d + 1) * m, a[0], m);
+      if (d >= 1 && d - 1 < now_depth) add_scaled(before + d * m, now + (d - 1) * m, a[1], m);
+    }
+    const F mean = a[0] * push + a[1] * pop + a[2] * stay;
+    out[0] = a[0] * (push - mean);
+    out[1] = a[1] * (pop - mean);
+    out[2] = a[2] * (stay - mean);
+    for (Index i = 0; i < m; ++i) out[3 + i] = a[0] * now[i] * a[3 + i] * (1 - a[3 + i]);
+    gradient[0] = before;
+    gradient[1] = now;
+    cells_after = const_cast<F*>(old);
+  }
+};
+
+// Rows of the action layer: push, pop | vector.
+template <class F>
+struct StratificationScan {
+  Index updates, m;
+  F* actions;    // U x 2: push and pop strength
+  F* vectors;    // U x m
+  F* strengths;  // after update u: u + 1 numbers at u (u + 1) / 2, bottom first
+  F *strength_gradient, *old_gradient, *above_gradient, *vector_gradient;
+
+  StratificationScan(const ScanShape& shape, F* tape, F* scratch)
+      : updates(shape.steps - 1), m(shape.size), actions(tape) {
+    vectors = actions + 2 * updates;
+    strengths = vectors + updates * m + kScanPadding;
+    strength_gradient = scratch;
+    old_gradient = strength_gradient + updates + 1;
+    above_gradient = old_gradient + updates + 1;
+    vector_gradient = above_gradient + updates + 1;
+  }
+  static Index tape_size(const ScanShape& shape) {
+    const Index u = shape.steps - 1;
+    return 2 * u + u * shape.size + kScanPadding + u * (u + 1) / 2;
+  }
+  static Index scratch_size(const ScanShape& shape) { return (3 + shape.size) * shape.steps; }
+
+  F* after(Index u) const { return strengths + u * (u + 1) / 2; }
+
+  void begin(F* reading) { clear(reading, m); }
+
+  void forward(Index u, F* given, F* reading) {
+    F both[kScanPadding] = {given[0], given[1]};
+    sigmoid_all(both, both, 2);
+    const F push = both[0], pop = both[1];
+    actions[2 * u] = push;
+    actions[2 * u + 1] = pop;
+    tanh_all(given + 2, vectors + u * m, m);
+    const F* old = u == 0 ? nullptr : after(u - 1);
+    F* now = after(u);
+    F above = 0;
+    for (Index i = u; i-- > 0;) {
+      const F cut = pop - above;
+      const F left = cut > 0 ? old[i] - cut : old[i];
+      now[i] = left > 0 ? left : F(0);
+      above += old[i];
+    }
+    now[u] = push;
+    clear(reading, m);
+    above = 0;
+    for (Index i = u + 1; i-- > 0 && above < 1;) {
+      const F room = 1 - above;
+      add_scaled(reading, vectors + i * m, now[i] <= room ? now[i] : room, m);
+      above += now[i];
+    }
+  }
+
+  void begin_backward() {
+    clear(strength_gradient, updates + 1);
+    clear(vector_gradient, updates * m);
+  }
+
+  void backward(Index u, const F* reading_gradient, F* out) {
+    const F* now = after(u);
+    F* gradient = strength_gradient;
+    // Reading: shares from the top; the last one is what room is left.
+    F above = 0;
+    Index lowest = u + 1;
+    for (Index i = u + 1; i-- > 0 && above < 1;) {
+      const F room = 1 - above;
+      const F slope = dot(reading_gradient, vectors + i * m, m);
+      const bool whole = now[i] <= room;
+      add_scaled(vector_gradient + i * m, reading_gradient, whole ? now[i] : room, m);
+      above_gradient[i] = whole ? F(0) : -slope;
+      if (whole) gradient[i] += slope;
+      above += now[i];
+      lowest = i;
+    }
+    F below = 0;
+    for (Index i = lowest; i <= u; ++i) {
+      gradient[i] += below;
+      below += above_gradient[i];
+    }
+    // Update.
+    const F push = actions[2 * u], pop = actions[2 * u + 1];
+    F pop_gradient = 0;
+    const F* old = u == 0 ? nullptr : after(u - 1);
+    above = 0;
+    for (Index i = u; i-- > 0;) {
+      const F g = now[i] > 0 ? gradient[i] : F(0);
+      const bool cut = pop - above > 0;
+      old_gradient[i] = g;
+      above_gradient[i] = cut ? g : F(0);
+      if (cut) pop_gradient -= g;
+      above += old[i];
+    }
+    below = 0;
+    for (Index i = 0; i < u; ++i) {
+      old_gradient[i] += below;
+      below += above_gradient[i];
+    }
+    out[0] = gradient[u] * push * (1 - push);
+    out[1] = pop_gradient * pop * (1 - pop);
+    const F* v = vectors + u * m;
+    const F* dv = vector_gradient + u * m;
+    for (Index i = 0; i < m; ++i) out[2 + i] = dv[i] * (1 - v[i] * v[i]);
+    strength_gradient = old_gradient;
+    old_gradient = gradient;
+  }
+};
+
+// Rows of the action layer: C x W transition scores.
+template <class F>
+struct NondeterministicScan {
+  ScanShape shape;
+  Index c, w, row;  // row: padded C * W
+  F* weights;       // U x row
+  NondeterministicMemory<F> memory;
+  F *gradient, *weight_gradient;
+  NondeterministicKernel<F> kernel;
+
+  NondeterministicScan(const ScanShape& given, F* tape, F* scratch);
+  static Index tape_size(const ScanShape& shape) {
+    const auto& z = shape.automaton;
+    const Index c = z.configurations(), row = scan_padded(c * z.actions());
+    return scan_padded(z.steps * row + kScanPadding + 2 * z.nodes() * c) +
+           shape.column_start[z.nodes()] + z.nodes() * z.popped_node();
+  }
+  static Index scratch_size(const ScanShape& shape) {
+    const auto& z = shape.automaton;
+    const Index c = z.configurations();
+    return shape.column_start[z.nodes()] + z.popped_row() + scan_padded(c * z.actions()) +
+           scan_padded(c);
+  }
+
+  void read(Index node, F* reading) const {
+    const F* u = memory.forward + node * c;
+    if (shape.state_symbol) return copy(reading, u, c);
+    const Index s = memory.size.symbols;
+    clear(reading, s);
+    for (Index b = 0; b < c; ++b) reading[b % s] += u[b];
+  }
+
+  void begin(F* reading) {
+    const Index behind = shape.column_start[2];
+    clear(memory.columns, behind);
+    if (shape.reexposed) memory.columns[shape.column_start[1]] = 1;
+    clear(memory.forward, 2 * c);
+    memory.forward[0] = memory.forward[c] = 1;
+    read(1, reading);
+  }
+
+  void forward(Index u, F* given, F* reading) {
+    F* used = weights + u * row;
+    const F* from = memory.forward + (u + 1) * c;
+    if (shape.normalized) {
+      for (Index a = 0; a < c; ++a) {
+        F largest = given[a * w];
+        for (Index k = 1; k < w; ++k)
+          if (given[a * w + k] > largest) largest = given[a * w + k];
+        for (Index k = 0; k < w; ++k) used[a * w + k] = given[a * w + k] - largest;
+      }
+    } else {
+      // A common factor changes nothing: the largest weight that can be used becomes 1.
+      F largest = 0;
+      bool any = false;
+      for (Index a = 0; a < c; ++a)
+        for (Index k = 0; from[a] > 0 && k < w; ++k)
+          if (!any || given[a * w + k] > largest) largest = given[a * w + k], any = true;
+      for (Index k = 0; k < c * w; ++k) used[k] = given[k] - largest;
+    }
+    for (Index k = c * w; k < row; ++k) used[k] = 0;
+    exp_all(used, row);
+    for (Index a = 0; a < c; ++a) {
+      F* to = used + a * w;
+      F factor = from[a] > 0 ? F(1) : F(0);
+      if (shape.normalized) {
+        F sum = 0;
+        for (Index k = 0; k < w; ++k) sum += to[k];
+        factor = 1 / sum;
+      }
+      for (Index k = 0; k < w; ++k) to[k] = factor == 0 ? F(0) : to[k] * factor;
+    }
+    kernel.step(memory, u + 2, used);
+    read(u + 2, reading);
+  }
+
+  void begin_backward() { clear(memory.forward_gradients, memory.size.popped_row()); }
+
+  void backward(Index u, const F* reading_gradient, F* out) {
+    const Index s = memory.size.symbols;
+    for (Index b = 0; b < c; ++b) gradient[b] = reading_gradient[shape.state_symbol ? b : b % s];
+    const F* used = weights + u * row;
+    kernel.step_backward(memory, u + 2, memory.size.steps + 1, used, gradient, weight_gradient);
+    for (Index a = 0; a < c; ++a) {
+      const F* to = used + a * w;
+      const F* slope = weight_gradient + a * w;
+      const F mean = shape.normalized ? dot(to, slope, w) : F(0);
+      for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
+    }
+  }
+};
+
+NondeterministicKernel<float> nondeterministic_kernel_f(int states, int symbols);
+NondeterministicKernel<double> nondeterministic_kernel_d(int states, int symbols);
+
+template <class F>
+NondeterministicScan<F>::NondeterministicScan(const ScanShape& given, F* tape, F* scratch)
+    : shape(given),
+      c(given.automaton.configurations()),
+      w(given.automaton.actions()),
+      row(scan_padded(c * w)),
+      weights(tape) {
+  const auto& z = given.automaton;
+  F* forward = weights + z.steps * row + kScanPadding;
+  F* columns = tape + scan_padded(z.steps * row + kScanPadding + 2 * z.nodes() * c);
+  memory = {z,
+            given.column_start,
+            columns,
+            forward,
+            forward + z.nodes() * c,
+            columns + given.column_start[z.nodes()],
+            scratch,
+            scratch + given.column_start[z.nodes()]};
+  weight_gradient = memory.forward_gradients + z.popped_row();
+  gradient = weight_gradient + row;
+  if constexpr (sizeof(F) == sizeof(float))
+    kernel = nondeterministic_kernel_f(z.states, z.symbols);
+  else
+    kernel = nondeterministic_kernel_d(z.states, z.symbols);
+}
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

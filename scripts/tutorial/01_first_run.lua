@@ -51,9 +51,10 @@ print('For example: ' .. grammar:sample { length = options.lengths[1], seed = op
 --
 -- Where training ends up depends on where it starts. So each model starts several times, for a few
 -- epochs, and the start that does best on the validation strings goes on. The test strings have no
--- say in this.
+-- say in this. The trainer itself shows its progress and a line for every epoch.
 local function learn(name, stack)
   local best
+  local trial = math.min(options.trial_epochs, options.epochs)
   for restart = 1, options.restarts do
     local trainer = pd.train.trainer {
       model = pd.model.language_model {
@@ -69,18 +70,15 @@ local function learn(name, stack)
     local reached
     for epoch in trainer:epochs() do
       reached = epoch.cross_entropy_difference
-      if epoch.epoch >= math.min(options.trial_epochs, options.epochs) then break end
+      if epoch.epoch >= trial then break end
     end
-    print(('%s, restart %d: %.4f nats above the bound after %d epochs')
-      :format(name, restart, reached, math.min(options.trial_epochs, options.epochs)))
+    print(('%s, restart %d: %.4f nats above the bound after %d epochs'):format(name, restart, reached, trial))
     if not best or reached < best.reached then
       best = { trainer = trainer, reached = reached, restart = restart }
     end
   end
   print(('%s: going on with restart %d'):format(name, best.restart))
-  for epoch in best.trainer:epochs() do
-    print(('  epoch %2d  %.4f nats above the bound'):format(epoch.epoch, epoch.cross_entropy_difference))
-  end
+  for _ in best.trainer:epochs() do end
   return best.trainer
 end
 
@@ -94,10 +92,12 @@ for _, model in ipairs {
   local learned = pd.train.load_model(trainer:run_folder())
   local result = pd.train.evaluate(learned, test)
   local history = trainer:history()
-  local seconds, updates = 0, history[#history].updates
-  for _, epoch in ipairs(history) do seconds = seconds + epoch.updates / epoch.updates_per_second end
+  local milliseconds = 0
+  for _, epoch in ipairs(history) do
+    milliseconds = milliseconds + 1000 / epoch.updates_per_second / #history
+  end
   rows[#rows + 1] = { model.name, bound, result.cross_entropy, result.cross_entropy - bound,
-    learned:parameter_count(), 1000 * seconds / updates }
+    learned:parameter_count(), milliseconds }
   histories[#histories + 1] = { name = model.name, history = history }
 end
 

@@ -49,7 +49,7 @@ local function trainer_for(kind)
   local folder = run:path(kind)
   if files.exists(folder .. '/checkpoints/last.safetensors') then
     print(kind .. ': going on where the run before stopped')
-    return pd.train.resume(folder)
+    return pd.train.resume(folder, { progress = false })
   end
   local stack = { kind = kind }
   for name, value in pairs(settings[kind] or {}) do stack[name] = value end
@@ -60,7 +60,7 @@ local function trainer_for(kind)
     },
     train = train, valid = valid, epochs = options.epochs,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate },
-    seed = options.seed, run_folder = folder,
+    seed = options.seed, run_folder = folder, progress = false,
   }
 end
 
@@ -68,7 +68,7 @@ local rows, histories = {}, {}
 for _, kind in ipairs(options.stacks) do
   local trainer = trainer_for(kind)
   for epoch in trainer:epochs() do
-    print(('%s: epoch %d, %.4f nats above the bound')
+    print(('%s, epoch %d: %.4f nats above the bound')
       :format(kind, epoch.epoch, epoch.cross_entropy_difference))
   end
   local history = trainer:history()

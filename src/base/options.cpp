@@ -187,7 +187,8 @@ std::string nearest_names(std::string_view wanted, const std::vector<std::string
   for (const auto& name : valid) {
     const bool prefix = !wanted.empty() && name.starts_with(wanted);
     const std::size_t distance = prefix ? 1 : edit_distance(wanted, name);
-    if (distance > best) continue;
+    // Names that have nothing in common are not near, however short they are.
+    if (distance > best || distance >= std::max(wanted.size(), name.size())) continue;
     if (distance < best) nearest.clear();
     best = distance;
     nearest.push_back(name);

@@ -1,8 +1,9 @@
 #include "train/run_folder.h"
 
-#include <charconv>
+#include <cmath>
 
 #include "base/check.h"
+#include "task/dataset_text.h"
 
 namespace pushdown {
 namespace {
@@ -18,30 +19,16 @@ Path best_file(const Path& folder) { return folder / "checkpoints" / "best.safet
 Path data_file(const Path& folder, const char* name) { return folder / "data" / name; }
 constexpr const char* kTrain = "train.txt";
 constexpr const char* kValid = "valid.txt";
-constexpr const char* kLogProbabilities = "valid_log_probabilities.txt";
 
-std::string text_of(const Dataset& dataset) {
-  std::string text;
-  for (const auto& word : dataset.words()) {
-    for (std::size_t i = 0; i < word.size(); ++i) {
-      if (i > 0) text += ' ';
-      text += dataset.alphabet().symbol(word[i]);
-    }
-    text += '\n';
-  }
-  return text;
+// The log-probabilities of training strings are not needed, and may take long to compute.
+std::string stored_text(const Dataset& dataset, bool with_log_probabilities) {
+  return to_text(with_log_probabilities ? dataset : Dataset(dataset.alphabet(), dataset.words()));
 }
 
 std::string checksum(std::string_view text) {  // FNV-1a, against accidents
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
   return fmt::format("{:016x}", hash);
-}
-
-std::string numbers_text(const std::vector<double>& numbers) {
-  std::string text;
-  for (const double number : numbers) text += fmt::format("{}\n", number);  // shortest exact form
-  return text;
 }
 
 template <class Line>
@@ -53,42 +40,20 @@ void for_each_line(std::string_view text, Line line) {
   }
 }
 
-std::vector<double> read_numbers(const Path& path) {
-  std::vector<double> numbers;
-  for_each_line(read_file(path), [&](int number, std::string_view line) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(line.data(), line.data() + line.size(), value);
-    if (error != std::errc() || end != line.data() + line.size())
-      fail_environment(kWhere, "'{}' line {} is not a number: '{}'", path.string(), number, line);
-    numbers.push_back(value);
-  });
-  return numbers;
-}
-
-std::shared_ptr<const Dataset> read_data(const Path& folder, const char* name,
-                                         const Alphabet& alphabet, const Json& description) {
+DatasetPtr read_data(const Path& folder, const char* name, const Alphabet& alphabet,
+                     const Json& description) {
   const Path path = data_file(folder, name);
   const std::string text = read_file(path);
-  if (checksum(text) != description.at("checksum").get<std::string>())
+  if (const auto before = description.at("checksum").get<std::string>(); checksum(text) != before)
     fail_environment(kWhere, "'{}' is not what it was when the run began (checksum {}, was {})",
-                     path.string(), checksum(text), description.at("checksum").dump());
-  std::vector<Word> words;
-  for_each_line(text, [&](int number, std::string_view line) {
-    try {
-      words.push_back(alphabet.parse(line));
-    } catch (const std::invalid_argument& error) {
-      fail_environment(kWhere, "'{}' line {}: {}", path.string(), number, error.what());
-    }
-  });
-  const Path numbers = data_file(folder, kLogProbabilities);
-  if (name == kValid && fs::exists(numbers)) {
-    auto values = read_numbers(numbers);
-    if (values.size() != words.size())
-      fail_environment(kWhere, "'{}' has {} lines for {} strings", numbers.string(), values.size(),
-                       words.size());
-    return std::make_shared<Dataset>(alphabet, std::move(words), std::move(values));
+                     path.string(), checksum(text), before);
+  try {
+    auto dataset = std::make_shared<Dataset>(parse_dataset(text, path.string()));
+    check(dataset->alphabet() == alphabet, kWhere, "its alphabet is not the model's");
+    return dataset;
+  } catch (const std::invalid_argument& error) {
+    fail_environment(kWhere, "'{}' cannot be read: {}", path.string(), error.what());
   }
-  return std::make_shared<Dataset>(alphabet, std::move(words));
 }
 
 Json parse_json(const Path& path) {
@@ -162,14 +127,12 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Dataset& trai
   make_writable_folder(folder / "checkpoints");
   if (!ours) {
     // The checkpoint goes first: what a kill leaves here is no run that could be taken for sound.
-    for (const Path& path : {last_file(folder), best_file(folder), config_file(folder),
-                             metrics_file(folder), data_file(folder, kLogProbabilities),
-                             data_file(folder, kValid), folder / "log.txt", folder / "curves.svg"})
+    for (const Path& path :
+         {last_file(folder), best_file(folder), config_file(folder), metrics_file(folder),
+          data_file(folder, kValid), folder / "log.txt", folder / "curves.svg"})
       remove_file(path);
-    write_file(data_file(folder, kTrain), text_of(train));
-    if (valid != nullptr) write_file(data_file(folder, kValid), text_of(*valid));
-    if (valid != nullptr && valid->has_log_probabilities())
-      write_file(data_file(folder, kLogProbabilities), numbers_text(valid->log_probabilities()));
+    write_file(data_file(folder, kTrain), stored_text(train, false));
+    if (valid != nullptr) write_file(data_file(folder, kValid), stored_text(*valid, true));
   }
   // Last: a configuration is only there with its data.
   write_file(config_file(folder),
@@ -219,7 +182,7 @@ StoredRun read_run(const Path& folder) {
   return run;
 }
 
-Json describe_data(const Dataset& dataset, bool with_bound) {
+Json describe_data(const Dataset& dataset, bool with_log_probabilities) {
   std::size_t shortest = dataset.words().front().size(), longest = 0;
   for (const auto& word : dataset.words()) {
     shortest = std::min(shortest, word.size());
@@ -229,10 +192,12 @@ Json describe_data(const Dataset& dataset, bool with_bound) {
             {"symbols", dataset.symbol_count()},
             {"shortest", shortest},
             {"longest", longest},
-            {"checksum", checksum(text_of(dataset))}};
-  if (with_bound && dataset.has_log_probabilities()) {
-    const double bound = dataset.lower_bound();
-    if (std::isfinite(bound)) json["lower_bound"] = bound;
+            {"checksum", checksum(stored_text(dataset, with_log_probabilities))}};
+  if (with_log_probabilities && dataset.has_log_probabilities()) {
+    double sum = 0;
+    for (const double value : dataset.log_probabilities()) sum += value;
+    if (std::isfinite(sum))
+      json["lower_bound"] = -sum / static_cast<double>(dataset.symbol_count());
   }
   return json;
 }

@@ -1,8 +1,8 @@
 // The files of one training run:
 //   config.json                      everything needed to make the run again: model, trainer and
 //                                    data with all defaults, seed, version, git state, command line
-//   data/train.txt, data/valid.txt   the strings, symbols separated by spaces, one a line
-//   data/valid_log_probabilities.txt their log-probabilities under the source, where it is known
+//   data/train.txt, data/valid.txt   the strings as task/dataset_text.h writes them, those of the
+//                                    validation with their log-probabilities where known
 //   metrics.jsonl                    one JSON object a line: every epoch, updates on request
 //   checkpoints/last.safetensors     everything that resuming needs, in one file
 //   checkpoints/best.safetensors     the weights of the best epoch under their own names
@@ -52,9 +52,9 @@ struct StoredRun {
 StoredRun read_run(const Path& folder);
 bool holds_run(const Path& folder);
 
-// {strings, symbols, shortest, longest, checksum, lower_bound}: a data set in a configuration. The
-// bound is asked for only with `with_bound`, since it may take long.
-Json describe_data(const Dataset& dataset, bool with_bound);
+// {strings, symbols, shortest, longest, checksum, lower_bound}: a data set in a configuration;
+// the checksum is that of its file.
+Json describe_data(const Dataset& dataset, bool with_log_probabilities);
 
 // The model in a safetensors file that training wrote, or in a run folder (the best epoch's or the
 // last update's weights). `device` replaces the recorded one unless empty.

@@ -246,7 +246,8 @@ void Trainer::checkpoint() {
   last_checkpoint_ = Clock::now();
 }
 
-void Trainer::save(const Path& folder, bool overwrite) {
+void Trainer::save(const Path& folder, bool overwrite, const Json& about) {
+  if (about_.empty()) about_ = about;
   if (!parameters_finite()) diverged("the weights are no longer finite, they cannot be saved");
   const RunFolder target(folder, config(), *train_, valid_.get(), overwrite, history_, updates_);
   if (!best_.empty()) target.write_best(best_file());

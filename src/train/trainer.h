@@ -66,8 +66,8 @@ class Trainer {
   // not written: the last good checkpoint stays.
   void checkpoint();
   // A complete run folder, from which resume_trainer() goes on. A folder that holds another run is
-  // an error unless `overwrite`.
-  void save(const Path& folder, bool overwrite = false);
+  // an error unless `overwrite`. `about` is recorded where the constructor was not given one.
+  void save(const Path& folder, bool overwrite = false, const Json& about = Json::object());
 
   // Everything that decides how training goes on. restore() takes it back; a file that does not
   // fit is a std::runtime_error naming `file_name`, and changes nothing.

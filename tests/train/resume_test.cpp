@@ -7,6 +7,7 @@
 #include <fstream>
 #include <thread>
 
+#include "task/dataset_text.h"
 #include "train/toy.h"
 
 extern char** environ;
@@ -167,10 +168,12 @@ TEST(RunFolder, RecordsTheWholeConfiguration) {
   const auto lines = metrics_lines(folder);
   ASSERT_EQ(lines.size(), 1u);
   EXPECT_EQ(lines[0], to_json(trainer->history()[0]));
-  std::ifstream strings(folder / "data" / "train.txt");
-  std::string first;
-  std::getline(strings, first);
-  EXPECT_EQ(first, trainer->train()->alphabet().text(trainer->train()->words()[0]));
+  const auto read = [&](const char* name) {
+    return parse_dataset(read_file(folder / "data" / name), name);
+  };
+  EXPECT_EQ(read("train.txt").words(), trainer->train()->words());
+  EXPECT_FALSE(read("train.txt").has_log_probabilities());
+  EXPECT_EQ(read("valid.txt").log_probabilities(), trainer->valid()->log_probabilities());
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder))
     EXPECT_NE(entry.path().extension(), ".tmp") << entry.path();
 }
@@ -244,7 +247,7 @@ TEST(RunFolder, DamageIsNamed) {
          "position");
   damage("checkpoints/last.safetensors", replace("optimizer.steps", "optimizer.stepz"), "steps");
   damage("data/train.txt", cut, "not what it was");
-  damage("data/valid_log_probabilities.txt", cut, "line");
+  damage("data/valid.txt", empty, "not what it was");
   std::filesystem::remove(folder / "checkpoints" / "last.safetensors");
   EXPECT_CONTAINS(problem(), "has no checkpoint");
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { load_model(folder, "last"); }), "missing");

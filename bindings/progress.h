@@ -1,0 +1,46 @@
+// How far a long computation is: on a terminal one line at its foot, rewritten at most ten times a
+// second and cleared in the end; elsewhere a logged line every ten seconds. All of it goes to
+// stderr.
+#pragma once
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace pushdown {
+
+struct ProgressState {
+  std::string title;  // "epoch 3 of 200"
+  std::int64_t done = 0, total = 0;
+  std::string unit;  // "updates"
+  std::string note;  // "loss 0.7312"
+};
+
+class ProgressLine {
+ public:
+  enum class Style { automatic, terminal, plain, silent };
+
+  explicit ProgressLine(Style style = Style::automatic);
+  ~ProgressLine() { clear(); }
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  // Cheap when it is too early to show anything. A new title starts the clock anew.
+  void show(const ProgressState& state);
+  void clear();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  Style style_;
+  std::string title_;
+  std::int64_t first_ = 0;  // items that were done before the clock started
+  Clock::time_point start_, next_;
+  bool visible_ = false;
+};
+
+// "epoch 3 of 200 [====>    ] 345/1000 62.1/s 0:12 left  loss 0.73", at most `width` columns.
+// `seconds` have passed since `first` items were done.
+std::string progress_text(const ProgressState& state, std::int64_t first, double seconds,
+                          int width);
+
+}  // namespace pushdown

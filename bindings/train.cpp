@@ -1,0 +1,361 @@
+// pd.train: trainers, evaluation, run folders.
+#include <fmt/chrono.h>
+
+#include <filesystem>
+
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/dataset.h"
+#include "bindings/interrupt.h"
+#include "bindings/kinds.h"
+#include "bindings/log.h"
+#include "bindings/model.h"
+#include "bindings/modules.h"
+#include "bindings/options.h"
+#include "bindings/progress.h"
+#include "bindings/session.h"
+#include "train/trainer.h"
+
+namespace pushdown {
+
+// A trainer as Lua sees it: with progress, log and curves.
+struct Training {
+  std::unique_ptr<Trainer> trainer;
+  bool progress = true;
+  double drawing_seconds = 0;  // what the last drawing of the curves took
+  std::chrono::steady_clock::time_point drawn;
+};
+// What trainer:epochs() returns.
+struct Epochs {
+  std::shared_ptr<Training> training;
+};
+
+template <>
+struct ClassName<Training> {
+  static constexpr const char* value = "Trainer";
+};
+template <>
+struct ClassName<Epochs> {
+  static constexpr const char* value = "Epochs";
+};
+
+namespace {
+
+using TrainingPtr = std::shared_ptr<Training>;
+
+// The words of the command line as `arg` holds them: the program's own at negative indices.
+Json command_line(lua_State* L) {
+  std::map<int, std::string> words;
+  lua_getglobal(L, "arg");
+  if (lua_istable(L, -1))
+    for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1))
+      if (lua_type(L, -2) == LUA_TNUMBER && lua_type(L, -1) == LUA_TSTRING)
+        words[static_cast<int>(lua_tointeger(L, -2))] = lua_tostring(L, -1);
+  lua_pop(L, 1);
+  Json list = Json::array();
+  for (const auto& [index, word] : words) list.push_back(word);
+  return list;
+}
+
+// What a run folder records beside the options.
+Json about_now(lua_State* L) {
+  std::error_code ignored;
+  const auto folder = std::filesystem::current_path(ignored);
+  return {{"version", PUSHDOWN_VERSION},
+          {"started", fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)))},
+          {"command_line", command_line(L)},
+          {"working_directory", folder.string()},
+          {"git", git_state(folder)}};
+}
+
+TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optional<bool> progress) {
+  auto training = std::make_shared<Training>();
+  training->trainer = std::move(trainer);
+  training->progress = progress.value_or(true);
+  training->trainer->callbacks.should_stop = interrupt_check(L);
+  return training;
+}
+
+TrainingPtr make_trainer(lua_State* L, OptionTable options) {
+  auto model = options.require<std::shared_ptr<LanguageModel>>("model");
+  auto train = options.require<std::shared_ptr<Dataset>>("train");
+  auto valid = options.take<std::shared_ptr<Dataset>>("valid");
+  const auto progress = options.take<bool>("progress");
+  Json rest = options.rest();
+  if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
+  // Asking git takes milliseconds and is only worth them for a record.
+  const Json about = rest.contains("run_folder") ? about_now(L) : Json::object();
+  return watched(L, std::make_unique<Trainer>(model, train, valid.value_or(nullptr), rest, about),
+                 progress);
+}
+
+TrainingPtr resume(lua_State* L, const std::string& folder, OptionTable options) {
+  const auto progress = options.take<bool>("progress");
+  return watched(L, resume_trainer(folder, options.rest(), about_now(L)), progress);
+}
+
+// "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
+std::string epoch_line(const EpochMetrics& epoch) {
+  std::string text = fmt::format("epoch {}: ", epoch.epoch);
+  if (epoch.cross_entropy)
+    text += fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
+  else
+    text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
+  if (epoch.cross_entropy_difference)
+    text += fmt::format(", {:.4f} above the lower bound", *epoch.cross_entropy_difference);
+  text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,
+                      epoch.learning_rate);
+  if (epoch.improved) text += ", best so far";
+  return text;
+}
+
+Json history_of(const Trainer& trainer) {
+  Json list = Json::array();
+  for (const auto& epoch : trainer.history()) list.push_back(to_json(epoch));
+  return list;
+}
+
+// pushdown.plot draws; a failure is told and costs nothing else.
+void draw_curves(lua_State* L, const Trainer& trainer, const Path& folder) {
+  if (trainer.history().empty()) return;
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 8, "drawing curves");
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.plot");
+  bool drawn = lua_pcall(L, 1, 1, 0) == 0;
+  if (drawn) {
+    lua_getfield(L, -1, "curves");
+    lua_createtable(L, 0, 2);
+    Value<std::string>::push(L, (folder / "curves.svg").string());
+    lua_setfield(L, -2, "path");
+    Value<Json>::push(L, history_of(trainer));
+    lua_setfield(L, -2, "history");
+    drawn = lua_pcall(L, 1, 0, 0) == 0;
+  }
+  const char* message = drawn ? nullptr : lua_tostring(L, -1);
+  const std::string reason = message != nullptr ? message : "an error";
+  lua_settop(L, top);
+  if (drawn) return;
+  stop_if_interrupted(L);
+  log_message("warn", fmt::format("the learning curves were not drawn: {}", reason));
+}
+
+// After an epoch, unless drawing would take a noticeable part of the time.
+void draw_when_due(lua_State* L, Training& training) {
+  const Path* folder = training.trainer->run_folder();
+  if (folder == nullptr) return;
+  const auto now = std::chrono::steady_clock::now();
+  const double since = std::chrono::duration<double>(now - training.drawn).count();
+  if (since < 20 * training.drawing_seconds && training.trainer->finished().empty()) return;
+  draw_curves(L, *training.trainer, *folder);
+  training.drawn = std::chrono::steady_clock::now();
+  training.drawing_seconds = std::chrono::duration<double>(training.drawn - now).count();
+}
+
+// The rest of the running epoch, with a line of progress on stderr.
+std::optional<EpochMetrics> epoch_with_progress(Training& training) {
+  Trainer& trainer = *training.trainer;
+  if (!training.progress) return trainer.run_epoch();
+  ProgressLine line;
+  // Formatting costs more than a small update: only when something can be shown.
+  auto next_look = std::chrono::steady_clock::now();
+  trainer.callbacks.progress = [&](const Progress& progress) {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_look && progress.done > 1) return;
+    next_look = now + std::chrono::milliseconds(50);
+    line.show({fmt::format("{} {} of {}", progress.validating ? "validating epoch" : "epoch",
+                           progress.epoch, progress.epochs),
+               progress.done, progress.total, progress.validating ? "batches" : "updates",
+               fmt::format("loss {:.4f}", progress.loss)});
+  };
+  // The line does not outlive this call, whatever ends it.
+  const std::shared_ptr<void> forget(nullptr, [&](void*) { trainer.callbacks.progress = nullptr; });
+  return trainer.run_epoch();
+}
+
+std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
+  Training& training = *epochs.training;
+  Trainer& trainer = *training.trainer;
+  if (!trainer.finished().empty()) return std::nullopt;
+  const char* level = training.progress ? "info" : "debug";
+  std::shared_ptr<void> log_file;
+  if (trainer.run_folder() != nullptr)
+    log_file = add_log_file((*trainer.run_folder() / "log.txt").string());
+  if (trainer.updates_done() == 0)
+    log_message(level, fmt::format("training: {} strings, {} updates an epoch, {} parameters",
+                                   trainer.train()->size(), trainer.updates_per_epoch(),
+                                   trainer.model()->parameter_count()));
+  std::optional<EpochMetrics> metrics;
+  const double rate = trainer.learning_rate();
+  try {
+    metrics = epoch_with_progress(training);
+  } catch (const std::runtime_error& error) {
+    if (log_file) log_message("error", error.what());
+    throw;
+  }
+  if (!metrics) {
+    log_message(level, fmt::format("interrupted at update {}", trainer.updates_done()));
+    stop_if_interrupted(L);
+    throw std::runtime_error("interrupted");
+  }
+  log_message(level, epoch_line(*metrics));
+  if (trainer.learning_rate() != rate)
+    log_message(level, fmt::format("the learning rate falls to {:.3g} after {} epochs without "
+                                   "improvement",
+                                   trainer.learning_rate(), metrics->epochs_since_improvement));
+  if (!trainer.finished().empty())
+    log_message(level, fmt::format("training ends: {}; best was epoch {}", trainer.finished(),
+                                   metrics->best_epoch));
+  draw_when_due(L, training);
+  return to_json(*metrics);
+}
+
+Json step(lua_State* L, Training& training) {
+  const auto metrics = training.trainer->step();
+  if (!metrics) {
+    stop_if_interrupted(L);
+    throw std::runtime_error("interrupted");
+  }
+  return to_json(*metrics);
+}
+
+void save(lua_State* L, Training& training, const std::string& folder, OptionTable options) {
+  const auto overwrite = options.take<bool>("overwrite").value_or(false);
+  options.finish("trainer.save", {"overwrite"});
+  training.trainer->save(folder, overwrite, about_now(L));
+  draw_curves(L, *training.trainer, folder);
+}
+
+const std::vector<OptionSpec>& evaluation_options() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("batch", 10, "strings of equal length measured at once", 1),
+      integer_option("bin_width", 10, "symbols; the bins of length start at its multiples", 1)};
+  return specs;
+}
+
+Json evaluate_model(lua_State* L, const LanguageModel& model, const Dataset& dataset,
+                    const OptionTable& given) {
+  const Json options = resolve_options("train.evaluate", evaluation_options(), given.rest());
+  EvaluationOptions evaluation{options["batch"], options["bin_width"]};
+  evaluation.should_stop = interrupt_check(L);
+  const auto result = evaluate(model, dataset, evaluation);
+  if (!result) {
+    stop_if_interrupted(L);
+    throw std::runtime_error("interrupted");
+  }
+  return to_json(*result);
+}
+
+Json trainer_evaluate(lua_State* L, Training& training, const Dataset& dataset,
+                      const OptionTable& given) {
+  return evaluate_model(L, *training.trainer->model(), dataset, given);
+}
+
+LanguageModelPtr load(const std::string& path, OptionTable options) {
+  const auto which = options.take<std::string>("which").value_or("best");
+  const auto device = options.take<std::string>("device").value_or("");
+  options.finish("model.load", {"which", "device"});
+  return load_model(path, which, device);
+}
+
+std::string training_line(const Training& training) {
+  const Trainer& trainer = *training.trainer;
+  std::string text =
+      fmt::format("Trainer: {} updates, {} epochs of {} updates", trainer.updates_done(),
+                  trainer.epochs_done(), trainer.updates_per_epoch());
+  if (!trainer.history().empty())
+    text += fmt::format(", best cross-entropy {:.4f} in epoch {}",
+                        trainer.history().back().best_cross_entropy,
+                        trainer.history().back().best_epoch);
+  if (!trainer.finished().empty()) text += ", finished: " + trainer.finished();
+  return text;
+}
+
+std::string describe_trainer() {
+  std::string text = "trainer: trains a language model by gradient descent";
+  text += "\n  model              LanguageModel, required: what is trained";
+  text += "\n  train              Dataset, required: the strings to learn";
+  text += "\n  valid              Dataset, optional: decides which epoch is best";
+  text += "\n  progress           boolean, default true: show progress on stderr";
+  for (const auto& spec : trainer_options()) text += "\n  " + describe(spec);
+  return text;
+}
+
+std::vector<std::string> optimizer_names() { return row_names(optimizer_kinds()); }
+
+std::string describe_optimizer(const std::string& kind) {
+  const auto& row = find_row("train.describe_optimizer", optimizer_kinds(), kind);
+  return describe_row(row, row.options);
+}
+
+}  // namespace
+
+void bind_train(lua_State* L) {
+  {
+    Module module(L, "train", "Training, evaluation and run folders.");
+    module
+        .def<&make_trainer>(
+            "trainer",
+            "trainer{model=, train=, valid=, ...} -> Trainer  Trains a model on the strings of "
+            "`train` and chooses by `valid`; see pd.train.describe() for all options.")
+        .def<&resume>("resume",
+                      "resume(folder, {epochs=, ...}) -> Trainer  Goes on with the run in a "
+                      "folder, bit for bit, with changed limits if given.")
+        .def<&describe_trainer>("describe", "describe() -> string  The options of trainer.")
+        .def<&optimizer_names>("optimizers", "optimizers() -> table  The names of the optimizers.")
+        .def<&describe_optimizer>(
+            "describe_optimizer",
+            "describe_optimizer(kind) -> string  What an optimizer does, and its options.")
+        .def<&evaluate_model>(
+            "evaluate",
+            "evaluate(model, dataset, {batch=, bin_width=}) -> table  Cross-entropy in nats per "
+            "symbol, lower_bound and cross_entropy_difference where known, of all strings and in "
+            "`bins` by length.")
+        .def<&load>("load_model",
+                    "load_model(path, {which='best', device=}) -> LanguageModel  The model in a "
+                    "run folder or a checkpoint file.");
+    Class<Training>(module, "Trains one model; it can be stopped and goes on at any update.")
+        .def<&step>("step",
+                    "trainer:step() -> table  One update: loss (nats per symbol of the batch), "
+                    "gradient_norm, learning_rate, epoch and update.")
+        .def<[](const TrainingPtr& training) { return Epochs{training}; }>(
+            "epochs",
+            "trainer:epochs() -> iterator  `for epoch in trainer:epochs()` trains until nothing "
+            "improves or the epochs are done; each round gives the epoch's numbers.")
+        .def<&save>("save",
+                    "trainer:save(folder, {overwrite=false})  Writes a run folder from which "
+                    "pd.train.resume goes on.")
+        .def<&trainer_evaluate>("evaluate",
+                                "trainer:evaluate(dataset, {batch=, bin_width=}) -> table  "
+                                "pd.train.evaluate of the model as it is now.")
+        .def<[](const Training& t) { return history_of(*t.trainer); }>(
+            "history", "trainer:history() -> table  The numbers of every epoch so far.")
+        .def<[](const Training& t) { return t.trainer->model(); }>(
+            "model", "trainer:model() -> LanguageModel  The model that is trained.")
+        .def<[](const Training& t) { return t.trainer->options(); }>(
+            "options", "trainer:options() -> table  All options, defaults filled in.")
+        .def<[](const Training& t) -> std::optional<std::string> {
+          const Path* folder = t.trainer->run_folder();
+          return folder ? std::optional(folder->string()) : std::nullopt;
+        }>("run_folder", "trainer:run_folder() -> string  Where the run's files are, or nil.")
+        .def<[](const Training& t) -> std::optional<std::string> {
+          const auto reason = t.trainer->finished();
+          return reason.empty() ? std::nullopt : std::optional(reason);
+        }>("finished", "trainer:finished() -> string  Why training is over, or nil.")
+        .def<[](const Training& t) { return t.trainer->updates_done(); }>(
+            "updates", "trainer:updates() -> integer  Updates since training began.")
+        .def<[](const Training& t) { return t.trainer->updates_per_epoch(); }>(
+            "updates_per_epoch", "trainer:updates_per_epoch() -> integer  Batches in an epoch.")
+        .def<&training_line>("__tostring", "tostring(trainer) -> string  One line about it.");
+    Class<Epochs>(module, "The epochs of a trainer, one after the other.")
+        .def<&next_epoch>("__call",
+                          "epochs() -> table  Trains one epoch; nil when training is over.");
+  }
+  lua_getfield(L, -1, "model");
+  define(L, lua_gettop(L), "pd.model.load", "load", &thunk<&load>,
+         "load(path, {which='best', device=}) -> LanguageModel  The model in a run folder or a "
+         "checkpoint file; 'last' instead of 'best' gives the newest parameters.");
+  lua_pop(L, 1);
+}
+
+}  // namespace pushdown

@@ -25,8 +25,10 @@ std::string describe_kind(const std::string& kind) {
 // Tensors and nested tables of numbers are taken out of the options as inputs, by the names that
 // the kind declares.
 Tensor simulate(lua_State* L, OptionTable options) {
-  const auto name = options.require<std::string>("kind");
-  const StackKind& kind = find_row("stack.simulate", stack_kinds(), name);
+  const auto name = options.take<std::string>("kind");
+  check(name.has_value(), "stack.simulate", "expected a table with a 'kind', one of {}",
+        quoted_list(kinds()));
+  const StackKind& kind = find_row("stack.simulate", stack_kinds(), *name);
   NamedTensors inputs;
   for (const auto& [input, doc] : kind.inputs) {
     if (!options.has(input)) continue;
@@ -36,7 +38,7 @@ Tensor simulate(lua_State* L, OptionTable options) {
     lua_pop(L, 1);
   }
   Json rest = options.rest();
-  rest["kind"] = name;
+  rest["kind"] = *name;
   return simulate_stack(rest, inputs);
 }
 

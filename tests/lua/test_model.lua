@@ -1,0 +1,109 @@
+-- pd.model and pd.controller from Lua.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+
+local function model(options)
+  options = options or {}
+  options.alphabet = options.alphabet or { '0', '1', '#' }
+  options.dtype = options.dtype or 'float64'
+  options.seed = options.seed or 1
+  return pd.model.language_model(options)
+end
+
+test('kinds are listed and described', function()
+  test.equal(table.concat(pd.controller.kinds(), ' '), 'elman lstm gru')
+  for _, kind in ipairs(pd.controller.kinds()) do
+    test.equal(pd.controller.describe(kind):sub(1, #kind + 1), kind .. ':')
+  end
+  test.equal(pd.model.describe():find('end_symbol') ~= nil, true)
+end)
+
+test('probabilities are those of the logits', function()
+  local m = model{ stack = { kind = 'nondeterministic' } }
+  local logits = m:logits('0 1 # 1')
+  test.equal(table.concat(logits:size(), ' '), '4 3')
+  local rows, sum = logits:log_softmax(2):to_table(), 0
+  for t, symbol in ipairs{ 1, 2, 3, 2 } do sum = sum + rows[t][symbol] end
+  test.near(m:log_probability('0 1 # 1'), sum, 1e-12)
+  test.near(m:log_probability{ '0', '1', '#', '1' }, sum, 1e-12)
+  test.equal(m:log_probability(''), 0)
+end)
+
+test('the end symbol has a row and a column of its own', function()
+  local logits = model{ end_symbol = true }:logits('0 1')
+  test.equal(table.concat(logits:size(), ' '), '3 4')
+end)
+
+test('parameters are shared, settable, and counted', function()
+  local m = model{ controller = { kind = 'gru', hidden = 3 }, stack = { kind = 'superposition', size = 2 } }
+  local count = 0
+  for name, tensor in pairs(m:parameters()) do
+    test.equal(name:match('^%a+') ~= nil, true)
+    local product = 1
+    for _, size in ipairs(tensor:size()) do product = product * size end
+    count = count + product
+  end
+  test.equal(m:parameter_count(), count)
+  local before = m:log_probability('0 1 1')
+  local bias = pd.tensor({ 0.5, -0.5, 2 }, { dtype = 'float64' })
+  m:set_parameters{ ['output.bias'] = bias }
+  test.near(m:parameters()['output.bias'], bias)
+  test.equal(m:log_probability('0 1 1') ~= before, true)
+  local other = model{ controller = { kind = 'gru', hidden = 3 },
+    stack = { kind = 'superposition', size = 2 }, seed = 9 }
+  other:set_parameters(m:parameters())
+  test.equal(other:log_probability('0 1 1'), m:log_probability('0 1 1'))
+end)
+
+test('gradients reach the parameters', function()
+  local m = model{ stack = { kind = 'stratification', size = 3 } }
+  m:logits('0 1 # 1 0'):sum():backward()
+  for name, tensor in pairs(m:parameters()) do
+    test.equal(tensor:grad() ~= nil, true, name)
+  end
+end)
+
+test('fused and stepwise agree for every pair', function()
+  for _, controller in ipairs(pd.controller.kinds()) do
+    for _, stack in ipairs(pd.stack.kinds()) do
+      local options = { controller = { kind = controller, hidden = 5 }, stack = { kind = stack } }
+      local fused = model(options)
+      options.fused = false
+      local stepwise = model(options)
+      test.near(fused:logits('0 1 # 1 0 0'), stepwise:logits('0 1 # 1 0 0'), 1e-11)
+    end
+  end
+end)
+
+test('options say everything, the line says the main things', function()
+  local m = model{ stack = { kind = 'nondeterministic', states = 3 } }
+  test.equal(m:options().stack.states, 3)
+  test.equal(m:options().stack.symbols, 2)
+  test.equal(m:options().controller.hidden, 20)
+  test.equal(tostring(m):find('lstm controller, nondeterministic stack, 3 symbols') ~= nil, true)
+  test.equal(#m:alphabet():symbols(), 3)
+end)
+
+test('bad input is named', function()
+  local function make(options)
+    return function() return pd.model.language_model(options) end
+  end
+  test.fails('alphabet', make{})
+  test.fails('alphabet', make{ alphabet = {} })
+  test.fails('alphabet', make{ alphabet = 3 })
+  test.fails("unknown option 'stak', did you mean 'stack'", make{ alphabet = { 'a' }, stak = {} })
+  test.fails("unknown option 'hiden', did you mean 'hidden'",
+    make{ alphabet = { 'a' }, controller = { kind = 'lstm', hiden = 3 } })
+  test.fails("did you mean 'lstm'", make{ alphabet = { 'a' }, controller = { kind = 'lstn' } })
+  test.fails("'kind'", make{ alphabet = { 'a' }, controller = { hidden = 3 } })
+  test.fails('dtype', make{ alphabet = { 'a' }, dtype = 'float16' })
+  test.fails('device', make{ alphabet = { 'a' }, device = 'tpu' })
+  local m = model()
+  test.fails('x', function() return m:log_probability('0 x') end)
+  test.fails('output.bia', function() m:set_parameters{ ['output.bia'] = pd.tensor{ 1 } } end)
+  test.fails("'output.bias' must be 3, got 2",
+    function() m:set_parameters{ ['output.bias'] = pd.tensor{ 1, 2 } } end)
+  test.fails('LanguageModel', function() return m.log_probability({}, '0') end)
+end)
+
+test.finish()

@@ -1,0 +1,117 @@
+-- pd.stack from Lua: the documented calls, the discrete limits, gradients and bad input.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+
+test('kinds are listed and described', function()
+  test.equal(table.concat(pd.stack.kinds(), ' '),
+    'none superposition stratification nondeterministic')
+  for _, kind in ipairs(pd.stack.kinds()) do
+    test.equal(pd.stack.describe(kind):sub(1, #kind + 1), kind .. ':')
+  end
+end)
+
+test('a superposition stack with one-hot actions is a stack', function()
+  local push, pop, stay = { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }
+  local readings = pd.stack.simulate{ kind = 'superposition',
+    actions = { { push, push, stay, pop, pop, pop } },
+    vectors = { { { 5 }, { 7 }, { 9 }, { 9 }, { 9 }, { 9 } } } }
+  test.near(readings, { { { 0 }, { 5 }, { 7 }, { 7 }, { 5 }, { 0 }, { 0 } } })
+end)
+
+test('a stratification stack follows the example of its equations', function()
+  -- Push 1 with .8, 2 with .5 after popping .1, then pop .9 and push 3 with .9.
+  local readings = pd.stack.simulate{ kind = 'stratification',
+    push = { { 0.8, 0.5, 0.9 } }, pop = { { 0, 0.1, 0.9 } },
+    vectors = { { { 1 }, { 2 }, { 3 } } } }
+  test.near(readings, { { { 0 }, { 0.8 }, { 0.5 * 2 + 0.5 }, { 0.9 * 3 + 0.1 } } })
+end)
+
+-- The automaton of w w^R over two symbols: bottom 0, a = 1, b = 2; states push phase, pop phase.
+local function palindrome_weights(word)
+  local rows = {}
+  for t, symbol in ipairs(word) do
+    local step = {}
+    for q = 0, 1 do
+      for x = 0, 2 do
+        local row = {}
+        for column = 1, 14 do row[column] = 0 end
+        if q == 0 then row[1 + symbol] = 1 end
+        if x == symbol then row[1 + 12 + 1] = 1 end
+        step[q * 3 + x + 1] = row
+      end
+    end
+    rows[t] = step
+  end
+  return pd.tensor({ rows }, { dtype = 'float64', requires_grad = true })
+end
+
+test('the nondeterministic stack sees the bottom exactly behind palindromes', function()
+  for _, case in ipairs{ { { 1, 2, 2, 1 }, 0.5 }, { { 1, 2, 1, 2 }, 0 }, { { 1, 1, 1, 1 }, 0.4 } } do
+    local readings = pd.stack.simulate{ kind = 'nondeterministic', states = 2, symbols = 3,
+      reading = 'state_symbol', bottom = 'reexposed', weights = palindrome_weights(case[1]) }
+    local last = readings:to_table()[1][5]
+    test.equal(last[4] > 0, case[2] > 0)
+    local sum = 0
+    for _, value in ipairs(last) do sum = sum + value end
+    test.near(sum, 1)
+  end
+end)
+
+test('gradients flow through every input', function()
+  local weights = palindrome_weights{ 1, 2, 2, 1 }
+  local readings = pd.stack.simulate{ kind = 'nondeterministic', states = 2, symbols = 3,
+    bottom = 'reexposed', weights = weights }
+  readings[1][5][1]:backward()
+  test.equal(weights:grad():abs():sum():item() > 0, true)
+  for _, kind in ipairs{ 'superposition', 'stratification' } do
+    local vectors = pd.tensor({ { { 1, 2 }, { 3, 4 } } }, { dtype = 'float64', requires_grad = true })
+    local inputs = { kind = kind, vectors = vectors }
+    if kind == 'superposition' then
+      inputs.actions = { { { 1, 0, 0 }, { 0.5, 0.25, 0.25 } } }
+    else
+      inputs.push, inputs.pop = { { 0.5, 0.5 } }, { { 0, 0.25 } }
+    end
+    pd.stack.simulate(inputs):sum():backward()
+    test.equal(vectors:grad():abs():sum():item() > 0, true)
+  end
+end)
+
+test('logarithms and weights agree, fast and plain agree', function()
+  local logs = pd.tensor.randn({ 2, 6, 4, 10 }, { dtype = 'float64', seed = 1 })
+  local function readings(options)
+    options.kind = 'nondeterministic'
+    return pd.stack.simulate(options)
+  end
+  local wanted = readings{ weights = logs:exp() }
+  test.near(readings{ log_weights = logs }, wanted, 1e-12)
+  test.near(readings{ log_weights = logs, fast = false }, wanted, 1e-12)
+  test.near(readings{ weights = logs:exp(), fast = false }, wanted, 1e-12)
+end)
+
+test('bad input is named', function()
+  local function simulate(options)
+    return function() return pd.stack.simulate(options) end
+  end
+  test.fails("'kind'", simulate{})
+  test.fails("did you mean 'superposition'", simulate{ kind = 'superpositon' })
+  test.fails('no data structure', simulate{ kind = 'none' })
+  test.fails("'actions' %(any x any x 3%) is missing",
+    simulate{ kind = 'superposition', vectors = { { { 1 } } } })
+  test.fails("'actions' must be any x any x 3, got 1 x 1 x 2",
+    simulate{ kind = 'superposition', vectors = { { { 1 } } }, actions = { { { 1, 0 } } } })
+  test.fails("unknown option 'vector'",
+    simulate{ kind = 'superposition', vector = 3, actions = { { { 1, 0, 0 } } }, vectors = { { { 1 } } } })
+  test.fails("'weights' must be any x any x 4 x 10, got 1 x 1 x 1 x 1",
+    simulate{ kind = 'nondeterministic', weights = { { { { 1 } } } } })
+  test.fails("either 'weights' or 'log_weights'", simulate{ kind = 'nondeterministic' })
+  test.fails('must not be negative', simulate{ kind = 'nondeterministic', states = 1, symbols = 1,
+    weights = { { { { 1, -1, 0 } } } } })
+  test.fails("'states' must be an integer",
+    simulate{ kind = 'nondeterministic', states = 'two', weights = { { { { 1 } } } } })
+  test.fails("'bottom' must be one of 'original' and 'reexposed', got \"orginal\"; did you mean 'original'",
+    simulate{ kind = 'nondeterministic', bottom = 'orginal', weights = { { { { 1 } } } } })
+  test.fails('vectors', simulate{ kind = 'superposition', actions = { { { 1, 0, 0 } } },
+    vectors = { { { 1 }, { 2, 3 } } } })
+end)
+
+test.finish()

@@ -33,8 +33,14 @@ Tensor simulate(lua_State* L, OptionTable options) {
   for (const auto& [input, doc] : kind.inputs) {
     if (!options.has(input)) continue;
     options.push(input);
-    inputs[input] = lua_istable(L, -1) ? tensor_from_lua(L, lua_gettop(L), at::kDouble)
-                                       : Value<Tensor>::get(L, lua_gettop(L));
+    try {
+      inputs[input] = lua_istable(L, -1) ? tensor_from_lua(L, lua_gettop(L), at::kDouble)
+                                         : Value<Tensor>::get(L, lua_gettop(L));
+    } catch (WrongType& error) {
+      error.index = 1;
+      error.path = "." + input + error.path;
+      throw;
+    }
     lua_pop(L, 1);
   }
   Json rest = options.rest();

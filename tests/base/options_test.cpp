@@ -37,11 +37,17 @@ TEST(Options, RefusesUnknownKeysWithTheNearest) {
 }
 
 TEST(Options, NamesKeyExpectedAndGot) {
-  EXPECT_EQ(message_of([] { resolve_options("s", kSpecs, Json{{"states", "two"}}); }),
+  EXPECT_EQ(message_of([] {
+              resolve_options("s", kSpecs, Json{{"states", "two"}});
+            }),
             "[s] option 'states' must be an integer, got \"two\"");
-  EXPECT_EQ(message_of([] { resolve_options("s", kSpecs, Json{{"states", 0}}); }),
+  EXPECT_EQ(message_of([] {
+              resolve_options("s", kSpecs, Json{{"states", 0}});
+            }),
             "[s] option 'states' must be at least 1, got 0");
-  EXPECT_EQ(message_of([] { resolve_options("s", kSpecs, Json{{"states", 1.5}}); }),
+  EXPECT_EQ(message_of([] {
+              resolve_options("s", kSpecs, Json{{"states", 1.5}});
+            }),
             "[s] option 'states' must be an integer, got 1.5");
   const auto text = message_of([] { resolve_options("s", kSpecs, Json{{"bottom", "orginal"}}); });
   EXPECT_NE(text.find("did you mean 'original'?"), text.npos) << text;
@@ -50,10 +56,12 @@ TEST(Options, NamesKeyExpectedAndGot) {
 TEST(Registry, UnknownKindListsTheValidOnes) {
   using Row = RegistryRow<int (*)()>;
   const std::vector<Row> rows{{"lstm", "", {}, nullptr}, {"gru", "", {}, nullptr}};
-  EXPECT_EQ(message_of([&] { find_row("controller", rows, "lstn"); }),
-            "[controller] unknown kind 'lstn', did you mean 'lstm'?; the kinds are 'lstm' and 'gru'");
-  EXPECT_NE(message_of([&] { resolve_kind("controller", rows, Json{{"kind", "gru"}, {"x", 1}}); })
-                .find("there are no options"),
+  EXPECT_EQ(
+      message_of([&] { find_row("controller", rows, "lstn"); }),
+      "[controller] unknown kind 'lstn', did you mean 'lstm'?; the kinds are 'lstm' and 'gru'");
+  EXPECT_NE(message_of([&] {
+              resolve_kind("controller", rows, Json{{"kind", "gru"}, {"x", 1}});
+            }).find("there are no options"),
             std::string::npos);
 }
 

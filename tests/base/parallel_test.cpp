@@ -24,9 +24,10 @@ TEST_P(Parallel, EveryItemRunsOnce) {
 }
 
 TEST_P(Parallel, FirstErrorComesBackAndThePoolSurvives) {
-  EXPECT_THROW(parallel_for(8, [](std::int64_t i) {
-                 if (i == 3) throw std::invalid_argument("three");
-               }),
+  EXPECT_THROW(parallel_for(8,
+                            [](std::int64_t i) {
+                              if (i == 3) throw std::invalid_argument("three");
+                            }),
                std::invalid_argument);
   std::atomic<int> count{0};
   parallel_for(8, [&](std::int64_t) { ++count; });

@@ -9,7 +9,7 @@ namespace pushdown::bench {
 // count.
 double median_milliseconds(int repeats, const std::function<void()>& work);
 
-// Peak memory of the process above what it held when `start_peak` was called, MB (2^20 bytes).
+// Peak memory of the process above what it held when `start_peak` was called, MB (10^6 bytes).
 void start_peak();
 double peak_megabytes();
 

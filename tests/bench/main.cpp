@@ -18,7 +18,7 @@ double peak_at_start = 0;
 double memory_field(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);)
-    if (line.starts_with(name + ":")) return std::stod(line.substr(name.size() + 1)) / 1024;
+    if (line.starts_with(name + ":")) return std::stod(line.substr(name.size() + 1)) * 1024 / 1e6;
   return 0;
 }
 

@@ -291,6 +291,7 @@ function M.start(declaration, arguments)
     io.write(M.help(declaration))
     os.exit(0)
   end
+  io.stdout:setvbuf 'line'  -- in step with what training says on stderr, also in a file
   options.run_folder = options.run_folder or free_folder(declaration.name)
   files.make_folder(options.run_folder)
   local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size }, Run)

@@ -89,7 +89,7 @@ for _, model in ipairs {
 } do
   local trainer = learn(model.name, model.stack)
   -- The parameters of the best epoch, measured on the test strings.
-  local learned = pd.train.load_model(trainer:run_folder())
+  local learned = pd.model.load(trainer:run_folder())
   local result = pd.train.evaluate(learned, test)
   local history = trainer:history()
   local milliseconds = 0

@@ -1,6 +1,6 @@
 -- The generated pages are current, links lead somewhere, and the session of the README works.
-local test = require 'pushdown.test'
 local pd = require 'pushdown'
+local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
@@ -56,7 +56,7 @@ test('every documented name has a sentence', function()
   local count = 0
   for name, doc in pairs(pd.docs()) do
     count = count + 1
-    assert(#doc > 10 and doc:match('%.$'), name .. ': ' .. doc)
+    assert(#doc >= 10 and doc:match('%.$'), name .. ': ' .. doc)
   end
   assert(count > 50, 'names are documented: ' .. count)
 end)

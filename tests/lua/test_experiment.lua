@@ -1,4 +1,5 @@
 -- Experiments: command lines, sizes, run folders; tables, JSON and files, which they stand on.
+require 'pushdown'
 local test = require 'pushdown.test'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'

@@ -1,6 +1,6 @@
 -- Every grammar of the grammars folder loads with its defaults, samples, and knows its own samples.
-local test = require 'pushdown.test'
 local pd = require 'pushdown'
+local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
 local paths = files.find(pd.root .. '/grammars', '^[%w_]+%.lua$')

@@ -1,6 +1,6 @@
 -- The arrows of the source tree point one way (docs/architecture.md).
-local test = require 'pushdown.test'
 local pd = require 'pushdown'
+local test = require 'pushdown.test'
 local layers = dofile(pd.root .. '/scripts/tools/layers.lua')
 
 local function violations(sources) return table.concat(layers.violations(sources), '\n') end

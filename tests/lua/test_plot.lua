@@ -1,4 +1,5 @@
 -- Plots: well-formed SVG whose marks lie where the axes say, and the same charts as text.
+require 'pushdown'
 local test = require 'pushdown.test'
 local axes = require 'pushdown.plot.axes'
 local plot = require 'pushdown.plot'

@@ -1,6 +1,6 @@
 -- Every chapter of the tutorial runs, in its smallest size, and leaves what it promises.
-local test = require 'pushdown.test'
 local pd = require 'pushdown'
+local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')

@@ -31,6 +31,11 @@ double sum_of_squares(const Tensor& gradient) {
   return sum_of_squares(values.to(at::kDouble));
 }
 
+template <class T>
+void multiply(T* values, std::int64_t count, T factor) {
+  for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
+}
+
 template <class Action>
 void for_each_gradient(const ParameterList& parameters, Action action) {
   at::NoGradGuard no_grad;
@@ -56,7 +61,17 @@ double gradient_norm(const ParameterList& parameters) {
 void clip_gradient_norm(const ParameterList& parameters, double norm, double limit) {
   const double scale = limit / (norm + 1e-6);
   if (!(scale < 1)) return;
-  for_each_gradient(parameters, [&](Tensor& gradient) { gradient.mul_(scale); });
+  for_each_gradient(parameters, [&](Tensor& gradient) {
+    // A tensor operation with a scalar costs microseconds, these few numbers do not.
+    if (!gradient.is_cpu() || !gradient.is_contiguous())
+      gradient.mul_(scale);
+    else if (gradient.scalar_type() == at::kFloat)
+      multiply(gradient.data_ptr<float>(), gradient.numel(), static_cast<float>(scale));
+    else if (gradient.scalar_type() == at::kDouble)
+      multiply(gradient.data_ptr<double>(), gradient.numel(), scale);
+    else
+      gradient.mul_(scale);
+  });
 }
 
 void clip_gradient_values(const ParameterList& parameters, double limit) {

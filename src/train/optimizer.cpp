@@ -11,10 +11,10 @@ namespace {
 template <class T, class Element>
 void over_elements(Tensor& parameter, const Tensor& gradient, std::vector<Tensor>& slots,
                    Element element) {
-  T* p = parameter.data_ptr<T>();
-  const T* g = gradient.data_ptr<T>();
-  T* first = slots.empty() ? nullptr : slots[0].data_ptr<T>();
-  T* second = slots.size() < 2 ? nullptr : slots[1].data_ptr<T>();
+  T* __restrict p = parameter.data_ptr<T>();
+  const T* __restrict g = gradient.data_ptr<T>();
+  T* __restrict first = slots.empty() ? nullptr : slots[0].data_ptr<T>();
+  T* __restrict second = slots.size() < 2 ? nullptr : slots[1].data_ptr<T>();
   const std::int64_t count = parameter.numel();
   T unused = 0;
   if (second != nullptr)

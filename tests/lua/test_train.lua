@@ -1,0 +1,207 @@
+-- Training from Lua: the numbers it gives, going on after a stop, run folders, and bad input.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local scratch = os.tmpname()
+os.remove(scratch)
+assert(os.execute('mkdir -p ' .. scratch) == 0)
+local made = 0
+local function folder()
+  made = made + 1
+  return ('%s/run-%d'):format(scratch, made)
+end
+
+local grammar = pd.grammar.load('marked_reversal')
+local sampler = grammar:sampler { lengths = { 3, 9 } }
+local train, valid = sampler:dataset(60, { seed = 1 }), sampler:dataset(20, { seed = 2 })
+
+local function model(options)
+  options = options or {}
+  options.alphabet = grammar:alphabet()
+  options.controller = options.controller or { kind = 'lstm', hidden = 5 }
+  options.stack = options.stack or { kind = 'superposition', size = 2 }
+  options.seed = 3
+  return pd.model.language_model(options)
+end
+
+local function trainer(options)
+  local all = { model = model(), train = train, valid = valid, epochs = 3, seed = 1, progress = false,
+    optimizer = { kind = 'adam', learning_rate = 0.01 } }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return pd.train.trainer(all)
+end
+
+local function numbers(m)
+  local all = {}
+  for name, tensor in pairs(m:parameters()) do all[name] = tensor:to_table() end
+  return all
+end
+
+local function same(a, b)
+  for name, values in pairs(a) do test.near(values, b[name], 0) end
+end
+
+local function read(path) return assert(files.read(path)) end
+
+local function lines(path)
+  local list = {}
+  for line in read(path):gmatch('[^\n]+') do list[#list + 1] = json.decode(line) end
+  return list
+end
+
+test('an epoch reports its numbers', function()
+  local t = trainer()
+  local seen = {}
+  for epoch in t:epochs() do seen[#seen + 1] = epoch end
+  test.equal(#seen, 3)
+  test.equal(#t:history(), 3)
+  local last = seen[3]
+  test.equal(last.epoch, 3)
+  test.equal(last.updates, 3 * t:updates_per_epoch())
+  test.near(last.lower_bound, sampler:lower_bound(valid))
+  test.near(last.cross_entropy_difference, last.cross_entropy - last.lower_bound)
+  assert(last.cross_entropy < seen[1].cross_entropy, 'it learns')
+  test.equal(last.learning_rate, 0.01)
+  test.near(t:evaluate(valid).cross_entropy, last.cross_entropy)
+  assert(t:finished():find('3 epochs'))
+  assert(tostring(t):find('finished'))
+  for _ in t:epochs() do error('there is nothing left') end
+end)
+
+test('steps are the same updates', function()
+  local a, b = trainer { epochs = 1 }, trainer { epochs = 1 }
+  for _ in a:epochs() do end
+  for i = 1, b:updates_per_epoch() do
+    local update = b:step()
+    test.equal(update.update, i)
+    test.equal(update.epoch, 1)
+    assert(update.loss > 0 and update.gradient_norm > 0 and update.learning_rate == 0.01)
+  end
+  test.equal(#b:history(), 1)
+  test.equal(b:history()[1].cross_entropy, a:history()[1].cross_entropy)
+  same(numbers(a:model()), numbers(b:model()))
+end)
+
+test('a loop that was left goes on where it was', function()
+  local whole, broken = trainer(), trainer()
+  for _ in whole:epochs() do end
+  broken:epochs()()
+  for _ = 1, 3 do broken:step() end
+  for _ in broken:epochs() do end
+  same(numbers(whole:model()), numbers(broken:model()))
+end)
+
+test('save and resume give the uninterrupted numbers', function()
+  local whole = trainer()
+  for _ in whole:epochs() do end
+  local path = folder()
+  local first = trainer()
+  for _ = 1, first:updates_per_epoch() + 2 do first:step() end
+  first:save(path)
+  first:save(path)
+  local second = pd.train.resume(path, { progress = false })
+  test.equal(second:updates(), first:updates())
+  for _ in second:epochs() do end
+  same(numbers(whole:model()), numbers(second:model()))
+  same(numbers(pd.model.load(path, { which = 'last' })), numbers(second:model()))
+  local longer = pd.train.resume(path, { epochs = 4, progress = false })
+  test.equal(longer:finished(), nil)
+  for epoch in longer:epochs() do test.equal(epoch.epoch, 4) end
+end)
+
+test('the run folder is complete', function()
+  local path = folder()
+  local t = trainer { run_folder = path, log_every = 5 }
+  test.equal(t:run_folder(), path)
+  for _ in t:epochs() do end
+  local config = json.decode(read(path .. '/config.json'))
+  test.equal(config.version, pd.version)
+  test.equal(config.seed, 1)
+  test.equal(config.trainer.decay_factor, 0.9)
+  test.equal(config.trainer.optimizer.epsilon, 1e-8)
+  test.equal(config.model.options.controller.hidden, 5)
+  test.equal(config.data.valid.strings, 20)
+  assert(#config.command_line > 0)
+  local epochs, updates = 0, 0
+  for _, line in ipairs(lines(path .. '/metrics.jsonl')) do
+    if line.event == 'epoch' then epochs = epochs + 1 else updates = updates + 1 end
+  end
+  test.equal(epochs, 3)
+  test.equal(updates, math.floor(t:updates() / 5))
+  assert(read(path .. '/curves.svg'):find('<svg', 1, true))
+  test.equal(pd.task.load_dataset(path .. '/data/valid.txt'):lower_bound(), valid:lower_bound())
+  local history = t:history()
+  local best = history[history[#history].best_epoch].cross_entropy
+  test.near(pd.train.evaluate(pd.model.load(path), valid).cross_entropy, best)
+end)
+
+test('evaluation by length', function()
+  local result = pd.train.evaluate(model(), valid, { bin_width = 2 })
+  local strings = 0
+  for _, bin in ipairs(result.bins) do
+    strings = strings + bin.strings
+    test.equal(bin.longest, bin.shortest + 1)
+    assert(bin.cross_entropy > bin.lower_bound)
+  end
+  test.equal(strings, 20)
+  test.fails("did you mean 'bin_width'", function() pd.train.evaluate(model(), valid, { bin_widt = 1 }) end)
+end)
+
+test('optimizers', function()
+  local names = pd.train.optimizers()
+  table.sort(names)
+  test.equal(table.concat(names, ' '), 'adam rmsprop sgd')
+  for _, kind in ipairs(names) do
+    assert(pd.train.describe_optimizer(kind):find('learning_rate'))
+    local t = trainer { optimizer = { kind = kind, learning_rate = 0.01 }, clip_value = 1 }
+    assert(t:step().loss > 0)
+  end
+  assert(pd.train.describe():find('stop_patience'))
+end)
+
+test('a user may train without validation', function()
+  local plain = pd.train.trainer { model = model(), train = train, epochs = 1, progress = false }
+  for epoch in plain:epochs() do
+    test.equal(epoch.cross_entropy, nil)
+    assert(epoch.train_cross_entropy > 0)
+  end
+end)
+
+test('divergence stops with advice and keeps the last checkpoint', function()
+  local path = folder()
+  local t = trainer { run_folder = path, optimizer = { learning_rate = 1e38 } }
+  local message = test.fails('diverged', function() for _ in t:epochs() do end end)
+  assert(message:find('smaller learning_rate') and message:find(path, 1, true), message)
+  assert(pd.train.resume(path):updates() == 0)
+end)
+
+test('bad input', function()
+  local other = pd.task.dataset { alphabet = { 'a', 'b' }, strings = { 'a b' } }
+  test.fails('train', function() pd.train.trainer { model = model() } end)
+  test.fails('model', function() pd.train.trainer { train = train } end)
+  test.fails("did you mean 'batch'", function() trainer { bach = 3 } end)
+  test.fails('must be an integer', function() trainer { batch = 'three' } end)
+  test.fails("did you mean 'adam'", function() trainer { optimizer = { kind = 'adma' } } end)
+  test.fails("did you mean 'learning_rate'", function() trainer { optimizer = { learning_rat = 1 } } end)
+  test.fails('alphabet', function() trainer { train = other } end)
+  test.fails('alphabet', function() pd.train.evaluate(model(), other) end)
+  test.fails('Dataset', function() trainer { train = { '0 # 0' } } end)
+  test.fails('/proc/nowhere', function() trainer { run_folder = '/proc/nowhere' } end)
+  test.fails('there is no run folder', function() pd.train.resume('/nowhere') end)
+  test.fails('/nowhere', function() pd.model.load('/nowhere') end)
+  local path = folder()
+  trainer { run_folder = path }
+  test.fails('holds another run', function() trainer { run_folder = path } end)
+  test.fails('overwrite', function() trainer():save(path) end)
+  trainer():save(path, { overwrite = true })
+  test.fails("unknown option 'batch'", function() pd.train.resume(path, { batch = 3 }) end)
+  files.write(path .. '/checkpoints/last.safetensors', 'nonsense')
+  test.fails('not a sound safetensors file', function() pd.train.resume(path) end)
+  test.fails('last.safetensors', function() pd.model.load(path, { which = 'last' }) end)
+  test.fails("'best' or 'last'", function() pd.model.load(path, { which = 'worst' }) end)
+end)
+
+os.execute('rm -rf ' .. scratch)
+test.finish()

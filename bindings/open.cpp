@@ -129,6 +129,7 @@ int open(lua_State* L) {
   bind_stack(L);
   bind_controller(L);
   bind_model(L);
+  bind_train(L);
 
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "pd");

@@ -73,8 +73,8 @@ local function linear_axis(low, high, options)
     -- From zero when the values come near it, else with a little room at both ends.
     local pad = 0.05 * (high - low)
     local first, last = low - pad, high + pad
-    if low >= 0 and low < 0.35 * high then first = 0 end
-    if high <= 0 and high > 0.35 * low then last = 0 end
+    if low >= 0 and low < 0.35 * high and not options.room then first = 0 end
+    if high <= 0 and high > 0.35 * low and not options.room then last = 0 end
     if not options.fixed_low then low = first end
     if not options.fixed_high then high = last end
   end
@@ -126,7 +126,8 @@ local function logarithmic_axis(low, high, options)
 end
 
 -- The axis of the values from `low` to `high`. options: log, whole (ticks at whole numbers only),
--- count (about so many ticks), fixed_low and fixed_high (that end is taken as it is, without room).
+-- count (about so many ticks), fixed_low and fixed_high (that end is taken as it is, without room), room
+-- (room at both ends also where an axis would start at zero).
 -- Result: low, high, ticks, labels, unit (a power of ten that multiplies the labels, or nil), minor
 -- (unlabelled tick values), place(value) -> share of the axis, nil where the axis has no such value.
 function M.axis(low, high, options)

@@ -84,7 +84,11 @@ function M.figure(spec, where, x_count, y_count)
   end
   figure.empty = not x_range.low
   if not figure.empty then
-    for _, reference in ipairs(figure.references) do extend(y_range, reference.value, spec.y_log) end
+    for _, reference in ipairs(figure.references) do
+      extend(y_range, reference.value, spec.y_log)
+      -- A reference line at the edge must not hide in the axis.
+      y_range.room = y_range.room or reference.value == y_range.low or reference.value == y_range.high
+    end
   end
   local function axis(range, low, high, options)
     options.fixed_low, options.fixed_high = low ~= nil, high ~= nil
@@ -95,7 +99,7 @@ function M.figure(spec, where, x_count, y_count)
   end
   figure.x = axis(x_range, spec.x_min, spec.x_max,
     { log = spec.x_log, count = x_count or 7, whole = x_range.whole })
-  figure.y = axis(y_range, spec.y_min, spec.y_max, { log = spec.y_log, count = y_count or 5 })
+  figure.y = axis(y_range, spec.y_min, spec.y_max, { log = spec.y_log, count = y_count or 5, room = y_range.room })
   if figure.x.unit then figure.x_label = (figure.x_label or '') .. ' (×' .. figure.x.unit .. ')' end
   if figure.y.unit then figure.y_label = (figure.y_label or '') .. ' (×' .. figure.y.unit .. ')' end
   return figure

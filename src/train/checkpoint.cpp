@@ -117,6 +117,10 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
                            state.at("options").at(name).dump(), options_[name].dump()));
     std::vector<EpochMetrics> history;
     for (const auto& epoch : state.at("history")) history.push_back(epoch_metrics_from_json(epoch));
+    for (const auto& epoch : history)
+      if (epoch.best_epoch < 1 || epoch.best_epoch > epoch.epoch ||
+          epoch.epoch != &epoch - history.data() + 1)
+        refuse("its history does not count the epochs one by one");
     Schedule schedule = *schedule_;
     schedule.set_state(state.at("schedule"));
     BatchOrder order = *order_;

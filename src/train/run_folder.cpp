@@ -71,7 +71,17 @@ auto understanding(const Path& path, auto action) {
   } catch (const nlohmann::json::exception& error) {
     fail_environment(kWhere, "'{}' is not the configuration of a run: {}", path.string(),
                      error.what());
+  } catch (const std::invalid_argument& error) {
+    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", path.string(),
+                     error.what());
   }
+}
+
+// What writers that were killed left behind.
+void remove_temporary_files(const Path& folder) {
+  for (const Path& place : {folder, folder / "data", folder / "checkpoints"})
+    for (const auto& entry : fs::directory_iterator(place))
+      if (entry.path().extension() == ".tmp") remove_file(entry.path());
 }
 
 std::string identity(const Path& folder) {
@@ -125,6 +135,7 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Dataset& trai
   make_writable_folder(folder);
   make_writable_folder(folder / "data");
   make_writable_folder(folder / "checkpoints");
+  remove_temporary_files(folder);
   if (!ours) {
     // The checkpoint goes first: what a kill leaves here is no run that could be taken for sound.
     for (const Path& path :

@@ -249,6 +249,8 @@ void Trainer::checkpoint() {
 void Trainer::save(const Path& folder, bool overwrite, const Json& about) {
   if (about_.empty()) about_ = about;
   if (!parameters_finite()) diverged("the weights are no longer finite, they cannot be saved");
+  std::error_code other;
+  if (folder_ && std::filesystem::equivalent(folder, folder_->path(), other)) return checkpoint();
   const RunFolder target(folder, config(), *train_, valid_.get(), overwrite, history_, updates_);
   if (!best_.empty()) target.write_best(best_file());
   target.write_last(state());

@@ -130,6 +130,19 @@ TEST(Resume, AnInterruptLeavesACheckpoint) {
   EXPECT_EQ(resume_trainer(scratch / "run")->updates_done(), 4);
 }
 
+TEST(Resume, SavingIntoTheOwnRunFolderIsACheckpoint) {
+  const ScratchFolder scratch;
+  auto trainer = fresh({{"run_folder", (scratch / "run").string()}, {"epochs", 2}});
+  trainer->run_epoch();
+  trainer->step();
+  trainer->save(scratch.path() / "." / "run");
+  EXPECT_EQ(resume_trainer(scratch / "run")->updates_done(), trainer->updates_done());
+  auto again = resume_trainer(scratch / "run");
+  again->save(scratch / "run");
+  run_to_end(*again);
+  EXPECT_EQ(metrics_lines(scratch / "run").size(), 2u);
+}
+
 TEST(Resume, TakesChangesThatDoNotTouchThePast) {
   const ScratchFolder scratch;
   auto trainer = fresh({{"epochs", 2}});
@@ -197,6 +210,15 @@ TEST(RunFolder, DoesNotOverwriteAnotherRun) {
   fresh({{"run_folder", folder}, {"overwrite", true}});
 }
 
+TEST(RunFolder, ClearsAwayWhatAKilledWriterLeft) {
+  const ScratchFolder scratch;
+  fresh({{"run_folder", (scratch / "run").string()}});
+  const Path stale = (scratch / "run") / "checkpoints" / "last.safetensors.123.tmp";
+  std::filesystem::copy(scratch / "run" / "config.json", stale);
+  resume_trainer(scratch / "run");
+  EXPECT_FALSE(std::filesystem::exists(stale));
+}
+
 TEST(RunFolder, UnwritableFoldersAreErrorsBeforeAnyWork) {
   for (const char* folder : {"/proc/run", "/dev/null/run"})
     EXPECT_CONTAINS(complaint<std::runtime_error>([&] {
@@ -235,6 +257,9 @@ TEST(RunFolder, DamageIsNamed) {
   damage("config.json", cut, "not JSON");
   damage("config.json", empty, "not JSON");
   damage("config.json", replace("\"alphabet\"", "\"alphabets\""), "not the configuration");
+  damage("config.json", replace("\"#\"", "\"0\""), "not the configuration");
+  damage("checkpoints/last.safetensors", replace("\\\"best_epoch\\\":1", "\\\"best_epoch\\\":9"),
+         "history");
   damage("config.json", replace("\"batch\": 8", "\"batch\": 7"),
          "option 'batch' was 8 in it, and is 7");
   damage("config.json", replace("\"hidden\": 5", "\"hidden\": 6"), "does not fit",

@@ -180,7 +180,7 @@ struct Fixed {
       const Index in_row = m.size.row(k);
       const F* in = m.columns + m.column_start[k];
       // Enough sums at once to hide the latency of an addition, few enough for the registers.
-      constexpr int kTogether = kC * kQ + kQ + 2 <= kVectorRegisters ? kS : 1;
+      constexpr int kTogether = kC * kQ + 8 <= kVectorRegisters ? kS : 1;
       for (int group = 0; group < kS; group += kTogether) {
         V dots[kTogether][kQ][kQ] = {};
         for (Index i = 0; i < in_row; i += kL)
@@ -192,10 +192,12 @@ struct Fixed {
               for (int r = 0; r < kQ; ++r) dots[y][t][r] += value * entry[r];
             }
           }
+        F sums[kTogether * kQ * kQ];
+        store_sums<F, kTogether * kQ * kQ>(&dots[0][0][0], sums);
         for (int y = 0; y < kTogether; ++y)
           for (int t = 0; t < kQ; ++t)
             for (int r = 0; r < kQ; ++r)
-              result[r * stride + k * kC + t * kS + group + y] = sum_of(dots[y][t][r]);
+              result[r * stride + k * kC + t * kS + group + y] = sums[(y * kQ + t) * kQ + r];
       }
     }
   }
@@ -225,34 +227,28 @@ struct Fixed {
     const Index stride = m.size.popped_row();
     F* popped = m.popped;  // the factors of node 0 do not exist: scratch
     popped_gradient(m, j, popped);
-    V replace[kC][kC], pops[kC][kQ], replace_dots[kC][kC] = {}, pop_dots[kC][kQ] = {};
     for (int c = 0; c < kC; ++c) {
-      for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
-      for (int r = 0; r < kQ; ++r) pops[c][r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
-    }
-    for (Index i = 0; i < row_p; i += kL) {
-      V upper[kC], factor[kQ];
-      for (int b = 0; b < kC; ++b) upper[b] = load(gradient + b * row + i);
-      for (int r = 0; r < kQ; ++r) factor[r] = load(popped + r * stride + i);
-      for (int c = 0; c < kC; ++c) {
+      V replace[kC], pops[kQ], dots[kC + kQ] = {};
+      for (int b = 0; b < kC; ++b) replace[b] = splat(u[c] * weights[c * kW + kC + b]);
+      for (int r = 0; r < kQ; ++r) pops[r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
+      for (Index i = 0; i < row_p; i += kL) {
         const V entry = load(from + c * row_p + i);
         V sum = {};
         for (int b = 0; b < kC; ++b) {
-          sum += replace[c][b] * upper[b];
-          replace_dots[c][b] += entry * upper[b];
+          const V upper = load(gradient + b * row + i);
+          sum += replace[b] * upper;
+          dots[b] += entry * upper;
         }
         for (int r = 0; r < kQ; ++r) {
-          sum += pops[c][r] * factor[r];
-          pop_dots[c][r] += entry * factor[r];
+          const V factor = load(popped + r * stride + i);
+          sum += pops[r] * factor;
+          dots[kC + r] += entry * factor;
         }
         store(from_gradient + c * row_p + i, sum);
       }
-    }
-    for (int c = 0; c < kC; ++c) {
-      for (int b = 0; b < kC; ++b)
-        weight_gradient[c * kW + kC + b] = u[c] * sum_of(replace_dots[c][b]);
-      for (int r = 0; r < kQ; ++r)
-        weight_gradient[c * kW + 2 * kC + r] = u[c] * sum_of(pop_dots[c][r]);
+      F sums[kC + kQ];
+      store_sums<F, kC + kQ>(dots, sums);
+      for (int k = 0; k < kC + kQ; ++k) weight_gradient[c * kW + kC + k] = u[c] * sums[k];
     }
   }
 };

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "kernel/isa.h"
 
@@ -81,6 +82,50 @@ template <class F>
   const V2 b = v;
 #endif
   return b[0] + b[1];
+}
+
+// Adds neighbouring groups of kGroup lanes: the groups of the result are the sums over the pairs of
+// groups of a, then of b.
+template <int kGroup, class V, std::size_t... kLane>
+[[gnu::always_inline]] inline V fold(V a, V b, std::index_sequence<kLane...>) {
+  constexpr auto kSource = [](std::size_t lane) {
+    // The lanes of a and of b are numbered one after the other, and so are their pairs of groups.
+    return static_cast<int>(lane / kGroup * 2 * kGroup + lane % kGroup);
+  };
+  return __builtin_shufflevector(a, b, kSource(kLane)...) +
+         __builtin_shufflevector(a, b, (kSource(kLane) + kGroup)...);
+}
+
+// The sums of kCount vectors, kCount a power of two up to the number of lanes, in the first lanes
+// of the result: a tree of folds, a third of the work of one sum after the other.
+template <class F, int kCount, int kGroup = static_cast<int>(kLanes<F>) / 2>
+[[gnu::always_inline]] inline Vector<F> sums_of(const Vector<F>* vectors) {
+  constexpr auto kAll = std::make_index_sequence<kLanes<F>>{};
+  if constexpr (kGroup == 0) {
+    return vectors[0];
+  } else if constexpr (kCount == 1) {
+    const Vector<F> folded[1] = {fold<kGroup>(vectors[0], vectors[0], kAll)};
+    return sums_of<F, 1, kGroup / 2>(folded);
+  } else {
+    Vector<F> folded[kCount / 2];
+    for (int i = 0; i < kCount / 2; ++i)
+      folded[i] = fold<kGroup>(vectors[2 * i], vectors[2 * i + 1], kAll);
+    return sums_of<F, kCount / 2, kGroup / 2>(folded);
+  }
+}
+
+// sums[i] = the sum of the lanes of vectors[i], i = 0 .. kCount-1.
+template <class F, int kCount>
+[[gnu::always_inline]] inline void store_sums(const Vector<F>* vectors, F* sums) {
+  constexpr int kMost = static_cast<int>(kLanes<F>);
+  constexpr int kChunk = kCount >= kMost ? kMost
+                         : kCount >= 8   ? 8
+                         : kCount >= 4   ? 4
+                         : kCount >= 2   ? 2
+                                         : 1;
+  const Vector<F> chunk = sums_of<F, kChunk>(vectors);
+  for (int i = 0; i < kChunk; ++i) sums[i] = chunk[i];
+  if constexpr (kCount > kChunk) store_sums<F, kCount - kChunk>(vectors + kChunk, sums + kChunk);
 }
 
 using Index = std::int64_t;

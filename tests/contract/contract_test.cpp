@@ -143,6 +143,25 @@ TEST_P(Contract, FutureSymbolsDoNotMatter) {
             1e-12);
 }
 
+TEST_P(Contract, CudaEqualsCpu) {
+  if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device, or a LibTorch without CUDA";
+  const auto cpu = this->model();
+  const LanguageModel cuda(Alphabet({"a", "b", "c"}), Json{{"controller", GetParam().controller},
+                                                           {"stack", GetParam().stack},
+                                                           {"dtype", "float64"},
+                                                           {"device", "cuda"},
+                                                           {"seed", 7}});
+  const Tensor input = words(3, 9);
+  cpu.log_probabilities(input).sum().backward();
+  cuda.log_probabilities(input).sum().backward();
+  EXPECT_LT(deviation(cuda.logits(input).cpu(), cpu.logits(input)), 1e-11);
+  for (std::size_t i = 0; i < cpu.parameters().size(); ++i)
+    EXPECT_LT(
+        deviation(cuda.parameters()[i].second.grad().cpu(), cpu.parameters()[i].second.grad()),
+        1e-10)
+        << cpu.parameters()[i].first;
+}
+
 TEST_P(Contract, SameSeedSameParametersAndUnknownOptionsFail) {
   const auto a = model(), b = model();
   for (std::size_t i = 0; i < a.parameters().size(); ++i)

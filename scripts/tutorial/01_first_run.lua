@@ -15,10 +15,10 @@ local options, run = experiment.start {
   name = 'first_run',
   doc = 'Marked reversal: an LSTM and the same LSTM with a nondeterministic stack.',
   options = {
-    { 'lengths', { 11, 31 }, 'shortest and longest string' },
+    { 'lengths', { 31, 51 }, 'shortest and longest string' },
     { 'strings', 10000, 'training strings; a tenth as many each for validation and test' },
-    { 'epochs', 12, 'passes over the training strings', minimum = 1 },
-    { 'restarts', 4, 'initial parameters to try for each model', minimum = 1 },
+    { 'epochs', 14, 'passes over the training strings', minimum = 1 },
+    { 'restarts', 8, 'initial parameters to try for each model', minimum = 1 },
     { 'trial_epochs', 3, 'passes after which the best restart goes on alone', minimum = 1 },
     { 'hidden', 20, 'hidden units of the LSTM' },
     { 'learning_rate', 0.01, 'of Adam' },
@@ -65,6 +65,7 @@ local function learn(name, stack)
       },
       train = train, valid = valid, batch = options.batch, epochs = options.epochs,
       optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 5,
+      decay_patience = 1, decay_factor = 0.5,
       seed = options.seed, run_folder = run:path(('%s/restart-%d'):format(name, restart)),
     }
     local reached

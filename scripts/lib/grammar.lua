@@ -14,11 +14,19 @@ end
 local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'conditioned_removal' }
 
 -- The words of one file. Each writes to `spec`; `given` are the options of the caller.
-local function words_of(spec, file, given, resolve)
+local function words_of(spec, path, given, resolve)
   local words = {}
+  local file = path:match('[^/]+$')
 
-  -- An error at the line of the file that used the word.
-  local function fail(...) error((...):format(select(2, ...)), 3) end
+  -- The line of the file that is running.
+  local function line()
+    for level = 3, math.huge do
+      local info = debug.getinfo(level, 'Sl')
+      if not info or info.source == '@' .. path then return info and info.currentline or 0 end
+    end
+  end
+
+  local function fail(...) error(('%s:%d: %s'):format(path, line(), (...):format(select(2, ...))), 0) end
 
   local function check_text(word, value)
     if type(value) ~= 'string' then fail('%s needs a text, got %s', word, type(value)) end
@@ -55,8 +63,7 @@ local function words_of(spec, file, given, resolve)
     if weight ~= nil and type(weight) ~= 'number' then
       fail('the weight of a rule must be a number, got %s', type(weight))
     end
-    local line = debug.getinfo(2, 'l').currentline
-    spec.rules[#spec.rules + 1] = { text = text, weight = weight, origin = file .. ':' .. line }
+    spec.rules[#spec.rules + 1] = { text = text, weight = weight, origin = file .. ':' .. line() }
   end
 
   return words
@@ -80,12 +87,13 @@ end
 -- rules, options, unambiguous, conditioned_removal}, or nil and a message. `resolve` checks options.
 function M.collect(text, path, given, resolve)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
-  local file = path:match('[^/]+$')
   local spec = { rules = {}, options = {} }
-  local chunk, problem = load(text, '@' .. path, 't', environment(words_of(spec, file, given, resolve)))
+  local chunk, problem = load(text, '@' .. path, 't', environment(words_of(spec, path, given, resolve)))
   if not chunk then return nil, problem end
   local ok, trouble = pcall(chunk)
-  if not ok then return nil, tostring(trouble) end
+  if not ok then
+    return nil, type(trouble) == 'string' and trouble or ('%s: error(%s)'):format(path, type(trouble))
+  end
   return spec
 end
 

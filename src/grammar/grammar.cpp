@@ -196,10 +196,8 @@ void check_productive(const std::vector<Rule>& rules, const std::vector<std::str
     }
   }
   if (!productive[start])
-    report.stop(first_origin(rules, productive),
-                "the start symbol {} derives no terminal string; nor {} {}", nonterminals[start],
-                std::count(productive.begin(), productive.end(), false) > 1 ? "do" : "does",
-                listed(productive, nonterminals));
+    report.stop(first_origin(rules, productive), "the start symbol {} derives no terminal string",
+                nonterminals[start]);
   if (!all(productive))
     report.stop(first_origin(rules, productive), "no terminal string can be derived from {}",
                 listed(productive, nonterminals));

@@ -94,6 +94,8 @@ class LibeditEditor : public Editor {
     el_set(edit_, EL_ADDFN, "complete", "Complete the word", &LibeditEditor::on_tab);
     el_set(edit_, EL_BIND, "^I", "complete", nullptr);
     el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    // A Ctrl-D typed while something ran arrives as a zero byte.
+    el_set(edit_, EL_BIND, "^@", "ed-ignore", nullptr);
     el_set(edit_, EL_BIND, "\\e[3~", "ed-delete-next-char", nullptr);
     el_set(edit_, EL_BIND, "\\e[H", "ed-move-to-beg", nullptr);
     el_set(edit_, EL_BIND, "\\e[F", "ed-move-to-end", nullptr);

@@ -245,6 +245,8 @@ Interpreter::Outcome Interpreter::call(int arguments, int results) {
   const char* message = lua_tolstring(L_, -1, &size);
   Outcome outcome{take_interrupt() ? Status::interrupted : Status::error,
                   message ? std::string(message, size) : "error"};
+  // The hook may have stopped the traceback as well.
+  if (status == LUA_ERRERR && outcome.status == Status::interrupted) outcome.error = "interrupted";
   lua_settop(L_, base - 1);
   return outcome;
 }

@@ -22,7 +22,16 @@ long long now_ms() {
   return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
 
-void raise_interrupted(lua_State* L, lua_Debug*) { luaL_error(L, "interrupted"); }
+void raise_interrupted(lua_State* L, lua_Debug*) {
+  lua_Debug frame;
+  int level = 0;  // in a hook, level 0 is the code that runs; that may be C, which has no lines
+  while (lua_getstack(L, level, &frame) && lua_getinfo(L, "l", &frame) && frame.currentline <= 0)
+    ++level;
+  luaL_where(L, level);
+  lua_pushliteral(L, "interrupted");
+  lua_concat(L, 2);
+  lua_error(L);
+}
 
 void on_interrupt(int) {
   if (flag.exchange(1) == 0) {

@@ -100,12 +100,10 @@ void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
 void require_success(const Interpreter::Outcome& outcome) {
   if (outcome.status == Interpreter::Status::ok) return;
   const bool interrupted = outcome.status == Interpreter::Status::interrupted;
-  if (interrupted) {
-    std::fflush(stdout);
-    std::fprintf(stderr, "%s\n", outcome.error.substr(0, outcome.error.find('\n')).c_str());
-  } else {
+  if (interrupted)
+    print_interrupted(outcome.error);
+  else
     print_error(outcome.error);
-  }
   leave(interrupted ? 130 : 1);
 }
 

@@ -41,14 +41,24 @@ int print_values(lua_State* L) {
 
 int ignore_values(lua_State*) { return 0; }
 
-// Turns `? name` into a call of help: with the value if the text is an expression that has one.
+// The text as a Lua string literal.
+std::string literal(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\' || c == '\n') result += '\\';
+    result += c == '\0' ? ' ' : c;
+  }
+  return result + "\"";
+}
+
+// Turns `? topic` into a call of help: with its value if the topic is an expression that has one.
 std::string help_call(std::string_view topic) {
   if (topic.empty()) return "help()";
-  std::string quoted = "[=====[" + std::string(topic) + "]=====]";
-  return "help((function() local f = loadstring('return ' .. " + quoted +
-         ") local ok, value = pcall(f or error) if ok and value ~= nil then return value end "
-         "return " +
-         quoted + " end)())";
+  const auto text = literal(topic);
+  return "help((function(topic) local f = loadstring('return ' .. topic, '=prompt') "
+         "local ok, value = pcall(f or error) if ok and value ~= nil then return value end "
+         "return topic end)(" +
+         text + "))";
 }
 
 class Prompt {
@@ -98,7 +108,9 @@ class Prompt {
       // Not run as `return f()`: a tail call would lose the position in the prompt's text.
       lua_pop(L_, 1);
       code.erase(code.find_last_not_of(" \t\r\n;") + 1);
-      outcome = interpreter_.compile("(...)(" + code + "\n)", kPromptChunk);
+      outcome = interpreter_.compile("(...)(" + code + ")", kPromptChunk);
+      if (outcome.status != Status::ok)  // it ends in a comment
+        outcome = interpreter_.compile("(...)(" + code + "\n)", kPromptChunk);
     } else {
       const bool early = ends_early(outcome.error);
       outcome = interpreter_.compile(code, kPromptChunk);
@@ -119,7 +131,10 @@ class Prompt {
     if (outcome.status == Status::ok) return;
     const bool stopped = outcome.status == Status::interrupted;
     if (status_ != 130) status_ = stopped ? 130 : 1;
-    print_error(outcome.error);
+    if (stopped)
+      print_interrupted(outcome.error);
+    else
+      print_error(outcome.error);
   }
 
   Interpreter& interpreter_;
@@ -137,6 +152,11 @@ void print_error(const std::string& message) {
   std::fprintf(stderr, "%serror:%s ", color ? "\033[31m" : "", color ? "\033[0m" : "");
   std::fwrite(message.data(), 1, message.size(), stderr);
   std::fputs("\n", stderr);
+}
+
+void print_interrupted(const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", message.substr(0, message.find('\n')).c_str());
 }
 
 int run_prompt(Interpreter& interpreter) {

@@ -10,5 +10,7 @@ int run_prompt(Interpreter& interpreter);
 
 // Prints "error: ..." to stderr, red where that helps.
 void print_error(const std::string& message);
+// Prints where Ctrl-C stopped, which is no error: "script.lua:12: interrupted".
+void print_interrupted(const std::string& message);
 
 }  // namespace pushdown

@@ -161,6 +161,7 @@ local function describe(value)
   if type(value) == 'string' then return describe_topic(docs, value) end
   local name = pd.doc_name(value)
   if name and docs[name] then return describe_name(docs, name) end
+  if value == rawget(_G, 'help') then return 'help(x): prints what x is; help() says more.' end
   if type(value) == 'function' then return describe_lua_function(value) end
   local library = type(value) == 'table' and library_name(value)
   if library then return describe_library(library, value) end

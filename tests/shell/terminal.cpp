@@ -1,0 +1,105 @@
+#include "shell/terminal.h"
+
+#include <poll.h>
+#include <pty.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <stdexcept>
+#include <thread>
+
+namespace pushdown {
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Terminal::Terminal(const std::vector<std::string>& words,
+                   const std::map<std::string, std::string>& environment) {
+  std::vector<char*> arguments;
+  for (const auto& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  winsize size = {24, 100, 0, 0};
+  process_ = forkpty(&file_, nullptr, nullptr, &size);
+  if (process_ < 0) throw std::runtime_error("forkpty failed");
+  if (process_ == 0) {
+    for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+    execv(arguments[0], arguments.data());
+    _exit(127);
+  }
+}
+
+Terminal::~Terminal() {
+  if (process_ > 0) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  close(file_);
+}
+
+void Terminal::type(const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const auto count = write(file_, text.data() + done, text.size() - done);
+    if (count <= 0) throw std::runtime_error("the terminal takes no input");
+    done += static_cast<std::size_t>(count);
+  }
+}
+
+void Terminal::read_some(double seconds) {
+  pollfd waiting = {file_, POLLIN, 0};
+  if (poll(&waiting, 1, static_cast<int>(seconds * 1000)) <= 0) return;
+  char buffer[4096];
+  const auto count = read(file_, buffer, sizeof buffer);
+  if (count > 0)
+    raw_.append(buffer, static_cast<std::size_t>(count));
+  else
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // the program has ended
+}
+
+std::string Terminal::screen() const {
+  std::string text;
+  for (std::size_t i = 0; i < raw_.size(); ++i) {
+    if (raw_[i] == '\r' || raw_[i] == '\a') continue;
+    if (raw_[i] != '\033') {
+      text += raw_[i];
+      continue;
+    }
+    if (i + 1 < raw_.size() && raw_[i + 1] == '[') {
+      i += 2;
+      while (i < raw_.size() && (raw_[i] < '@' || raw_[i] > '~')) ++i;
+    } else {
+      ++i;
+    }
+  }
+  return text;
+}
+
+bool Terminal::expect(const std::string& text, double seconds) {
+  const double end = seconds_now() + seconds;
+  for (;;) {
+    const auto shown = screen();
+    const auto place = shown.find(text, seen_);
+    if (place != shown.npos) {
+      seen_ = place + text.size();
+      return true;
+    }
+    if (seconds_now() > end) return false;
+    read_some(0.02);
+  }
+}
+
+int Terminal::wait_exit(double seconds) {
+  const double end = seconds_now() + seconds;
+  int status = 0;
+  while (seconds_now() < end) {
+    read_some(0.01);
+    if (waitpid(process_, &status, WNOHANG) != process_) continue;
+    process_ = -1;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+  return -1;
+}
+
+}  // namespace pushdown

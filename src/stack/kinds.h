@@ -8,6 +8,7 @@ StackKind none_stack();
 StackKind superposition_stack();
 StackKind stratification_stack();
 StackKind nondeterministic_stack();
+StackKind vector_nondeterministic_stack();
 
 // An affine layer of a stack's action interface: weight rows x H, bias rows.
 struct ActionLayer {

@@ -24,6 +24,11 @@
 // bottom: `original` (paper of 2020): the initial bottom symbol can never be seen again;
 // `reexposed` (2023): the edge 0 -> 1 exists, so the symbol above the bottom can be popped and the
 // bottom replaced.
+// The vector stack (2023) carries m numbers more on every edge: with the vector v of each push,
+//   V[i->j][a->b] obeys the recurrence of P with v times the push term and V in place of the left
+//   factor P (M still comes from P),
+// and sum_{i,a} V[i->j][a->b] is the expected vector of the top element given top b at node j.
+//
 // Cost O(Q C^2 n^3) time, O(C^2 n^2) memory for each sequence.
 #pragma once
 #include "stack/stack.h"
@@ -34,6 +39,7 @@ struct NondeterministicShape {
   std::int64_t states = 2, symbols = 2;
   bool reexposed = false;     // bottom = 'reexposed'
   bool state_symbol = false;  // reading = 'state_symbol'
+  std::int64_t vector = 0;    // m of the vector stack
 
   std::int64_t configurations() const { return states * symbols; }
   std::int64_t actions() const { return 2 * configurations() + states; }
@@ -49,15 +55,22 @@ Tensor reading_of_forward_weights(const Tensor& forward, const NondeterministicS
 
 // The stack automaton after some steps, as plain tensors.
 struct StackAutomaton {
-  std::vector<Tensor> edges;    // edges[j] = P[.->j] : B x (steps + 2) x C x C (node i, a, b)
+  // edges[j] : B x (1 + m)*(steps + 2) x C x C (channel and node i, a, b): P[.->j], and V[.->j]
+  // for each number of the vector.
+  std::vector<Tensor> edges;
   std::vector<Tensor> forward;  // forward[j] = u_j : B x C
 };
 
+// bottom : B x m, the vector of the initial bottom symbol; only for a vector stack.
 StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_t batch,
-                                 std::int64_t steps, at::TensorOptions options);
-// weights : B x C x W, non-negative.
+                                 std::int64_t steps, at::TensorOptions options,
+                                 const Tensor& bottom = {});
+// weights : B x C x W, non-negative; vector : B x m, pushed by every push.
 StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
-                              const Tensor& weights);
+                              const Tensor& weights, const Tensor& vector = {});
+// The expected vector of the top element for each configuration, times the configuration's forward
+// weight : B x C*m.
+Tensor vector_reading(const NondeterministicShape& shape, const StackAutomaton& automaton);
 // exp(log_weights) up to a common factor of the step, such that the largest weight out of a
 // configuration that can be reached is 1.
 Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward);

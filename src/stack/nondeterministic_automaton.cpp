@@ -31,32 +31,42 @@ Tensor reading_of_forward_weights(const Tensor& forward, const NondeterministicS
 }
 
 StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_t batch,
-                                 std::int64_t steps, at::TensorOptions options) {
-  const auto size = shape.configurations();
-  const auto edge = [&] { return at::zeros({batch, steps + 2, size, size}, options); };
+                                 std::int64_t steps, at::TensorOptions options,
+                                 const Tensor& bottom) {
+  const auto size = shape.configurations(), nodes = steps + 2;
+  const Tensor none = at::zeros({batch, (1 + shape.vector) * nodes, size, size}, options);
   Tensor start = at::zeros({batch, size}, options);
   start.select(1, 0).fill_(1);
-  StackAutomaton automaton{{edge(), edge()}, {start, start}};
-  if (shape.reexposed) automaton.edges[1].select(1, 0).select(1, 0).select(1, 0).fill_(1);
+  StackAutomaton automaton{{none, none}, {start, start}};
+  if (!shape.reexposed) return automaton;
+  // The edge 0 -> 1: probability 1, and the bottom's vector.
+  const Tensor one = at::ones({batch, 1}, options);
+  const Tensor channels = bottom.defined() ? at::cat({one, bottom}, 1) : one;  // B x (1 + m)
+  Tensor corner = at::zeros({nodes, size, size}, options);
+  corner[0][0][0].fill_(1);
+  automaton.edges[1] = (channels.view({batch, -1, 1, 1, 1}) * corner).flatten(1, 2);
   return automaton;
 }
 
 StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
-                              const Tensor& weights) {
+                              const Tensor& weights, const Tensor& vector) {
   const auto batch = weights.size(0), size = shape.configurations();
   const auto states = shape.states, symbols = shape.symbols;
   const auto p = static_cast<std::int64_t>(automaton.edges.size()) - 1;  // the node we come from
-  const Tensor& edges = automaton.edges.back();                          // B x N x C x C
+  const Tensor& edges = automaton.edges.back();  // B x K*N x C x C, K channels, N nodes
+  const auto nodes = edges.size(1) / (1 + shape.vector);
   const Tensor weighted = automaton.forward.back().unsqueeze(2) * weights;
   const Tensor push = weighted.narrow(2, 0, size);          // B x a x (r,y)
   const Tensor replace = weighted.narrow(2, size, size);    // B x c x (r,y)
   const Tensor pop = weighted.narrow(2, 2 * size, states);  // B x c x r
 
-  Tensor numerators = at::einsum("biac,bcd->biad", {edges, replace});
-  numerators =
-      numerators + at::constant_pad_nd(push.unsqueeze(1), {0, 0, 0, 0, p, edges.size(1) - p - 1});
+  Tensor pushed = push.unsqueeze(1);  // B x K x C x C
+  if (vector.defined()) pushed = at::cat({pushed, vector.unsqueeze(2).unsqueeze(3) * pushed}, 1);
+  Tensor numerators =
+      at::einsum("biac,bcd->biad", {edges, replace}) +
+      at::constant_pad_nd(pushed.unsqueeze(2), {0, 0, 0, 0, p, nodes - p - 1}).flatten(1, 2);
   if (p >= 2) {
-    // inner[k - 1] = P[.->k], 1 <= k < p : B x (p-1) x N x C x Q x S (node i, a, t, y)
+    // upper[k - 1] = P and V[.->k], 1 <= k < p : B x (p-1) x K*N x C x Q x S (node i, a, t, y)
     const std::vector<Tensor> inner(automaton.edges.begin() + 1, automaton.edges.end() - 1);
     const Tensor upper = at::stack(inner, 1).view({batch, p - 1, -1, size, states, symbols});
     const Tensor popped = at::einsum("bkac,bcr->bkar", {edges.narrow(1, 1, p - 1), pop})
@@ -65,13 +75,23 @@ StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAut
         numerators +
         at::einsum("bkiaty,bktyr->biary", {upper, popped}).reshape({batch, -1, size, size});
   }
-  const Tensor mass = numerators.sum(c10::IntArrayRef{1, 2});  // z_j : B x C
+  const Tensor mass = numerators.narrow(1, 0, nodes).sum(c10::IntArrayRef{1, 2});  // z_j : B x C
   const Tensor total = mass.sum(1, true);
   StackAutomaton next = automaton;
   next.forward.push_back(mass / at::where(total > 0, total, at::ones_like(total)));
   const Tensor divisor = at::where(mass > 0, mass, at::ones_like(mass));
   next.edges.push_back(numerators / divisor.unsqueeze(1).unsqueeze(1));
   return next;
+}
+
+Tensor vector_reading(const NondeterministicShape& shape, const StackAutomaton& automaton) {
+  const auto size = shape.configurations();
+  const Tensor& edges = automaton.edges.back();
+  const auto nodes = edges.size(1) / (1 + shape.vector);
+  const Tensor expected = edges.narrow(1, nodes, shape.vector * nodes)
+                              .reshape({edges.size(0), shape.vector, nodes * size, size})
+                              .sum(2);  // B x m x C
+  return (expected * automaton.forward.back().unsqueeze(1)).transpose(1, 2).flatten(1, 2);
 }
 
 Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward) {

@@ -10,6 +10,7 @@ const std::vector<StackKind>& stack_kinds() {
       superposition_stack(),
       stratification_stack(),
       nondeterministic_stack(),
+      vector_nondeterministic_stack(),
   };
   return kinds;
 }

@@ -4,7 +4,7 @@ local test = require 'pushdown.test'
 
 test('kinds are listed and described', function()
   test.equal(table.concat(pd.stack.kinds(), ' '),
-    'none superposition stratification nondeterministic')
+    'none superposition stratification nondeterministic vector_nondeterministic')
   for _, kind in ipairs(pd.stack.kinds()) do
     test.equal(pd.stack.describe(kind):sub(1, #kind + 1), kind .. ':')
   end

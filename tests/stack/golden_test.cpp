@@ -88,5 +88,30 @@ INSTANTIATE_TEST_SUITE_P(Files, VectorGolden,
                          testing::Values("jm_m1_n5_onehot", "jm_m3_n12_random", "gref_m1_n5_binary",
                                          "gref_m3_n12_popheavy", "gref_m3_n12_random"));
 
+class VectorNondeterministicGolden : public testing::TestWithParam<const char*> {};
+
+TEST_P(VectorNondeterministicGolden, ReadingsAndGradients) {
+  const Json golden = load_golden(GetParam());
+  const Tensor weights = leaf(golden["log_weights"]), scores = leaf(golden["pushed_vector_logits"]);
+  const Tensor bottom = golden["bottom_logit"].is_null() ? golden_tensor(golden["bottom_vector"])
+                                                         : leaf(golden["bottom_logit"]);
+  const Tensor readings = simulate_stack(
+      {{"kind", "vector_nondeterministic"}, {"states", golden["Q"]}, {"symbols", golden["S"]}},
+      {{"log_weights", weights},
+       {"vectors", scores.sigmoid()},
+       {"bottom_vector", bottom.requires_grad() ? bottom.sigmoid() : bottom}});
+  EXPECT_LT(deviation(readings, golden_tensor(golden["reading"])), kTolerance);
+  (golden_tensor(golden["coef"]) * readings).sum().backward();
+  EXPECT_LT(deviation(weights.grad(), golden_tensor(golden["grad_log_weights"])), kTolerance);
+  EXPECT_LT(deviation(scores.grad(), golden_tensor(golden["grad_pushed_vector_logits"])),
+            kTolerance);
+  if (bottom.requires_grad())
+    EXPECT_LT(deviation(bottom.grad(), golden_tensor(golden["grad_bottom_logit"])), kTolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, VectorNondeterministicGolden,
+                         testing::Values("vrns_Q1_S2_m2_n5_learned", "vrns_Q2_S2_m3_n5_zero",
+                                         "vrns_Q2_S3_m2_n12_learned"));
+
 }  // namespace
 }  // namespace pushdown

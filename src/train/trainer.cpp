@@ -219,7 +219,8 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
 
 std::string Trainer::finished() const {
   if (epochs_done() >= options_["epochs"].get<std::int64_t>())
-    return fmt::format("{} epochs are done", epochs_done());
+    return fmt::format("{} of {} epochs are done", epochs_done(),
+                       options_["epochs"].get<std::int64_t>());
   if (schedule_->should_stop())
     return fmt::format("no improvement for {} epochs", schedule_->since_best());
   return "";

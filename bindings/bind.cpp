@@ -47,7 +47,8 @@ std::string argument_name(const std::string& usage, int argument) {
     if (argument == 1) {
       const auto first = names.find_first_not_of(" [", begin);
       const auto last = names.find_last_not_of(" ],", end);
-      return first == names.npos || last < first ? "" : names.substr(first, last - first + 1);
+      if (first == names.npos || last < first) return "";
+      return names[first] == '{' ? "options" : names.substr(first, last - first + 1);
     }
     begin = end + 1;
   }

@@ -289,6 +289,8 @@ template <Bound T>
 struct Value<T> {
   static T& get(lua_State* L, int i) { return *Value<std::shared_ptr<T>>::get(L, i); }
   static int push(lua_State* L, T object) {
+    if constexpr (requires { object.defined(); })  // a tensor that is not there is nil
+      if (!object.defined()) return lua_pushnil(L), 1;
     return Value<std::shared_ptr<T>>::push(L, std::make_shared<T>(std::move(object)));
   }
 };

@@ -80,6 +80,22 @@ int add_traceback(lua_State* L) {
   return 1;
 }
 
+// package.loaders entry: require 'pushdown.NAME' before the module is loaded loads it, and asks the
+// searcher that the module has put in front of this one.
+int search_library(lua_State* L) {
+  if (!std::string_view(luaL_checkstring(L, 1)).starts_with("pushdown.")) return 0;
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown");
+  lua_call(L, 1, 0);
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "loaders");
+  lua_rawgeti(L, -1, 2);
+  if (lua_tocfunction(L, -1) == search_library) return 0;
+  lua_pushvalue(L, 1);
+  lua_call(L, 1, 1);
+  return 1;
+}
+
 std::string read_stream(std::istream& stream) {
   return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
@@ -115,7 +131,14 @@ void Interpreter::prepare_globals() {
   lua_getfield(L_, -1, "preload");
   push_method(open_module);
   lua_setfield(L_, -2, "pushdown");
-  lua_pop(L_, 2);
+  lua_getfield(L_, -2, "loaders");
+  for (auto i = static_cast<int>(lua_objlen(L_, -1)); i >= 2; --i) {
+    lua_rawgeti(L_, -1, i);
+    lua_rawseti(L_, -2, i + 1);
+  }
+  lua_pushcfunction(L_, search_library);
+  lua_rawseti(L_, -2, 2);
+  lua_pop(L_, 3);
 
   lua_getglobal(L_, "os");
   lua_pushcfunction(L_, exit_process);

@@ -6,9 +6,6 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
-#include <sstream>
 #include <stdexcept>
 
 #include "bindings/shell/interrupt.h"
@@ -94,10 +91,6 @@ int search_library(lua_State* L) {
   lua_pushvalue(L, 1);
   lua_call(L, 1, 1);
   return 1;
-}
-
-std::string read_stream(std::istream& stream) {
-  return {std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>()};
 }
 
 }  // namespace
@@ -239,20 +232,18 @@ Interpreter::Outcome Interpreter::compile(std::string_view text, const char* chu
 }
 
 Interpreter::Outcome Interpreter::compile_file(const std::string& path) {
-  if (path == "-") {
-    std::string text;
-    char buffer[4096];
-    for (std::size_t n; (n = std::fread(buffer, 1, sizeof buffer, stdin)) > 0;)
-      text.append(buffer, n);
-    return compile(text, "=stdin");
-  }
-  std::ifstream stream(path, std::ios::binary);
+  const bool standard_input = path == "-";
+  std::FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rb");
   std::string text;
-  errno = 0;
-  if (stream) text = read_stream(stream);
-  if (!stream || errno == EISDIR)
-    return {Status::error, "cannot read '" + path + "': " + std::strerror(errno ? errno : EIO)};
-  return compile(text, ("@" + path).c_str());
+  errno = file ? 0 : errno;
+  char buffer[4096];
+  for (std::size_t n; file && (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;)
+    text.append(buffer, n);
+  const int error = errno;
+  const bool failed = !file || std::ferror(file) != 0;
+  if (file && !standard_input) std::fclose(file);
+  if (failed) return {Status::error, "cannot read '" + path + "': " + std::strerror(error)};
+  return compile(text, standard_input ? "=stdin" : ("@" + path).c_str());
 }
 
 Interpreter::Outcome Interpreter::call(int arguments, int results) {

@@ -99,7 +99,7 @@ class Prompt {
     if (text.starts_with('?'))
       code = help_call(trimmed(text.substr(1)));
     else if (text.starts_with('='))
-      code = "return " + std::string(text.substr(1));
+      code = std::string(text.substr(1));
     else
       code = entry_;
     const bool silent = text.ends_with(';');
@@ -118,9 +118,15 @@ class Prompt {
     }
     editor_->remember(std::string(trimmed(entry_)));
     entry_.clear();
+    const lua_CFunction printer = silent ? ignore_values : print_values;
     if (outcome.status == Status::ok) {
-      lua_pushcfunction(L_, silent ? ignore_values : print_values);
-      outcome = interpreter_.call(1, 0);
+      lua_pushcfunction(L_, printer);
+      outcome = interpreter_.call(1, LUA_MULTRET);
+    }
+    if (outcome.status == Status::ok && lua_gettop(L_) > 0) {  // of statements that end in return
+      lua_pushcfunction(L_, printer);
+      lua_insert(L_, 1);
+      outcome = interpreter_.call(lua_gettop(L_) - 1, 0);
     }
     lua_settop(L_, 0);
     std::fflush(stdout);

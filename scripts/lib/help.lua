@@ -111,8 +111,11 @@ end
 
 local function describe_name(docs, name)
   local usage, sentence = usage_and_sentence(docs[name])
-  local out = { usage and (name:match('^(.*[.:])') or '') .. usage or name, wrapped(sentence, '  ', 96) }
-  if usage and usage:match('^%(') then out[1] = name .. '   ' .. usage end
+  local title = name
+  if usage and usage:match('^%(') then title = name .. '   ' .. usage -- an operator
+  elseif usage and usage:match('^[%w_]+:') then title = usage -- a method with its object
+  elseif usage then title = (name:match('^(.*[.:])') or '') .. usage end
+  local out = { title, wrapped(sentence, '  ', 96) }
   local list = members(docs, name)
   if name == 'pd' then
     for _, key in ipairs(sorted_keys(docs)) do

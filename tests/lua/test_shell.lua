@@ -1,0 +1,329 @@
+-- The program `pushdown`: its command line, exit statuses, scripts, and the prompt fed from a pipe.
+local test = require 'pushdown.test'
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local folder = os.tmpname()
+os.remove(folder)
+os.execute('mkdir ' .. quoted(folder))
+
+local function write(name, text)
+  local path = folder .. '/' .. name
+  local file = assert(io.open(path, 'wb'))
+  file:write(text)
+  file:close()
+  return path
+end
+
+-- Runs a command line of the shell; returns its standard output, standard error and exit status.
+-- `input` is what it reads; nothing by default.
+local function run(arguments, input)
+  local words = { quoted(shell) }
+  for _, word in ipairs(arguments) do words[#words + 1] = quoted(word) end
+  local errors = folder .. '/stderr'
+  local source = input and quoted(write('stdin', input)) or '/dev/null'
+  local pipe = assert(io.popen(('%s < %s 2> %s; echo "exit $?"'):format(table.concat(words, ' '), source,
+    quoted(errors))))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, files.read(errors), tonumber(status)
+end
+
+test('version and help', function()
+  local out, err, status = run { '--version' }
+  test.equal(out, 'pushdown ' .. pd.version .. '\n')
+  test.equal(err, '')
+  test.equal(status, 0)
+  out, err, status = run { '--help' }
+  test.equal(status, 0)
+  test.equal(err, '')
+  for _, option in ipairs { '-e', '-l', '-i', '-j', '--device', '--threads', '--seed', '--log-level' } do
+    assert(out:find(option, 1, true), option .. ' in\n' .. out)
+  end
+  test.equal(pd.version, '0.1.0')
+end)
+
+test('wrong usage leaves with 2 and says what is wrong', function()
+  local function usage(...)
+    local out, err, status = run { ... }
+    test.equal(status, 2)
+    test.equal(out, '')
+    return err
+  end
+  assert(usage('--nonsense'):find('--nonsense', 1, true))
+  assert(usage('-x'):find('-x', 1, true))
+  assert(usage('--threads', 'many'):find('threads', 1, true))
+  assert(usage('--threads', '0'):find('threads', 1, true))
+  assert(usage('--seed', '1.5'):find('seed', 1, true))
+  assert(usage('--seed', '-1'):find('seed', 1, true))
+  assert(usage('--device', 'gpu'):find("must be cpu, cuda or cuda:n, got 'gpu'", 1, true))
+  assert(usage('--device', 'cuda:'):find('cuda:n', 1, true))
+  assert(usage('--log-level', 'loud'):find('log-level', 1, true))
+  assert(usage('-j', 'maybe'):find('on', 1, true))
+  assert(usage('-e'):find('-e', 1, true))
+end)
+
+test('a device that is not there is an error of its own', function()
+  local _, err, status = run { '--device', 'cuda:77', '-e', 'print(1)' }
+  test.equal(status, 1)
+  assert(err:find('cuda:77', 1, true) and err:find('CUDA', 1, true), err)
+end)
+
+test('-e runs text, several in order', function()
+  local out, err, status = run { '-e', 'x = 1', '-e', 'print(x + 1, pd.version)' }
+  test.equal(out, '2\t0.1.0\n')
+  test.equal(err, '')
+  test.equal(status, 0)
+  out, err, status = run { '-e', 'print(1)', '-e', 'error("broken")', '-e', 'print(2)' }
+  test.equal(out, '1\n')
+  test.equal(err, 'error: -e:1: broken\n')
+  test.equal(status, 1)
+end)
+
+test('the session takes what the command line says', function()
+  local out = run { '--threads', '3', '--seed', '17', '--log-level', 'error', '--device', 'cpu', '-e',
+    'local s = pd.session() print(s.threads, s.seed, s.log_level, s.device) pd.log.warn("hidden")' }
+  test.equal(out, '3\t17\terror\tcpu\n')
+  local draw = 'print(pd.tensor.randn(3):to_table()[1])'
+  local first, second = run { '--seed', '5', '-e', draw }, run { '--seed', '5', '-e', draw }
+  test.equal(first, second)
+  assert(first ~= run { '--seed', '6', '-e', draw })
+end)
+
+test('scripts get their arguments, whatever these look like', function()
+  local path = write('arguments.lua', [[
+print(arg[0] == ..., select('#', ...))
+print(#arg, arg[1], arg[2], arg[3], arg[-1] ~= nil)
+print(select(2, ...))
+]])
+  local out, err, status = run { '--seed', '1', path, '--seed', '-x', 'a b' }
+  test.equal(err, '')
+  test.equal(out, 'false\t3\n3\t--seed\t-x\ta b\ttrue\n-x\ta b\n')
+  test.equal(status, 0)
+end)
+
+test('a script comes from standard input with -', function()
+  local out, _, status = run({ '-', 'one' }, 'print(..., arg[1], arg[0])')
+  test.equal(out, 'one\tone\t-\n')
+  test.equal(status, 0)
+end)
+
+test('os.exit sets the status and keeps the output', function()
+  for text, expected in pairs { ['os.exit(7)'] = 7, ['os.exit(true)'] = 0, ['os.exit(false)'] = 1,
+    ['os.exit()'] = 0 } do
+    local out, _, status = run { '-e', 'io.write("kept") ' .. text }
+    test.equal(out, 'kept')
+    test.equal(status, expected)
+  end
+end)
+
+test('-i gives the prompt after the file, with its globals', function()
+  local path = write('made.lua', 'made = 41')
+  local out, _, status = run({ '-i', path }, 'made + 1\nmade = nil\nmade\n')
+  test.equal(out, '42\nnil\n')
+  test.equal(status, 0)
+  -- The prompt is there to look at what went wrong.
+  local broken = write('broken.lua', 'before = 5\nerror("half way")')
+  local err
+  out, err = run({ '-i', broken }, 'before\n')
+  test.equal(out, '5\n')
+  assert(err:find('broken.lua:2: half way', 1, true), err)
+end)
+
+test('-l requires a module and makes it a global', function()
+  write('mymodule.lua', 'return { answer = 42 }')
+  local out, err, status = run { '-e', ('package.path = %q'):format(folder .. '/?.lua'), '-e',
+    'print(require("mymodule").answer)' }
+  test.equal(out .. err, '42\n')
+  test.equal(status, 0)
+  out = run { '-l', 'pushdown.json', '-e', 'print(type(json))' }
+  test.equal(out, 'table\n')
+  out, err, status = run { '-l', 'no.such.module', '-e', 'print(1)' }
+  test.equal(out, '')
+  test.equal(status, 1)
+  assert(err:find("module 'no.such.module' not found", 1, true), err)
+end)
+
+test('errors name the file and line, with the calls that led there', function()
+  local path = write('deep.lua', [[
+local function inner() return pd.tensor.zeros('x') + 1 end
+local function outer()
+  local t = inner()
+  return t
+end
+local r = outer()
+]])
+  local out, err, status = run { path }
+  test.equal(status, 1)
+  test.equal(out, '')
+  assert(err:find('deep.lua:1: [pd.tensor.zeros] argument 1 (shape): expected an integer or a list', 1, true), err)
+  assert(err:find('usage: zeros(shape', 1, true), err)
+  assert(err:find('deep.lua:3 in function', 1, true), err)
+  assert(err:find('deep.lua:6 in the main chunk', 1, true), err)
+  assert(not err:find('[C]', 1, true) and not err:find('\27', 1, true), err)
+end)
+
+test('what cannot be run is told in one line', function()
+  local function fails(path)
+    local out, err, status = run { path }
+    test.equal(status, 1)
+    test.equal(out, '')
+    assert(select(2, err:gsub('\n', '')) == 1, err)
+    return err
+  end
+  assert(fails(write('syntax.lua', 'local x = \n\nfor for')):find("syntax.lua:3: ", 1, true))
+  assert(fails(folder .. '/absent.lua'):find('No such file', 1, true))
+  assert(fails(folder):find('Is a directory', 1, true))
+  assert(fails(write('latin1.lua', '-- fine\nx = "\xe9t\xe9"')):find(
+    'latin1.lua:2: the text is not UTF-8 (byte 0xe9 at position 6 of the line)', 1, true))
+  assert(fails(write('bytecode.lua', string.dump(function() end))):find('compiled Lua', 1, true))
+  assert(fails(write('table.lua', 'error({ reason = 3 })')):find('{reason = 3}', 1, true))
+end)
+
+test('a first line with #! and a byte order mark are skipped', function()
+  local path = write('script', '#!/usr/bin/env pushdown\nerror("second")')
+  local _, err = run { path }
+  assert(err:find('script:2: second', 1, true), err)
+  local out = run { write('bom.lua', '\xEF\xBB\xBFprint("bom")') }
+  test.equal(out, 'bom\n')
+end)
+
+test('undeclared globals are errors in files', function()
+  local function err_of(text)
+    local _, err, status = run { write('globals.lua', text) }
+    return err, status
+  end
+  local err, status = err_of('local a = 1\nprint(undeclared_name)')
+  assert(err:find("globals.lua:2: undeclared global 'undeclared_name' is read", 1, true), err)
+  test.equal(status, 1)
+  err = err_of('local function f() sneaky = 1 end\nf()')
+  assert(err:find("globals.lua:1: undeclared global 'sneaky' is assigned in a function", 1, true), err)
+  err, status = err_of([[
+declared = nil
+count = 0
+local function f() count = count + 1 end
+f()
+assert(count == 1 and rawget(_G, 'absent') == nil)
+]])
+  test.equal(err, '')
+  test.equal(status, 0)
+end)
+
+test('the prompt from a pipe: no prompts, values printed, failures in the status', function()
+  local out, err, status = run({}, [[
+1 + 1, 'two'
+x
+x = 5
+x;
+x
+= x * 2
+for i = 1, 2 do
+  print('i', i)
+end
+{3, 1, {a = 1, ['b c'] = 2}}
+pd.tensor{1, 2}
+-- a comment
+x -- a comment after
+]])
+  test.equal(err, '')
+  test.equal(out, [[
+2	two
+nil
+5
+10
+i	1
+i	2
+{3, 1, {a = 1, ['b c'] = 2}}
+Tensor 2 float32 {1, 2}
+5
+]])
+  test.equal(status, 0)
+  out, err, status = run({}, 'error("one")\nprint("goes on")\nnil + 1\nfoo bar\n')
+  test.equal(out, 'goes on\n')
+  assert(err:find('error: prompt:1: one', 1, true) and err:find('near', 1, true), err)
+  test.equal(status, 1)
+  out, err, status = run({}, 'for i = 1, 2 do\n')
+  test.equal(out, '')
+  assert(err:find("'end' expected near '<eof>'", 1, true), err)
+  test.equal(status, 1)
+  out, err, status = run({}, 'x = "\xff\xfe"\nprint("alive")')
+  test.equal(out, 'alive\n')
+  assert(err:find('prompt:1: the text is not UTF-8 (byte 0xff at position 6', 1, true), err)
+  test.equal(status, 1)
+  out, err, status = run({}, '')
+  test.equal(out .. err, '')
+  test.equal(status, 0)
+end)
+
+test('tables print sorted, cut and without running round in circles', function()
+  local out = run({}, [[
+t = {}; t.self = t; t.a = {b = {c = {d = {e = {f = {g = 1}}}}}}; t[true] = 1
+t
+local big = {} for i = 1, 1000 do big[i] = i end return big
+{text = 'a\nb\'\1', bytes = 'é\255'}
+{pd.stack.kinds, pd.stack}
+setmetatable({}, {__tostring = function() return 'my object' end})
+local wide = {} for i = 1, 3 do wide['key' .. i] = ('v'):rep(40) end return wide
+]])
+  assert(out:find("{[true] = 1, a = {b = {c = {d = {e = {f = {...}}}}}}, self = <cycle>}", 1, true), out)
+  assert(out:find('60, ... 940 more', 1, true) or out:find('60,\n  ... 940 more', 1, true), out)
+  assert(out:find([[{bytes = '\195\169\255', text = 'a\nb\'\001'}]], 1, true), out)
+  assert(out:find('{function pd.stack.kinds, module pd.stack (see help(pd.stack))}', 1, true), out)
+  assert(out:find('\nmy object\n', 1, true), out)
+  assert(out:find("{\n  key1 = 'v", 1, true), out)
+end)
+
+test('help at the prompt', function()
+  local out, err, status = run({}, [[
+help()
+help(pd)
+help(pd.stack)
+? pd.stack.simulate
+? Tensor.sum
+help('tensor.zeros')
+? zzz
+help(pd.tensor{1})
+? pd.json
+]])
+  test.equal(err, '')
+  test.equal(status, 0)
+  for _, text in ipairs { 'Pushdown 0.1.0', 'pd.stack', 'kinds() -> table', 'pd.stack.simulate{',
+    'Tensor:sum(dims, keep) -> Tensor', 'pd.tensor.zeros(shape', "There is no help on 'zzz'",
+    'matmul(other) -> Tensor', 'pushdown.json' } do
+    assert(out:find(text, 1, true), text .. ' in\n' .. out)
+  end
+end)
+
+test('the program starts quickly', function()
+  local clock = io.popen('date +%s%N')
+  local begin = tonumber(clock:read('*l'))
+  clock:close()
+  local best = math.huge
+  for _ = 1, 5 do
+    local out = run { '-e', 'print(pd.version)' }
+    test.equal(out, '0.1.0\n')
+    clock = io.popen('date +%s%N')
+    local now = tonumber(clock:read('*l'))
+    clock:close()
+    best, begin = math.min(best, (now - begin) / 1e9), now
+  end
+  assert(best < 0.6, ('%.2f s'):format(best))
+end)
+
+test('the module loads in a plain LuaJIT', function()
+  local build = shell:match('^(.*)/[^/]*$')
+  local module = io.open(build .. '/pushdown.so') and build .. '/?.so' or build .. '/../lib/pushdown/?.so'
+  local text = ("package.cpath = %q local pd = require 'pushdown' print(pd.version, require 'pushdown.json' ~= nil, "
+    .. "pd.json == require 'pushdown.json', #pd.stack.kinds() > 0)"):format(module)
+  local pipe = assert(io.popen('luajit -e ' .. quoted(text) .. ' 2>&1'))
+  local out = pipe:read('*a')
+  pipe:close()
+  test.equal(out, '0.1.0\ttrue\ttrue\ttrue\n')
+end)
+
+os.execute('rm -r ' .. quoted(folder))
+test.finish()

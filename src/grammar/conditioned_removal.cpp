@@ -15,23 +15,19 @@ constexpr int kMaxRemovals = 1000;
 using Names = std::vector<NamedSymbol>;
 
 // Calls visit(right side, probability) for every way of replacing occurrences of the removed
-// rule's left side.
+// rule's left side in right[at ...]; `done` is what stands before.
 void replace_occurrences(const Names& right, const NamedRule& removed,
-                         const std::function<void(Names, double)>& visit, Names done = {},
-                         double probability = 1) {
-  const std::size_t at = done.size();
-  // `done` holds the result so far; `right` what is left to read.
-  if (right.empty()) return visit(std::move(done), probability);
-  const Names rest(right.begin() + 1, right.end());
-  auto kept = done;
-  kept.push_back(right.front());
-  const bool occurrence = !right.front().terminal && right.front().name == removed.left;
-  replace_occurrences(rest, removed, visit, std::move(kept),
+                         const std::function<void(const Names&, double)>& visit, std::size_t at = 0,
+                         Names done = {}, double probability = 1) {
+  if (at == right.size()) return visit(done, probability);
+  const bool occurrence = !right[at].terminal && right[at].name == removed.left;
+  Names kept = done;
+  kept.push_back(right[at]);
+  replace_occurrences(right, removed, visit, at + 1, std::move(kept),
                       occurrence ? probability * (1 - removed.weight) : probability);
   if (!occurrence) return;
-  done.resize(at);
   done.insert(done.end(), removed.right.begin(), removed.right.end());
-  replace_occurrences(rest, removed, visit, std::move(done), probability * removed.weight);
+  replace_occurrences(right, removed, visit, at + 1, std::move(done), probability * removed.weight);
 }
 
 std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::size_t index) {
@@ -44,13 +40,13 @@ std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::siz
     if (i == index) continue;
     const auto& rule = rules[i];
     const double scale = rule.left == removed.left ? 1 / (1 - removed.weight) : 1.0;
-    replace_occurrences(rule.right, removed, [&](Names right, double probability) {
+    replace_occurrences(rule.right, removed, [&](const Names& right, double probability) {
       std::string key = rule.left;
       for (const auto& symbol : right) key += (symbol.terminal ? "\t'" : "\t") + symbol.name;
       const auto [entry, is_new] = known.try_emplace(key, result.size());
       const double weight = rule.weight * scale * probability;
       if (is_new)
-        result.push_back({rule.left, std::move(right), weight, rule.origin});
+        result.push_back({rule.left, right, weight, rule.origin});
       else
         result[entry->second].weight += weight;
     });

@@ -108,92 +108,103 @@ class Wheel {
 }  // namespace
 
 template <class S>
-Word LengthTable::draw(int length, Random& random) const {
+int LengthTable::draw_left(int nonterminal, int length, Random& random) const {
+  const auto& closure = grammar_.normal_form().closure[nonterminal];
+  if (closure.size() == 1) return closure[0].from;
+  const double whole = after_[at(nonterminal, length)];
+  Wheel wheel(random.uniform());
+  int left = -1;
+  for (const auto& entry : closure) {
+    const double share =
+        S::ratio(S::times(S::from_weight(entry.weight), before_[at(entry.from, length)]), whole);
+    if (share > 0) left = entry.from;
+    if (wheel.stops_at(share)) break;
+  }
+  return left;
+}
+
+template <class S>
+int LengthTable::draw_split(int pair, int length, Random& random) const {
+  const auto& sides = grammar_.normal_form().pairs[pair];
+  const double whole = pair_mass_[at(pair, length)];
+  Wheel wheel(random.uniform());
+  int split = 0;
+  for (int k = 1; k < length; ++k) {
+    const double share =
+        S::ratio(S::times(after_[at(sides.first, k)], after_[at(sides.second, length - k)]), whole);
+    if (share > 0) split = k;
+    if (wheel.stops_at(share)) break;
+  }
+  return split;
+}
+
+template <class S>
+LengthTable::Expansion LengthTable::draw_rule(int left, int length, Random& random) const {
   const auto& form = grammar_.normal_form();
-  const auto weight_of = [](double weight) { return S::from_weight(weight); };
-  struct Item {
-    Symbol symbol;
-    int length;
+  const auto& side = left_sides_[left];
+  const double whole = before_[at(left, length)];
+  const double one = S::from_weight(1.0);
+  const auto terminal = [](int id) { return Part{{true, id}, 1}; };
+  const auto rest = [&](int id) { return Part{{false, id}, length - 1}; };
+  Wheel wheel(random.uniform());
+  Expansion chosen;
+  int pair = -1;
+  // True once the wheel stops; until then `chosen` is the last choice that was possible at all.
+  const auto consider = [&](double weight, double below, Part first, Part second) {
+    const double share = S::ratio(S::times(S::from_weight(weight), below), whole);
+    if (share > 0) chosen = {first, second};
+    return wheel.stops_at(share);
   };
+  if (length == 1) {
+    for (const int r : side.lexical)
+      if (consider(form.lexical[r].weight, one, terminal(form.lexical[r].symbol), {})) break;
+    return chosen;
+  }
+  if (length == 2)
+    for (const int r : side.terminal_pairs) {
+      const auto& rule = form.terminal_pairs[r];
+      if (consider(rule.weight, one, terminal(rule.first), terminal(rule.second))) return chosen;
+    }
+  for (const int r : side.terminal_left) {
+    const auto& rule = form.terminal_left[r];
+    if (consider(rule.weight, after_[at(rule.nonterminal, length - 1)], terminal(rule.terminal),
+                 rest(rule.nonterminal)))
+      return chosen;
+  }
+  for (const int r : side.terminal_right) {
+    const auto& rule = form.terminal_right[r];
+    if (consider(rule.weight, after_[at(rule.nonterminal, length - 1)], rest(rule.nonterminal),
+                 terminal(rule.terminal)))
+      return chosen;
+  }
+  for (const auto& [p, weight] : side.pairs) {
+    const double share =
+        S::ratio(S::times(S::from_weight(weight), pair_mass_[at(p, length)]), whole);
+    if (share > 0) pair = p;
+    if (wheel.stops_at(share)) break;
+  }
+  if (pair < 0) return chosen;
+  const int split = draw_split<S>(pair, length, random);
+  return {{{false, form.pairs[pair].first}, split},
+          {{false, form.pairs[pair].second}, length - split}};
+}
+
+template <class S>
+Word LengthTable::draw(int length, Random& random) const {
   Word word;
   word.reserve(length);
-  std::vector<Item> stack{{{false, form.start}, length}};
+  std::vector<Part> stack{{{false, grammar_.start()}, length}};
   while (!stack.empty()) {
-    const auto [symbol, l] = stack.back();
+    const auto part = stack.back();
     stack.pop_back();
-    if (symbol.terminal) {
-      word.push_back(symbol.id);
+    if (part.symbol.terminal) {
+      word.push_back(part.symbol.id);
       continue;
     }
-    // The unary closure leads from the nonterminal to the left side of a lexical or binary rule.
-    int left = -1;
-    const double whole = after_[at(symbol.id, l)];
-    Wheel closure(form.closure[symbol.id].size() == 1 ? 0.0 : random.uniform());
-    for (const auto& entry : form.closure[symbol.id]) {
-      const double share =
-          S::ratio(S::times(weight_of(entry.weight), before_[at(entry.from, l)]), whole);
-      if (share > 0) left = entry.from;
-      if (closure.stops_at(share)) break;
-    }
-    const auto& side = left_sides_[left];
-    const double mass = before_[at(left, l)];
-    Wheel wheel(random.uniform());
-    Item first{{}, 0}, second{{}, 0};
-    int pair = -1;
-    const auto consider = [&](double weight, double below, Item a, Item b) {
-      const double share = S::ratio(S::times(weight_of(weight), below), mass);
-      if (share > 0) first = a, second = b, pair = -1;
-      return wheel.stops_at(share);
-    };
-    const auto choose = [&] {
-      const double one = weight_of(1.0);
-      const Item nothing{{}, 0};
-      if (l == 1)
-        for (const int r : side.lexical) {
-          const auto& rule = form.lexical[r];
-          if (consider(rule.weight, one, {{true, rule.symbol}, 1}, nothing)) return;
-        }
-      if (l == 2)
-        for (const int r : side.terminal_pairs) {
-          const auto& rule = form.terminal_pairs[r];
-          if (consider(rule.weight, one, {{true, rule.first}, 1}, {{true, rule.second}, 1})) return;
-        }
-      if (l == 1) return;
-      for (const int r : side.terminal_left) {
-        const auto& rule = form.terminal_left[r];
-        if (consider(rule.weight, after_[at(rule.nonterminal, l - 1)], {{true, rule.terminal}, 1},
-                     {{false, rule.nonterminal}, l - 1}))
-          return;
-      }
-      for (const int r : side.terminal_right) {
-        const auto& rule = form.terminal_right[r];
-        if (consider(rule.weight, after_[at(rule.nonterminal, l - 1)],
-                     {{false, rule.nonterminal}, l - 1}, {{true, rule.terminal}, 1}))
-          return;
-      }
-      for (const auto& [p, weight] : side.pairs) {
-        const double share = S::ratio(S::times(weight_of(weight), pair_mass_[at(p, l)]), mass);
-        if (share > 0) pair = p;
-        if (wheel.stops_at(share)) return;
-      }
-    };
-    choose();
-    if (pair >= 0) {
-      const auto& sides = form.pairs[pair];
-      Wheel split(random.uniform());
-      int chosen = 0;
-      for (int k = 1; k < l; ++k) {
-        const double share =
-            S::ratio(S::times(after_[at(sides.first, k)], after_[at(sides.second, l - k)]),
-                     pair_mass_[at(pair, l)]);
-        if (share > 0) chosen = k;
-        if (split.stops_at(share)) break;
-      }
-      first = {{false, sides.first}, chosen};
-      second = {{false, sides.second}, l - chosen};
-    }
-    if (second.length > 0) stack.push_back(second);
-    stack.push_back(first);
+    const int left = draw_left<S>(part.symbol.id, part.length, random);
+    const auto expansion = draw_rule<S>(left, part.length, random);
+    if (expansion.second.length > 0) stack.push_back(expansion.second);
+    stack.push_back(expansion.first);
   }
   return word;
 }

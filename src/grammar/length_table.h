@@ -37,10 +37,27 @@ class LengthTable {
   std::vector<double> derivation_entropies() const;
 
  private:
+  // A symbol that stands for a string of that length; length 0: none.
+  struct Part {
+    Symbol symbol;
+    int length = 0;
+  };
+  struct Expansion {
+    Part first, second;
+  };
+
   template <class S>
   void fill();
   template <class S>
   Word draw(int length, Random& random) const;
+  // The three choices of one step of draw(): the left side that the unary closure leads to, then
+  // one of its rules with the lengths of its parts, then, for a pair, where to split.
+  template <class S>
+  int draw_left(int nonterminal, int length, Random& random) const;
+  template <class S>
+  Expansion draw_rule(int left, int length, Random& random) const;
+  template <class S>
+  int draw_split(int pair, int length, Random& random) const;
   template <class S>
   std::vector<double> entropies() const;
 

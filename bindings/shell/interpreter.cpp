@@ -99,7 +99,7 @@ Interpreter::Interpreter(SessionChoices choices)
     : L_(luaL_newstate()), choices_(std::move(choices)) {
   if (!L_) throw std::runtime_error("not enough memory for a Lua state");
   luaL_openlibs(L_);
-  watch_interrupts(L_);
+  watch_interrupts(L_, add_traceback);
   prepare_globals();
 }
 
@@ -259,8 +259,6 @@ Interpreter::Outcome Interpreter::call(int arguments, int results) {
   const char* message = lua_tolstring(L_, -1, &size);
   Outcome outcome{take_interrupt() ? Status::interrupted : Status::error,
                   message ? std::string(message, size) : "error"};
-  // The hook may have stopped the traceback as well.
-  if (status == LUA_ERRERR && outcome.status == Status::interrupted) outcome.error = "interrupted";
   lua_settop(L_, base - 1);
   return outcome;
 }

@@ -14,6 +14,7 @@ namespace {
 std::atomic<int> flag{0};
 std::atomic<bool> lua_runs{false};
 lua_State* state = nullptr;
+lua_CFunction message_handler = nullptr;
 std::atomic<long long> pressed_ms{0};
 
 long long now_ms() {
@@ -22,7 +23,20 @@ long long now_ms() {
   return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
 
+// Whether the message handler is running, which must be let finish.
+bool in_message_handler(lua_State* L) {
+  lua_Debug frame;
+  for (int level = 0; level < 4 && lua_getstack(L, level, &frame) != 0; ++level) {
+    lua_getinfo(L, "f", &frame);
+    const bool found = lua_tocfunction(L, -1) == message_handler;
+    lua_pop(L, 1);
+    if (found) return true;
+  }
+  return false;
+}
+
 void raise_interrupted(lua_State* L, lua_Debug*) {
+  if (in_message_handler(L)) return;
   lua_Debug frame;
   int level = 0;  // in a hook, level 0 is the code that runs; that may be C, which has no lines
   while (lua_getstack(L, level, &frame) && lua_getinfo(L, "l", &frame) && frame.currentline <= 0)
@@ -49,8 +63,9 @@ void on_interrupt(int) {
 
 }  // namespace
 
-void watch_interrupts(lua_State* L) {
+void watch_interrupts(lua_State* L, lua_CFunction handler) {
   state = L;
+  message_handler = handler;
   lua_pushlightuserdata(L, &flag);
   lua_setfield(L, LUA_REGISTRYINDEX, kInterruptKey);
   struct sigaction action = {};

@@ -9,8 +9,9 @@
 
 namespace pushdown {
 
-// Installs the handler, and leaves the flag's address for the module.
-void watch_interrupts(lua_State* L);
+// Installs the signal handler, and leaves the flag's address for the module. The hook spares
+// `message_handler`, which makes the text of errors.
+void watch_interrupts(lua_State* L, lua_CFunction message_handler);
 // Lua starts, or has ended: everything is as if nothing had been pressed.
 void enter_lua(lua_State* L);
 void leave_lua(lua_State* L);

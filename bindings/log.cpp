@@ -11,7 +11,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e %^%-5l%$ %v";
+constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %v";
 
 // The sinks a running process writes to; file sinks come and go with their handles.
 struct Log {

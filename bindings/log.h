@@ -1,5 +1,5 @@
 // Logging: one logger for the process, to stderr, and to a run folder's file while one is open.
-// Lines read `2024-05-01 12:00:00.123 info  message`.
+// Lines read `2024-05-01 12:00:00.123 info    message`.
 #pragma once
 #include <memory>
 #include <string>

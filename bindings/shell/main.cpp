@@ -1,8 +1,10 @@
 // The program `pushdown`: the command line, scripts and the prompt. Everything else is in the
 // module pushdown.so, which this program does not link, so that it starts at once.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <regex>
 #include <string>
 #include <vector>
@@ -25,6 +27,24 @@ struct CommandLine {
 std::string check_device(const std::string& name) {
   static const std::regex form("cpu|cuda(:[0-9]{1,3})?");
   return std::regex_match(name, form) ? "" : "must be cpu, cuda or cuda:n, got '" + name + "'";
+}
+
+std::string check_seed(const std::string& text) {
+  char* end = nullptr;
+  const double seed = std::strtod(text.c_str(), &end);
+  const bool whole = !text.empty() && *end == '\0' && std::floor(seed) == seed;
+  return whole && seed >= 0 && seed <= 9007199254740992.0
+             ? ""
+             : "must be an integer from 0 to 2^53, got '" + text + "'";
+}
+
+// A validator that refuses words other than these, and leaves the help text alone.
+CLI::Validator one_of(std::vector<std::string> words) {
+  return {[words](const std::string& word) {
+            if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
+            return "must be one of " + CLI::detail::join(words, ", ") + ", got '" + word + "'";
+          },
+          ""};
 }
 
 // Parses, or leaves with status 0 (help, version) or 2 (wrong usage).
@@ -52,7 +72,7 @@ CommandLine parse(int count, char** words) {
   app.add_flag("-i", line.prompt, "Give the prompt after the file or text");
   app.add_option("-j", line.jit, "Compile Lua to machine code: on (default for files) or off")
       ->type_name("on|off")
-      ->check(CLI::IsMember({"on", "off"}));
+      ->check(one_of({"on", "off"}));
   auto* device_option = app.add_option("--device", device, "Where tensors and models are made")
                             ->type_name("cpu|cuda[:n]")
                             ->check(CLI::Validator(check_device, "", "device"));
@@ -61,11 +81,12 @@ CommandLine parse(int count, char** words) {
                              ->check(CLI::Range(1, 1024));
   auto* seed_option = app.add_option("--seed", seed, "Seed of everything made without one")
                           ->type_name("N")
-                          ->check(CLI::Range(0.0, 9007199254740992.0));
+                          ->check(CLI::Validator(check_seed, "", "seed"));
   auto* level_option =
-      app.add_option("--log-level", level, "Which messages are logged")
+      app.add_option("--log-level", level,
+                     "Messages to log from: trace, debug, info, warn, error or off")
           ->type_name("LEVEL")
-          ->check(CLI::IsMember({"trace", "debug", "info", "warn", "error", "off"}));
+          ->check(one_of({"trace", "debug", "info", "warn", "error", "off"}));
   try {
     app.parse(count, words);
     line.script = app.remaining();
@@ -73,8 +94,6 @@ CommandLine parse(int count, char** words) {
       line.script.erase(line.script.begin());
     else if (!line.script.empty() && line.script[0].size() > 1 && line.script[0][0] == '-')
       throw CLI::ExtrasError({line.script[0]});
-    if (*seed_option && std::floor(seed) != seed)
-      throw CLI::ValidationError("--seed", "must be an integer");
   } catch (const CLI::ParseError& error) {
     leave(app.exit(error) == 0 ? 0 : 2);
   }

@@ -322,6 +322,7 @@ test('the module loads in a plain LuaJIT', function()
   local pipe = assert(io.popen('luajit -e ' .. quoted(text) .. ' 2>&1'))
   local out = pipe:read('*a')
   pipe:close()
+  if out:find('ASan runtime', 1, true) then return end -- a sanitized module needs a sanitized program
   test.equal(out, '0.1.0\ttrue\ttrue\ttrue\n')
 end)
 

@@ -18,7 +18,7 @@ local options, run = experiment.start {
     { 'lengths', { 31, 51 }, 'shortest and longest string' },
     { 'strings', 10000, 'training strings; a tenth as many each for validation and test' },
     { 'epochs', 14, 'passes over the training strings', minimum = 1 },
-    { 'restarts', 8, 'initial parameters to try for each model', minimum = 1 },
+    { 'restarts', 6, 'initial parameters to try for each model', minimum = 1 },
     { 'trial_epochs', 3, 'passes after which the best restart goes on alone', minimum = 1 },
     { 'hidden', 20, 'hidden units of the LSTM' },
     { 'learning_rate', 0.01, 'of Adam' },

@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+// For what kernel files share with others: never emitted as a function of its own, of which the
+// linker would keep the copy of any instruction set.
+#define PUSHDOWN_INLINE [[gnu::always_inline]] inline
 #define PUSHDOWN_JOIN_(a, b) a##b
 #define PUSHDOWN_JOIN(a, b) PUSHDOWN_JOIN_(a, b)
 #define PUSHDOWN_ISA_NAMESPACE PUSHDOWN_JOIN(isa_, PUSHDOWN_ISA)

@@ -18,7 +18,7 @@
 namespace pushdown {
 
 inline constexpr std::int64_t kScanPadding = 16;
-constexpr std::int64_t scan_padded(std::int64_t count) {
+[[gnu::always_inline]] constexpr std::int64_t scan_padded(std::int64_t count) {
   return (count + kScanPadding - 1) / kScanPadding * kScanPadding;
 }
 
@@ -30,7 +30,7 @@ struct ScanShape {
   ScanStack stack;
   std::int64_t steps = 0, layers = 1, hidden = 0, gates = 0, reading = 0, actions = 0;
   std::int64_t size = 0;                       // m of the vector stacks
-  NondeterministicSize automaton;              // of the nondeterministic stack, steps = T - 1
+  NondeterministicSize automaton;              // of the nondeterministic stacks, steps = T - 1
   const std::int64_t* column_start = nullptr;  // see NondeterministicMemory
   bool reexposed = false, state_symbol = false, normalized = true;
 };
@@ -55,6 +55,7 @@ struct ScanParameters {
   const F* action_t;     // H x Ap
   const F* action;       // A x Hp
   const F* action_bias;  // Ap
+  const F* bottom;       // m, of the vector nondeterministic stack
 };
 
 // One sequence. The caller keeps all of it between the passes, but for `scratch`.
@@ -74,6 +75,7 @@ struct ScanGradients {
   F* recurrent;     // L x T x G, of the hidden side; the same as input but for gru
   std::int64_t layer_stride;
   F* actions;  // T x A; row T-1 is 0
+  F* bottom;   // m
 };
 
 std::int64_t scan_gates(ScanCell cell);  // G / H

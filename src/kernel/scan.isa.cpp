@@ -50,7 +50,7 @@ struct Scan {
     F* recurrent = input + z.gp + kScanPadding;
     F* actions = recurrent + z.gp + kScanPadding;
     const Index r = shape.reading;
-    if (shape.steps > 0) stack.begin(sequence.readings);
+    if (shape.steps > 0) stack.begin(parameters, sequence.readings);
     for (Index t = 0; t < shape.steps; ++t) {
       const F* below = sequence.readings + t * r;
       Index below_size = r;
@@ -132,6 +132,7 @@ struct Scan {
       hiddens = previous_hiddens;
       previous_hiddens = swapped;
     }
+    stack.end_backward(reading, gradients.bottom);
   }
 };
 

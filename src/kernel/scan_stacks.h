@@ -3,12 +3,14 @@
 //
 // A stack is set up over its part of the tape (kept from the forward to the backward pass) and of
 // the scratch memory. U = T - 1 updates, u = 0 .. U-1.
-//   begin(reading)                         the reading before any update
+//   begin(parameters, reading)             the reading before any update
 //   forward(u, actions, reading)           update u from the action layer's output (may be
 //                                          overwritten), and the reading after it
 //   begin_backward()
 //   backward(u, reading_gradient, actions) gradient of the action layer's output of update u, for
 //                                          u = U-1 .. 0, given that of the reading after it
+//   end_backward(reading_gradient, bottom) given that of the first reading: gradient of what the
+//                                          stack starts with
 #pragma once
 #include "kernel/scan_math.h"
 
@@ -19,10 +21,11 @@ struct NoStack {
   NoStack(const ScanShape&, F*, F*) {}
   static Index tape_size(const ScanShape&) { return 0; }
   static Index scratch_size(const ScanShape&) { return 0; }
-  void begin(F*) {}
+  void begin(const ScanParameters<F>&, F*) {}
   void forward(Index, F*, F*) {}
   void begin_backward() {}
   void backward(Index, const F*, F*) {}
+  void end_backward(const F*, F*) {}
 };
 
 // Rows of the action layer: push, pop, no_op | vector.
@@ -52,7 +55,7 @@ struct SuperpositionScan {
 
   F* cells_after = nullptr;  // of the last update made or undone
 
-  void begin(F* reading) {
+  void begin(const ScanParameters<F>&, F* reading) {
     clear(reading, m);
     cells_after = nullptr;
   }
@@ -117,6 +120,7 @@ struct SuperpositionScan {
     gradient[1] = now;
     cells_after = const_cast<F*>(old);
   }
+  void end_backward(const F*, F*) {}
 };
 
 // Rows of the action layer: push, pop | vector.
@@ -145,7 +149,7 @@ struct StratificationScan {
 
   F* after(Index u) const { return strengths + u * (u + 1) / 2; }
 
-  void begin(F* reading) { clear(reading, m); }
+  void begin(const ScanParameters<F>&, F* reading) { clear(reading, m); }
 
   void forward(Index u, F* given, F* reading) {
     F both[kScanPadding] = {given[0], given[1]};
@@ -225,52 +229,84 @@ struct StratificationScan {
     strength_gradient = old_gradient;
     old_gradient = gradient;
   }
+  void end_backward(const F*, F*) {}
 };
 
-// Rows of the action layer: C x W transition scores.
+// Rows of the action layer: C x W transition scores | vector of a vector stack.
 template <class F>
 struct NondeterministicScan {
   ScanShape shape;
-  Index c, w, row;  // row: padded C * W
-  F* weights;       // U x row
+  Index c, w, m, row, vector_row;  // row: padded C * W; vector_row: padded m
+  F* weights;                      // U x row
+  F* vectors;                      // U x vector_row
+  F* expected;                     // (U + 1) x C*m: the readings of a vector stack
   NondeterministicMemory<F> memory;
-  F *gradient, *weight_gradient;
+  F *reading_rows, *weight_gradient, *vector_gradient;
   NondeterministicKernel<F> kernel;
 
   NondeterministicScan(const ScanShape& given, F* tape, F* scratch);
+
+  // Numbers before the columns: weights, vectors, readings, forward weights and masses.
+  static Index head_size(const ScanShape& shape) {
+    const auto& z = shape.automaton;
+    const Index c = z.configurations();
+    return scan_padded(z.steps * (scan_padded(c * z.actions()) + scan_padded(z.channels)) +
+                       z.nodes() * c * (z.channels + 2) + 2 * kScanPadding);
+  }
   static Index tape_size(const ScanShape& shape) {
     const auto& z = shape.automaton;
-    const Index c = z.configurations(), row = scan_padded(c * z.actions());
-    return scan_padded(z.steps * row + kScanPadding + 2 * z.nodes() * c) +
-           shape.column_start[z.nodes()] + z.nodes() * z.popped_node();
+    return head_size(shape) + shape.column_start[z.nodes()] + z.nodes() * z.popped_node();
   }
   static Index scratch_size(const ScanShape& shape) {
     const auto& z = shape.automaton;
     const Index c = z.configurations();
     return shape.column_start[z.nodes()] + z.popped_row() + scan_padded(c * z.actions()) +
-           scan_padded(c);
+           scan_padded((1 + z.channels) * c) + scan_padded(z.channels);
   }
 
+  // u of the node, or the expected vectors times u.
   void read(Index node, F* reading) const {
     const F* u = memory.forward + node * c;
-    if (shape.state_symbol) return copy(reading, u, c);
     const Index s = memory.size.symbols;
-    clear(reading, s);
-    for (Index b = 0; b < c; ++b) reading[b % s] += u[b];
+    if (m > 0) {
+      F* value = expected + (node - 1) * c * m;
+      const Index length = memory.size.row(node);
+      const F* rows = memory.columns + memory.column_start[node] + c * length;
+      for (Index k = 0; k < m; ++k)
+        for (Index b = 0; b < c; ++b) {
+          Vector<F> sum = {};
+          for (Index i = 0; i < length; i += kLanes<F>)
+            sum += load(rows + (k * c + b) * length + i);
+          value[b * m + k] = u[b] * sum_of(sum);
+        }
+      copy(reading, value, c * m);
+    } else if (shape.state_symbol) {
+      copy(reading, u, c);
+    } else {
+      clear(reading, s);
+      for (Index b = 0; b < c; ++b) reading[b % s] += u[b];
+    }
   }
 
-  void begin(F* reading) {
-    const Index behind = shape.column_start[2];
-    clear(memory.columns, behind);
-    if (shape.reexposed) memory.columns[shape.column_start[1]] = 1;
+  void begin(const ScanParameters<F>& parameters, F* reading) {
+    F* first = memory.columns + memory.column_start[1];
+    clear(memory.columns, memory.column_start[2]);
     clear(memory.forward, 2 * c);
-    memory.forward[0] = memory.forward[c] = 1;
+    clear(memory.mass, 2 * c);
+    memory.forward[0] = memory.forward[c] = memory.mass[c] = 1;
+    if (shape.reexposed) first[0] = 1;
+    const Index length = memory.size.row(1);
+    for (Index k = 0; shape.reexposed && k < m; ++k)
+      first[(1 + k) * c * length] = parameters.bottom[k];
     read(1, reading);
+    // The initial bottom is read at first even where it can never be seen again.
+    for (Index k = 0; k < m; ++k) expected[k] = reading[k] = parameters.bottom[k];
   }
 
   void forward(Index u, F* given, F* reading) {
     F* used = weights + u * row;
     const F* from = memory.forward + (u + 1) * c;
+    if (m > 0) sigmoid_all(given + c * w, vectors + u * vector_row, m);
     if (shape.normalized) {
       for (Index a = 0; a < c; ++a) {
         F largest = given[a * w];
@@ -287,7 +323,7 @@ struct NondeterministicScan {
           if (!any || given[a * w + k] > largest) largest = given[a * w + k], any = true;
       for (Index k = 0; k < c * w; ++k) used[k] = given[k] - largest;
     }
-    for (Index k = c * w; k < row; ++k) used[k] = 0;
+    clear(used + c * w, row - c * w);
     exp_all(used, row);
     for (Index a = 0; a < c; ++a) {
       F* to = used + a * w;
@@ -299,23 +335,56 @@ struct NondeterministicScan {
       }
       for (Index k = 0; k < w; ++k) to[k] = factor == 0 ? F(0) : to[k] * factor;
     }
-    kernel.step(memory, u + 2, used);
+    kernel.step(memory, u + 2, used, vectors + u * vector_row);
     read(u + 2, reading);
+  }
+
+  // What the gradient of a reading means for the rows of its column. Readings depend on the
+  // gauge-invariant forward weights a[j] = 1 and a[i] by
+  //   u_j[b] a[j][b] / sum_b' u_j[b'] a[j][b'],     a[j][b] = sum_{i,a} a[i][a] P[i->j][a->b],
+  // those of a vector stack by u_j[b] sum_{i,a} a[i][a] V[i->j][a->b] / sum_b' u_j[b'] a[j][b'].
+  void spread(Index node, const F* given) {
+    const F* u = memory.forward + node * c;
+    if (m > 0) {
+      const F mean = dot(given, expected + (node - 1) * c * m, c * m);
+      for (Index b = 0; b < c; ++b) {
+        reading_rows[b] = -u[b] * mean;
+        for (Index k = 0; k < m; ++k) reading_rows[(1 + k) * c + b] = u[b] * given[b * m + k];
+      }
+      return;
+    }
+    const Index s = memory.size.symbols;
+    F mean = 0;
+    for (Index b = 0; b < c; ++b) mean += given[shape.state_symbol ? b : b % s] * u[b];
+    for (Index b = 0; b < c; ++b)
+      reading_rows[b] = u[b] * (given[shape.state_symbol ? b : b % s] - mean);
   }
 
   void begin_backward() { clear(memory.forward_gradients, memory.size.popped_row()); }
 
   void backward(Index u, const F* reading_gradient, F* out) {
-    const Index s = memory.size.symbols;
-    for (Index b = 0; b < c; ++b) gradient[b] = reading_gradient[shape.state_symbol ? b : b % s];
     const F* used = weights + u * row;
-    kernel.step_backward(memory, u + 2, memory.size.steps + 1, used, gradient, weight_gradient);
+    const F* vector = vectors + u * vector_row;
+    spread(u + 2, reading_gradient);
+    kernel.step_backward(memory, u + 2, memory.size.steps + 1, used, vector, reading_rows,
+                         weight_gradient, vector_gradient);
     for (Index a = 0; a < c; ++a) {
       const F* to = used + a * w;
       const F* slope = weight_gradient + a * w;
       const F mean = shape.normalized ? dot(to, slope, w) : F(0);
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     }
+    for (Index k = 0; k < m; ++k) out[c * w + k] = vector_gradient[k] * vector[k] * (1 - vector[k]);
+  }
+
+  void end_backward(const F* reading_gradient, F* bottom) {
+    if (m == 0) return;
+    if (!shape.reexposed) return copy(bottom, reading_gradient, m);
+    spread(1, reading_gradient);
+    kernel.finish_backward(memory, memory.size.steps + 1, reading_rows);
+    const Index length = memory.size.row(1);
+    const F* first = memory.numerators + memory.column_start[1];
+    for (Index k = 0; k < m; ++k) bottom[k] = first[(1 + k) * c * length];
   }
 };
 
@@ -327,11 +396,15 @@ NondeterministicScan<F>::NondeterministicScan(const ScanShape& given, F* tape, F
     : shape(given),
       c(given.automaton.configurations()),
       w(given.automaton.actions()),
+      m(given.automaton.channels),
       row(scan_padded(c * w)),
+      vector_row(scan_padded(m)),
       weights(tape) {
   const auto& z = given.automaton;
-  F* forward = weights + z.steps * row + kScanPadding;
-  F* columns = tape + scan_padded(z.steps * row + kScanPadding + 2 * z.nodes() * c);
+  vectors = weights + z.steps * row;
+  expected = vectors + z.steps * vector_row + kScanPadding;
+  F* forward = expected + z.nodes() * c * m;
+  F* columns = tape + head_size(given);
   memory = {z,
             given.column_start,
             columns,
@@ -341,7 +414,8 @@ NondeterministicScan<F>::NondeterministicScan(const ScanShape& given, F* tape, F
             scratch,
             scratch + given.column_start[z.nodes()]};
   weight_gradient = memory.forward_gradients + z.popped_row();
-  gradient = weight_gradient + row;
+  reading_rows = weight_gradient + row;
+  vector_gradient = reading_rows + scan_padded((1 + m) * c);
   if constexpr (sizeof(F) == sizeof(float))
     kernel = nondeterministic_kernel_f(z.states, z.symbols);
   else

@@ -45,16 +45,17 @@ struct Weights {
   Tensor upper_bias;   // (L-1) x G
   Tensor action;       // A x H
   Tensor action_bias;  // A
+  Tensor bottom;       // m
 
   struct Copies {
     Tensor reading, reading_t, hidden, hidden_t, hidden_bias, upper, upper_t, upper_bias, action,
-        action_t, action_bias;
+        action_t, action_bias, bottom;
   };
   Copies copies() const {
     const auto transposed = [](const Tensor& tensor) { return padded(tensor.transpose(-1, -2)); };
-    return {padded(reading),     transposed(reading), padded(hidden),     transposed(hidden),
-            padded(hidden_bias), padded(upper),       transposed(upper),  padded(upper_bias),
-            padded(action),      transposed(action),  padded(action_bias)};
+    return {padded(reading),     transposed(reading), padded(hidden),      transposed(hidden),
+            padded(hidden_bias), padded(upper),       transposed(upper),   padded(upper_bias),
+            padded(action),      transposed(action),  padded(action_bias), padded(bottom)};
   }
 };
 
@@ -75,6 +76,7 @@ ScanParameters<F> parameters_of(const Weights::Copies& copies, std::int64_t laye
   parameters.action = copies.action.data_ptr<F>();
   parameters.action_t = copies.action_t.data_ptr<F>();
   parameters.action_bias = copies.action_bias.data_ptr<F>();
+  parameters.bottom = copies.bottom.data_ptr<F>();
   return parameters;
 }
 
@@ -123,6 +125,7 @@ struct PreGradients {
   Tensor input;      // L x B x T x G
   Tensor recurrent;  // the same, or an alias of input
   Tensor actions;    // B x T x A
+  Tensor bottom;     // B x m
 };
 
 template <class F>
@@ -135,8 +138,10 @@ void backward_all(const Tape& tape, const Tensor& hidden_gradient, const PreGrad
     const ScanGradients<F> gradients{
         hidden_gradient.data_ptr<F>() + b * hidden_gradient.stride(0) + tape.shape.hidden,
         out.input.data_ptr<F>() + b * out.input.stride(1),
-        out.recurrent.data_ptr<F>() + b * out.recurrent.stride(1), out.input.stride(0),
-        out.actions.data_ptr<F>() + b * out.actions.stride(0)};
+        out.recurrent.data_ptr<F>() + b * out.recurrent.stride(1),
+        out.input.stride(0),
+        out.actions.data_ptr<F>() + b * out.actions.stride(0),
+        out.bottom.data_ptr<F>() + b * out.bottom.stride(0)};
     kernel.backward(tape.shape, parameters, tape.sequence<F>(b, scratch.get()), gradients);
   });
 }
@@ -150,7 +155,7 @@ struct FusedScan : torch::autograd::Function<FusedScan> {
   static Tensor forward(AutogradContext* context, const Tensor& pre, const Tensor& reading,
                         const Tensor& hidden, const Tensor& hidden_bias, const Tensor& upper,
                         const Tensor& upper_bias, const Tensor& action, const Tensor& action_bias,
-                        const ScanShape& shape) {
+                        const Tensor& bottom, const ScanShape& shape) {
     at::AutoDispatchBelowADInplaceOrView guard;
     const auto batch = pre.size(0), steps = shape.steps;
     auto tape = c10::make_intrusive<Tape>();
@@ -158,11 +163,12 @@ struct FusedScan : torch::autograd::Function<FusedScan> {
     std::int64_t start = 0;
     for (std::int64_t j = 0; j <= shape.automaton.nodes(); ++j) {
       tape->column_start.push_back(start);
-      start += shape.automaton.configurations() * shape.automaton.row(j);
+      start += shape.automaton.column(j);
     }
     tape->shape.column_start = tape->column_start.data();
     tape->copies =
-        Weights{reading, hidden, hidden_bias, upper, upper_bias, action, action_bias}.copies();
+        Weights{reading, hidden, hidden_bias, upper, upper_bias, action, action_bias, bottom}
+            .copies();
     tape->pre = pre.contiguous();
     const Tensor output = at::empty({batch, steps + 1, shape.hidden}, pre.options());
     output.select(1, 0).zero_();
@@ -185,6 +191,7 @@ struct FusedScan : torch::autograd::Function<FusedScan> {
     out.input = at::empty({shape.layers, batch, shape.steps, shape.gates}, tape->pre.options());
     out.recurrent = shape.cell == ScanCell::gru ? at::empty_like(out.input) : out.input;
     out.actions = at::empty({batch, shape.steps, shape.actions}, tape->pre.options());
+    out.bottom = at::empty({batch, shape.automaton.channels}, tape->pre.options());
     const Tensor hidden_gradient = output_gradients[0].contiguous();
     AT_DISPATCH_FLOATING_TYPES(tape->pre.scalar_type(), "scan",
                                [&] { backward_all<scalar_t>(*tape, hidden_gradient, out); });
@@ -205,6 +212,7 @@ struct FusedScan : torch::autograd::Function<FusedScan> {
             sum_steps(out.input.narrow(0, 1, shape.layers - 1)),
             outer_sum(out.actions, tape->top.narrow(1, 1, shape.steps)),
             sum_steps(out.actions),
+            out.bottom.sum(0),
             Variable()};
   }
 };
@@ -243,11 +251,12 @@ Tensor run_fused(const Controller& controller, const Stack& stack, const Tensor&
   const auto stacked = [&](const std::vector<Tensor>& tensors, at::IntArrayRef empty_shape) {
     return tensors.empty() ? at::empty(empty_shape, inputs.options()) : at::stack(tensors);
   };
-  return FusedScan::apply(at::linear(inputs, first.weight_ih.narrow(1, 0, input), first.bias_ih),
-                          first.weight_ih.narrow(1, input, shape.reading), stacked(hidden, {}),
-                          stacked(hidden_bias, {}), stacked(upper, {0, shape.gates, shape.hidden}),
-                          stacked(upper_bias, {0, shape.gates}), plan.action_weight,
-                          plan.action_bias, shape);
+  return FusedScan::apply(
+      at::linear(inputs, first.weight_ih.narrow(1, 0, input), first.bias_ih),
+      first.weight_ih.narrow(1, input, shape.reading), stacked(hidden, {}),
+      stacked(hidden_bias, {}), stacked(upper, {0, shape.gates, shape.hidden}),
+      stacked(upper_bias, {0, shape.gates}), plan.action_weight, plan.action_bias,
+      plan.bottom.defined() ? plan.bottom : at::empty({0}, inputs.options()), shape);
 }
 
 }  // namespace pushdown

@@ -26,6 +26,17 @@ void exponentiate(const F* given, const F* forward, std::int64_t rows, std::int6
       used[c * columns + w] = forward[c] > 0 ? std::exp(given[c * columns + w] - shift) : F(0);
 }
 
+// What the gradient of u_j means for column j : C. The reading is u_j[b] a[b] / sum u_j[b'] a[b']
+// at a = 1, in the gauge-invariant forward weights a of the node.
+template <class F>
+std::vector<F> reading_gradient(const F* forward, const F* given, std::int64_t c) {
+  F mean = 0;
+  for (std::int64_t b = 0; b < c; ++b) mean += given[b] * forward[b];
+  std::vector<F> result(c);
+  for (std::int64_t b = 0; b < c; ++b) result[b] = forward[b] * (given[b] - mean);
+  return result;
+}
+
 // Sequences long enough to be worth a thread.
 void for_each_sequence(std::int64_t batch, std::int64_t work,
                        const std::function<void(std::int64_t)>& body) {
@@ -43,7 +54,7 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape, std::int64_
   std::int64_t start = 0;
   for (std::int64_t j = 0; j <= size_.nodes(); ++j) {
     column_start_.push_back(start);
-    start += size_.configurations() * size_.row(j);
+    start += size_.column(j);
   }
   const auto nodes = size_.nodes();
   columns_ = at::empty({batch, column_start_.back()}, options);
@@ -94,7 +105,7 @@ void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given
   const auto kernel = nondeterministic_kernel<F>(current_isa(), size_.states, size_.symbols);
   const auto c = size_.configurations();
   if (logs) exponentiate(given, m.forward + (node - 1) * c, c, size_.actions(), used);
-  kernel.step(m, node, used);
+  kernel.step(m, node, used, nullptr);
 }
 
 Tensor AutomatonMemory::step(const Tensor& weights, bool logs) {
@@ -123,9 +134,11 @@ Tensor AutomatonMemory::step_backward(std::int64_t node, const Tensor& weights,
     const auto kernel =
         nondeterministic_kernel<scalar_t>(current_isa(), size_.states, size_.symbols);
     for_each_sequence(batch_, node * node * row, [&](std::int64_t b) {
-      kernel.step_backward(
-          memory<scalar_t>(b), node, last_backward_, weights.data_ptr<scalar_t>() + b * row,
-          given.data_ptr<scalar_t>() + b * c, gradient.data_ptr<scalar_t>() + b * row);
+      const auto m = memory<scalar_t>(b);
+      const auto reading =
+          reading_gradient(m.forward + node * c, given.data_ptr<scalar_t>() + b * c, c);
+      kernel.step_backward(m, node, last_backward_, weights.data_ptr<scalar_t>() + b * row, nullptr,
+                           reading.data(), gradient.data_ptr<scalar_t>() + b * row, nullptr);
     });
   });
   return gradient;
@@ -159,9 +172,11 @@ Tensor AutomatonMemory::scan_backward(const Tensor& weights, const Tensor& forwa
       const auto m = memory<scalar_t>(b);
       for (std::int64_t t = steps; t-- > 0;) {
         const auto at_step = (b * steps + t) * row;
-        kernel.step_backward(m, t + 2, steps + 1, weights.data_ptr<scalar_t>() + at_step,
-                             forward_gradients.data_ptr<scalar_t>() + (b * (steps + 1) + t + 1) * c,
-                             gradient.data_ptr<scalar_t>() + at_step);
+        const auto reading = reading_gradient(
+            m.forward + (t + 2) * c,
+            forward_gradients.data_ptr<scalar_t>() + (b * (steps + 1) + t + 1) * c, c);
+        kernel.step_backward(m, t + 2, steps + 1, weights.data_ptr<scalar_t>() + at_step, nullptr,
+                             reading.data(), gradient.data_ptr<scalar_t>() + at_step, nullptr);
       }
     });
   });

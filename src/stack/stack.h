@@ -28,6 +28,7 @@ using StackStatePtr = std::shared_ptr<const StackState>;
 struct FusedStack {
   ScanShape shape;
   Tensor action_weight, action_bias;  // A x H, A
+  Tensor bottom;                      // m, of the vector nondeterministic stack; else undefined
 };
 
 class Stack {

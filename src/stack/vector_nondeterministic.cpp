@@ -59,9 +59,7 @@ class VectorNondeterministicStack : public Stack {
   std::int64_t reading_size() const override { return shape_.configurations() * shape_.vector; }
 
   StackStatePtr initial(std::int64_t batch, std::int64_t length) const override {
-    const Tensor bottom = bottom_.defined()
-                              ? bottom_.sigmoid().expand({batch, -1})
-                              : at::full({batch, shape_.vector}, fixed_bottom_, options_);
+    const Tensor bottom = initial_bottom().expand({batch, -1});
     auto state = std::make_shared<VectorState>();
     state->automaton = initial_automaton(shape_, batch, length, options_, bottom);
     // The initial bottom is read at first even where it can never be seen again.
@@ -87,7 +85,25 @@ class VectorNondeterministicStack : public Stack {
     return static_cast<const VectorState&>(*state).reading;
   }
 
+  bool fused(FusedStack& plan) const override {
+    plan.shape.stack = ScanStack::nondeterministic;
+    plan.shape.automaton.states = static_cast<int>(shape_.states);
+    plan.shape.automaton.symbols = static_cast<int>(shape_.symbols);
+    plan.shape.automaton.channels = shape_.vector;
+    plan.shape.reexposed = shape_.reexposed;
+    plan.shape.normalized = normalized_;
+    plan.action_weight = at::cat({action_.weight, vector_.weight});
+    plan.action_bias = at::cat({action_.bias, vector_.bias});
+    plan.bottom = initial_bottom();
+    return shape_.vector <= kMaxNondeterministicChannels;
+  }
+
  private:
+  Tensor initial_bottom() const {  // m
+    return bottom_.defined() ? bottom_.sigmoid()
+                             : at::full({shape_.vector}, fixed_bottom_, options_);
+  }
+
   NondeterministicShape shape_;
   bool normalized_;
   at::TensorOptions options_;

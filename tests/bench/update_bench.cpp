@@ -58,6 +58,9 @@ void bench_updates() {
       bench_update({std::string(kind) + " size=20", {{"kind", kind}, {"size", 20}}, n});
     bench_update({"nondeterministic states=2 symbols=2", nondeterministic(2, 2), n});
   }
+  bench_update({"vector_nondeterministic states=2 symbols=2 size=3",
+                {{"kind", "vector_nondeterministic"}, {"size", 3}},
+                80});
   bench_update({"nondeterministic states=3 symbols=2", nondeterministic(3, 2), 80});
   bench_update({"nondeterministic states=3 symbols=3", nondeterministic(3, 3), 80});
   bench_update({"nondeterministic states=2 symbols=2", nondeterministic(2, 2), 80, 2});

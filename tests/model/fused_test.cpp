@@ -38,7 +38,19 @@ std::vector<Case> cases() {
                                  automaton(2, 2, "symbol", "original", true),
                                  automaton(2, 3, "state_symbol", "reexposed", false),
                                  automaton(3, 3, "state_symbol", "original", true),
-                                 automaton(1, 4, "symbol", "reexposed", false)};
+                                 automaton(1, 4, "symbol", "reexposed", false),
+                                 {{"kind", "vector_nondeterministic"}},
+                                 {{"kind", "vector_nondeterministic"},
+                                  {"states", 3},
+                                  {"symbols", 3},
+                                  {"size", 2},
+                                  {"normalized", true},
+                                  {"bottom_vector", "one"}},
+                                 {{"kind", "vector_nondeterministic"},
+                                  {"states", 1},
+                                  {"symbols", 4},
+                                  {"size", 5},
+                                  {"bottom", "original"}}};
   std::vector<Case> all;
   for (const auto& controller : controllers)
     for (const auto& stack : stacks) all.push_back({controller, stack});

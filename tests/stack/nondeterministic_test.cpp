@@ -196,7 +196,7 @@ TEST(NondeterministicIsa, AllInstructionSetsAgree) {
     const NondeterministicSize size{states, symbols, 30};
     const auto c = size.configurations();
     std::vector<std::int64_t> start{0};
-    for (std::int64_t j = 0; j < size.nodes(); ++j) start.push_back(start.back() + c * size.row(j));
+    for (std::int64_t j = 0; j < size.nodes(); ++j) start.push_back(start.back() + size.column(j));
     NondeterministicShape shape;
     shape.states = states;
     shape.symbols = symbols;
@@ -221,12 +221,13 @@ TEST(NondeterministicIsa, AllInstructionSetsAgree) {
       memory.forward[0] = memory.forward[c] = 1;
       const auto kernel = nondeterministic_kernel<float>(isa, states, symbols);
       const auto row = c * size.actions();
-      for (int t = 0; t < 30; ++t) kernel.step(memory, t + 2, weights.data_ptr<float>() + t * row);
+      for (int t = 0; t < 30; ++t)
+        kernel.step(memory, t + 2, weights.data_ptr<float>() + t * row, nullptr);
       const Tensor reading_gradient = at::arange(c, at::kFloat);
       for (int t = 29; t >= 0; --t)
-        kernel.step_backward(memory, t + 2, 31, weights.data_ptr<float>() + t * row,
+        kernel.step_backward(memory, t + 2, 31, weights.data_ptr<float>() + t * row, nullptr,
                              reading_gradient.data_ptr<float>(),
-                             gradient.data_ptr<float>() + t * row);
+                             gradient.data_ptr<float>() + t * row, nullptr);
       results.push_back(at::cat({forward, gradient.flatten()}));
     }
     for (const auto& result : results) EXPECT_LT(deviation(result, results[0]), 2e-5);

@@ -191,7 +191,7 @@ std::string nearest_names(std::string_view wanted, const std::vector<std::string
     if (distance > best || distance >= std::max(wanted.size(), name.size())) continue;
     if (distance < best) nearest.clear();
     best = distance;
-    nearest.push_back(name);
+    if (std::find(nearest.begin(), nearest.end(), name) == nearest.end()) nearest.push_back(name);
   }
   std::string text;
   for (std::size_t i = 0; i < nearest.size() && i < 3; ++i)

@@ -114,7 +114,7 @@ TEST_F(Prompt, CompletesGlobalsFieldsAndMethods) {
   EXPECT_TRUE(terminal.expect("\nX\n")) << terminal.screen();
   terminal.type("no.such.thing.\t\t");
   ASSERT_TRUE(terminal.expect("no.such.thing."));
-  ASSERT_TRUE(clear_line(terminal, "pd> "));
+  ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
   terminal.type("1 + 1\n");
   EXPECT_TRUE(terminal.expect("\n2\n")) << terminal.screen();
 }

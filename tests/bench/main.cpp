@@ -43,7 +43,7 @@ void start_peak() {
   peak_at_start = memory_field("VmRSS");
 }
 
-double peak_megabytes() { return memory_field("VmHWM") - peak_at_start; }
+double peak_megabytes() { return std::max(0.0, memory_field("VmHWM") - peak_at_start); }
 
 }  // namespace pushdown::bench
 

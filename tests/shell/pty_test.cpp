@@ -169,6 +169,8 @@ TEST_F(Prompt, SecondCtrlCEndsWhatCannotBeInterrupted) {
   terminal.type(
       "print('de' .. 'ep') local a = ('a'):rep(40) string.find(a, ('a?'):rep(40) .. a .. 'b')\n");
   ASSERT_TRUE(terminal.expect("\ndeep"));
+  // A Ctrl-C between the two calls would end the statement as usual.
+  EXPECT_EQ(terminal.wait_exit(1), -1);
   terminal.type(kCtrlC);
   EXPECT_EQ(terminal.wait_exit(0.8), -1);
   terminal.type(kCtrlC);

@@ -79,6 +79,12 @@ class NondeterministicStack : public Stack {
     return reading_of_forward_weights(static_cast<const AutomatonState&>(*state).forward, shape_);
   }
 
+  Tensor log_transition_weights(const Tensor& hidden) const override {
+    const Tensor scores =
+        action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
+    return normalized_ ? scores.log_softmax(2) : scores;
+  }
+
   bool fused(FusedStack& plan) const override {
     plan.shape.stack = ScanStack::nondeterministic;
     plan.shape.automaton.states = static_cast<int>(shape_.states);

@@ -42,6 +42,10 @@ class Stack {
   virtual StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const = 0;
   virtual Tensor reading(const StackStatePtr& state) const = 0;  // B x R
 
+  // A stack that is an automaton: the logarithms of the transition weights that `hidden` gives a
+  // step, B x C x W (see nondeterministic.h). Undefined for any other stack.
+  virtual Tensor log_transition_weights(const Tensor& hidden) const { return {}; }
+
   // Whether the fused recurrence has this stack; `plan` is filled if so.
   virtual bool fused(FusedStack& plan) const { return false; }
 

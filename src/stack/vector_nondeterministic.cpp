@@ -85,6 +85,12 @@ class VectorNondeterministicStack : public Stack {
     return static_cast<const VectorState&>(*state).reading;
   }
 
+  Tensor log_transition_weights(const Tensor& hidden) const override {
+    const Tensor scores =
+        action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
+    return normalized_ ? scores.log_softmax(2) : scores;
+  }
+
   bool fused(FusedStack& plan) const override {
     plan.shape.stack = ScanStack::nondeterministic;
     plan.shape.automaton.states = static_cast<int>(shape_.states);

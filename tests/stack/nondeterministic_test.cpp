@@ -234,5 +234,41 @@ TEST(NondeterministicIsa, AllInstructionSetsAgree) {
   }
 }
 
+// The weights that a network's stack says it takes drive the bare stack to the same readings.
+TEST(LogTransitionWeights, AreThoseOfTheSteps) {
+  constexpr int kSteps = 6;
+  for (const bool normalized : {true, false}) {
+    const Json shape{{"states", 2}, {"symbols", 3}, {"bottom", "reexposed"}};
+    const auto make = [&](const std::string& kind) {
+      Random random(5);
+      Json options = shape;
+      options["kind"] = kind;
+      options["normalized"] = normalized;
+      return make_stack(options, {4, at::TensorOptions(at::kDouble), &random});
+    };
+    const auto stack = make("nondeterministic"), vectors = make("vector_nondeterministic");
+    at::NoGradGuard guard;
+    auto state = stack->initial(2, kSteps);
+    std::vector<Tensor> readings{stack->reading(state)}, weights;
+    for (int t = 0; t < kSteps; ++t) {
+      const Tensor hidden = 3 * at::sin(at::arange(8, at::kDouble).view({2, 4}) + 1.7 * t);
+      weights.push_back(stack->log_transition_weights(hidden));
+      EXPECT_EQ(weights.back().sizes(), (std::vector<std::int64_t>{2, 6, 14}));
+      EXPECT_LT(deviation(vectors->log_transition_weights(hidden), weights.back()), 1e-12);
+      state = stack->update(state, hidden);
+      readings.push_back(stack->reading(state));
+    }
+    Json bare = shape;
+    bare["kind"] = "nondeterministic";
+    EXPECT_LT(deviation(simulate_stack(bare, {{"log_weights", at::stack(weights, 1)}}),
+                        at::stack(readings, 1)),
+              1e-12);
+  }
+  Random random(5);
+  const auto other =
+      make_stack(Json{{"kind", "superposition"}}, {4, at::TensorOptions(at::kDouble), &random});
+  EXPECT_FALSE(other->log_transition_weights(at::zeros({1, 4}, at::kDouble)).defined());
+}
+
 }  // namespace
 }  // namespace pushdown

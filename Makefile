@@ -27,7 +27,7 @@ $(BUILD)/build.ninja:
 
 run: packages $(BUILD)/build.ninja
 	cmake --build --preset release -j $(JOBS) --target shell core
-	$(BUILD)/pushdown scripts/tutorial/01_first_run.lua
+	$(BUILD)/pushdown --threads $(JOBS) scripts/tutorial/01_first_run.lua
 
 build: packages $(BUILD)/build.ninja
 	cmake --build --preset release -j $(JOBS)

@@ -14,34 +14,21 @@
 #include "bindings/options.h"
 #include "bindings/progress.h"
 #include "bindings/session.h"
-#include "train/trainer.h"
+#include "bindings/training.h"
 
 namespace pushdown {
 
-// A trainer as Lua sees it: with progress, log and curves.
-struct Training {
-  std::unique_ptr<Trainer> trainer;
-  bool progress = true;
-  double drawing_seconds = 0;  // what the last drawing of the curves took
-  std::chrono::steady_clock::time_point drawn;
-};
 // What trainer:epochs() returns.
 struct Epochs {
   std::shared_ptr<Training> training;
 };
 
 template <>
-struct ClassName<Training> {
-  static constexpr const char* value = "Trainer";
-};
-template <>
 struct ClassName<Epochs> {
   static constexpr const char* value = "Epochs";
 };
 
 namespace {
-
-using TrainingPtr = std::shared_ptr<Training>;
 
 // The words of the command line as `arg` holds them: the program's own at negative indices.
 Json command_line(lua_State* L) {
@@ -152,6 +139,26 @@ void draw_when_due(lua_State* L, Training& training) {
   training.drawing_seconds = std::chrono::duration<double>(training.drawn - now).count();
 }
 
+}  // namespace
+
+void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, double rate,
+                const std::string& name) {
+  const Trainer& trainer = *training.trainer;
+  const char* level = training.progress ? "info" : "debug";
+  log_message(level, name + epoch_line(metrics));
+  if (trainer.learning_rate() != rate)
+    log_message(level,
+                fmt::format("{}the learning rate falls to {:.3g} after {} epochs without "
+                            "improvement",
+                            name, trainer.learning_rate(), metrics.epochs_since_improvement));
+  if (!trainer.finished().empty())
+    log_message(level, fmt::format("{}training ends: {}; best was epoch {}", name,
+                                   trainer.finished(), metrics.best_epoch));
+  draw_when_due(L, training);
+}
+
+namespace {
+
 // The rest of the running epoch, with a line of progress on stderr.
 std::optional<EpochMetrics> epoch_with_progress(Training& training) {
   Trainer& trainer = *training.trainer;
@@ -198,15 +205,7 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
     stop_if_interrupted(L);
     throw std::runtime_error("interrupted");
   }
-  log_message(level, epoch_line(*metrics));
-  if (trainer.learning_rate() != rate)
-    log_message(level, fmt::format("the learning rate falls to {:.3g} after {} epochs without "
-                                   "improvement",
-                                   trainer.learning_rate(), metrics->epochs_since_improvement));
-  if (!trainer.finished().empty())
-    log_message(level, fmt::format("training ends: {}; best was epoch {}", trainer.finished(),
-                                   metrics->best_epoch));
-  draw_when_due(L, training);
+  tell_epoch(L, training, *metrics, rate);
   return to_json(*metrics);
 }
 
@@ -310,10 +309,8 @@ void bind_train(lua_State* L) {
             "evaluate",
             "evaluate(model, dataset, {batch=, bin_width=}) -> table  Cross-entropy in nats per "
             "symbol, lower_bound and cross_entropy_difference where known, of all strings and in "
-            "`bins` by length.")
-        .def<&load>("load_model",
-                    "load_model(path, {which='best', device=}) -> LanguageModel  The model in a "
-                    "run folder or a checkpoint file.");
+            "`bins` by length.");
+    bind_together(module);
     Class<Training>(module, "Trains one model; it can be stopped and goes on at any update.")
         .def<&step>("step",
                     "trainer:step() -> table  One update: loss (nats per symbol of the batch), "

@@ -15,17 +15,17 @@ local options, run = experiment.start {
   name = 'first_run',
   doc = 'Marked reversal: an LSTM and the same LSTM with a nondeterministic stack.',
   options = {
-    { 'lengths', { 31, 51 }, 'shortest and longest string' },
+    { 'lengths', { 40, 80 }, 'shortest and longest string' },
     { 'strings', 10000, 'training strings; a tenth as many each for validation and test' },
-    { 'epochs', 14, 'passes over the training strings', minimum = 1 },
-    { 'restarts', 6, 'initial parameters to try for each model', minimum = 1 },
-    { 'trial_epochs', 3, 'passes after which the best restart goes on alone', minimum = 1 },
+    { 'epochs', 20, 'passes over the training strings', minimum = 1 },
+    { 'restarts', 8, 'initial parameters to try for each model', minimum = 1 },
+    { 'trial_epochs', 4, 'passes after which the better half of the restarts goes on', minimum = 1 },
     { 'hidden', 20, 'hidden units of the LSTM' },
     { 'learning_rate', 0.01, 'of Adam' },
     { 'batch', 10, 'strings in one update' },
     { 'seed', 1, 'decides the data and all parameters' },
   },
-  smoke = { lengths = { 5, 9 }, strings = 100, epochs = 2, restarts = 2, trial_epochs = 1 },
+  smoke = { lengths = { 5, 9 }, strings = 100, epochs = 3, restarts = 2, trial_epochs = 1 },
 }
 
 -- ## The data
@@ -43,20 +43,21 @@ local bound = sampler:lower_bound(test)
 
 print(('Marked reversal, lengths %d to %d: %d strings to train on, %d each to choose and to test.')
   :format(options.lengths[1], options.lengths[2], options.strings, held_out))
-print(('Up to %d epochs; %d restarts each, of which the best on validation after %d goes on; seed %d.')
+print(('%d epochs; %d restarts each, of which the better half goes on after every %d; seed %d.')
   :format(options.epochs, options.restarts, options.trial_epochs, options.seed))
 print('For example: ' .. grammar:sample { length = options.lengths[1], seed = options.seed })
 
 -- ## Training
 --
--- Where training ends up depends on where it starts. So each model starts several times, for a few
--- epochs, and the start that does best on the validation strings goes on. The test strings have no
--- say in this. The trainer itself shows its progress and a line for every epoch.
+-- Sizes, lengths, optimizer, clipping and schedule are those of Dusell and Chiang (2020), section
+-- 5.5. Where training ends up depends on where it starts, so each model starts several times, and
+-- `pd.train.together` trains the restarts side by side, one on each core. After every few epochs
+-- the better half of them, by the validation strings, goes on. The test strings have no say in
+-- this. The trainers themselves show their progress and a line for every epoch.
 local function learn(name, stack)
-  local best
-  local trial = math.min(options.trial_epochs, options.epochs)
+  local field = {}
   for restart = 1, options.restarts do
-    local trainer = pd.train.trainer {
+    field[restart] = { restart = restart, trainer = pd.train.trainer {
       model = pd.model.language_model {
         alphabet = grammar:alphabet(),
         controller = { kind = 'lstm', hidden = options.hidden },
@@ -65,28 +66,39 @@ local function learn(name, stack)
       },
       train = train, valid = valid, batch = options.batch, epochs = options.epochs,
       optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 5,
-      decay_patience = 1, decay_factor = 0.5,
+      decay_patience = 5, decay_factor = 0.9, stop_patience = 10,
       seed = options.seed, run_folder = run:path(('%s/restart-%d'):format(name, restart)),
-    }
-    local reached
-    for epoch in trainer:epochs() do
-      reached = epoch.cross_entropy_difference
-      if epoch.epoch >= trial then break end
-    end
-    print(('%s, restart %d: %.4f nats above the bound after %d epochs'):format(name, restart, reached, trial))
-    if not best or reached < best.reached then
-      best = { trainer = trainer, reached = reached, restart = restart }
-    end
+    } }
   end
-  print(('%s: going on with restart %d'):format(name, best.restart))
-  for _ in best.trainer:epochs() do end
-  return best.trainer
+  local trial = options.trial_epochs
+  while #field > 1 and trial < options.epochs do
+    local trainers = {}
+    for i, one in ipairs(field) do trainers[i] = one.trainer end
+    for epochs in pd.train.together(trainers) do
+      local all = true
+      for i, epoch in ipairs(epochs) do
+        field[i].reached = epoch.best_cross_entropy - epoch.lower_bound
+        all = all and (epoch.epoch >= trial or epoch.finished ~= nil)
+      end
+      if all then break end
+    end
+    table.sort(field, function(a, b) return a.reached < b.reached end)
+    local texts = {}
+    for i, one in ipairs(field) do texts[i] = ('%.4f'):format(one.reached) end
+    print(('%s, after %d epochs, nats above the bound: %s'):format(name, trial, table.concat(texts, ', ')))
+    for _ = 1, math.floor(#field / 2) do table.remove(field) end
+    trial = trial + options.trial_epochs
+  end
+  print(('%s: restart %d goes on alone'):format(name, field[1].restart))
+  for _ in field[1].trainer:epochs() do end
+  return field[1].trainer
 end
 
 local rows, histories = {}, {}
 for _, model in ipairs {
   { name = 'LSTM', stack = { kind = 'none' } },
-  { name = 'NS-RNN', stack = { kind = 'nondeterministic', states = 2, symbols = 2 } },
+  { name = 'NS-RNN', stack = { kind = 'nondeterministic', states = 2, symbols = 2,
+    initialization = 'xavier' } },
 } do
   local trainer = learn(model.name, model.stack)
   -- The parameters of the best epoch, measured on the test strings.

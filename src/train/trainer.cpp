@@ -159,9 +159,15 @@ std::optional<UpdateMetrics> Trainer::take_batch() {
 }
 
 std::optional<EpochMetrics> Trainer::run_epoch() {
-  while (!order_->at_end())
-    if (!take_batch()) return std::nullopt;
-  return close_epoch();
+  if (advance(order_->count()) != Advance::closed) return std::nullopt;
+  return history_.back();
+}
+
+Trainer::Advance Trainer::advance(std::int64_t count) {
+  for (; count > 0 && !order_->at_end(); --count)
+    if (!take_batch()) return Advance::stopped;
+  if (!order_->at_end()) return Advance::running;
+  return close_epoch() ? Advance::closed : Advance::stopped;
 }
 
 std::optional<EpochMetrics> Trainer::close_epoch() {

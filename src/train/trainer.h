@@ -53,12 +53,17 @@ class Trainer {
   // The rest of the running epoch, validation and schedule. Nothing when should_stop said so: the
   // next call goes on where this one stopped.
   std::optional<EpochMetrics> run_epoch();
+  // At most `count` updates of the running epoch; when its last batch is done, also validation and
+  // schedule (closed: history() has the epoch's numbers). stopped: should_stop said so.
+  enum class Advance { running, closed, stopped };
+  Advance advance(std::int64_t count);
 
   // Why training is over, or "".
   std::string finished() const;
   std::int64_t epochs_done() const { return static_cast<std::int64_t>(history_.size()); }
   std::int64_t updates_done() const { return updates_; }
   std::int64_t updates_per_epoch() const { return order_->count(); }
+  std::int64_t updates_left() const { return order_->count() - order_->position(); }  // in the epoch
   double learning_rate() const { return optimizer_->learning_rate(); }
   const std::vector<EpochMetrics>& history() const { return history_; }
 

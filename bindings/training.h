@@ -1,0 +1,32 @@
+// A trainer as Lua sees it: with progress, log and curves.
+#pragma once
+#include <chrono>
+#include <memory>
+
+#include "bindings/bind.h"
+#include "train/trainer.h"
+
+namespace pushdown {
+
+struct Training {
+  std::unique_ptr<Trainer> trainer;
+  bool progress = true;
+  double drawing_seconds = 0;  // what the last drawing of the curves took
+  std::chrono::steady_clock::time_point drawn;
+};
+using TrainingPtr = std::shared_ptr<Training>;
+
+template <>
+struct ClassName<Training> {
+  static constexpr const char* value = "Trainer";
+};
+
+// Logs what an epoch brought and draws the curves when that is due. `rate` was the learning rate
+// before the epoch; `name` goes before every message.
+void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, double rate,
+                const std::string& name = "");
+
+// pd.train.together and its class.
+void bind_together(Module& module);
+
+}  // namespace pushdown

@@ -1,0 +1,98 @@
+#include "train/together.h"
+
+#include <condition_variable>
+#include <mutex>
+#include <set>
+
+#include "base/check.h"
+#include "base/parallel.h"
+
+namespace pushdown {
+namespace {
+
+// Updates that a thread makes before it looks whether another trainer is further behind.
+constexpr std::int64_t kSlice = 20;
+
+class Round {
+ public:
+  Round(const std::vector<Trainer*>& trainers) : trainers_(trainers), results_(trainers.size()) {
+    for (const Trainer* trainer : trainers)
+      state_.push_back(trainer->finished().empty() ? State::waiting : State::done);
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      const auto index = furthest_behind();
+      if (!index) {
+        if (std::none_of(state_.begin(), state_.end(),
+                         [](State state) { return state == State::running; }))
+          return;
+        changed_.wait(lock);
+        continue;
+      }
+      state_[*index] = State::running;
+      lock.unlock();
+      const bool done = run_slice(*trainers_[*index], results_[*index]);
+      lock.lock();
+      state_[*index] = done ? State::done : State::waiting;
+      changed_.notify_all();
+    }
+  }
+
+  std::vector<TogetherResult> results() && { return std::move(results_); }
+
+ private:
+  enum class State { waiting, running, done };
+
+  std::optional<std::size_t> furthest_behind() const {
+    std::optional<std::size_t> best;
+    for (std::size_t i = 0; i < trainers_.size(); ++i)
+      if (state_[i] == State::waiting &&
+          (!best || trainers_[i]->updates_left() > trainers_[*best]->updates_left()))
+        best = i;
+    return best;
+  }
+
+  static bool run_slice(Trainer& trainer, TogetherResult& result) {
+    try {
+      switch (trainer.advance(kSlice)) {
+        case Trainer::Advance::running: return false;
+        case Trainer::Advance::stopped: result.stopped = true; return true;
+        case Trainer::Advance::closed: result.epoch = trainer.history().back(); return true;
+      }
+    } catch (const std::exception& error) {
+      result.error = error.what();
+    }
+    return true;
+  }
+
+  const std::vector<Trainer*>& trainers_;
+  std::vector<TogetherResult> results_;
+  std::vector<State> state_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+}  // namespace
+
+std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers) {
+  std::set<const LanguageModel*> models;
+  for (const Trainer* trainer : trainers) {
+    check(models.insert(trainer->model().get()).second, "train.together",
+          "two of the trainers train the same model");
+    // The bound is computed on first use: here, before several threads ask for it.
+    if (trainer->valid() != nullptr && trainer->valid()->has_log_probabilities())
+      trainer->valid()->lower_bound();
+  }
+  Round round(trainers);
+  // A lone trainer has the threads for the sequences of its batches.
+  if (trainers.size() == 1)
+    round.work();
+  else
+    parallel_for(std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(trainers.size())),
+                 [&](std::int64_t) { round.work(); });
+  return std::move(round).results();
+}
+
+}  // namespace pushdown

@@ -1,4 +1,4 @@
-// pd.model: networks made of a controller and a stack.
+// pd.model: language models.
 #include "bindings/model.h"
 
 #include "base/check.h"
@@ -60,32 +60,38 @@ void set_parameters(const LanguageModel& model, const std::map<std::string, Tens
 }
 
 std::string model_line(const LanguageModel& model) {
-  const auto& options = model.options();
-  return fmt::format("LanguageModel: {} controller, {} stack, {} symbols, {} parameters, {}",
-                     options["controller"]["kind"].get<std::string>(),
-                     options["stack"]["kind"].get<std::string>(), model.alphabet().size(),
-                     model.parameter_count(), options["dtype"].get<std::string>());
+  return fmt::format("LanguageModel: {}, {} symbols, {} parameters, {}", model.network().line(),
+                     model.alphabet().size(), model.parameter_count(),
+                     model.options()["dtype"].get<std::string>());
 }
 
-std::string describe_options() {
-  std::string text = "language_model: a language model with a controller and a stack";
+std::vector<std::string> architectures() { return row_names(network_kinds()); }
+
+std::string describe_options(std::optional<std::string> given) {
+  const auto& kind = find_row("model.describe", network_kinds(), given.value_or("recurrent"));
+  std::string text = "language_model: a language model; " + kind.name + ": " + kind.doc;
   text +=
       "\n  alphabet           Alphabet or list of symbols, required: the symbols of the strings";
-  for (const auto& spec : language_model_options()) text += "\n  " + describe(spec);
+  for (const auto& spec : language_model_options(kind.name)) text += "\n  " + describe(spec);
   return text;
 }
 
 }  // namespace
 
 void bind_model(lua_State* L) {
-  Module module(L, "model", "Networks made of a controller and a stack.");
+  Module module(L, "model", "Language models.");
   module
       .def<&language_model>(
           "language_model",
-          "language_model{alphabet=, controller=, stack=, end_symbol=, dtype=, device=, seed=} -> "
+          "language_model{alphabet=, architecture=, ..., end_symbol=, dtype=, device=, seed=} -> "
           "LanguageModel  A language model with new parameters; see pd.model.describe().")
-      .def<&describe_options>("describe", "describe() -> string  The options of language_model.");
-  Class<LanguageModel>(module, "A recurrent language model with a stack.")
+      .def<&architectures>(
+          "architectures",
+          "architectures() -> table  The networks a language model can be made of.")
+      .def<&describe_options>(
+          "describe",
+          "describe(architecture='recurrent') -> string  The options of language_model.");
+  Class<LanguageModel>(module, "A language model: a network and an output layer.")
       .def<&logits>("logits",
                     "model:logits(tokens) -> Tensor  Scores n x V of every symbol at every "
                     "position of a string; row t predicts symbol t.")

@@ -1,20 +1,16 @@
-// A recurrent language model over an alphabet: one-hot symbols and the stack's reading drive a
-// controller, whose hidden vector drives the stack and, through an affine layer and a softmax,
-// predicts the next symbol (papers: Dusell and Chiang 2020, sections 4.1 and 5.4).
-//
-// Before the first symbol the hidden vector is 0, so the first symbol is predicted by the output
-// bias alone. Reading symbol t gives h_t from [one-hot w_t ; reading_{t-1}]; h_t drives stack step
-// t; h_t predicts symbol t + 1. The last symbol is never read. With end_symbol the alphabet gets a
-// further output that closes every string.
+// A language model over an alphabet: a network reads symbols and an affine layer with a softmax
+// predicts the next one from its hidden vector,
+//   p(w_{t+1} | w_1 .. w_t) = softmax(W h_t + b).
+// With end_symbol the alphabet gets a further output that closes every string; without, the last
+// symbol is never read. `architecture` names the network (network.h).
 #pragma once
-#include "controller/controller.h"
 #include "grammar/alphabet.h"
-#include "model/stack_rnn.h"
+#include "model/network.h"
 
 namespace pushdown {
 
-// controller, stack, end_symbol, dtype, device, seed, fused.
-const std::vector<OptionSpec>& language_model_options();
+// architecture, the options of that network, end_symbol, dtype, device, seed.
+std::vector<OptionSpec> language_model_options(const std::string& architecture = "recurrent");
 
 class LanguageModel {
  public:
@@ -22,22 +18,25 @@ class LanguageModel {
 
   const Alphabet& alphabet() const { return alphabet_; }
   const Json& options() const { return options_; }  // all of them, defaults filled in
-  // Shared tensors by name: controller.*, stack.*, output.*.
+  const Network& network() const { return *network_; }
+  // Shared tensors by name: those of the network (controller.*, stack.*), output.*.
   const ParameterList& parameters() const { return parameters_; }
   std::int64_t parameter_count() const;
   bool end_symbol() const { return end_symbol_; }
 
   // words : B x n symbol ids (int64) -> logits : B x n x V, or B x (n+1) x (V+1) with end_symbol;
-  // logits[:, t] predict symbol t.
-  Tensor logits(const Tensor& words) const;
+  // logits[:, t] predict symbol t. `noise` makes it a training pass, see Network::run.
+  Tensor logits(const Tensor& words, Random* noise = nullptr) const;
   // log p(w), B; the end symbol's probability included when there is one.
-  Tensor log_probabilities(const Tensor& words) const;
+  Tensor log_probabilities(const Tensor& words, Random* noise = nullptr) const;
 
  private:
+  void check_words(const Tensor& words) const;
+
   Alphabet alphabet_;
   Json options_;
-  bool end_symbol_ = false, fused_ = true;
-  std::unique_ptr<StackRnn> rnn_;
+  bool end_symbol_ = false;
+  NetworkPtr network_;
   Tensor output_weight_;  // V x H
   Tensor output_bias_;    // V
   ParameterList parameters_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"
+#include "model/stack_rnn.h"
 #include "support/golden.h"
 #include "support/gradient.h"
 

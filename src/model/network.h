@@ -1,0 +1,48 @@
+// The body of a language model: a network that reads a string symbol by symbol and has a hidden
+// vector before each symbol. Networks are made by name through the list in registry.cpp.
+//
+// Dimension letters: B batch, n length, c length of a piece, H hidden, V vocabulary.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/module_context.h"
+#include "base/registry.h"
+
+namespace pushdown {
+
+class StackRnn;
+
+class Network {
+ public:
+  virtual ~Network() = default;
+
+  virtual std::int64_t hidden_size() const = 0;
+  // words : B x n symbol ids (int64, valid) -> h_0 .. h_n : B x (n+1) x H, where h_t depends on the
+  // first t symbols alone. `noise` gives the random numbers of a training pass (dropout); without
+  // it nothing is random.
+  virtual Tensor run(const Tensor& words, Random* noise) const = 0;
+  // One line without the size of the alphabet: "lstm controller, nondeterministic stack".
+  virtual std::string line() const = 0;
+  // The controller and the stack, where there are such.
+  virtual const StackRnn* stack_rnn() const { return nullptr; }
+
+  // Trainable tensors by name, shared, not copied.
+  const ParameterList& parameters() const { return parameters_; }
+
+ protected:
+  ParameterList parameters_;
+};
+using NetworkPtr = std::shared_ptr<const Network>;
+
+// `make` takes the number of symbols as the context's input.
+struct NetworkKind : RegistryRow<NetworkPtr (*)(const Json& options, const ModuleContext&)> {
+  // Fills in the defaults of nested tables.
+  Json (*complete)(Json options) = nullptr;
+};
+
+const std::vector<NetworkKind>& network_kinds();
+
+}  // namespace pushdown

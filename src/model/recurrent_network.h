@@ -1,0 +1,12 @@
+// A recurrent network with a stack that reads one-hot symbols (Dusell and Chiang 2020, sections 4.1
+// and 5.4). h_0 = 0; reading symbol t gives h_t from [one-hot w_t ; reading_{t-1}], and h_t drives
+// stack step t.
+#pragma once
+#include "model/network.h"
+
+namespace pushdown {
+
+// controller, stack, fused.
+NetworkKind recurrent_network();
+
+}  // namespace pushdown

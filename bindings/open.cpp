@@ -130,6 +130,8 @@ int open(lua_State* L) {
   bind_controller(L);
   bind_model(L);
   bind_train(L);
+  bind_record(L);
+  bind_process(L);
 
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "pd");

@@ -93,6 +93,24 @@ int search_library(lua_State* L) {
   return 1;
 }
 
+// pushdown.runs finishes what it recorded of this script, if that module is loaded at all.
+void close_records(lua_State* L, const char* status, const std::string& message) {
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 8, "closing the record of the run");
+  lua_getglobal(L, "package");
+  lua_getfield(L, -1, "loaded");
+  lua_getfield(L, -1, "pushdown.runs");
+  if (lua_istable(L, -1)) {
+    lua_getfield(L, -1, "close");
+    lua_pushstring(L, status);
+    lua_pushlstring(L, message.data(), message.size());
+    // What cannot be recorded any more must not change how the script ends.
+    if (message.empty()) lua_pop(L, 1), lua_pushnil(L);
+    static_cast<void>(lua_pcall(L, 2, 0, 0));
+  }
+  lua_settop(L, top);
+}
+
 }  // namespace
 
 Interpreter::Interpreter(SessionChoices choices)
@@ -202,8 +220,18 @@ int Interpreter::show_help(lua_State* L) {
 }
 
 int Interpreter::exit_process(lua_State* L) {
-  if (lua_isboolean(L, 1)) leave(lua_toboolean(L, 1) ? 0 : 1);
-  leave(static_cast<int>(luaL_optinteger(L, 1, 0)) & 0xFF);
+  const int status = lua_isboolean(L, 1) ? (lua_toboolean(L, 1) ? 0 : 1)
+                                         : static_cast<int>(luaL_optinteger(L, 1, 0)) & 0xFF;
+  close_records(L, status == 0 ? "done" : "failed",
+                status == 0 ? "" : "os.exit(" + std::to_string(status) + ")");
+  leave(status);
+}
+
+void Interpreter::end_records(const Outcome& outcome) {
+  const char* status = outcome.status == Status::ok            ? "done"
+                       : outcome.status == Status::interrupted ? "interrupted"
+                                                               : "failed";
+  close_records(L_, status, outcome.error);
 }
 
 Interpreter::Outcome Interpreter::compile(std::string_view text, const char* chunk_name) {

@@ -46,7 +46,9 @@ class Interpreter {
   Outcome run_text(std::string_view text, const char* chunk_name);
   Outcome run_file(const std::string& path, const std::vector<std::string>& arguments);
   Outcome require(const std::string& module);  // and sets the global of its last name
-  Outcome load_module();                       // makes `pd` ready now
+  // Tells the record of runs, if one is open, how the script ended.
+  void end_records(const Outcome& outcome);
+  Outcome load_module();  // makes `pd` ready now
 
   void set_jit(bool on);
 

@@ -1,8 +1,12 @@
 // The program `pushdown`: the command line, scripts and the prompt. Everything else is in the
 // module pushdown.so, which this program does not link, so that it starts at once.
+#include <sys/prctl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <regex>
@@ -21,6 +25,7 @@ struct CommandLine {
   std::vector<std::string> script;   // file and its arguments
   bool prompt = false;               // -i
   std::string jit;
+  int parent = 0;  // --exit-with-parent
   SessionChoices session;
 };
 
@@ -82,6 +87,10 @@ CommandLine parse(int count, char** words) {
   auto* seed_option = app.add_option("--seed", seed, "Seed of everything made without one")
                           ->type_name("N")
                           ->check(CLI::Validator(check_seed, "", "seed"));
+  app.add_option("--exit-with-parent", line.parent,
+                 "Be killed when this process, which must be the parent, ends")
+      ->type_name("PID")
+      ->check(CLI::PositiveNumber);
   auto* level_option =
       app.add_option("--log-level", level,
                      "Messages to log from: trace, debug, info, warn, error or off")
@@ -104,6 +113,15 @@ CommandLine parse(int count, char** words) {
   return line;
 }
 
+// The kernel kills this process as soon as its parent has ended, however that happens.
+void exit_with(pid_t parent) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  if (::getppid() == parent) return;
+  print_error("--exit-with-parent: the parent is process " + std::to_string(::getppid()) +
+              " by now, not " + std::to_string(parent));
+  leave(1);
+}
+
 // arg[0] is the script, arg[1..] its arguments, arg[-1], ... what came before, as in Lua.
 void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
   const int script = count - static_cast<int>(script_words);
@@ -116,18 +134,20 @@ void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
 }
 
 // Reports and leaves unless all is well.
-void require_success(const Interpreter::Outcome& outcome) {
+void require_success(Interpreter& interpreter, const Interpreter::Outcome& outcome) {
   if (outcome.status == Interpreter::Status::ok) return;
   const bool interrupted = outcome.status == Interpreter::Status::interrupted;
   if (interrupted)
     print_interrupted(outcome.error);
   else
     print_error(outcome.error);
+  interpreter.end_records(outcome);
   leave(interrupted ? 130 : 1);
 }
 
 int run(int count, char** words) {
   CommandLine line = parse(count, words);
+  if (line.parent > 0) exit_with(line.parent);
   const bool batch = !line.texts.empty() || !line.script.empty();
   const bool prompt = line.prompt || !batch;
   const bool needs_device = line.session.device && *line.session.device != "cpu";
@@ -136,17 +156,19 @@ int run(int count, char** words) {
   set_arg(L, count, words, line.script.size());
   interpreter.set_jit(line.jit.empty() ? batch : line.jit == "on");
   if (prompt) interpreter.core().start();
-  if (needs_device) require_success(interpreter.load_module());
-  for (const auto& module : line.modules) require_success(interpreter.require(module));
-  for (const auto& text : line.texts) require_success(interpreter.run_text(text, "=-e"));
+  if (needs_device) require_success(interpreter, interpreter.load_module());
+  for (const auto& module : line.modules) require_success(interpreter, interpreter.require(module));
+  for (const auto& text : line.texts)
+    require_success(interpreter, interpreter.run_text(text, "=-e"));
   if (!line.script.empty()) {
     const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
     const auto outcome = interpreter.run_file(line.script[0], arguments);
     if (!prompt)
-      require_success(outcome);
+      require_success(interpreter, outcome);
     else if (outcome.status != Interpreter::Status::ok)
       print_error(outcome.error);
   }
+  interpreter.end_records({});
   if (!prompt) return 0;
   if (batch && line.jit.empty()) interpreter.set_jit(false);
   return run_prompt(interpreter);

@@ -10,6 +10,7 @@
 --   }
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local runs = require 'pushdown.runs'
 
 local M = {}
 
@@ -206,6 +207,13 @@ end
 local Run = {}
 Run.__index = Run
 
+-- run:finish(result): keeps the numbers in which the run ends, one flat table, as result.json, whole
+-- or not at all, and in the registry. A grid takes a run with this file as finished.
+function Run:finish(result)
+  files.write(self:path 'result.json', json.encode(result, true) .. '\n')
+  self.record:finish { result = result }
+end
+
 -- The path of a file in the run folder.
 function Run:path(name) return self.folder .. '/' .. name end
 
@@ -273,12 +281,38 @@ local function configuration(declaration, options, size, arguments)
   }, { 'experiment', 'doc', 'size', 'options', 'command_line', 'script', 'started', 'version', 'git' })
 end
 
+-- The options without what the registry has columns for.
+local function recorded(options)
+  local kept = {}
+  for name, value in pairs(options) do
+    if name ~= 'run_folder' then kept[name] = value end
+  end
+  return kept
+end
+
+local function integer(value)
+  return type(value) == 'number' and value == math.floor(value) and value or nil
+end
+
+-- The whole command line, the program first.
+local function command(arguments)
+  local words = {}
+  local global = rawget(_G, 'arg') or {}
+  local first = 0
+  while global[first - 1] do first = first - 1 end
+  for i = first, -1 do words[#words + 1] = global[i] end
+  words[#words + 1] = arguments[0]
+  for i = 1, #arguments do words[#words + 1] = arguments[i] end
+  return #words > 0 and words or nil
+end
+
 -- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list
 -- of {name, default, doc, type=, choices=, minimum=, maximum=}, quick and smoke = values of smaller
 -- runs. A type is inferred from the default: integer, number, text, flag or list. arguments default
 -- to those of the script. Answers --help and wrong command lines itself (exit codes 0 and 2), makes
--- the run folder and writes experiment.json there. run: folder, size, path(name),
--- table(name, spec), lines(name, spec).
+-- the run folder, takes its lock, enters the run in the registry (pushdown.runs) and writes
+-- experiment.json. run: folder, size, record, path(name), table(name, spec), lines(name, spec),
+-- finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
   local ok, options, size, given = pcall(M.parse, declaration, arguments)
@@ -295,8 +329,11 @@ function M.start(declaration, arguments)
   options.run_folder = options.run_folder or free_folder(declaration.name)
   files.make_folder(options.run_folder)
   local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size }, Run)
-  files.write(run:path('experiment.json'),
-    json.encode(configuration(declaration, options, size, arguments), true) .. '\n')
+  local kept = configuration(declaration, options, size, arguments)
+  run.record = runs.record { folder = run.folder, experiment = declaration.name, options = recorded(options),
+    command = command(arguments), git = kept.git, seed = integer(options.seed),
+    restart = integer(options.restart) }
+  files.write(run:path('experiment.json'), json.encode(kept, true) .. '\n')
   if size ~= 'full' then
     local rule = ('*'):rep(78)
     print(rule)

@@ -9,6 +9,7 @@ local M = {}
 -- The layers directly below each layer; what those see may be seen too.
 M.below = {
   base = {},
+  record = { 'base' },
   grammar = { 'base' },
   pda = { 'grammar' },
   kernel = { 'base' },

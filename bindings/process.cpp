@@ -1,0 +1,167 @@
+// pd.process: child processes for grids, and what a script wants to know of its own.
+#include <dlfcn.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/interrupt.h"
+#include "bindings/log.h"
+#include "bindings/modules.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+#include "record/process.h"
+
+namespace pushdown {
+
+template <>
+struct ClassName<Process> {
+  static constexpr const char* value = "Process";
+};
+template <>
+struct ClassName<ProcessPool> {
+  static constexpr const char* value = "ProcessPool";
+};
+template <>
+struct ClassName<FolderLock> {
+  static constexpr const char* value = "FolderLock";
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kGrace = 60;  // seconds that a child gets to write its checkpoint
+
+// The pushdown executable that belongs to this module: in the build folder both lie side by side.
+std::string executable() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&executable), &info) != 0 && info.dli_fname) {
+    std::error_code ignored;
+    const fs::path folder = fs::canonical(info.dli_fname, ignored).parent_path();
+    for (const fs::path& path : {folder / "pushdown", folder / ".." / ".." / "bin" / "pushdown"})
+      if (fs::is_regular_file(path, ignored)) return fs::canonical(path).string();
+  }
+  fail_environment("process.executable", "the program pushdown is not beside its module");
+}
+
+std::shared_ptr<Process> start(ProcessPool& pool, OptionTable options) {
+  Command command;
+  command.words = options.require<std::vector<std::string>>("command");
+  command.output = options.take<std::string>("output").value_or("");
+  command.environment = options.take<std::map<std::string, std::string>>("environment")
+                            .value_or(std::map<std::string, std::string>());
+  command.lock = options.take<std::shared_ptr<FolderLock>>("lock").value_or(nullptr);
+  options.finish("process.start", {"command", "output", "environment", "lock"});
+  return pool.start(command);
+}
+
+void wait_for(lua_State* L, ProcessPool& pool, double seconds) {
+  pool.wait(seconds, interrupt_check(L));
+}
+
+// After Ctrl-C no Lua code runs any more, so the children are stopped here.
+Results supervise(lua_State* L, ProcessPool& pool, Any action) {
+  lua_pushvalue(L, action.index);
+  const int status = lua_pcall(L, 0, 0, 0);
+  const auto count = pool.running();
+  if (count > 0) {
+    log_message("info", fmt::format("stopping {} process{} (Ctrl-C again: at once)", count,
+                                    count == 1 ? "" : "es"));
+    pool.stop(kGrace);
+  }
+  if (status != 0) lua_error(L);
+  return {0};
+}
+
+Json poll(Process& process) {
+  const auto ending = process.poll();
+  if (!ending) return nullptr;
+  return {{"code", ending->code}, {"signal", ending->signal}, {"text", describe(*ending)}};
+}
+
+void signal_process(Process& process, const std::string& name) {
+  static const std::map<std::string, int> kSignals{
+      {"interrupt", SIGINT}, {"terminate", SIGTERM}, {"kill", SIGKILL}};
+  const auto found = kSignals.find(name);
+  check(found != kSignals.end(), "process.signal",
+        "the signal must be 'interrupt', 'terminate' or 'kill', got '{}'", name);
+  process.signal(found->second);
+}
+
+std::shared_ptr<FolderLock> lock(const std::string& folder) { return FolderLock::take(folder); }
+bool locked(const std::string& folder) { return FolderLock::held(folder); }
+std::string lock_folder(const FolderLock& held) { return held.folder().string(); }
+std::int64_t pid_of(const Process& process) { return process.pid(); }
+std::int64_t own_pid() { return ::getpid(); }
+
+std::string host() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::optional<int> columns(const std::string& stream) {
+  check(stream == "stdout" || stream == "stderr", "process.columns",
+        "the stream must be 'stdout' or 'stderr', got '{}'", stream);
+  const int descriptor = stream == "stdout" ? STDOUT_FILENO : STDERR_FILENO;
+  winsize size{};
+  if (::isatty(descriptor) == 0) return std::nullopt;
+  const bool known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : 80;
+}
+
+void bind_classes(Module& module) {
+  Class<ProcessPool>(module, "Child processes that are stopped when their owner fails.")
+      .def<&start>(
+          "start",
+          "pool:start{command=, output=, environment=, lock=} -> Process  Starts a program "
+          "with its own process group; it also holds the lock.")
+      .def<&wait_for>(
+          "wait", "pool:wait(seconds)  Returns when a process ended, at Ctrl-C, or after the time.")
+      .def<&ProcessPool::running>("running", "pool:running() -> integer  How many still run.")
+      .def<&ProcessPool::stop>("stop",
+                               "pool:stop(grace)  Interrupts all, and kills what runs still after "
+                               "that many seconds.")
+      .def<&supervise>("supervise",
+                       "pool:supervise(action)  Calls action(); whichever way that ends, by Ctrl-C "
+                       "too, processes that still run are stopped.");
+  Class<Process>(module, "A child process.")
+      .def<&pid_of>("pid", "process:pid() -> integer  Its number.")
+      .def<&poll>("poll",
+                  "process:poll() -> table  Nil while it runs, then {code=, signal=, text=}.")
+      .def<&signal_process>("signal",
+                            "process:signal(name)  Sends 'interrupt', 'terminate' or 'kill'.");
+  Class<FolderLock>(module, "The lock of a run folder, held until its holders have ended.")
+      .def<&lock_folder>("folder", "lock:folder() -> string  What is locked.")
+      .def<&FolderLock::release>("release",
+                                 "lock:release()  Lets go; children that hold it keep it.");
+}
+
+}  // namespace
+
+void bind_process(lua_State* L) {
+  Module module(L, "process", "Child processes, and facts about this one.");
+  module.def<[] { return ProcessPool(); }>("pool", "pool() -> ProcessPool  A new, empty pool.")
+      .def<&lock>("lock",
+                  "lock(folder) -> FolderLock  Takes the lock of a run folder, which is made if "
+                  "need be; nil if somebody works there.")
+      .def<&locked>("locked", "locked(folder) -> boolean  Whether somebody works in the folder.")
+      .def<&executable>("executable", "executable() -> string  The path of the program pushdown.")
+      .def<&own_pid>("pid", "pid() -> integer  The number of this process.")
+      .def<&host>("host", "host() -> string  The name of this machine.")
+      .def<&now>("now", "now() -> number  Seconds since 1970.")
+      .def<&columns>("columns",
+                     "columns(stream) -> integer  Width of the terminal that 'stdout' or 'stderr' "
+                     "is, or nil.");
+  bind_classes(module);
+}
+
+}  // namespace pushdown

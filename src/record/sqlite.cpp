@@ -1,0 +1,118 @@
+#include "record/sqlite.h"
+
+#include <sqlite3.h>
+
+#include "base/check.h"
+
+namespace pushdown {
+
+Database::Database(const std::filesystem::path& file, double busy_seconds) : file_(file) {
+  constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
+  if (sqlite3_open_v2(file.c_str(), &handle_, kFlags, nullptr) != SQLITE_OK) {
+    const std::string reason = handle_ ? sqlite3_errmsg(handle_) : "not enough memory";
+    sqlite3_close(handle_);
+    fail_environment("registry", "cannot open '{}': {}", file.string(), reason);
+  }
+  sqlite3_extended_result_codes(handle_, 1);
+  sqlite3_busy_timeout(handle_, static_cast<int>(busy_seconds * 1000));
+}
+
+Database::~Database() { sqlite3_close(handle_); }
+
+void Database::execute(const std::string& sql) {
+  if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) fail_on("use");
+}
+
+std::int64_t Database::integer(const std::string& sql) {
+  Statement statement(*this, sql);
+  return statement.step() ? statement.integer(0) : 0;
+}
+
+void Database::transaction(const std::function<void()>& action) {
+  // A transaction that begins as a reader and writes later could not wait for another writer.
+  execute("BEGIN IMMEDIATE");
+  try {
+    action();
+    execute("COMMIT");
+  } catch (...) {
+    if (sqlite3_get_autocommit(handle_) == 0)
+      sqlite3_exec(handle_, "ROLLBACK", nullptr, nullptr, nullptr);
+    throw;
+  }
+}
+
+std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
+
+void Database::fail_on(const std::string& action) const {
+  const std::string reason = sqlite3_errmsg(handle_);
+  switch (sqlite3_errcode(handle_) & 0xFF) {
+    case SQLITE_NOTADB:
+      fail_environment("registry", "'{}' is not a registry of runs: it is no SQLite file",
+                       file_.string());
+    case SQLITE_CORRUPT:
+      fail_environment("registry",
+                       "'{}' is damaged ({}); move it away: grids make a new one from their run "
+                       "folders",
+                       file_.string(), reason);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      fail_environment("registry", "cannot {} '{}': another process keeps it locked", action,
+                       file_.string());
+    default: fail_environment("registry", "cannot {} '{}': {}", action, file_.string(), reason);
+  }
+}
+
+Statement::Statement(Database& database, const std::string& sql) : database_(database) {
+  require(sqlite3_prepare_v2(database.handle(), sql.c_str(), -1, &statement_, nullptr));
+}
+
+Statement::~Statement() { sqlite3_finalize(statement_); }
+
+void Statement::require(int code) {
+  if (code != SQLITE_OK) database_.fail_on("use");
+}
+
+void Statement::bind(int parameter, std::int64_t value) {
+  require(sqlite3_bind_int64(statement_, parameter, value));
+}
+void Statement::bind(int parameter, double value) {
+  require(sqlite3_bind_double(statement_, parameter, value));
+}
+void Statement::bind(int parameter, std::string_view text) {
+  require(sqlite3_bind_text(statement_, parameter, text.data(), static_cast<int>(text.size()),
+                            SQLITE_TRANSIENT));
+}
+void Statement::bind_null(int parameter) { require(sqlite3_bind_null(statement_, parameter)); }
+
+bool Statement::step() {
+  const int code = sqlite3_step(statement_);
+  if (code == SQLITE_ROW) return true;
+  if (code != SQLITE_DONE) database_.fail_on("use");
+  return false;
+}
+
+int Statement::columns() const { return sqlite3_column_count(statement_); }
+std::string Statement::column_name(int column) const {
+  return sqlite3_column_name(statement_, column);
+}
+bool Statement::is_null(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
+}
+bool Statement::is_text(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_TEXT;
+}
+bool Statement::is_integer(int column) const {
+  return sqlite3_column_type(statement_, column) == SQLITE_INTEGER;
+}
+std::int64_t Statement::integer(int column) const {
+  return sqlite3_column_int64(statement_, column);
+}
+double Statement::number(int column) const { return sqlite3_column_double(statement_, column); }
+std::string Statement::text(int column) const {
+  const auto* data = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+  return data
+             ? std::string(data, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column)))
+             : std::string();
+}
+
+}  // namespace pushdown

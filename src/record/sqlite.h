@@ -1,0 +1,73 @@
+// A small layer over SQLite: a database that is open, and prepared statements that read and write
+// its values. Errors of the database are std::runtime_errors that name the file.
+#pragma once
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+struct sqlite3;
+struct sqlite3_stmt;
+
+namespace pushdown {
+
+class Database {
+ public:
+  // Opens the file, makes it if it is not there, and waits up to `busy_seconds` whenever another
+  // process writes to it.
+  Database(const std::filesystem::path& file, double busy_seconds);
+  ~Database();
+  Database(const Database&) = delete;
+  Database& operator=(const Database&) = delete;
+
+  const std::filesystem::path& file() const { return file_; }
+  sqlite3* handle() const { return handle_; }
+
+  // Runs statements without parameters and results.
+  void execute(const std::string& sql);
+  // The first value of the first row.
+  std::int64_t integer(const std::string& sql);
+  // All of `action` or nothing; nobody else writes meanwhile.
+  void transaction(const std::function<void()>& action);
+  std::int64_t last_id() const;
+  // Throws what the database's last error means, in words.
+  [[noreturn]] void fail_on(const std::string& action) const;
+
+ private:
+  std::filesystem::path file_;
+  sqlite3* handle_ = nullptr;
+};
+
+// A prepared statement. Parameters are numbered from 1, columns from 0.
+class Statement {
+ public:
+  Statement(Database& database, const std::string& sql);
+  ~Statement();
+  Statement(const Statement&) = delete;
+  Statement& operator=(const Statement&) = delete;
+
+  void bind(int parameter, std::int64_t value);
+  void bind(int parameter, double value);
+  void bind(int parameter, std::string_view text);
+  void bind_null(int parameter);
+  // Goes on to the next row; false at the end.
+  bool step();
+
+  int columns() const;
+  std::string column_name(int column) const;
+  bool is_null(int column) const;
+  bool is_text(int column) const;
+  bool is_integer(int column) const;
+  std::int64_t integer(int column) const;
+  double number(int column) const;
+  std::string text(int column) const;
+
+ private:
+  void require(int code);
+  Database& database_;
+  sqlite3_stmt* statement_ = nullptr;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,304 @@
+-- Grids: seeds, the pool, retries, what survives the death of workers and coordinators.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
+local json = require 'pushdown.json'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+
+local folder = os.tmpname()
+os.remove(folder)
+files.make_folder(folder)
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local function path(name) return folder .. '/' .. name end
+
+-- A script that trains nothing. It notes each of its starts, and what it does is told by its options.
+files.write(path 'toy.lua', [[
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local options, run = experiment.start { name = 'toy', doc = 'Trains nothing.', options = {
+  { 'rate', 0.1, 'a number', type = 'number' }, { 'mode', 'plain', 'what to do' },
+  { 'seed', 1, 'seed' }, { 'restart', 1, 'restart' } }, quick = {} }
+local starts = io.open(run:path 'starts', 'a')
+starts:write(pd.process.pid(), '\n')
+starts:close()
+local _, count = files.read(run:path 'starts'):gsub('\n', '')
+if options.mode == 'fails' and options.rate == 0.2 then error('this point is broken') end
+if options.mode == 'killed' and count == 1 then os.execute('kill -9 ' .. pd.process.pid()) end
+if options.mode == 'silent' then os.exit(0) end
+if options.mode == 'waits' and options.rate == 0.2 then
+  local pool = pd.process.pool()
+  while not files.exists 'go' do pool:wait(0.05) end
+end
+run:finish { validation_difference = options.rate, seed = options.seed, seconds = 0.25 }
+]])
+
+-- Writes a script that runs the toy's grid with these options and says how it went.
+local function coordinator(name, more)
+  files.write(path(name .. '.lua'), ([[
+local grid = require 'pushdown.grid'
+local rows = grid.run { name = 'test/%s', script = 'toy.lua', folder = 'runs/%s', restarts = 2,
+  points = { { rate = 0.1 }, { rate = 0.2 } }, %s }
+for _, row in ipairs(rows) do
+  print(table.concat({ 'ROW', row.point, row.restart, row.seed, row.status, row.attempts,
+    row.result and row.result.validation_difference or 'none' }, ' '))
+end
+print('FAILED ' .. rows.failed)
+]]):format(name, name, more))
+  return ('cd %s && PUSHDOWN_REGISTRY=%s %s %s.lua'):format(quoted(folder), path 'registry.sqlite', quoted(shell), name)
+end
+
+-- Output (both streams) and exit status of a command line.
+local function run(command)
+  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, tonumber(status)
+end
+
+-- Starts a command line in the background; returns the pid of its last program.
+local function start(command, output)
+  local replaced = command:gsub('&& ', '&& exec env ')
+  os.execute(('(%s) > %s 2>&1 & echo $! > %s'):format(replaced, path(output), path 'pid'))
+  return tonumber(files.read(path 'pid'))
+end
+
+local function wait_until(what, condition)
+  for _ = 1, 1200 do
+    if condition() then return end
+    os.execute 'sleep 0.05'
+  end
+  error('waited a minute in vain: ' .. what, 2)
+end
+
+-- Ended, whether or not its parent has asked how.
+local function ended(pid)
+  local file = io.open(('/proc/%d/stat'):format(pid))
+  local text = file and file:read('*a')
+  if file then file:close() end
+  return not text or text:match('%) (%u)') == 'Z'
+end
+
+local function starts(name, point, restart)
+  local file = ('%s/runs/%s/%s/restart-%d/starts'):format(folder, name, point, restart)
+  return files.exists(file) and select(2, files.read(file):gsub('\n', '')) or 0
+end
+
+local function pid_in(name, point, restart)
+  return tonumber(files.read(('%s/runs/%s/%s/restart-%d/starts'):format(folder, name, point, restart)):match('%d+'))
+end
+
+local function rows_of(name)
+  local registry = pd.registry.open(path 'registry.sqlite', { must_exist = true })
+  return registry:find { grid = 'test/' .. name }
+end
+
+test('seeds depend on grid, point and restart alone', function()
+  test.equal(grid.seed('ns_rnn/marked_reversal/ns', 'learning_rate=0.005', 1), 946630296)
+  test.equal(grid.seed('', '', 0), 1029218723)
+  local seen = {}
+  for restart = 1, 300 do
+    local seed = grid.seed('g', 'p', restart)
+    assert(seed >= 0 and seed < 2 ^ 31 and seed == math.floor(seed) and not seen[seed], seed)
+    seen[seed] = true
+  end
+  assert(grid.seed('a', 'b', 1) ~= grid.seed('b', 'a', 1) and grid.seed('ab', '', 1) ~= grid.seed('a', 'b', 1))
+end)
+
+test('names of points', function()
+  test.equal(grid.point_name { size = 20, learning_rate = 0.005 }, 'learning_rate=0.005,size=20')
+  test.equal(grid.point_name { lengths = { 3, 5 }, on = true, kind = 'lstm' }, 'kind=lstm,lengths=3+5,on=true')
+  test.equal(grid.point_name { rate = 1e-5 }, 'rate=1e-05')
+  test.equal(grid.point_name {}, 'default')
+  test.fails('cannot name a folder', function() grid.point_name { task = 'a/b' } end)
+end)
+
+test('a grid runs to its end, and does nothing when it is started again', function()
+  local command = coordinator('plain', 'workers = 2, fixed = { mode = "plain" }')
+  local output, status = run(command)
+  test.equal(status, 0)
+  assert(output:find('ROW rate=0.2 1 ' .. grid.seed('test/plain', 'rate=0.2', 1) .. ' done 1 0.2\n'
+    .. 'ROW rate=0.2 2 ' .. grid.seed('test/plain', 'rate=0.2', 2) .. ' done 1 0.2\nFAILED 0', 1, true), output)
+  assert(output:find('[4/4]', 1, true), output)
+  local before = rows_of 'plain'
+  test.equal(#before, 4)
+  for _, row in ipairs(before) do
+    test.equal(row.status, 'done')
+    test.equal(row.experiment, 'toy')
+    test.equal(row.attempts, 1)
+    test.equal(row.seconds, 0.25)
+    test.equal(row.seed, grid.seed('test/plain', row.point, row.restart))
+    test.equal(row.result.seed, row.seed)
+    test.equal(row.options.mode, 'plain')
+    assert(row.started <= row.finished and row.pid > 0)
+  end
+  output, status = run(command)
+  test.equal(status, 0)
+  assert(output:find('4 were finished before', 1, true), output)
+  test.equal(starts('plain', 'rate=0.1', 1), 1)
+  -- Without the registry, the folders say what is finished.
+  os.remove(path 'registry.sqlite')
+  output = run(command)
+  assert(output:find('FAILED 0', 1, true), output)
+  test.equal(starts('plain', 'rate=0.1', 1), 1)
+  for _, row in ipairs(rows_of 'plain') do
+    test.equal(row.status, 'done')
+    test.equal(row.result.validation_difference, tonumber(row.point:match('=(.*)')))
+  end
+end)
+
+test('a run that fails is tried once more, then reported', function()
+  local output, status = run(coordinator('broken', 'workers = 2, fixed = { mode = "fails" }'))
+  test.equal(status, 1)
+  assert(output:find('2 OF 4 RUNS FAILED', 1, true) and output:find('this point is broken', 1, true), output)
+  assert(output:find('2 of 4 runs failed', 1, true) and not output:find('ROW', 1, true), output)
+  test.equal(starts('broken', 'rate=0.2', 1), 2)
+  test.equal(starts('broken', 'rate=0.1', 1), 1)
+  for _, row in ipairs(rows_of 'broken') do
+    test.equal(row.status, row.point == 'rate=0.2' and 'failed' or 'done')
+    test.equal(row.attempts, row.point == 'rate=0.2' and 2 or 1)
+    if row.status == 'failed' then assert(row.message:find('this point is broken', 1, true), row.message) end
+  end
+  output, status = run(coordinator('broken', 'workers = 2, fixed = { mode = "fails" }, failures = "report"'))
+  test.equal(status, 0)
+  assert(output:find('ROW rate=0.1 2', 1, true) and output:find('FAILED 2', 1, true), output)
+  -- An end without a result is a failure too.
+  output = run(coordinator('silent', 'workers = 2, fixed = { mode = "silent" }, failures = "report"'))
+  assert(output:find('FAILED 4', 1, true) and output:find('wrote no result.json', 1, true), output)
+end)
+
+test('a killed worker is started again', function()
+  local output, status = run(coordinator('killed', 'workers = 2, fixed = { mode = "killed" }'))
+  test.equal(status, 0)
+  assert(output:find('was killed by signal 9', 1, true) and output:find('FAILED 0', 1, true), output)
+  for _, row in ipairs(rows_of 'killed') do
+    test.equal(row.attempts, 2)
+    test.equal(row.status, 'done')
+    test.equal(starts('killed', row.point, row.restart), 2)
+  end
+end)
+
+test('a killed coordinator takes its workers along, and the next one goes on', function()
+  os.remove(path 'go')
+  local command = coordinator('resumed', 'workers = 2, fixed = { mode = "waits" }')
+  local pid = start(command, 'first')
+  wait_until('two runs are finished, two wait', function()
+    return files.exists(path 'runs/resumed/rate=0.1/restart-1/result.json') and starts('resumed', 'rate=0.2', 1) == 1
+      and files.exists(path 'runs/resumed/rate=0.1/restart-2/result.json') and starts('resumed', 'rate=0.2', 2) == 1
+  end)
+  local workers = { pid_in('resumed', 'rate=0.2', 1), pid_in('resumed', 'rate=0.2', 2) }
+  assert(not ended(workers[1]) and not ended(workers[2]))
+  os.execute('kill -9 ' .. pid)
+  wait_until('no orphans', function() return ended(pid) and ended(workers[1]) and ended(workers[2]) end)
+  files.write(path 'go', '')
+  local output, status = run(command)
+  test.equal(status, 0)
+  assert(output:find('FAILED 0', 1, true), output)
+  for restart = 1, 2 do
+    test.equal(starts('resumed', 'rate=0.1', restart), 1)
+    test.equal(starts('resumed', 'rate=0.2', restart), 2)
+  end
+end)
+
+test('Ctrl-C stops the workers gently', function()
+  os.remove(path 'go')
+  local command = coordinator('stopped', 'workers = 2, fixed = { mode = "waits" }')
+  local pid = start(command, 'stopped')
+  wait_until('the runs wait', function()
+    return starts('stopped', 'rate=0.2', 1) == 1 and starts('stopped', 'rate=0.2', 2) == 1
+  end)
+  local worker = pid_in('stopped', 'rate=0.2', 1)
+  os.execute('kill -INT ' .. pid)
+  wait_until('all have ended', function() return ended(pid) and ended(worker) end)
+  local output = files.read(path 'stopped')
+  assert(output:find('stopping 2 processes', 1, true), output)
+  local counts = {}
+  for _, row in ipairs(rows_of 'stopped') do counts[row.status] = (counts[row.status] or 0) + 1 end
+  test.equal(counts.done, 2)
+  test.equal(counts.interrupted, 2)
+  files.write(path 'go', '')
+  output = run(command)
+  assert(output:find('FAILED 0', 1, true), output)
+  test.equal(starts('stopped', 'rate=0.1', 1), 1)
+end)
+
+test('two coordinators share the work', function()
+  os.remove(path 'go')
+  local command = coordinator('shared', 'workers = 1, fixed = { mode = "waits" }')
+  local one, two = start(command, 'one'), start(command, 'two')
+  wait_until('each has a run', function()
+    return starts('shared', 'rate=0.2', 1) + starts('shared', 'rate=0.2', 2) >= 2
+  end)
+  files.write(path 'go', '')
+  wait_until('both have ended', function() return ended(one) and ended(two) end)
+  for _, output in ipairs { files.read(path 'one'), files.read(path 'two') } do
+    assert(output:find('FAILED 0', 1, true) and select(2, output:gsub('ROW [^\n]* done', '')) == 4, output)
+  end
+  for restart = 1, 2 do
+    for _, point in ipairs { 'rate=0.1', 'rate=0.2' } do test.equal(starts('shared', point, restart), 1) end
+  end
+end)
+
+test('results made by hand are taken over, those of other options are not', function()
+  local command = coordinator('adopted', 'workers = 2, fixed = { mode = "plain" }')
+  local function make(seed, rate)
+    return run(('cd %s && PUSHDOWN_REGISTRY=off %s toy.lua --rate %s --seed %d --run-folder %s'):format(
+      quoted(folder), quoted(shell), rate, seed, 'runs/adopted/rate=0.2/restart-1'))
+  end
+  make(grid.seed('test/adopted', 'rate=0.2', 1), '2e-1')
+  local output = run(command)
+  assert(output:find('1 were finished before', 1, true) and output:find('FAILED 0', 1, true), output)
+  test.equal(starts('adopted', 'rate=0.2', 1), 1)
+  test.equal(rows_of 'adopted'[1].status, 'done')
+  local status
+  make(77, '0.2')
+  output, status = run(command)
+  test.equal(status, 1)
+  assert(output:find('restart%-1 holds a result for seed = 77, this grid wants %d+; choose another'), output)
+  output, status = run(coordinator('plain', 'fixed = { mode = "plain" }, flags = { "--quick" }'))
+  test.equal(status, 1)
+  assert(output:find('holds a result for quick = false, this grid wants true', 1, true), output)
+  -- Half a result is none.
+  files.write(path 'runs/plain/rate=0.1/restart-1/result.json', '{"validation_diff')
+  output = run(coordinator('plain', 'fixed = { mode = "plain" }'))
+  assert(output:find('3 were finished before', 1, true) and output:find('FAILED 0', 1, true), output)
+  test.equal(starts('plain', 'rate=0.1', 1), 2)
+end)
+
+test('several grids share a pool, and mistakes are told before anything runs', function()
+  local here = path 'runs'
+  local function spec(more)
+    local given = { name = 'g', script = path 'toy.lua', folder = here .. '/several', points = { { rate = 1 } },
+      registry = path 'several.sqlite', workers = 1 }
+    for key, value in pairs(more) do given[key] = value end
+    return given
+  end
+  test.fails('unknown option \'worker\'', function() grid.run(spec { worker = 1 }) end)
+  test.fails('restarts must be an integer', function() grid.run(spec { restarts = 1.5 }) end)
+  test.fails('workers must be an integer', function() grid.run(spec { workers = 0 }) end)
+  test.fails('points must be a table, got number', function() grid.run(spec { points = 3 }) end)
+  test.fails('there is no script', function() grid.run(spec { script = 'absent.lua' }) end)
+  test.fails('sets rate a second time', function() grid.run(spec { fixed = { rate = 3 } }) end)
+  test.fails('sets seed a second time', function() grid.run(spec { fixed = { seed = 3 } }) end)
+  test.fails('two points have the same folder', function()
+    grid.run(spec { points = { { rate = 1 }, { rate = 1 } } })
+  end)
+  test.fails('name is missing', function() grid.run { points = {} } end)
+  files.write(path 'no.sqlite', 'this is no database, but it is long enough to be looked at by one')
+  test.fails('not a registry of runs', function() grid.run(spec { registry = path 'no.sqlite' }) end)
+  assert(not files.exists(here .. '/several/rate=1/restart-1/starts'))
+  local function one(name)
+    return { name = name, script = path 'toy.lua', folder = here .. '/several/' .. name, points = { { rate = 2 } } }
+  end
+  local rows = grid.run { one 'b', one 'a', workers = 2, registry = path 'several.sqlite', progress = false }
+  test.equal(#rows, 2)
+  test.equal(rows[1].grid .. rows[2].grid, 'ba')
+  test.equal(rows[2].result.validation_difference, 2)
+  test.equal(rows[2].options.rate, 2)
+  test.equal(json.decode(files.read(rows[1].folder .. '/experiment.json')).options.seed, rows[1].seed)
+end)
+
+os.execute('rm -r ' .. quoted(folder))
+test.finish()

@@ -45,7 +45,7 @@ print(('Marked reversal, lengths %d to %d: %d strings to train on, %d each to ch
   :format(options.lengths[1], options.lengths[2], options.strings, held_out))
 print(('%d epochs; %d restarts each, of which the better half goes on after every %d; seed %d.')
   :format(options.epochs, options.restarts, options.trial_epochs, options.seed))
-print('For example: ' .. grammar:sample { length = options.lengths[1], seed = options.seed })
+print('For example: ' .. train:strings()[1])
 
 -- ## Training
 --

@@ -111,4 +111,26 @@ void LineFile::append(std::string_view line) {
   if (!write_all(descriptor_, std::string(line) + "\n")) fail_on("write", path_, errno);
 }
 
+FolderLock::FolderLock(const Path& folder)
+    : descriptor_(::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  if (descriptor_ < 0) fail_on("write", folder / ".lock", errno);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  if (::fcntl(descriptor_, F_SETLK, &lock) == 0) return;
+  // A file system without locks is no reason not to work.
+  if (errno != EACCES && errno != EAGAIN) return;
+  struct flock holder {};
+  holder.l_type = F_WRLCK;
+  holder.l_whence = SEEK_SET;
+  const bool known = ::fcntl(descriptor_, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK;
+  ::close(std::exchange(descriptor_, -1));
+  fail_environment("file", "the folder '{}' is in use by {}", folder.string(),
+                   known ? fmt::format("process {}", holder.l_pid) : "another process");
+}
+
+FolderLock::~FolderLock() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
 }  // namespace pushdown

@@ -45,4 +45,22 @@ class LineFile {
   int descriptor_ = -1;
 };
 
+// Keeps other processes out of a folder while it lives, by a POSIX lock on the file `.lock` in it;
+// the lock ends with the process, however that ends. Within one process it does not exclude.
+class FolderLock {
+ public:
+  FolderLock() = default;
+  // std::runtime_error naming the process that holds the folder.
+  explicit FolderLock(const Path& folder);
+  FolderLock(FolderLock&& other) noexcept { std::swap(descriptor_, other.descriptor_); }
+  FolderLock& operator=(FolderLock&& other) noexcept {
+    std::swap(descriptor_, other.descriptor_);
+    return *this;
+  }
+  ~FolderLock();
+
+ private:
+  int descriptor_ = -1;
+};
+
 }  // namespace pushdown

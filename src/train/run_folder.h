@@ -27,7 +27,7 @@ class RunFolder {
   // the configuration and the data. A folder that holds another run is a std::invalid_argument
   // unless `overwrite`; its files are then removed. metrics.jsonl becomes one line for each epoch
   // of `history`, with those lines of single updates that were there and belong to them, or to
-  // updates up to `updates`.
+  // updates up to `updates`. A folder in which another process is at work is a std::runtime_error.
   RunFolder(const Path& folder, const Json& config, const Dataset& train, const Dataset* valid,
             bool overwrite, const std::vector<EpochMetrics>& history = {},
             std::int64_t updates = 0);
@@ -39,6 +39,7 @@ class RunFolder {
 
  private:
   Path folder_;
+  FolderLock lock_;
   LineFile metrics_;
 };
 

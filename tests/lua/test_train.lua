@@ -204,4 +204,23 @@ test('bad input', function()
 end)
 
 os.execute('rm -rf ' .. scratch)
+test('two processes cannot train in one folder', function()
+  local path = folder()
+  local binary = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+  local t = trainer { run_folder = path, epochs = 1 }
+  for _ in t:epochs() do end
+  local function resume_elsewhere()
+    local pipe = io.popen(("'%s' -e \"pd.train.resume('%s')\" 2>&1"):format(binary, path))
+    local said = pipe:read('*a')
+    pipe:close()
+    return said
+  end
+  local said = resume_elsewhere()
+  assert(said:find(("the folder '%s' is in use by process %%d+"):format(path:gsub('%p', '%%%0'))), said)
+  t = nil
+  collectgarbage()
+  collectgarbage()
+  test.equal(resume_elsewhere(), '')
+end)
+
 test.finish()

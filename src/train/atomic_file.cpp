@@ -111,7 +111,7 @@ void LineFile::append(std::string_view line) {
   if (!write_all(descriptor_, std::string(line) + "\n")) fail_on("write", path_, errno);
 }
 
-FolderLock::FolderLock(const Path& folder)
+ProcessLock::ProcessLock(const Path& folder)
     : descriptor_(::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
   if (descriptor_ < 0) fail_on("write", folder / ".lock", errno);
   struct flock lock {};
@@ -129,7 +129,7 @@ FolderLock::FolderLock(const Path& folder)
                    known ? fmt::format("process {}", holder.l_pid) : "another process");
 }
 
-FolderLock::~FolderLock() {
+ProcessLock::~ProcessLock() {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 

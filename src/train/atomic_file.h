@@ -46,18 +46,19 @@ class LineFile {
 };
 
 // Keeps other processes out of a folder while it lives, by a POSIX lock on the file `.lock` in it;
-// the lock ends with the process, however that ends. Within one process it does not exclude.
-class FolderLock {
+// the lock ends with the process, however that ends. Within one process it does not exclude, so that
+// a script may resume a run while an older trainer of it is not collected yet.
+class ProcessLock {
  public:
-  FolderLock() = default;
+  ProcessLock() = default;
   // std::runtime_error naming the process that holds the folder.
-  explicit FolderLock(const Path& folder);
-  FolderLock(FolderLock&& other) noexcept { std::swap(descriptor_, other.descriptor_); }
-  FolderLock& operator=(FolderLock&& other) noexcept {
+  explicit ProcessLock(const Path& folder);
+  ProcessLock(ProcessLock&& other) noexcept { std::swap(descriptor_, other.descriptor_); }
+  ProcessLock& operator=(ProcessLock&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
     return *this;
   }
-  ~FolderLock();
+  ~ProcessLock();
 
  private:
   int descriptor_ = -1;

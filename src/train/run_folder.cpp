@@ -133,7 +133,7 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Dataset& trai
         "'{}' holds another run; resume it, choose another folder, or pass overwrite = true",
         folder.string());
   make_writable_folder(folder);
-  lock_ = FolderLock(folder);
+  lock_ = ProcessLock(folder);
   make_writable_folder(folder / "data");
   make_writable_folder(folder / "checkpoints");
   remove_temporary_files(folder);

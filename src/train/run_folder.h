@@ -39,7 +39,7 @@ class RunFolder {
 
  private:
   Path folder_;
-  FolderLock lock_;
+  ProcessLock lock_;
   LineFile metrics_;
 };
 

@@ -1,0 +1,75 @@
+-- Figure 5 of Dusell and Chiang (2020): the cross-entropy difference on the test strings by length,
+-- for the same settings and restarts as Figure 4. Differences can be negative: the models do not
+-- predict where a string ends, while the bound pays for its length (section 5.3 of the paper).
+--
+--   pushdown scripts/experiments/ns_rnn/figure5.lua --tasks marked_reversal --bin 10
+--
+-- Points of the grid that are not finished are trained first.
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local report = require 'pushdown.report'
+local here = arg[0]:match('^(.*/)') or ''
+local protocol = dofile(here .. 'protocol.lua')
+local search = dofile(here .. 'search.lua')
+
+local options, run = experiment.start(search.declaration {
+  name = 'ns_rnn/figure5',
+  doc = 'Test cross-entropy difference by length, as Figure 5 of Dusell and Chiang (2020).',
+  options = { { 'bin', 1, 'lengths drawn as one point', minimum = 1 } },
+})
+local points = search.run(options, here .. 'train.lua')
+
+-- {[first length of a bin] = difference} from a run's test.csv, weighted by symbols.
+local function by_length(folder)
+  local sums = {}
+  local text = files.read(folder .. '/test.csv'):gsub('^[^\n]*\n', '')
+  for line in text:gmatch('[^\n]+') do
+    local length, symbols, difference = line:match('^([^,]+),[^,]+,([^,]+),[^,]+,[^,]*,([^,]*)$')
+    length, symbols, difference = tonumber(length), tonumber(symbols), tonumber(difference)
+    if difference then
+      local first = options.test_lengths[1]
+      local bin = first + math.floor((length - first) / options.bin) * options.bin
+      local sum = sums[bin] or { symbols = 0, nats = 0 }
+      sum.symbols, sum.nats = sum.symbols + symbols, sum.nats + symbols * difference
+      sums[bin] = sum
+    end
+  end
+  local values = {}
+  for bin, sum in pairs(sums) do values[bin] = sum.nats / sum.symbols end
+  return values
+end
+
+local rows = {}
+for _, task in ipairs(options.tasks) do
+  local all = {}
+  for _, model in ipairs(options.models) do
+    local setting = search.chosen(points, task, model)
+    if setting then
+      local restarts = {}
+      for i, point in ipairs(setting.points) do restarts[i] = by_length(point.folder) end
+      local series = { name = protocol.models[model].label, x = {}, y = {}, low = {}, high = {},
+        markers = options.bin > 1 }
+      for length = options.test_lengths[1], options.test_lengths[2] do
+        if restarts[1][length] then
+          local values = {}
+          for i, restart in ipairs(restarts) do values[i] = restart[length] end
+          local mean, deviation = search.statistics(values)
+          local n = #series.x + 1
+          series.x[n], series.y[n] = length + (options.bin - 1) / 2, mean
+          rows[#rows + 1] = { protocol.short_name(task), model, setting.name, #setting.points, length,
+            mean, deviation == deviation and deviation or nil }
+        end
+      end
+      all[#all + 1] = series
+    end
+  end
+  run:lines('figure5-' .. protocol.short_name(task), {
+    title = protocol.title(task), x_label = 'length of the test strings (symbols)',
+    y_label = 'test cross-entropy difference (nats per symbol)', series = all,
+    reference = { { value = 0, name = 'lower bound' } } })
+end
+files.write(run:path 'figure5.csv', report.table({
+  columns = { 'task', 'model', 'setting', 'restarts', 'length', 'mean_difference', 'standard_deviation' },
+  rows = rows }):csv())
+print('\nPlots and the numbers drawn: ' .. run.folder)
+search.finish(run, points, {})

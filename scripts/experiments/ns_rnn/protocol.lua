@@ -1,0 +1,205 @@
+-- The protocol of Dusell and Chiang (2020), section 5, as one place for the scripts of this folder:
+-- tasks, models, their options, the data and one training.
+--
+-- Data: 10,000 training and 1,000 validation strings of 40 to 80 symbols, drawn anew for each run
+-- from its seed in groups of 10 strings of one length; 100 test strings of each length from 40 to
+-- 100, the same for all runs of a task. Training: LSTM of 20 hidden units, Adam, gradients clipped
+-- to norm 5, learning rate times 0.9 after 5 epochs without improvement, end after 10. The limit of
+-- 200 epochs is that of the published code.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local M = {}
+
+-- The tasks of section 5.1 with the numbers of PDA states and stack symbols of section 5.5.
+M.tasks = { 'marked_reversal', 'unmarked_reversal', 'padded_reversal', 'dyck', 'hardest_cfl' }
+local automaton_sizes = { padded_reversal = { 3, 2 }, hardest_cfl = { 3, 3 } }
+
+M.titles = { marked_reversal = 'Marked reversal', unmarked_reversal = 'Unmarked reversal',
+  padded_reversal = 'Padded reversal', dyck = 'Dyck language', hardest_cfl = 'Hardest CFL' }
+
+-- Name in the plots, and whether the size of the stack's vectors is searched for (section 5.5).
+M.models = {
+  lstm = { label = 'LSTM' },
+  superposition = { label = 'JM (superposition)', sized = true },
+  stratification = { label = 'Gref (stratification)', sized = true },
+  ns = { label = 'NS' },
+  rns = { label = 'RNS' },
+  vrns = { label = 'VRNS' },
+}
+M.model_names = { 'lstm', 'superposition', 'stratification', 'ns', 'rns', 'vrns' }
+
+-- A task is the name of a grammar or the path of a grammar file; its short name for folders.
+function M.short_name(task)
+  return (task:gsub('^.*/', ''):gsub('%.%w+$', ''))
+end
+
+function M.title(task) return M.titles[task] or M.short_name(task):gsub('_', ' ') end
+
+-- What every script of this folder can change, with the paper's values.
+M.options = {
+  { 'lengths', { 40, 80 }, 'shortest and longest string of training and validation' },
+  { 'strings', 10000, 'training strings', minimum = 1 },
+  { 'valid_strings', 1000, 'validation strings', minimum = 1 },
+  { 'test_lengths', { 40, 100 }, 'shortest and longest test string' },
+  { 'test_strings', 100, 'test strings of each length', minimum = 1 },
+  { 'epochs', 200, 'passes over the training strings at most', minimum = 1 },
+  { 'hidden', 20, 'hidden units of the LSTM', minimum = 1 },
+  { 'states', 0, 'PDA states of ns, rns and vrns; 0: as the paper for the task, 2 elsewhere', minimum = 0 },
+  { 'symbols', 0, 'stack symbols of ns, rns and vrns; 0: as the paper, 2 elsewhere', minimum = 0 },
+  { 'initialization', 'xavier', 'action layer of ns', choices = { 'xavier', 'uniform' } },
+  { 'batch', 10, 'strings in one update', minimum = 1 },
+}
+M.quick = { strings = 2000, valid_strings = 200, test_strings = 10, epochs = 10 }
+M.smoke = { lengths = { 6, 12 }, strings = 60, valid_strings = 20, test_lengths = { 6, 16 },
+  test_strings = 2, epochs = 2 }
+
+-- The options of a script: its own ones first.
+function M.with_options(own)
+  local all = {}
+  for _, option in ipairs(own) do all[#all + 1] = option end
+  for _, option in ipairs(M.options) do all[#all + 1] = option end
+  return all
+end
+
+-- The stack of a model, from the options of train.lua.
+function M.stack(options)
+  local sizes = automaton_sizes[M.short_name(options.task)] or { 2, 2 }
+  local states = options.states > 0 and options.states or sizes[1]
+  local symbols = options.symbols > 0 and options.symbols or sizes[2]
+  local model = options.model
+  if model == 'lstm' then return { kind = 'none' } end
+  if model == 'superposition' or model == 'stratification' then
+    return { kind = model, size = options.size }
+  end
+  if model == 'vrns' then
+    return { kind = 'vector_nondeterministic', states = states, symbols = symbols,
+      size = options.vector_size }
+  end
+  local stack = { kind = 'nondeterministic', states = states, symbols = symbols,
+    initialization = options.initialization }
+  if model == 'rns' then
+    stack.reading, stack.normalized, stack.bottom = 'state_symbol', false, 'reexposed'
+  end
+  return stack
+end
+
+-- A number that depends on the text alone, for the seed of a task's test strings.
+local function number_of(text)
+  local sum = 0
+  for i = 1, #text do sum = (sum * 257 + text:byte(i)) % 2147483647 end
+  return sum
+end
+
+-- The test strings of a task: `test_strings` of each length that has strings, with their
+-- log-probabilities under the distribution they come from (length uniform, then the grammar).
+function M.test_set(grammar, options)
+  local whole = grammar:sampler { lengths = options.test_lengths }
+  local strings, log_probabilities = {}, {}
+  for length = options.test_lengths[1], options.test_lengths[2] do
+    if grammar:log_length_probability(length) > -math.huge then
+      local set = grammar:sampler { lengths = { length, length } }
+        :dataset(options.test_strings, { seed = number_of(M.short_name(options.task)) + length })
+      for _, text in ipairs(set:strings()) do
+        strings[#strings + 1] = text
+        log_probabilities[#log_probabilities + 1] = whole:log_probability(text)
+      end
+    end
+  end
+  return pd.task.dataset { alphabet = grammar:alphabet(), strings = strings,
+    log_probabilities = log_probabilities }
+end
+
+-- Options that differ from those the run folder was made with, or nil.
+local function foreign(folder, settings)
+  local path = folder .. '/settings.json'
+  if not files.exists(path) then
+    files.write(path, json.encode(settings, true) .. '\n')
+    return nil
+  end
+  local before = json.decode(files.read(path))
+  for key, value in pairs(settings) do
+    local was, now = json.encode(before[key]), json.encode(value)
+    if was ~= now then return ('%s was %s, now %s'):format(key, was, now) end
+  end
+end
+
+-- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
+-- stopped. Writes test.csv (a row for each length) and, last, result.json. Returns the result.
+function M.train(options, run)
+  local settings = {}
+  for key, value in pairs(options) do
+    -- A run may be given more epochs later.
+    if key ~= 'run_folder' and key ~= 'quick' and key ~= 'smoke' and key ~= 'epochs' then
+      settings[key] = value
+    end
+  end
+  local other = foreign(run.folder, settings)
+  if other then
+    error(('the run folder %s holds another run: %s; choose another --run-folder')
+      :format(run.folder, other), 0)
+  end
+  if files.exists(run:path 'result.json') then
+    local result = json.decode(files.read(run:path 'result.json'))
+    if result.converged or result.epochs >= options.epochs then
+      print('Finished before: ' .. run:path 'result.json')
+      return result
+    end
+  end
+  local grammar = pd.grammar.load(options.task)
+  local trainer
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    trainer = pd.train.resume(run.folder, { epochs = options.epochs })
+    print(('Going on after epoch %d.'):format(#trainer:history()))
+  else
+    local sampler = grammar:sampler { lengths = options.lengths }
+    trainer = pd.train.trainer {
+      model = pd.model.language_model {
+        alphabet = grammar:alphabet(),
+        controller = { kind = 'lstm', hidden = options.hidden },
+        stack = M.stack(options),
+        seed = options.seed,
+      },
+      train = sampler:dataset(options.strings, { seed = options.seed, batch = options.batch }),
+      valid = sampler:dataset(options.valid_strings, { seed = options.seed + 2 ^ 31, batch = options.batch }),
+      batch = options.batch, epochs = options.epochs, seed = options.seed,
+      optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 5,
+      decay_patience = 5, decay_factor = 0.9, stop_patience = 10,
+      run_folder = run.folder, overwrite = true,
+    }
+  end
+  for _ in trainer:epochs() do end
+  local model = pd.model.load(run.folder)
+  local history = trainer:history()
+  local test = pd.train.evaluate(model, M.test_set(grammar, options), { bin_width = 1 })
+  local seconds, best = 0, nil
+  for _, epoch in ipairs(history) do
+    seconds = seconds + epoch.seconds
+    if not best or epoch.cross_entropy < best.cross_entropy then best = epoch end
+  end
+  local rows = {}
+  for _, bin in ipairs(test.bins) do
+    rows[#rows + 1] = { bin.shortest, bin.strings, bin.symbols, bin.cross_entropy, bin.lower_bound,
+      bin.cross_entropy_difference }
+  end
+  require 'pushdown.report'.table({
+    columns = { 'length', 'strings', 'symbols', 'cross_entropy', 'lower_bound', 'cross_entropy_difference' },
+    rows = rows }):save(run:path 'test')
+  local result = json.ordered({
+    task = options.task, model = options.model, learning_rate = options.learning_rate,
+    seed = options.seed, restart = options.restart, parameters = model:parameter_count(),
+    epochs = #history, best_epoch = best.epoch, seconds = seconds, stopped = trainer:finished(),
+    converged = history[#history].epochs_since_improvement >= 10,
+    validation_cross_entropy = best.cross_entropy, validation_lower_bound = best.lower_bound,
+    validation_difference = best.cross_entropy_difference,
+    test_cross_entropy = test.cross_entropy, test_lower_bound = test.lower_bound,
+    test_difference = test.cross_entropy_difference,
+  }, { 'task', 'model', 'learning_rate', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch', 'seconds',
+    'stopped', 'converged', 'validation_cross_entropy', 'validation_lower_bound', 'validation_difference',
+    'test_cross_entropy', 'test_lower_bound', 'test_difference' })
+  run:finish(result)
+  return result
+end
+
+return M

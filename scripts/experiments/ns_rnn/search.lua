@@ -1,0 +1,151 @@
+-- What grid.lua and the figures share: the points of the search, running them, and choosing the
+-- setting of each model by its mean over the restarts.
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local here = arg[0]:match('^(.*/)') or ''
+local protocol = dofile(here .. 'protocol.lua')
+
+local M = {}
+
+-- The declaration of a script that runs or reads a grid, with `own` options first.
+function M.declaration(given)
+  local options = {}
+  for _, option in ipairs(given.options or {}) do options[#options + 1] = option end
+  for _, option in ipairs {
+    { 'tasks', protocol.tasks, 'grammars of the grammars folder, or grammar files' },
+    { 'models', protocol.model_names, 'models to compare', choices = protocol.model_names },
+    { 'learning_rates', { 0.01, 0.005, 0.001, 0.0005 }, 'of Adam at the start' },
+    { 'sizes', { 2, 20, 40 }, 'sizes of the vectors of superposition and stratification' },
+    { 'vector_sizes', { 3 }, 'sizes of the vectors of vrns' },
+    { 'restarts', 5, 'random restarts of every setting', minimum = 1 },
+    { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 },
+    { 'folder', 'runs/ns_rnn/grid', 'where the runs of the points lie' },
+  } do options[#options + 1] = option end
+  for _, option in ipairs(protocol.options) do options[#options + 1] = option end
+  local quick, smoke = {}, {}
+  for key, value in pairs(protocol.quick) do quick[key] = value end
+  for key, value in pairs(protocol.smoke) do smoke[key] = value end
+  quick.learning_rates, quick.sizes, quick.restarts = { 0.01, 0.005 }, { 20 }, 2
+  quick.folder = 'runs/ns_rnn/quick_grid'
+  smoke.learning_rates, smoke.sizes, smoke.restarts = { 0.01 }, { 2 }, 2
+  smoke.tasks, smoke.models, smoke.folder = { 'marked_reversal' }, { 'lstm', 'ns' }, 'runs/ns_rnn/smoke_grid'
+  return { name = given.name, doc = given.doc, options = options, quick = quick, smoke = smoke }
+end
+
+-- The settings of one model: lists of {key, value} in the order of the names.
+local function settings_of(model, options)
+  local sizes = protocol.models[model].sized and { key = 'size', values = options.sizes }
+    or model == 'vrns' and #options.vector_sizes > 1 and { key = 'vector_size', values = options.vector_sizes }
+  local list = {}
+  for _, rate in ipairs(options.learning_rates) do
+    if sizes then
+      for _, size in ipairs(sizes.values) do list[#list + 1] = { learning_rate = rate, [sizes.key] = size } end
+    else
+      list[#list + 1] = { learning_rate = rate }
+    end
+  end
+  return list
+end
+
+-- Runs every point that is not finished; all points with their results. `train` is the script.
+function M.run(options, train)
+  local grids = {}
+  for _, task in ipairs(options.tasks) do
+    for _, model in ipairs(options.models) do
+      local name = protocol.short_name(task)
+      local fixed = { task = task, model = model }
+      if model == 'vrns' and #options.vector_sizes == 1 then fixed.vector_size = options.vector_sizes[1] end
+      for _, option in ipairs(protocol.options) do
+        local value = options[option[1]]
+        if json.encode(value) ~= json.encode(option[2]) then fixed[option[1]] = value end
+      end
+      grids[#grids + 1] = { name = ('ns_rnn/%s/%s'):format(name, model), script = train,
+        folder = ('%s/%s/%s'):format(options.folder, name, model), fixed = fixed,
+        points = settings_of(model, options), restarts = options.restarts }
+    end
+  end
+  grids.workers = options.workers > 0 and options.workers or nil
+  grids.failures = 'report'
+  local rows = require 'pushdown.grid'.run(grids)
+  for _, row in ipairs(rows) do
+    row.task, row.model = row.options.task, row.options.model
+    row.history = M.history(row.folder)
+  end
+  return rows
+end
+
+-- The numbers of every epoch of a run, from its metrics; none when it never got so far.
+function M.history(folder)
+  local epochs, path = {}, folder .. '/metrics.jsonl'
+  if not files.exists(path) then return epochs end
+  for line in files.read(path):gmatch('[^\n]+') do
+    local entry = json.decode(line)
+    if entry.event == 'epoch' then epochs[entry.epoch] = entry end
+  end
+  return epochs
+end
+
+local function statistics(values)
+  local sum, squares, best = 0, 0, math.huge
+  for _, value in ipairs(values) do
+    sum, best = sum + value, math.min(best, value)
+  end
+  local mean = sum / #values
+  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
+  -- Of a sample, as usual for restarts; a single value has none.
+  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or 0 / 0, best
+end
+M.statistics = statistics
+
+-- The settings of a model on a task, best first: name, points (finished ones), mean, deviation and
+-- best of the validation difference, test_mean, mean epochs and seconds, chosen (one of them).
+function M.settings(points, task, model)
+  local by_name, list = {}, {}
+  for _, point in ipairs(points) do
+    if point.task == task and point.model == model then
+      local setting = by_name[point.point]
+      if not setting then
+        setting = { name = point.point, points = {}, finished = 0 }
+        by_name[point.point] = setting
+        list[#list + 1] = setting
+      end
+      if point.status == 'done' then setting.points[#setting.points + 1] = point end
+    end
+  end
+  for _, setting in ipairs(list) do
+    local function all(key)
+      local values = {}
+      for i, point in ipairs(setting.points) do values[i] = point.result[key] end
+      return values
+    end
+    setting.finished = #setting.points
+    setting.mean, setting.deviation, setting.best = statistics(all 'validation_difference')
+    if setting.finished == 0 then setting.best = nil end
+    setting.test_mean = statistics(all 'test_difference')
+    setting.epochs, setting.seconds = statistics(all 'epochs'), (statistics(all 'seconds'))
+  end
+  table.sort(list, function(a, b)
+    local x, y = a.finished > 0 and a.mean or math.huge, b.finished > 0 and b.mean or math.huge
+    if x ~= y then return x < y end
+    return a.name < b.name
+  end)
+  if list[1] and list[1].finished > 0 then list[1].chosen = true end
+  return list
+end
+
+-- The chosen setting of a model on a task, or nil.
+function M.chosen(points, task, model)
+  local first = M.settings(points, task, model)[1]
+  return first and first.chosen and first or nil
+end
+
+-- The last act of a script: `result` into the registry, and an error when runs failed.
+function M.finish(run, points, result)
+  result.runs, result.failed = #points, points.failed
+  run:finish(result)
+  if points.failed > 0 then
+    error(('%d of %d runs failed; their ends are shown above'):format(points.failed, #points), 0)
+  end
+end
+
+return M

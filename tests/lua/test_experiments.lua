@@ -1,0 +1,93 @@
+-- Every experiment runs in its smallest size and leaves what it promises; a grammar of one's own
+-- goes through training, grid and figures.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local top = os.tmpname()
+os.remove(top)
+files.make_folder(top)
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- Runs a script in `top`; returns its output and exit status.
+local function run(script, ...)
+  local words = { 'cd', quoted(top), '&&', quoted(shell), quoted(pd.root .. '/scripts/experiments/' .. script) }
+  for _, word in ipairs { ... } do words[#words + 1] = quoted(word) end
+  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
+  local output = pipe:read('*a')
+  pipe:close()
+  return output, tonumber(output:match('exit (%d+)\n$'))
+end
+
+for _, script in ipairs(files.find(pd.root .. '/scripts/experiments', '%.lua$')) do
+  if files.read(pd.root .. '/scripts/experiments/' .. script):find('experiment.start', 1, true) then
+    test(script, function()
+      local help, status = run(script, '--help')
+      test.equal(status, 0)
+      assert(help:find('--smoke', 1, true) and help:find('--quick', 1, true), help)
+      local folder = top .. '/' .. script
+      local output
+      output, status = run(script, '--smoke', '--run-folder', folder)
+      assert(status == 0, output)
+      assert(output:find('SMOKE RUN, SMALLER THAN THE FULL ONE', 1, true), output)
+      for _, name in ipairs { '/experiment.json', '/result.json' } do assert(files.exists(folder .. name), name) end
+      output, status = run(script, '--smok')
+      assert(status == 2 and output:find('did you mean --smoke?', 1, true), output)
+    end)
+  end
+end
+
+local grammar = [[
+name 'own_grammar'
+unambiguous()
+start 'S'
+rule("S -> 'a' S 'b'", 0.6)
+rule("S -> 'a' 'b'", 0.4)
+]]
+
+test('one training leaves its figures, and goes on where it was', function()
+  local folder = top .. '/one'
+  local output, status = run('ns_rnn/train.lua', '--smoke', '--model', 'vrns', '--run-folder', folder)
+  assert(status == 0, output)
+  local result = json.decode(files.read(folder .. '/result.json'))
+  test.equal(result.epochs, 2)
+  assert(result.validation_difference > -1 and result.test_cross_entropy > 0)
+  local rows = select(2, files.read(folder .. '/test.csv'):gsub('\n', '\n'))
+  test.equal(rows, 6)  -- a header, and the odd lengths from 7 to 15
+  output = run('ns_rnn/train.lua', '--smoke', '--model', 'vrns', '--run-folder', folder)
+  assert(output:find('Finished before', 1, true), output)
+  output, status = run('ns_rnn/train.lua', '--smoke', '--model', 'vrns', '--epochs', '3', '--run-folder', folder)
+  assert(status == 0 and output:find('Going on after epoch 2', 1, true), output)
+  output, status = run('ns_rnn/train.lua', '--smoke', '--model', 'ns', '--run-folder', folder)
+  assert(status ~= 0 and output:find('holds another run: model was "vrns", now "ns"', 1, true), output)
+end)
+
+test("a grammar of one's own goes through grid and figures", function()
+  files.write(top .. '/own_grammar.lua', grammar)
+  for _, script in ipairs { 'grid', 'figure4', 'figure5' } do
+    local folder = top .. '/own-' .. script
+    local output, status = run('ns_rnn/' .. script .. '.lua', '--smoke', '--tasks', 'own_grammar.lua',
+      '--models', 'superposition,ns', '--run-folder', folder)
+    assert(status == 0, output)
+    assert(files.read(folder .. '/' .. script .. '.csv'):find('own', 1, true))
+  end
+  local picture = files.read(top .. '/own-figure4/figure4-own_grammar.svg')
+  for _, part in ipairs { '</svg>', 'epoch', 'nats per symbol', 'JM', 'NS', 'own grammar' } do
+    assert(picture:find(part, 1, true), part)
+  end
+  local csv = files.read(top .. '/own-figure5/figure5.csv')
+  assert(csv:match('^task,model,setting,restarts,length,mean_difference,standard_deviation\n'), csv)
+end)
+
+test('nonsense is told', function()
+  local output, status = run('ns_rnn/grid.lua', '--smoke', '--models', 'ns,gpt')
+  assert(status == 2 and output:find("--models must be one of lstm, ", 1, true), output)
+  output, status = run('ns_rnn/train.lua', '--smoke', '--task', 'no_such_language')
+  assert(status ~= 0 and output:find('no_such_language', 1, true), output)
+end)
+
+os.execute('rm -rf ' .. quoted(top))
+test.finish()

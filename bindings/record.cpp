@@ -37,8 +37,8 @@ void bind_record(lua_State* L) {
                              "registry, and makes it if it is not there.");
   Class<RunRegistry>(module, "A file with one row for each run.")
       .def<&RunRegistry::add>("add",
-                              "registry:add(runs) -> table  Adds runs as waiting, or replaces the "
-                              "given fields of those with the same folder; gives their ids.")
+                              "registry:add(runs) -> table  Adds runs as waiting, or fills absent "
+                              "fields of those with the same folder; gives the rows.")
       .def<&RunRegistry::begin>("begin",
                                 "registry:begin(run) -> integer  The run of run.folder begins, "
                                 "with one attempt more; gives its id.")

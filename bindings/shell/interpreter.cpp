@@ -291,15 +291,19 @@ Interpreter::Outcome Interpreter::call(int arguments, int results) {
   return outcome;
 }
 
-Interpreter::Outcome Interpreter::run_text(std::string_view text, const char* chunk_name) {
+Interpreter::Outcome Interpreter::run_text(std::string_view text, const char* chunk_name,
+                                           const std::vector<std::string>& arguments) {
   auto outcome = compile(text, chunk_name);
-  return outcome.status == Status::ok ? call(0, 0) : outcome;
+  return outcome.status == Status::ok ? call_with(arguments) : outcome;
 }
 
 Interpreter::Outcome Interpreter::run_file(const std::string& path,
                                            const std::vector<std::string>& arguments) {
   auto outcome = compile_file(path);
-  if (outcome.status != Status::ok) return outcome;
+  return outcome.status == Status::ok ? call_with(arguments) : outcome;
+}
+
+Interpreter::Outcome Interpreter::call_with(const std::vector<std::string>& arguments) {
   luaL_checkstack(L_, static_cast<int>(arguments.size()), "too many arguments");
   for (const auto& argument : arguments) lua_pushlstring(L_, argument.data(), argument.size());
   return call(static_cast<int>(arguments.size()), 0);

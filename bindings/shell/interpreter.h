@@ -43,7 +43,8 @@ class Interpreter {
   // Calls the function below its `arguments` on the stack; results are left, nothing on an error.
   Outcome call(int arguments, int results);
   // Compiles and runs; `arguments` become `...`.
-  Outcome run_text(std::string_view text, const char* chunk_name);
+  Outcome run_text(std::string_view text, const char* chunk_name,
+                   const std::vector<std::string>& arguments = {});
   Outcome run_file(const std::string& path, const std::vector<std::string>& arguments);
   Outcome require(const std::string& module);  // and sets the global of its last name
   // Tells the record of runs, if one is open, how the script ended.
@@ -53,6 +54,7 @@ class Interpreter {
   void set_jit(bool on);
 
  private:
+  Outcome call_with(const std::vector<std::string>& arguments);
   static int index_globals(lua_State* L);
   static int assign_globals(lua_State* L);
   static int open_module(lua_State* L);

@@ -19,6 +19,9 @@
 namespace pushdown {
 namespace {
 
+// `pushdown runs ...`; a script of that name is ./runs.
+constexpr const char* kRunsCommand = "os.exit(require('pushdown.runs.command').run{...})";
+
 struct CommandLine {
   std::vector<std::string> texts;    // -e
   std::vector<std::string> modules;  // -l
@@ -58,6 +61,7 @@ CommandLine parse(int count, char** words) {
   CLI::App app(
       "Experiments with stack-augmented neural networks, in Lua.\n"
       "  pushdown [options] [file [arguments...]]\n"
+      "  pushdown [options] runs list|show|compare   the record of runs; runs --help has more\n"
       "Without a file or -e: the prompt. Everything after the file is for the script.",
       "pushdown");
   app.set_help_flag("-h,--help", "Print this help and leave");
@@ -160,6 +164,11 @@ int run(int count, char** words) {
   for (const auto& module : line.modules) require_success(interpreter, interpreter.require(module));
   for (const auto& text : line.texts)
     require_success(interpreter, interpreter.run_text(text, "=-e"));
+  if (!line.script.empty() && line.script[0] == "runs") {
+    const std::vector<std::string> words(line.script.begin() + 1, line.script.end());
+    require_success(interpreter, interpreter.run_text(kRunsCommand, "=runs", words));
+    return 0;
+  }
   if (!line.script.empty()) {
     const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
     const auto outcome = interpreter.run_file(line.script[0], arguments);

@@ -75,7 +75,7 @@ local function specs_of(declaration)
       error(("[experiment] option '%s' has no known type: %s"):format(name, kind), 0)
     end
     add { name = name, default = default, doc = doc, kind = kind, choices = given.choices,
-      minimum = given.minimum, maximum = given.maximum }
+      minimum = given.minimum, maximum = given.maximum, repeated = given.repeated }
   end
   for _, size in ipairs { 'quick', 'smoke' } do
     for name in pairs(declaration[size] or {}) do
@@ -91,8 +91,10 @@ local function specs_of(declaration)
     add { name = 'smoke', default = false, kind = 'flag',
       doc = 'a run of seconds that only shows that all works' }
   end
-  add { name = 'run_folder', kind = 'text', default = 'runs/' .. declaration.name .. '/DATE-TIME',
-    doc = 'where configuration, tables and plots go' }
+  if declaration.run_folder ~= false then
+    add { name = 'run_folder', kind = 'text', default = 'runs/' .. declaration.name .. '/DATE-TIME',
+      doc = 'where configuration, tables and plots go' }
+  end
   return specs, by_name
 end
 
@@ -158,10 +160,12 @@ end
 -- experiment.parse(declaration, arguments) -> options, size, given. options: every declared option
 -- by name; size: 'full', 'quick' or 'smoke'; given: the names that were on the command line. Options
 -- on the command line win over the sizes' values, and those over the defaults. --help gives
--- options.help = true. A wrong command line throws {usage = message}.
+-- options.help = true. A wrong command line throws {usage = message}. declaration.words = true: words
+-- that are no options are allowed, and are options.words; run_folder = false: no such option; an
+-- option of a list with repeated = true may be given several times.
 function M.parse(declaration, arguments)
   local specs, by_name = specs_of(declaration)
-  local given, at = {}, 1
+  local given, words, at = {}, {}, 1
   local names = { 'help' }
   for _, spec in ipairs(specs) do names[#names + 1] = spec.name end
   while at <= #arguments do
@@ -169,11 +173,15 @@ function M.parse(declaration, arguments)
     local written, text = argument:match('^%-%-([^=]+)=(.*)$')
     written = written or argument:match('^%-%-(.+)$')
     if argument == '-h' then written = 'help' end
-    if not written then fail("unexpected argument '%s'; options are written --name value", argument) end
-    local name = written:gsub('%-', '_')
+    if not written and not declaration.words then
+      fail("unexpected argument '%s'; options are written --name value", argument)
+    end
+    local name = (written or ''):gsub('%-', '_')
     if name == 'help' then return { help = true } end
     local spec, off = by_name[name], by_name[name:match('^no_(.+)$') or '']
-    if spec and spec.kind == 'flag' then
+    if not written then
+      words[#words + 1] = argument
+    elseif spec and spec.kind == 'flag' then
       given[name] = value_of(spec, text or 'true')
     elseif not spec and off and off.kind == 'flag' and not text then
       given[off.name] = false
@@ -183,7 +191,10 @@ function M.parse(declaration, arguments)
         text = arguments[at]
         if not text or text:match('^%-%-') then fail('%s needs %s', dashed(name), kinds[spec.kind]) end
       end
-      given[name] = value_of(spec, text)
+      local value = value_of(spec, text)
+      local all = spec.repeated and given[name]
+      for _, item in ipairs(all and value or {}) do all[#all + 1] = item end
+      given[name] = all or value
     else
       local near = nearest(name, names)
       fail("unknown option --%s%s; --help lists the options", written,
@@ -201,6 +212,7 @@ function M.parse(declaration, arguments)
     options[spec.name] = value
   end
   if not given.run_folder then options.run_folder = nil end
+  if declaration.words then options.words = words end
   return options, size, given
 end
 
@@ -303,7 +315,7 @@ local function command(arguments)
   for i = first, -1 do words[#words + 1] = global[i] end
   words[#words + 1] = arguments[0]
   for i = 1, #arguments do words[#words + 1] = arguments[i] end
-  return #words > 0 and words or nil
+  return #words > 0 and runs.plain_command(words) or nil
 end
 
 -- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list

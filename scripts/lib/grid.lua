@@ -310,7 +310,7 @@ function Session:start(run)
   log:write(('--- %s, attempt %d: %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), run.attempts,
     table.concat(command, ' ')))
   log:close()
-  local fields = { folder = run.folder, command = command, host = pd.process.host() }
+  local fields = { folder = run.folder, command = runs.plain_command(command), host = pd.process.host() }
   run.id = self.registry and self.registry:begin(fields)
   run.process = self.pool:start { command = command, output = output, lock = run.lock,
     environment = { PUSHDOWN_RUN_LOCK = run.folder, PUSHDOWN_REGISTRY = self.registry_path or 'off' } }
@@ -487,19 +487,27 @@ end
 
 -- Gives every run its row in the registry and takes over what is finished.
 function Session:enter()
+  local rows = {}
   if self.registry then
-    local fields = {}
+    local entries = {}
     for i, run in ipairs(self.runs) do
-      fields[i] = { folder = run.folder, grid = run.grid, point = run.point, restart = run.restart,
-        seed = run.seed }
+      entries[i] = { folder = run.folder, grid = run.grid, point = run.point, restart = run.restart,
+        seed = run.seed, options = run.options }
     end
-    for i, id in ipairs(self.registry:add(fields)) do self.runs[i].id = id end
+    rows = self.registry:add(entries)
+    for i, row in ipairs(rows) do
+      local differs = {}
+      for _, key in ipairs { 'grid', 'point', 'restart', 'seed' } do
+        if row[key] ~= entries[i][key] then differs[key] = entries[i][key] end
+      end
+      if next(differs) then self.registry:update(row.id, differs) end
+      self.runs[i].id = row.id
+    end
   end
   local finished = 0
-  for _, run in ipairs(self.runs) do
-    local result = finished_result(run)
+  for i, run in ipairs(self.runs) do
+    local result, row = finished_result(run), rows[i]
     if result then
-      local row = self.registry and self.registry:find { id = run.id }[1]
       finished = finished + 1
       run.status, run.result, run.seconds = 'done', result, tonumber(result.seconds)
       if row and row.status ~= 'done' then

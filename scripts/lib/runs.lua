@@ -41,7 +41,115 @@ function M.metric(result)
   end
 end
 
+-- runs.find(filter, path) -> rows of the registry, see Registry:find; none if there is no registry.
+-- The status of a run that should be running but has no process any more is 'lost', and 'running' in
+-- a filter means those that have one.
+function M.find(filter, path)
+  path = path or M.path()
+  if not path or not files.exists(path) then return {} end
+  local asked, wanted = {}, nil
+  for key, value in pairs(filter or {}) do asked[key] = value end
+  if asked.status then
+    wanted = {}
+    local statuses = {}
+    for _, status in ipairs(type(asked.status) == 'table' and asked.status or { asked.status }) do
+      wanted[status] = true
+      statuses[#statuses + 1] = status == 'lost' and 'running' or status
+    end
+    asked.status = statuses
+    asked.limit = nil  -- what is lost is only known afterwards
+  end
+  local rows = {}
+  for _, row in ipairs(M.open(path, { must_exist = true }):find(asked)) do
+    if row.status == 'running' and not pd.process.locked(row.folder) then row.status = 'lost' end
+    if filter and filter.limit and #rows == filter.limit then break end
+    if not wanted or wanted[row.status] then rows[#rows + 1] = row end
+  end
+  return rows
+end
+
+-- runs.value(row, key): a column, an option or a number of the result: 'seed', 'learning_rate',
+-- 'options.size', 'result.loss', 'loss'; nil if the run has none.
+function M.value(row, key)
+  local options, result = row.options or {}, row.result or {}
+  local part, name = key:match('^(%w+)%.(.+)$')
+  if part == 'options' then return options[name] end
+  if part == 'result' then return result[name] end
+  if row[key] ~= nil then return row[key] end
+  if options[key] ~= nil then return options[key] end
+  return result[key]
+end
+
+-- Mean, sample standard deviation (nil for one number), least.
+local function statistics(values)
+  local mean, least = 0, math.huge
+  for _, value in ipairs(values) do
+    mean = mean + value / #values
+    least = math.min(least, value)
+  end
+  local squares = 0
+  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
+  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or nil, least
+end
+
+-- runs.by_point(rows, metrics) -> list of {grid, folder, point, runs, done, failed, metrics = {[key] =
+-- {count, mean, deviation, least}}}, by the mean of the first metric, points without one last. Runs
+-- in different folders are different points, so that a small grid and a full one never mix.
+function M.by_point(rows, keys)
+  local points, known = {}, {}
+  for _, row in ipairs(rows) do
+    if row.grid then
+      local folder = row.folder:gsub('/[^/]*$', '')
+      local point = known[folder]
+      if not point then
+        point = { grid = row.grid, point = row.point, folder = folder:gsub('/[^/]*$', ''), runs = 0, done = 0,
+          failed = 0, values = {}, metrics = {} }
+        known[folder] = point
+        points[#points + 1] = point
+      end
+      point.runs = point.runs + 1
+      if row.status == 'failed' then point.failed = point.failed + 1 end
+      if row.status == 'done' then
+        point.done = point.done + 1
+        for _, key in ipairs(keys) do
+          local value = (row.result or {})[key]
+          point.values[key] = point.values[key] or {}
+          if type(value) == 'number' then table.insert(point.values[key], value) end
+        end
+      end
+    end
+  end
+  for _, point in ipairs(points) do
+    for key, values in pairs(point.values) do
+      if #values > 0 then
+        local mean, deviation, least = statistics(values)
+        point.metrics[key] = { count = #values, mean = mean, deviation = deviation, least = least }
+      end
+    end
+    point.values = nil
+  end
+  table.sort(points, function(a, b)
+    if a.grid ~= b.grid then return a.grid < b.grid end
+    if a.folder ~= b.folder then return a.folder < b.folder end
+    local one, two = a.metrics[keys[1]], b.metrics[keys[1]]
+    if one and two and one.mean ~= two.mean then return one.mean < two.mean end
+    if (one == nil) ~= (two == nil) then return one ~= nil end
+    return a.point < b.point
+  end)
+  return points
+end
+
 -- ---- Recording ----
+
+-- The command line without what only holds for a worker of a grid, so that it can be given again.
+function M.plain_command(words)
+  local kept, at = {}, 1
+  while at <= #words do
+    if words[at] == '--exit-with-parent' then at = at + 1 else kept[#kept + 1] = words[at] end
+    at = at + 1
+  end
+  return kept
+end
 
 local Record = {}
 Record.__index = Record
@@ -79,7 +187,8 @@ function M.record(fields)
     record.registry = record.registry or M.open()
     if inherited or known and not known.ended then
       row.status = 'running'
-      record.id = record.registry:add({ row })[1]
+      record.id = record.registry:add({ { folder = row.folder } })[1].id
+      record.registry:update(record.id, row)
     else
       record.id = record.registry:begin(row)
     end
@@ -102,7 +211,12 @@ end
 -- The end of the process or script: finishes all records that are open. The shell calls it.
 function M.close(status, message)
   for folder, record in pairs(open_records) do
-    if not record.ended then record:finish { status = status, message = message } end
+    if not record.ended then
+      record:finish { status = status, message = message }
+    elseif status ~= 'done' and record.id then  -- it had its result, and failed after that
+      message = message and message:sub(1, longest_message)
+      warn_unless(pcall(record.registry.update, record.registry, record.id, { status = status, message = message }))
+    end
     if record.lock then record.lock:release() end
     open_records[folder] = nil
   end

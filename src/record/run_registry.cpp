@@ -255,38 +255,41 @@ void RunRegistry::set(std::int64_t id, const Json& fields) {
   statement.step();
 }
 
-std::int64_t RunRegistry::put(const Json& run) {
+// The row of the run's folder, which is made if need be.
+Json RunRegistry::put(const Json& run) {
   check(run.is_object() && run.contains("folder") && run["folder"].is_string(), kWhere,
         "a run must have a folder, got {}", dump(run));
   const std::string folder = stored_folder(run["folder"]);
   Statement known(database_, "SELECT id FROM run WHERE folder = ?");
   known.bind(1, std::string_view(folder));
-  std::int64_t id = 0;
-  if (known.step()) {
-    id = known.integer(0);
-  } else {
-    Statement statement(database_, "INSERT INTO run (folder, created) VALUES (?, ?)");
-    statement.bind(1, std::string_view(folder));
-    statement.bind(2, now());
-    statement.step();
-    id = database_.last_id();
-  }
-  set(id, run);
-  return id;
+  if (known.step()) return row_of(known.integer(0));
+  Statement statement(database_, "INSERT INTO run (folder, created) VALUES (?, ?)");
+  statement.bind(1, std::string_view(folder));
+  statement.bind(2, now());
+  statement.step();
+  return row_of(database_.last_id());
 }
 
-std::vector<std::int64_t> RunRegistry::add(const std::vector<Json>& runs) {
-  std::vector<std::int64_t> ids;
+std::vector<Json> RunRegistry::add(const std::vector<Json>& runs) {
+  std::vector<Json> rows;
   database_.transaction([&] {
-    for (const auto& run : runs) ids.push_back(put(run));
+    for (const auto& run : runs) {
+      const Json row = put(run);
+      Json absent = Json::object();
+      for (const auto& [name, value] : run.items())
+        if (!row.contains(name)) absent[name] = value;
+      set(row["id"], absent);
+      rows.push_back(row_of(row["id"]));
+    }
   });
-  return ids;
+  return rows;
 }
 
 std::int64_t RunRegistry::begin(const Json& run) {
   std::int64_t id = 0;
   database_.transaction([&] {
-    id = put(run);
+    id = put(run)["id"];
+    set(id, run);
     Statement statement(database_,
                         "UPDATE run SET status = 'running', attempts = attempts + 1, started = ?, "
                         "finished = NULL, seconds = NULL, result = NULL, message = NULL "
@@ -301,9 +304,7 @@ std::int64_t RunRegistry::begin(const Json& run) {
 void RunRegistry::update(std::int64_t id, const Json& fields) {
   check(fields.is_object(), kWhere, "the fields must be a table by name, got {}", dump(fields));
   database_.transaction([&] {
-    Statement statement(database_, "SELECT 1 FROM run WHERE id = ?");
-    statement.bind(1, id);
-    check(statement.step(), kWhere, "there is no run {} in '{}'", id, file().string());
+    row_of(id);
     set(id, fields);
   });
 }
@@ -337,6 +338,12 @@ Json RunRegistry::row(const Statement& statement) const {
       run[name] = statement.number(i);
   }
   return run;
+}
+
+Json RunRegistry::row_of(std::int64_t id) {
+  const auto rows = find(Json{{"id", id}});
+  check(!rows.empty(), kWhere, "there is no run {} in '{}'", id, file().string());
+  return rows.front();
 }
 
 std::vector<Json> RunRegistry::find(const Json& given) {

@@ -29,9 +29,9 @@ class RunRegistry {
 
   const Path& file() const { return database_.file(); }
 
-  // Adds the runs that are not there yet, as waiting, and replaces the given fields of the others.
-  // All in one transaction. Every run has a folder. Returns the ids.
-  std::vector<std::int64_t> add(const std::vector<Json>& runs);
+  // Adds the runs that are not there yet, as waiting, and fills those fields of the others that are
+  // absent. All in one transaction. Every run has a folder. Returns the rows.
+  std::vector<Json> add(const std::vector<Json>& runs);
   // The run of this folder begins: it is added if need be, running, with one attempt more and
   // without the message, the result and the times of the attempt before.
   std::int64_t begin(const Json& run);
@@ -50,7 +50,8 @@ class RunRegistry {
 
  private:
   void prepare_schema();
-  std::int64_t put(const Json& run);
+  Json put(const Json& run);
+  Json row_of(std::int64_t id);
   void set(std::int64_t id, const Json& fields);
   std::string stored_folder(const std::string& folder) const;
   Json row(const Statement& statement) const;

@@ -41,7 +41,8 @@ test('version and help', function()
   out, err, status = run { '--help' }
   test.equal(status, 0)
   test.equal(err, '')
-  for _, option in ipairs { '-e', '-l', '-i', '-j', '--device', '--threads', '--seed', '--log-level' } do
+  for _, option in ipairs { '-e', '-l', '-i', '-j', '--device', '--threads', '--seed', '--log-level',
+    '--exit-with-parent', 'runs list' } do
     assert(out:find(option, 1, true), option .. ' in\n' .. out)
   end
   test.equal(pd.version, '0.1.0')

@@ -1,0 +1,264 @@
+-- The record of runs: what scripts enter, and what `pushdown runs` shows of it.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local runs = require 'pushdown.runs'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+
+local folder = os.tmpname()
+os.remove(folder)
+files.make_folder(folder)
+local file = folder .. '/runs/registry.sqlite'
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- Standard output, standard error and exit status of the shell, started in the folder of the tests
+-- with the registry of its own.
+local function run(...)
+  local words = {}
+  for i, word in ipairs { ... } do words[i] = quoted(word) end
+  local errors = folder .. '/stderr'
+  local pipe = assert(io.popen(('cd %s && PUSHDOWN_REGISTRY= %s %s 2> %s < /dev/null; echo "exit $?"'):format(
+    quoted(folder), quoted(shell), table.concat(words, ' '), quoted(errors))))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, files.read(errors), tonumber(status)
+end
+
+-- Standard output, standard error and status of `pushdown runs ...`, within this process.
+local function answer(...)
+  local output, errors = {}, {}
+  local before = { print = print, write = io.write, stderr = io.stderr }
+  _G.print = function(text) output[#output + 1] = (text or '') .. '\n' end
+  rawset(io, 'write', function(text) output[#output + 1] = text end)
+  rawset(io, 'stderr', { write = function(_, text) errors[#errors + 1] = text end })
+  local ok, status = pcall(require 'pushdown.runs.command'.run, { ... })
+  _G.print = before.print
+  rawset(io, 'write', before.write)
+  rawset(io, 'stderr', before.stderr)
+  assert(ok, status)
+  return table.concat(output), table.concat(errors), status
+end
+
+local function command(...)
+  local output, errors, status = answer(...)
+  test.equal(errors, '')
+  test.equal(status, 0)
+  return output
+end
+
+local function has(text, ...)
+  for _, part in ipairs { ... } do assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
+end
+
+test('nothing recorded is no error', function()
+  local output, errors, status = run('runs', 'list')
+  has(output, 'Nothing is recorded yet: there is no runs/registry.sqlite')
+  test.equal(errors, '')
+  test.equal(status, 0)
+  test.equal(command('list', '--json', '--registry', file), '[]\n')
+  has(command 'list', 'PUSHDOWN_REGISTRY is off')
+  assert(not files.exists(file))
+  has(command(), 'pushdown runs compare')
+end)
+
+test('an experiment enters its run, however it ends', function()
+  files.write(folder .. '/demo.lua', [[
+local options, run = pd.experiment.start { name = 'demo', doc = 'A demonstration.', options = {
+  { 'how', 'well', 'how it ends' }, { 'rate', 0.5, 'a rate' }, { 'seed', 3, 'seed' } } }
+if options.how == 'badly' then error('it went wrong') end
+if options.how == 'early' then os.exit(4) end
+if options.how == 'interrupted' then
+  local pool = pd.process.pool()
+  os.execute('(sleep 0.1; kill -INT ' .. pd.process.pid() .. ') &')
+  pool:wait(20)
+end
+if options.how == 'killed' then os.execute('kill -9 ' .. pd.process.pid()) end
+if options.how == 'result' or options.how == 'late' then run:finish { loss = options.rate / 2 } end
+if options.how == 'late' then error('too late') end
+]])
+  for i, how in ipairs { 'well', 'badly', 'early', 'interrupted', 'killed', 'result', 'late' } do
+    run('demo.lua', '--how', how, '--run-folder', 'runs/demo/' .. i)
+  end
+  local rows = runs.find({}, file)
+  local states = {}
+  for i, row in ipairs(rows) do states[i] = row.status end
+  test.equal(table.concat(states, ' '), 'done failed failed interrupted lost done failed')
+  test.equal(#runs.find({ status = 'lost' }, file), 1)
+  test.equal(#runs.find({ status = 'running' }, file), 0)
+  test.equal(rows[1].experiment, 'demo')
+  test.equal(rows[1].seed, 3)
+  test.equal(rows[1].options.rate, 0.5)
+  test.equal(rows[1].folder, folder .. '/runs/demo/1')
+  test.equal(rows[1].command[2], 'demo.lua')
+  test.equal(rows[6].result.loss, 0.25)
+  test.equal(rows[7].result.loss, 0.25)
+  has(rows[7].message, 'too late')
+  has(rows[2].message, 'demo.lua:3: it went wrong')
+  test.equal(rows[3].message, 'os.exit(4)')
+  -- The same folder is the same run.
+  run('demo.lua', '--run-folder', 'runs/demo/2')
+  local again = runs.find({ id = 2 }, file)[1]
+  test.equal(again.status, 'done')
+  test.equal(again.attempts, 2)
+  test.equal(again.message, nil)
+end)
+
+test('one folder, one process', function()
+  local lock = assert(pd.process.lock(folder .. '/runs/demo/1'))
+  local output, errors, status = run('demo.lua', '--run-folder', 'runs/demo/1')
+  test.equal(output, '')
+  test.equal(status, 1)
+  has(errors, 'another process works in runs/demo/1')
+  lock:release()
+  local _, _, fine = run('demo.lua', '--run-folder', 'runs/demo/1')
+  test.equal(fine, 0)
+end)
+
+test('a registry that cannot be written costs a warning only', function()
+  files.write(folder .. '/text', ('x'):rep(1000))
+  local pipe = assert(io.popen(('cd %s && PUSHDOWN_REGISTRY=text %s demo.lua 2>&1; echo "exit $?"'):format(
+    quoted(folder), quoted(shell))))
+  local output = pipe:read('*a')
+  pipe:close()
+  has(output, 'this run is not recorded', 'no SQLite file', 'exit 0')
+  local _, errors, status = answer('list', '--registry', folder .. '/text')
+  test.equal(status, 1)
+  has(errors, 'no SQLite file')
+end)
+
+-- A grid of three points: one with three restarts, one still incomplete, one that failed.
+local grid_file = folder .. '/grid/registry.sqlite'
+do
+  local registry = pd.registry.open(grid_file)
+  local function enter(point, restart, status, difference, options)
+    local id = registry:begin { folder = ('%s/grid/g/%s/restart-%d'):format(folder, point, restart), grid = 'paper/g',
+      point = point, restart = restart, seed = restart * 10, options = options }
+    registry:finish(id, { status = status, seconds = 61, message = status == 'failed' and 'broken' or nil,
+      result = difference and { validation_difference = difference, test_difference = 2 * difference } or nil })
+  end
+  enter('rate=1', 1, 'done', 0.5, { rate = 1, task = 'dyck' })
+  enter('rate=1', 2, 'done', 0.01, { rate = 1, task = 'dyck' })
+  enter('rate=1', 3, 'done', 0.6, { rate = 1, task = 'dyck' })
+  enter('rate=2', 1, 'done', 0.3, { rate = 2, task = 'dyck' })
+  enter('rate=2', 2, 'failed', nil, { rate = 2, task = 'dyck' })
+  enter('rate=3', 1, 'failed', nil, { rate = 3, task = 'dyck' })
+end
+
+test('a list with filters', function()
+  local function list(...) return command('list', '--registry', grid_file, ...) end
+  local all = list()
+  has(all, 'id  run      point   restart  status', '1:01                   0.01', 'paper/g  rate=3        1  failed')
+  test.equal(select(2, all:gsub('\n', '')), 8)
+  local function ids(...)
+    local numbers = {}
+    for _, row in ipairs(json.decode(list('--json', ...))) do numbers[#numbers + 1] = row.id end
+    return table.concat(numbers, ' ')
+  end
+  test.equal(ids(), '6 5 4 3 2 1')
+  test.equal(ids('--where', 'rate=1'), '3 2 1')
+  test.equal(ids('--where', 'rate>=2', '--where', 'result.validation_difference<1'), '4')
+  test.equal(ids('--where', 'task=dyck,rate!=1'), '6 5 4')
+  test.equal(ids('--status', 'failed', '--grid', 'paper/*', '--limit', '1'), '6')
+  test.equal(ids('--status', 'failed,done', '--point', 'rate=2'), '5 4')
+  test.equal(ids('--sort', 'result.validation_difference', '--limit', '2'), '2 4')
+  test.equal(ids('--sort', 'seed', '--descending', '--limit', '1'), '3')
+  test.equal(ids('--since', '1h'), '6 5 4 3 2 1')
+  test.equal(ids('--since', '2999-01-01'), '')
+  test.equal(ids('--experiment', '*'), '')
+  test.equal(list('--where', 'rate=7'), 'No run matches.\n')
+  has(list('--columns', 'id,rate,test_difference'), 'id  rate  test difference\n', ' 4     2              0.6\n')
+  local csv = list('--csv', '--sort', 'id')
+  has(csv, 'options.rate,options.task,result.test_difference,result.validation_difference\n', ',1,dyck,1,0.5\n')
+end)
+
+test('all of a run', function()
+  local text = command('show', '5', '--registry', grid_file)
+  has(text, 'Run 5: paper/g, rate=2, restart 2\n  failed, 1 attempt\n', '  seed        20\n', '  rate = 2\n',
+    'message\n  broken\n', '  time        1:01\n')
+  has(command('show', '2', '3', '--registry', file), 'Run 2: demo', 'Run 3: demo', "command\n")
+end)
+
+test('points of a grid by mean, never by the best', function()
+  local text = command('compare', '--grid', 'paper/g', '--registry', grid_file)
+  local first, second, third = text:match('\n(rate[^\n]*)\n(rate[^\n]*)\n(rate[^\n]*)\n')
+  -- rate=1 has the best run, rate=2 the better mean. Deviation of 0.5, 0.01, 0.6 by hand: 0.31575.
+  assert(first:find('^rate=2%s+1/2%s+1%s+0.3000%s+–%s+0.3000%s+0.6000%s+–%s+0.6000$'), first)
+  assert(second:find('^rate=1%s+3/3%s+0%s+0.3700%s+0.3158%s+0.0100%s+0.7400%s+0.6315%s+0.0200$'), second)
+  assert(third:find('^rate=3%s+0/1%s+1%s+–'), third)
+  has(text, 'mean validation difference', 'best single run', 'no mean')
+  local points = json.decode(command('compare', '--grid', 'paper/g', '--registry', grid_file, '--json'))
+  test.near(points[2].metrics.validation_difference.mean, 0.37)
+  test.equal(points[1].metrics.validation_difference.deviation, nil)
+  local csv = command('compare', '--grid', 'paper/g', '--registry', grid_file, '--csv', '--metric', 'test_difference')
+  has(csv, 'point,done,failed,mean test_difference,deviation test_difference,best test_difference\n',
+    'rate=2,1,1,0.6,,0.6\n')
+end)
+
+test('runs side by side', function()
+  local text = command('compare', '1', '4', '--registry', grid_file)
+  has(text, 'run 1   run 4', 'rate                   1       2', 'validation difference  0.5     0.3',
+    'The same in all:\n  task=dyck')
+  assert(not text:find('\ntask', 1, true), text)
+end)
+
+test('tables fit into any terminal', function()
+  local function lines_at(width, ...)
+    local words = {}
+    for i, word in ipairs { shell, 'runs', ... } do words[i] = quoted(word) end
+    local inner = ('stty cols %d; %s'):format(width, table.concat(words, ' '))
+    local pipe = assert(io.popen(('script -qec %s /dev/null < /dev/null'):format(quoted(inner))))
+    local text = pipe:read('*a'):gsub('\r', '')
+    pipe:close()
+    return text
+  end
+  for _, width in ipairs { 30, 79, 100 } do
+    for _, words in ipairs { { 'list' }, { 'compare', '--grid', 'paper/g' }, { 'compare', '1', '2', '3', '4' } } do
+      local text = lines_at(width, words[1], words[2] or '--limit', words[3] or '9', words[4] or '--registry',
+        words[5] or grid_file, '--registry', grid_file)
+      local table_shown = text:find('\n%-%-%-+\n')
+      if width >= 80 then assert(table_shown, text) end
+      if table_shown then
+        for line in text:gmatch('[^\n]+') do
+          assert(select(2, line:gsub('[^\128-\191]', '')) <= width, ('%d: %s'):format(width, line))
+        end
+      else
+        has(text, words[1] == 'list' and 'status: ' or words[2] == '1' and 'run 4: ' or 'done: ')
+      end
+    end
+  end
+end)
+
+test('wrong command lines leave with 2, other errors with 1', function()
+  local function fails(expected_status, expected, ...)
+    local output, errors, status = answer(...)
+    test.equal(output, '')
+    test.equal(status, expected_status)
+    has(errors, 'pushdown runs: ', expected)
+  end
+  fails(2, "unknown command 'lisst'", 'lisst')
+  fails(2, 'did you mean --where?', 'list', '--were', 'a=1')
+  fails(2, "got 'rate'", 'list', '--where', 'rate')
+  fails(2, "got 'rate!3'", 'list', '--where', 'rate!3')
+  fails(2, "got 'tomorrow'", 'list', '--since', 'tomorrow')
+  fails(2, "unexpected argument '3'", 'list', '3')
+  fails(2, '--status must be one of', 'list', '--status', 'dead')
+  fails(2, 'which run?', 'show')
+  fails(2, "named by its number, got 'x'", 'show', 'x')
+  fails(2, 'which runs?', 'compare')
+  fails(2, 'exclude each other', 'list', '--csv', '--json')
+  fails(1, 'there is no run 99', 'show', '99', '--registry', file)
+  local _, errors, status = run('runs', 'show', '99')
+  test.equal(status, 1)
+  has(errors, 'there is no run 99')
+  _, errors, status = run('runs', 'show')
+  test.equal(status, 2)
+  has(errors, 'which run?')
+  local output = command('list', '--help')
+  has(output, '--where LIST', '--since TEXT')
+end)
+
+os.execute('rm -r ' .. quoted(folder))
+test.finish()

@@ -1,0 +1,250 @@
+#include "record/run_registry.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <thread>
+
+#include "record/scratch.h"
+
+namespace pushdown {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing_support::Scratch;
+
+template <class Error, class F>
+std::string message_of(F action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+std::vector<std::int64_t> ids(const std::vector<Json>& rows) {
+  std::vector<std::int64_t> list;
+  for (const auto& row : rows) list.push_back(row["id"]);
+  return list;
+}
+
+TEST(RunRegistry, ARunFromWaitingToDone) {
+  const Scratch scratch;
+  RunRegistry registry(scratch / "runs/registry.sqlite");
+  const auto folder = (scratch / "runs/a").string();
+  const auto added = registry.add({{{"folder", folder}, {"grid", "g"}, {"restart", 2}}});
+  ASSERT_EQ(added.size(), 1u);
+  EXPECT_EQ(added[0]["status"], "waiting");
+  EXPECT_EQ(added[0]["attempts"], 0);
+  EXPECT_FALSE(added[0].contains("started"));
+  EXPECT_GT(added[0]["created"].get<double>(), 1.7e9);
+
+  const Json options{{"rate", 0.005}, {"name", "é\"x"}, {"list", {1, 2}}};
+  EXPECT_EQ(registry.begin({{"folder", folder}, {"options", options}, {"pid", 7}}), 1);
+  Json row = registry.find({{"id", 1}})[0];
+  EXPECT_EQ(row["status"], "running");
+  EXPECT_EQ(row["attempts"], 1);
+  EXPECT_EQ(row["grid"], "g");
+  EXPECT_EQ(row["restart"], 2);
+  EXPECT_EQ(row["options"], options);
+
+  registry.finish(1, {{"status", "failed"}, {"message", "broken"}});
+  row = registry.find({{"folder", folder}})[0];
+  EXPECT_EQ(row["message"], "broken");
+  EXPECT_NEAR(row["seconds"], row["finished"].get<double>() - row["started"].get<double>(), 1e-6);
+
+  registry.begin({{"folder", folder}});
+  row = registry.find({{"id", 1}})[0];
+  EXPECT_EQ(row["attempts"], 2);
+  for (const char* gone : {"message", "finished", "seconds", "result"})
+    EXPECT_FALSE(row.contains(gone)) << gone;
+  registry.finish(1, {{"status", "done"}, {"result", {{"loss", 0.25}}}, {"seconds", 12.5}});
+  row = registry.find({{"id", 1}})[0];
+  EXPECT_EQ(row["result"]["loss"], 0.25);
+  EXPECT_EQ(row["seconds"], 12.5);
+}
+
+TEST(RunRegistry, AddingAgainFillsOnlyWhatIsAbsent) {
+  const Scratch scratch;
+  RunRegistry registry(scratch / "r.sqlite");
+  const auto folder = (scratch / "a").string();
+  registry.begin({{"folder", folder}, {"seed", 5}});
+  const auto row =
+      registry.add({{{"folder", folder + "/../a"}, {"seed", 6}, {"grid", "g"}}}).front();
+  EXPECT_EQ(row["id"], 1);
+  EXPECT_EQ(row["seed"], 5);
+  EXPECT_EQ(row["grid"], "g");
+  EXPECT_EQ(row["status"], "running");
+  // One bad entry, and nothing is added.
+  EXPECT_THROW(registry.add({{{"folder", "b"}}, {{"folder", "c"}, {"seed", "x"}}}),
+               std::invalid_argument);
+  EXPECT_EQ(registry.find(Json::object()).size(), 1u);
+}
+
+TEST(RunRegistry, FiltersAndOrder) {
+  const Scratch scratch;
+  RunRegistry registry(scratch / "r.sqlite");
+  const auto make = [&](const char* name, const char* grid, Json options, Json result) {
+    const auto id = registry.begin({{"folder", (scratch / name).string()},
+                                    {"grid", grid},
+                                    {"point", name},
+                                    {"options", options}});
+    if (!result.is_null()) registry.finish(id, {{"status", "done"}, {"result", result}});
+  };
+  make("a", "x/one", {{"rate", 0.01}, {"size", 2}, {"kind", "lstm"}}, {{"loss", 0.5}});
+  make("b", "x/two", {{"rate", 0.005}, {"size", 20}, {"on", true}}, {{"loss", 0.1}});
+  make("c", "y/one", {{"rate", 0.02}, {"kind", "gru"}, {"on", false}}, nullptr);
+  const auto found = [&](const Json& filter) { return ids(registry.find(filter)); };
+  const auto where = [&](const char* key, const char* comparison, const Json& value) {
+    return found({{"where", Json::array({Json::array({key, comparison, value})})}});
+  };
+  EXPECT_THAT(found(nullptr), ElementsAre(1, 2, 3));
+  EXPECT_THAT(found({{"grid", "x/*"}}), ElementsAre(1, 2));
+  EXPECT_THAT(found({{"grid", "x"}}), ElementsAre());
+  EXPECT_THAT(found({{"status", "running"}}), ElementsAre(3));
+  EXPECT_THAT(found({{"status", {"running", "done"}}, {"grid", "*one"}}), ElementsAre(1, 3));
+  EXPECT_THAT(found({{"id", {3, 1, 9}}}), ElementsAre(1, 3));
+  EXPECT_THAT(found({{"point", "b"}}), ElementsAre(2));
+  EXPECT_THAT(found({{"since", 4e9}}), ElementsAre());
+  EXPECT_THAT(where("rate", "=", 0.005), ElementsAre(2));
+  EXPECT_THAT(where("rate", ">=", 0.01), ElementsAre(1, 3));
+  EXPECT_THAT(where("size", "<", 10), ElementsAre(1));
+  EXPECT_THAT(where("size", "=", 20.0), ElementsAre(2));
+  EXPECT_THAT(where("kind", "!=", "lstm"), ElementsAre(3));
+  EXPECT_THAT(where("on", "=", true), ElementsAre(2));
+  EXPECT_THAT(where("result.loss", "<=", 0.5), ElementsAre(1, 2));
+  EXPECT_THAT(where("options.kind", "=", "gru"), ElementsAre(3));
+  EXPECT_THAT(where("kind' OR 1=1 --", "=", "x"), ElementsAre());
+  EXPECT_THAT(found({{"sort", "rate"}}), ElementsAre(2, 1, 3));
+  EXPECT_THAT(found({{"sort", "result.loss"}}), ElementsAre(2, 1, 3));
+  EXPECT_THAT(found({{"sort", "result.loss"}, {"descending", true}}), ElementsAre(1, 2, 3));
+  EXPECT_THAT(found({{"sort", "point"}, {"descending", true}, {"limit", 2}}), ElementsAre(3, 2));
+}
+
+TEST(RunRegistry, WrongCallsSayWhatIsWrong) {
+  const Scratch scratch;
+  RunRegistry registry(scratch / "r.sqlite");
+  const auto wrong = [](auto action) { return message_of<std::invalid_argument>(action); };
+  EXPECT_THAT(wrong([&] { registry.begin(Json{{"seed", 1}}); }), HasSubstr("must have a folder"));
+  EXPECT_THAT(wrong([&] {
+                registry.begin({{"folder", "a"}, {"sead", 1}});
+              }),
+              HasSubstr("unknown field 'sead', did you mean 'seed'"));
+  EXPECT_THAT(wrong([&] {
+                registry.begin({{"folder", "a"}, {"seed", 1.5}});
+              }),
+              HasSubstr("seed must be an integer, got 1.5"));
+  EXPECT_THAT(wrong([&] {
+                registry.begin({{"folder", "a"}, {"id", 3}});
+              }),
+              HasSubstr("unknown field 'id'"));
+  EXPECT_THAT(wrong([&] { registry.update(9, {{"seed", 1}}); }), HasSubstr("there is no run 9"));
+  EXPECT_THAT(wrong([&] {
+                registry.find({{"grit", "x"}});
+              }),
+              HasSubstr("unknown filter 'grit', did you mean 'grid'"));
+  EXPECT_THAT(wrong([&] {
+                registry.find({{"where", {{"a", "~", 1}}}});
+              }),
+              HasSubstr("a comparison must be one of"));
+  EXPECT_THAT(wrong([&] {
+                registry.find({{"where", {{"a\"b", "=", 1}}}});
+              }),
+              HasSubstr("without quotes"));
+  EXPECT_THAT(wrong([&] { registry.find({{"limit", -1}}); }), HasSubstr("limit must be"));
+  EXPECT_THROW(registry.begin({{"folder", "a"}, {"status", "perhaps"}}), std::runtime_error);
+  EXPECT_TRUE(registry.find(nullptr).empty());
+}
+
+TEST(RunRegistry, FilesThatAreNoRegistry) {
+  const Scratch scratch;
+  const auto refused = [&](const char* name) {
+    return message_of<std::runtime_error>([&] { RunRegistry registry(scratch / name); });
+  };
+  std::ofstream(scratch / "text") << std::string(5000, 'x');
+  EXPECT_THAT(refused("text"), HasSubstr("it is no SQLite file"));
+  Database(scratch / "other", 1).execute("CREATE TABLE t (x)");
+  EXPECT_THAT(refused("other"), HasSubstr("an SQLite file of something else"));
+  { RunRegistry registry(scratch / "newer"); }
+  Database(scratch / "newer", 1).execute("PRAGMA user_version = 7");
+  EXPECT_THAT(refused("newer"), HasSubstr("version 7, this program reads version 1"));
+  EXPECT_THAT(
+      message_of<std::runtime_error>([&] { RunRegistry registry(scratch / "absent", true); }),
+      HasSubstr("there is no registry"));
+  EXPECT_FALSE(std::filesystem::exists(scratch / "absent"));
+  std::filesystem::create_directory(scratch / "folder");
+  EXPECT_THAT(refused("folder"), HasSubstr("cannot open"));
+  // An empty file is a registry that was not begun.
+  std::ofstream(scratch / "empty").flush();
+  RunRegistry registry(scratch / "empty");
+  EXPECT_TRUE(registry.find(nullptr).empty());
+}
+
+TEST(RunRegistry, ADamagedFileIsToldAndNotTouched) {
+  const Scratch scratch;
+  const auto file = scratch / "r.sqlite";
+  {
+    RunRegistry registry(file);
+    std::vector<Json> runs;
+    for (int i = 0; i < 200; ++i)
+      runs.push_back({{"folder", fmt::format("f{}", i)}, {"message", std::string(200, 'm')}});
+    registry.add(runs);
+  }
+  const auto size = std::filesystem::file_size(file);
+  {
+    std::fstream bytes(file, std::ios::in | std::ios::out | std::ios::binary);
+    bytes.seekp(4096);
+    bytes << std::string(size - 4096, '\xA5');
+  }
+  const auto text = message_of<std::runtime_error>([&] {
+    RunRegistry registry(file);
+    registry.find(nullptr);
+  });
+  EXPECT_THAT(text, HasSubstr("is damaged"));
+  EXPECT_THAT(text, HasSubstr(file.string()));
+  EXPECT_EQ(std::filesystem::file_size(file), size);
+}
+
+TEST(RunRegistry, MovesTogetherWithItsFolders) {
+  const Scratch scratch;
+  {
+    RunRegistry registry(scratch / "old/registry.sqlite");
+    registry.add({{{"folder", (scratch / "old/grid/a").string()}},
+                  {{"folder", (scratch / "elsewhere/b").string()}}});
+  }
+  std::filesystem::rename(scratch / "old", scratch / "new");
+  RunRegistry registry(scratch / "new/registry.sqlite");
+  const auto rows = registry.find(nullptr);
+  EXPECT_EQ(rows[0]["folder"], (scratch / "new/grid/a").string());
+  EXPECT_EQ(rows[1]["folder"], (scratch / "elsewhere/b").string());
+}
+
+TEST(RunRegistry, ManyWritersLoseNothing) {
+  const Scratch scratch;
+  const auto file = scratch / "r.sqlite";
+  constexpr int kWriters = 6, kRounds = 4;
+  std::vector<std::thread> writers;
+  // They also race for making it.
+  for (int i = 0; i < kWriters; ++i)
+    writers.emplace_back([&, i] {
+      RunRegistry registry(file);
+      for (int k = 0; k < kRounds; ++k) {
+        registry.begin({{"folder", (scratch / "shared").string()}});
+        const auto id =
+            registry.begin({{"folder", (scratch / fmt::format("{}-{}", i, k)).string()}});
+        registry.finish(id, {{"status", "done"}, {"result", {{"writer", i}}}});
+      }
+    });
+  for (auto& writer : writers) writer.join();
+  RunRegistry registry(file);
+  EXPECT_EQ(registry.find({{"folder", (scratch / "shared").string()}})[0]["attempts"],
+            kWriters * kRounds);
+  EXPECT_EQ(registry.find({{"status", "done"}}).size(), std::size_t{kWriters * kRounds});
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -217,7 +217,7 @@ test('two processes cannot train in one folder', function()
   end
   local said = resume_elsewhere()
   assert(said:find(("the folder '%s' is in use by process %%d+"):format(path:gsub('%p', '%%%0'))), said)
-  t = nil
+  t = nil  -- luacheck: ignore
   collectgarbage()
   collectgarbage()
   test.equal(resume_elsewhere(), '')

@@ -111,6 +111,14 @@ test('strange series still give a picture', function()
   end
 end)
 
+test('markers = false draws none', function()
+  local y = {}
+  for i = 1, 40 do y[i] = i end
+  local picture = plot.lines { series = { { y = y, markers = false }, { y = y, markers = false } } }
+  test.equal(#attributes(picture, 'circle', 'cx'), 0)
+  test.equal(#attributes(picture, 'rect', 'rx'), 1)  -- the legend's frame alone
+end)
+
 test('text is escaped', function()
   local picture = plot.lines { title = [[a < b & "c" 'd' > e]],
     series = { { name = '<script>λ\1\255', y = { 1 } } } }

@@ -145,9 +145,9 @@ local function draw_series(group, series, x_at, y_at)
   end
   -- All markers of a short series, about a dozen of a long one, shifted from series to series.
   local every = (series.style == 'points' or #drawn <= 30) and 1 or math.ceil(#drawn / 12)
-  if series.markers == false then every = #drawn + 1 end
   for i, point in ipairs(drawn) do
-    if (i + series.index - 2) % every == 0 or #drawn == 1 then
+    local due = series.markers ~= false and (i + series.index - 2) % every == 0
+    if due or #drawn == 1 then
       style.marker(group, look.shape, x_at(point.x), y_at(point.y), look.colour)
     end
   end

@@ -61,7 +61,8 @@ struct ScanParameters {
 // One sequence. The caller keeps all of it between the passes, but for `scratch`.
 template <class F>
 struct ScanSequence {
-  const F* pre;               // T x G: W x_t + b_ih of layer 0
+  const F* pre;               // rows of G numbers: W x_t + b_ih of layer 0
+  const std::int64_t* words;  // the row of `pre` that each step reads; null: row t
   F* hidden[kMaxScanLayers];  // T x H for each layer
   F* readings;                // T x R
   F* tape;                    // scan_tape_size numbers

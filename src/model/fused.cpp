@@ -2,261 +2,220 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "controller/elman.h"
-#include "controller/gru.h"
-#include "controller/lstm.h"
+#include "model/fused_network.h"
 
 namespace pushdown {
 namespace {
 
-using torch::autograd::AutogradContext;
-using torch::autograd::Variable;
 using torch::autograd::variable_list;
 
-// The cell and the layers of a controller that the fused recurrence has; null for others.
-const std::vector<CellLayer>* fused_layers(const Controller& controller, ScanCell& cell) {
-  const std::vector<CellLayer>* layers = nullptr;
-  if (const auto* lstm = dynamic_cast<const Lstm*>(&controller)) {
-    cell = ScanCell::lstm;
-    layers = &lstm->layers();
-  } else if (const auto* gru = dynamic_cast<const Gru*>(&controller)) {
-    cell = ScanCell::gru;
-    layers = &gru->layers();
-  } else if (const auto* elman = dynamic_cast<const Elman*>(&controller)) {
-    cell = elman->is_sigmoid() ? ScanCell::elman_sigmoid : ScanCell::elman_tanh;
-    layers = &elman->layers();
+bool gradients_wanted(const variable_list& inputs) {
+  return at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
+}
+
+// Puts `result` into the graph with `node` as the function of `inputs` that made it.
+void connect(const std::shared_ptr<torch::autograd::Node>& node, Tensor& result,
+             const variable_list& inputs) {
+  node->set_next_edges(torch::autograd::collect_next_edges(inputs));
+  torch::autograd::create_gradient_edge(result, node);
+}
+
+// What both functions work with, and the loss keeps for its backward pass.
+template <class F>
+struct Workspace {
+  FusedNetworkPtr network;
+  BufferPoolPtr buffers;
+  Buffer memory;
+  std::optional<PackedWeights<F>> weights;
+  std::optional<StepRecord<F>> record;
+  ScanKernel<F> kernel;
+
+  Workspace(const FusedNetworkPtr& network, const BufferPoolPtr& buffers, std::int64_t batch,
+            bool one_hot, bool gradients)
+      : network(network), buffers(buffers), kernel(scan_kernel<F>(current_isa(), network->shape)) {
+    Pieces<F> count(nullptr);
+    PackedWeights<F>(*network, one_hot, count);
+    StepRecord<F>(*network, batch, gradients, count);
+    memory = Buffer(buffers, count.bytes());
+    Pieces<F> pieces(memory.as<F>());
+    weights.emplace(*network, one_hot, pieces);
+    record.emplace(*network, batch, gradients, pieces);
   }
-  return layers != nullptr && layers->size() <= kMaxScanLayers ? layers : nullptr;
-}
+  std::int64_t tape_size() const { return scan_tape_size(network->shape); }
+  std::int64_t scratch_size() const { return scan_scratch_size(network->shape); }
+  Buffer buffer(std::int64_t count) const {
+    return {buffers, static_cast<std::size_t>(count) * sizeof(F)};
+  }
+};
 
-// The last dimension filled with zeros up to whole paddings.
-Tensor padded(const Tensor& tensor) {
-  const auto size = tensor.size(-1);
-  return at::constant_pad_nd(tensor, {0, scan_padded(size) - size}).contiguous();
-}
+// ---- Hidden vectors of all steps, as a function of inputs (the first one) and parameters. ----
+template <class F>
+struct ScanNode final : torch::autograd::Node {
+  using Work = Workspace<F>;
+  std::optional<Work> work;
+  Tensor inputs, pre, top;  // B x T x I, B x T x G, B x (T+1) x H
+  Buffer tapes;             // B x scan_tape_size
 
-// Trainable tensors in the form of ScanParameters. Layers above the first have an input weight and
-// bias of their own; those of the first are in `pre` and in `reading`.
-struct Weights {
-  Tensor reading;      // G x R
-  Tensor hidden;       // L x G x H
-  Tensor hidden_bias;  // L x G
-  Tensor upper;        // (L-1) x G x H
-  Tensor upper_bias;   // (L-1) x G
-  Tensor action;       // A x H
-  Tensor action_bias;  // A
-  Tensor bottom;       // m
+  std::string name() const override { return "FusedScan"; }
+  void release_variables() override {
+    work.reset();
+    inputs = pre = top = Tensor();
+    tapes = {};
+  }
 
-  struct Copies {
-    Tensor reading, reading_t, hidden, hidden_t, hidden_bias, upper, upper_t, upper_bias, action,
-        action_t, action_bias, bottom;
-  };
-  Copies copies() const {
-    const auto transposed = [](const Tensor& tensor) { return padded(tensor.transpose(-1, -2)); };
-    return {padded(reading),     transposed(reading), padded(hidden),      transposed(hidden),
-            padded(hidden_bias), padded(upper),       transposed(upper),   padded(upper_bias),
-            padded(action),      transposed(action),  padded(action_bias), padded(bottom)};
+  ScanSequence<F> sequence(std::int64_t b, F* scratch) const {
+    auto sequence = work->record->sequence(*work->network, b);
+    sequence.pre = pre.data_ptr<F>() + b * pre.stride(0);
+    sequence.tape = tapes.as<F>() + b * work->tape_size();
+    sequence.scratch = scratch;
+    return sequence;
+  }
+
+  void forward(const FusedNetworkPtr& network, const BufferPoolPtr& buffers, bool gradients) {
+    const ScanShape& shape = network->shape;
+    const auto batch = inputs.size(0);
+    const Tensor& weight = network->layer(0, 0);
+    pre = at::linear(inputs, weight.narrow(1, 0, network->inputs), network->layer(0, 2));
+    top = at::empty({batch, shape.steps + 1, shape.hidden}, inputs.options());
+    work.emplace(network, buffers, batch, false, gradients);
+    work->record->hidden[shape.layers - 1] = top.data_ptr<F>();
+    tapes = work->buffer(batch * work->tape_size());
+    parallel_for(batch, [&](std::int64_t b) {
+      const Buffer scratch = work->buffer(work->scratch_size());
+      work->kernel.forward(shape, work->weights->scan, sequence(b, scratch.as<F>()));
+    });
+  }
+
+  variable_list apply(variable_list&& given) override {
+    check(work.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
+    at::AutoGradMode no_gradient(false);
+    const FusedNetwork& network = *work->network;
+    const auto batch = inputs.size(0);
+    const Tensor slopes = given[0].contiguous();
+    parallel_for(batch, [&](std::int64_t b) {
+      const Buffer scratch = work->buffer(work->scratch_size());
+      auto gradients = work->record->gradients(network, b);
+      gradients.hidden = slopes.data_ptr<F>() + b * slopes.stride(0) + network.shape.hidden;
+      work->kernel.backward(network.shape, work->weights->scan, sequence(b, scratch.as<F>()),
+                            gradients);
+    });
+    variable_list all{Tensor()};
+    if (task_should_compute_output(0)) {
+      const Tensor gates = at::from_blob(
+          work->record->input, {batch, network.shape.steps, network.shape.gates}, inputs.options());
+      all[0] = at::matmul(gates, network.layer(0, 0).narrow(1, 0, network.inputs));
+    }
+    for (auto& gradient :
+         tensor_gradients<F>(network, *work->record, nullptr, nullptr, inputs.data_ptr<F>()))
+      all.push_back(std::move(gradient));
+    return all;
   }
 };
 
 template <class F>
-ScanParameters<F> parameters_of(const Weights::Copies& copies, std::int64_t layers) {
-  ScanParameters<F> parameters{};
-  const auto at_layer = [](const Tensor& tensor, std::int64_t l) {
-    return tensor.data_ptr<F>() + l * tensor.stride(0);
-  };
-  for (std::int64_t l = 0; l < layers; ++l)
-    parameters.layers[l] = {
-        l == 0 ? copies.reading_t.data_ptr<F>() : at_layer(copies.upper_t, l - 1),
-        l == 0 ? copies.reading.data_ptr<F>() : at_layer(copies.upper, l - 1),
-        at_layer(copies.hidden_t, l),
-        at_layer(copies.hidden, l),
-        l == 0 ? nullptr : at_layer(copies.upper_bias, l - 1),
-        at_layer(copies.hidden_bias, l)};
-  parameters.action = copies.action.data_ptr<F>();
-  parameters.action_t = copies.action_t.data_ptr<F>();
-  parameters.action_bias = copies.action_bias.data_ptr<F>();
-  parameters.bottom = copies.bottom.data_ptr<F>();
-  return parameters;
+Tensor scan(const FusedNetworkPtr& network, const Tensor& inputs, const BufferPoolPtr& buffers) {
+  variable_list differentiable{inputs};
+  differentiable.insert(differentiable.end(), network->tensors.begin(), network->tensors.end());
+  const bool gradients = gradients_wanted(differentiable);
+  const std::shared_ptr<ScanNode<F>> node(new ScanNode<F>, torch::autograd::deleteNode);
+  Tensor result;
+  {
+    at::AutoGradMode no_gradient(false);
+    node->inputs = inputs.detach().contiguous();
+    node->forward(network, buffers, gradients);
+    result = node->top.detach();
+  }
+  if (gradients) connect(node, result, differentiable);
+  return result;
 }
 
-// What the backward pass needs of the forward pass.
-struct Tape : torch::CustomClassHolder {
-  ScanShape shape;
-  std::vector<std::int64_t> column_start;
-  Weights::Copies copies;
-  Tensor pre;       // B x T x G
-  Tensor top;       // B x (T+1) x H, an alias of the output without its history
-  Tensor lower;     // (L-1) x B x (T+1) x H
-  Tensor readings;  // B x T x R
-  Tensor tape;      // B x scan_tape_size
+// ---- Log-probabilities of sequences, as a function of the parameters. ----
+template <class F>
+struct LossNode final : torch::autograd::Node {
+  std::optional<Workspace<F>> work;
+  Tensor targets;  // B x (T+1)
 
-  Tensor hidden(std::int64_t layer) const {
-    return layer + 1 == shape.layers ? top : lower.select(0, layer);
-  }
-  template <class F>
-  ScanSequence<F> sequence(std::int64_t b, F* scratch) const {
-    const auto at_sequence = [&](const Tensor& tensor) {
-      return tensor.data_ptr<F>() + b * tensor.stride(0);
-    };
-    ScanSequence<F> result{};
-    result.pre = at_sequence(pre);
-    for (std::int64_t l = 0; l < shape.layers; ++l)
-      result.hidden[l] = at_sequence(hidden(l)) + shape.hidden;  // row 0 is h_0
-    result.readings = at_sequence(readings);
-    result.tape = at_sequence(tape);
-    result.scratch = scratch;
+  std::string name() const override { return "FusedLogProbabilities"; }
+  void release_variables() override { work.reset(); }
+
+  Tensor forward(const FusedNetworkPtr& network, const BufferPoolPtr& buffers, bool gradients) {
+    const ScanShape& shape = network->shape;
+    const auto batch = targets.size(0), rows = shape.steps + 1, hidden = shape.hidden;
+    work.emplace(network, buffers, batch, true, gradients);
+    const Tensor result = at::empty({batch}, network->tensors[0].options());
+    const auto dense = dense_kernel<F>(current_isa());
+    parallel_for(batch, [&](std::int64_t b) {
+      auto& record = *work->record;
+      auto sequence = record.sequence(*network, b);
+      const auto* ids = targets.data_ptr<std::int64_t>() + b * rows;
+      // Kept apart by a padding each.
+      const auto tape = work->tape_size(), scratch = work->scratch_size();
+      const auto head = scan_padded(hidden) + scan_padded(network->outcomes) + 2 * kScanPadding;
+      const Buffer buffer = work->buffer(tape + scratch + head + rows * hidden + 4 * kScanPadding);
+      sequence.pre = work->weights->words;
+      sequence.words = ids;
+      sequence.tape = buffer.as<F>();
+      sequence.scratch = sequence.tape + tape;
+      F* head_scratch = sequence.scratch + scratch;
+      F* slopes = head_scratch + head;
+      work->kernel.forward(shape, work->weights->scan, sequence);
+      const F* first = sequence.hidden[shape.layers - 1] - hidden;
+      F* scores = gradients ? record.scores + b * rows * network->outcomes : nullptr;
+      result.data_ptr<F>()[b] = static_cast<F>(dense.log_likelihood(
+          work->weights->output, rows, first, ids, head_scratch, scores, slopes));
+      if (!gradients) return;
+      auto out = record.gradients(*network, b);
+      out.hidden = slopes + hidden;
+      work->kernel.backward(shape, work->weights->scan, sequence, out);
+    });
     return result;
   }
+
+  variable_list apply(variable_list&& given) override {
+    check(work.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
+    at::AutoGradMode no_gradient(false);
+    const Tensor scales = given[0].contiguous();
+    return tensor_gradients<F>(*work->network, *work->record, scales.data_ptr<F>(),
+                               targets.data_ptr<std::int64_t>(), nullptr);
+  }
 };
 
 template <class F>
-void forward_all(const Tape& tape) {
-  const auto parameters = parameters_of<F>(tape.copies, tape.shape.layers);
-  const auto kernel = scan_kernel<F>(current_isa(), tape.shape);
-  const auto scratch_size = scan_scratch_size(tape.shape);
-  parallel_for(tape.pre.size(0), [&](std::int64_t b) {
-    const std::unique_ptr<F[]> scratch(new F[scratch_size]);
-    kernel.forward(tape.shape, parameters, tape.sequence<F>(b, scratch.get()));
-  });
-}
-
-struct PreGradients {
-  Tensor input;      // L x B x T x G
-  Tensor recurrent;  // the same, or an alias of input
-  Tensor actions;    // B x T x A
-  Tensor bottom;     // B x m
-};
-
-template <class F>
-void backward_all(const Tape& tape, const Tensor& hidden_gradient, const PreGradients& out) {
-  const auto parameters = parameters_of<F>(tape.copies, tape.shape.layers);
-  const auto kernel = scan_kernel<F>(current_isa(), tape.shape);
-  const auto scratch_size = scan_scratch_size(tape.shape);
-  parallel_for(tape.pre.size(0), [&](std::int64_t b) {
-    const std::unique_ptr<F[]> scratch(new F[scratch_size]);
-    const ScanGradients<F> gradients{
-        hidden_gradient.data_ptr<F>() + b * hidden_gradient.stride(0) + tape.shape.hidden,
-        out.input.data_ptr<F>() + b * out.input.stride(1),
-        out.recurrent.data_ptr<F>() + b * out.recurrent.stride(1),
-        out.input.stride(0),
-        out.actions.data_ptr<F>() + b * out.actions.stride(0),
-        out.bottom.data_ptr<F>() + b * out.bottom.stride(0)};
-    kernel.backward(tape.shape, parameters, tape.sequence<F>(b, scratch.get()), gradients);
-  });
-}
-
-// sum over sequences and steps of a[b, t, :] outer c[b, t, :]
-Tensor outer_sum(const Tensor& a, const Tensor& c) {
-  return at::mm(a.flatten(0, 1).t(), c.flatten(0, 1));
-}
-
-struct FusedScan : torch::autograd::Function<FusedScan> {
-  static Tensor forward(AutogradContext* context, const Tensor& pre, const Tensor& reading,
-                        const Tensor& hidden, const Tensor& hidden_bias, const Tensor& upper,
-                        const Tensor& upper_bias, const Tensor& action, const Tensor& action_bias,
-                        const Tensor& bottom, const ScanShape& shape) {
-    at::AutoDispatchBelowADInplaceOrView guard;
-    const auto batch = pre.size(0), steps = shape.steps;
-    auto tape = c10::make_intrusive<Tape>();
-    tape->shape = shape;
-    std::int64_t start = 0;
-    for (std::int64_t j = 0; j <= shape.automaton.nodes(); ++j) {
-      tape->column_start.push_back(start);
-      start += shape.automaton.column(j);
-    }
-    tape->shape.column_start = tape->column_start.data();
-    tape->copies =
-        Weights{reading, hidden, hidden_bias, upper, upper_bias, action, action_bias, bottom}
-            .copies();
-    tape->pre = pre.contiguous();
-    const Tensor output = at::empty({batch, steps + 1, shape.hidden}, pre.options());
-    output.select(1, 0).zero_();
-    tape->top = output.detach();
-    tape->lower = at::empty({shape.layers - 1, batch, steps + 1, shape.hidden}, pre.options());
-    tape->lower.select(2, 0).zero_();
-    tape->readings = at::empty({batch, steps, shape.reading}, pre.options());
-    tape->tape = at::empty({batch, scan_tape_size(tape->shape)}, pre.options());
-    AT_DISPATCH_FLOATING_TYPES(pre.scalar_type(), "scan", [&] { forward_all<scalar_t>(*tape); });
-    context->saved_data["tape"] = c10::IValue::make_capsule(tape);
-    return output;
+Tensor log_probabilities(const FusedNetworkPtr& network, const Tensor& targets,
+                         const BufferPoolPtr& buffers) {
+  const bool gradients = gradients_wanted(network->tensors);
+  const std::shared_ptr<LossNode<F>> node(new LossNode<F>, torch::autograd::deleteNode);
+  Tensor result;
+  {
+    at::AutoGradMode no_gradient(false);
+    node->targets = targets.contiguous();
+    result = node->forward(network, buffers, gradients);
   }
-
-  static variable_list backward(AutogradContext* context, variable_list output_gradients) {
-    const auto tape =
-        c10::static_intrusive_pointer_cast<Tape>(context->saved_data["tape"].toCapsule());
-    const ScanShape& shape = tape->shape;
-    const auto batch = tape->pre.size(0);
-    PreGradients out;
-    out.input = at::empty({shape.layers, batch, shape.steps, shape.gates}, tape->pre.options());
-    out.recurrent = shape.cell == ScanCell::gru ? at::empty_like(out.input) : out.input;
-    out.actions = at::empty({batch, shape.steps, shape.actions}, tape->pre.options());
-    out.bottom = at::empty({batch, shape.automaton.channels}, tape->pre.options());
-    const Tensor hidden_gradient = output_gradients[0].contiguous();
-    AT_DISPATCH_FLOATING_TYPES(tape->pre.scalar_type(), "scan",
-                               [&] { backward_all<scalar_t>(*tape, hidden_gradient, out); });
-    std::vector<Tensor> hidden, upper;
-    for (std::int64_t l = 0; l < shape.layers; ++l) {
-      hidden.push_back(outer_sum(out.recurrent[l], tape->hidden(l).narrow(1, 0, shape.steps)));
-      if (l > 0)
-        upper.push_back(outer_sum(out.input[l], tape->hidden(l - 1).narrow(1, 1, shape.steps)));
-    }
-    const auto sum_steps = [](const Tensor& tensor) {
-      return tensor.sum(c10::IntArrayRef{-3, -2});
-    };
-    return {out.input[0],
-            outer_sum(out.input[0], tape->readings),
-            at::stack(hidden),
-            sum_steps(out.recurrent),
-            upper.empty() ? at::zeros_like(tape->copies.upper) : at::stack(upper),
-            sum_steps(out.input.narrow(0, 1, shape.layers - 1)),
-            outer_sum(out.actions, tape->top.narrow(1, 1, shape.steps)),
-            sum_steps(out.actions),
-            out.bottom.sum(0),
-            Variable()};
-  }
-};
+  if (gradients) connect(node, result, network->tensors);
+  return result;
+}
 
 }  // namespace
 
-Tensor run_fused(const Controller& controller, const Stack& stack, const Tensor& inputs) {
-  FusedStack plan;
-  const auto* layers = fused_layers(controller, plan.shape.cell);
-  const bool possible = layers != nullptr && inputs.device().is_cpu() && inputs.dim() == 3 &&
-                        inputs.size(1) > 0 &&
-                        (inputs.scalar_type() == at::kFloat || inputs.scalar_type() == at::kDouble);
-  if (!possible || !stack.fused(plan)) return {};
-  ScanShape& shape = plan.shape;
-  shape.steps = inputs.size(1);
-  shape.layers = static_cast<std::int64_t>(layers->size());
-  shape.hidden = controller.hidden_size();
-  shape.gates = scan_gates(shape.cell) * shape.hidden;
-  shape.reading = stack.reading_size();
-  shape.actions = plan.action_weight.size(0);
-  shape.automaton.steps = shape.steps - 1;
+Tensor run_fused(const Controller& controller, const Stack& stack, const Tensor& inputs,
+                 const BufferPoolPtr& buffers) {
+  if (!inputs.is_cpu() || inputs.dim() != 3) return {};
+  const auto network = fused_network(controller, stack, inputs.size(2), inputs.size(1));
+  if (network == nullptr || network->tensors[0].scalar_type() != inputs.scalar_type()) return {};
+  return inputs.scalar_type() == at::kFloat ? scan<float>(network, inputs, buffers)
+                                            : scan<double>(network, inputs, buffers);
+}
 
-  const CellLayer& first = layers->front();
-  const auto input = inputs.size(2);
-  check(first.weight_ih.size(1) == input + shape.reading, "stack_rnn.run",
-        "inputs must be B x n x {}, got {}", first.weight_ih.size(1) - shape.reading,
-        shape_text(inputs));
-  std::vector<Tensor> hidden, hidden_bias, upper, upper_bias;
-  for (const CellLayer& layer : *layers) {
-    hidden.push_back(layer.weight_hh);
-    hidden_bias.push_back(layer.bias_hh);
-    if (&layer == &first) continue;
-    upper.push_back(layer.weight_ih);
-    upper_bias.push_back(layer.bias_ih);
-  }
-  const auto stacked = [&](const std::vector<Tensor>& tensors, at::IntArrayRef empty_shape) {
-    return tensors.empty() ? at::empty(empty_shape, inputs.options()) : at::stack(tensors);
-  };
-  return FusedScan::apply(
-      at::linear(inputs, first.weight_ih.narrow(1, 0, input), first.bias_ih),
-      first.weight_ih.narrow(1, input, shape.reading), stacked(hidden, {}),
-      stacked(hidden_bias, {}), stacked(upper, {0, shape.gates, shape.hidden}),
-      stacked(upper_bias, {0, shape.gates}), plan.action_weight, plan.action_bias,
-      plan.bottom.defined() ? plan.bottom : at::empty({0}, inputs.options()), shape);
+Tensor fused_log_probabilities(const Controller& controller, const Stack& stack,
+                               std::int64_t symbols, const Tensor& targets,
+                               const Tensor& output_weight, const Tensor& output_bias,
+                               const BufferPoolPtr& buffers) {
+  const auto network =
+      fused_network(controller, stack, symbols, targets.size(1) - 1, output_weight, output_bias);
+  if (network == nullptr || !targets.is_cpu()) return {};
+  return output_weight.scalar_type() == at::kFloat
+             ? log_probabilities<float>(network, targets, buffers)
+             : log_probabilities<double>(network, targets, buffers);
 }
 
 }  // namespace pushdown

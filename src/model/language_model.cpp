@@ -63,10 +63,12 @@ void LanguageModel::check_words(const Tensor& words) const {
   check(words.dim() == 2 && words.scalar_type() == at::kLong, kHere,
         "words must be B x n symbol ids (int64), got {} {}", shape_text(words),
         dtype_name(words.scalar_type()));
-  if (words.numel() == 0) return;
-  check(
-      words.min().item<std::int64_t>() >= 0 && words.max().item<std::int64_t>() < alphabet_.size(),
-      kHere, "symbol ids must be 0 to {}", alphabet_.size() - 1);
+  const Tensor ids = words.cpu().contiguous();
+  const auto* first = ids.data_ptr<std::int64_t>();
+  const auto symbols = alphabet_.size();
+  check(std::all_of(first, first + ids.numel(),
+                    [&](std::int64_t id) { return id >= 0 && id < symbols; }),
+        kHere, "symbol ids must be 0 to {}", symbols - 1);
 }
 
 Tensor LanguageModel::logits(const Tensor& words, Random* noise) const {
@@ -78,11 +80,14 @@ Tensor LanguageModel::logits(const Tensor& words, Random* noise) const {
 }
 
 Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) const {
-  const Tensor scores = logits(words, noise).log_softmax(2);
-  Tensor targets = words.to(scores.device());
+  check_words(words);
+  Tensor targets = words;
   if (end_symbol_)
     targets = at::constant_pad_nd(targets, {0, 1}, static_cast<double>(alphabet_.size()));
-  return scores.gather(2, targets.unsqueeze(2)).squeeze(2).sum(1);
+  const Tensor fused = network_->log_probabilities(targets, output_weight_, output_bias_);
+  if (fused.defined()) return fused;
+  const Tensor scores = logits(words, noise).log_softmax(2);
+  return scores.gather(2, targets.to(scores.device()).unsqueeze(2)).squeeze(2).sum(1);
 }
 
 }  // namespace pushdown

@@ -24,6 +24,12 @@ class Network {
   // first t symbols alone. `noise` gives the random numbers of a training pass (dropout); without
   // it nothing is random.
   virtual Tensor run(const Tensor& words, Random* noise) const = 0;
+  // The sum of log softmax(W h_t + b)[targets_t] over t, B, in one go where the network has a way
+  // without `noise` (model/fused.h); an undefined tensor where it has none. targets : B x (n+1).
+  virtual Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
+                                   const Tensor& output_bias) const {
+    return {};
+  }
   // One line without the size of the alphabet: "lstm controller, nondeterministic stack".
   virtual std::string line() const = 0;
   // The controller and the stack, where there are such.

@@ -29,6 +29,10 @@ class RecurrentNetwork : public Network {
     const Tensor inputs = one_hot(words);
     return fused_ ? rnn_.run(inputs) : rnn_.run_stepwise(inputs);
   }
+  Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
+                           const Tensor& output_bias) const override {
+    return fused_ ? rnn_.log_probabilities(targets, output_weight, output_bias) : Tensor();
+  }
 
  private:
   // B x n -> B x n x V

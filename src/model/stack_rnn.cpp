@@ -15,7 +15,8 @@ std::int64_t hidden_option(const Json& controller) {
 }  // namespace
 
 StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input,
-                   at::TensorOptions tensor_options, Random& random) {
+                   at::TensorOptions tensor_options, Random& random)
+    : input_(input) {
   ModuleContext context{hidden_option(controller), tensor_options, &random};
   stack_ = make_stack(stack, context);
   context.input = input + stack_->reading_size();
@@ -32,8 +33,14 @@ ParameterList StackRnn::parameters() const {
 }
 
 Tensor StackRnn::run(const Tensor& inputs) const {
-  const Tensor fused = run_fused(*controller_, *stack_, inputs);
+  const Tensor fused = run_fused(*controller_, *stack_, inputs, buffers_);
   return fused.defined() ? fused : run_stepwise(inputs);
+}
+
+Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
+                                   const Tensor& output_bias) const {
+  return fused_log_probabilities(*controller_, *stack_, input_, targets, output_weight, output_bias,
+                                 buffers_);
 }
 
 Tensor StackRnn::run_stepwise(const Tensor& inputs) const {

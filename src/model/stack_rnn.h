@@ -1,6 +1,7 @@
 // A recurrent controller with a stack: the only class that sees both.
 //   h_t = controller(x_t ++ reading_{t-1}),   stack_t = update(stack_{t-1}, h_t)
 #pragma once
+#include "base/buffer_pool.h"
 #include "controller/controller.h"
 #include "stack/stack.h"
 
@@ -22,10 +23,15 @@ class StackRnn {
   Tensor run(const Tensor& inputs) const;
   // The same step by step: the definition.
   Tensor run_stepwise(const Tensor& inputs) const;
+  // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel.
+  Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
+                           const Tensor& output_bias) const;
 
  private:
   ControllerPtr controller_;
   StackPtr stack_;
+  std::int64_t input_;
+  BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
 };
 
 }  // namespace pushdown

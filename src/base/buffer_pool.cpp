@@ -1,0 +1,81 @@
+#include "base/buffer_pool.h"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace pushdown {
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+void release(std::byte* memory) { ::operator delete(memory, kAlignment); }
+
+}  // namespace
+
+Buffer::Buffer(const BufferPoolPtr& pool, std::size_t bytes) : pool_(pool) {
+  const auto block = pool_->take(bytes);
+  memory_ = block.memory;
+  bytes_ = block.bytes;
+}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  if (this == &other) return *this;
+  give_back();
+  pool_ = std::move(other.pool_);
+  memory_ = std::exchange(other.memory_, nullptr);
+  bytes_ = std::exchange(other.bytes_, 0);
+  return *this;
+}
+
+void Buffer::give_back() {
+  if (memory_ != nullptr) pool_->keep({memory_, bytes_});
+  memory_ = nullptr;
+}
+
+BufferPool::~BufferPool() {
+  for (const Block& block : idle_) release(block.memory);
+}
+
+std::size_t BufferPool::idle_bytes() const {
+  std::lock_guard lock(mutex_);
+  return idle_bytes_;
+}
+
+BufferPool::Block BufferPool::take(std::size_t bytes) {
+  {
+    std::lock_guard lock(mutex_);
+    // The smallest that is large enough.
+    auto best = idle_.end();
+    for (auto block = idle_.begin(); block != idle_.end(); ++block)
+      if (block->bytes >= bytes && (best == idle_.end() || block->bytes < best->bytes))
+        best = block;
+    if (best != idle_.end()) {
+      const Block found = *best;
+      idle_.erase(best);
+      idle_bytes_ -= found.bytes;
+      return found;
+    }
+  }
+  // An eighth to spare: sequences of nearly the same length share their buffers.
+  const std::size_t size = (bytes + bytes / 8 + 4095) / 4096 * 4096;
+  return {static_cast<std::byte*>(::operator new(size, kAlignment)), size};
+}
+
+void BufferPool::keep(Block block) {
+  std::lock_guard lock(mutex_);
+  if (block.bytes > limit_) return release(block.memory);
+  idle_.push_back(block);
+  idle_bytes_ += block.bytes;
+  while (idle_bytes_ > limit_) {
+    // The smallest goes first: larger ones serve more requests.
+    const auto smallest = std::min_element(
+        idle_.begin(), idle_.end(),
+        [](const Block& left, const Block& right) { return left.bytes < right.bytes; });
+    idle_bytes_ -= smallest->bytes;
+    release(smallest->memory);
+    idle_.erase(smallest);
+  }
+}
+
+}  // namespace pushdown

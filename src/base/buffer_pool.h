@@ -1,0 +1,60 @@
+// Working memory that is used again instead of being allocated for every call. A pool belongs to
+// the object whose calls use it; any number of threads may take from it.
+#pragma once
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+namespace pushdown {
+
+class BufferPool;
+using BufferPoolPtr = std::shared_ptr<BufferPool>;
+
+// Memory on loan, aligned to cache lines, contents undefined; goes back to its pool at the end.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const BufferPoolPtr& pool, std::size_t bytes);
+  ~Buffer() { give_back(); }
+  Buffer(Buffer&& other) noexcept { *this = std::move(other); }
+  Buffer& operator=(Buffer&& other) noexcept;
+
+  template <class T>
+  T* as() const {
+    return reinterpret_cast<T*>(memory_);
+  }
+
+ private:
+  void give_back();
+
+  BufferPoolPtr pool_;
+  std::byte* memory_ = nullptr;
+  std::size_t bytes_ = 0;
+};
+
+class BufferPool {
+ public:
+  // Of the buffers not on loan those are kept that fit into `limit` bytes together.
+  explicit BufferPool(std::size_t limit = std::size_t{32} << 20) : limit_(limit) {}
+  ~BufferPool();
+  BufferPool(const BufferPool&) = delete;
+  BufferPool& operator=(const BufferPool&) = delete;
+
+  std::size_t idle_bytes() const;
+
+ private:
+  friend class Buffer;
+  struct Block {
+    std::byte* memory;
+    std::size_t bytes;
+  };
+  Block take(std::size_t bytes);
+  void keep(Block block);
+
+  mutable std::mutex mutex_;
+  std::vector<Block> idle_;
+  std::size_t idle_bytes_ = 0, limit_;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,113 @@
+// Loops of dense.h, compiled once for each instruction set.
+#include "kernel/dense.h"
+
+#include "kernel/scan_math.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+namespace {
+
+template <class F>
+double log_likelihood(const OutputLayer<F>& layer, Index rows, const F* hidden,
+                      const Index* targets, F* scratch, F* score_gradients, F* hidden_gradient) {
+  const Index h = layer.hidden, v = layer.outcomes;
+  const Index hp = scan_padded(h), vp = scan_padded(v);
+  F* scores = scratch;
+  F* below = scratch + vp + kScanPadding;
+  double total = 0;
+  for (Index t = 0; t < rows; ++t, hidden += h) {
+    copy(scores, layer.bias, vp);
+    add_product(scores, vp, hidden, h, layer.weight_t);
+    F largest = scores[0];
+    for (Index k = 1; k < v; ++k) largest = scores[k] > largest ? scores[k] : largest;
+    for (Index k = 0; k < v; ++k) scores[k] -= largest;
+    const double shifted = scores[targets[t]];
+    clear(scores + v, vp - v);
+    exp_all(scores, vp);
+    F sum = 0;
+    for (Index k = 0; k < v; ++k) sum += scores[k];
+    total += shifted - __builtin_log(static_cast<double>(sum));
+    if (score_gradients == nullptr) continue;
+    F* slope = score_gradients + t * v;
+    const F scale = -1 / sum;
+    for (Index k = 0; k < v; ++k) slope[k] = scores[k] * scale;
+    slope[targets[t]] += 1;
+    clear(below, hp);
+    add_product(below, hp, slope, v, layer.weight);
+    copy(hidden_gradient + t * h, below, h);
+  }
+  return total;
+}
+
+template <class F>
+struct Outer {
+  using V = Vector<F>;
+  static constexpr Index kL = kLanes<F>;
+  // Vectors of rows and columns a tile: their sums stay in registers.
+  static constexpr int kWide = 2, kMost = kVectorRegisters >= 32 ? 10 : 5;
+
+  template <int kColumns>
+  static void tile(const OuterSum<F>& z, Index i, Index j) {
+    V sums[kColumns][kWide] = {};
+    for (Index b = 0; b < z.sequences; ++b) {
+      const F* a = z.a + b * z.a_sequence + i;
+      const F* c = z.c + b * z.c_sequence + j;
+      const V scale = splat(z.scales == nullptr ? F(1) : z.scales[b]);
+      for (Index t = 0; t < z.steps; ++t, a += z.a_step, c += z.c_step) {
+        V rows[kWide];
+        for (int k = 0; k < kWide; ++k) rows[k] = load(a + k * kL) * scale;
+        for (int column = 0; column < kColumns; ++column) {
+          const V factor = splat(c[column]);
+          for (int k = 0; k < kWide; ++k) sums[column][k] += factor * rows[k];
+        }
+      }
+    }
+    for (int k = 0; k < kWide; ++k)
+      for (Index lane = 0; lane < kL; ++lane) {
+        const Index row = i + k * kL + lane;
+        if (row >= z.end) return;
+        for (int column = 0; column < kColumns; ++column)
+          z.out[row * z.out_row + j + column] = sums[column][k][lane];
+      }
+  }
+
+  static void run(const OuterSum<F>& z) {
+    for (Index i = z.first; i < z.end; i += kWide * kL) {
+      Index j = 0;
+      for (; j + kMost <= z.columns; j += kMost) tile<kMost>(z, i, j);
+      if constexpr (kMost > 5)
+        if (j + 5 <= z.columns) tile<5>(z, i, j), j += 5;
+      for (; j + 2 <= z.columns; j += 2) tile<2>(z, i, j);
+      if (j < z.columns) tile<1>(z, i, j);
+    }
+  }
+};
+
+template <class F>
+void scatter_rows(Index steps, const Index* words, const F* rows, Index count, F scale, F* table) {
+  for (Index t = 0; t < steps; ++t)
+    add_scaled(table + words[t] * count, rows + t * count, scale, count);
+}
+
+template <class F>
+Index multiply_add_loop(Index rounds) {
+  constexpr int kChains = kVectorRegisters >= 32 ? 16 : 12;
+  Vector<F> sums[kChains], factor = splat(F(0.999)), term = splat(F(1e-9));
+  for (int k = 0; k < kChains; ++k) sums[k] = factor;
+  for (Index round = 0; round < 64 * rounds; ++round)
+    for (int k = 0; k < kChains; ++k) sums[k] = sums[k] * factor + term;
+  for (int k = 1; k < kChains; ++k) sums[0] += sums[k];
+  [[maybe_unused]] volatile F sink = sum_of(sums[0]);
+  return 64 * rounds * kChains * kLanes<F>;
+}
+
+template <class F>
+DenseKernel<F> kernel() {
+  return {log_likelihood<F>, Outer<F>::run, scatter_rows<F>, multiply_add_loop<F>};
+}
+
+}  // namespace
+
+DenseKernel<float> dense_kernel_f() { return kernel<float>(); }
+DenseKernel<double> dense_kernel_d() { return kernel<double>(); }
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

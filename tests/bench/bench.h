@@ -1,13 +1,17 @@
-// Benchmarks print one row a case, `name key=value ...`, so that scripts can read them.
+// Benchmarks print one row a case, `name key=value ...`, so that scripts can read them, and tables
+// for people.
 #pragma once
 #include <functional>
 #include <string>
 
 namespace pushdown::bench {
 
-// Median wall time of `work` in milliseconds: at least `repeats` runs after one that does not
-// count.
-double median_milliseconds(int repeats, const std::function<void()>& work);
+struct Timing {
+  double median_ms = 0;  // of the wall times
+  double best_ms = 0;  // least processor time of all threads together: other load inflates it less
+};
+// At least `repeats` runs of `work` after one that does not count.
+Timing measure(int repeats, const std::function<void()>& work);
 
 // Peak memory of the process above what it held when `start_peak` was called, MB (10^6 bytes).
 void start_peak();

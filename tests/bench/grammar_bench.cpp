@@ -53,7 +53,7 @@ void bench_grammar() {
     Random random(1);
     const auto word = sampler.sample(random);
     const double median =
-        bench::median_milliseconds(51, [&] { (void)log_probability(grammar, word); });
+        bench::measure(51, [&] { (void)log_probability(grammar, word); }).median_ms;
     std::printf("inside grammar=%s n=%d median_ms=%.3f\n", name.c_str(), n, median);
   }
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -24,18 +25,25 @@ double memory_field(const std::string& name) {
 
 }  // namespace
 
-double median_milliseconds(int repeats, const std::function<void()>& work) {
+Timing measure(int repeats, const std::function<void()>& work) {
+  const auto processor_ms = [] {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_nsec) * 1e-6;
+  };
   work();
-  std::vector<double> times;
+  std::vector<double> wall, processor;
   for (int i = 0; i < repeats; ++i) {
     const auto start = std::chrono::steady_clock::now();
+    const double used = processor_ms();
     work();
-    times.push_back(
+    processor.push_back(processor_ms() - used);
+    wall.push_back(
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
             .count());
   }
-  std::nth_element(times.begin(), times.begin() + repeats / 2, times.end());
-  return times[repeats / 2];
+  std::nth_element(wall.begin(), wall.begin() + repeats / 2, wall.end());
+  return {wall[repeats / 2], *std::min_element(processor.begin(), processor.end())};
 }
 
 void start_peak() {

@@ -1,0 +1,34 @@
+// Multiply-adds of one training update, by formula.
+#pragma once
+#include "kernel/scan.h"
+
+namespace pushdown::bench {
+
+// What the arithmetic count depends on besides the kernel's shape.
+struct Workload {
+  ScanCell cell = ScanCell::lstm;
+  ScanStack stack = ScanStack::none;
+  std::int64_t hidden = 20, vocabulary = 3, batch = 10;
+  std::int64_t size = 0;        // m of superposition and stratification
+  int states = 0, symbols = 0;  // Q, S
+  std::int64_t channels = 0;    // m of the vector nondeterministic stack
+  bool state_symbol = false;
+};
+
+// The multiply-adds that the mathematics of forward and backward pass ask for, n being the length
+// of the strings: T = n - 1 steps of the cell, U = n - 2 updates of the stack, C = Q S, W = 2 C +
+// Q, reading R, rows of the action layer A. A product of weights and a vector counts three times:
+// the forward pass, the gradient of the vector, and that of the weights.
+//   cell          3 T G (H + R);   one-hot inputs are looked up
+//   action layer  3 U A H;         output layer 3 n V H
+//   superposition 9 m sum_u min(u, U + 1 - u): push, pop and no_op of every cell that a later
+//                 reading can see, its gradient, and those of the three probabilities
+//   stratification 3 sum_u u: one cascade of strengths forward, two backward; the reading, which
+//                 stops at thickness 1, is left out
+//   nondeterministic, for each node p = 1 .. U that a step starts from,
+//                 pop 3 (1 + m) Q C^2 p (p - 1) / 2 and 3 ((1 + m) C + Q) C^2 p for replacements
+//                 and pop factors
+// Everything linear in n without a factor H or C^2 (gates, softmax, Adam) is left out.
+double multiply_adds(const Workload& work, int length);
+
+}  // namespace pushdown::bench

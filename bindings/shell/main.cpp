@@ -176,6 +176,7 @@ int run(int count, char** words) {
       require_success(interpreter, outcome);
     else if (outcome.status != Interpreter::Status::ok)
       print_error(outcome.error);
+    interpreter.end_records(outcome);
   }
   interpreter.end_records({});
   if (!prompt) return 0;

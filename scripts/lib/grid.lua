@@ -200,7 +200,7 @@ local function log_tail(path)
   local lines = {}
   for line in file:lines() do lines[#lines + 1] = line end
   file:close()
-  return table.concat(lines, '\n', math.max(1, #lines - log_lines + 1))
+  return runs.clean_text(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1)))
 end
 
 -- Epoch and cross-entropy difference of the last epoch in a run's metrics, or nil.
@@ -247,10 +247,7 @@ function Session:settle(run, status, fields)
   run.lock, run.process = nil, nil
   self.settled = self.settled + 1
   if self.registry then
-    local record = { status = status, result = run.result, seconds = run.seconds, message = run.message or json.null }
-    for key, value in pairs(record) do
-      if value == json.null then record[key] = nil end
-    end
+    local record = { status = status, result = run.result, seconds = run.seconds, message = run.message }
     if run.attempts > 0 then
       self.registry:finish(run.id, record)
     else
@@ -308,7 +305,7 @@ function Session:start(run)
   run.elsewhere = nil
   local log = assert(io.open(output, 'ab'))
   log:write(('--- %s, attempt %d: %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), run.attempts,
-    table.concat(command, ' ')))
+    table.concat(runs.plain_command(command), ' ')))
   log:close()
   local fields = { folder = run.folder, command = runs.plain_command(command), host = pd.process.host() }
   run.id = self.registry and self.registry:begin(fields)

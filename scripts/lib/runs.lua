@@ -28,8 +28,33 @@ function M.read_json(path)
   return ok and type(value) == 'table' and value or nil
 end
 
--- The result that a run left in its folder, or nil.
-function M.result(folder) return M.read_json(folder .. '/result.json') end
+-- The result that a run left in its folder, without what is null in it, or nil.
+function M.result(folder)
+  local result = M.read_json(folder .. '/result.json')
+  for key, value in pairs(result or {}) do
+    if value == json.null then result[key] = nil end
+  end
+  return result
+end
+
+local characters = { '^[%z\1-\127]+', '^[\194-\223][\128-\191]', '^\224[\160-\191][\128-\191]',
+  '^[\225-\236\238\239][\128-\191][\128-\191]', '^\237[\128-\159][\128-\191]',
+  '^\240[\144-\191][\128-\191][\128-\191]', '^[\241-\243][\128-\191][\128-\191][\128-\191]',
+  '^\244[\128-\143][\128-\191][\128-\191]' }
+
+-- The text with a question mark for every byte that is not UTF-8, as in the end of a log.
+function M.clean_text(text)
+  local parts, at = {}, 1
+  while at <= #text do
+    local stop
+    for _, form in ipairs(characters) do
+      stop = stop or select(2, text:find(form, at))
+    end
+    parts[#parts + 1] = stop and text:sub(at, stop) or '?'
+    at = (stop or at) + 1
+  end
+  return table.concat(parts)
+end
 
 local metrics = { 'validation_difference', 'cross_entropy_difference', 'validation_cross_entropy',
   'cross_entropy', 'loss' }
@@ -203,7 +228,7 @@ function Record:finish(fields)
   if not self.id then return end
   local ended = { status = 'done', result = M.result(self.folder) }
   for key, value in pairs(fields or {}) do ended[key] = value end
-  if type(ended.message) == 'string' then ended.message = ended.message:sub(1, longest_message) end
+  if ended.message then ended.message = M.clean_text(ended.message:sub(1, longest_message)) end
   if not ended.seconds and ended.result then ended.seconds = tonumber(ended.result.seconds) end
   warn_unless(pcall(self.registry.finish, self.registry, self.id, ended))
 end
@@ -214,7 +239,7 @@ function M.close(status, message)
     if not record.ended then
       record:finish { status = status, message = message }
     elseif status ~= 'done' and record.id then  -- it had its result, and failed after that
-      message = message and message:sub(1, longest_message)
+      message = message and M.clean_text(message:sub(1, longest_message))
       warn_unless(pcall(record.registry.update, record.registry, record.id, { status = status, message = message }))
     end
     if record.lock then record.lock:release() end

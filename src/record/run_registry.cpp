@@ -94,6 +94,13 @@ void bind_value(Statement& statement, int parameter, const Json& value) {
     statement.bind(parameter, std::string_view(value.get_ref<const std::string&>()));
 }
 
+void check_status(const std::string& status) {
+  static const std::vector<std::string> kStatuses{"waiting", "running", "done", "failed",
+                                                  "interrupted"};
+  check(std::find(kStatuses.begin(), kStatuses.end(), status) != kStatuses.end(), kWhere,
+        "status must be one of {}, got '{}'", quoted_list(kStatuses), status);
+}
+
 // The value for a column, its type checked.
 Json checked(const Column& column, const Json& value) {
   if (value.is_null()) return value;
@@ -101,7 +108,10 @@ Json checked(const Column& column, const Json& value) {
     check(good, kWhere, "{} must be {}, got {}", column.name, type, dump(value));
   };
   switch (column.kind) {
-    case Kind::text: expect(value.is_string(), "text"); return value;
+    case Kind::text:
+      expect(value.is_string(), "text");
+      if (std::string_view(column.name) == "status") check_status(value);
+      return value;
     case Kind::integer: expect(value.is_number_integer(), "an integer"); return value;
     case Kind::number: expect(value.is_number(), "a number"); return value;
     case Kind::json: expect(value.is_structured(), "a table"); return dump(value);
@@ -109,16 +119,19 @@ Json checked(const Column& column, const Json& value) {
   return value;
 }
 
-// "json_extract(options, ?)" and its path for options.NAME, result.NAME and plain option names.
-struct Key {
-  std::string sql, path;
-};
-Key json_key(const std::string& name) {
+// The SQL for the value of options.NAME, of result.NAME, or of a plain NAME: the option, or else
+// the result.
+std::string json_value(const std::string& name) {
   check(!name.empty() && name.find('"') == name.npos, kWhere,
         "a key must be a name without quotes, got '{}'", name);
-  const bool result = name.starts_with("result."), options = name.starts_with("options.");
-  const std::string key = name.substr(result ? 7 : options ? 8 : 0);
-  return {fmt::format("json_extract({}, ?)", result ? "result" : "options"), "$.\"" + key + "\""};
+  const auto extract = [](const char* column, const std::string& key) {
+    std::string quoted;
+    for (const char c : key) quoted += c == '\'' ? std::string("''") : std::string(1, c);
+    return fmt::format("json_extract({}, '$.\"{}\"')", column, quoted);
+  };
+  if (name.starts_with("result.")) return extract("result", name.substr(7));
+  if (name.starts_with("options.")) return extract("options", name.substr(8));
+  return "coalesce(" + extract("options", name) + ", " + extract("result", name) + ")";
 }
 
 // The conditions of a filter, with the values for their question marks in order.
@@ -152,9 +165,7 @@ struct Query {
     check(std::find(kComparisons.begin(), kComparisons.end(), comparison) != kComparisons.end(),
           kWhere, "a comparison must be one of {}, got '{}'", quoted_list(kComparisons),
           comparison);
-    const Key key = json_key(condition[0]);
-    add(key.sql + " " + comparison + " ?", key.path);
-    values.push_back(condition[2]);
+    add(json_value(condition[0]) + " " + comparison + " ?", condition[2]);
   }
 };
 
@@ -360,11 +371,9 @@ std::vector<Json> RunRegistry::find(const Json& given) {
     const Json& sort = filter["sort"];
     check(sort.is_string(), kWhere, "sort must be text, got {}", dump(sort));
     const auto name = sort.get<std::string>();
-    const bool column = find_column(name) != nullptr;
-    const Key key = column ? Key{name, ""} : json_key(name);
-    // Twice: once for "is there none", which comes last in both directions.
-    sql += fmt::format("{0} IS NULL, {0}{1}, ", key.sql, descending ? " DESC" : "");
-    if (!column) query.values.insert(query.values.end(), 2, key.path);
+    const std::string value = find_column(name) != nullptr ? name : json_value(name);
+    // What has none comes last in both directions.
+    sql += fmt::format("{0} IS NULL, {0}{1}, ", value, descending ? " DESC" : "");
   }
   sql += descending ? "id DESC" : "id";
   if (filter.contains("limit") && !filter["limit"].is_null()) {

@@ -43,9 +43,9 @@ class RunRegistry {
 
   // Rows that match, oldest first. filter: {id or list of ids, experiment, grid, point, status
   // (text or list), folder, since, where = list of [key, comparison, value], sort, descending,
-  // limit}. Grid and experiment may hold * and ?. A key of `where` is an option, or result.NAME, or
-  // options.NAME; comparisons: = != < <= > >=. `sort` is a column or such a key; rows without it
-  // come last.
+  // limit}. Grid and experiment may hold * and ?. A key of `where` is options.NAME, result.NAME, or
+  // NAME: the option, else the result; comparisons: = != < <= > >=. `sort` is a column or such a
+  // key; rows without it come last.
   std::vector<Json> find(const Json& filter);
 
  private:

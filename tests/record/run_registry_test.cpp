@@ -1,6 +1,6 @@
 #include "record/run_registry.h"
 
-#include <gmock/gmock.h>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -11,8 +11,6 @@
 namespace pushdown {
 namespace {
 
-using testing::ElementsAre;
-using testing::HasSubstr;
 using testing_support::Scratch;
 
 template <class Error, class F>
@@ -26,8 +24,14 @@ std::string message_of(F action) {
   return "";
 }
 
-std::vector<std::int64_t> ids(const std::vector<Json>& rows) {
-  std::vector<std::int64_t> list;
+using Ids = std::vector<std::int64_t>;
+
+void expect_part(const std::string& text, const std::string& part) {
+  EXPECT_NE(text.find(part), text.npos) << "no '" << part << "' in: " << text;
+}
+
+Ids ids(const std::vector<Json>& rows) {
+  Ids list;
   for (const auto& row : rows) list.push_back(row["id"]);
   return list;
 }
@@ -102,61 +106,59 @@ TEST(RunRegistry, FiltersAndOrder) {
   const auto where = [&](const char* key, const char* comparison, const Json& value) {
     return found({{"where", Json::array({Json::array({key, comparison, value})})}});
   };
-  EXPECT_THAT(found(nullptr), ElementsAre(1, 2, 3));
-  EXPECT_THAT(found({{"grid", "x/*"}}), ElementsAre(1, 2));
-  EXPECT_THAT(found({{"grid", "x"}}), ElementsAre());
-  EXPECT_THAT(found({{"status", "running"}}), ElementsAre(3));
-  EXPECT_THAT(found({{"status", {"running", "done"}}, {"grid", "*one"}}), ElementsAre(1, 3));
-  EXPECT_THAT(found({{"id", {3, 1, 9}}}), ElementsAre(1, 3));
-  EXPECT_THAT(found({{"point", "b"}}), ElementsAre(2));
-  EXPECT_THAT(found({{"since", 4e9}}), ElementsAre());
-  EXPECT_THAT(where("rate", "=", 0.005), ElementsAre(2));
-  EXPECT_THAT(where("rate", ">=", 0.01), ElementsAre(1, 3));
-  EXPECT_THAT(where("size", "<", 10), ElementsAre(1));
-  EXPECT_THAT(where("size", "=", 20.0), ElementsAre(2));
-  EXPECT_THAT(where("kind", "!=", "lstm"), ElementsAre(3));
-  EXPECT_THAT(where("on", "=", true), ElementsAre(2));
-  EXPECT_THAT(where("result.loss", "<=", 0.5), ElementsAre(1, 2));
-  EXPECT_THAT(where("options.kind", "=", "gru"), ElementsAre(3));
-  EXPECT_THAT(where("kind' OR 1=1 --", "=", "x"), ElementsAre());
-  EXPECT_THAT(found({{"sort", "rate"}}), ElementsAre(2, 1, 3));
-  EXPECT_THAT(found({{"sort", "result.loss"}}), ElementsAre(2, 1, 3));
-  EXPECT_THAT(found({{"sort", "result.loss"}, {"descending", true}}), ElementsAre(1, 2, 3));
-  EXPECT_THAT(found({{"sort", "point"}, {"descending", true}, {"limit", 2}}), ElementsAre(3, 2));
+  EXPECT_EQ(found(nullptr), (Ids{1, 2, 3}));
+  EXPECT_EQ(found({{"grid", "x/*"}}), (Ids{1, 2}));
+  EXPECT_EQ(found({{"grid", "x"}}), (Ids{}));
+  EXPECT_EQ(found({{"status", "running"}}), (Ids{3}));
+  EXPECT_EQ(found({{"status", {"running", "done"}}, {"grid", "*one"}}), (Ids{1, 3}));
+  EXPECT_EQ(found({{"id", {3, 1, 9}}}), (Ids{1, 3}));
+  EXPECT_EQ(found({{"point", "b"}}), (Ids{2}));
+  EXPECT_EQ(found({{"since", 4e9}}), (Ids{}));
+  EXPECT_EQ(where("rate", "=", 0.005), (Ids{2}));
+  EXPECT_EQ(where("rate", ">=", 0.01), (Ids{1, 3}));
+  EXPECT_EQ(where("size", "<", 10), (Ids{1}));
+  EXPECT_EQ(where("size", "=", 20.0), (Ids{2}));
+  EXPECT_EQ(where("kind", "!=", "lstm"), (Ids{3}));
+  EXPECT_EQ(where("on", "=", true), (Ids{2}));
+  EXPECT_EQ(where("result.loss", "<=", 0.5), (Ids{1, 2}));
+  EXPECT_EQ(where("options.kind", "=", "gru"), (Ids{3}));
+  EXPECT_EQ(where("loss", "<", 0.2), (Ids{2}));
+  EXPECT_EQ(where("kind' OR 1=1 --", "=", "x"), (Ids{}));
+  EXPECT_EQ(found({{"sort", "rate"}}), (Ids{2, 1, 3}));
+  EXPECT_EQ(found({{"sort", "result.loss"}}), (Ids{2, 1, 3}));
+  EXPECT_EQ(found({{"sort", "result.loss"}, {"descending", true}}), (Ids{1, 2, 3}));
+  EXPECT_EQ(found({{"sort", "point"}, {"descending", true}, {"limit", 2}}), (Ids{3, 2}));
 }
 
 TEST(RunRegistry, WrongCallsSayWhatIsWrong) {
   const Scratch scratch;
   RunRegistry registry(scratch / "r.sqlite");
   const auto wrong = [](auto action) { return message_of<std::invalid_argument>(action); };
-  EXPECT_THAT(wrong([&] { registry.begin(Json{{"seed", 1}}); }), HasSubstr("must have a folder"));
-  EXPECT_THAT(wrong([&] {
+  expect_part(wrong([&] { registry.begin(Json{{"seed", 1}}); }), "must have a folder");
+  expect_part(wrong([&] {
                 registry.begin({{"folder", "a"}, {"sead", 1}});
               }),
-              HasSubstr("unknown field 'sead', did you mean 'seed'"));
-  EXPECT_THAT(wrong([&] {
+              "unknown field 'sead', did you mean 'seed'");
+  expect_part(wrong([&] {
                 registry.begin({{"folder", "a"}, {"seed", 1.5}});
               }),
-              HasSubstr("seed must be an integer, got 1.5"));
-  EXPECT_THAT(wrong([&] {
-                registry.begin({{"folder", "a"}, {"id", 3}});
-              }),
-              HasSubstr("unknown field 'id'"));
-  EXPECT_THAT(wrong([&] { registry.update(9, {{"seed", 1}}); }), HasSubstr("there is no run 9"));
-  EXPECT_THAT(wrong([&] {
+              "seed must be an integer, got 1.5");
+  expect_part(wrong([&] { registry.begin({{"folder", "a"}, {"id", 3}}); }), "unknown field 'id'");
+  expect_part(wrong([&] { registry.update(9, {{"seed", 1}}); }), "there is no run 9");
+  expect_part(wrong([&] {
                 registry.find({{"grit", "x"}});
               }),
-              HasSubstr("unknown filter 'grit', did you mean 'grid'"));
-  EXPECT_THAT(wrong([&] {
+              "unknown filter 'grit', did you mean 'grid'");
+  expect_part(wrong([&] {
                 registry.find({{"where", {{"a", "~", 1}}}});
               }),
-              HasSubstr("a comparison must be one of"));
-  EXPECT_THAT(wrong([&] {
-                registry.find({{"where", {{"a\"b", "=", 1}}}});
+              "a comparison must be one of");
+  expect_part(wrong([&] { registry.find({{"where", {{"a\"b", "=", 1}}}}); }), "without quotes");
+  expect_part(wrong([&] { registry.find({{"limit", -1}}); }), "limit must be");
+  expect_part(wrong([&] {
+                registry.begin({{"folder", "a"}, {"status", "perhaps"}});
               }),
-              HasSubstr("without quotes"));
-  EXPECT_THAT(wrong([&] { registry.find({{"limit", -1}}); }), HasSubstr("limit must be"));
-  EXPECT_THROW(registry.begin({{"folder", "a"}, {"status", "perhaps"}}), std::runtime_error);
+              "status must be one of 'waiting'");
   EXPECT_TRUE(registry.find(nullptr).empty());
 }
 
@@ -166,18 +168,18 @@ TEST(RunRegistry, FilesThatAreNoRegistry) {
     return message_of<std::runtime_error>([&] { RunRegistry registry(scratch / name); });
   };
   std::ofstream(scratch / "text") << std::string(5000, 'x');
-  EXPECT_THAT(refused("text"), HasSubstr("it is no SQLite file"));
+  expect_part(refused("text"), "it is no SQLite file");
   Database(scratch / "other", 1).execute("CREATE TABLE t (x)");
-  EXPECT_THAT(refused("other"), HasSubstr("an SQLite file of something else"));
+  expect_part(refused("other"), "an SQLite file of something else");
   { RunRegistry registry(scratch / "newer"); }
   Database(scratch / "newer", 1).execute("PRAGMA user_version = 7");
-  EXPECT_THAT(refused("newer"), HasSubstr("version 7, this program reads version 1"));
-  EXPECT_THAT(
+  expect_part(refused("newer"), "version 7, this program reads version 1");
+  expect_part(
       message_of<std::runtime_error>([&] { RunRegistry registry(scratch / "absent", true); }),
-      HasSubstr("there is no registry"));
+      "there is no registry");
   EXPECT_FALSE(std::filesystem::exists(scratch / "absent"));
   std::filesystem::create_directory(scratch / "folder");
-  EXPECT_THAT(refused("folder"), HasSubstr("cannot open"));
+  expect_part(refused("folder"), "cannot open");
   // An empty file is a registry that was not begun.
   std::ofstream(scratch / "empty").flush();
   RunRegistry registry(scratch / "empty");
@@ -204,8 +206,8 @@ TEST(RunRegistry, ADamagedFileIsToldAndNotTouched) {
     RunRegistry registry(file);
     registry.find(nullptr);
   });
-  EXPECT_THAT(text, HasSubstr("is damaged"));
-  EXPECT_THAT(text, HasSubstr(file.string()));
+  expect_part(text, "is damaged");
+  expect_part(text, file.string());
   EXPECT_EQ(std::filesystem::file_size(file), size);
 }
 

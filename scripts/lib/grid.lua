@@ -12,14 +12,12 @@
 -- a grid that was stopped in any way goes on when it is started again. See docs/reference/runs.md.
 local bit = require 'bit'
 local files = require 'pushdown.files'
-local json = require 'pushdown.json'
+local options_of = require 'pushdown.grid.options'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
+local Session = require 'pushdown.grid.session'
 
 local M = {}
-
-local attempts_of_a_run = 2
-local log_lines = 15  -- of a failed run that are shown
 
 local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
 
@@ -37,42 +35,16 @@ function M.seed(grid_name, point_name, restart)
   return math.floor(hash / 2)
 end
 
-local function value_text(value, separator)
-  if type(value) == 'table' then
-    local parts = {}
-    for i, item in ipairs(value) do parts[i] = value_text(item) end
-    return table.concat(parts, separator)
-  end
-  return type(value) == 'number' and json.encode(value) or tostring(value)
-end
-
-local function sorted_keys(options)
-  local keys = {}
-  for key in pairs(options) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
-end
-
 -- grid.point_name{learning_rate = 0.005, size = 20} -> 'learning_rate=0.005,size=20'; the items of a
 -- list are joined by '+', and the point without options is 'default'.
 function M.point_name(point)
   local parts = {}
-  for _, key in ipairs(sorted_keys(point)) do parts[#parts + 1] = key .. '=' .. value_text(point[key], '+') end
+  for _, key in ipairs(options_of.keys(point)) do
+    parts[#parts + 1] = key .. '=' .. options_of.text(point[key], '+')
+  end
   local name = #parts > 0 and table.concat(parts, ',') or 'default'
   if name:find('[/%c]') then fail("the point '%s' cannot name a folder; it has a '/' in it", name) end
   return name
-end
-
-local function add_option_words(words, options)
-  for _, key in ipairs(sorted_keys(options)) do
-    local value, name = options[key], key:gsub('_', '-')
-    if type(value) == 'boolean' then
-      words[#words + 1] = (value and '--' or '--no-') .. name
-    else
-      words[#words + 1] = '--' .. name
-      words[#words + 1] = value_text(value, ',')
-    end
-  end
 end
 
 local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
@@ -130,293 +102,11 @@ local function runs_of(grid)
   return list
 end
 
-local function command_of(run)
-  local words = { pd.process.executable(), '--threads', '1', '--exit-with-parent', tostring(pd.process.pid()),
-    run.script }
-  add_option_words(words, run.options)
-  for _, word in ipairs { '--seed', tostring(run.seed), '--restart', tostring(run.restart), '--run-folder',
-    run.folder } do
-    words[#words + 1] = word
-  end
-  for _, word in ipairs(run.flags) do words[#words + 1] = word end
-  return words
-end
-
--- The options that the words of `flags` set, as a script declared by pushdown.experiment reads them.
-local function options_of_flags(flags)
-  local options, at = {}, 1
-  while at <= #flags do
-    local name, value = flags[at]:match('^%-%-([^=]+)=(.*)$')
-    name = name or flags[at]:match('^%-%-(.+)$')
-    local following = flags[at + 1]
-    if name and not value and following and not following:match('^%-%-') then
-      value, at = following, at + 1
-    end
-    if name then
-      local off = not value and name:match('^no%-(.+)$')
-      options[((off or name):gsub('%-', '_'))] = value or (off and 'false' or 'true')
-    end
-    at = at + 1
-  end
-  return options
-end
-
--- Words as they compare: numbers without regard to how they are written.
-local function normal(text)
-  return (text:gsub('[^,]+', function(item)
-    local number = tonumber(item)
-    return number and ('%.17g'):format(number) or item
-  end))
-end
-
--- The result in the run folder, or nil; an error if it was made with other options than these.
-local function finished_result(run)
-  local result = runs.result(run.folder)
-  if not result then return nil end
-  local kept = runs.read_json(run.folder .. '/experiment.json')
-  local made = kept and kept.options or {}
-  local function compare(key, wanted)
-    local was = made[key]
-    if was == nil and (key == 'seed' or key == 'restart') then was = result[key] end
-    if was == nil or was == json.null or normal(value_text(was, ',')) == normal(wanted) then return end
-    fail('%s holds a result for %s = %s, this grid wants %s; choose another folder, or remove its '
-      .. 'result.json', run.folder, key, value_text(was, ','), wanted)
-  end
-  for key, value in pairs(run.options) do compare(key, value_text(value, ',')) end
-  compare('seed', tostring(run.seed))
-  compare('restart', tostring(run.restart))
-  local flags = options_of_flags(run.flags)
-  for key, value in pairs(flags) do compare(key, value) end
-  for _, size in ipairs { 'quick', 'smoke' } do
-    if not flags[size] and run.options[size] == nil then compare(size, 'false') end
-  end
-  return result
-end
-
-local function log_tail(path)
-  local file = io.open(path, 'rb')
-  if not file then return '' end
-  file:seek('end', -math.min(file:seek('end'), 4000))
-  local lines = {}
-  for line in file:lines() do lines[#lines + 1] = line end
-  file:close()
-  return runs.clean_text(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1)))
-end
-
--- Epoch and cross-entropy difference of the last epoch in a run's metrics, or nil.
-local function last_epoch(folder)
-  local file = io.open(folder .. '/metrics.jsonl', 'rb')
-  if not file then return nil end
-  file:seek('end', -math.min(file:seek('end'), 8000))
-  local text, found = file:read('*a'), nil
-  file:close()
-  for line in text:gmatch('[^\n]+') do
-    if line:find('"event":"epoch"', 1, true) and line:sub(1, 1) == '{' then found = line end
-  end
-  local ok, epoch = pcall(json.decode, found or '')
-  if ok then return epoch.epoch, epoch.cross_entropy_difference end
-end
-
-local function duration(seconds)
-  local whole = math.floor(seconds + 0.5)
-  if whole < 3600 then return ('%d:%02d'):format(whole / 60, whole % 60) end
-  return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)
-end
-
--- ---- One call ----
-
-local Session = {}
-Session.__index = Session
-
--- A line of its own, above the status line.
-function Session:say(...)
-  if self.status_visible then io.stderr:write('\r\27[K') end
-  self.status_visible = false
-  print((...):format(select(2, ...)))
-  io.stdout:flush()
-end
-
-function Session:title(run)
-  return ('%s%s restart %d'):format(self.several and run.grid .. ' ' or '', run.point, run.restart)
-end
-
-function Session:settle(run, status, fields)
-  run.status = status
-  for key, value in pairs(fields) do run[key] = value end
-  if run.lock then run.lock:release() end
-  run.lock, run.process = nil, nil
-  self.settled = self.settled + 1
-  if self.registry then
-    local record = { status = status, result = run.result, seconds = run.seconds, message = run.message }
-    if run.attempts > 0 then
-      self.registry:finish(run.id, record)
-    else
-      self.registry:update(run.id, record)
-    end
-  end
-end
-
-function Session:done(run, result, note)
-  local seconds = tonumber(result.seconds) or run.began and pd.process.now() - run.began
-  self:settle(run, 'done', { result = result, seconds = seconds })
-  local metric = runs.metric(result)
-  self:say('[%d/%d] %s: %s%s%s', self.settled, #self.runs, self:title(run),
-    metric and ('%s %.4f'):format(metric:gsub('_', ' '), result[metric]) or 'done',
-    seconds and ', ' .. duration(seconds) or '', note or '')
-  if seconds then self.seconds, self.timed = self.seconds + seconds, self.timed + 1 end
-end
-
--- Takes over a result that is there, or a failure that another coordinator has had since this one
--- began. Whether the run is settled.
-function Session:adopt(run)
-  local result = finished_result(run)
-  if result then
-    self:done(run, result, ' (was finished)')
-    return true
-  end
-  local row = run.elsewhere and self.registry and self.registry:find { id = run.id }[1]
-  if row and row.status == 'failed' and (row.finished or 0) >= self.began then
-    self:settle(run, 'failed', { message = row.message })
-    self:say('[%d/%d] %s: FAILED in another process', self.settled, #self.runs, self:title(run))
-    return true
-  end
-  return false
-end
-
--- The next run to start, with its lock taken, or nil when there is none at the moment.
-function Session:next_run()
-  local now = pd.process.now()
-  for _, run in ipairs(self.runs) do
-    if run.status == 'waiting' and now >= (run.next_look or 0) then
-      if run.lock then return run end
-      if not self:adopt(run) then
-        run.lock = pd.process.lock(run.folder)
-        -- Whoever had the lock may just have finished.
-        if run.lock and not self:adopt(run) then return run end
-        if run.status == 'waiting' then run.elsewhere, run.next_look = true, now + 2 end
-      end
-    end
-  end
-end
-
-function Session:start(run)
-  local command, output = command_of(run), run.folder .. '/output.log'
-  run.attempts, run.began, run.status = run.attempts + 1, pd.process.now(), 'running'
-  run.elsewhere = nil
-  local log = assert(io.open(output, 'ab'))
-  log:write(('--- %s, attempt %d: %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), run.attempts,
-    table.concat(runs.plain_command(command), ' ')))
-  log:close()
-  local fields = { folder = run.folder, command = runs.plain_command(command), host = pd.process.host() }
-  run.id = self.registry and self.registry:begin(fields)
-  run.process = self.pool:start { command = command, output = output, lock = run.lock,
-    environment = { PUSHDOWN_RUN_LOCK = run.folder, PUSHDOWN_REGISTRY = self.registry_path or 'off' } }
-  if run.id then self.registry:update(run.id, { pid = run.process:pid() }) end
-end
-
-function Session:ended(run, ending)
-  local result = runs.result(run.folder)
-  if result then
-    local note = ending.text ~= 'exited with status 0' and ' (but it then ' .. ending.text .. ')' or ''
-    return self:done(run, result, note)
-  end
-  local output = run.folder .. '/output.log'
-  local reason = ending.text .. (ending.text == 'exited with status 0' and ' and wrote no result.json' or '')
-  if run.attempts < attempts_of_a_run then
-    self:say('%s: the process %s; tried once more (%s)', self:title(run), reason, output)
-    run.status, run.process = 'waiting', nil
-    return
-  end
-  self:settle(run, 'failed', { message = ('attempt %d %s\n%s'):format(run.attempts, reason, log_tail(output)) })
-  self:say('[%d/%d] %s: FAILED, the process %s (%s)', self.settled, #self.runs, self:title(run), reason, output)
-end
-
--- "3/40 finished; size=20 restart 2 epoch 31 0.0123; 4.1 runs/h, 5:10:00 left"
-function Session:status_text()
-  local parts, left, elsewhere, failed = {}, 0, 0, 0
-  local mean = self.timed > 0 and self.seconds / self.timed or nil
-  local now = pd.process.now()
-  for _, run in ipairs(self.runs) do
-    if run.status == 'failed' then failed = failed + 1 end
-    if run.elsewhere and run.status == 'waiting' then elsewhere = elsewhere + 1 end
-    if run.status == 'waiting' then left = left + (mean or 0) end
-    if run.status == 'running' then
-      local epoch, difference = last_epoch(run.folder)
-      parts[#parts + 1] = ('%s%s%s'):format(self:title(run), epoch and ' epoch ' .. epoch or '',
-        difference and (' %.4f'):format(difference) or '')
-      left = left + math.max(0, (mean or 0) - (now - run.began))
-    end
-  end
-  local counts = ('%d/%d finished'):format(self.settled, #self.runs)
-  if failed > 0 then counts = counts .. (', %d failed'):format(failed) end
-  if elsewhere > 0 then counts = counts .. (', %d in other processes'):format(elsewhere) end
-  table.insert(parts, 1, counts)
-  if mean then
-    parts[#parts + 1] = ('%.1f runs/h, %s left'):format(3600 * self.workers / math.max(mean, 1e-3),
-      duration(left / self.workers))
-  end
-  return table.concat(parts, '; ')
-end
-
-function Session:show_status()
-  local now = pd.process.now()
-  if not self.progress or now < self.next_status then return end
-  local columns = pd.process.columns 'stderr'
-  local terminal = columns and os.getenv 'TERM' ~= 'dumb'
-  self.next_status = now + (terminal and 0.5 or 60)
-  if terminal then
-    io.stderr:write('\r', self:status_text():sub(1, columns - 1), '\27[K')
-    self.status_visible = true
-  else
-    pd.log.info(self:status_text())
-  end
-end
-
-function Session:work()
-  while self.settled < #self.runs do
-    local running = {}
-    for _, run in ipairs(self.runs) do
-      if run.status == 'running' then running[#running + 1] = run end
-    end
-    while #running < self.workers do
-      local run = self:next_run()
-      if not run then break end
-      self:start(run)
-      running[#running + 1] = run
-    end
-    if self.settled == #self.runs then break end
-    self:show_status()
-    self.pool:wait(0.5)
-    for _, run in ipairs(running) do
-      local ending = run.process:poll()
-      if ending then self:ended(run, ending) end
-    end
-  end
-end
-
 local function processors()
   local pipe = io.popen('nproc 2>/dev/null')
   local count = pipe and tonumber(pipe:read('*l') or '')
   if pipe then pipe:close() end
   return count or 1
-end
-
-local function report_failures(session)
-  local failed = {}
-  for _, run in ipairs(session.runs) do
-    if run.status == 'failed' then failed[#failed + 1] = run end
-  end
-  if #failed == 0 then return 0 end
-  local rule = ('!'):rep(78)
-  print(rule)
-  print(('%d OF %d RUNS FAILED (each was tried %d times)'):format(#failed, #session.runs, attempts_of_a_run))
-  for _, run in ipairs(failed) do
-    print(('\n%s %s restart %d, seed %d'):format(run.grid, run.point, run.restart, run.seed))
-    print('  in ' .. run.folder)
-    print('  ' .. (run.message or ''):gsub('\n', '\n  '))
-  end
-  print(rule)
-  return #failed
 end
 
 -- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=,
@@ -475,47 +165,11 @@ function M.run(given)
     if a.index ~= b.index then return a.index < b.index end
     return a.restart < b.restart
   end)
-  rows.failed = report_failures(session)
+  rows.failed = session:report_failures()
   if rows.failed > 0 and failures == 'error' then
     fail('%d of %d runs failed; their ends are shown above', rows.failed, #rows)
   end
   return rows
-end
-
--- Gives every run its row in the registry and takes over what is finished.
-function Session:enter()
-  local rows = {}
-  if self.registry then
-    local entries = {}
-    for i, run in ipairs(self.runs) do
-      entries[i] = { folder = run.folder, grid = run.grid, point = run.point, restart = run.restart,
-        seed = run.seed, options = run.options }
-    end
-    rows = self.registry:add(entries)
-    for i, row in ipairs(rows) do
-      local differs = {}
-      for _, key in ipairs { 'grid', 'point', 'restart', 'seed' } do
-        if row[key] ~= entries[i][key] then differs[key] = entries[i][key] end
-      end
-      if next(differs) then self.registry:update(row.id, differs) end
-      self.runs[i].id = row.id
-    end
-  end
-  local finished = 0
-  for i, run in ipairs(self.runs) do
-    local result, row = finished_result(run), rows[i]
-    if result then
-      finished = finished + 1
-      run.status, run.result, run.seconds = 'done', result, tonumber(result.seconds)
-      if row and row.status ~= 'done' then
-        self.registry:update(run.id, { status = 'done', result = result, seconds = run.seconds })
-      end
-      if run.seconds then self.seconds, self.timed = self.seconds + run.seconds, self.timed + 1 end
-    end
-  end
-  self.settled = finished
-  self:say('%d runs on %d process%s%s', #self.runs, self.workers, self.workers == 1 and '' or 'es',
-    finished > 0 and ('; %d were finished before'):format(finished) or '')
 end
 
 return M

@@ -1,0 +1,264 @@
+-- One call of grid.run: which runs wait, run and are finished, on a pool of processes.
+local json = require 'pushdown.json'
+local options = require 'pushdown.grid.options'
+local pd = require 'pushdown'
+local runs = require 'pushdown.runs'
+
+local attempts_of_a_run = 2
+local log_lines = 15  -- of a failed run that are shown
+
+local function log_tail(path)
+  local file = io.open(path, 'rb')
+  if not file then return '' end
+  file:seek('end', -math.min(file:seek('end'), 4000))
+  local lines = {}
+  for line in file:lines() do lines[#lines + 1] = line end
+  file:close()
+  return runs.clean_text(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1)))
+end
+
+-- Epoch and cross-entropy difference of the last epoch in a run's metrics, or nil.
+local function last_epoch(folder)
+  local file = io.open(folder .. '/metrics.jsonl', 'rb')
+  if not file then return nil end
+  file:seek('end', -math.min(file:seek('end'), 8000))
+  local text, found = file:read('*a'), nil
+  file:close()
+  for line in text:gmatch('[^\n]+') do
+    if line:find('"event":"epoch"', 1, true) and line:sub(1, 1) == '{' then found = line end
+  end
+  local ok, epoch = pcall(json.decode, found or '')
+  if ok then return epoch.epoch, epoch.cross_entropy_difference end
+end
+
+local function duration(seconds)
+  local whole = math.floor(seconds + 0.5)
+  if whole < 3600 then return ('%d:%02d'):format(whole / 60, whole % 60) end
+  return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)
+end
+
+local Session = {}
+Session.__index = Session
+
+-- A line of its own, above the status line.
+function Session:say(...)
+  if self.status_visible then io.stderr:write('\r\27[K') end
+  self.status_visible = false
+  print((...):format(select(2, ...)))
+  io.stdout:flush()
+end
+
+function Session:title(run)
+  return ('%s%s restart %d'):format(self.several and run.grid .. ' ' or '', run.point, run.restart)
+end
+
+function Session:settle(run, status, fields)
+  run.status = status
+  for key, value in pairs(fields) do run[key] = value end
+  if run.lock then run.lock:release() end
+  run.lock, run.process = nil, nil
+  self.settled = self.settled + 1
+  if self.registry then
+    local record = { status = status, result = run.result, seconds = run.seconds, message = run.message }
+    if run.attempts > 0 then
+      self.registry:finish(run.id, record)
+    else
+      self.registry:update(run.id, record)
+    end
+  end
+end
+
+function Session:done(run, result, note)
+  local seconds = tonumber(result.seconds) or run.began and pd.process.now() - run.began
+  self:settle(run, 'done', { result = result, seconds = seconds })
+  local metric = runs.metric(result)
+  self:say('[%d/%d] %s: %s%s%s', self.settled, #self.runs, self:title(run),
+    metric and ('%s %.4f'):format(metric:gsub('_', ' '), result[metric]) or 'done',
+    seconds and ', ' .. duration(seconds) or '', note or '')
+  if seconds then self.seconds, self.timed = self.seconds + seconds, self.timed + 1 end
+end
+
+-- Takes over a result that is there, or a failure that another coordinator has had since this one
+-- began. Whether the run is settled.
+function Session:adopt(run)
+  local result = options.finished_result(run)
+  if result then
+    self:done(run, result, ' (was finished)')
+    return true
+  end
+  local row = run.elsewhere and self.registry and self.registry:find { id = run.id }[1]
+  if row and row.status == 'failed' and (row.finished or 0) >= self.began then
+    self:settle(run, 'failed', { message = row.message })
+    self:say('[%d/%d] %s: FAILED in another process', self.settled, #self.runs, self:title(run))
+    return true
+  end
+  return false
+end
+
+-- The next run to start, with its lock taken, or nil when there is none at the moment.
+function Session:next_run()
+  local now = pd.process.now()
+  for _, run in ipairs(self.runs) do
+    if run.status == 'waiting' and now >= (run.next_look or 0) then
+      if run.lock then return run end
+      if not self:adopt(run) then
+        run.lock = pd.process.lock(run.folder)
+        -- Whoever had the lock may just have finished.
+        if run.lock and not self:adopt(run) then return run end
+        if run.status == 'waiting' then run.elsewhere, run.next_look = true, now + 2 end
+      end
+    end
+  end
+end
+
+function Session:start(run)
+  local command, output = options.command(run), run.folder .. '/output.log'
+  run.attempts, run.began, run.status = run.attempts + 1, pd.process.now(), 'running'
+  run.elsewhere = nil
+  local log = assert(io.open(output, 'ab'))
+  log:write(('--- %s, attempt %d: %s\n'):format(os.date('%Y-%m-%d %H:%M:%S'), run.attempts,
+    table.concat(runs.plain_command(command), ' ')))
+  log:close()
+  local fields = { folder = run.folder, command = runs.plain_command(command), host = pd.process.host() }
+  run.id = self.registry and self.registry:begin(fields)
+  run.process = self.pool:start { command = command, output = output, lock = run.lock,
+    environment = { PUSHDOWN_RUN_LOCK = run.folder, PUSHDOWN_REGISTRY = self.registry_path or 'off' } }
+  if run.id then self.registry:update(run.id, { pid = run.process:pid() }) end
+end
+
+function Session:ended(run, ending)
+  local result = runs.result(run.folder)
+  if result then
+    local note = ending.text ~= 'exited with status 0' and ' (but it then ' .. ending.text .. ')' or ''
+    return self:done(run, result, note)
+  end
+  local output = run.folder .. '/output.log'
+  local reason = ending.text .. (ending.text == 'exited with status 0' and ' and wrote no result.json' or '')
+  if run.attempts < attempts_of_a_run then
+    self:say('%s: the process %s; tried once more (%s)', self:title(run), reason, output)
+    run.status, run.process = 'waiting', nil
+    return
+  end
+  self:settle(run, 'failed', { message = ('attempt %d %s\n%s'):format(run.attempts, reason, log_tail(output)) })
+  self:say('[%d/%d] %s: FAILED, the process %s (%s)', self.settled, #self.runs, self:title(run), reason, output)
+end
+
+-- "3/40 finished; size=20 restart 2 epoch 31 0.0123; 4.1 runs/h, 5:10:00 left"
+function Session:status_text()
+  local parts, left, elsewhere, failed = {}, 0, 0, 0
+  local mean = self.timed > 0 and self.seconds / self.timed or nil
+  local now = pd.process.now()
+  for _, run in ipairs(self.runs) do
+    if run.status == 'failed' then failed = failed + 1 end
+    if run.elsewhere and run.status == 'waiting' then elsewhere = elsewhere + 1 end
+    if run.status == 'waiting' then left = left + (mean or 0) end
+    if run.status == 'running' then
+      local epoch, difference = last_epoch(run.folder)
+      parts[#parts + 1] = ('%s%s%s'):format(self:title(run), epoch and ' epoch ' .. epoch or '',
+        difference and (' %.4f'):format(difference) or '')
+      left = left + math.max(0, (mean or 0) - (now - run.began))
+    end
+  end
+  local counts = ('%d/%d finished'):format(self.settled, #self.runs)
+  if failed > 0 then counts = counts .. (', %d failed'):format(failed) end
+  if elsewhere > 0 then counts = counts .. (', %d in other processes'):format(elsewhere) end
+  table.insert(parts, 1, counts)
+  if mean then
+    parts[#parts + 1] = ('%.1f runs/h, %s left'):format(3600 * self.workers / math.max(mean, 1e-3),
+      duration(left / self.workers))
+  end
+  return table.concat(parts, '; ')
+end
+
+function Session:show_status()
+  local now = pd.process.now()
+  if not self.progress or now < self.next_status then return end
+  local columns = pd.process.columns 'stderr'
+  local terminal = columns and os.getenv 'TERM' ~= 'dumb'
+  self.next_status = now + (terminal and 0.5 or 60)
+  if terminal then
+    io.stderr:write('\r', self:status_text():sub(1, columns - 1), '\27[K')
+    self.status_visible = true
+  else
+    pd.log.info(self:status_text())
+  end
+end
+
+function Session:work()
+  while self.settled < #self.runs do
+    local running = {}
+    for _, run in ipairs(self.runs) do
+      if run.status == 'running' then running[#running + 1] = run end
+    end
+    while #running < self.workers do
+      local run = self:next_run()
+      if not run then break end
+      self:start(run)
+      running[#running + 1] = run
+    end
+    if self.settled == #self.runs then break end
+    self:show_status()
+    self.pool:wait(0.5)
+    for _, run in ipairs(running) do
+      local ending = run.process:poll()
+      if ending then self:ended(run, ending) end
+    end
+  end
+end
+
+-- Gives every run its row in the registry and takes over what is finished.
+function Session:enter()
+  local rows = {}
+  if self.registry then
+    local entries = {}
+    for i, run in ipairs(self.runs) do
+      entries[i] = { folder = run.folder, grid = run.grid, point = run.point, restart = run.restart,
+        seed = run.seed, options = run.options }
+    end
+    rows = self.registry:add(entries)
+    for i, row in ipairs(rows) do
+      local differs = {}
+      for _, key in ipairs { 'grid', 'point', 'restart', 'seed' } do
+        if row[key] ~= entries[i][key] then differs[key] = entries[i][key] end
+      end
+      if next(differs) then self.registry:update(row.id, differs) end
+      self.runs[i].id = row.id
+    end
+  end
+  local finished = 0
+  for i, run in ipairs(self.runs) do
+    local result, row = options.finished_result(run), rows[i]
+    if result then
+      finished = finished + 1
+      run.status, run.result, run.seconds = 'done', result, tonumber(result.seconds)
+      if row and row.status ~= 'done' then
+        self.registry:update(run.id, { status = 'done', result = result, seconds = run.seconds })
+      end
+      if run.seconds then self.seconds, self.timed = self.seconds + run.seconds, self.timed + 1 end
+    end
+  end
+  self.settled = finished
+  self:say('%d runs on %d process%s%s', #self.runs, self.workers, self.workers == 1 and '' or 'es',
+    finished > 0 and ('; %d were finished before'):format(finished) or '')
+end
+
+-- Tells all that failed, and how many these are.
+function Session:report_failures()
+  local failed = {}
+  for _, run in ipairs(self.runs) do
+    if run.status == 'failed' then failed[#failed + 1] = run end
+  end
+  if #failed == 0 then return 0 end
+  local rule = ('!'):rep(78)
+  print(rule)
+  print(('%d OF %d RUNS FAILED (each was tried %d times)'):format(#failed, #self.runs, attempts_of_a_run))
+  for _, run in ipairs(failed) do
+    print(('\n%s %s restart %d, seed %d'):format(run.grid, run.point, run.restart, run.seed))
+    print('  in ' .. run.folder)
+    print('  ' .. (run.message or ''):gsub('\n', '\n  '))
+  end
+  print(rule)
+  return #failed
+end
+
+return Session

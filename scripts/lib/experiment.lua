@@ -10,6 +10,7 @@
 --   }
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local page = require 'pushdown.page'
 local runs = require 'pushdown.runs'
 
 local M = {}
@@ -229,20 +230,36 @@ end
 -- The path of a file in the run folder.
 function Run:path(name) return self.folder .. '/' .. name end
 
--- Prints the table of report.table and keeps it as name.txt, name.md and name.csv.
+-- Adds a fragment of pushdown.page to the run's page.
+function Run:show(fragment)
+  self.shown[#self.shown + 1] = fragment
+  page.write(self:path 'index.html', self.configuration, self.shown, self.smaller)
+end
+
+-- Prints the table of report.table, keeps it as name.txt, name.md and name.csv, and shows it on the
+-- run's page, index.html.
 function Run:table(name, spec)
   local made = require 'pushdown.report'.table(spec)
   made:save(self:path(name))
+  self:show(page.table(made))
   print()
   io.write(made:text())
   return made
 end
 
--- Draws the chart of plot.lines in the terminal and keeps it as name.svg.
+-- Keeps a picture of pushdown.plot as name.svg, as name.png where rsvg-convert is installed, and
+-- shows it on the run's page.
+function Run:picture(name, picture)
+  files.write(self:path(name .. '.svg'), picture)
+  self:show(page.figure(picture))
+  os.execute(("rsvg-convert -z 2 '%s' -o '%s' 2>/dev/null"):format(
+    self:path(name .. '.svg'):gsub("'", "'\\''"), (self:path(name .. '.png'):gsub("'", "'\\''"))))
+end
+
+-- Draws the chart of plot.lines in the terminal and keeps it like a picture.
 function Run:lines(name, spec)
   local plot = require 'pushdown.plot'
-  spec.path = self:path(name .. '.svg')
-  plot.lines(spec)
+  self:picture(name, plot.lines(spec))
   print()
   io.write(plot.text(spec))
 end
@@ -340,18 +357,23 @@ function M.start(declaration, arguments)
   io.stdout:setvbuf 'line'  -- in step with what training says on stderr, also in a file
   options.run_folder = options.run_folder or free_folder(declaration.name)
   files.make_folder(options.run_folder)
-  local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size }, Run)
+  local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size, shown = {} },
+    Run)
   local kept = configuration(declaration, options, size, arguments)
   run.record = runs.record { folder = run.folder, experiment = declaration.name, options = recorded(options),
     command = command(arguments), git = kept.git, seed = integer(options.seed),
     restart = integer(options.restart) }
   files.write(run:path('experiment.json'), json.encode(kept, true) .. '\n')
+  run.configuration = kept
   if size ~= 'full' then
     local rule = ('*'):rep(78)
-    print(rule)
-    print(('%s RUN, SMALLER THAN THE FULL ONE: its numbers are not the results.'):format(size:upper()))
     local smaller = differences(declaration, options, size, given)
-    if smaller ~= '' then print(smaller .. '.') end
+    local first = ('%s RUN, SMALLER THAN THE FULL ONE: its numbers are not the results.'):format(size:upper())
+    if smaller ~= '' then smaller = smaller .. '.' end
+    run.smaller = first .. ' ' .. smaller
+    print(rule)
+    print(first)
+    if smaller ~= '' then print(smaller) end
     print(rule)
   end
   return options, run

@@ -68,6 +68,9 @@ local function padded(text, width, align)
   return align == 'right' and blanks .. text or text .. blanks
 end
 
+-- The cells as they are shown, a list of rows with the header first.
+function Table:cells() return (layout(self)) end
+
 -- Aligned columns under a header and a rule.
 function Table:text()
   local lines, widths = layout(self)

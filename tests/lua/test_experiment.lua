@@ -110,8 +110,16 @@ test('a run keeps its configuration, tables and plots', function()
   run:table('results', { columns = { 'model', 'loss' }, rows = { { 'lstm', 0.5 } } })
   test.equal(files.read(folder .. '/results.csv'), 'model,loss\nlstm,0.5\n')
   assert(files.read(folder .. '/results.md'):find('| lstm  |  0.5 |', 1, true))
-  run:lines('curves', { series = { { y = { 1, 2 } } } })
+  run:lines('curves', { title = 'a < b', series = { { y = { 1, 2 } } } })
   assert(files.read(folder .. '/curves.svg'):find('<svg', 1, true))
+  local page = files.read(folder .. '/index.html')
+  for _, part in ipairs { '<!DOCTYPE html>', '<td>lstm</td><td class="number">0.5</td>', 'a &lt; b</text>',
+    '<td>learning_rate</td><td>0.01</td>', '--epochs 2 --run-folder', '</html>' } do
+    assert(page:find(part, 1, true), part)
+  end
+  assert(not page:find('<?xml', 1, true) and not page:find('class="smaller"', 1, true))
+  assert(not page:find('https?://') or page:gsub('http://www.w3.org/2000/svg', ''):find('https?://') == nil,
+    'nothing from outside')
   test.equal(#files.find(folder, '%.part$'), 0)
   test.fails('cannot make the folder', function()
     experiment.start(declaration, { '--run-folder', '/proc/nothing/here' })

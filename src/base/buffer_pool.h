@@ -22,7 +22,7 @@ class Buffer {
 
   template <class T>
   T* as() const {
-    return reinterpret_cast<T*>(memory_);
+    return static_cast<T*>(static_cast<void*>(memory_));
   }
 
  private:

@@ -47,9 +47,23 @@ template <class F>
 [[gnu::always_inline]] inline void store(F* to, Vector<F> vector) {
   *reinterpret_cast<typename VectorOf<F>::Unaligned*>(to) = vector;
 }
+template <class F, std::size_t... kLane>
+[[gnu::always_inline]] inline Vector<F> splat(F value, std::index_sequence<kLane...>) {
+  return Vector<F>{(static_cast<void>(kLane), value)...};
+}
 template <class F>
 [[gnu::always_inline]] inline Vector<F> splat(F value) {
-  return Vector<F>{} + value;
+  return splat(value, std::make_index_sequence<kLanes<F>>{});
+}
+// The vector in a register: what is loaded once and used often would else be loaded for each use.
+template <class V>
+[[gnu::always_inline]] inline V held(V vector) {
+#if defined(__AVX512F__)
+  asm("" : "+v"(vector));
+#elif defined(__x86_64__)
+  asm("" : "+x"(vector));
+#endif
+  return vector;
 }
 // The sum of all lanes, halving the width at each step.
 [[gnu::always_inline]] inline float sum_of(Vector<float> v) {
@@ -129,6 +143,18 @@ template <class F, int kCount>
 }
 
 using Index = std::int64_t;
+
+// visit<0>() .. visit<kCount - 1>(), with indices that the compiler sees as constants from the
+// start: arrays of vectors indexed by them stay in registers.
+template <class Visit, int... kIndex>
+[[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, kIndex...>, Visit visit) {
+  (visit.template operator()<kIndex>(), ...);
+}
+template <int kCount, class Visit>
+[[gnu::always_inline]] inline void unrolled(Visit visit) {
+  unrolled(std::make_integer_sequence<int, kCount>{}, visit);
+}
+#define PUSHDOWN_UNROLLED(index) [&]<int index>() __attribute__((always_inline))
 
 template <class F>
 void copy(F* to, const F* from, Index count) {

@@ -3,6 +3,7 @@
 
 #include "base/parallel.h"
 #include "model/language_model.h"
+#include "model/stack_rnn.h"
 #include "support/golden.h"
 
 namespace pushdown {
@@ -90,8 +91,13 @@ TEST_P(Fused, EqualsStepwise) {
         const Tensor words = random_words(batch, length);
         const Tensor wanted = stepwise.logits(words), got = fused.logits(words);
         EXPECT_LT(deviation(got, wanted), value_bound * scale) << dtype << ' ' << length;
-        stepwise.log_probabilities(words).sum().backward();
-        fused.log_probabilities(words).sum().backward();
+        // Each string's gradient with another weight.
+        const Tensor share = at::linspace(-0.5, 1, batch, got.options()).detach();
+        const Tensor wanted_loss = stepwise.log_probabilities(words),
+                     loss = fused.log_probabilities(words);
+        EXPECT_LT(deviation(loss, wanted_loss), value_bound * scale * length) << dtype;
+        wanted_loss.dot(share).backward();
+        loss.dot(share).backward();
         for (std::size_t i = 0; i < stepwise.parameters().size(); ++i) {
           const auto& [name, tensor] = stepwise.parameters()[i];
           const Tensor gradient = fused.parameters()[i].second.grad();
@@ -102,6 +108,20 @@ TEST_P(Fused, EqualsStepwise) {
         }
       }
     }
+}
+
+// Gradients of the hidden vectors, through the logits.
+TEST_P(Fused, EqualsStepwiseThroughLogits) {
+  const auto stepwise = model(false, "float64", 1), fused = model(true, "float64", 1);
+  const Tensor words = random_words(3, 11);
+  Tensor wanted = stepwise.logits(words), got = fused.logits(words);
+  const Tensor probe = at::arange(wanted.numel(), wanted.options()).view_as(wanted).cos().detach();
+  (wanted * probe).sum().backward();
+  (got * probe).sum().backward();
+  for (std::size_t i = 0; i < stepwise.parameters().size(); ++i) {
+    const auto& [name, tensor] = stepwise.parameters()[i];
+    EXPECT_LT(deviation(fused.parameters()[i].second.grad(), tensor.grad()), 1e-11) << name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Fused, testing::ValuesIn(cases()));
@@ -121,6 +141,44 @@ TEST(FusedThreads, SameNumbersForAnyThreadCount) {
   set_thread_count(1);
   EXPECT_TRUE(results[0].equal(results[1]));
   EXPECT_TRUE(results[0].equal(results[2]));
+}
+
+// A network that reads vectors, with the gradients that reach them.
+TEST(FusedInputs, EqualStepwise) {
+  Random random(2);
+  const StackRnn network(Json{{"kind", "lstm"}, {"hidden", 6}}, Json{{"kind", "nondeterministic"}},
+                         4, at::TensorOptions(at::kDouble), random);
+  const Tensor values = at::arange(2 * 9 * 4, at::kDouble).sin().view({2, 9, 4});
+  std::vector<Tensor> gradients, hiddens;
+  for (const bool fused : {true, false}) {
+    const Tensor inputs = values.clone().set_requires_grad(true);
+    hiddens.push_back(fused ? network.run(inputs) : network.run_stepwise(inputs));
+    hiddens.back().pow(2).sum().backward();
+    gradients.push_back(inputs.grad());
+  }
+  EXPECT_LT(deviation(hiddens[0], hiddens[1]), 1e-11);
+  EXPECT_LT(deviation(gradients[0], gradients[1]), 1e-11);
+}
+
+TEST(FusedGraph, IsKeptOnRequestAndElseFreed) {
+  const LanguageModel model(Alphabet({"a", "b"}), Json{{"stack", {{"kind", "superposition"}}}});
+  const Tensor words = at::ones({2, 6}, at::kLong);
+  for (const bool through_logits : {false, true}) {
+    const auto loss = [&] {
+      return through_logits ? model.logits(words).pow(2).sum()
+                            : model.log_probabilities(words).sum();
+    };
+    const auto& weight = model.parameters().front().second;
+    weight.mutable_grad() = Tensor();
+    Tensor kept = loss();
+    kept.backward({}, true);
+    const Tensor once = weight.grad().clone();
+    kept.backward();
+    EXPECT_LT(deviation(weight.grad(), once * 2), 1e-6);
+    EXPECT_ANY_THROW(kept.backward());
+    at::NoGradGuard no_gradient;
+    EXPECT_FALSE(loss().requires_grad());
+  }
 }
 
 TEST(FusedMemory, GraphsAreFreed) {

@@ -1,0 +1,84 @@
+#include "base/buffer_pool.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <thread>
+#include <vector>
+
+namespace pushdown {
+namespace {
+
+TEST(BufferPool, MemoryIsAlignedAndUsedAgain) {
+  const auto pool = std::make_shared<BufferPool>();
+  void* first = nullptr;
+  {
+    const Buffer buffer(pool, 100000);
+    first = buffer.as<std::byte>();
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % 64, 0u);
+    std::memset(first, 1, 100000);
+    EXPECT_EQ(pool->idle_bytes(), 0u);
+  }
+  EXPECT_GE(pool->idle_bytes(), 100000u);
+  const Buffer again(pool, 90000);
+  EXPECT_EQ(again.as<void>(), first);
+  const Buffer other(pool, 90000);
+  EXPECT_NE(other.as<void>(), first);
+}
+
+TEST(BufferPool, TheSmallestThatFitsIsTaken) {
+  const auto pool = std::make_shared<BufferPool>();
+  void *small = nullptr, *large = nullptr;
+  {
+    const Buffer a(pool, 10000), b(pool, 1000000);
+    small = a.as<void>();
+    large = b.as<void>();
+  }
+  const Buffer buffer(pool, 9000);
+  EXPECT_EQ(buffer.as<void>(), small);
+  const Buffer next(pool, 9000);
+  EXPECT_EQ(next.as<void>(), large);
+}
+
+TEST(BufferPool, KeepsNoMoreThanItsLimit) {
+  const auto pool = std::make_shared<BufferPool>(100000);
+  { const Buffer huge(pool, 200000); }
+  EXPECT_EQ(pool->idle_bytes(), 0u);
+  { const Buffer a(pool, 40000), b(pool, 40000), c(pool, 40000); }
+  EXPECT_GT(pool->idle_bytes(), 0u);
+  EXPECT_LE(pool->idle_bytes(), 100000u);
+}
+
+TEST(BufferPool, MovedBuffersGoBackOnceAndOutliveTheOwner) {
+  auto pool = std::make_shared<BufferPool>();
+  Buffer a(pool, 5000);
+  Buffer b = std::move(a);
+  EXPECT_EQ(a.as<void>(), nullptr);
+  const std::weak_ptr<BufferPool> watched = pool;
+  pool.reset();
+  EXPECT_FALSE(watched.expired());
+  b = Buffer();
+  EXPECT_TRUE(watched.expired());
+}
+
+TEST(BufferPool, ThreadsNeverShareABuffer) {
+  const auto pool = std::make_shared<BufferPool>();
+  std::vector<std::thread> threads;
+  std::atomic<int> clashes = 0;
+  for (int id = 1; id <= 4; ++id)
+    threads.emplace_back([&, id] {
+      for (int round = 0; round < 500; ++round) {
+        const Buffer buffer(pool, 4096);
+        auto* numbers = buffer.as<int>();
+        for (int i = 0; i < 1024; ++i) numbers[i] = id;
+        for (int i = 0; i < 1024; ++i) clashes += numbers[i] != id;
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(clashes, 0);
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -1,0 +1,125 @@
+// The matrix products around the fused recurrence, on every instruction set, against LibTorch.
+#include "kernel/dense.h"
+
+#include <gtest/gtest.h>
+
+#include "kernel/scan.h"
+#include "support/golden.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+template <class F>
+class Dense : public testing::Test {
+ protected:
+  static constexpr double kBound = sizeof(F) == 4 ? 2e-5 : 1e-12;
+  const at::TensorOptions options =
+      at::TensorOptions(c10::CppTypeToScalarType<F>::value).requires_grad(false);
+
+  Tensor random(at::IntArrayRef shape, int seed) const {
+    Random generator(static_cast<std::uint64_t>(seed));
+    Tensor tensor = at::empty(shape, options);
+    for (std::int64_t i = 0; i < tensor.numel(); ++i)
+      tensor.data_ptr<F>()[i] = static_cast<F>(generator.uniform(-1, 1));
+    return tensor;
+  }
+  static F* data(const Tensor& tensor) { return tensor.data_ptr<F>(); }
+  static Tensor padded(const Tensor& tensor) {
+    const auto size = tensor.size(-1);
+    return at::constant_pad_nd(tensor, {0, scan_padded(size) - size}).contiguous();
+  }
+};
+using Numbers = testing::Types<float, double>;
+TYPED_TEST_SUITE(Dense, Numbers);
+
+TYPED_TEST(Dense, LogLikelihoodAndItsGradients) {
+  using F = TypeParam;
+  for (const auto& [hidden, outcomes] : {std::pair{1, 1}, {20, 3}, {17, 33}}) {
+    constexpr std::int64_t kRows = 6;
+    const Tensor weight = this->random({outcomes, hidden}, 1).mul(3),
+                 bias = this->random({outcomes}, 2);
+    const Tensor inputs = this->random({kRows, hidden}, 3).set_requires_grad(true);
+    Tensor targets = at::empty({kRows}, at::kLong);
+    for (std::int64_t t = 0; t < kRows; ++t) targets.data_ptr<std::int64_t>()[t] = t * 5 % outcomes;
+    Tensor scores = at::linear(inputs.detach(), weight, bias).set_requires_grad(true);
+    const Tensor wanted = scores.log_softmax(1).gather(1, targets.unsqueeze(1)).sum();
+    wanted.backward();
+    const Tensor wanted_inputs = at::mm(scores.grad(), weight);
+    const Tensor rows = this->padded(weight), columns = this->padded(weight.t()),
+                 shift = this->padded(bias);
+    const OutputLayer<F> layer{this->data(columns), this->data(rows), this->data(shift), hidden,
+                               outcomes};
+    for (const Isa isa : usable_isas()) {
+      const auto kernel = dense_kernel<F>(isa);
+      const Tensor scratch = at::full({200}, 7, this->options),
+                   slopes = at::full({kRows * outcomes + 2 * kScanPadding}, 7, this->options),
+                   below = at::full({kRows, hidden}, 7, this->options);
+      const auto run = [&](F* score_gradients) {
+        return kernel.log_likelihood(layer, kRows, this->data(inputs.detach()),
+                                     targets.data_ptr<std::int64_t>(), this->data(scratch),
+                                     score_gradients, this->data(below));
+      };
+      EXPECT_NEAR(run(nullptr), wanted.template item<double>(), this->kBound * 10) << isa_name(isa);
+      EXPECT_NEAR(run(this->data(slopes)), wanted.template item<double>(), this->kBound * 10);
+      EXPECT_LT(
+          deviation(slopes.narrow(0, 0, kRows * outcomes).view({kRows, outcomes}), scores.grad()),
+          this->kBound);
+      EXPECT_LT(deviation(below, wanted_inputs), this->kBound * 10);
+    }
+  }
+}
+
+TYPED_TEST(Dense, SumsOfOuterProducts) {
+  using F = TypeParam;
+  constexpr std::int64_t kBatch = 3, kSteps = 5;
+  for (const std::int64_t rows : {1, 16, 41, 80})
+    for (const std::int64_t columns : {1, 2, 7, 23}) {
+      const Tensor a = this->random({kBatch * kSteps * rows + 2 * kScanPadding}, 1);
+      const Tensor c = this->random({kBatch, kSteps, columns}, 2),
+                   scales = this->random({kBatch}, 3);
+      const Tensor factors = a.narrow(0, 0, kBatch * kSteps * rows).view({kBatch, kSteps, rows});
+      const Tensor wanted =
+          at::matmul((factors * scales.view({kBatch, 1, 1})).flatten(0, 1).t(), c.flatten(0, 1));
+      for (const Isa isa : usable_isas()) {
+        // The result is a part of a wider matrix; what is beside it must stay.
+        const Tensor out = at::full({rows, columns + 2}, 7, this->options);
+        OuterSum<F> sum{kBatch,
+                        kSteps,
+                        this->data(a),
+                        kSteps * rows,
+                        rows,
+                        this->data(c),
+                        kSteps * columns,
+                        columns,
+                        columns,
+                        this->data(scales),
+                        this->data(out) + 1,
+                        columns + 2,
+                        0,
+                        0};
+        for (sum.first = 0; sum.first < rows; sum.first = sum.end) {
+          sum.end = std::min<std::int64_t>(rows, sum.first + 32);
+          dense_kernel<F>(isa).outer_sum(sum);
+        }
+        EXPECT_LT(deviation(out.narrow(1, 1, columns), wanted), this->kBound) << isa_name(isa);
+        EXPECT_TRUE(out.select(1, 0).eq(7).all().template item<bool>());
+        EXPECT_TRUE(out.select(1, columns + 1).eq(7).all().template item<bool>());
+      }
+    }
+}
+
+TYPED_TEST(Dense, RowsGoToTheirWords) {
+  const Tensor rows = this->random({4, 19}, 1);
+  const std::int64_t words[] = {2, 0, 2, 1};
+  for (const Isa isa : usable_isas()) {
+    Tensor table = at::zeros({3, 19}, this->options);
+    dense_kernel<TypeParam>(isa).scatter_rows(4, words, this->data(rows), 19, TypeParam(0.5),
+                                              this->data(table));
+    EXPECT_LT(deviation(table * 2, at::stack({rows[1], rows[3], rows[0] + rows[2]})), this->kBound);
+  }
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
 #include "kernel/scan.h"
 #include "support/golden.h"
 

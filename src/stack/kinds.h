@@ -10,16 +10,40 @@ StackKind stratification_stack();
 StackKind nondeterministic_stack();
 StackKind vector_nondeterministic_stack();
 
-// An affine layer of a stack's action interface: weight rows x H, bias rows.
+// An affine layer of a stack's action interface: weight rows x H, bias rows or undefined.
 struct ActionLayer {
   Tensor weight, bias;
   Tensor operator()(const Tensor& hidden) const { return at::linear(hidden, weight, bias); }
+  Tensor bias_or_zero() const {
+    return bias.defined() ? bias : at::zeros({weight.size(0)}, weight.options());
+  }
 };
 
 // Weight Xavier uniform with `gain`, bias U(-0.1, 0.1); appended to `parameters` as
 // {name}_weight and {name}_bias.
 ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double gain,
-                              const ModuleContext& context, ParameterList& parameters);
+                              const ModuleContext& context, ParameterList& parameters,
+                              bool bias = true);
+
+// The layer of the pushed vector where it can be a sigmoid or nothing more than linear, with the
+// options `bias` (of all action layers) and `vector`.
+class PushedVector {
+ public:
+  PushedVector(const Json& options, std::int64_t size, const ModuleContext& context,
+               ParameterList& parameters)
+      : layer_(make_action_layer("vector", size, 1.0, context, parameters, options["bias"])),
+        sigmoid_(options["vector"] == "sigmoid") {}
+  Tensor operator()(const Tensor& hidden) const {
+    return sigmoid_ ? layer_(hidden).sigmoid() : layer_(hidden);
+  }
+  const ActionLayer& layer() const { return layer_; }
+  bool sigmoid() const { return sigmoid_; }
+
+ private:
+  ActionLayer layer_;
+  bool sigmoid_;
+};
+std::vector<OptionSpec> pushed_vector_options();
 
 // The named input of simulate(), checked for its shape; -1 in `shape` matches any size.
 const Tensor& simulate_input(std::string_view kind, const NamedTensors& inputs,

@@ -29,7 +29,17 @@
 //   factor P (M still comes from P),
 // and sum_{i,a} V[i->j][a->b] is the expected vector of the top element given top b at node j.
 //
-// Cost O(Q C^2 n^3) time, O(C^2 n^2) memory for each sequence.
+// Limited memory (2022, 2023): with a window D, node j keeps the inner weights from nodes i >= j -
+// D alone, gamma[i->j] = 0 for older i, so that
+//   alpha_j[b] = sum_{j-D <= i < j, a} alpha_i[a] gamma[i->j][a->b].
+// Dividing by the forward weights telescopes as before: the recurrence above holds with every i and
+// k limited to nodes >= j - D, and P sums to one over the nodes that are kept. What lies deeper in
+// the stack than the window reaches is lost with the runs that would need it. In the numbering of
+// the papers node j is time j - 1, and the initial bottom was pushed at time -1. A step from p
+// needs the edges between nodes p+1-D .. p: (D-1)^2 of them are carried, however long the sequence.
+//
+// Cost O(Q C^2 n^3) time, O(C^2 n^2) memory for each sequence; with a window O(Q C^2 D^2) a step
+// and O(C^2 D^2).
 #pragma once
 #include "stack/stack.h"
 
@@ -40,37 +50,40 @@ struct NondeterministicShape {
   bool reexposed = false;     // bottom = 'reexposed'
   bool state_symbol = false;  // reading = 'state_symbol'
   std::int64_t vector = 0;    // m of the vector stack
+  std::int64_t window = 0;    // D; 0: unlimited
 
   std::int64_t configurations() const { return states * symbols; }
   std::int64_t actions() const { return 2 * configurations() + states; }
   std::int64_t reading_size() const { return state_symbol ? configurations() : symbols; }
 };
 
-// states, symbols, reading, bottom.
+// states, symbols, reading, bottom, window.
 std::vector<OptionSpec> nondeterministic_shape_options();
 NondeterministicShape nondeterministic_shape(const Json& options);
 
 // u : B x C -> reading : B x R
 Tensor reading_of_forward_weights(const Tensor& forward, const NondeterministicShape& shape);
 
-// The stack automaton after some steps, as plain tensors.
+// What later steps can see of the stack automaton, as plain tensors. The nodes that are kept are
+// l .. p, p the newest.
 struct StackAutomaton {
-  // edges[j] : B x (1 + m)*(steps + 2) x C x C (channel and node i, a, b): P[.->j], and V[.->j]
-  // for each number of the vector.
-  std::vector<Tensor> edges;
-  std::vector<Tensor> forward;  // forward[j] = u_j : B x C
+  // [., channel, i, k] is P[l+i -> l+1+k], then V for each number of the vector; zero for i > k.
+  Tensor edges;    // B x (1+m) x (p-l) x (p-l) x C x C (a, b)
+  Tensor forward;  // u_p : B x C
+  Tensor vectors;  // B x m x C, the expected vector of the top element given top b
 };
 
 // bottom : B x m, the vector of the initial bottom symbol; only for a vector stack.
 StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_t batch,
-                                 std::int64_t steps, at::TensorOptions options,
-                                 const Tensor& bottom = {});
+                                 at::TensorOptions options, const Tensor& bottom = {});
 // weights : B x C x W, non-negative; vector : B x m, pushed by every push.
 StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
                               const Tensor& weights, const Tensor& vector = {});
+StackAutomaton detached(const StackAutomaton& automaton);
+std::size_t automaton_bytes(const StackAutomaton& automaton);
 // The expected vector of the top element for each configuration, times the configuration's forward
-// weight : B x C*m.
-Tensor vector_reading(const NondeterministicShape& shape, const StackAutomaton& automaton);
+// weight : B x C*m. The initial bottom is read at first even where it can never be seen again.
+Tensor vector_reading(const StackAutomaton& automaton);
 // exp(log_weights) up to a common factor of the step, such that the largest weight out of a
 // configuration that can be reached is 1.
 Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward);

@@ -13,7 +13,11 @@ std::vector<OptionSpec> nondeterministic_shape_options() {
       text_option("bottom", "original",
                   "whether the initial bottom symbol can be seen again: never (2020 paper) or "
                   "reexposed by a pop (2023)",
-                  {"original", "reexposed"})};
+                  {"original", "reexposed"}),
+      integer_option("window", 0,
+                     "steps back that the stack can see; 0: all of them, with memory and time that "
+                     "grow with the string",
+                     0)};
 }
 
 NondeterministicShape nondeterministic_shape(const Json& options) {
@@ -21,7 +25,8 @@ NondeterministicShape nondeterministic_shape(const Json& options) {
   shape.states = options["states"];
   shape.symbols = options["symbols"];
   shape.reexposed = options["bottom"] == "reexposed";
-  shape.state_symbol = options["reading"] == "state_symbol";
+  shape.state_symbol = options.value("reading", "state_symbol") == "state_symbol";
+  shape.window = options["window"];
   return shape;
 }
 
@@ -31,67 +36,86 @@ Tensor reading_of_forward_weights(const Tensor& forward, const NondeterministicS
 }
 
 StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_t batch,
-                                 std::int64_t steps, at::TensorOptions options,
-                                 const Tensor& bottom) {
-  const auto size = shape.configurations(), nodes = steps + 2;
-  const Tensor none = at::zeros({batch, (1 + shape.vector) * nodes, size, size}, options);
-  Tensor start = at::zeros({batch, size}, options);
-  start.select(1, 0).fill_(1);
-  StackAutomaton automaton{{none, none}, {start, start}};
-  if (!shape.reexposed) return automaton;
-  // The edge 0 -> 1: probability 1, and the bottom's vector.
+                                 at::TensorOptions options, const Tensor& bottom) {
+  const auto size = shape.configurations(), channels = 1 + shape.vector;
+  // The edge 0 -> 1, unless it is in no sum or the next step's window ends before it.
+  const bool edge = shape.reexposed && shape.window != 1;
+  const auto nodes = edge ? 1 : 0;
+  StackAutomaton automaton{at::zeros({batch, channels, nodes, nodes, size, size}, options),
+                           at::zeros({batch, size}, options),
+                           at::zeros({batch, shape.vector, size}, options)};
+  automaton.forward.select(1, 0).fill_(1);
+  Tensor corner = at::zeros({size, size}, options);
+  corner[0][0].fill_(1);
   const Tensor one = at::ones({batch, 1}, options);
-  const Tensor channels = bottom.defined() ? at::cat({one, bottom}, 1) : one;  // B x (1 + m)
-  Tensor corner = at::zeros({nodes, size, size}, options);
-  corner[0][0][0].fill_(1);
-  automaton.edges[1] = (channels.view({batch, -1, 1, 1, 1}) * corner).flatten(1, 2);
+  const Tensor values = bottom.defined() ? at::cat({one, bottom}, 1) : one;  // B x (1 + m)
+  if (edge) automaton.edges = values.view({batch, channels, 1, 1, 1, 1}) * corner;
+  if (bottom.defined()) automaton.vectors = bottom.unsqueeze(2) * corner[0];
   return automaton;
 }
 
 StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAutomaton& automaton,
                               const Tensor& weights, const Tensor& vector) {
   const auto batch = weights.size(0), size = shape.configurations();
-  const auto states = shape.states, symbols = shape.symbols;
-  const auto p = static_cast<std::int64_t>(automaton.edges.size()) - 1;  // the node we come from
-  const Tensor& edges = automaton.edges.back();  // B x K*N x C x C, K channels, N nodes
-  const auto nodes = edges.size(1) / (1 + shape.vector);
-  const Tensor weighted = automaton.forward.back().unsqueeze(2) * weights;
+  const auto states = shape.states, symbols = shape.symbols, channels = 1 + shape.vector;
+  const Tensor& edges = automaton.edges;
+  const auto nodes = edges.size(2);  // l .. p-1
+  const Tensor weighted = automaton.forward.unsqueeze(2) * weights;
   const Tensor push = weighted.narrow(2, 0, size);          // B x a x (r,y)
   const Tensor replace = weighted.narrow(2, size, size);    // B x c x (r,y)
   const Tensor pop = weighted.narrow(2, 2 * size, states);  // B x c x r
 
-  Tensor pushed = push.unsqueeze(1);  // B x K x C x C
-  if (vector.defined()) pushed = at::cat({pushed, vector.unsqueeze(2).unsqueeze(3) * pushed}, 1);
-  Tensor numerators =
-      at::einsum("biac,bcd->biad", {edges, replace}) +
-      at::constant_pad_nd(pushed.unsqueeze(2), {0, 0, 0, 0, p, nodes - p - 1}).flatten(1, 2);
-  if (p >= 2) {
-    // upper[k - 1] = P and V[.->k], 1 <= k < p : B x (p-1) x K*N x C x Q x S (node i, a, t, y)
-    const std::vector<Tensor> inner(automaton.edges.begin() + 1, automaton.edges.end() - 1);
-    const Tensor upper = at::stack(inner, 1).view({batch, p - 1, -1, size, states, symbols});
-    const Tensor popped = at::einsum("bkac,bcr->bkar", {edges.narrow(1, 1, p - 1), pop})
-                              .view({batch, p - 1, states, symbols, states});  // M[k][(t,y)->r]
-    numerators =
-        numerators +
-        at::einsum("bkiaty,bktyr->biary", {upper, popped}).reshape({batch, -1, size, size});
+  Tensor pushed = push.reshape({batch, 1, 1, size, size});  // N[p->j] : B x (1+m) x 1 x C x C
+  if (vector.defined()) pushed = at::cat({pushed, vector.view({batch, -1, 1, 1, 1}) * pushed}, 1);
+  Tensor numerators = pushed;
+  if (nodes > 0) {
+    const Tensor last = edges.select(3, nodes - 1);  // P[.->p], V[.->p]
+    Tensor older = at::einsum("bmiac,bcd->bmiad", {last, replace});
+    if (nodes > 1) {
+      // upper[k] = P and V[.->l+1+k], M[k] for l+1+k < p
+      const Tensor upper = edges.narrow(3, 0, nodes - 1)
+                               .reshape({batch, channels, nodes, nodes - 1, size, states, symbols});
+      const Tensor popped =
+          at::einsum("bkac,bcr->bkar", {last.select(1, 0).narrow(1, 1, nodes - 1), pop})
+              .reshape({batch, nodes - 1, states, symbols, states});  // M[k][(t,y)->r]
+      older = older + at::einsum("bmikaty,bktyr->bmiary", {upper, popped})
+                          .reshape({batch, channels, nodes, size, size});
+    }
+    numerators = at::cat({older, pushed}, 2);  // B x (1+m) x (p-l+1) x C x C
   }
-  const Tensor mass = numerators.narrow(1, 0, nodes).sum(c10::IntArrayRef{1, 2});  // z_j : B x C
+  const Tensor mass = numerators.select(1, 0).sum(c10::IntArrayRef{1, 2});  // z_j : B x C
   const Tensor total = mass.sum(1, true);
-  StackAutomaton next = automaton;
-  next.forward.push_back(mass / at::where(total > 0, total, at::ones_like(total)));
   const Tensor divisor = at::where(mass > 0, mass, at::ones_like(mass));
-  next.edges.push_back(numerators / divisor.unsqueeze(1).unsqueeze(1));
+  const Tensor column = numerators / divisor.view({batch, 1, 1, 1, size});
+
+  StackAutomaton next;
+  next.forward = mass / at::where(total > 0, total, at::ones_like(total));
+  next.vectors = column.narrow(1, 1, shape.vector).sum(c10::IntArrayRef{2, 3});
+  // The next step's window keeps window - 1 of these nodes.
+  const auto kept =
+      shape.window == 0 ? nodes + 1 : std::min<std::int64_t>(nodes + 1, shape.window - 1);
+  const auto dropped = nodes + 1 - kept;
+  const Tensor fresh = column.narrow(2, dropped, kept).unsqueeze(3);
+  if (kept > 1) {
+    const Tensor old = edges.narrow(2, dropped, kept - 1).narrow(3, dropped, kept - 1);
+    next.edges = at::cat({at::constant_pad_nd(old, {0, 0, 0, 0, 0, 0, 0, 1}), fresh}, 3);
+  } else {
+    next.edges = fresh.narrow(3, 0, kept);
+  }
   return next;
 }
 
-Tensor vector_reading(const NondeterministicShape& shape, const StackAutomaton& automaton) {
-  const auto size = shape.configurations();
-  const Tensor& edges = automaton.edges.back();
-  const auto nodes = edges.size(1) / (1 + shape.vector);
-  const Tensor expected = edges.narrow(1, nodes, shape.vector * nodes)
-                              .reshape({edges.size(0), shape.vector, nodes * size, size})
-                              .sum(2);  // B x m x C
-  return (expected * automaton.forward.back().unsqueeze(1)).transpose(1, 2).flatten(1, 2);
+StackAutomaton detached(const StackAutomaton& automaton) {
+  return {automaton.edges.detach(), automaton.forward.detach(), automaton.vectors.detach()};
+}
+
+std::size_t automaton_bytes(const StackAutomaton& automaton) {
+  return tensor_bytes(automaton.edges) + tensor_bytes(automaton.forward) +
+         tensor_bytes(automaton.vectors);
+}
+
+Tensor vector_reading(const StackAutomaton& automaton) {
+  return (automaton.vectors * automaton.forward.unsqueeze(1)).transpose(1, 2).flatten(1, 2);
 }
 
 Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward) {

@@ -26,15 +26,18 @@ void exponentiate(const F* given, const F* forward, std::int64_t rows, std::int6
       used[c * columns + w] = forward[c] > 0 ? std::exp(given[c * columns + w] - shift) : F(0);
 }
 
-// What the gradient of u_j means for column j : C. The reading is u_j[b] a[b] / sum u_j[b'] a[b']
-// at a = 1, in the gauge-invariant forward weights a of the node.
+// In a fixed order that leaves independent additions to overlap.
 template <class F>
-std::vector<F> reading_gradient(const F* forward, const F* given, std::int64_t c) {
-  F mean = 0;
-  for (std::int64_t b = 0; b < c; ++b) mean += given[b] * forward[b];
-  std::vector<F> result(c);
-  for (std::int64_t b = 0; b < c; ++b) result[b] = forward[b] * (given[b] - mean);
-  return result;
+F sum_of(const F* values, std::int64_t count) {
+  constexpr int kLanes = 16;
+  F sums[kLanes] = {};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes)
+    for (int lane = 0; lane < kLanes; ++lane) sums[lane] += values[i + lane];
+  F total = 0;
+  for (; i < count; ++i) total += values[i];
+  for (const F sum : sums) total += sum;
+  return total;
 }
 
 // Sequences long enough to be worth a thread.
@@ -48,33 +51,76 @@ void for_each_sequence(std::int64_t batch, std::int64_t work,
 }  // namespace
 
 AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape, std::int64_t batch,
-                                 std::int64_t steps, at::TensorOptions options)
-    : shape_(shape), batch_(batch) {
-  size_ = {static_cast<int>(shape.states), static_cast<int>(shape.symbols), steps};
+                                 std::int64_t steps, at::TensorOptions options,
+                                 const Tensor& bottom)
+    : shape_(shape), batch_(batch), options_(options) {
+  set_steps(std::max<std::int64_t>(steps, 1));
+  // Nodes 0 and 1: state 0 with the bottom symbol on top.
+  columns_.narrow(1, 0, column_start_[2]).zero_();
+  forward_.narrow(1, 0, 2).zero_();
+  forward_.select(2, 0).narrow(1, 0, 2).fill_(1);
+  mass_.copy_(forward_);
+  if (shape.reexposed) columns_.select(1, column_start_[1]).fill_(1);
+  if (shape.vector == 0) return;
+  readings_.select(1, 1).zero_();
+  readings_.select(1, 1).narrow(1, 0, shape.vector).copy_(bottom.expand({batch, -1}));
+  for (std::int64_t k = 0; shape.reexposed && k < shape.vector; ++k)
+    columns_.select(1, column_start_[1] + (1 + k) * size_.configurations() * size_.row(1))
+        .copy_(bottom[k].expand({batch}));
+}
+
+// Room for so many steps; what is there already stays.
+void AutomatonMemory::set_steps(std::int64_t steps) {
+  const auto old_size = size_;
+  const auto old_nodes = columns_.defined() ? old_size.nodes() : 0;
+  size_ = {static_cast<int>(shape_.states), static_cast<int>(shape_.symbols), steps, shape_.vector};
+  column_start_.clear();
   std::int64_t start = 0;
   for (std::int64_t j = 0; j <= size_.nodes(); ++j) {
     column_start_.push_back(start);
     start += size_.column(j);
   }
-  const auto nodes = size_.nodes();
-  columns_ = at::empty({batch, column_start_.back()}, options);
-  forward_ = at::empty({batch, nodes, size_.configurations()}, options);
-  mass_ = at::empty_like(forward_);
-  popped_ = at::empty({batch, nodes * size_.popped_node()}, options);
-  // Nodes 0 and 1: state 0 with the bottom symbol on top.
-  columns_.narrow(1, 0, column_start_[2]).zero_();
-  if (shape.reexposed) columns_.select(1, column_start_[1]).fill_(1);
-  forward_.narrow(1, 0, 2).zero_();
-  forward_.select(2, 0).narrow(1, 0, 2).fill_(1);
+  const auto extended = [&](Tensor& tensor, at::IntArrayRef shape) {
+    const Tensor old = std::exchange(tensor, at::empty(shape, options_));
+    if (!old.defined()) return;
+    Tensor part = tensor;
+    for (std::int64_t d = 1; d < old.dim(); ++d) part = part.narrow(d, 0, old.size(d));
+    part.copy_(old);
+  };
+  const auto nodes = size_.nodes(), c = size_.configurations();
+  extended(columns_, {batch_, column_start_.back()});
+  extended(forward_, {batch_, nodes, c});
+  extended(mass_, {batch_, nodes, c});
+  extended(readings_, {batch_, nodes, c * shape_.vector});
+  // Rows of pop factors are as long as there are nodes.
+  if (old_nodes > 0)
+    popped_ = popped_.view({batch_, old_nodes, shape_.states, old_size.popped_row()});
+  extended(popped_, {batch_, nodes, shape_.states, size_.popped_row()});
+  popped_ = popped_.view({batch_, nodes * size_.popped_node()});
+  numerators_ = forward_gradients_ = Tensor();
+  next_backward_ = 0;
 }
 
 AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
   auto other = c10::make_intrusive<AutomatonMemory>(*this);
-  for (Tensor* tensor : {&other->columns_, &other->forward_, &other->mass_, &other->popped_})
+  for (Tensor* tensor :
+       {&other->columns_, &other->forward_, &other->mass_, &other->popped_, &other->readings_})
     *tensor = tensor->clone();
   other->head_ = node;
   other->numerators_ = other->forward_gradients_ = Tensor();
   return other;
+}
+
+std::size_t AutomatonMemory::bytes() const {
+  std::size_t total = 0;
+  for (const Tensor* tensor :
+       {&columns_, &forward_, &mass_, &popped_, &readings_, &numerators_, &forward_gradients_})
+    total += tensor_bytes(*tensor);
+  return total;
+}
+
+Tensor AutomatonMemory::reading(std::int64_t node) const {
+  return (shape_.vector > 0 ? readings_ : forward_).select(1, node);
 }
 
 template <class F>
@@ -99,93 +145,152 @@ void AutomatonMemory::begin_backward(std::int64_t last) {
 }
 
 template <class F>
-void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given, F* used,
-                               bool logs) const {
+void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given, const F* vector,
+                               F* used, bool logs) const {
   const auto m = memory<F>(b);
   const auto kernel = nondeterministic_kernel<F>(current_isa(), size_.states, size_.symbols);
-  const auto c = size_.configurations();
+  const auto c = size_.configurations(), row = size_.row(node);
   if (logs) exponentiate(given, m.forward + (node - 1) * c, c, size_.actions(), used);
-  kernel.step(m, node, used, nullptr);
+  kernel.step(m, node, used, vector);
+  if (shape_.vector == 0) return;
+  F* reading = readings_.data_ptr<F>() + b * readings_.stride(0) + node * readings_.stride(1);
+  const F* rows = m.columns + column_start_[node] + c * row;
+  for (std::int64_t k = 0; k < shape_.vector; ++k)
+    for (std::int64_t x = 0; x < c; ++x)
+      reading[x * shape_.vector + k] =
+          m.forward[node * c + x] * sum_of(rows + (k * c + x) * row, row);
 }
 
-Tensor AutomatonMemory::step(const Tensor& weights, bool logs) {
+// What the gradient of a reading means for the rows of column j, (1 + m) x C. Readings depend on
+// the gauge-invariant forward weights a[j] = 1 and a[i] by
+//   u_j[b] a[j][b] / sum_b' u_j[b'] a[j][b'],     a[j][b] = sum_{i,a} a[i][a] P[i->j][a->b],
+// those of a vector stack by u_j[b] sum_{i,a} a[i][a] V[i->j][a->b] / sum_b' u_j[b'] a[j][b'].
+template <class F>
+std::vector<F> AutomatonMemory::row_gradients(std::int64_t b, std::int64_t node,
+                                              const F* given) const {
+  const auto c = size_.configurations(), m = shape_.vector, width = m > 0 ? c * m : c;
+  const F* u = memory<F>(b).forward + node * c;
+  const Tensor& read = m > 0 ? readings_ : forward_;
+  const F* reading = read.data_ptr<F>() + b * read.stride(0) + node * read.stride(1);
+  F mean = 0;
+  for (std::int64_t i = 0; i < width; ++i) mean += given[i] * reading[i];
+  std::vector<F> rows((1 + m) * c);
+  for (std::int64_t x = 0; x < c; ++x) {
+    rows[x] = u[x] * ((m > 0 ? F(0) : given[x]) - mean);
+    for (std::int64_t k = 0; k < m; ++k) rows[(1 + k) * c + x] = u[x] * given[x * m + k];
+  }
+  return rows;
+}
+
+template <class F>
+void AutomatonMemory::step_back_one(std::int64_t b, std::int64_t node, const F* weights,
+                                    const F* vector, const F* reading_gradient, F* weight_gradient,
+                                    F* vector_gradient) const {
+  const auto kernel = nondeterministic_kernel<F>(current_isa(), size_.states, size_.symbols);
+  const auto rows = row_gradients(b, node, reading_gradient);
+  kernel.step_backward(memory<F>(b), node, last_backward_, weights, vector, rows.data(),
+                       weight_gradient, vector_gradient);
+}
+
+Tensor AutomatonMemory::step(const Tensor& weights, const Tensor& vectors, bool logs) {
+  if (head_ + 1 == size_.nodes()) set_steps(2 * size_.steps);
   const auto node = ++head_;
   const auto row = size_.configurations() * size_.actions();
   const Tensor used = logs ? at::empty_like(weights) : weights;
   AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
     const auto* given = weights.data_ptr<scalar_t>();
+    const auto* pushed = vectors.data_ptr<scalar_t>();
     auto* out = used.data_ptr<scalar_t>();
     for_each_sequence(batch_, node * node * row / 2, [&](std::int64_t b) {
-      step_one<scalar_t>(b, node, given + b * row, out + b * row, logs);
+      step_one<scalar_t>(b, node, given + b * row, pushed + b * shape_.vector, out + b * row, logs);
     });
   });
   return used;
 }
 
-Tensor AutomatonMemory::step_backward(std::int64_t node, const Tensor& weights,
-                                      const Tensor& forward_gradient) {
+AutomatonMemory::Gradients AutomatonMemory::step_backward(std::int64_t node, const Tensor& weights,
+                                                          const Tensor& vectors,
+                                                          const Tensor& reading_gradient) {
   // The engine goes from node to node; any other order is a new pass over the graph.
-  if (node != next_backward_) begin_backward(node);
+  if (node != next_backward_ || cuts_.contains(node)) begin_backward(node);
   next_backward_ = node - 1;
-  const Tensor gradient = at::empty_like(weights);
-  const Tensor given = forward_gradient.contiguous();
-  const auto c = size_.configurations(), row = c * size_.actions();
+  const Gradients gradients{at::empty_like(weights), at::empty_like(vectors)};
+  const Tensor given = reading_gradient.contiguous();
+  const auto row = size_.configurations() * size_.actions(), read = given.size(1);
   AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
-    const auto kernel =
-        nondeterministic_kernel<scalar_t>(current_isa(), size_.states, size_.symbols);
     for_each_sequence(batch_, node * node * row, [&](std::int64_t b) {
-      const auto m = memory<scalar_t>(b);
-      const auto reading =
-          reading_gradient(m.forward + node * c, given.data_ptr<scalar_t>() + b * c, c);
-      kernel.step_backward(m, node, last_backward_, weights.data_ptr<scalar_t>() + b * row, nullptr,
-                           reading.data(), gradient.data_ptr<scalar_t>() + b * row, nullptr);
+      step_back_one(b, node, weights.data_ptr<scalar_t>() + b * row,
+                    vectors.data_ptr<scalar_t>() + b * shape_.vector,
+                    given.data_ptr<scalar_t>() + b * read,
+                    gradients.weights.data_ptr<scalar_t>() + b * row,
+                    gradients.vectors.data_ptr<scalar_t>() + b * shape_.vector);
     });
   });
-  return gradient;
+  return gradients;
 }
 
-Tensor AutomatonMemory::scan(const Tensor& weights, bool logs) {
-  const auto steps = size_.steps, row = size_.configurations() * size_.actions();
+Tensor AutomatonMemory::scan(const Tensor& weights, const Tensor& vectors, bool logs) {
+  const auto steps = weights.size(1), row = size_.configurations() * size_.actions();
   const Tensor used = logs ? at::empty_like(weights) : weights;
   AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
     const auto* given = weights.data_ptr<scalar_t>();
+    const auto* pushed = vectors.data_ptr<scalar_t>();
     auto* out = used.data_ptr<scalar_t>();
     parallel_for(batch_, [&](std::int64_t b) {
-      for (std::int64_t t = 0; t < steps; ++t) {
-        const auto at_step = (b * steps + t) * row;
-        step_one<scalar_t>(b, t + 2, given + at_step, out + at_step, logs);
-      }
+      for (std::int64_t t = b * steps; t < (b + 1) * steps; ++t)
+        step_one<scalar_t>(b, t - b * steps + 2, given + t * row, pushed + t * shape_.vector,
+                           out + t * row, logs);
     });
   });
   head_ = steps + 1;
   return used;
 }
 
-Tensor AutomatonMemory::scan_backward(const Tensor& weights, const Tensor& forward_gradients) {
+AutomatonMemory::Gradients AutomatonMemory::scan_backward(const Tensor& weights,
+                                                          const Tensor& vectors,
+                                                          const Tensor& reading_gradients) {
   begin_backward(head_);
-  const auto steps = size_.steps, c = size_.configurations(), row = c * size_.actions();
-  const Tensor gradient = at::empty_like(weights);
+  next_backward_ = 1;
+  const auto steps = weights.size(1), row = size_.configurations() * size_.actions();
+  const auto read = reading_gradients.size(2);
+  const Gradients gradients{at::empty_like(weights), at::empty_like(vectors)};
   AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
-    const auto kernel =
-        nondeterministic_kernel<scalar_t>(current_isa(), size_.states, size_.symbols);
     parallel_for(batch_, [&](std::int64_t b) {
-      const auto m = memory<scalar_t>(b);
-      for (std::int64_t t = steps; t-- > 0;) {
-        const auto at_step = (b * steps + t) * row;
-        const auto reading = reading_gradient(
-            m.forward + (t + 2) * c,
-            forward_gradients.data_ptr<scalar_t>() + (b * (steps + 1) + t + 1) * c, c);
-        kernel.step_backward(m, t + 2, steps + 1, weights.data_ptr<scalar_t>() + at_step, nullptr,
-                             reading.data(), gradient.data_ptr<scalar_t>() + at_step, nullptr);
-      }
+      for (std::int64_t t = (b + 1) * steps; t-- > b * steps;)
+        step_back_one(b, t - b * steps + 2, weights.data_ptr<scalar_t>() + t * row,
+                      vectors.data_ptr<scalar_t>() + t * shape_.vector,
+                      reading_gradients.data_ptr<scalar_t>() + (t + b + 1) * read,
+                      gradients.weights.data_ptr<scalar_t>() + t * row,
+                      gradients.vectors.data_ptr<scalar_t>() + t * shape_.vector);
     });
   });
-  return gradient;
+  return gradients;
 }
 
-bool has_fast_automaton(const at::TensorOptions& options) {
+Tensor AutomatonMemory::bottom_gradient(const Tensor& first_reading_gradient) {
+  const auto m = shape_.vector, c = size_.configurations();
+  const Tensor given = first_reading_gradient.contiguous();
+  if (!shape_.reexposed) return given.narrow(1, 0, m).sum(0);
+  if (next_backward_ != 1 || cuts_.contains(1)) begin_backward(1);
+  next_backward_ = 0;
+  AT_DISPATCH_FLOATING_TYPES(given.scalar_type(), "nondeterministic", [&] {
+    const auto kernel =
+        nondeterministic_kernel<scalar_t>(current_isa(), size_.states, size_.symbols);
+    for (std::int64_t b = 0; b < batch_; ++b)
+      kernel.finish_backward(
+          memory<scalar_t>(b), last_backward_,
+          row_gradients(b, 1, given.data_ptr<scalar_t>() + b * given.size(1)).data());
+  });
+  const auto row = size_.row(1);
+  const Tensor first = numerators_.narrow(1, column_start_[1], size_.column(1))
+                           .view({batch_, 1 + m, c * row});  // entry 0: bottom above bottom
+  return first.select(2, 0).narrow(1, 1, m).sum(0);
+}
+
+bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options) {
   const auto dtype = c10::typeMetaToScalarType(options.dtype());
-  return options.device().is_cpu() && (dtype == at::kFloat || dtype == at::kDouble);
+  return shape.window == 0 && shape.vector <= kMaxNondeterministicChannels &&
+         options.device().is_cpu() && (dtype == at::kFloat || dtype == at::kDouble);
 }
 
 namespace {
@@ -195,57 +300,93 @@ AutomatonMemoryPtr memory_of(AutogradContext* context) {
       context->saved_data["memory"].toCapsule());
 }
 
+struct FastBegin : torch::autograd::Function<FastBegin> {
+  static Tensor forward(AutogradContext* context, const Tensor&, const AutomatonMemoryPtr& memory) {
+    context->saved_data["memory"] = c10::IValue::make_capsule(memory);
+    return memory->reading(1).clone();
+  }
+  static variable_list backward(AutogradContext* context, variable_list gradients) {
+    return {memory_of(context)->bottom_gradient(gradients[0]), Variable()};
+  }
+};
+
 struct FastStep : torch::autograd::Function<FastStep> {
-  static Tensor forward(AutogradContext* context, const Tensor& weights, const Tensor&,
-                        const AutomatonMemoryPtr& memory, bool logs) {
+  static Tensor forward(AutogradContext* context, const Tensor& weights, const Tensor& vectors,
+                        const Tensor&, const AutomatonMemoryPtr& memory, bool logs) {
     at::AutoDispatchBelowADInplaceOrView guard;
-    const Tensor used = memory->step(weights.contiguous(), logs);
+    const Tensor pushed = vectors.contiguous();
+    const Tensor used = memory->step(weights.contiguous(), pushed, logs);
     context->saved_data["memory"] = c10::IValue::make_capsule(memory);
     context->saved_data["node"] = memory->head();
     context->saved_data["logs"] = logs;
-    context->save_for_backward({used});
-    return memory->forward(memory->head()).clone();
+    context->save_for_backward({used, pushed});
+    return memory->reading(memory->head()).clone();
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const Tensor used = context->get_saved_variables()[0];
-    Tensor gradient =
-        memory_of(context)->step_backward(context->saved_data["node"].toInt(), used, gradients[0]);
-    if (context->saved_data["logs"].toBool()) gradient = gradient * used;
-    return {gradient, Variable(), Variable(), Variable()};
+    const auto saved = context->get_saved_variables();
+    auto [weights, vectors] = memory_of(context)->step_backward(context->saved_data["node"].toInt(),
+                                                                saved[0], saved[1], gradients[0]);
+    if (context->saved_data["logs"].toBool()) weights = weights * saved[0];
+    return {weights, vectors, Variable(), Variable(), Variable()};
   }
 };
 
 struct FastScan : torch::autograd::Function<FastScan> {
-  static Tensor forward(AutogradContext* context, const Tensor& weights,
-                        const NondeterministicShape& shape, bool logs) {
+  static Tensor forward(AutogradContext* context, const Tensor& weights, const Tensor& vectors,
+                        const Tensor& bottom, const NondeterministicShape& shape, bool logs) {
     at::AutoDispatchBelowADInplaceOrView guard;
     const auto batch = weights.size(0), steps = weights.size(1);
-    auto memory = c10::make_intrusive<AutomatonMemory>(shape, batch, steps, weights.options());
-    const Tensor used = memory->scan(weights.contiguous(), logs);
-    std::vector<Tensor> forward;
-    for (std::int64_t node = 1; node <= steps + 1; ++node) forward.push_back(memory->forward(node));
+    auto memory =
+        c10::make_intrusive<AutomatonMemory>(shape, batch, steps, weights.options(), bottom);
+    const Tensor pushed = vectors.contiguous();
+    const Tensor used = memory->scan(weights.contiguous(), pushed, logs);
+    std::vector<Tensor> readings;
+    for (std::int64_t node = 1; node <= steps + 1; ++node)
+      readings.push_back(memory->reading(node));
     context->saved_data["memory"] = c10::IValue::make_capsule(memory);
     context->saved_data["logs"] = logs;
-    context->save_for_backward({used});
-    return at::stack(forward, 1);
+    context->saved_data["vector"] = shape.vector > 0;
+    context->save_for_backward({used, pushed});
+    return at::stack(readings, 1);
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const Tensor used = context->get_saved_variables()[0];
-    Tensor gradient = memory_of(context)->scan_backward(used, gradients[0].contiguous());
-    if (context->saved_data["logs"].toBool()) gradient = gradient * used;
-    return {gradient, Variable(), Variable()};
+    const auto saved = context->get_saved_variables();
+    const auto memory = memory_of(context);
+    const Tensor given = gradients[0].contiguous();
+    auto [weights, vectors] = memory->scan_backward(saved[0], saved[1], given);
+    if (context->saved_data["logs"].toBool()) weights = weights * saved[0];
+    Tensor bottom;
+    if (context->saved_data["vector"].toBool())
+      bottom = memory->bottom_gradient(given.select(1, 0));
+    return {weights, vectors, bottom, Variable(), Variable()};
   }
 };
 
-}  // namespace
-
-Tensor fast_step(const AutomatonMemoryPtr& memory, const Tensor& weights, const Tensor& previous,
-                 bool logs) {
-  return FastStep::apply(weights, previous, memory, logs);
+Tensor or_empty(const Tensor& tensor, const at::TensorOptions& options) {
+  return tensor.defined() ? tensor : at::empty({0}, options);
 }
 
-Tensor fast_scan(const NondeterministicShape& shape, const Tensor& weights, bool logs) {
-  return FastScan::apply(weights, shape, logs);
+}  // namespace
+
+std::pair<AutomatonMemoryPtr, Tensor> fast_begin(const NondeterministicShape& shape,
+                                                 std::int64_t batch, std::int64_t steps,
+                                                 at::TensorOptions options, const Tensor& bottom) {
+  auto memory = c10::make_intrusive<AutomatonMemory>(shape, batch, steps, options,
+                                                     bottom.defined() ? bottom.detach() : Tensor());
+  const Tensor reading = FastBegin::apply(or_empty(bottom, options), memory);
+  return {std::move(memory), reading};
+}
+
+Tensor fast_step(const AutomatonMemoryPtr& memory, const Tensor& weights, const Tensor& vectors,
+                 const Tensor& previous, bool logs) {
+  if (!previous.requires_grad()) memory->cut();
+  return FastStep::apply(weights, or_empty(vectors, weights.options()), previous, memory, logs);
+}
+
+Tensor fast_scan(const NondeterministicShape& shape, const Tensor& weights, bool logs,
+                 const Tensor& vectors, const Tensor& bottom) {
+  return FastScan::apply(weights, or_empty(vectors, weights.options()),
+                         or_empty(bottom, weights.options()), shape, logs);
 }
 
 }  // namespace pushdown

@@ -1,6 +1,9 @@
 // The fast twin of step_automaton(): the loops of kernel/nondeterministic.h with gradients, on CPU
-// in float32 and float64.
+// in float32 and float64, without a window. What is read of a node is u_j : B x C, or of a vector
+// stack what vector_reading() gives : B x C*m; here R is the size of either.
 #pragma once
+#include <set>
+
 #include "kernel/nondeterministic.h"
 #include "stack/nondeterministic.h"
 
@@ -10,42 +13,63 @@ namespace pushdown {
 // that has been made, and a step from an older node works on a copy.
 class AutomatonMemory : public torch::CustomClassHolder {
  public:
+  // `steps`: how many are expected; the memory grows when more come. bottom : m, of a vector stack.
   AutomatonMemory(const NondeterministicShape& shape, std::int64_t batch, std::int64_t steps,
-                  at::TensorOptions options);
+                  at::TensorOptions options, const Tensor& bottom = {});
   // A copy that ends at `node`, to go on from there without touching this one.
   c10::intrusive_ptr<AutomatonMemory> rewound(std::int64_t node) const;
 
-  const NondeterministicShape& shape() const { return shape_; }
-  std::int64_t batch() const { return batch_; }
   std::int64_t head() const { return head_; }
-  // u_j : B x C, a view.
-  Tensor forward(std::int64_t node) const { return forward_.select(1, node); }
+  std::size_t bytes() const;
+  Tensor reading(std::int64_t node) const;  // B x R, a view
 
-  // Makes node j = head + 1. weights : B x C x W, contiguous; with `logs` their logarithms.
-  // Returns the weights that were used (see scaled_exponential), the same tensor without `logs`.
-  Tensor step(const Tensor& weights, bool logs);
-  // Gradient of the weights used for node j from that of u_j; from the last node to the first.
-  Tensor step_backward(std::int64_t node, const Tensor& weights, const Tensor& forward_gradient);
+  // Makes node j = head + 1. weights : B x C x W, contiguous; with `logs` their logarithms; vectors
+  // : B x m. Returns the weights that were used (see scaled_exponential), the same tensor without
+  // `logs`.
+  Tensor step(const Tensor& weights, const Tensor& vectors, bool logs);
+  // All steps of the sequences at once, each sequence on one thread. weights : B x n x C x W,
+  // vectors : B x n x m.
+  Tensor scan(const Tensor& weights, const Tensor& vectors, bool logs);
+  // The steps behind the head take everything up to it for constant.
+  void cut() { cuts_.insert(head_); }
 
-  // All steps of the sequences at once, each sequence on one thread. weights : B x n x C x W.
-  Tensor scan(const Tensor& weights, bool logs);
-  // forward_gradients : B x (n+1) x C (u_1 .. u_{n+1}) -> gradient of the weights used.
-  Tensor scan_backward(const Tensor& weights, const Tensor& forward_gradients);
+  // Of the weights used and of the vectors.
+  struct Gradients {
+    Tensor weights, vectors;
+  };
+  // From the gradient of node j's reading; from the last node to the first.
+  Gradients step_backward(std::int64_t node, const Tensor& weights, const Tensor& vectors,
+                          const Tensor& reading_gradient);
+  // reading_gradients : B x (n+1) x R, of the nodes 1 .. n+1.
+  Gradients scan_backward(const Tensor& weights, const Tensor& vectors,
+                          const Tensor& reading_gradients);
+  // Behind either: the gradient of the initial bottom's vector : m.
+  Tensor bottom_gradient(const Tensor& first_reading_gradient);
 
  private:
   template <class F>
   NondeterministicMemory<F> memory(std::int64_t sequence) const;
   template <class F>
-  void step_one(std::int64_t sequence, std::int64_t node, const F* given, F* used, bool logs) const;
+  void step_one(std::int64_t sequence, std::int64_t node, const F* given, const F* vector, F* used,
+                bool logs) const;
+  template <class F>
+  void step_back_one(std::int64_t sequence, std::int64_t node, const F* weights, const F* vector,
+                     const F* reading_gradient, F* weight_gradient, F* vector_gradient) const;
+  template <class F>
+  std::vector<F> row_gradients(std::int64_t sequence, std::int64_t node, const F* given) const;
+  void set_steps(std::int64_t steps);
   void begin_backward(std::int64_t last);
 
   NondeterministicShape shape_;
   NondeterministicSize size_;
   std::int64_t batch_;
+  at::TensorOptions options_;
   std::int64_t head_ = 1;
   std::vector<std::int64_t> column_start_;
   Tensor columns_, forward_, mass_, popped_;
+  Tensor readings_;  // B x nodes x R, of a vector stack
   Tensor numerators_, forward_gradients_;
+  std::set<std::int64_t> cuts_;
   std::int64_t next_backward_ = 0,
                last_backward_ = 0;  // where the backward pass is, where it began
 };
@@ -53,13 +77,20 @@ class AutomatonMemory : public torch::CustomClassHolder {
 using AutomatonMemoryPtr = c10::intrusive_ptr<AutomatonMemory>;
 
 // Whether there is a kernel for these tensors.
-bool has_fast_automaton(const at::TensorOptions& options);
+bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options);
 
-// One differentiable step: u of the next node, B x C. `previous` is the u that the last step
-// returned: it ties the backward steps into their order.
-Tensor fast_step(const AutomatonMemoryPtr& memory, const Tensor& weights, const Tensor& previous,
-                 bool logs);
-// All steps: u_1 .. u_{n+1} : B x (n+1) x C, differentiable in weights : B x n x C x W.
-Tensor fast_scan(const NondeterministicShape& shape, const Tensor& weights, bool logs);
+// A new memory and the reading of its node 1, differentiable in bottom : m (undefined unless the
+// stack has vectors).
+std::pair<AutomatonMemoryPtr, Tensor> fast_begin(const NondeterministicShape& shape,
+                                                 std::int64_t batch, std::int64_t steps,
+                                                 at::TensorOptions options, const Tensor& bottom);
+// One differentiable step: the reading of the next node, B x R. `previous` is the reading that the
+// last step returned: it ties the backward steps into their order.
+Tensor fast_step(const AutomatonMemoryPtr& memory, const Tensor& weights, const Tensor& vectors,
+                 const Tensor& previous, bool logs);
+// All steps: the readings of the nodes 1 .. n+1 : B x (n+1) x R, differentiable in weights :
+// B x n x C x W, vectors : B x n x m and bottom : m.
+Tensor fast_scan(const NondeterministicShape& shape, const Tensor& weights, bool logs,
+                 const Tensor& vectors = {}, const Tensor& bottom = {});
 
 }  // namespace pushdown

@@ -6,6 +6,8 @@ namespace {
 
 struct NoneState : StackState {
   Tensor reading;  // B x 0
+  StackStatePtr detached() const override { return std::make_shared<NoneState>(*this); }
+  std::size_t bytes() const override { return 0; }
 };
 
 class NoneStack : public Stack {

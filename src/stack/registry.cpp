@@ -20,6 +20,19 @@ StackPtr make_stack(const Json& options, const ModuleContext& context) {
   return row.make(resolved, context);
 }
 
+Tensor Stack::readings(const Tensor& hiddens) const {
+  auto state = initial(hiddens.size(0), hiddens.size(1));
+  std::vector<Tensor> all;
+  for (const Tensor& hidden : hiddens.unbind(1)) {
+    state = update(state, hidden);
+    all.push_back(reading(state));
+  }
+  return all.empty() ? at::empty({hiddens.size(0), 0, reading_size()}, hiddens.options())
+                     : at::stack(all, 1);
+}
+
+std::size_t tensor_bytes(const Tensor& tensor) { return tensor.defined() ? tensor.nbytes() : 0; }
+
 Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {
   constexpr auto kWhere = "stack.simulate";
   check(options.is_object() && options.contains("kind") && options["kind"].is_string(), kWhere,
@@ -46,12 +59,19 @@ Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {
 }
 
 ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double gain,
-                              const ModuleContext& context, ParameterList& parameters) {
-  ActionLayer layer{xavier_parameter(rows, context.input, gain, context),
-                    uniform_parameter({rows}, -0.1, 0.1, context)};
+                              const ModuleContext& context, ParameterList& parameters, bool bias) {
+  ActionLayer layer{xavier_parameter(rows, context.input, gain, context), {}};
   parameters.emplace_back(name + "_weight", layer.weight);
+  if (!bias) return layer;
+  layer.bias = uniform_parameter({rows}, -0.1, 0.1, context);
   parameters.emplace_back(name + "_bias", layer.bias);
   return layer;
+}
+
+std::vector<OptionSpec> pushed_vector_options() {
+  return {boolean_option("bias", true, "give the action layers a bias"),
+          text_option("vector", "sigmoid", "what the pushed vector is of its layer's values",
+                      {"sigmoid", "linear"})};
 }
 
 const Tensor& simulate_input(std::string_view kind, const NamedTensors& inputs,

@@ -20,8 +20,14 @@ namespace pushdown {
 class StackState {
  public:
   virtual ~StackState() = default;
+  // The same numbers, through which no gradient flows back.
+  virtual std::shared_ptr<const StackState> detached() const = 0;
+  // The size of its tensors.
+  virtual std::size_t bytes() const = 0;
 };
 using StackStatePtr = std::shared_ptr<const StackState>;
+
+std::size_t tensor_bytes(const Tensor& tensor);  // 0 for an undefined tensor
 
 // What the fused recurrence needs to know of a stack: its part of the shape, and its action layer
 // as one affine map, in the order of rows that kernel/scan_stacks.h expects.
@@ -36,11 +42,14 @@ class Stack {
   virtual ~Stack() = default;
 
   virtual std::int64_t reading_size() const = 0;
-  // The stack before any symbol was read. `length`: an upper bound on the updates to come.
+  // The stack before any symbol was read. `length`: how many updates are expected; more are
+  // possible.
   virtual StackStatePtr initial(std::int64_t batch, std::int64_t length) const = 0;
   // One step, driven by hidden : B x H.
   virtual StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const = 0;
   virtual Tensor reading(const StackStatePtr& state) const = 0;  // B x R
+  // The readings after each of n steps from the beginning: hiddens : B x n x H -> B x n x R.
+  virtual Tensor readings(const Tensor& hiddens) const;
 
   // A stack that is an automaton: the logarithms of the transition weights that `hidden` gives a
   // step, B x C x W (see nondeterministic.h). Undefined for any other stack.

@@ -16,6 +16,14 @@ namespace {
 struct Strata : StackState {
   Tensor vectors;    // B x t x m, bottom first
   Tensor strengths;  // B x t
+
+  StackStatePtr detached() const override {
+    auto copy = std::make_shared<Strata>();
+    copy->vectors = vectors.detach();
+    copy->strengths = strengths.detach();
+    return copy;
+  }
+  std::size_t bytes() const override { return tensor_bytes(vectors) + tensor_bytes(strengths); }
 };
 
 // sum_{j>i} s[j] for every i : B x t

@@ -21,8 +21,24 @@ Tensor superposition_step(const Tensor& cells, const Tensor& actions, const Tens
   return weight[0] * above + weight[1] * below + weight[2] * same;
 }
 
+// actions : B x n x 3, vectors : B x n x m -> the readings after 0 .. n steps : B x (n+1) x m
+Tensor superposition_readings(Tensor cells, const Tensor& actions, const Tensor& vectors) {
+  std::vector<Tensor> readings{cells.select(1, 0)};
+  for (std::int64_t t = 0; t < actions.size(1); ++t) {
+    cells = superposition_step(cells, actions.select(1, t), vectors.select(1, t));
+    readings.push_back(cells.select(1, 0));
+  }
+  return at::stack(readings, 1);
+}
+
 struct SuperpositionState : StackState {
   Tensor cells;  // B x D x m, top first
+
+  explicit SuperpositionState(Tensor given) : cells(std::move(given)) {}
+  StackStatePtr detached() const override {
+    return std::make_shared<SuperpositionState>(cells.detach());
+  }
+  std::size_t bytes() const override { return tensor_bytes(cells); }
 };
 
 class SuperpositionStack : public Stack {
@@ -30,49 +46,48 @@ class SuperpositionStack : public Stack {
   SuperpositionStack(const Json& options, const ModuleContext& context)
       : size_(options["size"]),
         options_(context.tensor_options),
-        action_(make_action_layer("action", 3, 1.0, context, parameters_)),
-        vector_(make_action_layer("vector", size_, 1.0, context, parameters_)) {}
+        action_(make_action_layer("action", 3, 1.0, context, parameters_, options["bias"])),
+        vector_(options, size_, context, parameters_) {}
 
   std::int64_t reading_size() const override { return size_; }
   StackStatePtr initial(std::int64_t batch, std::int64_t) const override {
-    auto state = std::make_shared<SuperpositionState>();
-    state->cells = at::zeros({batch, 1, size_}, options_);
-    return state;
+    return std::make_shared<SuperpositionState>(at::zeros({batch, 1, size_}, options_));
   }
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
-    auto next = std::make_shared<SuperpositionState>();
-    next->cells = superposition_step(static_cast<const SuperpositionState&>(*state).cells,
-                                     action_(hidden).softmax(1), vector_(hidden).sigmoid());
-    return next;
+    return std::make_shared<SuperpositionState>(
+        superposition_step(static_cast<const SuperpositionState&>(*state).cells,
+                           action_(hidden).softmax(1), vector_(hidden)));
   }
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const SuperpositionState&>(*state).cells.select(1, 0);
   }
+  Tensor readings(const Tensor& hiddens) const override {
+    return superposition_readings(at::zeros({hiddens.size(0), 1, size_}, options_),
+                                  action_(hiddens).softmax(2), vector_(hiddens))
+        .narrow(1, 1, hiddens.size(1));
+  }
   bool fused(FusedStack& plan) const override {
+    if (!vector_.sigmoid()) return false;
     plan.shape.stack = ScanStack::superposition;
     plan.shape.size = size_;
-    plan.action_weight = at::cat({action_.weight, vector_.weight});
-    plan.action_bias = at::cat({action_.bias, vector_.bias});
+    plan.action_weight = at::cat({action_.weight, vector_.layer().weight});
+    plan.action_bias = at::cat({action_.bias_or_zero(), vector_.layer().bias_or_zero()});
     return true;
   }
 
  private:
   std::int64_t size_;
   at::TensorOptions options_;
-  ActionLayer action_, vector_;
+  ActionLayer action_;
+  PushedVector vector_;
 };
 
 Tensor simulate(const Json&, const NamedTensors& inputs) {
   const Tensor& actions = simulate_input("superposition", inputs, "actions", {-1, -1, 3});
   const auto batch = actions.size(0), length = actions.size(1);
   const Tensor& vectors = simulate_input("superposition", inputs, "vectors", {batch, length, -1});
-  Tensor cells = at::zeros({batch, 1, vectors.size(2)}, vectors.options());
-  std::vector<Tensor> readings{cells.select(1, 0)};
-  for (std::int64_t t = 0; t < length; ++t) {
-    cells = superposition_step(cells, actions.select(1, t), vectors.select(1, t));
-    readings.push_back(cells.select(1, 0));
-  }
-  return at::stack(readings, 1);
+  return superposition_readings(at::zeros({batch, 1, vectors.size(2)}, vectors.options()), actions,
+                                vectors);
 }
 
 }  // namespace
@@ -81,7 +96,9 @@ StackKind superposition_stack() {
   StackKind kind;
   kind.name = "superposition";
   kind.doc = "Superposition of push, pop and no-op over vector cells (Joulin and Mikolov 2015).";
-  kind.options = {integer_option("size", 20, "size m of the vector in a cell", 1)};
+  kind.options = pushed_vector_options();
+  kind.options.insert(kind.options.begin(),
+                      integer_option("size", 20, "size m of the vector in a cell", 1));
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<SuperpositionStack>(options, context);
   };

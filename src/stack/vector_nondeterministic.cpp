@@ -5,9 +5,7 @@
 // probability of (r, y), Q*S*m numbers at (r*S + y)*m + k. Action layer: transition scores as in
 // the nondeterministic stack, and the pushed vector sigmoid(W_v h + b_v), one for all transitions.
 // The bottom symbol's vector is learned (a sigmoid), all 0 or all 1.
-#include "base/check.h"
-#include "stack/kinds.h"
-#include "stack/nondeterministic.h"
+#include "stack/automaton_state.h"
 
 namespace pushdown {
 namespace {
@@ -23,31 +21,20 @@ std::vector<OptionSpec> shape_options() {
 }
 
 NondeterministicShape shape_of(const Json& options, std::int64_t vector) {
-  NondeterministicShape shape;
-  shape.states = options["states"];
-  shape.symbols = options["symbols"];
-  shape.reexposed = options["bottom"] == "reexposed";
-  shape.state_symbol = true;
+  auto shape = nondeterministic_shape(options);
   shape.vector = vector;
   return shape;
 }
-
-struct VectorState : StackState {
-  StackAutomaton automaton;
-  Tensor reading;  // B x C*m
-};
 
 class VectorNondeterministicStack : public Stack {
  public:
   VectorNondeterministicStack(const Json& options, const ModuleContext& context)
       : shape_(shape_of(options, options["size"])),
         normalized_(options["normalized"]),
-        options_(context.tensor_options) {
-    const auto rows = shape_.configurations() * shape_.actions();
-    action_ = {uniform_parameter({rows, context.input}, -0.1, 0.1, context),
-               uniform_parameter({rows}, -0.1, 0.1, context)};
-    parameters_ = {{"action_weight", action_.weight}, {"action_bias", action_.bias}};
-    vector_ = make_action_layer("vector", shape_.vector, 1.0, context, parameters_);
+        fast_(options["fast"].get<bool>() && has_fast_automaton(shape_, context.tensor_options)),
+        options_(context.tensor_options),
+        action_(make_transition_layer(shape_, options, context, parameters_)),
+        vector_(options, shape_.vector, context, parameters_) {
     if (options["bottom_vector"] == "learned") {
       bottom_ = uniform_parameter({shape_.vector}, -0.1, 0.1, context);
       parameters_.emplace_back("bottom_vector", bottom_);
@@ -59,30 +46,22 @@ class VectorNondeterministicStack : public Stack {
   std::int64_t reading_size() const override { return shape_.configurations() * shape_.vector; }
 
   StackStatePtr initial(std::int64_t batch, std::int64_t length) const override {
-    const Tensor bottom = initial_bottom().expand({batch, -1});
-    auto state = std::make_shared<VectorState>();
-    state->automaton = initial_automaton(shape_, batch, length, options_, bottom);
-    // The initial bottom is read at first even where it can never be seen again.
-    state->reading =
-        at::constant_pad_nd(bottom, {0, (shape_.configurations() - 1) * shape_.vector});
-    return state;
+    return initial_state(shape_, fast_, batch, length, options_, initial_bottom());
   }
-
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
-    const auto& old = static_cast<const VectorState&>(*state).automaton;
-    const Tensor scores =
-        action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
-    auto next = std::make_shared<VectorState>();
-    next->automaton = step_automaton(
-        shape_, old,
-        normalized_ ? scores.softmax(2) : scaled_exponential(scores, old.forward.back()),
-        vector_(hidden).sigmoid());
-    next->reading = vector_reading(shape_, next->automaton);
-    return next;
+    return next_state(shape_, state, action_(hidden), normalized_, vector_(hidden));
+  }
+  Tensor reading(const StackStatePtr& state) const override {
+    return static_cast<const AutomatonState&>(*state).read;
   }
 
-  Tensor reading(const StackStatePtr& state) const override {
-    return static_cast<const VectorState&>(*state).reading;
+  Tensor readings(const Tensor& hiddens) const override {
+    const auto batch = hiddens.size(0), steps = hiddens.size(1);
+    const Tensor scores =
+        action_(hiddens).view({batch, steps, shape_.configurations(), shape_.actions()});
+    return run_automaton(shape_, fast_, normalized_ ? scores.softmax(3) : scores, !normalized_,
+                         vector_(hiddens), initial_bottom())
+        .narrow(1, 1, steps);
   }
 
   Tensor log_transition_weights(const Tensor& hidden) const override {
@@ -92,16 +71,12 @@ class VectorNondeterministicStack : public Stack {
   }
 
   bool fused(FusedStack& plan) const override {
-    plan.shape.stack = ScanStack::nondeterministic;
-    plan.shape.automaton.states = static_cast<int>(shape_.states);
-    plan.shape.automaton.symbols = static_cast<int>(shape_.symbols);
-    plan.shape.automaton.channels = shape_.vector;
-    plan.shape.reexposed = shape_.reexposed;
-    plan.shape.normalized = normalized_;
-    plan.action_weight = at::cat({action_.weight, vector_.weight});
-    plan.action_bias = at::cat({action_.bias, vector_.bias});
+    if (!fast_ || !vector_.sigmoid()) return false;
+    plan_automaton(shape_, normalized_, plan);
+    plan.action_weight = at::cat({action_.weight, vector_.layer().weight});
+    plan.action_bias = at::cat({action_.bias_or_zero(), vector_.layer().bias_or_zero()});
     plan.bottom = initial_bottom();
-    return shape_.vector <= kMaxNondeterministicChannels;
+    return true;
   }
 
  private:
@@ -111,41 +86,25 @@ class VectorNondeterministicStack : public Stack {
   }
 
   NondeterministicShape shape_;
-  bool normalized_;
+  bool normalized_, fast_;
   at::TensorOptions options_;
-  ActionLayer action_, vector_;
+  ActionLayer action_;
+  PushedVector vector_;
   Tensor bottom_;
   double fixed_bottom_ = 0;
 };
 
 Tensor simulate(const Json& options, const NamedTensors& inputs) {
   constexpr auto kKind = "vector_nondeterministic";
-  const bool logs = inputs.contains("log_weights");
-  check(logs != inputs.contains("weights"), "stack.simulate vector_nondeterministic",
-        "give either 'weights' or 'log_weights'");
   auto shape = shape_of(options, 0);
-  const Tensor& weights = simulate_input(kKind, inputs, logs ? "log_weights" : "weights",
-                                         {-1, -1, shape.configurations(), shape.actions()});
-  if (!logs)
-    check(weights.numel() == 0 || weights.detach().min().item<double>() >= 0,
-          "stack.simulate vector_nondeterministic", "'weights' must not be negative");
-  const auto batch = weights.size(0), steps = weights.size(1);
-  const Tensor& vectors = simulate_input(kKind, inputs, "vectors", {batch, steps, -1});
+  const auto [weights, logs] = simulated_weights(kKind, shape, inputs);
+  const Tensor& vectors =
+      simulate_input(kKind, inputs, "vectors", {weights.size(0), weights.size(1), -1});
   shape.vector = vectors.size(2);
-  Tensor bottom = at::zeros({batch, shape.vector}, vectors.options());
-  if (inputs.contains("bottom_vector"))
-    bottom = simulate_input(kKind, inputs, "bottom_vector", {shape.vector}).expand({batch, -1});
-  auto automaton = initial_automaton(shape, batch, steps, weights.options(), bottom);
-  std::vector<Tensor> readings{
-      at::constant_pad_nd(bottom, {0, (shape.configurations() - 1) * shape.vector})};
-  for (std::int64_t t = 0; t < steps; ++t) {
-    const Tensor given = weights.select(1, t);
-    automaton = step_automaton(shape, automaton,
-                               logs ? scaled_exponential(given, automaton.forward.back()) : given,
-                               vectors.select(1, t));
-    readings.push_back(vector_reading(shape, automaton));
-  }
-  return at::stack(readings, 1);
+  const Tensor bottom = inputs.contains("bottom_vector")
+                            ? simulate_input(kKind, inputs, "bottom_vector", {shape.vector})
+                            : at::zeros({shape.vector}, vectors.options());
+  return run_automaton(shape, options["fast"], weights, logs, vectors, bottom);
 }
 
 }  // namespace
@@ -161,6 +120,9 @@ StackKind vector_nondeterministic_stack() {
   kind.options.push_back(text_option("bottom_vector", "learned",
                                      "vector of the initial bottom symbol",
                                      {"learned", "zero", "one"}));
+  kind.options.push_back(initialization_option());
+  for (const auto& spec : pushed_vector_options()) kind.options.push_back(spec);
+  kind.options.push_back(fast_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<VectorNondeterministicStack>(options, context);
   };
@@ -170,6 +132,7 @@ StackKind vector_nondeterministic_stack() {
       {"vectors", "B x n x m: the pushed vectors"},
       {"bottom_vector", "m: the vector of the initial bottom symbol; zeros if absent"}};
   kind.simulate_options = shape_options();
+  kind.simulate_options.push_back(fast_option());
   kind.simulate = simulate;
   return kind;
 }

@@ -37,6 +37,7 @@ std::vector<Json> variants(const std::string& kind, const std::vector<OptionSpec
     if (spec.type == OptionSpec::Type::boolean) add(!spec.default_value.get<bool>());
     if (spec.name == "layers") add(2);
     if (spec.name == "states" || spec.name == "symbols") add(3);
+    if (spec.name == "window") add(3);
   }
   return all;
 }

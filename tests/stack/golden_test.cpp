@@ -105,8 +105,9 @@ TEST_P(VectorNondeterministicGolden, ReadingsAndGradients) {
   EXPECT_LT(deviation(weights.grad(), golden_tensor(golden["grad_log_weights"])), kTolerance);
   EXPECT_LT(deviation(scores.grad(), golden_tensor(golden["grad_pushed_vector_logits"])),
             kTolerance);
-  if (bottom.requires_grad())
+  if (bottom.requires_grad()) {
     EXPECT_LT(deviation(bottom.grad(), golden_tensor(golden["grad_bottom_logit"])), kTolerance);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, VectorNondeterministicGolden,

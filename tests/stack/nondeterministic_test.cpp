@@ -22,11 +22,11 @@ Tensor random_logits(std::int64_t batch, std::int64_t steps, const Nondeterminis
 
 // u_1 .. u_{n+1} by the definition.
 Tensor plain_forward(const NondeterministicShape& shape, const Tensor& weights) {
-  auto automaton = initial_automaton(shape, weights.size(0), weights.size(1), weights.options());
-  std::vector<Tensor> forward{automaton.forward.back()};
+  auto automaton = initial_automaton(shape, weights.size(0), weights.options());
+  std::vector<Tensor> forward{automaton.forward};
   for (std::int64_t t = 0; t < weights.size(1); ++t) {
     automaton = step_automaton(shape, automaton, weights.select(1, t));
-    forward.push_back(automaton.forward.back());
+    forward.push_back(automaton.forward);
   }
   return at::stack(forward, 1);
 }
@@ -81,9 +81,10 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
   // Logarithms, step by step, as a network drives it.
   logits.mutable_grad() = Tensor();
   auto memory = c10::make_intrusive<AutomatonMemory>(shape, 3, kSteps, logits.options());
-  std::vector<Tensor> forward{memory->forward(1).clone()};
+  std::vector<Tensor> forward{memory->reading(1).clone()};
   for (int t = 0; t < kSteps; ++t)
-    forward.push_back(fast_step(memory, logits.select(1, t).log_softmax(2), forward.back(), true));
+    forward.push_back(
+        fast_step(memory, logits.select(1, t).log_softmax(2), {}, forward.back(), true));
   const Tensor stepped = at::stack(forward, 1);
   for (int pass = 0; pass < 2; ++pass) {  // the second pass finds the gradient memory clean
     logits.mutable_grad() = Tensor();
@@ -94,9 +95,10 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
   // A loss that stops short of the last node, over memory that other passes have used.
   logits.mutable_grad() = Tensor();
   memory = c10::make_intrusive<AutomatonMemory>(shape, 3, kSteps, logits.options());
-  forward.assign({memory->forward(1).clone()});
+  forward.assign({memory->reading(1).clone()});
   for (int t = 0; t < kSteps; ++t)
-    forward.push_back(fast_step(memory, logits.select(1, t).log_softmax(2), forward.back(), true));
+    forward.push_back(
+        fast_step(memory, logits.select(1, t).log_softmax(2), {}, forward.back(), true));
   forward.back().sum().backward({}, true);
   logits.mutable_grad() = Tensor();
   forward[9].select(1, 0).sum().backward({}, true);

@@ -39,6 +39,54 @@ double log_probability(const LanguageModel& model, const Tokens& tokens) {
   return model.log_probabilities(word_tensor(model, tokens)).item<double>();
 }
 
+ModelState begin(const LanguageModel& model, std::optional<std::int64_t> batch,
+                 std::optional<std::int64_t> length) {
+  return {model.begin(batch.value_or(1), length.value_or(0)), !batch};
+}
+
+// The words of one string, or one entry for each string of a batch : B x c
+using Words = std::variant<std::string, std::vector<Tokens>>;
+Tensor words_tensor(const LanguageModel& model, const Words& words, const ModelState& state) {
+  constexpr auto kWhere = "model.read";
+  const auto* list = std::get_if<std::vector<Tokens>>(&words);
+  if (list == nullptr || state.single) {
+    check(state.single, kWhere, "expected a list of {} strings, got one text", state.reading.batch);
+    if (list == nullptr) return word_tensor(model, std::get<std::string>(words));
+    std::vector<std::string> symbols;
+    for (const auto& symbol : *list) {
+      check(std::holds_alternative<std::string>(symbol), kWhere,
+            "expected the symbols of one string, got a list of lists");
+      symbols.push_back(std::get<std::string>(symbol));
+    }
+    return word_tensor(model, symbols);
+  }
+  check(static_cast<std::int64_t>(list->size()) == state.reading.batch, kWhere,
+        "expected a list of {} strings, got {}", state.reading.batch, list->size());
+  std::vector<Tensor> rows;
+  for (const auto& tokens : *list) rows.push_back(word_tensor(model, tokens));
+  for (const auto& row : rows)
+    check(row.size(1) == rows[0].size(1), kWhere,
+          "the strings of a batch must have the same length, got {} and {}", rows[0].size(1),
+          row.size(1));
+  return at::cat(rows);
+}
+
+std::tuple<Tensor, ModelState> read(const LanguageModel& model, const Words& words,
+                                    const ModelState& state) {
+  auto [logits, next] = model.read(words_tensor(model, words, state), state.reading);
+  return {state.single ? logits[0] : logits, ModelState{std::move(next), state.single}};
+}
+
+std::tuple<Tensor, ModelState> next_logits(const LanguageModel& model, const ModelState& state) {
+  auto [logits, next] = model.next(state.reading);
+  return {state.single ? logits[0] : logits, ModelState{std::move(next), state.single}};
+}
+
+std::string state_line(const ModelState& state) {
+  return fmt::format("ModelState: after {} symbols of {}", state.reading.symbols,
+                     state.single ? "a string" : fmt::format("{} strings", state.reading.batch));
+}
+
 void set_parameters(const LanguageModel& model, const std::map<std::string, Tensor>& values) {
   constexpr auto kWhere = "model.set_parameters";
   std::vector<std::string> names;
@@ -98,6 +146,17 @@ void bind_model(lua_State* L) {
       .def<&log_probability>("log_probability",
                              "model:log_probability(tokens) -> number  Natural logarithm of the "
                              "probability of a string.")
+      .def<&begin>("begin",
+                   "model:begin(batch, length) -> ModelState  Where reading begins: of one string, "
+                   "or of `batch` strings at once; `length` says how many symbols are expected.")
+      .def<&read>(
+          "read",
+          "model:read(words, state) -> Tensor, ModelState  Scores c x V (of a batch B x c x "
+          "V) that predict the next c symbols, as rows of logits, and where that leads.")
+      .def<&next_logits>(
+          "next",
+          "model:next(state) -> Tensor, ModelState  Scores V (of a batch B x V) of whatever comes "
+          "next, the end symbol included, and a state that has them already.")
       .def<&LanguageModel::parameters>(
           "parameters",
           "model:parameters() -> table  The trainable tensors by name; they are the model's own.")
@@ -111,6 +170,16 @@ void bind_model(lua_State* L) {
       .def<&LanguageModel::options>("options",
                                     "model:options() -> table  All options, defaults filled in.")
       .def<&model_line>("__tostring", "tostring(model) -> string  One line about the model.");
+  Class<ModelState>(module, "Where a model stands in a string that it reads in pieces.")
+      .def<[](const ModelState& state) {
+        return ModelState{state.reading.detached(), state.single};
+      }>("detach",
+         "state:detach() -> ModelState  The same state, through which no gradient flows back.")
+      .def<[](const ModelState& state) { return state.reading.symbols; }>(
+          "symbols", "state:symbols() -> integer  How many symbols have been given.")
+      .def<[](const ModelState& state) { return state.reading.state->bytes(); }>(
+          "bytes", "state:bytes() -> integer  The memory that the state holds.")
+      .def<&state_line>("__tostring", "tostring(state) -> string  One line about the state.");
 }
 
 }  // namespace pushdown

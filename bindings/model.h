@@ -13,4 +13,16 @@ struct ClassName<LanguageModel> {
   }
 };
 
+// Where a model stands, as Lua sees it.
+struct ModelState {
+  ReadingState reading;
+  bool single = true;  // one string, without a batch dimension
+};
+
+template <>
+struct ClassName<ModelState> {
+  static constexpr const char* value = "ModelState";
+  static std::size_t bytes(const ModelState& state) { return state.reading.state->bytes(); }
+};
+
 }  // namespace pushdown

@@ -228,14 +228,16 @@ void save(lua_State* L, Training& training, const std::string& folder, OptionTab
 const std::vector<OptionSpec>& evaluation_options() {
   static const std::vector<OptionSpec> specs{
       integer_option("batch", 10, "strings of equal length measured at once", 1),
-      integer_option("bin_width", 10, "symbols; the bins of length start at its multiples", 1)};
+      integer_option("bin_width", 10, "symbols; the bins of length start at its multiples", 1),
+      integer_option("chunk", 0, "longer strings are read in pieces of so many symbols; 0: never",
+                     0)};
   return specs;
 }
 
 Json evaluate_model(lua_State* L, const LanguageModel& model, const Dataset& dataset,
                     const OptionTable& given) {
   const Json options = resolve_options("train.evaluate", evaluation_options(), given.rest());
-  EvaluationOptions evaluation{options["batch"], options["bin_width"]};
+  EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
   evaluation.should_stop = interrupt_check(L);
   const auto result = evaluate(model, dataset, evaluation);
   if (!result) {
@@ -307,7 +309,8 @@ void bind_train(lua_State* L) {
             "describe_optimizer(kind) -> string  What an optimizer does, and its options.")
         .def<&evaluate_model>(
             "evaluate",
-            "evaluate(model, dataset, {batch=, bin_width=}) -> table  Cross-entropy in nats per "
+            "evaluate(model, dataset, {batch=, bin_width=, chunk=}) -> table  Cross-entropy in "
+            "nats per "
             "symbol, lower_bound and cross_entropy_difference where known, of all strings and in "
             "`bins` by length.");
     bind_together(module);
@@ -323,7 +326,7 @@ void bind_train(lua_State* L) {
                     "trainer:save(folder, {overwrite=false})  Writes a run folder from which "
                     "pd.train.resume goes on.")
         .def<&trainer_evaluate>("evaluate",
-                                "trainer:evaluate(dataset, {batch=, bin_width=}) -> table  "
+                                "trainer:evaluate(dataset, {batch=, bin_width=, chunk=}) -> table  "
                                 "pd.train.evaluate of the model as it is now.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
             "history", "trainer:history() -> table  The numbers of every epoch so far.")

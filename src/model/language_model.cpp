@@ -90,4 +90,53 @@ Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) cons
   return scores.gather(2, targets.to(scores.device()).unsqueeze(2)).squeeze(2).sum(1);
 }
 
+ReadingState LanguageModel::begin(std::int64_t batch, std::int64_t length) const {
+  constexpr auto kHere = "language_model.begin";
+  check(batch >= 1, kHere, "the batch must be at least 1, got {}", batch);
+  check(length >= 0, kHere, "the length must not be negative, got {}", length);
+  return {network_, network_->initial(batch, length), batch, 0};
+}
+
+void LanguageModel::check_state(const ReadingState& state) const {
+  check(state.network == network_, "language_model.read", "the state is another model's");
+}
+
+std::pair<Tensor, ReadingState> LanguageModel::read(const Tensor& words, const ReadingState& state,
+                                                    Random* noise) const {
+  check_words(words);
+  check_state(state);
+  check(words.size(0) == state.batch, "language_model.read", "words must be {} x c, got {}",
+        state.batch, shape_text(words));
+  auto [hiddens, next] = network_->read(words, state.state, noise);
+  return {at::linear(hiddens, output_weight_, output_bias_),
+          ReadingState{network_, std::move(next), state.batch, state.symbols + words.size(1)}};
+}
+
+std::pair<Tensor, ReadingState> LanguageModel::next(const ReadingState& state,
+                                                    Random* noise) const {
+  check_state(state);
+  auto [hidden, next] = network_->peek(state.state, noise);
+  return {at::linear(hidden, output_weight_, output_bias_),
+          ReadingState{network_, std::move(next), state.batch, state.symbols}};
+}
+
+void LanguageModel::visit_log_probabilities(const Tensor& words, std::int64_t chunk, Random* noise,
+                                            const std::function<void(const Tensor&)>& visit) const {
+  if (chunk == 0 || words.dim() != 2 || chunk >= words.size(1))
+    return visit(log_probabilities(words, noise));
+  const auto length = words.size(1);
+  ReadingState state = begin(words.size(0), length);
+  for (std::int64_t start = 0; start < length; start += chunk) {
+    const auto size = std::min(chunk, length - start);
+    const Tensor piece = words.narrow(1, start, size);
+    auto [scores, next] = read(piece, state, noise);
+    Tensor values =
+        scores.log_softmax(2).gather(2, piece.to(scores.device()).unsqueeze(2)).squeeze(2).sum(1);
+    if (end_symbol_ && start + size == length)
+      values = values + this->next(next, noise).first.log_softmax(1).select(1, alphabet_.size());
+    state = next.detached();
+    visit(values);
+  }
+}
+
 }  // namespace pushdown

@@ -4,10 +4,23 @@
 // With end_symbol the alphabet gets a further output that closes every string; without, the last
 // symbol is never read. `architecture` names the network (network.h).
 #pragma once
+#include <functional>
+
 #include "grammar/alphabet.h"
 #include "model/network.h"
 
 namespace pushdown {
+
+// Where a language model stands in a batch of strings.
+struct ReadingState {
+  NetworkPtr network;
+  NetworkStatePtr state;
+  std::int64_t batch = 0;
+  std::int64_t symbols = 0;  // given so far
+
+  // The same numbers, through which no gradient flows back.
+  ReadingState detached() const { return {network, state->detached(), batch, symbols}; }
+};
 
 // architecture, the options of that network, end_symbol, dtype, device, seed.
 std::vector<OptionSpec> language_model_options(const std::string& architecture = "recurrent");
@@ -30,8 +43,24 @@ class LanguageModel {
   // log p(w), B; the end symbol's probability included when there is one.
   Tensor log_probabilities(const Tensor& words, Random* noise = nullptr) const;
 
+  // A batch of strings in pieces. `length`: how many symbols are expected, 0 where that is not
+  // known. With gradients a state may be continued once only (see fast_step).
+  ReadingState begin(std::int64_t batch, std::int64_t length = 0) const;
+  // The next piece, words : B x c -> logits B x c x V (or V+1) that predict its symbols, as rows of
+  // logits(), and where that leads.
+  std::pair<Tensor, ReadingState> read(const Tensor& words, const ReadingState& state,
+                                       Random* noise = nullptr) const;
+  // The logits of whatever follows, B x V (or V+1), the last row of logits() with an end symbol;
+  // and a state that has them already, to be continued instead.
+  std::pair<Tensor, ReadingState> next(const ReadingState& state, Random* noise = nullptr) const;
+  // log p(w) piece by piece, `chunk` symbols each (0: all at once): calls `visit` with the B
+  // log-probabilities of each piece. The state is carried, gradients end at the borders.
+  void visit_log_probabilities(const Tensor& words, std::int64_t chunk, Random* noise,
+                               const std::function<void(const Tensor&)>& visit) const;
+
  private:
   void check_words(const Tensor& words) const;
+  void check_state(const ReadingState& state) const;
 
   Alphabet alphabet_;
   Json options_;

@@ -15,6 +15,17 @@ namespace pushdown {
 
 class StackRnn;
 
+// Where a network stands in a batch of strings; immutable for its user.
+class NetworkState {
+ public:
+  virtual ~NetworkState() = default;
+  // The same numbers, through which no gradient flows back.
+  virtual std::shared_ptr<const NetworkState> detached() const = 0;
+  // The size of its tensors.
+  virtual std::size_t bytes() const = 0;
+};
+using NetworkStatePtr = std::shared_ptr<const NetworkState>;
+
 class Network {
  public:
   virtual ~Network() = default;
@@ -30,6 +41,16 @@ class Network {
                                    const Tensor& output_bias) const {
     return {};
   }
+  // The same in pieces. A state has been given t symbols and has read t - 1 of them: reading c more
+  // gives the hidden vectors that predict these, h_t .. h_{t+c-1} : B x c x H, and the next state.
+  // `length`: how many symbols are expected, 0 where that is not known.
+  virtual NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const = 0;
+  virtual std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
+                                                  Random* noise) const = 0;
+  // The hidden vector h_t that predicts what follows, B x H, and a state that need not make it
+  // again.
+  virtual std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state,
+                                                  Random* noise) const = 0;
   // One line without the size of the alphabet: "lstm controller, nondeterministic stack".
   virtual std::string line() const = 0;
   // The controller and the stack, where there are such.

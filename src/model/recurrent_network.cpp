@@ -5,6 +5,23 @@
 namespace pushdown {
 namespace {
 
+struct RecurrentState : NetworkState {
+  StackRnnState rnn;
+  // Of the two one is there: h_t, or the symbol w_t that has been given and not yet read.
+  Tensor hidden;  // B x H
+  Tensor symbol;  // B x 1
+
+  NetworkStatePtr detached() const override {
+    auto copy = std::make_shared<RecurrentState>(*this);
+    copy->rnn = rnn.detached();
+    if (hidden.defined()) copy->hidden = hidden.detach();
+    return copy;
+  }
+  std::size_t bytes() const override {
+    return rnn.bytes() + tensor_bytes(hidden) + tensor_bytes(symbol);
+  }
+};
+
 class RecurrentNetwork : public Network {
  public:
   RecurrentNetwork(const Json& options, const ModuleContext& context)
@@ -34,7 +51,40 @@ class RecurrentNetwork : public Network {
     return fused_ ? rnn_.log_probabilities(targets, output_weight, output_bias) : Tensor();
   }
 
+  NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
+    auto state = std::make_shared<RecurrentState>();
+    state->rnn = rnn_.initial(batch, length);
+    state->hidden = at::zeros({batch, hidden_size()}, options());
+    return state;
+  }
+
+  std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
+                                          Random*) const override {
+    const auto& old = static_cast<const RecurrentState&>(*state);
+    const auto length = words.size(1);
+    if (length == 0) return {at::empty({words.size(0), 0, hidden_size()}, options()), state};
+    Tensor read_now = words.narrow(1, 0, length - 1);
+    if (old.symbol.defined()) read_now = at::cat({old.symbol, read_now}, 1);
+    auto next = std::make_shared<RecurrentState>();
+    next->symbol = words.narrow(1, length - 1, 1).clone();
+    Tensor hiddens;
+    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(read_now), old.rnn);
+    if (old.hidden.defined()) hiddens = at::cat({old.hidden.unsqueeze(1), hiddens}, 1);
+    return {hiddens, next};
+  }
+
+  std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state, Random*) const override {
+    const auto& old = static_cast<const RecurrentState&>(*state);
+    if (old.hidden.defined()) return {old.hidden, state};
+    auto next = std::make_shared<RecurrentState>();
+    Tensor hiddens;
+    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(old.symbol), old.rnn);
+    next->hidden = hiddens.select(1, 0);
+    return {next->hidden, next};
+  }
+
  private:
+  at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }
   // B x n -> B x n x V
   Tensor one_hot(const Tensor& words) const {
     return at::one_hot(words.to(device_), symbols_).to(dtype_);

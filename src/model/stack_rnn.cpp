@@ -45,21 +45,40 @@ Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_w
 
 Tensor StackRnn::run_stepwise(const Tensor& inputs) const {
   check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
-  const auto batch = inputs.size(0), length = inputs.size(1);
-  auto state = controller_->initial(batch);
-  auto stack = stack_->initial(batch, length);
-  std::vector<Tensor> hiddens{at::zeros({batch, hidden_size()}, inputs.options())};
-  for (std::int64_t t = 0; t < length; ++t) {
-    const Tensor x = stack_->reading_size() == 0
-                         ? inputs.select(1, t)
-                         : at::cat({inputs.select(1, t), stack_->reading(stack)}, 1);
-    auto [hidden, next] = controller_->step(x, state);
-    state = std::move(next);
-    hiddens.push_back(hidden);
-    // The stack's answer to the last input would never be read.
-    if (t + 1 < length) stack = stack_->update(stack, hidden);
+  const auto batch = inputs.size(0);
+  const Tensor first = at::zeros({batch, 1, hidden_size()}, inputs.options());
+  return at::cat({first, read(inputs, initial(batch, inputs.size(1))).first}, 1);
+}
+
+StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
+  return {controller_->initial(batch), stack_->initial(batch, length), {}};
+}
+
+std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnState state) const {
+  std::vector<Tensor> hiddens;
+  for (const Tensor& input : inputs.unbind(1)) {
+    // A stack step waits for the input that reads it: the answer to the last one may never be read.
+    if (state.hidden.defined()) state.stack = stack_->update(state.stack, state.hidden);
+    const Tensor x =
+        stack_->reading_size() == 0 ? input : at::cat({input, stack_->reading(state.stack)}, 1);
+    std::tie(state.hidden, state.controller) = controller_->step(x, state.controller);
+    hiddens.push_back(state.hidden);
   }
-  return at::stack(hiddens, 1);
+  Tensor all = hiddens.empty() ? at::empty({inputs.size(0), 0, hidden_size()}, inputs.options())
+                               : at::stack(hiddens, 1);
+  return {std::move(all), std::move(state)};
+}
+
+StackRnnState StackRnnState::detached() const {
+  StackRnnState copy{{}, stack->detached(), hidden.defined() ? hidden.detach() : hidden};
+  for (const Tensor& tensor : controller) copy.controller.push_back(tensor.detach());
+  return copy;
+}
+
+std::size_t StackRnnState::bytes() const {
+  std::size_t total = stack->bytes() + tensor_bytes(hidden);
+  for (const Tensor& tensor : controller) total += tensor_bytes(tensor);
+  return total;
 }
 
 }  // namespace pushdown

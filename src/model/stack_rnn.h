@@ -7,6 +7,16 @@
 
 namespace pushdown {
 
+// Where the network stands in a batch of sequences.
+struct StackRnnState {
+  ControllerState controller;
+  StackStatePtr stack;
+  Tensor hidden;  // B x H, drives the stack's next step; undefined before the first input
+
+  StackRnnState detached() const;
+  std::size_t bytes() const;
+};
+
 class StackRnn {
  public:
   // `input` is the size of x_t; the controller is made for input + reading size.
@@ -26,6 +36,11 @@ class StackRnn {
   // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel.
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const;
+
+  // `length`: how many inputs are expected, 0 where that is not known.
+  StackRnnState initial(std::int64_t batch, std::int64_t length) const;
+  // The inputs that follow, B x c x I -> their hidden vectors B x c x H, and where that leads.
+  std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state) const;
 
  private:
   ControllerPtr controller_;

@@ -33,7 +33,7 @@ const std::vector<std::string>& changeable() {
 }
 
 // Options that decided what was done; a checkpoint only fits a trainer that has the same.
-constexpr const char* kFixed[] = {"batch", "optimizer", "seed"};
+constexpr const char* kFixed[] = {"batch", "optimizer", "seed", "chunk"};
 
 ParameterList with_prefix(const TensorFile& file, const std::string& prefix) {
   ParameterList found;
@@ -112,9 +112,10 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     const Json state = Json::parse(text->second);
     // Everything that can be wrong is tried on copies first.
     for (const char* name : kFixed)
-      if (state.at("options").at(name) != options_[name])
+      // The first checkpoints have no `chunk`, which was 0.
+      if (const Json stored = state.at("options").value(name, Json(0)); stored != options_[name])
         refuse(fmt::format("option '{}' was {} in it, and is {} in config.json", name,
-                           state.at("options").at(name).dump(), options_[name].dump()));
+                           stored.dump(), options_[name].dump()));
     std::vector<EpochMetrics> history;
     for (const auto& epoch : state.at("history")) history.push_back(epoch_metrics_from_json(epoch));
     for (const auto& epoch : history)

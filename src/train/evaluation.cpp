@@ -70,17 +70,19 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   check_alphabets(kWhere, model, dataset);
   check(options.bin_width > 0, kWhere, "bin_width must be at least 1, got {}", options.bin_width);
   check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
+  check(options.chunk >= 0, kWhere, "chunk must not be negative, got {}", options.chunk);
   at::NoGradGuard no_grad;
   const auto& words = dataset.words();
   const auto batches = equal_length_batches(dataset, options.batch);
   std::vector<double> log_probabilities(words.size());
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (options.should_stop && options.should_stop()) return std::nullopt;
-    const Tensor values = model.log_probabilities(batch_tensor(dataset, batches[i]))
-                              .to(at::kCPU, at::kDouble)
-                              .contiguous();
-    for (std::size_t k = 0; k < batches[i].size(); ++k)
-      log_probabilities[batches[i][k]] = values.data_ptr<double>()[k];
+    model.visit_log_probabilities(
+        batch_tensor(dataset, batches[i]), options.chunk, nullptr, [&](const Tensor& piece) {
+          const Tensor values = piece.to(at::kCPU, at::kDouble).contiguous();
+          for (std::size_t k = 0; k < batches[i].size(); ++k)
+            log_probabilities[batches[i][k]] += values.data_ptr<double>()[k];
+        });
     if (options.progress)
       options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));
   }

@@ -37,6 +37,10 @@ const std::vector<OptionSpec>& trainer_options() {
   static const std::vector<OptionSpec> specs = [] {
     std::vector<OptionSpec> all{
         integer_option("batch", 10, "strings of equal length in one update", 1),
+        integer_option("chunk", 0,
+                       "symbols that gradients reach back: longer strings are cut into pieces of "
+                       "so many, the state carried on; 0: never",
+                       0),
         integer_option("epochs", 200, "training ends after so many at the latest", 1),
         table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
         number_option("clip_norm", 5.0, "longer gradients are scaled to this norm; 0: never", 0),
@@ -75,6 +79,7 @@ Trainer::Trainer(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid, con
   check(train_->symbol_count() > 0, kWhere, "the training set has nothing but empty strings");
   options_["optimizer"] = resolve_optimizer(options_["optimizer"]);
   batch_size_ = options_["batch"];
+  chunk_ = options_["chunk"];
   clip_norm_ = options_["clip_norm"];
   if (options_["clip_value"].is_number()) clip_value_ = options_["clip_value"].get<double>();
   log_every_ = options_["log_every"];
@@ -103,16 +108,20 @@ UpdateMetrics Trainer::update() {
   const auto start = Clock::now();
   const at::AutoGradMode with_gradient(true);
   const auto& batch = batches_[static_cast<std::size_t>(order_->current())];
-  const Tensor losses = model_->log_probabilities(batch_tensor(*train_, batch)).neg();  // B
-  const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
   double loss = 0, symbols = 0;
-  for (std::int64_t i = 0; i < values.numel(); ++i) loss += values.data_ptr<double>()[i];
   for (const auto index : batch)
     symbols += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
-  if (!std::isfinite(loss)) diverged(fmt::format("the loss became {}", loss));
-
+  // A stream for each update: going on from a checkpoint needs no state.
+  Random noise(options_["seed"].get<std::uint64_t>(), fmt::format("noise of update {}", updates_));
   clear_gradients(model_->parameters());
-  losses.mean().backward();
+  model_->visit_log_probabilities(
+      batch_tensor(*train_, batch), chunk_, &noise, [&](const Tensor& log_probabilities) {
+        const Tensor losses = log_probabilities.neg();  // B, of one piece
+        const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
+        for (std::int64_t i = 0; i < values.numel(); ++i) loss += values.data_ptr<double>()[i];
+        if (!std::isfinite(loss)) diverged(fmt::format("the loss became {}", loss));
+        losses.mean().backward();
+      });
   const double norm = gradient_norm(model_->parameters());
   if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
   // Only now are the weights known to be good: they gave a finite loss and gradient.
@@ -176,6 +185,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   EpochMetrics metrics;
   if (valid_ != nullptr) {
     EvaluationOptions evaluation{batch_size_};
+    evaluation.chunk = chunk_;
     evaluation.should_stop = callbacks.should_stop;
     if (callbacks.progress)
       evaluation.progress = [&](std::int64_t done, std::int64_t total) {

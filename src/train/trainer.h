@@ -1,6 +1,8 @@
 // Trains a language model by gradient descent on the mean over a batch of the strings' negative
 // log-probabilities. An epoch takes every batch of equal-length strings once, in an order shuffled
-// by a seeded generator, then measures the validation set and applies the schedule.
+// by a seeded generator, then measures the validation set and applies the schedule. With `chunk`
+// a batch goes through the model in pieces: the state is carried on, gradients end at the borders
+// and are summed, and there is still one update for each batch.
 //
 // Training can be stopped at any update, by should_stop, by an exception or by a kill; going on
 // with the same object or with resume_trainer() gives the numbers of an uninterrupted run, bit for
@@ -20,8 +22,8 @@
 
 namespace pushdown {
 
-// batch, epochs, optimizer, clip_norm, clip_value, schedule_options(), seed, run_folder, overwrite,
-// checkpoint_every, checkpoint_seconds, log_every.
+// batch, chunk, epochs, optimizer, clip_norm, clip_value, schedule_options(), seed, run_folder,
+// overwrite, checkpoint_every, checkpoint_seconds, log_every.
 const std::vector<OptionSpec>& trainer_options();
 
 struct TrainerCallbacks {
@@ -63,7 +65,9 @@ class Trainer {
   std::int64_t epochs_done() const { return static_cast<std::int64_t>(history_.size()); }
   std::int64_t updates_done() const { return updates_; }
   std::int64_t updates_per_epoch() const { return order_->count(); }
-  std::int64_t updates_left() const { return order_->count() - order_->position(); }  // in the epoch
+  std::int64_t updates_left() const {
+    return order_->count() - order_->position();
+  }  // in the epoch
   double learning_rate() const { return optimizer_->learning_rate(); }
   const std::vector<EpochMetrics>& history() const { return history_; }
 
@@ -98,7 +102,7 @@ class Trainer {
   DatasetPtr train_, valid_;
   Json options_, about_;
   std::string run_;  // identity, random
-  std::int64_t batch_size_, log_every_, checkpoint_every_;
+  std::int64_t batch_size_, chunk_, log_every_, checkpoint_every_;
   double clip_norm_, checkpoint_seconds_;
   std::optional<double> clip_value_;
   std::vector<std::vector<std::int64_t>> batches_;

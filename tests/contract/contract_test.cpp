@@ -2,6 +2,8 @@
 // gradients, independence of the sequences in a batch, rejection of unknown options.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
 #include "support/golden.h"
@@ -145,6 +147,87 @@ TEST_P(Contract, FutureSymbolsDoNotMatter) {
             1e-12);
 }
 
+// The logits of words in pieces of the given lengths.
+Tensor in_pieces(const LanguageModel& model, const Tensor& words,
+                 const std::vector<std::int64_t>& pieces, std::int64_t expected) {
+  auto state = model.begin(words.size(0), expected);
+  std::vector<Tensor> logits;
+  std::int64_t start = 0;
+  for (const auto size : pieces) {
+    auto [rows, next] = model.read(words.narrow(1, start, size), state);
+    logits.push_back(rows);
+    state = next;
+    start += size;
+  }
+  EXPECT_EQ(state.symbols, start);
+  return at::cat(logits, 1);
+}
+
+TEST_P(Contract, PiecesEqualTheWhole) {
+  const auto model = this->model();
+  const Tensor input = words(3, 9);
+  const Tensor whole = model.logits(input);
+  whole.pow(2).sum().backward();
+  std::vector<Tensor> wanted;
+  for (const auto& [name, tensor] : model.parameters()) {
+    wanted.push_back(tensor.grad().clone());
+    tensor.mutable_grad() = Tensor();
+  }
+  for (const auto& pieces : std::vector<std::vector<std::int64_t>>{{9}, {3, 3, 3}, {1, 5, 0, 3}})
+    for (const std::int64_t expected : {0, 9}) {
+      const Tensor logits = in_pieces(model, input, pieces, expected);
+      EXPECT_LT(deviation(logits, whole), 1e-12);
+      logits.pow(2).sum().backward();
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        const auto& [name, tensor] = model.parameters()[i];
+        EXPECT_LT(deviation(tensor.grad(), wanted[i]), 1e-10) << name;
+        tensor.mutable_grad() = Tensor();
+      }
+    }
+}
+
+// Gradients that end at the borders: whatever was read before is a constant.
+TEST_P(Contract, NothingFlowsThroughADetachedState) {
+  const auto model = this->model();
+  const Tensor input = words(2, 7);
+  const auto first = model.read(input.narrow(1, 0, 4), model.begin(2)).second.detached();
+  model.read(input.narrow(1, 4, 3), first).first.pow(2).sum().backward();
+  std::vector<Tensor> wanted;
+  for (const auto& [name, tensor] : model.parameters()) {
+    wanted.push_back(tensor.grad().defined() ? tensor.grad().clone() : at::zeros_like(tensor));
+    tensor.mutable_grad() = Tensor();
+  }
+  // The same with a past that never had gradients.
+  ReadingState past;
+  {
+    at::NoGradGuard guard;
+    past = model.read(input.narrow(1, 0, 4), model.begin(2)).second;
+  }
+  model.read(input.narrow(1, 4, 3), past).first.pow(2).sum().backward();
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const auto& [name, tensor] = model.parameters()[i];
+    EXPECT_LT(
+        deviation(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor), wanted[i]),
+        1e-12)
+        << name;
+  }
+}
+
+TEST_P(Contract, OneSymbolAfterTheOtherAndBranches) {
+  const auto model = this->model();
+  at::NoGradGuard guard;
+  const Tensor input = words(2, 5);
+  const Tensor whole = model.logits(input);
+  auto state = model.begin(2);
+  for (std::int64_t t = 0; t < 5; ++t) {
+    const auto [logits, seen] = model.next(state);
+    EXPECT_LT(deviation(logits, whole.select(1, t)), 1e-12);
+    // Another continuation of the same state leaves it as it is.
+    model.read(at::full({2, 3}, 1, at::kLong), seen);
+    state = model.read(input.narrow(1, t, 1), seen).second;
+  }
+}
+
 TEST_P(Contract, CudaEqualsCpu) {
   if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device, or a LibTorch without CUDA";
   const auto cpu = this->model();
@@ -177,6 +260,13 @@ TEST_P(Contract, SameSeedSameParametersAndUnknownOptionsFail) {
                std::invalid_argument);
 }
 
+TEST_P(Contract, StatesOfOtherModelsAndWrongBatchesAreRefused) {
+  const auto model = this->model(), other = this->model();
+  EXPECT_THROW(model.read(words(2, 3), other.begin(2)), std::invalid_argument);
+  EXPECT_THROW(model.read(words(2, 3), model.begin(3)), std::invalid_argument);
+  EXPECT_THROW(model.begin(0), std::invalid_argument);
+}
+
 INSTANTIATE_TEST_SUITE_P(Registry, Contract, testing::ValuesIn(all_cases()));
 
 TEST(LanguageModelEnd, EndSymbolMakesProbabilitiesOfAllLengthsSumBelowOne) {
@@ -191,6 +281,41 @@ TEST(LanguageModelEnd, EndSymbolMakesProbabilitiesOfAllLengthsSumBelowOne) {
     }
   EXPECT_LT(total, 1);
   EXPECT_GT(total, 0.9);
+}
+
+TEST(LanguageModelEnd, PiecesCloseTheString) {
+  const LanguageModel model(Alphabet({"a", "b"}), Json{{"end_symbol", true}, {"dtype", "float64"}});
+  const Tensor words = at::zeros({2, 5}, at::kLong);
+  const Tensor wanted = model.log_probabilities(words);
+  for (const std::int64_t chunk : {0, 1, 2, 5, 9}) {
+    Tensor sum = at::zeros({2}, at::kDouble);
+    int pieces = 0;
+    model.visit_log_probabilities(words, chunk, nullptr, [&](const Tensor& piece) {
+      sum = sum + piece.detach();
+      ++pieces;
+    });
+    EXPECT_LT(deviation(sum, wanted), 1e-12) << chunk;
+    EXPECT_EQ(pieces, chunk == 1 ? 5 : chunk == 2 ? 3 : 1);
+  }
+}
+
+TEST(LanguageModelMemory, AWindowBoundsIt) {
+  for (const std::string kind : {"nondeterministic", "vector_nondeterministic"}) {
+    const LanguageModel model(Alphabet({"a", "b"}),
+                              Json{{"controller", {{"kind", "elman"}, {"hidden", 4}}},
+                                   {"stack", {{"kind", kind}, {"window", 5}}}});
+    const Tensor words = at::zeros({2, 10}, at::kLong);
+    auto state = model.begin(2);
+    std::vector<std::size_t> bytes;
+    for (int chunk = 0; chunk < 20; ++chunk) {
+      auto [logits, next] = model.read(words, state);
+      logits.sum().backward();
+      state = next.detached();
+      bytes.push_back(state.state->bytes());
+    }
+    EXPECT_EQ(bytes.front(), bytes.back()) << kind;
+    EXPECT_EQ(std::set<std::size_t>(bytes.begin(), bytes.end()).size(), 1u) << kind;
+  }
 }
 
 TEST(LanguageModelErrors, NameWhatWasExpected) {

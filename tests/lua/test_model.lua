@@ -75,6 +75,49 @@ test('fused and stepwise agree for every pair', function()
   end
 end)
 
+test('a string is read in pieces', function()
+  for _, kind in ipairs(pd.stack.kinds()) do
+    local m = model{ stack = { kind = kind }, end_symbol = true }
+    local state, rows = m:begin(), {}
+    test.equal(tostring(state), 'ModelState: after 0 symbols of a string')
+    for i, words in ipairs{ '0 1', { '#' }, '1 0 0' } do
+      rows[i], state = m:read(words, state)
+    end
+    local last, seen = m:next(state)
+    test.equal(state:symbols(), 6)
+    test.equal(state:bytes() > 0, true)
+    local whole = m:logits('0 1 # 1 0 0')
+    test.near(rows[1], whole:slice(1, 1, 2), 1e-12)
+    test.near(rows[2], whole:slice(1, 3, 3), 1e-12)
+    test.near(rows[3], whole:slice(1, 4, 6), 1e-12)
+    test.near(last, whole[7], 1e-12)
+    test.near(m:next(seen), last, 0)
+  end
+end)
+
+test('a batch is read in pieces, gradients end where the state is detached', function()
+  local m = model{ stack = { kind = 'nondeterministic', window = 2 } }
+  local first, state = m:read({ '0 1', { '1', '1' } }, m:begin(2, 4))
+  test.equal(table.concat(first:size(), ' '), '2 2 3')
+  local second = m:read({ '1 #', '0 #' }, state:detach())
+  test.near(second[2], m:logits('1 1 0 #'):slice(1, 3, 4), 1e-12)
+  second:sum():backward()
+  test.equal(m:parameters()['stack.action_weight']:grad() ~= nil, true)
+  test.fails('expected a list of 2 strings, got 1', function() m:read({ '0' }, state) end)
+  test.fails('expected a list of 2 strings, got one text', function() m:read('0', state) end)
+  test.fails('same length', function() m:read({ '0', '0 1' }, state) end)
+  test.fails("another model's", function() model():read({ '0', '1' }, state) end)
+  test.fails('at least 1', function() m:begin(0) end)
+end)
+
+test('architectures are listed and described', function()
+  test.equal(pd.model.architectures()[1], 'recurrent')
+  for _, name in ipairs(pd.model.architectures()) do
+    test.equal(pd.model.describe(name):find('end_symbol') ~= nil, true)
+  end
+  test.fails("did you mean 'recurrent'", function() model{ architecture = 'recurent' } end)
+end)
+
 test('options say everything, the line says the main things', function()
   local m = model{ stack = { kind = 'nondeterministic', states = 3 } }
   test.equal(m:options().stack.states, 3)

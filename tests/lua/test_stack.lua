@@ -114,4 +114,24 @@ test('bad input is named', function()
     vectors = { { { 1 }, { 2, 3 } } } })
 end)
 
+test('a window forgets what is older', function()
+  -- push 1, push 2, replace by 2, pop, pop: the bottom is seen again, unless it is out of sight
+  local log = {}
+  for t, column in ipairs{ 2, 3, 6, 7, 7 } do
+    log[t] = {}
+    for row = 1, 3 do
+      log[t][row] = {}
+      for c = 1, 7 do log[t][row][c] = c == column and 1 or 0 end
+    end
+  end
+  local function readings(window)
+    return pd.stack.simulate{ kind = 'nondeterministic', states = 1, symbols = 3,
+      bottom = 'reexposed', weights = { log }, window = window }[1]:to_table()
+  end
+  test.equal(table.concat(readings(0)[6], ' '), '1 0 0')
+  test.equal(table.concat(readings(6)[6], ' '), '1 0 0')
+  test.equal(table.concat(readings(4)[5], ' '), '0 1 0')
+  test.equal(table.concat(readings(3)[5], ' '), '0 0 0')
+end)
+
 test.finish()

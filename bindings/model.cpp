@@ -4,10 +4,12 @@
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
+#include "bindings/kinds.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
 #include "bindings/tensor.h"
+#include "model/sublayer.h"
 
 namespace pushdown {
 namespace {
@@ -113,6 +115,13 @@ std::string model_line(const LanguageModel& model) {
                      model.options()["dtype"].get<std::string>());
 }
 
+std::vector<std::string> layers() { return row_names(layer_kinds()); }
+
+std::string describe_layer(const std::string& kind) {
+  const auto& row = find_row("model.describe_layer", layer_kinds(), kind);
+  return describe_row(row, row.options);
+}
+
 std::vector<std::string> architectures() { return row_names(network_kinds()); }
 
 std::string describe_options(std::optional<std::string> given) {
@@ -139,6 +148,10 @@ void bind_model(lua_State* L) {
       .def<&describe_options>(
           "describe",
           "describe(architecture='recurrent') -> string  The options of language_model.");
+  module.def<&layers>("layers", "layers() -> table  The kinds of layers of a transformer.")
+      .def<&describe_layer>("describe_layer",
+                            "describe_layer(kind) -> string  What a layer of a transformer is, and "
+                            "its options.");
   Class<LanguageModel>(module, "A language model: a network and an output layer.")
       .def<&logits>("logits",
                     "model:logits(tokens) -> Tensor  Scores n x V of every symbol at every "

@@ -1,11 +1,12 @@
 // The list of networks that a language model can be made of.
 #include "model/network.h"
 #include "model/recurrent_network.h"
+#include "model/transformer.h"
 
 namespace pushdown {
 
 const std::vector<NetworkKind>& network_kinds() {
-  static const std::vector<NetworkKind> kinds{recurrent_network()};
+  static const std::vector<NetworkKind> kinds{recurrent_network(), transformer_network()};
   return kinds;
 }
 

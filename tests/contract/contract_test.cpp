@@ -6,6 +6,7 @@
 
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
+#include "model/sublayer.h"
 #include "support/golden.h"
 #include "support/gradient.h"
 
@@ -58,27 +59,39 @@ std::vector<Json> controller_variants() {
   return all;
 }
 
-struct Both {
-  Json controller, stack;
-};
-void PrintTo(const Both& both, std::ostream* out) { *out << both.controller << ' ' << both.stack; }
-
-std::vector<Both> all_cases() {
-  std::vector<Both> cases;
+// Options of a language model.
+std::vector<Json> all_cases() {
+  std::vector<Json> cases;
   const Json elman{{"kind", "elman"}, {"hidden", 4}};
-  for (const auto& stack : stack_variants()) cases.push_back({elman, stack});
+  for (const auto& stack : stack_variants())
+    cases.push_back({{"controller", elman}, {"stack", stack}});
   for (const auto& controller : controller_variants())
-    cases.push_back({controller, Json{{"kind", "superposition"}, {"size", 3}}});
+    cases.push_back(
+        {{"controller", controller}, {"stack", Json{{"kind", "superposition"}, {"size", 3}}}});
+  const auto transformer = [](Json layers) {
+    return Json{{"architecture", "transformer"},
+                {"layers", std::move(layers)},
+                {"hidden", 6},
+                {"heads", 2},
+                {"feedforward", 5}};
+  };
+  for (const auto& kind : layer_kinds())
+    for (auto& layer : variants(kind.name, kind.options))
+      cases.push_back(transformer(Json::array({layer})));
+  cases.push_back(transformer(Json::array({"attention", "superposition", "nondeterministic"})));
   return cases;
 }
 
-class Contract : public testing::TestWithParam<Both> {
+class Contract : public testing::TestWithParam<Json> {
  protected:
+  Json options(const std::string& dtype = "float64") const {
+    Json options = GetParam();
+    options["dtype"] = dtype;
+    options["seed"] = 7;
+    return options;
+  }
   LanguageModel model(const std::string& dtype = "float64") const {
-    return LanguageModel(Alphabet({"a", "b", "c"}), Json{{"controller", GetParam().controller},
-                                                         {"stack", GetParam().stack},
-                                                         {"dtype", dtype},
-                                                         {"seed", 7}});
+    return LanguageModel(Alphabet({"a", "b", "c"}), options(dtype));
   }
   static Tensor words(std::int64_t batch, std::int64_t length) {
     Random random(3);
@@ -231,11 +244,9 @@ TEST_P(Contract, OneSymbolAfterTheOtherAndBranches) {
 TEST_P(Contract, CudaEqualsCpu) {
   if (!at::hasCUDA()) GTEST_SKIP() << "no CUDA device, or a LibTorch without CUDA";
   const auto cpu = this->model();
-  const LanguageModel cuda(Alphabet({"a", "b", "c"}), Json{{"controller", GetParam().controller},
-                                                           {"stack", GetParam().stack},
-                                                           {"dtype", "float64"},
-                                                           {"device", "cuda"},
-                                                           {"seed", 7}});
+  Json on_cuda = options();
+  on_cuda["device"] = "cuda";
+  const LanguageModel cuda(Alphabet({"a", "b", "c"}), on_cuda);
   const Tensor input = words(3, 9);
   cpu.log_probabilities(input).sum().backward();
   cuda.log_probabilities(input).sum().backward();
@@ -251,13 +262,20 @@ TEST_P(Contract, SameSeedSameParametersAndUnknownOptionsFail) {
   const auto a = model(), b = model();
   for (std::size_t i = 0; i < a.parameters().size(); ++i)
     EXPECT_TRUE(a.parameters()[i].second.equal(b.parameters()[i].second));
-  Json stack = GetParam().stack;
-  stack["sizze"] = 3;
-  EXPECT_THROW(LanguageModel(Alphabet({"a"}), Json{{"stack", stack}}), std::invalid_argument);
-  Json controller = GetParam().controller;
-  controller["hiden"] = 3;
-  EXPECT_THROW(LanguageModel(Alphabet({"a"}), Json{{"controller", controller}}),
-               std::invalid_argument);
+  // In the options themselves, and in every table of theirs.
+  const auto refused = [](const Json& options) {
+    EXPECT_THROW(LanguageModel(Alphabet({"a"}), options), std::invalid_argument) << options;
+  };
+  Json wrong = GetParam();
+  wrong["sizze"] = 3;
+  refused(wrong);
+  for (const auto& [key, value] : GetParam().items()) {
+    wrong = GetParam();
+    Json* table = value.is_array() && value[0].is_object() ? &wrong[key][0] : &wrong[key];
+    if (!table->is_object()) continue;
+    (*table)["sizze"] = 3;
+    refused(wrong);
+  }
 }
 
 TEST_P(Contract, StatesOfOtherModelsAndWrongBatchesAreRefused) {

@@ -118,6 +118,31 @@ test('architectures are listed and described', function()
   test.fails("did you mean 'recurrent'", function() model{ architecture = 'recurent' } end)
 end)
 
+test('a transformer is a language model', function()
+  test.equal(table.concat(pd.model.layers(), ' '), 'attention superposition nondeterministic')
+  for _, kind in ipairs(pd.model.layers()) do
+    test.equal(pd.model.describe_layer(kind):sub(1, #kind + 1), kind .. ':')
+  end
+  test.equal(pd.model.describe('transformer'):find('feedforward') ~= nil, true)
+  local m = model{ architecture = 'transformer', hidden = 8, heads = 2, end_symbol = true,
+    layers = { 'attention', { kind = 'superposition', size = 3 }, 'nondeterministic' } }
+  test.equal(tostring(m):find('transformer of attention, superposition, nondeterministic, 3 symbols',
+    1, true) ~= nil, true)
+  test.equal(m:options().layers[2].size, 3)
+  test.equal(m:options().layers[3].states, 2)
+  local whole = m:logits('0 1 # 1')
+  test.equal(table.concat(whole:size(), ' '), '5 4')
+  local first, state = m:read('0 1', m:begin())
+  local second = m:read('# 1', state)
+  test.near(first, whole:slice(1, 1, 2), 1e-12)
+  test.near(second, whole:slice(1, 3, 4), 1e-12)
+  m:logits('0 1 # 1'):pow(2):sum():backward()
+  for name, tensor in pairs(m:parameters()) do test.equal(tensor:grad() ~= nil, true, name) end
+  test.fails("did you mean 'attention'",
+    function() model{ architecture = 'transformer', layers = { 'atention' } } end)
+  test.fails("unknown option 'stack'", function() model{ architecture = 'transformer', stack = {} } end)
+end)
+
 test('options say everything, the line says the main things', function()
   local m = model{ stack = { kind = 'nondeterministic', states = 3 } }
   test.equal(m:options().stack.states, 3)

@@ -223,4 +223,25 @@ test('two processes cannot train in one folder', function()
   test.equal(resume_elsewhere(), '')
 end)
 
+test('strings are trained on and measured in pieces', function()
+  local m = model{ stack = { kind = 'nondeterministic', window = 4 } }
+  local t = trainer{ model = m, chunk = 4, epochs = 1 }
+  for epoch in t:epochs() do test.equal(epoch.cross_entropy > 0, true) end
+  test.equal(t:options().chunk, 4)
+  local whole = t:evaluate(valid)
+  test.near(t:evaluate(valid, { chunk = 3 }).cross_entropy, whole.cross_entropy, 1e-6)
+  test.fails('chunk', function() trainer{ chunk = -1 } end)
+end)
+
+test('a transformer is trained, stored and loaded', function()
+  local m = pd.model.language_model{ alphabet = grammar:alphabet(), architecture = 'transformer',
+    hidden = 8, heads = 2, layers = { 'superposition', 'nondeterministic' }, dropout = 0.1, seed = 1 }
+  local where = folder()
+  local t = trainer{ model = m, run_folder = where, epochs = 2 }
+  for _ in t:epochs() do end
+  local loaded = pd.model.load(where, { which = 'last' })
+  same(numbers(m), numbers(loaded))
+  test.equal(loaded:log_probability('0 1 # 1 0'), m:log_probability('0 1 # 1 0'))
+end)
+
 test.finish()

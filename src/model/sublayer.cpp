@@ -1,0 +1,168 @@
+#include "model/sublayer.h"
+
+#include <cmath>
+#include <limits>
+
+#include "base/check.h"
+#include "stack/stack.h"
+
+namespace pushdown {
+namespace {
+
+struct AttentionState : NetworkState {
+  Tensor keys, values;  // B x heads x t x d/heads
+
+  NetworkStatePtr detached() const override {
+    auto copy = std::make_shared<AttentionState>();
+    copy->keys = keys.detach();
+    copy->values = values.detach();
+    return copy;
+  }
+  std::size_t bytes() const override { return tensor_bytes(keys) + tensor_bytes(values); }
+};
+
+class SelfAttention : public Sublayer {
+ public:
+  SelfAttention(const Json& options, const ModuleContext& context)
+      : size_(context.input), heads_(options["heads"]), options_(context.tensor_options) {
+    check(size_ % heads_ == 0, "model.transformer",
+          "'hidden' must be a multiple of 'heads', got {} and {}", size_, heads_);
+    for (const char* name : {"query_weight", "key_weight", "value_weight", "output_weight"})
+      parameters_.emplace_back(name, xavier_parameter(size_, size_, 1.0, context));
+  }
+
+  Tensor run(const Tensor& x) const override { return read(x, initial(x.size(0), 0)).first; }
+
+  NetworkStatePtr initial(std::int64_t batch, std::int64_t) const override {
+    auto state = std::make_shared<AttentionState>();
+    state->keys = state->values = at::empty({batch, heads_, 0, size_ / heads_}, options_);
+    return state;
+  }
+
+  std::pair<Tensor, NetworkStatePtr> read(const Tensor& x,
+                                          const NetworkStatePtr& state) const override {
+    const auto& old = static_cast<const AttentionState&>(*state);
+    const auto length = x.size(1), before = old.keys.size(2);
+    auto next = std::make_shared<AttentionState>();
+    next->keys = at::cat({old.keys, heads(x, 1)}, 2);
+    next->values = at::cat({old.values, heads(x, 2)}, 2);
+    // Position `before + t` sees itself and all earlier ones : c x (before + c)
+    const Tensor hidden =
+        at::ones({length, before + length}, options_.dtype(at::kBool)).triu(before + 1);
+    const Tensor scores =
+        at::matmul(heads(x, 0), next->keys.transpose(2, 3)) /
+        std::sqrt(static_cast<double>(size_ / heads_));  // B x heads x c x (before + c)
+    const Tensor shares =
+        scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(3);
+    const Tensor joined = at::matmul(shares, next->values).transpose(1, 2).flatten(2, 3);
+    return {at::linear(joined, parameters_[3].second), next};
+  }
+
+ private:
+  // B x c x d -> B x heads x c x d/heads, by the query, key or value weight.
+  Tensor heads(const Tensor& x, std::size_t weight) const {
+    return at::linear(x, parameters_[weight].second)
+        .view({x.size(0), x.size(1), heads_, -1})
+        .transpose(1, 2);
+  }
+
+  std::int64_t size_, heads_;
+  at::TensorOptions options_;
+};
+
+struct StackAttentionState : NetworkState {
+  StackStatePtr stack;
+
+  explicit StackAttentionState(StackStatePtr given) : stack(std::move(given)) {}
+  NetworkStatePtr detached() const override {
+    return std::make_shared<StackAttentionState>(stack->detached());
+  }
+  std::size_t bytes() const override { return stack->bytes(); }
+};
+
+class StackAttention : public Sublayer {
+ public:
+  StackAttention(const Json& stack, const ModuleContext& context)
+      : stack_(make_stack(stack, context)),
+        output_weight_(xavier_parameter(context.input, stack_->reading_size(), 1.0, context)) {
+    for (const auto& [name, tensor] : stack_->parameters())
+      parameters_.emplace_back("stack." + name, tensor);
+    parameters_.emplace_back("output_weight", output_weight_);
+  }
+
+  Tensor run(const Tensor& x) const override {
+    return at::linear(stack_->readings(x), output_weight_);
+  }
+
+  NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
+    return std::make_shared<StackAttentionState>(stack_->initial(batch, length));
+  }
+
+  std::pair<Tensor, NetworkStatePtr> read(const Tensor& x,
+                                          const NetworkStatePtr& state) const override {
+    auto stack = static_cast<const StackAttentionState&>(*state).stack;
+    std::vector<Tensor> readings;
+    for (const Tensor& input : x.unbind(1)) {
+      stack = stack_->update(stack, input);
+      readings.push_back(stack_->reading(stack));
+    }
+    return {at::linear(at::stack(readings, 1), output_weight_),
+            std::make_shared<StackAttentionState>(stack)};
+  }
+
+ private:
+  StackPtr stack_;
+  Tensor output_weight_;  // d x R
+};
+
+LayerKind attention_layer() {
+  return {"attention",
+          "Causal self-attention (Vaswani et al. 2017).",
+          {integer_option("heads", 4, "attention heads; absent: as the model says", 1)},
+          [](const Json& options, const ModuleContext& context) -> SublayerPtr {
+            return std::make_shared<SelfAttention>(options, context);
+          }};
+}
+
+LayerKind superposition_layer() {
+  return {"superposition",
+          "Stack attention with a superposition stack (Dusell and Chiang 2024).",
+          {integer_option("size", 20, "size m of the vector in a cell", 1)},
+          [](const Json& options, const ModuleContext& context) -> SublayerPtr {
+            Json stack = options;
+            stack.update(Json{{"kind", "superposition"}, {"bias", false}, {"vector", "linear"}});
+            return std::make_shared<StackAttention>(stack, context);
+          }};
+}
+
+LayerKind nondeterministic_layer() {
+  return {
+      "nondeterministic",
+      "Stack attention with a vector nondeterministic stack (Dusell and Chiang 2024).",
+      {integer_option("states", 2, "number of states Q of the pushdown automaton", 1),
+       integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1),
+       integer_option("size", 5, "size m of the vector of an element", 1),
+       integer_option("window", 0, "steps back that the stack can see; 0: all", 0),
+       boolean_option("fast", true, "use the compiled kernel (false: plain tensor operations)")},
+      [](const Json& options, const ModuleContext& context) -> SublayerPtr {
+        Json stack = options;
+        stack.update(Json{{"kind", "vector_nondeterministic"},
+                          {"normalized", false},
+                          {"bottom", "reexposed"},
+                          {"bottom_vector", "learned"},
+                          {"initialization", "xavier"},
+                          {"bias", false},
+                          {"vector", "linear"}});
+        return std::make_shared<StackAttention>(stack, context);
+      }};
+}
+
+}  // namespace
+
+const std::vector<LayerKind>& layer_kinds() {
+  static const std::vector<LayerKind> kinds{attention_layer(), superposition_layer(),
+                                            nondeterministic_layer()};
+  return kinds;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,228 @@
+#include "model/transformer.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "model/dropout.h"
+#include "model/sublayer.h"
+#include "stack/stack.h"
+
+namespace pushdown {
+namespace {
+
+// The encodings of the positions first .. first + count - 1 : count x d
+Tensor positions(std::int64_t first, std::int64_t count, std::int64_t size) {
+  Tensor encodings = at::empty({count, size}, at::kDouble);
+  auto* value = encodings.data_ptr<double>();
+  for (std::int64_t t = first; t < first + count; ++t)
+    for (std::int64_t i = 0; i < size; ++i) {
+      const double angle =
+          static_cast<double>(t) *
+          std::pow(10000.0, -static_cast<double>(i / 2 * 2) / static_cast<double>(size));
+      *value++ = i % 2 == 0 ? std::sin(angle) : std::cos(angle);
+    }
+  return encodings;
+}
+
+struct Norm {
+  Tensor gain, bias;
+
+  Norm(const std::string& name, const ModuleContext& context, ParameterList& parameters)
+      : gain(zero_parameter({context.input}, context)),
+        bias(zero_parameter({context.input}, context)) {
+    at::NoGradGuard guard;
+    gain.fill_(1);
+    parameters.emplace_back(name + "_gain", gain);
+    parameters.emplace_back(name + "_bias", bias);
+  }
+  Tensor operator()(const Tensor& x) const { return at::layer_norm(x, {gain.size(0)}, gain, bias); }
+};
+
+struct Layer {
+  Norm norm;
+  SublayerPtr sublayer;
+  Norm feedforward_norm;
+  Tensor inner_weight, inner_bias, outer_weight, outer_bias;
+
+  Layer(const std::string& name, const Json& options, std::int64_t inner,
+        const ModuleContext& context, ParameterList& parameters)
+      : norm(name + "norm", context, parameters),
+        sublayer(find_row("layer", layer_kinds(), options["kind"].get<std::string>())
+                     .make(without_kind(options), context)),
+        feedforward_norm(name + "feedforward_norm", context, parameters),
+        inner_weight(xavier_parameter(inner, context.input, 1.0, context)),
+        inner_bias(uniform_parameter({inner}, -0.1, 0.1, context)),
+        outer_weight(xavier_parameter(context.input, inner, 1.0, context)),
+        outer_bias(uniform_parameter({context.input}, -0.1, 0.1, context)) {
+    for (const auto& [own, tensor] : sublayer->parameters())
+      parameters.emplace_back(name + own, tensor);
+    for (const auto& [own, tensor] : {std::pair{"inner_weight", inner_weight},
+                                      {"inner_bias", inner_bias},
+                                      {"outer_weight", outer_weight},
+                                      {"outer_bias", outer_bias}})
+      parameters.emplace_back(name + "feedforward_" + own, tensor);
+  }
+
+  static Json without_kind(Json options) {
+    options.erase("kind");
+    return options;
+  }
+  Tensor feedforward(const Tensor& x) const {
+    return at::linear(at::linear(feedforward_norm(x), inner_weight, inner_bias).relu(),
+                      outer_weight, outer_bias);
+  }
+};
+
+struct TransformerState : NetworkState {
+  std::vector<NetworkStatePtr> layers;
+  std::int64_t position = 0;  // of the next vector
+  // Of the two one is there: h_t, or the symbol w_t that has been given and not yet read.
+  Tensor hidden;  // B x H
+  Tensor symbol;  // B x 1
+
+  NetworkStatePtr detached() const override {
+    auto copy = std::make_shared<TransformerState>(*this);
+    for (auto& layer : copy->layers) layer = layer->detached();
+    if (hidden.defined()) copy->hidden = hidden.detach();
+    return copy;
+  }
+  std::size_t bytes() const override {
+    std::size_t total = tensor_bytes(hidden) + tensor_bytes(symbol);
+    for (const auto& layer : layers) total += layer->bytes();
+    return total;
+  }
+};
+
+class Transformer : public Network {
+ public:
+  Transformer(const Json& options, const ModuleContext& given)
+      : begin_symbol_(given.input),
+        size_(options["hidden"]),
+        dropout_(options["dropout"]),
+        options_(given.tensor_options),
+        embedding_(uniform_parameter({given.input + 1, size_}, -0.1, 0.1, given)) {
+    parameters_.emplace_back("embedding", embedding_);
+    ModuleContext context = given;
+    context.input = size_;
+    std::string kinds;
+    for (const Json& layer : options["layers"]) {
+      kinds += (kinds.empty() ? "" : ", ") + layer["kind"].get<std::string>();
+      layers_.emplace_back(fmt::format("layers.{}.", layers_.size() + 1), layer,
+                           options["feedforward"].get<std::int64_t>(), context, parameters_);
+    }
+    norm_.emplace("norm", context, parameters_);
+    line_ = "transformer of " + (kinds.empty() ? "no layers" : kinds);
+  }
+
+  std::int64_t hidden_size() const override { return size_; }
+  std::string line() const override { return line_; }
+
+  Tensor run(const Tensor& words, Random* noise) const override {
+    const Tensor symbols = at::constant_pad_nd(words, {1, 0}, static_cast<double>(begin_symbol_));
+    return forward(symbols, nullptr, noise);
+  }
+
+  NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
+    auto state = std::make_shared<TransformerState>();
+    for (const Layer& layer : layers_)
+      state->layers.push_back(layer.sublayer->initial(batch, length == 0 ? 0 : length + 1));
+    state->symbol = at::full({batch, 1}, begin_symbol_, at::kLong);
+    return state;
+  }
+
+  std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
+                                          Random* noise) const override {
+    const auto& old = static_cast<const TransformerState&>(*state);
+    const auto length = words.size(1);
+    if (length == 0) return {at::empty({words.size(0), 0, size_}, options_), state};
+    Tensor read_now = words.narrow(1, 0, length - 1);
+    if (old.symbol.defined()) read_now = at::cat({old.symbol, read_now}, 1);
+    auto next = std::make_shared<TransformerState>(old);
+    next->hidden = Tensor();
+    next->symbol = words.narrow(1, length - 1, 1).clone();
+    Tensor hiddens;
+    if (read_now.size(1) > 0) hiddens = forward(read_now, next.get(), noise);
+    if (old.hidden.defined())
+      hiddens = hiddens.defined() ? at::cat({old.hidden.unsqueeze(1), hiddens}, 1)
+                                  : old.hidden.unsqueeze(1);
+    return {hiddens, next};
+  }
+
+  std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state,
+                                          Random* noise) const override {
+    const auto& old = static_cast<const TransformerState&>(*state);
+    if (old.hidden.defined()) return {old.hidden, state};
+    auto next = std::make_shared<TransformerState>(old);
+    next->hidden = forward(old.symbol, next.get(), noise).select(1, 0);
+    next->symbol = Tensor();
+    return {next->hidden, next};
+  }
+
+ private:
+  // B x c -> B x c x H, from the beginning or behind `state`, which goes along.
+  Tensor forward(const Tensor& symbols, TransformerState* state, Random* noise) const {
+    const auto length = symbols.size(1);
+    const Tensor embedded = at::embedding(embedding_, symbols.to(options_.device()));
+    const Tensor places = positions(state ? state->position : 0, length, size_).to(options_);
+    Tensor x = dropout(embedded * std::sqrt(static_cast<double>(size_)) + places, dropout_, noise);
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const Layer& layer = layers_[l];
+      Tensor seen;
+      if (state == nullptr)
+        seen = layer.sublayer->run(layer.norm(x));
+      else
+        std::tie(seen, state->layers[l]) = layer.sublayer->read(layer.norm(x), state->layers[l]);
+      x = x + dropout(seen, dropout_, noise);
+      x = x + dropout(layer.feedforward(x), dropout_, noise);
+    }
+    if (state != nullptr) state->position += length;
+    return (*norm_)(x);
+  }
+
+  std::int64_t begin_symbol_, size_;
+  double dropout_;
+  at::TensorOptions options_;
+  Tensor embedding_;  // (V + 1) x d
+  std::vector<Layer> layers_;
+  std::optional<Norm> norm_;
+  std::string line_;
+};
+
+// 'attention' and {kind = 'attention'} mean the same.
+Json complete(Json options) {
+  constexpr auto kWhere = "model.language_model";
+  Json layers = Json::array();
+  for (const Json& given : options["layers"]) {
+    Json layer = given.is_string() ? Json{{"kind", given}} : given;
+    auto [kind, own] = resolve_kind("layer", layer_kinds(), layer);
+    if (own.contains("heads") && !layer.contains("heads")) own["heads"] = options["heads"];
+    Json full{{"kind", kind.name}};
+    full.update(own);
+    layers.push_back(full);
+  }
+  check(options["dropout"].get<double>() < 1, kWhere, "option 'dropout' must be below 1, got {}",
+        options["dropout"].get<double>());
+  options["layers"] = layers;
+  return options;
+}
+
+}  // namespace
+
+NetworkKind transformer_network() {
+  NetworkKind kind;
+  kind.name = "transformer";
+  kind.doc = "A transformer, with stack attention where it is asked for.";
+  kind.options = {list_option("layers", Json::array({"attention", "attention"}),
+                              "names of layers, or tables with their kind and options"),
+                  integer_option("hidden", 32, "size d of the vectors", 1),
+                  integer_option("heads", 4, "attention heads of each attention layer", 1),
+                  integer_option("feedforward", 64, "units inside each feedforward sublayer", 1),
+                  number_option("dropout", 0.0, "probability of dropping a number in training", 0)};
+  kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
+    return std::make_shared<Transformer>(options, context);
+  };
+  kind.complete = complete;
+  return kind;
+}
+
+}  // namespace pushdown

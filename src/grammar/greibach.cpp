@@ -1,0 +1,257 @@
+#include "grammar/greibach.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+#include "grammar/fixed_point.h"
+#include "grammar/normal_form.h"
+#include "grammar/text.h"
+
+namespace pushdown {
+namespace {
+
+// A name that none of `taken` has, which gets it too.
+std::string fresh_name(std::string name, std::set<std::string>& taken, const char* more) {
+  while (!taken.insert(name).second) name += more;
+  return name;
+}
+
+bool starts_with_terminal(const Rule& rule) {
+  return !rule.right.empty() && rule.right.front().terminal &&
+         std::none_of(rule.right.begin() + 1, rule.right.end(),
+                      [](Symbol symbol) { return symbol.terminal; });
+}
+
+bool start_is_used(const GreibachForm& form) {
+  return std::any_of(form.rules.begin(), form.rules.end(), [&](const GreibachRule& rule) {
+    return std::find(rule.rest.begin(), rule.rest.end(), form.start) != rule.rest.end();
+  });
+}
+
+// The grammar's own rules where they have the form, an epsilon rule of the start symbol excepted.
+bool take_rules(const Grammar& grammar, GreibachForm& form) {
+  form.names = grammar.nonterminals();
+  form.start = grammar.start();
+  form.mass = grammar.termination_probabilities();
+  for (const auto& rule : grammar.rules()) {
+    if (rule.weight == 0) continue;
+    if (rule.right.empty() && rule.left == grammar.start()) {
+      form.empty_mass += rule.weight;
+      continue;
+    }
+    if (!starts_with_terminal(rule)) return false;
+    GreibachRule own{rule.left, rule.right.front().id, {}, rule.weight};
+    for (std::size_t k = 1; k < rule.right.size(); ++k) own.rest.push_back(rule.right[k].id);
+    form.rules.push_back(std::move(own));
+  }
+  form.mass[form.start] -= form.empty_mass;
+  return form.empty_mass == 0 || !start_is_used(form);
+}
+
+class Converter {
+ public:
+  explicit Converter(const Grammar& grammar)
+      : grammar_(grammar), form_(grammar.normal_form()), heads_(form_.size), own_(form_.size) {
+    for (auto& rule : closed_rules(form_)) {
+      const Symbol first = rule.right.front();
+      if (first.terminal)
+        own_[rule.left].push_back(std::move(rule));
+      else
+        heads_[first.id].push_back(std::move(rule));
+    }
+    find_left_corners();
+    find_masses();
+  }
+
+  void run(GreibachForm& result) {
+    result.empty_mass = form_.empty_mass;
+    result.start = id_of({form_.start, kPlain});
+    for (std::size_t k = 0; k < order_.size(); ++k) {  // order_ grows
+      const Key key = order_[k];
+      std::map<std::pair<int, std::vector<int>>, double> merged;
+      for (const auto& piece : pieces_of(key)) {
+        std::vector<int> rest;
+        for (const Key& next : piece.rest) rest.push_back(id_of(next));
+        merged[{piece.terminal, rest}] += piece.weight;
+      }
+      for (const auto& [right, weight] : merged)
+        result.rules.push_back({static_cast<int>(k), right.first, right.second, weight});
+      result.mass.push_back(mass_of(key));
+    }
+    name_all(result);
+  }
+
+ private:
+  // A nonterminal of the result: (A, kPlain) for A, (B, A) for Y[B,A], (b, kTerminal) for b alone.
+  using Key = std::pair<int, int>;
+  static constexpr int kPlain = -1, kTerminal = -2;
+  struct Piece {
+    int terminal;
+    std::vector<Key> rest;
+    double weight;
+  };
+
+  int id_of(Key key) {
+    const auto [entry, is_new] = ids_.try_emplace(key, static_cast<int>(order_.size()));
+    if (is_new) order_.push_back(key);
+    return entry->second;
+  }
+
+  // above_[B] holds A where A derives a string that begins with B, in at least one step.
+  void find_left_corners() {
+    above_.resize(form_.size);
+    for (int b = 0; b < form_.size; ++b) {
+      std::vector<int> open{b};
+      while (!open.empty()) {
+        const int c = open.back();
+        open.pop_back();
+        for (const auto& rule : heads_[c])
+          if (above_[b].insert(rule.left).second) open.push_back(rule.left);
+      }
+    }
+  }
+
+  double mass_of(Symbol symbol) const {
+    return symbol.terminal ? 1.0 : form_.mass[symbol.id] - form_.nullable[symbol.id];
+  }
+  double mass_of(Key key) const {
+    if (key.second == kTerminal) return 1.0;
+    if (key.second == kPlain) return mass_of(Symbol{false, key.first});
+    return corner_mass_[static_cast<std::size_t>(key.first) * form_.size + key.second];
+  }
+
+  // Y = (I - H)^-1 H in masses.
+  void find_masses() {
+    const int size = form_.size;
+    std::vector<double> matrix(static_cast<std::size_t>(size) * size);
+    corner_mass_ = matrix;
+    for (int b = 0; b < size; ++b) {
+      matrix[b * size + b] = 1;
+      for (const auto& rule : heads_[b]) {
+        const double mass = rule.weight * mass_of(rule.right[1]);
+        matrix[b * size + rule.left] -= mass;
+        corner_mass_[b * size + rule.left] += mass;
+      }
+    }
+    check(solve_m_matrix(size, matrix, corner_mass_, size) > 0, "grammar.greibach",
+          "the left-recursive rules of the grammar have infinite total weight");
+  }
+
+  // x[A] = K[A] + K[B] Y[B,A]
+  std::vector<Piece> pieces_of_plain(int a) const {
+    std::vector<Piece> pieces;
+    for (int b = 0; b < form_.size; ++b)
+      for (const auto& rule : own_[b]) {
+        Piece piece{rule.right[0].id, {}, rule.weight};
+        if (rule.right.size() == 2)
+          piece.rest.push_back({rule.right[1].id, rule.right[1].terminal ? kTerminal : kPlain});
+        if (a == b) pieces.push_back(piece);
+        if (!above_[b].contains(a)) continue;
+        piece.rest.push_back({b, a});
+        pieces.push_back(piece);
+      }
+    return pieces;
+  }
+
+  std::vector<Piece> pieces_of(Key key) const {
+    const auto [b, a] = key;
+    if (a == kTerminal) return {{b, {}, 1.0}};
+    if (a == kPlain) return pieces_of_plain(b);
+    std::vector<Piece> pieces;
+    for (const auto& rule : heads_[b]) {
+      const bool last = rule.left == a, more = above_[rule.left].contains(a);
+      if (!last && !more) continue;
+      const Symbol beta = rule.right[1];
+      for (auto& piece : pieces_of({beta.id, beta.terminal ? kTerminal : kPlain})) {
+        piece.weight *= rule.weight;
+        if (last) pieces.push_back(piece);
+        if (!more) continue;
+        piece.rest.push_back({rule.left, a});
+        pieces.push_back(piece);
+      }
+    }
+    return pieces;
+  }
+
+  // The grammar's own names where a nonterminal is one of its own; else N1, N2, ...
+  void name_all(GreibachForm& result) const {
+    const auto& own = grammar_.nonterminals();
+    std::set<std::string> taken(own.begin(), own.end());
+    int number = 0;
+    for (const auto& [b, a] : order_) {
+      if (a == kPlain && b < static_cast<int>(own.size())) {
+        result.names.push_back(own[b]);
+        continue;
+      }
+      std::string name;
+      do name = "N" + std::to_string(++number);
+      while (!taken.insert(name).second);
+      result.names.push_back(name);
+    }
+  }
+
+  const Grammar& grammar_;
+  const NormalForm& form_;
+  std::vector<std::vector<ClosedRule>> heads_;  // [B]: rules A -> B beta
+  std::vector<std::vector<ClosedRule>> own_;    // [A]: rules A -> a, A -> a beta
+  std::vector<std::set<int>> above_;
+  std::vector<double> corner_mass_;
+  std::map<Key, int> ids_;
+  std::vector<Key> order_;
+};
+
+// A new start symbol with the rules of the old one.
+void separate_start(GreibachForm& form) {
+  std::set<std::string> taken(form.names.begin(), form.names.end());
+  const int start = static_cast<int>(form.names.size());
+  form.names.push_back(fresh_name(form.names[form.start] + "'", taken, "'"));
+  std::vector<GreibachRule> copies;
+  for (const auto& rule : form.rules)
+    if (rule.left == form.start) copies.push_back({start, rule.terminal, rule.rest, rule.weight});
+  form.rules.insert(form.rules.begin(), copies.begin(), copies.end());
+  form.mass.push_back(form.mass[form.start]);
+  form.start = start;
+}
+
+}  // namespace
+
+GreibachForm greibach_form(const Grammar& grammar) {
+  GreibachForm form;
+  if (!take_rules(grammar, form)) {
+    form = GreibachForm();
+    Converter(grammar).run(form);
+  }
+  if (start_is_used(form)) separate_start(form);
+  return form;
+}
+
+Grammar greibach_grammar(const Grammar& grammar) {
+  const auto form = greibach_form(grammar);
+  GrammarSource source;
+  source.name = grammar.name();
+  source.start = form.names[form.start];
+  source.unambiguous = grammar.unambiguous();
+  std::set<int> used;
+  for (const auto& rule : form.rules) {
+    NamedRule named{form.names[rule.left], {{true, grammar.alphabet().symbol(rule.terminal)}}};
+    double mass = rule.weight;
+    for (const int id : rule.rest) {
+      named.right.push_back({false, form.names[id]});
+      mass *= form.mass[id];
+    }
+    named.weight = mass / (form.mass[rule.left] + (rule.left == form.start ? form.empty_mass : 0));
+    source.rules.push_back(std::move(named));
+    used.insert(rule.terminal);
+  }
+  if (form.empty_mass > 0)
+    source.rules.push_back(
+        {source.start, {}, form.empty_mass / (form.mass[form.start] + form.empty_mass)});
+  // A terminal of weight 0 alone is in no rule any more.
+  for (int id = 0; id < grammar.alphabet().size(); ++id)
+    if (used.contains(id)) source.symbols.push_back(grammar.alphabet().symbol(id));
+  return Grammar(source);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,131 @@
+#include "pda/lang.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace pushdown {
+
+// The edges of one time, gathered.
+template <class S>
+class LangChart<S>::Column {
+ public:
+  Column(LangChart& chart, int time) : chart_(chart), time_(time) {}
+
+  void add(int from_time, int from, int to, double weight, int move, int below, int popped) {
+    auto& edges = chart_.edges_;
+    const auto size = static_cast<std::uint64_t>(chart_.automaton_.configurations());
+    const auto key = (static_cast<std::uint64_t>(from_time + 1) * size + from) * size + to;
+    const auto [entry, is_new] = found_.try_emplace(key, edges.size());
+    if (is_new) {
+      edges.push_back({from_time, from, time_, to, weight, move, below, popped});
+      chart_.node(time_, to).edges.push_back(static_cast<int>(entry->second));
+      return;
+    }
+    auto& edge = edges[entry->second];
+    if (weight > edge.weight) edge.move = move, edge.below = below, edge.popped = popped;
+    edge.weight = S::plus(edge.weight, weight);
+  }
+
+ private:
+  LangChart& chart_;
+  int time_;
+  std::unordered_map<std::uint64_t, std::size_t> found_;
+};
+
+template <class S>
+LangChart<S>::LangChart(const StringAutomaton& automaton) : automaton_(automaton) {
+  nodes_.resize(static_cast<std::size_t>(automaton.length() + 1) * automaton.configurations());
+  begin();
+  for (int t = 1; t <= automaton.length(); ++t) step(t);
+}
+
+template <class S>
+void LangChart<S>::begin() {
+  auto& first = node(0, 0);
+  first.forward = S::from_weight(1);
+  if (!automaton_.reexposed) return;
+  edges_.push_back({-1, 0, 0, 0, S::from_weight(1)});
+  first.edges.push_back(0);
+  first.best_edge = 0;
+}
+
+template <class S>
+void LangChart<S>::step(int time) {
+  // What a pop lays bare is summed over the tops that it removes before it is joined with what
+  // leads to the node below.
+  struct Popped {
+    double weight = S::zero();
+    int move = -1, edge = -1;
+  };
+  std::map<std::tuple<int, int, int>, Popped> popped;  // (k, configuration there, next state)
+  Column column(*this, time);
+  const auto first_edge = edges_.size();
+  const auto& moves = automaton_.moves[time - 1];
+  for (int m = 0; m < static_cast<int>(moves.size()); ++m) {
+    const auto& move = moves[m];
+    const auto& source = node(time - 1, move.configuration);
+    if (source.forward == S::zero() || move.log_weight == S::zero()) continue;
+    const int to = automaton_.target(move, 0);
+    if (move.action == StackAction::push) {
+      column.add(time - 1, move.configuration, to, move.log_weight, m, -1, -1);
+      continue;
+    }
+    for (const int e : source.edges) {
+      const auto [from_time, from] = std::pair(edges_[e].from_time, edges_[e].from);
+      const double weight = S::times(edges_[e].weight, move.log_weight);
+      if (move.action == StackAction::replace) {
+        column.add(from_time, from, to, weight, m, e, -1);
+      } else if (from_time >= 0) {
+        auto& entry = popped[{from_time, from, move.state}];
+        if (weight > entry.weight) entry.move = m, entry.edge = e;
+        entry.weight = S::plus(entry.weight, weight);
+      }
+    }
+  }
+  for (const auto& [key, entry] : popped) {
+    const auto [k, bared, state] = key;
+    const int to = state * automaton_.symbols() + automaton_.top_of(bared);
+    for (const int f : node(k, bared).edges) {
+      const auto [from_time, from] = std::pair(edges_[f].from_time, edges_[f].from);
+      column.add(from_time, from, to, S::times(edges_[f].weight, entry.weight), entry.move, f,
+                 entry.edge);
+    }
+  }
+  for (auto e = first_edge; e < edges_.size(); ++e) {
+    const auto& edge = edges_[e];
+    const double through = edge.from_time < 0
+                               ? edge.weight
+                               : S::times(forward(edge.from_time, edge.from), edge.weight);
+    auto& target = node(time, edge.to);
+    if (through > target.forward) target.best_edge = static_cast<int>(e);
+    target.forward = S::plus(target.forward, through);
+  }
+}
+
+template <class S>
+double LangChart<S>::accepted(int configuration) const {
+  const double ends = automaton_.accepting[automaton_.state_of(configuration)];
+  if (ends == 0) return S::zero();
+  const int last = automaton_.length();
+  double sum = S::zero();
+  if (!automaton_.at_bottom || last == 0) {
+    sum = forward(last, configuration);
+  } else if (automaton_.top_of(configuration) == 0) {
+    for (const int e : edges_into(last, configuration))
+      if (edges_[e].from_time < 0) sum = edges_[e].weight;
+  }
+  return S::times(sum, S::from_weight(ends));
+}
+
+template <class S>
+double LangChart<S>::accepted() const {
+  double sum = S::zero();
+  for (int b = 0; b < automaton_.configurations(); ++b) sum = S::plus(sum, accepted(b));
+  return sum;
+}
+
+template class LangChart<Log>;
+template class LangChart<Best>;
+
+}  // namespace pushdown

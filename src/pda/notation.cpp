@@ -1,0 +1,313 @@
+#include "pda/notation.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/check.h"
+#include "base/options.h"
+#include "grammar/text.h"
+#include "grammar/utf8.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "pda.parse";
+constexpr std::string_view kForm = "state, top --symbol/weight--> state, push y | replace y | pop";
+
+// Reads one line from left to right.
+class LineReader {
+ public:
+  LineReader(std::string_view line, std::string origin) : line_(line), origin_(std::move(origin)) {}
+
+  template <class... Args>
+  [[noreturn]] void stop(fmt::format_string<Args...> format, Args&&... args) const {
+    fail(kWhere, "{}: {}", origin_, fmt::format(format, std::forward<Args>(args)...));
+  }
+
+  const std::string& origin() const { return origin_; }
+
+  void skip_blanks() {
+    while (at_ < line_.size() && is_white_space(line_[at_])) ++at_;
+  }
+  bool at_end() {
+    skip_blanks();
+    return at_ == line_.size();
+  }
+  bool at_comment() { return !at_end() && line_[at_] == '#'; }
+
+  bool accept(std::string_view token) {
+    skip_blanks();
+    if (!line_.substr(at_).starts_with(token)) return false;
+    at_ += token.size();
+    return true;
+  }
+  // Without blanks in front.
+  bool accept_here(char c) { return at_ < line_.size() && line_[at_] == c && ++at_ != 0; }
+  void expect(std::string_view token, std::string_view after) {
+    if (!accept(token))
+      stop("expected {} after {}, got {}; the form is {}", token, after, rest(), kForm);
+  }
+  // A whole word.
+  bool accept_word(std::string_view word) {
+    skip_blanks();
+    const auto left = line_.substr(at_);
+    if (!left.starts_with(word)) return false;
+    if (left.size() > word.size() && !is_white_space(left[word.size()])) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  // A bare name ends at white space or at one of `ends`, but has at least one byte.
+  std::string name(std::string_view expected, const std::vector<std::string_view>& ends) {
+    if (at_end()) stop("expected {}, got the end of the line; the form is {}", expected, kForm);
+    std::string text;
+    if (line_[at_] == '\'' || line_[at_] == '"') {
+      text = quoted();
+    } else {
+      const std::size_t begin = at_++;
+      while (at_ < line_.size() && !is_white_space(line_[at_]) &&
+             std::none_of(ends.begin(), ends.end(),
+                          [&](auto end) { return line_.substr(at_).starts_with(end); }))
+        ++at_;
+      text = line_.substr(begin, at_ - begin);
+    }
+    if (const auto reason = pda_name_error(text); !reason.empty()) stop("{} {}", expected, reason);
+    return text;
+  }
+
+  double weight() {
+    const double numerator = number();
+    const double denominator = accept("/") ? number() : 1.0;
+    if (denominator == 0) stop("a weight is divided by zero");
+    return numerator / denominator;
+  }
+
+  std::string rest() {
+    return at_end() ? "the end of the line" : fmt::format("'{}'", line_.substr(at_));
+  }
+
+ private:
+  double number() {
+    skip_blanks();
+    double value = 0;
+    const auto [end, error] =
+        std::from_chars(line_.data() + at_, line_.data() + line_.size(), value);
+    if (error != std::errc()) stop("expected a number as the weight, got {}", rest());
+    at_ = end - line_.data();
+    return value;
+  }
+
+  std::string quoted() {
+    const char quote = line_[at_++];
+    std::string text;
+    for (; at_ < line_.size(); ++at_) {
+      if (line_[at_] == quote) return ++at_, text;
+      if (line_[at_] == '\\') {
+        if (at_ + 1 == line_.size()) break;
+        const char next = line_[++at_];
+        if (next != '\\' && next != '\'' && next != '"')
+          stop("unknown escape \\{} in a name; write \\\\ for a backslash", next);
+      }
+      text += line_[at_];
+    }
+    stop("the name {}{} has no closing quote", quote, text);
+  }
+
+  std::string_view line_;
+  std::string origin_;
+  std::size_t at_ = 0;
+};
+
+void read_action(LineReader& line, TransitionPattern& pattern) {
+  if (line.accept_word("pop")) {
+    pattern.action = StackAction::pop;
+  } else if (line.accept_word("push")) {
+    pattern.action = StackAction::push;
+    pattern.pushed = line.name("the symbol to push", {});
+  } else if (line.accept_word("replace")) {
+    pattern.action = StackAction::replace;
+    pattern.pushed = line.name("the symbol to replace the top with", {});
+  } else {
+    line.stop("expected push y, replace y or pop, got {}", line.rest());
+  }
+}
+
+void read_variables(LineReader& line, TransitionPattern& pattern) {
+  while (line.accept_word("for")) {
+    if (line.accept_word("all")) {
+      do pattern.variables.emplace_back(line.name("a variable", {","}), std::vector<std::string>());
+      while (line.accept(","));
+      continue;
+    }
+    const auto variable = line.name("a variable", {});
+    if (!line.accept_word("in"))
+      line.stop("expected 'for all {}' or 'for {} in ...', got {}", variable, variable,
+                line.rest());
+    std::vector<std::string> range;
+    // The words before a comment or another clause.
+    for (LineReader probe = line; !line.at_end() && !line.at_comment() && !probe.accept_word("for");
+         probe = line)
+      range.push_back(line.name("a symbol", {}));
+    if (range.empty()) line.stop("the range of {} is empty", variable);
+    pattern.variables.emplace_back(variable, range);
+  }
+}
+
+TransitionPattern read_transition(LineReader& line) {
+  TransitionPattern pattern;
+  pattern.origin = line.origin();
+  pattern.state = line.name("a state", {","});
+  line.expect(",", "the state " + pattern.state);
+  pattern.top = line.name("the top of the stack", {",", "--"});
+  line.expect("--", "the top of the stack");
+  pattern.symbol = line.name("an input symbol", {"/", "-->"});
+  if (line.accept("/")) pattern.weight = line.weight();
+  line.expect("-->", "the symbol that is read");
+  pattern.next = line.name("the next state", {","});
+  line.expect(",", "the next state " + pattern.next);
+  read_action(line, pattern);
+  read_variables(line, pattern);
+  if (!line.at_end() && !line.at_comment())
+    line.stop("expected the end of the line, got {}", line.rest());
+  return pattern;
+}
+
+class Reader {
+ public:
+  explicit Reader(std::string_view file) : file_(file) {}
+
+  PdaSource read(std::string_view text) {
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    int number = 0;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find('\n', begin), text.size());
+      auto line = text.substr(begin, end - begin);
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      read_line(line, fmt::format("{}:{}", file_, ++number));
+      begin = end + 1;
+    }
+    check(!source_.transitions.empty(), kWhere, "{}: there are no transitions", file_);
+    check(!source_.bottom.empty(), kWhere,
+          "{}: there is no bottom symbol; name it in a line %bottom SYMBOL", file_);
+    return source_;
+  }
+
+ private:
+  void read_line(std::string_view text, std::string origin) {
+    if (const auto byte = find_invalid_utf8(text))
+      fail(kWhere, "{}: byte {} (0x{:02x}) is not UTF-8", origin, *byte + 1,
+           static_cast<unsigned char>(text[*byte]));
+    LineReader line(text, std::move(origin));
+    if (line.at_end() || line.at_comment()) return;
+    if (line.accept("%")) return read_directive(line);
+    source_.transitions.push_back(read_transition(line));
+  }
+
+  void read_directive(LineReader& line) {
+    static const std::vector<std::string> known{
+        "name", "start", "bottom", "states", "symbols", "stack_symbols", "accepting", "at_bottom"};
+    const auto word = line.name("a word after %", {});
+    if (word == "name") {
+      source_.name = single(line, word, source_.name);
+    } else if (word == "start") {
+      source_.start = single(line, word, source_.start);
+    } else if (word == "bottom") {
+      source_.bottom = single(line, word, source_.bottom);
+    } else if (word == "states") {
+      list(line, word, source_.states);
+    } else if (word == "symbols") {
+      list(line, word, source_.symbols);
+    } else if (word == "stack_symbols") {
+      list(line, word, source_.stack_symbols);
+    } else if (word == "accepting") {
+      if (line.at_end()) line.stop("%accepting needs at least one state");
+      while (!line.at_end()) {
+        auto state = line.name("an accepting state", {"/"});
+        const double weight = line.accept_here('/') ? line.weight() : 1.0;
+        source_.accepting.emplace_back(std::move(state), weight);
+      }
+    } else if (word == "at_bottom") {
+      source_.at_bottom = true;
+      if (!line.at_end()) line.stop("%at_bottom stands alone, got {}", line.rest());
+    } else {
+      const auto near = nearest_names(word, known);
+      line.stop("unknown word %{}{}; the words are {}", word,
+                near.empty() ? "" : ", did you mean " + near + "?", quoted_list(known));
+    }
+  }
+
+  std::string single(LineReader& line, const std::string& word, const std::string& before) {
+    if (!before.empty()) line.stop("%{} is given twice", word);
+    auto name = line.name("a name after %" + word, {});
+    if (!line.at_end()) line.stop("%{} takes one name, got {} after it", word, line.rest());
+    return name;
+  }
+
+  void list(LineReader& line, const std::string& word, std::vector<std::string>& names) {
+    if (!names.empty()) line.stop("%{} is given twice", word);
+    if (line.at_end()) line.stop("%{} needs at least one name", word);
+    while (!line.at_end()) names.push_back(line.name("a name", {}));
+  }
+
+  std::string file_;
+  PdaSource source_;
+};
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const auto& name : names) text += " " + pda_name_text(name);
+  return text + "\n";
+}
+
+}  // namespace
+
+PdaSource parse_pda(std::string_view text, std::string_view file) {
+  return Reader(file).read(text);
+}
+
+TransitionPattern parse_transition(std::string_view text, std::string_view origin) {
+  if (find_invalid_utf8(text)) fail(kWhere, "{}: a transition must be UTF-8 text", origin);
+  LineReader line(text, std::string(origin));
+  return read_transition(line);
+}
+
+std::string to_text(const Pda& pda) {
+  const auto source = pda.source();
+  std::string text;
+  if (!source.name.empty() && pda_name_error(source.name).empty())
+    text += "%name " + pda_name_text(source.name) + "\n";
+  text += "%start " + pda_name_text(source.start) + "\n";
+  text += "%bottom " + pda_name_text(source.bottom) + "\n";
+  text += "%states" + listed(source.states);
+  text += "%symbols" + listed(source.symbols);
+  text += "%stack_symbols" + listed(source.stack_symbols);
+  if (!source.accepting.empty()) {
+    text += "%accepting";
+    for (const auto& [state, weight] : source.accepting)
+      text += " " + pda_name_text(state) + (weight == 1 ? "" : fmt::format("/{}", weight));
+    text += "\n";
+  }
+  if (source.at_bottom) text += "%at_bottom\n";
+  for (const auto& transition : pda.transitions()) text += pda.transition_text(transition) + "\n";
+  return text;
+}
+
+std::string pda_name_text(std::string_view name) {
+  const bool bare = name.find_first_of("'\"/,%\\") == std::string_view::npos &&
+                    name.find("--") == std::string_view::npos && !name.ends_with('-') &&
+                    !name.starts_with('#');
+  // A single byte cannot be misread, a quote excepted; # and % would begin a line of their own
+  // kind.
+  const bool single = name.size() == 1 && std::string_view("'\"#%").find(name) == name.npos;
+  return bare || single ? std::string(name) : quoted_terminal(name);
+}
+
+std::string pda_name_error(std::string_view name) {
+  if (name.empty()) return "must not be empty";
+  if (find_invalid_utf8(name)) return "must be UTF-8 text";
+  if (std::any_of(name.begin(), name.end(), is_white_space))
+    return fmt::format("must not hold white space, got '{}'", name);
+  return "";
+}
+
+}  // namespace pushdown

@@ -1,0 +1,315 @@
+#include "pda/pda.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/check.h"
+#include "base/options.h"
+#include "pda/notation.h"
+
+namespace pushdown {
+
+struct Pda::Data {
+  std::string name;
+  Alphabet alphabet;
+  std::vector<std::string> states, stack_symbols;
+  std::vector<Transition> transitions;
+  std::vector<double> accepting;
+  bool all_accepting = true;
+  bool at_bottom = false;
+};
+
+namespace {
+
+// What a name in a pattern stands for.
+enum Role { kState, kInput, kStack, kRoles };
+constexpr const char* kRoleNames[] = {"state", "input symbol", "stack symbol"};
+
+struct Place {
+  Role role;
+  const std::string* name;
+};
+
+std::vector<Place> places(const TransitionPattern& t) {
+  std::vector<Place> list{
+      {kState, &t.state}, {kStack, &t.top}, {kInput, &t.symbol}, {kState, &t.next}};
+  if (t.action != StackAction::pop) list.push_back({kStack, &t.pushed});
+  return list;
+}
+
+using Variables = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+const std::vector<std::string>* range_of(const Variables& variables, const std::string& name) {
+  for (const auto& [variable, range] : variables)
+    if (variable == name) return &range;
+  return nullptr;
+}
+
+bool contains(const std::vector<std::string>& list, const std::string& name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+class Builder {
+ public:
+  explicit Builder(const PdaSource& source)
+      : source_(source), where_(source.name.empty() ? "pda" : "pda " + source.name) {}
+
+  void run(std::string& start, std::vector<std::string> (&names)[kRoles],
+           std::vector<TransitionPattern>& plain) {
+    if (source_.transitions.empty()) stop("", "an automaton needs at least one transition");
+    if (source_.bottom.empty()) stop("", "there is no bottom symbol; name it with bottom");
+    for (const auto& pattern : source_.transitions) check_pattern(pattern);
+    start = source_.start;
+    if (start.empty()) {
+      const auto& first = source_.transitions.front();
+      start = first.state;
+      if (range_of(first.variables, start))
+        stop(first.origin, "the start state is not given, and the first transition has a variable");
+    }
+    collect(kState, source_.states, start, "start state", names[kState]);
+    collect(kInput, source_.symbols, "", "", names[kInput]);
+    collect(kStack, source_.stack_symbols, source_.bottom, "bottom symbol", names[kStack]);
+    for (const auto& pattern : source_.transitions) expand(marked(pattern), names, plain);
+  }
+
+  int id_of(const std::vector<std::string>& names, Role role, const std::string& name,
+            const std::string& origin) const {
+    const auto found = std::find(names.begin(), names.end(), name);
+    if (found == names.end()) {
+      const auto near = nearest_names(name, names);
+      stop(origin, "{} '{}' is not in the list of {}s{}", kRoleNames[role], name, kRoleNames[role],
+           near.empty() ? "" : ", did you mean " + near + "?");
+    }
+    return static_cast<int>(found - names.begin());
+  }
+
+  template <class... Args>
+  [[noreturn]] void stop(const std::string& origin, fmt::format_string<Args...> format,
+                         Args&&... args) const {
+    fail(where_, "{}{}", origin.empty() ? "" : origin + ": ",
+         fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  void check_name(Role role, const std::string& name, const std::string& origin) const {
+    if (const auto reason = pda_name_error(name); !reason.empty())
+      stop(origin, "the name of a {} {}", kRoleNames[role], reason);
+  }
+
+  void check_pattern(const TransitionPattern& pattern) const {
+    for (const auto& [role, name] : places(pattern)) check_name(role, *name, pattern.origin);
+    if (!std::isfinite(pattern.weight) || pattern.weight < 0)
+      stop(pattern.origin, "the weight of a transition must be a number from 0 up, got {}",
+           pattern.weight);
+    std::set<std::string> seen;
+    for (const auto& [variable, range] : pattern.variables) {
+      if (!seen.insert(variable).second)
+        stop(pattern.origin, "variable {} has two ranges", variable);
+      const auto all = places(pattern);
+      if (std::none_of(all.begin(), all.end(), [&](const Place& p) { return *p.name == variable; }))
+        stop(pattern.origin, "variable {} does not appear in the transition", variable);
+    }
+  }
+
+  // The names of one role: those listed, else those used, the one named `first` in front.
+  void collect(Role role, const std::vector<std::string>& listed, const std::string& first,
+               const char* what, std::vector<std::string>& names) const {
+    std::set<std::string> seen;
+    const auto add = [&](const std::string& name, const std::string& origin) {
+      check_name(role, name, origin);
+      if (seen.insert(name).second) return names.push_back(name), true;
+      return false;
+    };
+    if (!first.empty()) add(first, "");
+    if (!listed.empty()) {
+      if (!first.empty()) id_of(listed, role, first, "");
+      std::set<std::string> once;
+      for (const auto& name : listed) {
+        if (!once.insert(name).second) stop("", "{} '{}' is listed twice", kRoleNames[role], name);
+        add(name, "");
+      }
+      return;
+    }
+    for (const auto& pattern : source_.transitions)
+      for (const auto& [place, name] : places(pattern)) {
+        if (place != role) continue;
+        if (const auto* range = range_of(pattern.variables, *name))
+          for (const auto& value : *range) add(value, pattern.origin);
+        else
+          add(*name, pattern.origin);
+      }
+    if (role == kState)
+      for (const auto& [state, weight] : source_.accepting) add(state, "");
+    if (names.empty()) stop("", "no transition names an {}", kRoleNames[role]);
+  }
+
+  // The pattern with variables renamed, so that no value is taken for another variable.
+  static TransitionPattern marked(TransitionPattern pattern) {
+    for (auto& [variable, range] : pattern.variables) {
+      for (auto* name : named(pattern))
+        if (*name == variable) *name = '\n' + variable;
+      variable = '\n' + variable;
+    }
+    return pattern;
+  }
+
+  static std::array<std::string*, 5> named(TransitionPattern& t) {
+    return {&t.state, &t.top, &t.symbol, &t.next, &t.pushed};
+  }
+
+  // One pattern without variables for every choice of their values.
+  void expand(const TransitionPattern& pattern, const std::vector<std::string> (&names)[kRoles],
+              std::vector<TransitionPattern>& plain) const {
+    if (pattern.variables.empty()) return plain.push_back(pattern);
+    const auto& [variable, given] = pattern.variables.front();
+    std::vector<std::string> range = given;
+    if (range.empty()) {
+      bool first = true;
+      for (const auto& [role, name] : places(pattern)) {
+        if (*name != variable) continue;
+        if (first) range = names[role];
+        std::erase_if(range,
+                      [&, r = role](const auto& value) { return !contains(names[r], value); });
+        first = false;
+      }
+      if (range.empty())
+        stop(pattern.origin, "variable {} stands for nothing: no name is in all its places",
+             variable.substr(1));
+    }
+    for (const auto& value : range) {
+      TransitionPattern one = pattern;
+      one.variables.erase(one.variables.begin());
+      for (auto* name : named(one))
+        if (*name == variable) *name = value;
+      expand(one, names, plain);
+    }
+  }
+
+  const PdaSource& source_;
+  std::string where_;
+};
+
+auto key_of(const Transition& t) {
+  return std::tuple(t.state, t.top, t.symbol, t.next, t.action, t.pushed);
+}
+
+}  // namespace
+
+Pda::Pda(const PdaSource& source) {
+  Builder builder(source);
+  std::string start;
+  std::vector<std::string> names[kRoles];
+  std::vector<TransitionPattern> plain;
+  builder.run(start, names, plain);
+  auto data = std::make_shared<Data>();
+  data->name = source.name;
+  data->states = names[kState];
+  data->stack_symbols = names[kStack];
+  data->alphabet = Alphabet(names[kInput]);
+  data->at_bottom = source.at_bottom;
+  data_ = data;
+  for (const auto& t : plain) {
+    const auto id = [&](Role role, const std::string& name) {
+      return builder.id_of(names[role], role, name, t.origin);
+    };
+    data->transitions.push_back(
+        {id(kState, t.state), id(kStack, t.top), id(kInput, t.symbol), id(kState, t.next), t.action,
+         t.action == StackAction::pop ? -1 : id(kStack, t.pushed), t.weight, t.origin});
+  }
+  std::map<decltype(key_of({})), const Transition*> seen;
+  for (const auto& t : data->transitions)
+    if (const auto [entry, is_new] = seen.emplace(key_of(t), &t); !is_new)
+      builder.stop(t.origin, "the transition {} is given twice{}", transition_text(t),
+                   entry->second->origin.empty() || entry->second->origin == t.origin
+                       ? ""
+                       : ", first at " + entry->second->origin);
+  data->all_accepting = source.accepting.empty();
+  data->accepting.assign(data->states.size(), data->all_accepting ? 1.0 : 0.0);
+  std::set<int> given;
+  for (const auto& [state, weight] : source.accepting) {
+    const int id = builder.id_of(data->states, kState, state, "");
+    if (!std::isfinite(weight) || weight < 0)
+      builder.stop("", "the weight of the accepting state {} must be a number from 0 up, got {}",
+                   state, weight);
+    if (!given.insert(id).second) builder.stop("", "the accepting state {} is given twice", state);
+    data->accepting[id] = weight;
+  }
+}
+
+const std::string& Pda::name() const { return data_->name; }
+const Alphabet& Pda::alphabet() const { return data_->alphabet; }
+const std::vector<std::string>& Pda::states() const { return data_->states; }
+const std::vector<std::string>& Pda::stack_symbols() const { return data_->stack_symbols; }
+const std::vector<Transition>& Pda::transitions() const { return data_->transitions; }
+const std::vector<double>& Pda::accepting() const { return data_->accepting; }
+bool Pda::at_bottom() const { return data_->at_bottom; }
+
+bool Pda::deterministic() const {
+  std::set<std::tuple<int, int, int>> seen;
+  for (const auto& t : data_->transitions)
+    if (t.weight > 0 && !seen.insert({t.state, t.top, t.symbol}).second) return false;
+  return true;
+}
+
+Pda Pda::normalized() const {
+  auto data = std::make_shared<Data>(*data_);
+  std::map<std::tuple<int, int, int>, double> sums;
+  for (const auto& t : data->transitions) sums[{t.state, t.top, t.symbol}] += t.weight;
+  for (auto& t : data->transitions)
+    if (const double sum = sums[{t.state, t.top, t.symbol}]; sum > 0) t.weight /= sum;
+  Pda pda;
+  pda.data_ = data;
+  return pda;
+}
+
+std::string action_text(StackAction action, const std::string& pushed) {
+  switch (action) {
+    case StackAction::push: return "push " + pushed;
+    case StackAction::replace: return "replace " + pushed;
+    default: return "pop";
+  }
+}
+
+std::string Pda::transition_text(const Transition& t) const {
+  const auto& states = data_->states;
+  const auto& stack = data_->stack_symbols;
+  return fmt::format(
+      "{}, {} --{}{}--> {}, {}", pda_name_text(states[t.state]), pda_name_text(stack[t.top]),
+      pda_name_text(data_->alphabet.symbol(t.symbol)),
+      t.weight == 1 ? "" : fmt::format("/{}", t.weight), pda_name_text(states[t.next]),
+      action_text(t.action, t.pushed < 0 ? std::string() : pda_name_text(stack[t.pushed])));
+}
+
+PdaSource Pda::source() const {
+  PdaSource source;
+  source.name = data_->name;
+  source.start = data_->states[0];
+  source.bottom = data_->stack_symbols[0];
+  source.states = data_->states;
+  source.symbols = data_->alphabet.symbols();
+  source.stack_symbols = data_->stack_symbols;
+  source.at_bottom = data_->at_bottom;
+  if (!data_->all_accepting)
+    for (std::size_t q = 0; q < data_->states.size(); ++q)
+      if (data_->accepting[q] > 0)
+        source.accepting.emplace_back(data_->states[q], data_->accepting[q]);
+  // An empty list would accept everywhere.
+  if (!data_->all_accepting && source.accepting.empty())
+    source.accepting.emplace_back(source.start, 0);
+  for (const auto& t : data_->transitions)
+    source.transitions.push_back({data_->states[t.state],
+                                  data_->stack_symbols[t.top],
+                                  data_->alphabet.symbol(t.symbol),
+                                  data_->states[t.next],
+                                  t.action,
+                                  t.pushed < 0 ? "" : data_->stack_symbols[t.pushed],
+                                  t.weight,
+                                  {},
+                                  t.origin});
+  return source;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,95 @@
+// Weighted pushdown automata (Dusell and Chiang 2020, section 3.2).
+//
+// An automaton has states, an input alphabet, a stack alphabet, a start state, a bottom symbol and
+// weighted transitions, every one of which reads one input symbol a:
+//     q, x --a/w--> r, push y       put y on top of x
+//     q, x --a/w--> r, replace y    exchange x for y
+//     q, x --a/w--> r, pop          remove x
+// A run begins in the start state with the bottom symbol alone on the stack and takes one
+// transition for every symbol of the string; its weight is the product of theirs. Popping the
+// last element is impossible, so a stack always has a top.
+//
+// A run of the whole string is accepted when its last state is accepting and, with at_bottom, its
+// stack is the bottom symbol alone. Accepting states have weights, a factor of the run's (1 unless
+// given). An automaton that names no accepting state accepts in all of them.
+//
+// The start state is state 0 and the bottom symbol is stack symbol 0. Pda is an immutable value
+// that is cheap to copy. Errors are std::invalid_argument and name the origin (file:line) of the
+// transition.
+#pragma once
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "grammar/alphabet.h"
+
+namespace pushdown {
+
+enum class StackAction { push, replace, pop };
+
+struct Transition {
+  int state = 0, top = 0, symbol = 0, next = 0;  // q, x, a, r
+  StackAction action = StackAction::pop;
+  int pushed = -1;     // y of push and replace, the new top
+  double weight = 1;   // from 0 up
+  std::string origin;  // "wwr.lua:12", or empty
+};
+
+// A transition as it is written down. The names in `variables` stand for every symbol or state of
+// their range; an empty range is the whole alphabet of the places where the variable is used.
+struct TransitionPattern {
+  std::string state, top, symbol, next;
+  StackAction action = StackAction::pop;
+  std::string pushed = {};
+  double weight = 1;
+  std::vector<std::pair<std::string, std::vector<std::string>>> variables = {};
+  std::string origin = {};
+};
+
+struct PdaSource {
+  std::string name = {};
+  std::string start = {};  // empty: the state of the first transition
+  std::string bottom = {};
+  // Complete lists in order; an empty one is filled in order of first use.
+  std::vector<std::string> states = {}, symbols = {}, stack_symbols = {};
+  std::vector<std::pair<std::string, double>> accepting = {};  // (state, weight); empty: all
+  bool at_bottom = false;
+  std::vector<TransitionPattern> transitions = {};
+};
+
+class Pda {
+ public:
+  // Throws when there are no transitions, no bottom symbol, a name that is not in its list, a name
+  // that cannot be written, a weight that is negative or not finite, an unused variable, or a
+  // transition given twice.
+  explicit Pda(const PdaSource& source);
+
+  const std::string& name() const;
+  const Alphabet& alphabet() const;                       // of the input
+  const std::vector<std::string>& states() const;         // the start state first
+  const std::vector<std::string>& stack_symbols() const;  // the bottom symbol first
+  const std::vector<Transition>& transitions() const;
+  const std::vector<double>& accepting() const;  // weight of ending in each state; 0: not accepting
+  bool at_bottom() const;
+
+  // At most one transition of positive weight for every state, top symbol and input symbol.
+  bool deterministic() const;
+  // Weights divided by their sum over each (state, top symbol, input symbol): a probabilistic
+  // automaton.
+  Pda normalized() const;
+
+  // "q1, x --a/0.5--> q2, push y"
+  std::string transition_text(const Transition& transition) const;
+  PdaSource source() const;  // the same automaton, written down again
+
+ private:
+  Pda() = default;
+  struct Data;
+  std::shared_ptr<const Data> data_;
+};
+
+// "push y", "replace y" or "pop".
+std::string action_text(StackAction action, const std::string& pushed);
+
+}  // namespace pushdown

@@ -1,0 +1,67 @@
+// The automaton of a grammar gives every short string the grammar's weight.
+#include "pda/from_grammar.h"
+
+#include <gtest/gtest.h>
+
+#include "grammar/inside.h"
+#include "grammar/oracle.h"
+#include "grammar/text.h"
+#include "pda/lang.h"
+#include "pda/notation.h"
+
+namespace pushdown {
+namespace {
+
+std::map<std::string, std::string> texts() {
+  auto all = oracle::grammar_texts();
+  all["dyck"] = "S -> S T [.4] | T [.6]\nT -> '(' S ')' [.4] | '(' ')' [.6]";
+  all["unmarked reversal"] = "S -> '0' S '0' [.3] | '1' S '1' [.4] | [.3]";
+  all["names with dots"] =
+      "S -> 'a' A A.B B [.5] | 'b' A.A B [.5]\nA -> 'a' | 'b' A A\n"
+      "A.A -> 'b'\nA.B -> 'b' A.B 'a' | 'a'\nB -> 'a' B end | 'b'\nend -> 'a'";
+  return all;
+}
+
+TEST(FromGrammar, AcceptedRunsWeighWhatTheGrammarSays) {
+  for (const auto& [name, text] : texts()) {
+    SCOPED_TRACE(name);
+    const Grammar grammar(parse_grammar(text));
+    const Pda pda = pda_from_grammar(grammar);
+    EXPECT_TRUE(pda.at_bottom());
+    for (const auto& word : oracle::all_words(grammar.alphabet().size(), 5)) {
+      const double wanted = std::exp(log_probability(grammar, word));
+      const auto automaton = on_string(pda, word);
+      EXPECT_NEAR(std::exp(LangChart<Log>(automaton).accepted()), wanted, 1e-12)
+          << grammar.alphabet().text(word);
+    }
+    // And a longer one.
+    const Word word(pda.transitions().size() < 100 ? 30 : 8, 0);
+    const double wanted = log_probability(grammar, word);
+    const auto automaton = on_string(pda, word);
+    const double got = LangChart<Log>(automaton).accepted();
+    if (wanted == kMinusInfinity)
+      EXPECT_EQ(got, wanted);
+    else
+      EXPECT_NEAR(got, wanted, 1e-8);
+    EXPECT_EQ(to_text(Pda(parse_pda(to_text(pda)))), to_text(pda));
+  }
+}
+
+TEST(FromGrammar, RunsAreDerivations) {
+  // Ambiguous: two derivations of a a a, one of them twice as heavy.
+  const Grammar grammar(
+      parse_grammar("S -> 'a' A [.2] | 'a' B A [.4] | 'a' [.4]\nA -> 'a' A | 'a'\n"
+                    "B -> 'a'"));
+  const auto automaton = on_string(pda_from_grammar(grammar), grammar.alphabet().parse("a a a"));
+  std::vector<double> weights;
+  for (const auto& run : all_runs(automaton, true, 1000))
+    weights.push_back(std::exp(run.log_weight));
+  std::sort(weights.begin(), weights.end());
+  ASSERT_EQ(weights.size(), 2u);
+  EXPECT_NEAR(weights[0], 0.2 * 0.5 * 0.5, 1e-15);
+  EXPECT_NEAR(weights[1], 0.4 * 1 * 0.5, 1e-15);
+  EXPECT_NEAR(best_run(automaton, true)->log_weight, std::log(0.2), 1e-12);
+}
+
+}  // namespace
+}  // namespace pushdown

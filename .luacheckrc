@@ -6,5 +6,6 @@ exclude_files = { 'build/**' }
 
 -- A grammar file is run in a sandbox that offers the grammar words as globals.
 files['grammars/*.lua'] = {
-  read_globals = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'conditioned_removal' },
+  read_globals = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'conditioned_removal',
+    'transition', 'bottom', 'states', 'stack_symbols', 'accepting', 'at_bottom' },
 }

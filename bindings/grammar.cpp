@@ -6,6 +6,8 @@
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
+#include "grammar/greibach.h"
+#include "grammar/hardest_homomorphism.h"
 #include "grammar/inside.h"
 #include "grammar/normal_form.h"
 #include "grammar/parse_tree.h"
@@ -94,6 +96,22 @@ std::vector<double> rule_counts(const Grammar& grammar, const Tokens& tokens) {
   return expected_rule_counts(grammar, to_word(grammar.alphabet(), tokens));
 }
 
+std::vector<std::pair<std::string, std::string>> homomorphism(const Grammar& grammar) {
+  std::vector<std::pair<std::string, std::string>> images;
+  const auto h = hardest_homomorphism(grammar);
+  for (std::size_t id = 0; id < h.size(); ++id)
+    images.emplace_back(grammar.alphabet().symbols()[id], fmt::format("{}", fmt::join(h[id], " ")));
+  return images;
+}
+
+std::string hardest_image(const Grammar& grammar, const Tokens& tokens) {
+  const auto h = hardest_homomorphism(grammar);
+  std::vector<std::string> image;
+  for (const int id : to_word(grammar.alphabet(), tokens))
+    image.push_back(fmt::format("{}", fmt::join(h[id], " ")));
+  return fmt::format("{}", fmt::join(image, " "));
+}
+
 std::string start_name(const Grammar& grammar) { return grammar.nonterminals()[grammar.start()]; }
 
 std::string grammar_text(const Grammar& grammar) { return to_text(grammar); }
@@ -169,6 +187,16 @@ void bind_grammar_class(Module& module) {
       .def<&closed_rules_text>("normal_form",
                                "grammar:normal_form() -> string  The binary rules that are left "
                                "without epsilon and unary rules, with their exact weights.")
+      .def<&greibach_grammar>(
+          "greibach",
+          "grammar:greibach() -> Grammar  The same strings in Greibach normal form; their "
+          "probabilities are divided by that of a derivation to end.")
+      .def<&homomorphism>("homomorphism",
+                          "grammar:homomorphism() -> table  The image of each symbol under the "
+                          "homomorphism into Greibach's hardest context-free language.")
+      .def<&hardest_image>("hardest_image",
+                           "grammar:hardest_image(tokens) -> string  The image of a string, which "
+                           "is in the hardest language if and only if the string is in this one.")
       .def<[](const Grammar& grammar) { return grammar.alphabet(); }>(
           "alphabet", "grammar:alphabet() -> Alphabet  The terminal symbols.")
       .def<&Grammar::name>("name", "grammar:name() -> string  The name, empty if there is none.")

@@ -7,8 +7,10 @@
 #include "bindings/kinds.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/pda.h"
 #include "bindings/session.h"
 #include "bindings/tensor.h"
+#include "model/network_automaton.h"
 #include "model/sublayer.h"
 
 namespace pushdown {
@@ -87,6 +89,25 @@ std::tuple<Tensor, ModelState> next_logits(const LanguageModel& model, const Mod
 std::string state_line(const ModelState& state) {
   return fmt::format("ModelState: after {} symbols of {}", state.reading.symbols,
                      state.single ? "a string" : fmt::format("{} strings", state.reading.batch));
+}
+
+std::shared_ptr<const StringAutomaton> automaton_of(const LanguageModel& model,
+                                                    const Tokens& tokens) {
+  return std::make_shared<StringAutomaton>(
+      network_automaton(model, to_word(model.alphabet(), tokens)));
+}
+
+Trace model_trace(const LanguageModel& model, const Tokens& tokens) {
+  return Trace(automaton_of(model, tokens));
+}
+
+std::optional<PdaRun> model_best_run(lua_State* L, const LanguageModel& model,
+                                     const Tokens& tokens) {
+  return best_run_of(automaton_of(model, tokens), OptionTable(L, lua_gettop(L) + 1));
+}
+
+Tensor model_transition_weights(const LanguageModel& model, const Tokens& tokens) {
+  return log_transition_weights(model, to_word(model.alphabet(), tokens));
 }
 
 void set_parameters(const LanguageModel& model, const std::map<std::string, Tensor>& values) {
@@ -170,6 +191,16 @@ void bind_model(lua_State* L) {
           "next",
           "model:next(state) -> Tensor, ModelState  Scores V (of a batch B x V) of whatever comes "
           "next, the end symbol included, and a state that has them already.")
+      .def<&model_trace>("trace",
+                         "model:trace(tokens) -> Trace  The pushdown automaton in a network with a "
+                         "nondeterministic stack, on a string: all its runs at once.")
+      .def<&model_best_run>("best_run",
+                            "model:best_run(tokens) -> Run  The run of greatest weight: what the "
+                            "network pushes, replaces and pops while it reads the string.")
+      .def<&model_transition_weights>(
+          "log_transition_weights",
+          "model:log_transition_weights(tokens) -> Tensor  The logarithms n x C x W of the "
+          "transition weights that each symbol gives a nondeterministic stack.")
       .def<&LanguageModel::parameters>(
           "parameters",
           "model:parameters() -> table  The trainable tensors by name; they are the model's own.")

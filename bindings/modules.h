@@ -9,6 +9,7 @@ void bind_session(lua_State* L);
 void bind_log(lua_State* L);
 void bind_tensor(lua_State* L);
 void bind_grammar(lua_State* L);
+void bind_pda(lua_State* L);
 void bind_task(lua_State* L);
 void bind_stack(lua_State* L);
 void bind_controller(lua_State* L);

@@ -125,6 +125,7 @@ int open(lua_State* L) {
   bind_log(L);
   bind_tensor(L);
   bind_grammar(L);
+  bind_pda(L);
   bind_task(L);
   bind_stack(L);
   bind_controller(L);

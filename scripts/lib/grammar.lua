@@ -1,6 +1,6 @@
--- Runs grammar files: Lua scripts in a sandbox that offers the grammar words, a few harmless parts
--- of Lua, and nothing else. The words only collect; the core checks and builds the grammar.
--- docs/reference/grammars.md describes the words.
+-- Runs the files of the grammars folder: Lua scripts in a sandbox that offers the words of a grammar
+-- or a pushdown automaton, a few harmless parts of Lua, and nothing else. The words only collect; the
+-- core checks and builds. docs/reference/grammars.md and automata.md describe the words.
 local M = {}
 
 local function copy(library, without)
@@ -11,7 +11,14 @@ local function copy(library, without)
   return result
 end
 
-local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'conditioned_removal' }
+local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous',
+  'conditioned_removal', 'transition', 'bottom', 'states', 'stack_symbols', 'accepting', 'at_bottom' }
+
+-- The words that only one kind of file has.
+local kind_of = { rule = 'grammar', unambiguous = 'grammar', conditioned_removal = 'grammar',
+  transition = 'automaton', bottom = 'automaton', states = 'automaton', stack_symbols = 'automaton',
+  accepting = 'automaton', at_bottom = 'automaton' }
+local nouns = { grammar = 'grammar', automaton = 'pushdown automaton' }
 
 -- The words of one file. Each writes to `spec`; `given` are the options of the caller.
 local function words_of(spec, path, given, resolve)
@@ -53,17 +60,41 @@ local function words_of(spec, path, given, resolve)
     return resolve('grammar ' .. file:gsub('%.lua$', ''), { declared }, { [name] = given[name] })[name]
   end
 
-  function words.symbols(list)
-    if type(list) ~= 'table' then fail('symbols needs a list of terminals, got %s', type(list)) end
-    spec.symbols = copy(list)
-  end
-
-  function words.rule(text, weight)
-    check_text('rule', text)
-    if weight ~= nil and type(weight) ~= 'number' then
-      fail('the weight of a rule must be a number, got %s', type(weight))
+  local function set_list(word, what)
+    words[word] = function(list)
+      if type(list) ~= 'table' then fail('%s needs a list of %s, got %s', word, what, type(list)) end
+      spec[word] = copy(list)
     end
-    spec.rules[#spec.rules + 1] = { text = text, weight = weight, origin = file .. ':' .. line() }
+  end
+  set_list('symbols', 'terminals')
+  set_list('states', 'states')
+  set_list('stack_symbols', 'stack symbols')
+  set_list('accepting', 'states')
+  function words.bottom(symbol) set_once('bottom', 'bottom', symbol) end
+  function words.at_bottom() spec.at_bottom = true end
+
+  local function add_line(word, list)
+    words[word] = function(text, weight)
+      check_text(word, text)
+      if weight ~= nil and type(weight) ~= 'number' then
+        fail('the weight of a %s must be a number, got %s', word, type(weight))
+      end
+      list[#list + 1] = { text = text, weight = weight, origin = file .. ':' .. line() }
+    end
+  end
+  add_line('rule', spec.rules)
+  add_line('transition', spec.transitions)
+
+  -- The first word that only one kind has says what the file describes.
+  for word, kind in pairs(kind_of) do
+    local collect = words[word]
+    words[word] = function(...)
+      if spec.kind and spec.kind ~= kind then
+        fail("'%s' belongs to a %s, and this file describes a %s", word, nouns[kind], nouns[spec.kind])
+      end
+      spec.kind = kind
+      return collect(...)
+    end
   end
 
   return words
@@ -83,17 +114,21 @@ local function environment(words)
   })
 end
 
--- Runs the text of a grammar file called `file`. Returns what it declared, {name, doc, start, symbols,
--- rules, options, unambiguous, conditioned_removal}, or nil and a message. `resolve` checks options.
+-- Runs the text of the file at `path`. Returns what it declared: {kind = 'grammar', name, doc, start,
+-- symbols, rules, options, unambiguous, conditioned_removal} or {kind = 'automaton', name, doc, start,
+-- symbols, states, stack_symbols, bottom, accepting, at_bottom, transitions, options}; or nil and a
+-- message. `resolve` checks options.
 function M.collect(text, path, given, resolve)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
-  local spec = { rules = {}, options = {} }
+  local spec = { rules = {}, transitions = {}, options = {} }
   local chunk, problem = load(text, '@' .. path, 't', environment(words_of(spec, path, given, resolve)))
   if not chunk then return nil, problem end
   local ok, trouble = pcall(chunk)
   if not ok then
     return nil, type(trouble) == 'string' and trouble or ('%s: error(%s)'):format(path, type(trouble))
   end
+  spec.kind = spec.kind or 'grammar'
+  if spec.kind == 'grammar' then spec.transitions = nil else spec.rules = nil end
   return spec
 end
 

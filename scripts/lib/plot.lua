@@ -34,6 +34,15 @@ function M.bars(spec) return finish(spec, require 'pushdown.plot.bars'(spec)) en
 -- format, title, width, height, path. Missing and infinite values are grey.
 function M.heat_map(spec) return finish(spec, require 'pushdown.plot.heat_map'(spec)) end
 
+-- plot.automaton{trace = pda:trace(tokens), title =, path =} -> SVG of the stack automaton of a string:
+-- a column for each time, nodes (time, state, top) that darken with their share of the forward weight,
+-- a double border where the string is accepted, edges "stack symbol/inner weight".
+function M.automaton(spec) return finish(spec, require 'pushdown.plot.automaton'(spec)) end
+
+-- plot.run{run = pda:best_run(tokens), title =, width =, path =} -> SVG of one run over its string: the
+-- stack at every time, and what is read, the move, the state and the move's weight.
+function M.run(spec) return finish(spec, require 'pushdown.plot.run'(spec)) end
+
 local function column(history, key)
   local x, y, any = {}, {}, false
   for i, row in ipairs(history) do

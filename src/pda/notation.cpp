@@ -77,7 +77,7 @@ class LineReader {
 
   double weight() {
     const double numerator = number();
-    const double denominator = accept("/") ? number() : 1.0;
+    const double denominator = accept_here('/') ? number() : 1.0;
     if (denominator == 0) stop("a weight is divided by zero");
     return numerator / denominator;
   }

@@ -1,4 +1,5 @@
--- Every grammar of the grammars folder loads with its defaults, samples, and knows its own samples.
+-- Every grammar of the grammars folder loads with its defaults, samples, and knows its own samples;
+-- every automaton loads. Each file is one or the other.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -14,8 +15,22 @@ test('the grammars of the first paper are there', function()
   end
 end)
 
-for _, path in ipairs(paths) do
-  local name = path:gsub('%.lua$', '')
+test('every file is a grammar or an automaton', function()
+  local kinds = {}
+  for _, name in ipairs(pd.grammar.list()) do kinds[name] = 'grammar' end
+  for _, name in ipairs(pd.pda.list()) do
+    test.equal(kinds[name], nil)
+    kinds[name] = 'automaton'
+    test.equal(pd.pda.parse(pd.pda.load(name):text()):text(), pd.pda.load(name):text())
+  end
+  for _, path in ipairs(paths) do
+    local name = path:gsub('%.lua$', '')
+    assert(kinds[name], name)
+    assert((kinds[name] == 'automaton') == (name:match('_pda$') ~= nil), name)
+  end
+end)
+
+for _, name in ipairs(pd.grammar.list()) do
   test(name, function()
     local grammar = pd.grammar.load(name)
     local sampler = grammar:sampler { lengths = { 6, 16 } }

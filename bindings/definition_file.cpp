@@ -1,0 +1,200 @@
+#include "bindings/definition_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+#include "grammar/utf8.h"
+
+namespace pushdown {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct KindWords {
+  const char *load, *noun, *key;
+  std::vector<const char*> endings;  // of texts in the kind's own notation
+};
+const KindWords& words(Definition::Kind kind) {
+  static const KindWords grammar{"grammar.load", "grammar", "grammar", {".txt", ".pcfg", ".cfg"}};
+  static const KindWords automaton{"pda.load", "pushdown automaton", "automaton", {".pda"}};
+  return kind == Definition::grammar ? grammar : automaton;
+}
+Definition::Kind other(Definition::Kind kind) {
+  return kind == Definition::grammar ? Definition::automaton : Definition::grammar;
+}
+
+std::vector<fs::path> folders(lua_State* L) {
+  return {session(L).root / "grammars", fs::path("grammars")};
+}
+
+bool is_path(const std::string& name) {
+  if (name.find('/') != name.npos || name.ends_with(".lua")) return true;
+  for (const auto kind : {Definition::grammar, Definition::automaton})
+    for (const auto* ending : words(kind).endings)
+      if (name.ends_with(ending)) return true;
+  return false;
+}
+
+[[noreturn]] void wrong_kind(Definition::Kind wanted, const std::string& name) {
+  const auto& real = words(other(wanted));
+  fail(words(wanted).load, "'{}' is a {}, not a {}; it is loaded by pd.{}", name, real.noun,
+       words(wanted).noun, real.load);
+}
+
+// What a definition file says about its options.
+std::vector<OptionSpec> declared_options(const Json& list) {
+  const auto number_or = [](const Json& row, const char* key, double fallback) {
+    return row.contains(key) ? row[key].get<double>() : fallback;
+  };
+  std::vector<OptionSpec> specs;
+  for (const auto& row : list) {
+    OptionSpec spec;
+    spec.name = row.value("name", "");
+    spec.doc = row.value("doc", "");
+    spec.default_value = row.value("default", Json());
+    if (spec.default_value.is_boolean()) {
+      spec.type = OptionSpec::Type::boolean;
+    } else if (spec.default_value.is_number()) {
+      spec.type =
+          row.value("integer", false) ? OptionSpec::Type::integer : OptionSpec::Type::number;
+    } else if (!spec.default_value.is_string()) {
+      fail("grammar", "the default of option '{}' must be a number, a text, true or false",
+           spec.name);
+    }
+    for (const auto& choice : row.value("choices", Json::array()))
+      spec.choices.push_back(choice.get<std::string>());
+    spec.minimum = number_or(row, "minimum", spec.minimum);
+    spec.maximum = number_or(row, "maximum", spec.maximum);
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+Json resolve(const std::string& where, const Json& specs, const Json& given) {
+  return resolve_options(where, declared_options(specs), given);
+}
+
+// What the file declares, of either kind.
+Json run_file(lua_State* L, Definition::Kind kind, const fs::path& path, const Json& given) {
+  const auto text = read_definition(kind, path);
+  if (const auto byte = find_invalid_utf8(text); byte && !text.starts_with('\033')) {
+    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(*byte), '\n');
+    fail(words(kind).load, "{}:{}: the file is not UTF-8 (byte 0x{:02x})", path.string(), line,
+         static_cast<unsigned char>(text[*byte]));
+  }
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.grammar");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "collect");
+  lua_remove(L, -2);
+  Value<std::string>::push(L, text);
+  Value<std::string>::push(L, path.string());
+  Value<Json>::push(L, given.is_null() ? Json::object() : given);
+  lua_pushcfunction(L, &thunk<&resolve>);
+  lua_call(L, 4, 2);
+  if (lua_isnil(L, -2)) {
+    const auto message = Value<std::string>::get(L, lua_gettop(L));
+    lua_pop(L, 2);
+    fail(words(kind).load, "{}", message);
+  }
+  auto spec = Value<Json>::get(L, lua_gettop(L) - 1);
+  lua_pop(L, 2);
+  return spec;
+}
+
+bool is_automaton(const Json& spec) { return spec.value("kind", "") == "automaton"; }
+
+}  // namespace
+
+std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& folder : folders(L))
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+      if (entry.path().extension() != ".lua") continue;
+      bool automaton = false;
+      try {
+        automaton = is_automaton(run_file(L, kind, entry.path(), Json::object()));
+      } catch (const std::exception&) {  // told when it is loaded
+      }
+      if (automaton == (kind == Definition::automaton)) names.insert(entry.path().stem());
+    }
+  return {names.begin(), names.end()};
+}
+
+fs::path find_definition(lua_State* L, Definition::Kind kind, const std::string& name) {
+  if (is_path(name)) return name;
+  std::error_code ignored;
+  for (const auto& folder : folders(L))
+    if (const auto path = folder / (name + ".lua"); fs::is_regular_file(path, ignored)) return path;
+  const auto names = definition_names(L, kind);
+  const auto near = nearest_names(name, names);
+  fail(words(kind).load, "there is no {} '{}'{}; there are {}", words(kind).noun, name,
+       near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
+}
+
+std::string read_definition(Definition::Kind kind, const fs::path& path) {
+  for (const auto* ending : words(other(kind)).endings)
+    if (path.extension() == ending && path.extension() != ".txt") wrong_kind(kind, path.string());
+  std::error_code ignored;
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream || fs::is_directory(path, ignored))
+    fail_environment(words(kind).load, "cannot read the {} file '{}'", words(kind).key,
+                     path.string());
+  std::string text{std::istreambuf_iterator<char>(stream), {}};
+  if (stream.bad()) fail_environment(words(kind).load, "cannot read '{}'", path.string());
+  return text;
+}
+
+Json run_definition(lua_State* L, Definition::Kind kind, const fs::path& path, const Json& given) {
+  auto spec = run_file(L, kind, path, given);
+  if (is_automaton(spec) != (kind == Definition::automaton)) wrong_kind(kind, path.stem().string());
+  spec.erase("kind");
+  if (!spec.contains("name")) spec["name"] = path.stem().string();
+  resolve_options(std::string(words(kind).key) + " " + text_entry("grammar", spec, "name"),
+                  declared_options(spec.value("options", Json::array())), given);
+  return spec;
+}
+
+std::string describe_definition(lua_State* L, Definition::Kind kind, const std::string& name) {
+  const auto path = find_definition(L, kind, name);
+  if (path.extension() != ".lua")
+    return fmt::format("{}: a {} as text, without options", path.string(), words(kind).noun);
+  const auto spec = run_definition(L, kind, path, Json::object());
+  std::string text = path.stem().string() + ": " + text_entry("grammar", spec, "doc");
+  for (const auto& option : declared_options(spec.value("options", Json::array())))
+    text += "\n  " + describe(option);
+  return text;
+}
+
+std::string text_entry(std::string_view where, const Json& table, const char* key) {
+  const auto value = table.value(key, Json(""));
+  check(value.is_string(), where, "'{}' must be a text", key);
+  return value.get<std::string>();
+}
+
+std::vector<std::string> text_list(std::string_view where, const Json& table, const char* key) {
+  std::vector<std::string> texts;
+  const auto list = table.value(key, Json::array());
+  check(list.is_array() || list.empty(), where, "'{}' must be a list of texts", key);
+  for (const auto& text : list) {
+    check(text.is_string(), where, "'{}' must be a list of texts", key);
+    texts.push_back(text.get<std::string>());
+  }
+  return texts;
+}
+
+void check_keys(std::string_view where, const Json& table, const std::vector<std::string>& known) {
+  for (const auto& [key, value] : table.items()) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    const auto near = nearest_names(key, known);
+    fail(where, "unknown key '{}'{}", key, near.empty() ? "" : ", did you mean " + near + "?");
+  }
+}
+
+}  // namespace pushdown

@@ -1,0 +1,166 @@
+// pd.pda: pushdown automata. Making them is in pda_loading.cpp, what comes of running them in
+// trace.cpp.
+#include "bindings/pda.h"
+
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/modules.h"
+#include "bindings/tensor.h"
+#include "pda/notation.h"
+
+namespace pushdown {
+namespace {
+
+std::string pda_line(const Pda& pda) {
+  const auto count = [](std::size_t n, const char* noun) {
+    return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s");
+  };
+  return fmt::format(
+      "Pda{}: {}, {}, {}, {}, {}", pda.name().empty() ? "" : " " + pda.name(),
+      count(pda.states().size(), "state"), count(pda.stack_symbols().size(), "stack symbol"),
+      count(pda.alphabet().size(), "input symbol"), count(pda.transitions().size(), "transition"),
+      pda.deterministic() ? "deterministic" : "nondeterministic");
+}
+
+std::string show_pda(const Pda& pda) {
+  auto text = to_text(pda);
+  if (text.ends_with('\n')) text.pop_back();
+  return pda_line(pda) + "\n" + text;
+}
+
+Json transitions_table(const Pda& pda) {
+  Json list = Json::array();
+  for (const auto& t : pda.transitions()) {
+    Json row{{"state", pda.states()[t.state]},
+             {"top", pda.stack_symbols()[t.top]},
+             {"symbol", pda.alphabet().symbol(t.symbol)},
+             {"next", pda.states()[t.next]}};
+    if (t.action == StackAction::pop)
+      row["pop"] = true;
+    else
+      row[t.action == StackAction::push ? "push" : "replace"] = pda.stack_symbols()[t.pushed];
+    row["weight"] = t.weight;
+    row["text"] = pda.transition_text(t);
+    row["origin"] = t.origin;
+    list.push_back(row);
+  }
+  return list;
+}
+
+std::vector<std::pair<std::string, double>> accepting_table(const Pda& pda) {
+  std::vector<std::pair<std::string, double>> list;
+  for (std::size_t q = 0; q < pda.states().size(); ++q)
+    if (pda.accepting()[q] > 0) list.emplace_back(pda.states()[q], pda.accepting()[q]);
+  return list;
+}
+
+// The option `bottom`, taken.
+bool reexposed(OptionTable& options) {
+  const auto bottom = options.take<std::string>("bottom").value_or("reexposed");
+  check(bottom == "reexposed" || bottom == "original", "pda",
+        "bottom must be 'reexposed' or 'original', got '{}'", bottom);
+  return bottom == "reexposed";
+}
+
+std::shared_ptr<const StringAutomaton> given_string(const Pda& pda, const Tokens& tokens,
+                                                    OptionTable& options) {
+  return std::make_shared<StringAutomaton>(
+      on_string(pda, to_word(pda.alphabet(), tokens), reexposed(options)));
+}
+
+Trace trace(const Pda& pda, const Tokens& tokens, OptionTable options) {
+  auto automaton = given_string(pda, tokens, options);
+  options.finish("pda.trace", {"bottom"});
+  return Trace(std::move(automaton));
+}
+
+std::optional<PdaRun> best(const Pda& pda, const Tokens& tokens, OptionTable options) {
+  return best_run_of(given_string(pda, tokens, options), options);
+}
+
+std::vector<PdaRun> all(const Pda& pda, const Tokens& tokens, OptionTable options) {
+  return all_runs_of(given_string(pda, tokens, options), options);
+}
+
+double log_weight(const Pda& pda, const Tokens& tokens) {
+  const auto automaton = on_string(pda, to_word(pda.alphabet(), tokens));
+  return LangChart<Log>(automaton).accepted();
+}
+
+bool accepts(const Pda& pda, const Tokens& tokens) {
+  return log_weight(pda, tokens) > kMinusInfinity;
+}
+
+// n x C x W
+Tensor transition_weights(const Pda& pda, const Tokens& tokens) {
+  const auto automaton = on_string(pda, to_word(pda.alphabet(), tokens));
+  const std::int64_t size = automaton.configurations();
+  const std::int64_t columns = 2 * size + static_cast<std::int64_t>(automaton.states.size());
+  Tensor weights = at::zeros({automaton.length(), size, columns}, at::kDouble);
+  double* w = weights.data_ptr<double>();
+  for (const auto& moves : automaton.moves) {
+    for (const auto& move : moves) {
+      const int target = automaton.target(move, 0);
+      const std::int64_t column = move.action == StackAction::push      ? target
+                                  : move.action == StackAction::replace ? size + target
+                                                                        : 2 * size + move.state;
+      w[move.configuration * columns + column] = std::exp(move.log_weight);
+    }
+    w += size * columns;
+  }
+  return weights;
+}
+
+}  // namespace
+
+void bind_pda(lua_State* L) {
+  Module module(L, "pda", "Weighted pushdown automata.");
+  bind_pda_loading(module);
+  bind_trace(module);
+  Class<Pda>(module, "A weighted pushdown automaton.")
+      .def<&accepts>("accepts",
+                     "pda:accepts(tokens) -> boolean  Whether some run accepts the "
+                     "string, a text with blanks between symbols or a list.")
+      .def<&log_weight>("log_weight",
+                        "pda:log_weight(tokens) -> number  Natural logarithm of the total weight "
+                        "of the runs that accept the string; -inf where none does.")
+      .def<&trace>("trace",
+                   "pda:trace(tokens, {bottom=}) -> Trace  All runs on the string at once, by "
+                   "Lang's algorithm; bottom = 'original' never sees the initial bottom again.")
+      .def<&best>("best_run",
+                  "pda:best_run(tokens, {accepted=, bottom=}) -> Run  The accepting run of "
+                  "greatest weight, or nil; accepted = false: of all runs.")
+      .def<&all>("all_runs",
+                 "pda:all_runs(tokens, {accepted=, limit=, bottom=}) -> table  Every accepting run "
+                 "one by one; an error after trying `limit` moves (100000).")
+      .def<&transition_weights>(
+          "transition_weights",
+          "pda:transition_weights(tokens) -> Tensor  The weights n x C x W that make "
+          "pd.stack.simulate{kind = 'nondeterministic'} this automaton on the string.")
+      .def<&Pda::normalized>("normalized",
+                             "pda:normalized() -> Pda  The same with weights that sum to one over "
+                             "each state, top and input symbol.")
+      .def<&Pda::deterministic>("deterministic",
+                                "pda:deterministic() -> boolean  Whether there is at most one "
+                                "transition for each state, top and input symbol.")
+      .def<[](const Pda& pda) { return pda.alphabet(); }>(
+          "alphabet", "pda:alphabet() -> Alphabet  The input symbols.")
+      .def<&Pda::name>("name", "pda:name() -> string  The name, empty if there is none.")
+      .def<&Pda::states>("states", "pda:states() -> table  The states, the start state first.")
+      .def<&Pda::stack_symbols>(
+          "stack_symbols", "pda:stack_symbols() -> table  Those of the stack, the bottom first.")
+      .def<&accepting_table>("accepting",
+                             "pda:accepting() -> table  The weight of each accepting state.")
+      .def<&Pda::at_bottom>("at_bottom",
+                            "pda:at_bottom() -> boolean  Whether a run is accepted only with the "
+                            "bottom symbol alone on the stack.")
+      .def<&transitions_table>("transitions",
+                               "pda:transitions() -> table  The transitions, each {state, top, "
+                               "symbol, next, push or replace or pop, weight, text, origin}.")
+      .def<[](const Pda& pda) { return to_text(pda); }>(
+          "text", "pda:text() -> string  The automaton as pd.pda.parse reads it.")
+      .def<&show_pda>("__show", "show(pda) -> string  All transitions.")
+      .def<&pda_line>("__tostring", "tostring(pda) -> string  One line about the automaton.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,45 @@
+// Pushdown automata, their runs and Lang's algorithm as Lua values.
+#pragma once
+#include "bindings/alphabet.h"
+#include "bindings/options.h"
+#include "pda/trace.h"
+
+namespace pushdown {
+
+class Module;
+
+template <>
+struct ClassName<Pda> {
+  static constexpr const char* value = "Pda";
+};
+template <>
+struct ClassName<Trace> {
+  static constexpr const char* value = "Trace";
+  static std::size_t bytes(const Trace& trace) {
+    return trace.chart.edges().size() * 2 * sizeof(LangChart<Log>::Edge);
+  }
+};
+
+// A run with the automaton it belongs to.
+struct PdaRun {
+  std::shared_ptr<const StringAutomaton> automaton;
+  Run run;
+  double log_total = 0;  // of all runs that it was chosen from
+};
+template <>
+struct ClassName<PdaRun> {
+  static constexpr const char* value = "Run";
+};
+
+// What best_run, all_runs and trace of an automaton and of a model do with an automaton on a
+// string. Options: accepted = false looks at all runs of the whole string; limit = of moves tried.
+std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automaton,
+                                  OptionTable options);
+std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton,
+                                OptionTable options);
+
+// call, parse, load, list and describe of pd.pda; the classes Trace and Run.
+void bind_pda_loading(Module& module);
+void bind_trace(Module& module);
+
+}  // namespace pushdown

@@ -1,0 +1,131 @@
+// Making automata for pd.pda: files, text, and tables of transitions.
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/definition_file.h"
+#include "bindings/grammar.h"
+#include "bindings/pda.h"
+#include "pda/from_grammar.h"
+#include "pda/notation.h"
+
+namespace pushdown {
+namespace {
+
+constexpr auto kWhere = "pda";
+
+double number_entry(const Json& row, const char* key, double otherwise, const std::string& origin) {
+  if (!row.contains(key)) return otherwise;
+  check(row[key].is_number(), kWhere, "{}: the {} of a transition must be a number", origin, key);
+  return row[key].get<double>();
+}
+
+// {state=, top=, symbol=, next=, push= | replace= | pop = true, weight=}
+TransitionPattern from_parts(const Json& row, const std::string& origin) {
+  check_keys(
+      kWhere, row,
+      {"state", "top", "symbol", "next", "push", "replace", "pop", "weight", "text", "origin"});
+  TransitionPattern t;
+  t.origin = origin;
+  for (const auto& [key, name] :
+       {std::pair{"state", &t.state}, {"top", &t.top}, {"symbol", &t.symbol}, {"next", &t.next}}) {
+    check(row.contains(key) && row[key].is_string(), kWhere, "{}: '{}' must be a text", origin,
+          key);
+    *name = row[key].get<std::string>();
+  }
+  const bool pop = row.value("pop", Json(false)) == Json(true);
+  check(pop + row.contains("push") + row.contains("replace") == 1, kWhere,
+        "{}: a transition has one of push = 'y', replace = 'y' and pop = true", origin);
+  t.action = pop                    ? StackAction::pop
+             : row.contains("push") ? StackAction::push
+                                    : StackAction::replace;
+  if (!pop) t.pushed = text_entry(kWhere, row, row.contains("push") ? "push" : "replace");
+  return t;
+}
+
+TransitionPattern read_transition(const Json& row, std::size_t place) {
+  const auto here = fmt::format("transition {}", place);
+  if (row.is_string()) return parse_transition(row.get<std::string>(), here);
+  check(row.is_object(), kWhere, "{} must be a text or a table", here);
+  auto origin = text_entry(kWhere, row, "origin");
+  if (origin.empty()) origin = here;
+  TransitionPattern t;
+  if (row.contains("state")) {
+    t = from_parts(row, origin);
+  } else {
+    check_keys(kWhere, row, {"text", "weight", "origin"});
+    t = parse_transition(text_entry(kWhere, row, "text"), origin);
+    check(t.weight == 1 || !row.contains("weight"), kWhere,
+          "{}: the weight stands in the transition and beside it", origin);
+  }
+  t.weight = number_entry(row, "weight", t.weight, origin);
+  return t;
+}
+
+// From what a file, or the user, collected.
+Pda build(const Json& spec) {
+  check(spec.is_object() && spec.contains("transitions"), kWhere,
+        "expected a table with a list of transitions");
+  check_keys(kWhere, spec,
+             {"name", "doc", "start", "bottom", "states", "symbols", "stack_symbols", "accepting",
+              "at_bottom", "transitions", "options"});
+  PdaSource source;
+  source.name = text_entry(kWhere, spec, "name");
+  source.start = text_entry(kWhere, spec, "start");
+  source.bottom = text_entry(kWhere, spec, "bottom");
+  source.states = text_list(kWhere, spec, "states");
+  source.symbols = text_list(kWhere, spec, "symbols");
+  source.stack_symbols = text_list(kWhere, spec, "stack_symbols");
+  const Json at_bottom = spec.value("at_bottom", Json(false));
+  check(at_bottom.is_boolean(), kWhere, "'at_bottom' must be true or false");
+  source.at_bottom = at_bottom.get<bool>();
+  const Json accepting = spec.value("accepting", Json::array());
+  if (accepting.is_object()) {
+    for (const auto& [state, weight] : accepting.items()) {
+      check(weight.is_number(), kWhere, "the weight of the accepting state {} must be a number",
+            state);
+      source.accepting.emplace_back(state, weight.get<double>());
+    }
+  } else {
+    for (const auto& state : text_list(kWhere, spec, "accepting"))
+      source.accepting.emplace_back(state, 1.0);
+  }
+  const Json& transitions = spec["transitions"];
+  check(transitions.is_array() || transitions.empty(), kWhere, "'transitions' must be a list");
+  for (const auto& row : transitions)
+    source.transitions.push_back(read_transition(row, source.transitions.size() + 1));
+  return Pda(source);
+}
+
+Pda load(lua_State* L, const std::string& name, const std::optional<Json>& options) {
+  const auto path = find_definition(L, Definition::automaton, name);
+  const Json given = options.value_or(Json::object());
+  if (path.extension() != ".lua") {
+    resolve_options("pda.load", {}, given);  // a text has no options
+    return Pda(parse_pda(read_definition(Definition::automaton, path), path.string()));
+  }
+  return build(run_definition(L, Definition::automaton, path, given));
+}
+
+}  // namespace
+
+void bind_pda_loading(Module& module) {
+  module
+      .call<&build>(
+          "pda{transitions=, bottom=, start=, accepting=, at_bottom=, states=, symbols=, "
+          "stack_symbols=, name=} -> Pda  An automaton from a list of transitions, each a text "
+          "'q, x --a/w--> r, push y' or a table {state=, top=, symbol=, next=, push=, weight=}.")
+      .def<[](const std::string& text) { return Pda(parse_pda(text)); }>(
+          "parse", "parse(text) -> Pda  An automaton from text, one transition a line.")
+      .def<&load>("load",
+                  "load(name_or_path, options) -> Pda  An automaton of the grammars folder, an "
+                  "automaton file (.lua), or a text file (.pda).")
+      .def<&pda_from_grammar>("from_grammar",
+                              "from_grammar(grammar) -> Pda  An automaton whose accepted runs are "
+                              "the leftmost derivations of the grammar, with their weights.")
+      .def<[](lua_State* L) { return definition_names(L, Definition::automaton); }>(
+          "list", "list() -> table  The names that load() knows.")
+      .def<[](lua_State* L, const std::string& name) {
+        return describe_definition(L, Definition::automaton, name);
+      }>("describe", "describe(name_or_path) -> string  What an automaton is, and its options.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,191 @@
+-- The stack automaton of a string (Lang's algorithm) as SVG, after Dusell and Chiang 2020, Figure 2:
+-- a column for each time, a row for each configuration, edges labelled with the stack symbol and, where
+-- they are not all 1, its inner weight.
+local check = require 'pushdown.plot.figure'.check
+local svg = require 'pushdown.plot.svg'
+
+local node_height, row_gap = 26, 64
+
+-- From white to a blue that black text can be read on.
+local function shade(share)
+  return ('#%02x%02x%02x'):format(255 - 105 * share + 0.5, 255 - 70 * share + 0.5, 255 - 25 * share + 0.5)
+end
+
+local function weight_text(log_weight)
+  if math.abs(log_weight) < 1e-12 then return '1' end
+  if math.abs(log_weight) > 600 then return ('e^%.1f'):format(log_weight) end
+  return ('%.3g'):format(math.exp(log_weight))
+end
+
+-- Rows by state, then top, in the order of first appearance.
+local function rows_of(nodes)
+  local states, by_state, row, count = {}, {}, {}, 0
+  for _, node in ipairs(nodes) do
+    if not by_state[node.state] then
+      by_state[node.state] = {}
+      states[#states + 1] = node.state
+    end
+    local tops = by_state[node.state]
+    if not tops[node.top] then
+      tops[#tops + 1] = node.top
+      tops[node.top] = true
+    end
+  end
+  for _, state in ipairs(states) do
+    for _, top in ipairs(by_state[state]) do
+      count = count + 1
+      row[state .. '\n' .. top] = count
+    end
+  end
+  return row, count
+end
+
+-- A cubic curve that starts and ends level, bent by `bend` pixels in the middle: the control points'
+-- heights, and the height at share t of the way.
+local function curve(y1, y2, bend)
+  local c1, c2 = y1 + bend * 4 / 3, y2 + bend * 4 / 3
+  return c1, c2, function(t)
+    local s = 1 - t
+    return s * s * s * y1 + 3 * s * s * t * c1 + 3 * s * t * t * c2 + t * t * t * y2
+  end
+end
+
+-- The smallest bend with which an edge runs clear of the nodes between its ends, or of most of them.
+-- x1, x2: where it starts and ends; half: half the width of a node.
+local function clear_bend(from, to, x1, x2, half, columns)
+  if to.time - from.time == 1 then return 0 end
+  local best, fewest
+  for k = 0, 24 do
+    for _, bend in ipairs(k == 0 and { 0 } or { -15 * k, 15 * k }) do
+      local _, _, height = curve(from.y, to.y, bend)
+      local hits = 0
+      for time = from.time + 1, to.time - 1 do
+        for _, node in ipairs(columns[time] or {}) do
+          local hit = false
+          for part = -1, 1, 0.5 do
+            local t = math.max(0, math.min(1, (node.x + part * half - x1) / (x2 - x1)))
+            hit = hit or math.abs(node.y - height(t)) < node_height / 2 + 7
+          end
+          if hit then hits = hits + 1 end
+        end
+      end
+      if not fewest or hits < fewest then best, fewest = bend, hits end
+      if hits == 0 then return bend end
+    end
+  end
+  return best
+end
+
+-- Shares of the way where a label may stand, the best first. A long edge is told best near its end,
+-- where it has left the others behind.
+local places = { 0.5, 0.6, 0.4, 0.7, 0.3 }
+local far_places = { 0.76, 0.68, 0.84, 0.6, 0.5, 0.4, 0.3, 0.2 }
+
+-- Where on an edge its label hides the least: nowhere near a node or another label, if there is such
+-- a place. `boxes` are those taken so far, {x, y, half width, half height}.
+local function place_label(text, x1, x2, at, places, boxes)
+  local half = svg.text_width(text) / 2 + 3
+  local best, fewest
+  for _, t in ipairs(places) do
+    local x, y, hits = x1 + t * (x2 - x1), at(t), 0
+    for _, box in ipairs(boxes) do
+      if math.abs(box[1] - x) < box[3] + half and math.abs(box[2] - y) < box[4] + 8 then hits = hits + 1 end
+    end
+    if not fewest or hits < fewest then best, fewest = { x, y, half, 8 }, hits end
+  end
+  boxes[#boxes + 1] = best
+  return best[1], best[2]
+end
+
+-- The picture of plot.automaton (its options are described there) as SVG text.
+return function(spec)
+  local where = 'plot.automaton'
+  check(type(spec) == 'table' and type(spec.trace) == 'userdata', where, 'expected {trace = pda:trace(...)}')
+  local nodes, edges, input = spec.trace:nodes(), spec.trace:inner_weights(), spec.trace:input()
+  check(#nodes <= 2000 and #edges <= 4000, where,
+    'a stack automaton of %d nodes and %d edges is too large for a picture', #nodes, #edges)
+  local row, rows = rows_of(nodes)
+
+  local widest, weighted = 0, false
+  for _, node in ipairs(nodes) do
+    node.text = ('%d, %s, %s'):format(node.time, node.state, node.top)
+    widest = math.max(widest, svg.text_width(node.text) + 18)
+  end
+  for _, edge in ipairs(edges) do weighted = weighted or math.abs(edge.log_weight) > 1e-12 end
+  for _, edge in ipairs(edges) do
+    edge.text = weighted and ('%s/%s'):format(edge.top, weight_text(edge.log_weight)) or edge.top
+  end
+  local labels = {}
+  for i, edge in ipairs(edges) do labels[i] = edge.text end
+  local gap = widest + svg.widest(labels) + 42
+  local margin = 40 + svg.widest(labels)
+  local left, top = 24 + margin + widest / 2, (spec.title and 44 or 20) + 46
+
+  local columns, by_key, boxes = {}, {}, {}
+  for _, node in ipairs(nodes) do
+    node.x = left + node.time * gap
+    node.y = top + (row[node.state .. '\n' .. node.top] - 1) * row_gap
+    columns[node.time] = columns[node.time] or {}
+    table.insert(columns[node.time], node)
+    boxes[#boxes + 1] = { node.x, node.y, widest / 2, node_height / 2 }
+    by_key[node.time .. '\n' .. node.state .. '\n' .. node.top] = node
+  end
+  local width = left + #input * gap + widest / 2 + 24
+  local height = top + (rows - 1) * row_gap + 56
+  -- Bends may leave the rows.
+  local paths, highest, lowest = {}, top, height - 40
+  for i, edge in ipairs(edges) do
+    local to = by_key[edge.time .. '\n' .. edge.state .. '\n' .. edge.top]
+    local from = edge.from and by_key[edge.from.time .. '\n' .. edge.from.state .. '\n' .. edge.from.top]
+      or { x = left - widest / 2 - margin, y = by_key['0\n' .. nodes[1].state .. '\n' .. nodes[1].top].y, time = -1 }
+    local x1 = from.time < 0 and from.x + 4 or from.x + widest / 2
+    local x2 = to.x - widest / 2 - 1
+    local c1, c2, at = curve(from.y, to.y, clear_bend(from, to, x1, x2, widest / 2, columns))
+    paths[i] = { x1 = x1, y1 = from.y, c1 = c1, c2 = c2, x2 = x2, y2 = to.y, text = edge.text }
+    paths[i].x, paths[i].y = place_label(edge.text, x1, x2, at,
+      to.time - from.time > 1 and far_places or places, boxes)
+    for part = 0.1, 0.9, 0.1 do highest, lowest = math.min(highest, at(part)), math.max(lowest, at(part)) end
+  end
+  local shift = math.max(0, top - node_height - highest)
+  local canvas = svg.canvas(math.ceil(width), math.ceil(math.max(height, lowest + 40) + shift))
+  canvas:add('defs', {}, '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+    .. 'markerHeight="8" orient="auto"><path d="M0 0.8L8 4L0 7.2z" fill="' .. svg.ink .. '"/></marker>')
+  if spec.title then
+    canvas:text(width / 2, 24, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
+      ['font-weight'] = 'bold' })
+  end
+  local heading = spec.title and 52 or 26
+  for time = 0, #input do
+    local x = left + time * gap
+    if time > 0 then
+      canvas:line(x - gap / 2, heading + 8, x - gap / 2, canvas.height - 12, { stroke = svg.grid })
+      canvas:text(x, heading, 'reads ' .. input[time], { ['text-anchor'] = 'middle', ['font-weight'] = 'bold' })
+    end
+  end
+  for _, path in ipairs(paths) do
+    local third = (path.x2 - path.x1) / 3
+    canvas:add('path', { fill = 'none', stroke = svg.ink, ['stroke-width'] = 1.1, ['marker-end'] = 'url(#tip)',
+      d = ('M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f'):format(path.x1, path.y1 + shift, path.x1 + third,
+        path.c1 + shift, path.x2 - third, path.c2 + shift, path.x2, path.y2 + shift) })
+  end
+  for _, path in ipairs(paths) do
+    local x, y = path.x, path.y + shift + 4.5
+    canvas:text(x, y, path.text, { ['text-anchor'] = 'middle', stroke = '#ffffff', ['stroke-width'] = 5,
+      ['stroke-linejoin'] = 'round' })
+    canvas:text(x, y, path.text, { ['text-anchor'] = 'middle' })
+  end
+  if edges[1] and not edges[1].from then
+    canvas:add('circle', { cx = left - widest / 2 - margin, cy = paths[1].y1 + shift, r = 4, fill = svg.ink })
+  end
+  for _, node in ipairs(nodes) do
+    local function box(grow, fill)
+      canvas:add('rect', { x = node.x - widest / 2 - grow, y = node.y + shift - node_height / 2 - grow,
+        width = widest + 2 * grow, height = node_height + 2 * grow, rx = node_height / 2 + grow,
+        fill = fill, stroke = svg.ink, ['stroke-width'] = 1.1 })
+    end
+    if node.accepted then box(3, '#ffffff') end
+    box(0, shade(node.share))
+    canvas:text(node.x, node.y + shift + 4.5, node.text, { ['text-anchor'] = 'middle' })
+  end
+  return canvas:document(spec.title or 'Stack automaton of ' .. table.concat(input, ' '))
+end

@@ -32,14 +32,19 @@ return function(spec)
   local count, tallest = #stacks, 0
   for _, stack in ipairs(stacks) do tallest = math.max(tallest, #stack) end
   local index, names, widest = {}, {}, 0
-  local function know(symbol)
-    if index[symbol] then return end
-    names[#names + 1] = symbol
-    index[symbol] = (#names - 1) % #fills + 1
-  end
   for _, stack in ipairs(stacks) do
-    for _, symbol in ipairs(stack) do know(symbol) end
+    for _, symbol in ipairs(stack) do
+      if not index[symbol] then
+        names[#names + 1] = symbol
+        index[symbol] = true
+      end
+    end
   end
+  -- The bottom symbol was first; the others by name, so that pictures of one automaton look alike.
+  local bottom = table.remove(names, 1)
+  table.sort(names)
+  table.insert(names, 1, bottom)
+  for i, name in ipairs(names) do index[name] = (i - 1) % #fills + 1 end
   local texts = {}
   for i, step in ipairs(steps) do
     step.text = weight_text(step.log_weight)

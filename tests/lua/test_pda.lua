@@ -3,6 +3,9 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
+-- Under the collector that runs all the time, a few strings of each kind do.
+local reduced = os.getenv('PUSHDOWN_GC_STRESS') == '1'
+
 -- All strings over the symbols of at most this length, as texts.
 local function all_strings(symbols, longest)
   local list, begin = { '' }, 1
@@ -32,12 +35,12 @@ test('the shipped automata accept what the grammars derive', function()
     local pda, grammar = pd.pda.load(name .. '_pda', options), pd.grammar.load(name, options)
     test.equal(pda:deterministic(), name ~= 'unmarked_reversal')
     local members = 0
-    for _, w in ipairs(all_strings(grammar:alphabet():symbols(), 6)) do
+    for _, w in ipairs(all_strings(grammar:alphabet():symbols(), reduced and 2 or 6)) do
       local member = grammar:log_probability(w) > -math.huge
       if member then members = members + 1 end
       if pda:accepts(w) ~= member then error(('%s: %q'):format(name, w)) end
     end
-    assert(members > 4, name)
+    assert(members > (reduced and 0 or 4), name)
   end
   test.equal(#pd.pda.load('dyck_pda', { bracket_types = 5 }):alphabet():symbols(), 10)
   test.equal(pd.pda.load('marked_reversal_pda', { symbols = 3 }):accepts('0 2 # 2 0'), true)
@@ -154,7 +157,7 @@ end)
 
 test('pictures are drawn, of long strings too', function()
   local path = temporary('.svg')
-  for _, text in ipairs { '', '0 1 1 0', ('0 '):rep(90) } do
+  for _, text in ipairs { '', '0 1 1 0', ('0 '):rep(reduced and 6 or 90) } do
     local svg = reversal:trace(text):svg(path)
     test.equal(files.read(path), svg)
     assert(svg:find('^<%?xml') and svg:find('</svg>\n$'))
@@ -169,7 +172,9 @@ test('pictures are drawn, of long strings too', function()
   assert(not reversal:trace('0 0'):svg():find('/1<'), 'weights of 1 are not written')
   local dot = reversal:trace('0 0'):dot()
   assert(dot:find('^digraph') and dot:find('peripheries=2'))
-  test.fails('too large for a picture', function() reversal:trace(('0 1 '):rep(300) .. ('0 '):rep(400)):svg() end)
+  if not reduced then
+    test.fails('too large for a picture', function() reversal:trace(('0 '):rep(700)):svg() end)
+  end
   test.fails('expected {trace', function() require 'pushdown.plot'.automaton{} end)
   test.fails('expected {run', function() require 'pushdown.plot'.run{ run = 3 } end)
 end)
@@ -201,14 +206,14 @@ test('automata of grammars have their weights', function()
   for _, name in ipairs(pd.grammar.list()) do
     local grammar = pd.grammar.load(name)
     local pda = pd.pda.from_grammar(grammar)
-    for length = 1, 14, 3 do
+    for length = 1, reduced and 4 or 14, 3 do
       if grammar:log_length_probability(length) > -math.huge then
         local w = grammar:sample{ length = length, seed = length }
         test.near(pda:log_weight(w), grammar:log_probability(w), 1e-9)
+        test.equal(#pda:best_run(w):steps(), length)
       end
     end
     test.near(pda:log_weight(''), grammar:log_probability(''), 1e-12)
-    test.equal(#pda:best_run(grammar:sample{ length = 15, seed = 3 }):steps(), 15)
   end
 end)
 
@@ -223,7 +228,7 @@ test('Greibach normal form keeps the probabilities', function()
       end
       if #rule.right == 0 then test.equal(rule.left, greibach:start()) end
     end
-    for length = 7, 25, 6 do
+    for length = 7, reduced and 7 or 25, 6 do
       if grammar:log_length_probability(length) > -math.huge then
         local w = grammar:sample{ length = length, seed = length }
         test.near(greibach:log_probability(w) + ends, grammar:log_probability(w), 1e-9)
@@ -271,7 +276,8 @@ test('bad input is named', function()
     { state = 'q', top = '_', symbol = 'a', next = 'r', pop = true, push = 'x' } } })
   test.fails("'next' must be a text", make{ bottom = '_', transitions = {
     { state = 'q', top = '_', symbol = 'a', pop = true } } })
-  test.fails("'accepting' must be a list", make{ bottom = '_', accepting = 'q', transitions = { 'q, _ --a--> q, pop' } })
+  test.fails("'accepting' must be a list",
+    make{ bottom = '_', accepting = 'q', transitions = { 'q, _ --a--> q, pop' } })
   test.fails("state 'p' is not in the list", make{ bottom = '_', accepting = { 'p' }, states = { 'q' },
     transitions = { 'q, _ --a--> q, pop' } })
   test.fails("symbol '2' is not in the alphabet", function() reversal:accepts('0 2') end)

@@ -78,7 +78,7 @@ end
 
 -- Shares of the way where a label may stand, the best first. A long edge is told best near its end,
 -- where it has left the others behind.
-local places = { 0.5, 0.6, 0.4, 0.7, 0.3 }
+local near_places = { 0.5, 0.6, 0.4, 0.7, 0.3 }
 local far_places = { 0.76, 0.68, 0.84, 0.6, 0.5, 0.4, 0.3, 0.2 }
 
 -- Where on an edge its label hides the least: nowhere near a node or another label, if there is such
@@ -143,7 +143,7 @@ return function(spec)
     local c1, c2, at = curve(from.y, to.y, clear_bend(from, to, x1, x2, widest / 2, columns))
     paths[i] = { x1 = x1, y1 = from.y, c1 = c1, c2 = c2, x2 = x2, y2 = to.y, text = edge.text }
     paths[i].x, paths[i].y = place_label(edge.text, x1, x2, at,
-      to.time - from.time > 1 and far_places or places, boxes)
+      to.time - from.time > 1 and far_places or near_places, boxes)
     for part = 0.1, 0.9, 0.1 do highest, lowest = math.min(highest, at(part)), math.max(lowest, at(part)) end
   end
   local shift = math.max(0, top - node_height - highest)

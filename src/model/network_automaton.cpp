@@ -32,6 +32,7 @@ StringAutomaton network_automaton(const LanguageModel& model, const Word& word) 
   for (int x = 0; x < symbols; ++x) automaton.stack_symbols.push_back("s" + std::to_string(x));
   automaton.accepting.assign(states, 1.0);
   automaton.reexposed = options["bottom"] == "reexposed";
+  automaton.window = options["window"];
   const double* w = weights.data_ptr<double>();
   for (const int symbol : word) {
     automaton.input.push_back(model.alphabet().symbol(symbol));

@@ -13,6 +13,8 @@ class LangChart<S>::Column {
   Column(LangChart& chart, int time) : chart_(chart), time_(time) {}
 
   void add(int from_time, int from, int to, double weight, int move, int below, int popped) {
+    const int window = chart_.automaton_.window;
+    if (window > 0 && time_ - from_time > window) return;
     auto& edges = chart_.edges_;
     const auto size = static_cast<std::uint64_t>(chart_.automaton_.configurations());
     const auto key = (static_cast<std::uint64_t>(from_time + 1) * size + from) * size + to;

@@ -13,6 +13,9 @@
 // Time -1 is the start: the edge from it to time 0 is the initial bottom symbol. With the original
 // convention it is left out, so that this symbol cannot be reached again.
 //
+// With a window D edges that reach back further, j - i > D, count as 0: the runs that need them are
+// lost (the limited memory of Dusell and Chiang 2022, 2023).
+//
 // Only edges out of configurations that some run reaches are kept (the tensor of the paper also has
 // the others, which enter no sum). Weights are in the semirings of logarithms, so that nothing
 // underflows at any length. Time O(n^3) and memory O(n^2) in the length at most, less where few

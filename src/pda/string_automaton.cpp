@@ -108,6 +108,8 @@ std::vector<Run> all_runs(const StringAutomaton& automaton, bool accepted, std::
   std::vector<std::vector<int>> stacks{{0}};  // after each of them
   std::vector<std::size_t> next{0};           // the move to try at each time
   std::vector<double> weights{0};
+  // For every element of the stacks the time at which the one below it was the top.
+  std::vector<std::vector<int>> since{{-1}};
   std::int64_t tried = 0;
   while (!next.empty()) {
     const std::size_t time = moves.size();
@@ -126,6 +128,12 @@ std::vector<Run> all_runs(const StringAutomaton& automaton, bool accepted, std::
         check(++tried <= limit, "pda.all_runs",
               "more than {} moves were tried; give a shorter string or a higher limit", limit);
         const auto& move = choices[next.back()++];
+        auto after = since.back();
+        if (move.action == StackAction::push) after.push_back(static_cast<int>(time));
+        if (move.action == StackAction::pop) after.pop_back();
+        const int reach = static_cast<int>(time) + 1 - after.back();
+        if (automaton.window > 0 && reach > automaton.window) continue;
+        since.push_back(std::move(after));
         moves.push_back(move);
         stacks.push_back(stacks.back());
         apply(move, stacks.back());
@@ -136,6 +144,7 @@ std::vector<Run> all_runs(const StringAutomaton& automaton, bool accepted, std::
     }
     next.pop_back();
     stacks.pop_back();
+    since.pop_back();
     weights.pop_back();
     if (!moves.empty()) moves.pop_back();
   }

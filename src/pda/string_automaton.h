@@ -31,6 +31,7 @@ struct StringAutomaton {
   std::vector<double> accepting;   // weight of ending in each state
   bool at_bottom = false;          // and only with the bottom symbol alone on the stack
   bool reexposed = true;
+  int window = 0;  // how many steps an edge of the stack automaton may reach back (lang.h); 0: all
   std::vector<std::vector<Move>> moves;  // [t - 1]: those of step t
 
   int length() const { return static_cast<int>(moves.size()); }

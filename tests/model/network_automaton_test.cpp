@@ -28,12 +28,14 @@ LanguageModel model_with(const Json& stack) {
 TEST(NetworkAutomaton, SharesAreTheReadingsOfTheStackInTheNetwork) {
   const Word word{0, 1, 1, 2, 1, 0, 0};
   for (const std::string bottom : {"original", "reexposed"})
-    for (const bool normalized : {true, false}) {
+    for (const int window : {0, 3}) {
+      const bool normalized = (window == 0) == (bottom == "original");
       const auto model = model_with({{"kind", "nondeterministic"},
                                      {"states", 2},
                                      {"symbols", 3},
                                      {"bottom", bottom},
                                      {"reading", "state_symbol"},
+                                     {"window", window},
                                      {"normalized", normalized}});
       const Trace trace(std::make_shared<StringAutomaton>(network_automaton(model, word)));
       // The network step by step.

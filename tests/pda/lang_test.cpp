@@ -153,13 +153,41 @@ TEST_P(LangAlgorithm, BestRunIsTheGreatestOfAllRuns) {
   });
 }
 
+TEST_P(LangAlgorithm, WindowsLoseTheSameRunsEverywhere) {
+  each([](const StringAutomaton& whole) {
+    for (int window = 1; window <= whole.length() + 1; ++window) {
+      auto automaton = whole;
+      automaton.window = window;
+      const LangChart<Log> chart(automaton);
+      const auto runs = all_runs(automaton, false, 5'000'000);
+      double total = 0, wanted = 0, greatest = kMinusInfinity;
+      for (const auto& run : runs) {
+        total += std::exp(run.log_weight);
+        greatest = std::max(greatest, run.log_weight);
+      }
+      for (int b = 0; b < automaton.configurations(); ++b)
+        wanted += std::exp(chart.forward(automaton.length(), b));
+      EXPECT_NEAR(total, wanted, 1e-11 * (1 + total)) << window;
+      const auto best = best_run(automaton, false);
+      ASSERT_EQ(best.has_value(), !runs.empty());
+      if (best) {
+        EXPECT_NEAR(best->log_weight, greatest, 1e-12);
+      }
+    }
+  });
+}
+
 TEST_P(LangAlgorithm, SharesAreTheReadingsOfTheDifferentiableStack) {
-  each([](const StringAutomaton& automaton) {
+  each([](const StringAutomaton& whole) {
+    auto automaton = whole;
+    // Every window is used by some case.
+    automaton.window = (whole.configurations() + whole.reexposed) % 5;
     const Trace trace(std::make_shared<StringAutomaton>(automaton));
     const Json options{{"kind", "nondeterministic"},
                        {"states", automaton.states.size()},
                        {"symbols", automaton.symbols()},
                        {"reading", "state_symbol"},
+                       {"window", automaton.window},
                        {"bottom", automaton.reexposed ? "reexposed" : "original"}};
     const Tensor readings =
         simulate_stack(options, {{"weights", weight_tensor(automaton).unsqueeze(0)}});

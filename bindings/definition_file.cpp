@@ -139,6 +139,7 @@ fs::path find_definition(lua_State* L, Definition::Kind kind, const std::string&
 }
 
 std::string read_definition(Definition::Kind kind, const fs::path& path) {
+  // A .txt may be either.
   for (const auto* ending : words(other(kind)).endings)
     if (path.extension() == ending && path.extension() != ".txt") wrong_kind(kind, path.string());
   std::error_code ignored;

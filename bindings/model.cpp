@@ -101,9 +101,8 @@ Trace model_trace(const LanguageModel& model, const Tokens& tokens) {
   return Trace(automaton_of(model, tokens));
 }
 
-std::optional<PdaRun> model_best_run(lua_State* L, const LanguageModel& model,
-                                     const Tokens& tokens) {
-  return best_run_of(automaton_of(model, tokens), OptionTable(L, lua_gettop(L) + 1));
+std::optional<PdaRun> model_best_run(const LanguageModel& model, const Tokens& tokens) {
+  return best_run_of(automaton_of(model, tokens), true);
 }
 
 Tensor model_transition_weights(const LanguageModel& model, const Tokens& tokens) {

@@ -75,11 +75,16 @@ Trace trace(const Pda& pda, const Tokens& tokens, OptionTable options) {
 }
 
 std::optional<PdaRun> best(const Pda& pda, const Tokens& tokens, OptionTable options) {
-  return best_run_of(given_string(pda, tokens, options), options);
+  auto automaton = given_string(pda, tokens, options);
+  const bool accepted = take_accepted(options);
+  options.finish("pda.best_run", {"accepted", "bottom"});
+  return best_run_of(std::move(automaton), accepted);
 }
 
 std::vector<PdaRun> all(const Pda& pda, const Tokens& tokens, OptionTable options) {
-  return all_runs_of(given_string(pda, tokens, options), options);
+  auto runs = all_runs_of(given_string(pda, tokens, options), options);
+  options.finish("pda.all_runs", {"accepted", "limit", "bottom"});
+  return runs;
 }
 
 double log_weight(const Pda& pda, const Tokens& tokens) {

@@ -31,12 +31,12 @@ struct ClassName<PdaRun> {
   static constexpr const char* value = "Run";
 };
 
-// What best_run, all_runs and trace of an automaton and of a model do with an automaton on a
-// string. Options: accepted = false looks at all runs of the whole string; limit = of moves tried.
-std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automaton,
-                                  OptionTable options);
+// The run of greatest weight, of the accepted ones or of all; nothing where there is none.
+std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automaton, bool accepted);
+// The options `accepted` (true) and `limit` (100000) of best_run and all_runs, taken.
+bool take_accepted(OptionTable& options);
 std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton,
-                                OptionTable options);
+                                OptionTable& options);
 
 // call, parse, load, list and describe of pd.pda; the classes Trace and Run.
 void bind_pda_loading(Module& module);

@@ -6,10 +6,7 @@
 
 namespace pushdown {
 
-std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automaton,
-                                  OptionTable options) {
-  const bool accepted = options.take<bool>("accepted").value_or(true);
-  options.finish("pda.best_run", {"accepted", "bottom"});
+std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automaton, bool accepted) {
   auto run = best_run(*automaton, accepted);
   if (!run) return std::nullopt;
   const Trace trace(automaton);
@@ -17,11 +14,12 @@ std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automat
   return PdaRun{std::move(automaton), std::move(*run), total};
 }
 
+bool take_accepted(OptionTable& options) { return options.take<bool>("accepted").value_or(true); }
+
 std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton,
-                                OptionTable options) {
-  const bool accepted = options.take<bool>("accepted").value_or(true);
+                                OptionTable& options) {
+  const bool accepted = take_accepted(options);
   const auto limit = options.take<std::int64_t>("limit").value_or(100'000);
-  options.finish("pda.all_runs", {"accepted", "limit", "bottom"});
   std::vector<PdaRun> runs;
   double total = kMinusInfinity;
   for (auto& run : all_runs(*automaton, accepted, limit)) {
@@ -156,6 +154,18 @@ Json nodes(const Trace& trace) {
   return list;
 }
 
+std::optional<PdaRun> trace_best_run(const Trace& trace, OptionTable options) {
+  const bool accepted = take_accepted(options);
+  options.finish("trace.best_run", {"accepted"});
+  return best_run_of(trace.automaton, accepted);
+}
+
+std::vector<PdaRun> trace_all_runs(const Trace& trace, OptionTable options) {
+  auto runs = all_runs_of(trace.automaton, options);
+  options.finish("trace.all_runs", {"accepted", "limit"});
+  return runs;
+}
+
 bool trace_accepts(const Trace& trace) { return trace.chart.accepted() > kMinusInfinity; }
 
 std::string trace_text(const Trace& trace) {
@@ -215,14 +225,12 @@ void bind_trace(Module& module) {
       .def<&nodes>("nodes",
                    "trace:nodes() -> table  The nodes of the stack automaton that runs reach, each "
                    "{time, state, top, log_weight, share, accepted}.")
-      .def<[](const Trace& trace, OptionTable options) {
-        return best_run_of(trace.automaton, options);
-      }>("best_run",
-         "trace:best_run{accepted=} -> Run  The accepting run of greatest weight, or "
-         "nil; accepted = false: of all runs.")
-      .def<[](const Trace& trace, OptionTable options) {
-        return all_runs_of(trace.automaton, options);
-      }>("all_runs", "trace:all_runs{accepted=, limit=} -> table  Every accepting run.")
+      .def<&trace_best_run>(
+          "best_run",
+          "trace:best_run{accepted=} -> Run  The accepting run of greatest weight, or "
+          "nil; accepted = false: of all runs.")
+      .def<&trace_all_runs>("all_runs",
+                            "trace:all_runs{accepted=, limit=} -> table  Every accepting run.")
       .def<[](const Trace& trace) { return trace.automaton->input; }>(
           "input", "trace:input() -> table  The symbols read.")
       .def<&trace_dot>("dot",

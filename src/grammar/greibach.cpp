@@ -12,12 +12,6 @@
 namespace pushdown {
 namespace {
 
-// A name that none of `taken` has, which gets it too.
-std::string fresh_name(std::string name, std::set<std::string>& taken, const char* more) {
-  while (!taken.insert(name).second) name += more;
-  return name;
-}
-
 bool starts_with_terminal(const Rule& rule) {
   return !rule.right.empty() && rule.right.front().terminal &&
          std::none_of(rule.right.begin() + 1, rule.right.end(),
@@ -204,9 +198,11 @@ class Converter {
 
 // A new start symbol with the rules of the old one.
 void separate_start(GreibachForm& form) {
-  std::set<std::string> taken(form.names.begin(), form.names.end());
+  std::string name = form.names[form.start];
+  do name += "'";
+  while (std::find(form.names.begin(), form.names.end(), name) != form.names.end());
   const int start = static_cast<int>(form.names.size());
-  form.names.push_back(fresh_name(form.names[form.start] + "'", taken, "'"));
+  form.names.push_back(name);
   std::vector<GreibachRule> copies;
   for (const auto& rule : form.rules)
     if (rule.left == form.start) copies.push_back({start, rule.terminal, rule.rest, rule.weight});

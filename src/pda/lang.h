@@ -41,6 +41,7 @@ class LangChart {
     int move = -1, below = -1, popped = -1;
   };
 
+  // `automaton` must outlive the chart.
   explicit LangChart(const StringAutomaton& automaton);
 
   double forward(int time, int configuration) const { return node(time, configuration).forward; }

@@ -36,12 +36,14 @@ class Pool {
       count_ = count;
       next_ = 0;
       error_ = nullptr;
-      busy_ = helpers();
+      open_ = true;
       ++round_;
     }
     wake_.notify_all();
     work();
     std::unique_lock lock(mutex_);
+    // A helper that wakes up only now finds the round closed: nobody waits for it.
+    open_ = false;
     idle_.wait(lock, [this] { return busy_ == 0; });
     body_ = nullptr;
     if (error_) std::rethrow_exception(error_);
@@ -54,9 +56,10 @@ class Pool {
     for (;;) {
       {
         std::unique_lock lock(mutex_);
-        wake_.wait(lock, [&] { return stopping_ || round_ != seen; });
+        wake_.wait(lock, [&] { return stopping_ || (open_ && round_ != seen); });
         if (stopping_) return;
         seen = round_;
+        ++busy_;
       }
       work();
       std::lock_guard lock(mutex_);
@@ -89,7 +92,8 @@ class Pool {
   std::int64_t count_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;
-  int busy_ = 0;
+  int busy_ = 0;  // helpers in the running round
+  bool open_ = false;
   std::uint64_t round_ = 0;
   bool stopping_ = false;
 };

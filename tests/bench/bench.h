@@ -8,7 +8,8 @@ namespace pushdown::bench {
 
 struct Timing {
   double median_ms = 0;  // of the wall times
-  double best_ms = 0;  // least processor time of all threads together: other load inflates it less
+  double least_ms = 0;   // the least of them: what an undisturbed run takes on a busy machine
+  double best_ms = 0;    // least processor time of all threads together
 };
 // At least `repeats` runs of `work` after one that does not count.
 Timing measure(int repeats, const std::function<void()>& work);
@@ -18,6 +19,8 @@ void start_peak();
 double peak_megabytes();
 
 void bench_updates();
+// One row of the above, so many updates: something to run under a profiler.
+void bench_model(const std::string& name, int length, int repeats, int threads);
 
 }  // namespace pushdown::bench
 

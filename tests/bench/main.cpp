@@ -1,4 +1,5 @@
-// Runs the benchmarks named on the command line, or all: update, grammar.
+// Runs the benchmarks named on the command line, or all: update, grammar. `bench model NAME LENGTH
+// UPDATES [THREADS]` repeats the update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ Timing measure(int repeats, const std::function<void()>& work) {
             .count());
   }
   std::nth_element(wall.begin(), wall.begin() + repeats / 2, wall.end());
-  return {wall[repeats / 2], *std::min_element(processor.begin(), processor.end())};
+  return {wall[repeats / 2], *std::min_element(wall.begin(), wall.end()),
+          *std::min_element(processor.begin(), processor.end())};
 }
 
 void start_peak() {
@@ -58,6 +60,11 @@ double peak_megabytes() { return std::max(0.0, memory_field("VmHWM") - peak_at_s
 int main(int count, char** arguments) {
   at::set_num_threads(1);
   const std::vector<std::string> wanted(arguments + 1, arguments + count);
+  if (wanted.size() >= 4 && wanted[0] == "model") {
+    pushdown::bench::bench_model(wanted[1], std::stoi(wanted[2]), std::stoi(wanted[3]),
+                                 wanted.size() > 4 ? std::stoi(wanted[4]) : 1);
+    return 0;
+  }
   const auto asked = [&](const char* name) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
   };

@@ -21,7 +21,11 @@ end
 
 local function weight_text(log_weight)
   if math.abs(log_weight) > 600 then return ('e^%.0f'):format(log_weight) end
-  return (('%.2g'):format(math.exp(log_weight)):gsub('e([+-])0', 'e%1'))
+  local weight = math.exp(log_weight)
+  -- A column has room for five characters.
+  if weight >= 10 and weight < 1e4 then return ('%.0f'):format(weight) end
+  if weight >= 1e-3 and weight < 10 then return (('%.2g'):format(weight)) end
+  return (('%.0e'):format(weight):gsub('e%+?(%-?)0*', 'e%1'))
 end
 
 -- The picture of plot.run (its options are described there) as SVG text.

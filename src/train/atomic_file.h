@@ -46,8 +46,8 @@ class LineFile {
 };
 
 // Keeps other processes out of a folder while it lives, by a POSIX lock on the file `.lock` in it;
-// the lock ends with the process, however that ends. Within one process it does not exclude, so that
-// a script may resume a run while an older trainer of it is not collected yet.
+// the lock ends with the process, however that ends. Within one process it does not exclude, so
+// that a script may resume a run while an older trainer of it is not collected yet.
 class ProcessLock {
  public:
   ProcessLock() = default;

@@ -1,9 +1,10 @@
-// Samplers of grammars, and pd.task: data sets.
+// Samplers of grammars, and pd.task: data sets. Labelled strings are in task_labelled.cpp.
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
 #include "bindings/dataset.h"
 #include "bindings/grammar.h"
+#include "bindings/labelled.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
@@ -145,7 +146,7 @@ void bind_sampler(Module& module) {
 }  // namespace
 
 void bind_task(lua_State* L) {
-  Module module(L, "task", "Data sets.");
+  Module module(L, "task", "Data sets: strings with probabilities, and strings with labels.");
   module
       .def<&make_dataset>("dataset",
                           "dataset{alphabet=, strings=, log_probabilities=} -> Dataset  A data set "
@@ -172,6 +173,7 @@ void bind_task(lua_State* L) {
       .def<&save_dataset>("save", "dataset:save(path)  Writes a text file, one string a line.")
       .def<&dataset_line>("__tostring",
                           "tostring(dataset) -> string  One line about the data set.");
+  bind_labelled(module);
   bind_sampler(module);
 }
 

@@ -1,0 +1,232 @@
+// pd.task: strings labelled valid or invalid.
+#include "base/check.h"
+#include "bindings/alphabet.h"
+#include "bindings/bind.h"
+#include "bindings/dataset.h"
+#include "bindings/grammar.h"
+#include "bindings/labelled.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+#include "task/curriculum.h"
+#include "task/labelled_sampling.h"
+#include "train/atomic_file.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "task.labelled";
+using LabelledPtr = std::shared_ptr<LabelledDataset>;
+
+template <class T>
+void take_into(OptionTable& options, const char* key, T& value) {
+  if (auto given = options.take<T>(key)) value = std::move(*given);
+}
+
+LabelledDataset make(lua_State* L, OptionTable options) {
+  LabelledOptions made;
+  const auto grammar = options.require<std::shared_ptr<Grammar>>("grammar");
+  take_into(options, "positives", made.positives);
+  take_into(options, "negatives", made.negatives);
+  const auto lengths = options.require<std::vector<int>>("lengths");
+  const auto difficult = options.take<std::variant<double, std::vector<double>>>("difficult");
+  take_into(options, "swaps", made.swaps);
+  take_into(options, "edits", made.edits);
+  take_into(options, "distinct", made.distinct);
+  take_into(options, "positive_lengths", made.positive_lengths);
+  take_into(options, "negative_lengths", made.negative_lengths);
+  const auto exclude = options.take<std::variant<LabelledPtr, std::vector<LabelledPtr>>>("exclude");
+  const auto seed = options.take<std::uint64_t>("seed");
+  options.finish(kWhere,
+                 {"grammar", "positives", "negatives", "lengths", "difficult", "swaps", "edits",
+                  "distinct", "positive_lengths", "negative_lengths", "exclude", "seed"});
+  check(lengths.size() == 2, kWhere, "lengths must be {{lowest, highest}}, got {} number{}",
+        lengths.size(), lengths.size() == 1 ? "" : "s");
+  made.shortest = lengths[0];
+  made.longest = lengths[1];
+  if (difficult) {
+    auto shares = std::holds_alternative<double>(*difficult)
+                      ? std::vector<double>(2, std::get<double>(*difficult))
+                      : std::get<std::vector<double>>(*difficult);
+    check(shares.size() == 2, kWhere,
+          "difficult must be a share or {{lowest, highest}}, got {} numbers", shares.size());
+    made.difficult_low = shares[0];
+    made.difficult_high = shares[1];
+  }
+  std::vector<LabelledDatasetPtr> excluded;
+  if (exclude) {
+    if (const auto* one = std::get_if<LabelledPtr>(&*exclude))
+      excluded.push_back(*one);
+    else
+      for (const auto& set : std::get<std::vector<LabelledPtr>>(*exclude)) excluded.push_back(set);
+  }
+  made.seed = seed_or_next(L, seed);
+  return make_labelled(*grammar, made, excluded);
+}
+
+LabelledDataset own_strings(OptionTable options) {
+  const auto given =
+      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
+          "alphabet");
+  const auto strings = options.require<std::vector<Tokens>>("strings");
+  auto labels = options.require<std::vector<bool>>("labels");
+  options.finish("task.labelled_dataset", {"alphabet", "strings", "labels"});
+  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
+  const Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
+  std::vector<Word> words;
+  for (const auto& tokens : strings) words.push_back(to_word(alphabet, tokens));
+  return LabelledDataset(alphabet, std::move(words), std::move(labels));
+}
+
+LabelledDataset load(const std::string& path) { return parse_labelled(read_file(path), path); }
+
+void save(const LabelledDataset& dataset, const std::string& path) {
+  write_file(path, to_text(dataset));
+}
+
+std::vector<std::string> strings_of(const LabelledDataset& dataset) {
+  std::vector<std::string> texts;
+  for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
+  return texts;
+}
+
+std::vector<std::int64_t> lengths_of(const LabelledDataset& dataset) {
+  std::vector<std::int64_t> lengths;
+  for (const auto& word : dataset.words())
+    lengths.push_back(static_cast<std::int64_t>(word.size()));
+  return lengths;
+}
+
+std::vector<LabelledDataset> split_set(lua_State* L, const LabelledDataset& dataset,
+                                       const std::vector<double>& shares, OptionTable options) {
+  const auto seed = options.take<std::uint64_t>("seed");
+  options.finish("labelled.split", {"seed"});
+  return split(dataset, shares, seed_or_next(L, seed));
+}
+
+LabelledDataset of_length(const LabelledDataset& dataset, std::int64_t shortest,
+                          std::int64_t longest) {
+  const auto indices = dataset.of_length(shortest, longest);
+  check(!indices.empty(), "labelled.of_length", "there are no strings of length {} to {}", shortest,
+        longest);
+  return dataset.subset(indices);
+}
+
+// The valid strings alone, for a language model.
+Dataset valid_strings(const LabelledDataset& dataset) {
+  std::vector<Word> words;
+  for (std::int64_t i = 0; i < dataset.size(); ++i)
+    if (dataset.labels()[i]) words.push_back(dataset.words()[i]);
+  return Dataset(dataset.alphabet(), std::move(words));
+}
+
+std::vector<std::pair<std::string, std::vector<std::vector<int>>>> targets_of(
+    const LabelledDataset& dataset, const Grammar& grammar) {
+  check(dataset.alphabet() == grammar.alphabet(), "labelled.step_targets",
+        "the data set's symbols are {}, the grammar's {}",
+        quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
+  std::vector<std::vector<int>> viable, member;
+  for (const auto& targets : step_targets(grammar, dataset.words())) {
+    viable.emplace_back(targets.viable.begin(), targets.viable.end());
+    member.emplace_back(targets.member.begin(), targets.member.end());
+  }
+  return {{"viable", std::move(viable)}, {"member", std::move(member)}};
+}
+
+std::vector<std::int64_t> wrong_of(const LabelledDataset& dataset, const Grammar& grammar) {
+  auto wrong = wrong_labels(dataset, grammar);
+  for (auto& index : wrong) ++index;
+  return wrong;
+}
+
+// A list of {stage=, longest=, random=, epochs=, data=}.
+Results phases_of(lua_State* L, const LabelledDataset& dataset, OptionTable options) {
+  CurriculumOptions chosen;
+  take_into(options, "kind", chosen.kind);
+  take_into(options, "threshold", chosen.threshold);
+  if (const auto epochs =
+          options.take<std::variant<std::int64_t, std::vector<std::int64_t>>>("epochs")) {
+    const auto* one = std::get_if<std::int64_t>(&*epochs);
+    chosen.epochs =
+        one ? std::vector<std::int64_t>{*one} : std::get<std::vector<std::int64_t>>(*epochs);
+  }
+  options.finish("labelled.curriculum", {"kind", "threshold", "epochs"});
+  const auto phases = curriculum(dataset, chosen);
+  lua_createtable(L, static_cast<int>(phases.size()), 0);
+  const int list = lua_gettop(L);
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    const auto& phase = phases[i];
+    Value<Json>::push(L, {{"stage", phase.stage},
+                          {"longest", phase.longest},
+                          {"random", phase.random},
+                          {"epochs", phase.epochs}});
+    Value<LabelledDataset>::push(L, dataset.subset(phase.strings));
+    lua_setfield(L, -2, "data");
+    lua_rawseti(L, list, static_cast<int>(i) + 1);
+  }
+  return {1};
+}
+
+std::string line_of(const LabelledDataset& dataset) {
+  return fmt::format("LabelledDataset: {} valid and {} invalid strings of length {} to {}",
+                     dataset.positives(), dataset.negatives(), dataset.shortest(),
+                     dataset.longest());
+}
+
+}  // namespace
+
+void bind_labelled(Module& module) {
+  module
+      .def<&make>("labelled",
+                  "labelled{grammar=, lengths=, positives=, negatives=, difficult=, swaps=, "
+                  "edits=, distinct=, positive_lengths=, negative_lengths=, exclude=, seed=} -> "
+                  "LabelledDataset  Strings of the grammar's language, and others that an exact "
+                  "oracle made from it rejects.")
+      .def<&own_strings>("labelled_dataset",
+                         "labelled_dataset{alphabet=, strings=, labels=} -> LabelledDataset  Your "
+                         "own strings; the labels are true (valid) or false.")
+      .def<&load>("load_labelled",
+                  "load_labelled(path) -> LabelledDataset  Reads what a labelled data set's save "
+                  "wrote: a label, a tab and a string a line.");
+  Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
+      .def<&LabelledDataset::size>("size", "labelled:size() -> integer  The number of strings.")
+      .def<&LabelledDataset::positives>("positives",
+                                        "labelled:positives() -> integer  How many are valid.")
+      .def<&LabelledDataset::negatives>("negatives",
+                                        "labelled:negatives() -> integer  How many are invalid.")
+      .def<&strings_of>("strings",
+                        "labelled:strings() -> table  The strings as texts with blanks between "
+                        "symbols.")
+      .def<[](const LabelledDataset& dataset) { return dataset.labels(); }>(
+          "labels", "labelled:labels() -> table  True for each valid string, false for others.")
+      .def<&lengths_of>("lengths", "labelled:lengths() -> table  The length of every string.")
+      .def<&LabelledDataset::symbol_count>("symbol_count",
+                                           "labelled:symbol_count() -> integer  All symbols "
+                                           "together.")
+      .def<[](const LabelledDataset& dataset) { return dataset.alphabet(); }>(
+          "alphabet", "labelled:alphabet() -> Alphabet  The symbols of the language.")
+      .def<&valid_strings>("valid_strings",
+                           "labelled:valid_strings() -> Dataset  The valid strings alone.")
+      .def<&split_set>("split",
+                       "labelled:split(shares, {seed=}) -> table  Parts of these shares with the "
+                       "same balance of labels; no string is in two of them.")
+      .def<&of_length>("of_length",
+                       "labelled:of_length(shortest, longest) -> LabelledDataset  Its strings of "
+                       "these lengths, in their order.")
+      .def<&phases_of>("curriculum",
+                       "labelled:curriculum{kind=, threshold=, epochs=} -> table  The phases of "
+                       "sequential, incremental or two_stage training: a list of {stage=, "
+                       "longest=, random=, epochs=, data=}.")
+      .def<&targets_of>("step_targets",
+                        "labelled:step_targets(grammar) -> table  Lists viable and member: for "
+                        "each string and time, from before the first symbol, 1 if what was read "
+                        "can still become a string of the language, or is one.")
+      .def<&wrong_of>("wrong_labels",
+                      "labelled:wrong_labels(grammar) -> table  The places of the strings whose "
+                      "label is not what the grammar says.")
+      .def<&save>("save",
+                  "labelled:save(path)  Writes a text file: a label, a tab and a string a line.")
+      .def<&line_of>("__tostring",
+                     "tostring(labelled) -> string  One line about the labelled data set.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,246 @@
+#include "grammar/membership.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/check.h"
+#include "grammar/inside.h"
+#include "grammar/normal_form.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "grammar.membership";
+
+// The rules of at most two symbols without weights; terminals follow the nonterminals.
+struct PlainRules {
+  struct Pair {
+    int left, first, second;
+  };
+
+  explicit PlainRules(const Grammar& grammar)
+      : nonterminals(grammar.normal_form().size),
+        symbols(nonterminals + grammar.alphabet().size()),
+        nullable(symbols),
+        productive(symbols),
+        unary(symbols) {
+    const auto& form = grammar.normal_form();
+    for (int s = nonterminals; s < symbols; ++s) productive[s] = true;
+    std::vector<const ShortRule*> rules;
+    for (const auto& rule : form.short_rules)
+      if (rule.weight > 0) rules.push_back(&rule);
+    spread(rules, nullable);
+    spread(rules, productive);
+    for (const auto* rule : rules) {
+      if (!all(*rule, productive) || rule->right.empty()) continue;
+      const int first = id(rule->right[0]);
+      if (rule->right.size() == 1) {
+        unary[first].insert(rule->left);
+        continue;
+      }
+      const int second = id(rule->right[1]);
+      pairs.push_back({rule->left, first, second});
+      if (nullable[second]) unary[first].insert(rule->left);
+      if (nullable[first]) unary[second].insert(rule->left);
+    }
+  }
+
+  int id(Symbol symbol) const { return symbol.terminal ? nonterminals + symbol.id : symbol.id; }
+
+  int nonterminals, symbols;
+  std::vector<bool> nullable, productive;
+  std::vector<Pair> pairs;
+  std::vector<std::set<int>> unary;  // [X]: all A with A -> X
+
+ private:
+  bool all(const ShortRule& rule, const std::vector<bool>& holds) const {
+    return std::all_of(rule.right.begin(), rule.right.end(),
+                       [&](Symbol symbol) { return holds[id(symbol)]; });
+  }
+  // The least set that holds for a left side when it holds for all of one of its right sides.
+  void spread(const std::vector<const ShortRule*>& rules, std::vector<bool>& holds) const {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto* rule : rules)
+        if (!holds[rule->left] && all(*rule, holds)) changed = holds[rule->left] = true;
+    }
+  }
+};
+
+// All that is reached from each node in one step or more, without the node itself.
+std::vector<std::vector<int>> transitive(const std::vector<std::set<int>>& edges) {
+  std::vector<std::vector<int>> reached(edges.size());
+  for (std::size_t from = 0; from < edges.size(); ++from) {
+    std::set<int> seen;
+    std::vector<int> open{static_cast<int>(from)};
+    while (!open.empty()) {
+      const int node = open.back();
+      open.pop_back();
+      for (const int next : edges[node])
+        if (seen.insert(next).second) open.push_back(next);
+    }
+    seen.erase(static_cast<int>(from));
+    reached[from].assign(seen.begin(), seen.end());
+  }
+  return reached;
+}
+
+// The distinct strings of each symbol and length, at most `most` of each. Cutting off is exact: two
+// different pairs of parts with the same split are two different strings, so a set that used a cut
+// set is itself full.
+class StringTable {
+ public:
+  StringTable(const Grammar& grammar, std::size_t most)
+      : rules_(grammar), most_(most), below_(rules_.symbols), pairs_(rules_.symbols) {
+    std::vector<std::set<int>> down(rules_.symbols);
+    for (int s = 0; s < rules_.symbols; ++s)
+      for (const int left : rules_.unary[s]) down[left].insert(s);
+    below_ = transitive(down);
+    for (const auto& pair : rules_.pairs) pairs_[pair.left].push_back({pair.first, pair.second});
+  }
+
+  const std::vector<Word>& strings(int symbol, int length) {
+    const auto found = table_.find({symbol, length});
+    if (found != table_.end()) return found->second;
+    std::set<Word> words;
+    add_own(symbol, length, words);
+    for (const int other : below_[symbol]) add_own(other, length, words);
+    return table_[{symbol, length}] = std::vector<Word>(words.begin(), words.end());
+  }
+
+ private:
+  // Strings by a pair rule of the symbol itself, or the terminal itself.
+  void add_own(int symbol, int length, std::set<Word>& words) {
+    if (symbol >= rules_.nonterminals && length == 1 && words.size() < most_)
+      words.insert({symbol - rules_.nonterminals});
+    for (const auto& [first, second] : pairs_[symbol])
+      for (int k = 1; k < length && words.size() < most_; ++k) {
+        if (strings(first, k).empty() || strings(second, length - k).empty()) continue;
+        for (const auto& left : strings(first, k))
+          for (const auto& right : strings(second, length - k)) {
+            if (words.size() >= most_) return;
+            auto word = left;
+            word.insert(word.end(), right.begin(), right.end());
+            words.insert(std::move(word));
+          }
+      }
+  }
+
+  PlainRules rules_;
+  std::size_t most_;
+  std::vector<std::vector<int>> below_;
+  std::vector<std::vector<std::pair<int, int>>> pairs_;
+  std::map<std::pair<int, int>, std::vector<Word>> table_;
+};
+
+bool has(const std::uint64_t* set, int i) { return (set[i / 64] >> (i % 64) & 1) != 0; }
+void add(std::uint64_t* set, int i) { set[i / 64] |= std::uint64_t{1} << (i % 64); }
+
+}  // namespace
+
+Membership::Membership(Grammar grammar) : grammar_(std::move(grammar)) {
+  const PlainRules rules(grammar_);
+  nonterminals_ = rules.nonterminals;
+  symbols_ = rules.symbols;
+  empty_ = rules.nullable[grammar_.normal_form().start];
+  productive_ = rules.productive[grammar_.normal_form().start];
+  splits_.resize(symbols_);
+  auto prefix_edges = rules.unary;
+  for (const auto& pair : rules.pairs) {
+    splits_[pair.second].push_back({pair.left, pair.first});
+    prefix_edges[pair.first].insert(pair.left);
+  }
+  up_[kWhole] = transitive(rules.unary);
+  up_[kPrefix] = transitive(prefix_edges);
+}
+
+std::uint64_t* Membership::column(Table table, int end, int symbol) {
+  return bits_[table].data() + (static_cast<std::size_t>(end) * symbols_ + symbol) * words_;
+}
+const std::uint64_t* Membership::column(Table table, int end, int symbol) const {
+  return bits_[table].data() + (static_cast<std::size_t>(end) * symbols_ + symbol) * words_;
+}
+
+// Room for `length` symbols; what was read before is read again into the new columns.
+void Membership::reserve(int length) {
+  if (length <= capacity_) return;
+  capacity_ = std::max({length, 2 * capacity_, 63});
+  words_ = capacity_ / 64 + 1;
+  for (auto& bits : bits_)
+    bits.assign(static_cast<std::size_t>(capacity_ + 1) * symbols_ * words_, 0);
+  const Word word = std::exchange(word_, {});
+  for (const int symbol : word) push(symbol);
+}
+
+void Membership::push(int symbol) {
+  check_word(kWhere, grammar_.alphabet(), {symbol});
+  const int end = static_cast<int>(word_.size()) + 1;
+  reserve(end);
+  word_.push_back(symbol);
+  for (const auto table : {kWhole, kPrefix}) {
+    std::fill_n(column(table, end, 0), static_cast<std::size_t>(symbols_) * words_, 0);
+    add(column(table, end, nonterminals_ + symbol), end - 1);
+    // From short to long: every set is complete at `start` when it is read there.
+    for (int start = end - 1; start >= 0; --start) close_and_split(table, start);
+  }
+}
+
+void Membership::close_and_split(Table table, int start) {
+  const int end = static_cast<int>(word_.size());
+  active_.clear();
+  for (int s = 0; s < symbols_; ++s)
+    if (has(column(table, end, s), start)) active_.push_back(s);
+  for (std::size_t a = 0, own = active_.size(); a < own; ++a)
+    for (const int left : up_[table][active_[a]]) {
+      auto* set = column(table, end, left);
+      if (has(set, start)) continue;
+      add(set, start);
+      active_.push_back(left);
+    }
+  if (start == 0) return;
+  const int used = (start + 63) / 64;
+  for (const int second : active_)
+    for (const auto& [left, first] : splits_[second]) {
+      auto* to = column(table, end, left);
+      const auto* from = column(kWhole, start, first);
+      for (int w = 0; w < used; ++w) to[w] |= from[w];
+    }
+}
+
+void Membership::pop() {
+  check(!word_.empty(), kWhere, "there is no symbol to take back");
+  word_.pop_back();
+}
+
+bool Membership::accepts() const {
+  if (word_.empty()) return empty_;
+  return has(column(kWhole, static_cast<int>(word_.size()), grammar_.normal_form().start), 0);
+}
+
+bool Membership::viable() const {
+  if (word_.empty()) return productive_;
+  return has(column(kPrefix, static_cast<int>(word_.size()), grammar_.normal_form().start), 0);
+}
+
+bool Membership::contains(const Word& word) {
+  check_word(kWhere, grammar_.alphabet(), word);
+  clear();
+  for (const int symbol : word) {
+    push(symbol);
+    if (!viable()) return false;
+  }
+  return accepts();
+}
+
+std::vector<Word> strings_of_length(const Grammar& grammar, int length, std::int64_t most) {
+  check(length >= 0, kWhere, "length must be at least 0, got {}", length);
+  check(most >= 1, kWhere, "most must be at least 1, got {}", most);
+  if (length == 0)
+    return Membership(grammar).accepts() ? std::vector<Word>{{}} : std::vector<Word>{};
+  return StringTable(grammar, static_cast<std::size_t>(most))
+      .strings(grammar.normal_form().start, length);
+}
+
+}  // namespace pushdown

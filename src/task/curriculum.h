@@ -1,0 +1,38 @@
+// Ordered parts of a labelled data set: which strings are trained on, when and how often.
+//
+//   sequential    every string in every epoch.
+//   incremental   one stage: for N = first .. longest, one pass through all strings of length <= N;
+//                 then all strings in random order.
+//   two_stage     Mali et al. 2019, algorithm 1. Stage 1: for N = 1 .. threshold one pass through
+//                 all strings of length <= N, then these strings in random order until e = 200
+//                 epochs; stage 2: the same for N = 1 .. longest, until e = 350. e counts the
+//                 epochs in random order of both stages. (The paper goes on "while not converged or
+//                 e < 200"; the number here is that of the second condition, and whether to stop
+//                 earlier or go on is the trainer's.)
+// Values of N below the shortest string are left out; where N adds no string the pass is made all
+// the same, as in the algorithm.
+#pragma once
+#include "task/labelled_dataset.h"
+
+namespace pushdown {
+
+struct CurriculumPhase {
+  int stage = 1;                      // from 1
+  std::int64_t longest = 0;           // N: the strings of at most this length
+  bool random = false;                // in random order, until converged; else one pass
+  std::int64_t epochs = 1;            // at most, of this phase
+  std::vector<std::int64_t> strings;  // numbers in the data set, from 0, in its order
+};
+
+struct CurriculumOptions {
+  std::string kind = "sequential";
+  std::int64_t threshold = 14;         // two_stage: N_Tr
+  std::vector<std::int64_t> epochs{};  // e at the end of each stage; empty: 350, or {200, 350}
+};
+
+// Throws std::invalid_argument on an unknown kind, a threshold below the shortest string, or a
+// number of epochs that is not one per stage, positive and rising.
+std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
+                                        const CurriculumOptions& options);
+
+}  // namespace pushdown

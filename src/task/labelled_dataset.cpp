@@ -1,0 +1,184 @@
+#include "task/labelled_dataset.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+
+#include "base/check.h"
+#include "base/options.h"
+#include "base/random.h"
+#include "grammar/inside.h"
+#include "grammar/membership.h"
+#include "task/rows.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "labelled";
+constexpr RowFormat kFormat{"labelled.load", "# pushdown labelled data set 1",
+                            "a labelled data set", "1 or 0"};
+
+std::string shown(const Alphabet& alphabet, const Word& word) {
+  return word.empty() ? "the empty string" : fmt::format("'{}'", alphabet.text(word));
+}
+
+}  // namespace
+
+LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
+                                 std::vector<bool> labels)
+    : alphabet_(std::move(alphabet)), words_(std::move(words)), labels_(std::move(labels)) {
+  check(!words_.empty(), kWhere, "a labelled data set needs at least one string");
+  check(labels_.size() == words_.size(), kWhere,
+        "there must be one label for each of {} strings, got {}", words_.size(), labels_.size());
+  std::map<Word, std::size_t> first;
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    check_word(kWhere, alphabet_, words_[i]);
+    const auto found = first.emplace(words_[i], i).first->second;
+    check(labels_[found] == labels_[i], kWhere,
+          "{} is labelled valid and invalid (strings {} and {})", shown(alphabet_, words_[i]),
+          found + 1, i + 1);
+  }
+}
+
+std::int64_t LabelledDataset::positives() const {
+  return std::count(labels_.begin(), labels_.end(), true);
+}
+
+std::int64_t LabelledDataset::symbol_count() const {
+  std::int64_t count = 0;
+  for (const auto& word : words_) count += static_cast<std::int64_t>(word.size());
+  return count;
+}
+
+std::int64_t LabelledDataset::shortest() const {
+  std::size_t length = words_[0].size();
+  for (const auto& word : words_) length = std::min(length, word.size());
+  return static_cast<std::int64_t>(length);
+}
+
+std::int64_t LabelledDataset::longest() const {
+  std::size_t length = 0;
+  for (const auto& word : words_) length = std::max(length, word.size());
+  return static_cast<std::int64_t>(length);
+}
+
+LabelledDataset LabelledDataset::subset(const std::vector<std::int64_t>& indices) const {
+  std::vector<Word> words;
+  std::vector<bool> labels;
+  for (const auto i : indices) {
+    check(i >= 0 && i < size(), kWhere, "strings are numbered 0 to {}, got {}", size() - 1, i);
+    words.push_back(words_[i]);
+    labels.push_back(labels_[i]);
+  }
+  return LabelledDataset(alphabet_, std::move(words), std::move(labels));
+}
+
+std::vector<std::int64_t> LabelledDataset::of_length(std::int64_t shortest,
+                                                     std::int64_t longest) const {
+  std::vector<std::int64_t> indices;
+  for (std::int64_t i = 0; i < size(); ++i) {
+    const auto length = static_cast<std::int64_t>(words_[i].size());
+    if (shortest <= length && length <= longest) indices.push_back(i);
+  }
+  return indices;
+}
+
+std::vector<LabelledDataset> split(const LabelledDataset& dataset,
+                                   const std::vector<double>& shares, std::uint64_t seed) {
+  check(!shares.empty(), kWhere, "split needs at least one share");
+  for (const double share : shares)
+    check(share > 0 && share <= 1e18, kWhere, "the shares of a split must be above 0, got {}",
+          share);
+  const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
+  Random random(seed, "split");
+  std::vector<std::vector<std::int64_t>> parts(shares.size());
+  for (const bool label : {true, false}) {
+    std::map<Word, std::vector<std::int64_t>> equal;
+    for (std::int64_t i = 0; i < dataset.size(); ++i)
+      if (dataset.labels()[i] == label) equal[dataset.words()[i]].push_back(i);
+    std::vector<const std::vector<std::int64_t>*> groups;
+    for (const auto& [word, group] : equal) groups.push_back(&group);
+    random.shuffle(groups);
+    const auto count = static_cast<double>(label ? dataset.positives() : dataset.negatives());
+    double target = 0;
+    std::size_t next = 0;
+    std::int64_t placed = 0;
+    for (std::size_t p = 0; p < parts.size(); ++p) {
+      target += shares[p] / whole * count;
+      const bool last = p + 1 == parts.size();
+      while (next < groups.size() && (last || placed < std::llround(target))) {
+        parts[p].insert(parts[p].end(), groups[next]->begin(), groups[next]->end());
+        placed += static_cast<std::int64_t>(groups[next++]->size());
+      }
+    }
+  }
+  std::vector<LabelledDataset> sets;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    check(!parts[p].empty(), kWhere, "part {} of the split would have no strings", p + 1);
+    std::sort(parts[p].begin(), parts[p].end());
+    sets.push_back(dataset.subset(parts[p]));
+  }
+  return sets;
+}
+
+std::vector<StepTargets> step_targets(const Grammar& grammar, const std::vector<Word>& words) {
+  Membership membership(grammar);
+  std::vector<StepTargets> targets;
+  for (const auto& word : words) {
+    membership.clear();
+    StepTargets of_word;
+    bool viable = membership.viable();
+    of_word.viable.push_back(viable);
+    of_word.member.push_back(membership.accepts());
+    for (const int symbol : word) {
+      // What is not viable stays so; nothing has to be read any further.
+      if (viable) membership.push(symbol);
+      viable = viable && membership.viable();
+      of_word.viable.push_back(viable);
+      of_word.member.push_back(viable && membership.accepts());
+    }
+    targets.push_back(std::move(of_word));
+  }
+  return targets;
+}
+
+std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Grammar& grammar) {
+  check(dataset.alphabet() == grammar.alphabet(), kWhere,
+        "the data set's symbols are {}, the grammar's {}",
+        quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
+  Membership membership(grammar);
+  std::vector<std::int64_t> wrong;
+  for (std::int64_t i = 0; i < dataset.size(); ++i)
+    if (membership.contains(dataset.words()[i]) != dataset.labels()[i]) wrong.push_back(i);
+  return wrong;
+}
+
+std::string to_text(const LabelledDataset& dataset) {
+  auto text = rows_head(kFormat, dataset.alphabet());
+  for (std::int64_t i = 0; i < dataset.size(); ++i)
+    text.append(dataset.labels()[i] ? "1\t" : "0\t")
+        .append(dataset.alphabet().text(dataset.words()[i]))
+        .append(1, '\n');
+  return text;
+}
+
+LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
+  std::vector<bool> labels;
+  auto [alphabet, words] =
+      parse_rows(kFormat, text, file, [&](const std::string& place, std::string_view field) {
+        check(field == "1" || field == "0", kFormat.where,
+              "{}: expected the label 1 (valid) or 0 (invalid), got '{}'", place, field);
+        labels.push_back(field == "1");
+      });
+  // Lines 1 and 2 are the head: string i is in line i + 3.
+  std::map<Word, std::size_t> first;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto found = first.emplace(words[i], i).first->second;
+    check(labels[found] == labels[i], kFormat.where,
+          "{}:{}: {} is labelled {} here and {} in line {}", file, i + 3, shown(alphabet, words[i]),
+          labels[i] ? 1 : 0, labels[found] ? 1 : 0, found + 3);
+  }
+  return LabelledDataset(std::move(alphabet), std::move(words), std::move(labels));
+}
+
+}  // namespace pushdown

@@ -1,0 +1,37 @@
+// The text form that data sets share: a title line, a line with the alphabet, then one string a
+// line with a field before it:
+//
+//   # pushdown data set 1
+//   # alphabet ( ) [ ]
+//   FIELD<TAB>( [ ] ( ) )
+//
+// Symbols are separated by blanks; nothing after the tab is the empty string. Lines end in \n or
+// \r\n.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "grammar/alphabet.h"
+
+namespace pushdown {
+
+struct RowFormat {
+  std::string_view where;  // opens messages
+  std::string_view title;  // the first line
+  std::string_view kind;   // "a data set"
+  std::string_view field;  // "a logarithm"
+};
+
+// `place` is file:line for messages; called once per line, before the string of the line is read.
+using ReadField = std::function<void(const std::string& place, std::string_view field)>;
+
+// Errors (std::invalid_argument) read "[where] file:line: ...". There is at least one string.
+std::pair<Alphabet, std::vector<Word>> parse_rows(const RowFormat& format, std::string_view text,
+                                                  std::string_view file, const ReadField& read);
+
+// The two lines in front.
+std::string rows_head(const RowFormat& format, const Alphabet& alphabet);
+
+}  // namespace pushdown

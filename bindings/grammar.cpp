@@ -9,6 +9,7 @@
 #include "grammar/greibach.h"
 #include "grammar/hardest_homomorphism.h"
 #include "grammar/inside.h"
+#include "grammar/membership.h"
 #include "grammar/normal_form.h"
 #include "grammar/parse_tree.h"
 #include "grammar/text.h"
@@ -41,6 +42,16 @@ std::string grammar_line(const Grammar& grammar) {
 
 double grammar_log_probability(const Grammar& grammar, const Tokens& tokens) {
   return log_probability(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+bool contains(const Grammar& grammar, const Tokens& tokens) {
+  return Membership(grammar).contains(to_word(grammar.alphabet(), tokens));
+}
+
+bool viable_prefix(const Grammar& grammar, const Tokens& tokens) {
+  Membership membership(grammar);
+  for (const int symbol : to_word(grammar.alphabet(), tokens)) membership.push(symbol);
+  return membership.viable();
 }
 
 double log_length_probability(const Grammar& grammar, int length) {
@@ -163,6 +174,12 @@ void bind_grammar_class(Module& module) {
           "log_probability",
           "grammar:log_probability(tokens) -> number  Natural logarithm of the probability of a "
           "string, a text with blanks between symbols or a list; -inf outside the language.")
+      .def<&contains>("contains",
+                      "grammar:contains(tokens) -> boolean  Whether a string is in the language, "
+                      "exactly: no probabilities are computed.")
+      .def<&viable_prefix>("viable_prefix",
+                           "grammar:viable_prefix(tokens) -> boolean  Whether a string begins some "
+                           "string of the language.")
       .def<&log_length_probability>(
           "log_length_probability",
           "grammar:log_length_probability(length) -> number  Natural logarithm of the total "

@@ -74,22 +74,28 @@ double Dataset::lower_bound() const {
   return sum / static_cast<double>(symbols);
 }
 
-std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& dataset,
+std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Word>& words,
                                                             std::int64_t batch) {
   check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
   std::vector<std::vector<std::int64_t>> batches;
   std::map<std::size_t, std::size_t> open;  // length -> index of the batch being filled
-  for (std::int64_t i = 0; i < dataset.size(); ++i) {
-    const auto length = dataset.words()[i].size();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto index = static_cast<std::int64_t>(i);
+    const auto length = words[i].size();
     const auto found = open.find(length);
     if (found != open.end() && static_cast<std::int64_t>(batches[found->second].size()) < batch) {
-      batches[found->second].push_back(i);
+      batches[found->second].push_back(index);
       continue;
     }
     open[length] = batches.size();
-    batches.push_back({i});
+    batches.push_back({index});
   }
   return batches;
+}
+
+std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& dataset,
+                                                            std::int64_t batch) {
+  return equal_length_batches(dataset.words(), batch);
 }
 
 }  // namespace pushdown

@@ -42,8 +42,10 @@ class Dataset {
 
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
-// Indices into `dataset.words()`, in batches of equal length: the words of each length in their
-// order, cut into batches of at most `batch`; batches in order of the first word they hold.
+// Indices into `words`, in batches of equal length: the words of each length in their order, cut
+// into batches of at most `batch`; batches in order of the first word they hold.
+std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Word>& words,
+                                                            std::int64_t batch);
 std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& dataset,
                                                             std::int64_t batch);
 

@@ -383,8 +383,11 @@ void killed_training_equals_an_uninterrupted_one(int kills, int epochs, std::uin
   bool done = false;
   while (!done) {
     ASSERT_LT(++starts, 200) << "no progress";
-    const bool let_live = killed >= kills;
-    const auto patience = let_live ? 60000 : 20 + static_cast<int>(random.below(900));
+    // On a busy machine a worker takes seconds to begin: patience grows until a kill has hit the
+    // training itself.
+    const bool let_live = killed >= kills && resumed_within > 0;
+    const auto patience =
+        let_live ? 60000 : 20 + static_cast<int>(random.below(900)) * (1 + killed / kills);
     done = work_then_kill(folder, epochs, std::chrono::milliseconds(patience));
     killed += !done;
     if (!done && std::filesystem::exists(Path(folder) / "checkpoints" / "last.safetensors"))

@@ -1,6 +1,7 @@
 #include "grammar/membership.h"
 
 #include <algorithm>
+#include <bit>
 #include <map>
 #include <set>
 #include <utility>
@@ -152,15 +153,8 @@ Membership::Membership(Grammar grammar) : grammar_(std::move(grammar)) {
     splits_[pair.second].push_back({pair.left, pair.first});
     prefix_edges[pair.first].insert(pair.left);
   }
-  up_[kWhole] = transitive(rules.unary);
-  up_[kPrefix] = transitive(prefix_edges);
-}
-
-std::uint64_t* Membership::column(Table table, int end, int symbol) {
-  return bits_[table].data() + (static_cast<std::size_t>(end) * symbols_ + symbol) * words_;
-}
-const std::uint64_t* Membership::column(Table table, int end, int symbol) const {
-  return bits_[table].data() + (static_cast<std::size_t>(end) * symbols_ + symbol) * words_;
+  whole_up_ = transitive(rules.unary);
+  prefix_up_ = transitive(prefix_edges);
 }
 
 // Room for `length` symbols; what was read before is read again into the new columns.
@@ -168,44 +162,59 @@ void Membership::reserve(int length) {
   if (length <= capacity_) return;
   capacity_ = std::max({length, 2 * capacity_, 63});
   words_ = capacity_ / 64 + 1;
-  for (auto& bits : bits_)
-    bits.assign(static_cast<std::size_t>(capacity_ + 1) * symbols_ * words_, 0);
+  whole_.assign((capacity_ + 1) * column_size(), 0);
   const Word word = std::exchange(word_, {});
   for (const int symbol : word) push(symbol);
 }
 
 void Membership::push(int symbol) {
   check_word(kWhere, grammar_.alphabet(), {symbol});
-  const int end = static_cast<int>(word_.size()) + 1;
-  reserve(end);
+  reserve(static_cast<int>(word_.size()) + 1);
   word_.push_back(symbol);
-  for (const auto table : {kWhole, kPrefix}) {
-    std::fill_n(column(table, end, 0), static_cast<std::size_t>(symbols_) * words_, 0);
-    add(column(table, end, nonterminals_ + symbol), end - 1);
-    // From short to long: every set is complete at `start` when it is read there.
-    for (int start = end - 1; start >= 0; --start) close_and_split(table, start);
+  complete(whole(static_cast<int>(word_.size())), whole_up_);
+}
+
+// The column at the end of the string read, from short to long: every set is complete at a start
+// when it is read there. any_ holds the starts of any symbol.
+void Membership::complete(std::uint64_t* column, const Closure& up) {
+  std::fill_n(column, column_size(), 0);
+  any_.assign(words_, 0);
+  const int last = static_cast<int>(word_.size()) - 1;
+  add(column + static_cast<std::size_t>(nonterminals_ + word_.back()) * words_, last);
+  add(any_.data(), last);
+  for (int w = last / 64; w >= 0; --w) {
+    auto below = ~std::uint64_t{0};
+    while (const auto starts = any_[w] & below) {
+      const int bit = std::bit_width(starts) - 1;
+      below = (std::uint64_t{1} << bit) - 1;
+      close_and_split(column, up, 64 * w + bit);
+    }
   }
 }
 
-void Membership::close_and_split(Table table, int start) {
-  const int end = static_cast<int>(word_.size());
+void Membership::close_and_split(std::uint64_t* column, const Closure& up, int start) {
+  const auto set_of = [&](int symbol) {
+    return column + static_cast<std::size_t>(symbol) * words_;
+  };
   active_.clear();
   for (int s = 0; s < symbols_; ++s)
-    if (has(column(table, end, s), start)) active_.push_back(s);
+    if (has(set_of(s), start)) active_.push_back(s);
   for (std::size_t a = 0, own = active_.size(); a < own; ++a)
-    for (const int left : up_[table][active_[a]]) {
-      auto* set = column(table, end, left);
-      if (has(set, start)) continue;
-      add(set, start);
+    for (const int left : up[active_[a]]) {
+      if (has(set_of(left), start)) continue;
+      add(set_of(left), start);
       active_.push_back(left);
     }
   if (start == 0) return;
   const int used = (start + 63) / 64;
   for (const int second : active_)
     for (const auto& [left, first] : splits_[second]) {
-      auto* to = column(table, end, left);
-      const auto* from = column(kWhole, start, first);
-      for (int w = 0; w < used; ++w) to[w] |= from[w];
+      auto* to = set_of(left);
+      const auto* from = whole(start) + static_cast<std::size_t>(first) * words_;
+      for (int w = 0; w < used; ++w) {
+        to[w] |= from[w];
+        any_[w] |= from[w];
+      }
     }
 }
 
@@ -216,12 +225,16 @@ void Membership::pop() {
 
 bool Membership::accepts() const {
   if (word_.empty()) return empty_;
-  return has(column(kWhole, static_cast<int>(word_.size()), grammar_.normal_form().start), 0);
+  const auto start = static_cast<std::size_t>(grammar_.normal_form().start);
+  return has(whole(static_cast<int>(word_.size())) + start * words_, 0);
 }
 
-bool Membership::viable() const {
+bool Membership::viable() {
   if (word_.empty()) return productive_;
-  return has(column(kPrefix, static_cast<int>(word_.size()), grammar_.normal_form().start), 0);
+  prefix_.resize(column_size());
+  complete(prefix_.data(), prefix_up_);
+  const auto start = static_cast<std::size_t>(grammar_.normal_form().start);
+  return has(prefix_.data() + start * words_, 0);
 }
 
 bool Membership::contains(const Word& word) {
@@ -229,7 +242,8 @@ bool Membership::contains(const Word& word) {
   clear();
   for (const int symbol : word) {
     push(symbol);
-    if (!viable()) return false;
+    // Often enough to leave a hopeless string early, seldom enough to cost little.
+    if (word_.size() % 8 == 0 && !viable()) return false;
   }
   return accepts();
 }

@@ -8,8 +8,8 @@
 //                  = exists A -> X Y and k:  whole[X,i,k] and prefix[Y,k,t], closed under A -> X
 //                    and under A -> X Y (what begins X begins A)
 // A column t is a set of starts i for each symbol, kept as bits, so the sum over i is one pass of
-// machine words. A symbol costs O(t (symbols + rules t / 64)), a string of n symbols
-// O(n^2 (symbols + rules n / 64)).
+// machine words, and starts where nothing begins cost nothing. A symbol costs at most
+// O(t (symbols + rules t / 64)), and the question of viability as much once more.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -32,30 +32,33 @@ class Membership {
   void clear() { word_.clear(); }
 
   bool accepts() const;  // the string read is in the language
-  bool viable() const;   // the string read begins some string of the language
+  bool viable();         // the string read begins some string of the language
 
-  // Reads `word` from the start, up to where it is no longer viable; whether it is in the language.
+  // Reads `word` from the start, not always to its end; whether it is in the language.
   bool contains(const Word& word);
 
  private:
   struct Split {  // left -> first Y
     int left, first;
   };
-  enum Table { kWhole, kPrefix };
+  using Closure = std::vector<std::vector<int>>;  // [symbol]: left sides reached from it
 
   void reserve(int length);
-  void close_and_split(Table table, int start);
-  std::uint64_t* column(Table table, int end, int symbol);
-  const std::uint64_t* column(Table table, int end, int symbol) const;
+  void complete(std::uint64_t* column, const Closure& up);
+  void close_and_split(std::uint64_t* column, const Closure& up, int start);
+  std::size_t column_size() const { return static_cast<std::size_t>(symbols_) * words_; }
+  std::uint64_t* whole(int end) { return whole_.data() + end * column_size(); }
+  const std::uint64_t* whole(int end) const { return whole_.data() + end * column_size(); }
 
   Grammar grammar_;
   int nonterminals_ = 0, symbols_ = 0;  // symbols: nonterminals, then terminals
   bool empty_ = false, productive_ = false;
-  std::vector<std::vector<int>> up_[2];     // [table][symbol]: left sides reached by closure
+  Closure whole_up_, prefix_up_;
   std::vector<std::vector<Split>> splits_;  // [Y]
   Word word_;
-  int capacity_ = 0, words_ = 0;        // longest string there is room for; words of a set
-  std::vector<std::uint64_t> bits_[2];  // [table][end][symbol][word]
+  int capacity_ = 0, words_ = 0;             // longest string there is room for; words of a set
+  std::vector<std::uint64_t> whole_;         // [end][symbol][word]
+  std::vector<std::uint64_t> prefix_, any_;  // [symbol][word] and [word], of the end now
   std::vector<int> active_;
 };
 

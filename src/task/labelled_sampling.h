@@ -4,7 +4,8 @@
 // Positives. A length is drawn, uniformly from the lengths in the interval that have strings or in
 // proportion to the grammar's mass of each length, then a string from the grammar's distribution
 // given the length. Once all distinct strings of a length are used up the length is left out; the
-// last few of a length, which chance alone would hardly find, are listed and drawn uniformly.
+// last few of a length, which a hundred tries did not find, are listed (all, or some twice as many
+// as are used) and drawn uniformly.
 //
 // Random negatives. A length is drawn, from the lengths of the positives (so that length says
 // nothing about the label) or uniformly from the interval, then symbols uniformly; what the oracle

@@ -25,8 +25,16 @@ Tensor xavier_parameter(std::int64_t out, std::int64_t in, double gain,
   return uniform_parameter({out, in}, -bound, bound, context);
 }
 
+Tensor normal_parameter(at::IntArrayRef shape, double deviation, const ModuleContext& context) {
+  return filled(shape, context, [&] { return deviation * context.random->normal(); });
+}
+
+Tensor constant_parameter(at::IntArrayRef shape, double value, const ModuleContext& context) {
+  return filled(shape, context, [&] { return value; });
+}
+
 Tensor zero_parameter(at::IntArrayRef shape, const ModuleContext& context) {
-  return filled(shape, context, [] { return 0.0; });
+  return constant_parameter(shape, 0, context);
 }
 
 }  // namespace pushdown

@@ -15,6 +15,9 @@ struct ModuleContext {
 Tensor uniform_parameter(at::IntArrayRef shape, double low, double high, const ModuleContext&);
 // Xavier uniform (Glorot and Bengio, 2010) with `gain` for a weight of shape out x in.
 Tensor xavier_parameter(std::int64_t out, std::int64_t in, double gain, const ModuleContext&);
+// Normal with mean 0.
+Tensor normal_parameter(at::IntArrayRef shape, double deviation, const ModuleContext&);
+Tensor constant_parameter(at::IntArrayRef shape, double value, const ModuleContext&);
 Tensor zero_parameter(at::IntArrayRef shape, const ModuleContext&);
 
 }  // namespace pushdown

@@ -1,6 +1,7 @@
-// Simple recurrent network (Elman 1990): h' = f(W_ih x + b_ih + W_hh h + b_hh), f = tanh or the
-// logistic function.
+// Simple recurrent network (Elman 1990): h' = f(W_ih x + b_ih + W_hh h + b_hh), f = tanh, the
+// logistic function or scaled_tanh (activation.h).
 #pragma once
+#include "controller/activation.h"
 #include "controller/cells.h"
 
 namespace pushdown {
@@ -14,11 +15,11 @@ class Elman : public Controller {
   std::pair<Tensor, ControllerState> step(const Tensor& input,
                                           const ControllerState& state) const override;
   const std::vector<CellLayer>& layers() const { return layers_; }
-  bool is_sigmoid() const { return sigmoid_; }
+  Activation activation() const { return activation_; }
 
  private:
   std::int64_t hidden_;
-  bool sigmoid_;
+  Activation activation_;
   std::vector<CellLayer> layers_;
 };
 

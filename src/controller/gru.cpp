@@ -1,5 +1,8 @@
 #include "controller/gru.h"
 
+#include "controller/kinds.h"
+#include "controller/layered.h"
+
 namespace pushdown {
 
 Gru::Gru(const Json& options, const ModuleContext& context)
@@ -26,6 +29,10 @@ std::pair<Tensor, ControllerState> Gru::step(const Tensor& input,
     next.push_back(x);
   }
   return {x, next};
+}
+
+ControllerKind gru_controller() {
+  return {"gru", "Gated recurrent unit (Cho et al. 2014).", cell_options(), make_cell<Gru>};
 }
 
 }  // namespace pushdown

@@ -1,5 +1,8 @@
 #include "controller/lstm.h"
 
+#include "controller/kinds.h"
+#include "controller/layered.h"
+
 namespace pushdown {
 
 Lstm::Lstm(const Json& options, const ModuleContext& context)
@@ -26,6 +29,11 @@ std::pair<Tensor, ControllerState> Lstm::step(const Tensor& input,
     next.push_back(cell);
   }
   return {x, next};
+}
+
+ControllerKind lstm_controller() {
+  return {"lstm", "Long short-term memory (Hochreiter and Schmidhuber 1997).", cell_options(),
+          make_cell<Lstm>};
 }
 
 }  // namespace pushdown

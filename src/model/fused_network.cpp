@@ -19,7 +19,9 @@ const std::vector<CellLayer>* fused_layers(const Controller& controller, ScanCel
     cell = ScanCell::gru;
     layers = &gru->layers();
   } else if (const auto* elman = dynamic_cast<const Elman*>(&controller)) {
-    cell = elman->is_sigmoid() ? ScanCell::elman_sigmoid : ScanCell::elman_tanh;
+    if (elman->activation() == Activation::scaled_tanh) return nullptr;
+    cell =
+        elman->activation() == Activation::sigmoid ? ScanCell::elman_sigmoid : ScanCell::elman_tanh;
     layers = &elman->layers();
   }
   return layers != nullptr && layers->size() <= kMaxScanLayers ? layers : nullptr;

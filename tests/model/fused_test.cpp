@@ -1,7 +1,10 @@
 // The fused recurrence against the step-by-step definition: values and all gradients.
 #include <gtest/gtest.h>
 
+#include <set>
+
 #include "base/parallel.h"
+#include "model/fused.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
 #include "support/golden.h"
@@ -158,6 +161,22 @@ TEST(FusedInputs, EqualStepwise) {
   }
   EXPECT_LT(deviation(hiddens[0], hiddens[1]), 1e-11);
   EXPECT_LT(deviation(gradients[0], gradients[1]), 1e-11);
+}
+
+// Cells without a fused kernel run step by step, whatever else they share with those that have one.
+TEST(FusedControllers, AreTheOnesWithKernels) {
+  Random random(2);
+  const Tensor inputs = at::ones({1, 3, 4});
+  const auto is_fused = [&](const Json& controller) {
+    const StackRnn network(controller, Json{{"kind", "superposition"}}, 4, at::kFloat, random);
+    return run_fused(network.controller(), network.stack(), inputs, std::make_shared<BufferPool>())
+        .defined();
+  };
+  const std::set<std::string> with_kernels{"elman", "lstm", "gru"};
+  for (const auto& kind : controller_kinds())
+    EXPECT_EQ(is_fused({{"kind", kind.name}}), with_kernels.contains(kind.name)) << kind.name;
+  EXPECT_TRUE(is_fused({{"kind", "elman"}, {"activation", "sigmoid"}}));
+  EXPECT_FALSE(is_fused({{"kind", "elman"}, {"activation", "scaled_tanh"}}));
 }
 
 TEST(FusedGraph, IsKeptOnRequestAndElseFreed) {

@@ -1,0 +1,17 @@
+// The squashing functions of simple recurrent cells.
+#pragma once
+#include "base/options.h"
+#include "base/torch.h"
+
+namespace pushdown {
+
+// scaled_tanh(x) = 1.7519 tanh(2x/3), as Mali et al. (2021) print it. LeCun et al. (2012), whom
+// they name, have 1.7159, with which the function is +-1 at +-1.
+enum class Activation { tanh, sigmoid, scaled_tanh };
+
+// The option `activation`: tanh, sigmoid or scaled_tanh.
+OptionSpec activation_option();
+Activation parse_activation(const Json& options);
+Tensor activate(Activation activation, const Tensor& x);
+
+}  // namespace pushdown

@@ -1,0 +1,104 @@
+// A controller made of layers of one cell, each reading the hidden vector of the layer below.
+//
+// Dimension letters: B batch, I input of a layer, H hidden.
+#pragma once
+#include <string>
+
+#include "controller/cells.h"
+
+namespace pushdown {
+
+// Makes the parameters of one layer and lists them as {name}_l{index}.
+class LayerParameters {
+ public:
+  // `normal`: weights N(0, 0.005^2) and biases 0 instead of U(-0.1, 0.1).
+  LayerParameters(std::int64_t index, std::int64_t input, std::int64_t hidden, bool normal,
+                  const ModuleContext& context, ParameterList& list)
+      : input(input),
+        hidden(hidden),
+        index_(index),
+        normal_(normal),
+        context_(context),
+        list_(list) {}
+
+  Tensor weight(const char* name, at::IntArrayRef shape) const {
+    return normal_ ? add(name, normal_parameter(shape, 0.005, context_))
+                   : uniform(name, shape, 0.1);
+  }
+  Tensor bias(const char* name, at::IntArrayRef shape) const {
+    return normal_ ? constant(name, shape, 0) : uniform(name, shape, 0.1);
+  }
+  Tensor uniform(const char* name, at::IntArrayRef shape, double bound) const {
+    return add(name, uniform_parameter(shape, -bound, bound, context_));
+  }
+  Tensor constant(const char* name, at::IntArrayRef shape, double value) const {
+    return add(name, constant_parameter(shape, value, context_));
+  }
+
+  const std::int64_t input, hidden;  // I, H
+
+ private:
+  Tensor add(const char* name, Tensor tensor) const {
+    list_.emplace_back(fmt::format("{}_l{}", name, index_), tensor);
+    return tensor;
+  }
+
+  std::int64_t index_;
+  bool normal_;
+  const ModuleContext& context_;
+  ParameterList& list_;
+};
+
+// A Layer has
+//   Layer(const Json& options, const LayerParameters& make);
+//   static constexpr std::size_t kStates;    how many B x H tensors it carries, the hidden one
+//   first ControllerState step(const Tensor& x, const Tensor* old) const;    x : B x I -> the new
+//   ones
+template <class Layer>
+class Layered : public Controller {
+ public:
+  Layered(const Json& options, const ModuleContext& context)
+      : hidden_(options["hidden"]), tensor_options_(context.tensor_options) {
+    const std::int64_t count = options["layers"];
+    const bool normal = options.value("initialization", "uniform") == "normal";
+    for (std::int64_t k = 0; k < count; ++k)
+      layers_.emplace_back(options, LayerParameters(k, k == 0 ? context.input : hidden_, hidden_,
+                                                    normal, context, parameters_));
+  }
+
+  std::int64_t hidden_size() const override { return hidden_; }
+  ControllerState initial(std::int64_t batch) const override {
+    return ControllerState(layers_.size() * Layer::kStates,
+                           at::zeros({batch, hidden_}, tensor_options_));
+  }
+  std::pair<Tensor, ControllerState> step(const Tensor& input,
+                                          const ControllerState& state) const override {
+    ControllerState next;
+    Tensor x = input;
+    for (std::size_t k = 0; k < layers_.size(); ++k) {
+      const auto layer = layers_[k].step(x, &state[k * Layer::kStates]);
+      x = layer.front();
+      next.insert(next.end(), layer.begin(), layer.end());
+    }
+    return {x, next};
+  }
+
+ private:
+  std::int64_t hidden_;
+  at::TensorOptions tensor_options_;
+  std::vector<Layer> layers_;
+};
+
+template <class Cell>
+ControllerPtr make_cell(const Json& options, const ModuleContext& context) {
+  return std::make_shared<Cell>(options, context);
+}
+
+// The options of every cell and its own.
+inline std::vector<OptionSpec> cell_options_and(std::vector<OptionSpec> own) {
+  auto specs = cell_options();
+  specs.insert(specs.end(), own.begin(), own.end());
+  return specs;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,44 @@
+// Long short-term memory with peepholes (Gers and Schmidhuber 2000; Gers, Schraudolph and
+// Schmidhuber 2002). Gate rows in the order i, f, g, o:
+//   [i f g o] = W_ih x + b_ih + W_hh h + b_hh
+//   c' = sigmoid(f + p_f c) c + sigmoid(i + p_i c) tanh(g)
+//   h' = sigmoid(o + p_o c') tanh(c')
+// The peephole weights p are diagonal; the input and forget gates look at the old cell, the output
+// gate at the new one. The state holds h and c of every layer.
+#include "controller/kinds.h"
+#include "controller/layered.h"
+
+namespace pushdown {
+namespace {
+
+struct PeepholeLayer {
+  static constexpr std::size_t kStates = 2;
+  Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+  Tensor peephole;  // 3 x H: p_i, p_f, p_o
+
+  PeepholeLayer(const Json&, const LayerParameters& make)
+      : weight_ih(make.weight("weight_ih", {4 * make.hidden, make.input})),
+        weight_hh(make.weight("weight_hh", {4 * make.hidden, make.hidden})),
+        bias_ih(make.bias("bias_ih", {4 * make.hidden})),
+        bias_hh(make.bias("bias_hh", {4 * make.hidden})),
+        peephole(make.weight("peephole", {3, make.hidden})) {}
+
+  ControllerState step(const Tensor& x, const Tensor* old) const {
+    const Tensor &h = old[0], &c = old[1];
+    const auto gates = (at::linear(x, weight_ih, bias_ih) + at::linear(h, weight_hh, bias_hh))
+                           .chunk(4, 1);  // each B x H
+    const auto p = peephole.unbind(0);
+    const Tensor cell =
+        (gates[1] + p[1] * c).sigmoid() * c + (gates[0] + p[0] * c).sigmoid() * gates[2].tanh();
+    return {(gates[3] + p[2] * cell).sigmoid() * cell.tanh(), cell};
+  }
+};
+
+}  // namespace
+
+ControllerKind lstm_peephole_controller() {
+  return {"lstm_peephole", "Long short-term memory with peepholes (Gers et al. 2002).",
+          cell_options(), make_cell<Layered<PeepholeLayer>>};
+}
+
+}  // namespace pushdown

@@ -1,0 +1,43 @@
+// Gated recurrent unit whose gates and candidate are multiplicative integrations of input and state
+// (Wu et al. 2016). With MI(a, b) = alpha a b + beta_hidden b + beta_input a + bias and rows in the
+// order r, z, n:
+//   r = sigmoid(MI(W_r x, U_r h)),   z = sigmoid(MI(W_z x, U_z h))
+//   n = tanh(MI(W_n x, U_n (r h))),  h' = (1 - z) n + z h
+// Two readings of the paper: the reset gate acts on h before U_n, as in the GRU of Cho et al.
+// (2014) and not as in `gru`; and z keeps the old state, as in `gru`.
+#include "controller/kinds.h"
+#include "controller/multiplicative_integration.h"
+
+namespace pushdown {
+namespace {
+
+struct MiGruLayer {
+  static constexpr std::size_t kStates = 1;
+  MultiplicativeIntegration sum;
+
+  MiGruLayer(const Json& options, const LayerParameters& make)
+      : sum(3 * make.hidden, options, make) {}
+
+  ControllerState step(const Tensor& x, const Tensor* old) const {
+    const Tensor& h = *old;
+    const auto size = h.size(1);
+    const Tensor from_input = at::linear(x, sum.weight_ih);  // B x 3H
+    const auto gates = sum.rows(0, 2 * size, from_input.narrow(1, 0, 2 * size),
+                                at::linear(h, sum.weight_hh.narrow(0, 0, 2 * size)))
+                           .sigmoid()
+                           .chunk(2, 1);
+    const Tensor from_hidden = at::linear(gates[0] * h, sum.weight_hh.narrow(0, 2 * size, size));
+    const Tensor candidate =
+        sum.rows(2 * size, size, from_input.narrow(1, 2 * size, size), from_hidden).tanh();
+    return {candidate + gates[1] * (h - candidate)};
+  }
+};
+
+}  // namespace
+
+ControllerKind mi_gru_controller() {
+  return {"mi_gru", "Gated recurrent unit with multiplicative integration (Wu et al. 2016).",
+          cell_options_and(multiplicative_integration_options()), make_cell<Layered<MiGruLayer>>};
+}
+
+}  // namespace pushdown

@@ -1,0 +1,46 @@
+// Multiplicative long short-term memory (Krause et al. 2016): an LSTM that sees, in place of the
+// old hidden vector, its product with a map of the input,
+//   m = (W_mx x) (W_mh h)
+//   [i f g o] = W_ih x + W_hm m + b,   rows in this order
+//   c' = sigmoid(f) c + sigmoid(i) tanh(g)
+//   h' = sigmoid(o) tanh(c')     output = 'gate_outside', the published programs
+//   h' = tanh(sigmoid(o) c')     output = 'gate_inside', the paper
+#include "controller/kinds.h"
+#include "controller/multiplicative_state.h"
+
+namespace pushdown {
+namespace {
+
+struct MlstmLayer {
+  static constexpr std::size_t kStates = 2;
+  bool gate_outside;
+  MultiplicativeState state;
+  Tensor weight_ih, weight_hm, bias;  // 4H x I, 4H x F, 4H
+
+  MlstmLayer(const Json& options, const LayerParameters& make)
+      : gate_outside(options["output"] == "gate_outside"),
+        state(options, make),
+        weight_ih(make.weight("weight_ih", {4 * make.hidden, make.input})),
+        weight_hm(make.weight("weight_hm", {4 * make.hidden, state.factors()})),
+        bias(make.bias("bias", {4 * make.hidden})) {}
+
+  ControllerState step(const Tensor& x, const Tensor* old) const {
+    const auto gates =
+        (at::linear(x, weight_ih, bias) + at::linear(state(x, old[0]), weight_hm)).chunk(4, 1);
+    const Tensor cell = gates[1].sigmoid() * old[1] + gates[0].sigmoid() * gates[2].tanh();
+    const Tensor gate = gates[3].sigmoid();
+    return {gate_outside ? gate * cell.tanh() : (gate * cell).tanh(), cell};
+  }
+};
+
+}  // namespace
+
+ControllerKind mlstm_controller() {
+  return {"mlstm", "Multiplicative long short-term memory (Krause et al. 2016).",
+          cell_options_and({factors_option(), text_option("output", "gate_outside",
+                                                          "h = o tanh(c) or, inside, h = tanh(o c)",
+                                                          {"gate_outside", "gate_inside"})}),
+          make_cell<Layered<MlstmLayer>>};
+}
+
+}  // namespace pushdown

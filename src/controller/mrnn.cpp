@@ -1,0 +1,40 @@
+// Multiplicative recurrent network (Sutskever, Martens and Hinton 2011): the recurrent matrix
+// depends on the input through F factors,
+//   m = (W_mx x) (W_mh h),   h' = f(W_ih x + W_hm m + b),   f as in `elman`,
+// the product by component. Mali et al. (2021), equations 17-19, print a second recurrent map and a
+// second input map behind it (z^ = W_zm m + W_zx x; f(U x + R z^)); maps in a row are one map, so
+// that the network is this one.
+#include "controller/activation.h"
+#include "controller/kinds.h"
+#include "controller/multiplicative_state.h"
+
+namespace pushdown {
+namespace {
+
+struct MrnnLayer {
+  static constexpr std::size_t kStates = 1;
+  Activation activation;
+  MultiplicativeState state;
+  Tensor weight_ih, weight_hm, bias;  // H x I, H x F, H
+
+  MrnnLayer(const Json& options, const LayerParameters& make)
+      : activation(parse_activation(options)),
+        state(options, make),
+        weight_ih(make.weight("weight_ih", {make.hidden, make.input})),
+        weight_hm(make.weight("weight_hm", {make.hidden, state.factors()})),
+        bias(make.bias("bias", {make.hidden})) {}
+
+  ControllerState step(const Tensor& x, const Tensor* old) const {
+    return {activate(activation,
+                     at::linear(x, weight_ih, bias) + at::linear(state(x, *old), weight_hm))};
+  }
+};
+
+}  // namespace
+
+ControllerKind mrnn_controller() {
+  return {"mrnn", "Multiplicative recurrent network (Sutskever et al. 2011).",
+          cell_options_and({factors_option(), activation_option()}), make_cell<Layered<MrnnLayer>>};
+}
+
+}  // namespace pushdown

@@ -1,0 +1,26 @@
+#include "controller/multiplicative_integration.h"
+
+namespace pushdown {
+
+MultiplicativeIntegration::MultiplicativeIntegration(std::int64_t rows, const Json& options,
+                                                     const LayerParameters& make)
+    : weight_ih(make.weight("weight_ih", {rows, make.input})),
+      weight_hh(make.weight("weight_hh", {rows, make.hidden})),
+      alpha(make.constant("alpha", {rows}, options["alpha"])),
+      beta_hidden(make.constant("beta_hidden", {rows}, options["beta"])),
+      beta_input(make.constant("beta_input", {rows}, options["beta"])),
+      bias(make.bias("bias", {rows})) {}
+
+Tensor MultiplicativeIntegration::rows(std::int64_t first, std::int64_t count,
+                                       const Tensor& from_input, const Tensor& from_hidden) const {
+  const auto part = [&](const Tensor& all) { return all.narrow(0, first, count); };
+  return part(alpha) * from_input * from_hidden + part(beta_hidden) * from_hidden +
+         part(beta_input) * from_input + part(bias);
+}
+
+std::vector<OptionSpec> multiplicative_integration_options() {
+  return {number_option("alpha", 1.0, "where the weights of the product start"),
+          number_option("beta", 1.0, "where the weights of the two summands start")};
+}
+
+}  // namespace pushdown

@@ -1,0 +1,63 @@
+// Second-order recurrent network (Giles et al. 1992):
+//   h'_i = g(b_i + sum_jk W_ijk h_j x_k),   g = the logistic function, tanh or scaled_tanh,
+// where x is the whole input, the reading included: the second-order cell of Sun, Giles, Chen and
+// Lee (1998), equation 6. From h = 0 the first symbol could not be seen at all, so that the state
+// starts at (1, 0, ..., 0) as theirs does; `start = 'zero'` starts it at 0. Weights and biases are
+// drawn from U(-range, range), 1 in their experiments.
+// Cost H^2 I a step.
+#include "controller/activation.h"
+#include "controller/kinds.h"
+#include "controller/layered.h"
+
+namespace pushdown {
+namespace {
+
+struct SecondOrderLayer {
+  static constexpr std::size_t kStates = 1;
+  Activation activation;
+  Tensor weight;  // H x H x I: W_ijk
+  Tensor bias;    // H
+
+  SecondOrderLayer(const Json& options, const LayerParameters& make)
+      : activation(parse_activation(options)),
+        weight(make.uniform("weight", {make.hidden, make.hidden, make.input}, options["range"])),
+        bias(make.uniform("bias", {make.hidden}, options["range"])) {}
+
+  ControllerState step(const Tensor& x, const Tensor* old) const {
+    const Tensor pairs = (old->unsqueeze(2) * x.unsqueeze(1)).flatten(1);  // B x HI: h_j x_k
+    return {activate(activation, at::linear(pairs, weight.flatten(1), bias))};
+  }
+};
+
+class SecondOrder : public Layered<SecondOrderLayer> {
+ public:
+  SecondOrder(const Json& options, const ModuleContext& context)
+      : Layered(options, context), from_first_(options["start"] == "first") {}
+
+  ControllerState initial(std::int64_t batch) const override {
+    auto state = Layered::initial(batch);
+    if (!from_first_) return state;
+    const Tensor first =
+        at::constant_pad_nd(at::ones({batch, 1}, state.front().options()), {0, hidden_size() - 1});
+    return ControllerState(state.size(), first);
+  }
+
+ private:
+  bool from_first_;
+};
+
+}  // namespace
+
+ControllerKind second_order_controller() {
+  auto activation = activation_option();
+  activation.default_value = "sigmoid";
+  return {
+      "second_order", "Second-order recurrent network (Giles et al. 1992).",
+      cell_options_and({activation,
+                        text_option("start", "first", "initial state: first unit 1, or all 0",
+                                    {"first", "zero"}),
+                        number_option("range", 1.0, "initial weights are uniform in +-range", 0)}),
+      make_cell<SecondOrder>};
+}
+
+}  // namespace pushdown

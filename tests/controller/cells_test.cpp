@@ -26,15 +26,13 @@ struct Layer {
     EXPECT_EQ(w.size(1), static_cast<std::int64_t>(x.size())) << name;
     if (count == 0) count = static_cast<std::size_t>(w.size(0));
     Row result(count, 0.0);
-    for (std::size_t i = 0; i < count; ++i)
-      for (std::size_t j = 0; j < x.size(); ++j)
-        result[i] +=
-            w[static_cast<std::int64_t>(first + i)][static_cast<std::int64_t>(j)].item<double>() *
-            x[j];
+    const double* row = w.data_ptr<double>() + first * x.size();
+    for (std::size_t i = 0; i < count; ++i, row += x.size())
+      for (std::size_t j = 0; j < x.size(); ++j) result[i] += row[j] * x[j];
     return result;
   }
   double at(const std::string& name, std::size_t i) const {
-    return tensors.at(name).flatten()[static_cast<std::int64_t>(i)].item<double>();
+    return tensors.at(name).data_ptr<double>()[i];
   }
 };
 
@@ -56,13 +54,13 @@ States elman(const Json& options, const Layer& p, const Row& x, const States& ol
 }
 
 States second_order(const Json& options, const Layer& p, const Row& x, const States& old) {
-  const Tensor& w = p.tensors.at("weight");
+  const std::size_t hidden = old[0].size(), input = x.size();
   Row h;
-  for (std::int64_t i = 0; i < w.size(0); ++i) {
+  for (std::size_t i = 0; i < hidden; ++i) {
     double sum = p.at("bias", i);
-    for (std::int64_t j = 0; j < w.size(1); ++j)
-      for (std::int64_t k = 0; k < w.size(2); ++k)
-        sum += w[i][j][k].item<double>() * old[0][j] * x[k];
+    for (std::size_t j = 0; j < hidden; ++j)
+      for (std::size_t k = 0; k < input; ++k)
+        sum += p.at("weight", (i * hidden + j) * input + k) * old[0][j] * x[k];
     h.push_back(squash(options, "sigmoid", sum));
   }
   return {h};

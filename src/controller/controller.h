@@ -19,7 +19,7 @@ class Controller {
   virtual ~Controller() = default;
 
   virtual std::int64_t hidden_size() const = 0;
-  // The state before any symbol: all zero.
+  // The state before any symbol: all zero, unless the cell says otherwise.
   virtual ControllerState initial(std::int64_t batch) const = 0;
   // input : B x I -> hidden : B x H and the next state.
   virtual std::pair<Tensor, ControllerState> step(const Tensor& input,

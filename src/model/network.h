@@ -33,7 +33,7 @@ class Network {
   virtual std::int64_t hidden_size() const = 0;
   // words : B x n symbol ids (int64, valid) -> h_0 .. h_n : B x (n+1) x H, where h_t depends on the
   // first t symbols alone. `noise` gives the random numbers of a training pass (dropout); without
-  // it nothing is random.
+  // it nothing is random, and the pass is an evaluation.
   virtual Tensor run(const Tensor& words, Random* noise) const = 0;
   // The sum of log softmax(W h_t + b)[targets_t] over t, B, in one go where the network has a way
   // without `noise` (model/fused.h); an undefined tensor where it has none. targets : B x (n+1).

@@ -42,9 +42,10 @@ class RecurrentNetwork : public Network {
   std::string line() const override { return line_; }
   const StackRnn* stack_rnn() const override { return &rnn_; }
 
-  Tensor run(const Tensor& words, Random*) const override {
+  Tensor run(const Tensor& words, Random* noise) const override {
     const Tensor inputs = one_hot(words);
-    return fused_ ? rnn_.run(inputs) : rnn_.run_stepwise(inputs);
+    const bool training = noise != nullptr;
+    return fused_ ? rnn_.run(inputs, training) : rnn_.run_stepwise(inputs, training);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {
@@ -59,7 +60,7 @@ class RecurrentNetwork : public Network {
   }
 
   std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& state,
-                                          Random*) const override {
+                                          Random* noise) const override {
     const auto& old = static_cast<const RecurrentState&>(*state);
     const auto length = words.size(1);
     if (length == 0) return {at::empty({words.size(0), 0, hidden_size()}, options()), state};
@@ -68,17 +69,18 @@ class RecurrentNetwork : public Network {
     auto next = std::make_shared<RecurrentState>();
     next->symbol = words.narrow(1, length - 1, 1).clone();
     Tensor hiddens;
-    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(read_now), old.rnn);
+    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(read_now), old.rnn, noise != nullptr);
     if (old.hidden.defined()) hiddens = at::cat({old.hidden.unsqueeze(1), hiddens}, 1);
     return {hiddens, next};
   }
 
-  std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state, Random*) const override {
+  std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state,
+                                          Random* noise) const override {
     const auto& old = static_cast<const RecurrentState&>(*state);
     if (old.hidden.defined()) return {old.hidden, state};
     auto next = std::make_shared<RecurrentState>();
     Tensor hiddens;
-    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(old.symbol), old.rnn);
+    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(old.symbol), old.rnn, noise != nullptr);
     next->hidden = hiddens.select(1, 0);
     return {next->hidden, next};
   }

@@ -19,6 +19,8 @@ StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input
     : input_(input) {
   ModuleContext context{hidden_option(controller), tensor_options, &random};
   stack_ = make_stack(stack, context);
+  evaluated_ = stack_->evaluated();
+  if (evaluated_ == nullptr) evaluated_ = stack_;
   context.input = input + stack_->reading_size();
   controller_ = make_controller(controller, context);
 }
@@ -32,9 +34,9 @@ ParameterList StackRnn::parameters() const {
   return list;
 }
 
-Tensor StackRnn::run(const Tensor& inputs) const {
+Tensor StackRnn::run(const Tensor& inputs, bool training) const {
   const Tensor fused = run_fused(*controller_, *stack_, inputs, buffers_);
-  return fused.defined() ? fused : run_stepwise(inputs);
+  return fused.defined() ? fused : run_stepwise(inputs, training);
 }
 
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
@@ -43,24 +45,26 @@ Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_w
                                  buffers_);
 }
 
-Tensor StackRnn::run_stepwise(const Tensor& inputs) const {
+Tensor StackRnn::run_stepwise(const Tensor& inputs, bool training) const {
   check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
   const auto batch = inputs.size(0);
   const Tensor first = at::zeros({batch, 1, hidden_size()}, inputs.options());
-  return at::cat({first, read(inputs, initial(batch, inputs.size(1))).first}, 1);
+  return at::cat({first, read(inputs, initial(batch, inputs.size(1)), training).first}, 1);
 }
 
 StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
   return {controller_->initial(batch), stack_->initial(batch, length), {}};
 }
 
-std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnState state) const {
+std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnState state,
+                                                bool training) const {
+  const Stack& memory = training ? *stack_ : *evaluated_;
   std::vector<Tensor> hiddens;
   for (const Tensor& input : inputs.unbind(1)) {
     // A stack step waits for the input that reads it: the answer to the last one may never be read.
-    if (state.hidden.defined()) state.stack = stack_->update(state.stack, state.hidden);
+    if (state.hidden.defined()) state.stack = memory.update(state.stack, state.hidden);
     const Tensor x =
-        stack_->reading_size() == 0 ? input : at::cat({input, stack_->reading(state.stack)}, 1);
+        memory.reading_size() == 0 ? input : at::cat({input, memory.reading(state.stack)}, 1);
     std::tie(state.hidden, state.controller) = controller_->step(x, state.controller);
     hiddens.push_back(state.hidden);
   }

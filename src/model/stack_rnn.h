@@ -29,10 +29,11 @@ class StackRnn {
   ParameterList parameters() const;  // controller.*, stack.*
 
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. On the CPU one
-  // fused scan over the sequence, where there is one for the controller and the stack.
-  Tensor run(const Tensor& inputs) const;
+  // fused scan over the sequence, where there is one for the controller and the stack. `training`:
+  // whether this is a training pass, for stacks that then differ (Stack::evaluated).
+  Tensor run(const Tensor& inputs, bool training = false) const;
   // The same step by step: the definition.
-  Tensor run_stepwise(const Tensor& inputs) const;
+  Tensor run_stepwise(const Tensor& inputs, bool training = false) const;
   // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel.
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const;
@@ -40,11 +41,13 @@ class StackRnn {
   // `length`: how many inputs are expected, 0 where that is not known.
   StackRnnState initial(std::int64_t batch, std::int64_t length) const;
   // The inputs that follow, B x c x I -> their hidden vectors B x c x H, and where that leads.
-  std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state) const;
+  std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
+                                        bool training = false) const;
 
  private:
   ControllerPtr controller_;
   StackPtr stack_;
+  std::shared_ptr<const Stack> evaluated_;  // what an evaluation uses: another view of stack_
   std::int64_t input_;
   BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
 };

@@ -6,6 +6,9 @@ namespace pushdown {
 
 StackKind none_stack();
 StackKind superposition_stack();
+StackKind parallel_superposition_stack();
+StackKind list_stack();
+StackKind baby_ntm_stack();
 StackKind stratification_stack();
 StackKind nondeterministic_stack();
 StackKind vector_nondeterministic_stack();

@@ -11,6 +11,9 @@ const std::vector<StackKind>& stack_kinds() {
       stratification_stack(),
       nondeterministic_stack(),
       vector_nondeterministic_stack(),
+      parallel_superposition_stack(),
+      list_stack(),
+      baby_ntm_stack(),
   };
   return kinds;
 }

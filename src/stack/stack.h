@@ -51,6 +51,10 @@ class Stack {
   // The readings after each of n steps from the beginning: hiddens : B x n x H -> B x n x R.
   virtual Tensor readings(const Tensor& hiddens) const;
 
+  // The stack as a model uses it that is evaluated and not trained; the parameters and the states
+  // are the same. Null where there is no difference.
+  virtual std::shared_ptr<const Stack> evaluated() const { return nullptr; }
+
   // A stack that is an automaton: the logarithms of the transition weights that `hidden` gives a
   // step, B x C x W (see nondeterministic.h). Undefined for any other stack.
   virtual Tensor log_transition_weights(const Tensor& hidden) const { return {}; }

@@ -1,9 +1,14 @@
 // Superposition stack (Joulin and Mikolov 2015) over vectors of size m. With the probabilities of
 // push, pop and no_op, every cell becomes the mixture of what the three would put there:
 //   new[d] = push old[d-1] + pop old[d+1] + no_op old[d],   old[-1] = pushed vector,
-// zeros below the deepest cell; the reading is the top cell new[0], and 0 before any step.
+// zeros below the deepest cell; the reading is the top cell new[0], and 0 before any step. With a
+// limited depth the lowest cell is lost when all move down, and 0 moves up from below it.
 // Controller interface of Dusell and Chiang (2020), section 5.4: one stack, biases, no_op allowed,
 //   (push, pop, no_op) = softmax(W_a h + b_a),   pushed vector = sigmoid(W_v h + b_v).
+// With size = 5, no_op = false and depth = 104 it is the stack of Suzgun et al. (2019), "Stack-RNN
+// + softmax". There a map W_s of the reading is added to the controller's old hidden vector; a
+// controller that sees this vector through one matrix, W_hh (h + W_s r), sees the same when the
+// reading is part of its input, with W_hh W_s as the weight.
 // Cost O(n m) per step.
 #include "base/check.h"
 #include "stack/kinds.h"
@@ -11,21 +16,25 @@
 namespace pushdown {
 namespace {
 
-// cells : B x D x m, actions : B x 3 (push, pop, no_op), vector : B x m -> B x (D+1) x m
-Tensor superposition_step(const Tensor& cells, const Tensor& actions, const Tensor& vector) {
+// cells : B x D x m, actions : B x A (push, pop, perhaps no_op), vector : B x m
+// -> B x (D+1) x m, or B x limit x m where that would be deeper (0: no limit)
+Tensor superposition_step(const Tensor& cells, const Tensor& actions, const Tensor& vector,
+                          std::int64_t limit) {
   const Tensor padded = at::constant_pad_nd(cells, {0, 0, 0, 2});  // B x (D+2) x m
-  const auto depth = cells.size(1) + 1;
+  const auto grown = cells.size(1) + 1, depth = limit > 0 ? std::min(grown, limit) : grown;
   const Tensor below = padded.narrow(1, 1, depth), same = padded.narrow(1, 0, depth);
-  const Tensor above = at::cat({vector.unsqueeze(1), cells}, 1);
+  const Tensor above = at::cat({vector.unsqueeze(1), cells}, 1).narrow(1, 0, depth);
   const auto weight = actions.unsqueeze(-1).unsqueeze(-1).unbind(1);  // each B x 1 x 1
-  return weight[0] * above + weight[1] * below + weight[2] * same;
+  const Tensor moved = weight[0] * above + weight[1] * below;
+  return weight.size() == 3 ? moved + weight[2] * same : moved;
 }
 
-// actions : B x n x 3, vectors : B x n x m -> the readings after 0 .. n steps : B x (n+1) x m
-Tensor superposition_readings(Tensor cells, const Tensor& actions, const Tensor& vectors) {
+// actions : B x n x A, vectors : B x n x m -> the readings after 0 .. n steps : B x (n+1) x m
+Tensor superposition_readings(Tensor cells, const Tensor& actions, const Tensor& vectors,
+                              std::int64_t limit) {
   std::vector<Tensor> readings{cells.select(1, 0)};
   for (std::int64_t t = 0; t < actions.size(1); ++t) {
-    cells = superposition_step(cells, actions.select(1, t), vectors.select(1, t));
+    cells = superposition_step(cells, actions.select(1, t), vectors.select(1, t), limit);
     readings.push_back(cells.select(1, 0));
   }
   return at::stack(readings, 1);
@@ -45,8 +54,11 @@ class SuperpositionStack : public Stack {
  public:
   SuperpositionStack(const Json& options, const ModuleContext& context)
       : size_(options["size"]),
+        limit_(options["depth"]),
+        no_op_(options["no_op"]),
         options_(context.tensor_options),
-        action_(make_action_layer("action", 3, 1.0, context, parameters_, options["bias"])),
+        action_(make_action_layer("action", no_op_ ? 3 : 2, 1.0, context, parameters_,
+                                  options["bias"])),
         vector_(options, size_, context, parameters_) {}
 
   std::int64_t reading_size() const override { return size_; }
@@ -56,18 +68,18 @@ class SuperpositionStack : public Stack {
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
     return std::make_shared<SuperpositionState>(
         superposition_step(static_cast<const SuperpositionState&>(*state).cells,
-                           action_(hidden).softmax(1), vector_(hidden)));
+                           action_(hidden).softmax(1), vector_(hidden), limit_));
   }
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const SuperpositionState&>(*state).cells.select(1, 0);
   }
   Tensor readings(const Tensor& hiddens) const override {
     return superposition_readings(at::zeros({hiddens.size(0), 1, size_}, options_),
-                                  action_(hiddens).softmax(2), vector_(hiddens))
+                                  action_(hiddens).softmax(2), vector_(hiddens), limit_)
         .narrow(1, 1, hiddens.size(1));
   }
   bool fused(FusedStack& plan) const override {
-    if (!vector_.sigmoid()) return false;
+    if (!vector_.sigmoid() || !no_op_ || limit_ > 0) return false;
     plan.shape.stack = ScanStack::superposition;
     plan.shape.size = size_;
     plan.action_weight = at::cat({action_.weight, vector_.layer().weight});
@@ -76,18 +88,25 @@ class SuperpositionStack : public Stack {
   }
 
  private:
-  std::int64_t size_;
+  std::int64_t size_, limit_;
+  bool no_op_;
   at::TensorOptions options_;
   ActionLayer action_;
   PushedVector vector_;
 };
 
-Tensor simulate(const Json&, const NamedTensors& inputs) {
-  const Tensor& actions = simulate_input("superposition", inputs, "actions", {-1, -1, 3});
+std::vector<OptionSpec> structure_options() {
+  return {boolean_option("no_op", true, "allow the action no_op"),
+          integer_option("depth", 0, "greatest number of cells; 0: no limit", 0)};
+}
+
+Tensor simulate(const Json& options, const NamedTensors& inputs) {
+  const Tensor& actions =
+      simulate_input("superposition", inputs, "actions", {-1, -1, options["no_op"] ? 3 : 2});
   const auto batch = actions.size(0), length = actions.size(1);
   const Tensor& vectors = simulate_input("superposition", inputs, "vectors", {batch, length, -1});
   return superposition_readings(at::zeros({batch, 1, vectors.size(2)}, vectors.options()), actions,
-                                vectors);
+                                vectors, options["depth"]);
 }
 
 }  // namespace
@@ -99,11 +118,13 @@ StackKind superposition_stack() {
   kind.options = pushed_vector_options();
   kind.options.insert(kind.options.begin(),
                       integer_option("size", 20, "size m of the vector in a cell", 1));
+  for (const auto& option : structure_options()) kind.options.push_back(option);
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<SuperpositionStack>(options, context);
   };
-  kind.inputs = {{"actions", "B x n x 3: weights of push, pop and no_op"},
+  kind.inputs = {{"actions", "B x n x 3: weights of push, pop and no_op; x 2 without"},
                  {"vectors", "B x n x m: the pushed vectors"}};
+  kind.simulate_options = structure_options();
   kind.simulate = simulate;
   return kind;
 }

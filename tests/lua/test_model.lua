@@ -19,6 +19,16 @@ test('kinds are listed and described', function()
   test.equal(pd.model.describe():find('end_symbol') ~= nil, true)
 end)
 
+test('every controller works with every stack', function()
+  for _, controller in ipairs(pd.controller.kinds()) do
+    for _, stack in ipairs(pd.stack.kinds()) do
+      local m = model{ controller = { kind = controller, hidden = 3 }, stack = { kind = stack } }
+      local p = m:log_probability('0 1 # 1 0')
+      test.equal(p < 0 and p > -20, true)
+    end
+  end
+end)
+
 test('probabilities are those of the logits', function()
   local m = model{ stack = { kind = 'nondeterministic' } }
   local logits = m:logits('0 1 # 1')

@@ -4,7 +4,8 @@ local test = require 'pushdown.test'
 
 test('kinds are listed and described', function()
   test.equal(table.concat(pd.stack.kinds(), ' '),
-    'none superposition stratification nondeterministic vector_nondeterministic')
+    'none superposition stratification nondeterministic vector_nondeterministic '
+    .. 'parallel_superposition list baby_ntm')
   for _, kind in ipairs(pd.stack.kinds()) do
     test.equal(pd.stack.describe(kind):sub(1, #kind + 1), kind .. ':')
   end
@@ -16,6 +17,36 @@ test('a superposition stack with one-hot actions is a stack', function()
     actions = { { push, push, stay, pop, pop, pop } },
     vectors = { { { 5 }, { 7 }, { 9 }, { 9 }, { 9 }, { 9 } } } }
   test.near(readings, { { { 0 }, { 5 }, { 7 }, { 7 }, { 5 }, { 0 }, { 0 } } })
+end)
+
+test('stacks side by side have their own actions and show their top cells', function()
+  local push, pop = { 1, 0 }, { 0, 1 }
+  local readings = pd.stack.simulate{ kind = 'parallel_superposition',
+    actions = { { { push, push }, { push, pop }, { pop, pop } } },
+    values = { { { 5, 6 }, { 7, 8 }, { 9, 9 } } } }
+  test.near(readings, { { { -1, -1, -1, -1 }, { 5, -1, 6, -1 }, { 7, 5, -1, -1 }, { 5, -1, -1, -1 } } })
+  test.near(pd.stack.simulate{ kind = 'parallel_superposition', rounding = true, no_op = true,
+    read_depth = 1, empty = 0, actions = { { { { 0.5, 0.3, 0.2 } }, { { 0.1, 0.3, 0.6 } } } },
+    values = { { { 5 }, { 7 } } } }, { { { 0 }, { 5 }, { 5 } } })
+end)
+
+test('a list inserts at its head and moves it', function()
+  local left, right, insert = { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }
+  local readings = pd.stack.simulate{ kind = 'list',
+    actions = { { { insert }, { insert }, { left }, { right } } },
+    values = { { { 1 }, { 2 }, { 0 }, { 0 } } } }
+  test.near(readings, { { { -1, -1, -1 }, { -1, 1, -1 }, { 1, 2, -1 }, { -1, 1, 2 }, { 1, 2, -1 } } })
+end)
+
+test('a tape is rotated and shifted, and a limited stack forgets', function()
+  local up, down, shift_up = { 1, 0, 0, 0, 0 }, { 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 1 }
+  local readings = pd.stack.simulate{ kind = 'baby_ntm', cells = 2,
+    actions = { { up, down, shift_up } }, vectors = { { { 1 }, { 2 }, { 4 } } } }
+  test.near(readings, { { { 0 }, { 1 }, { 2 }, { 1 + 4 } } })
+  local push, pop = { 1, 0 }, { 0, 1 }
+  test.near(pd.stack.simulate{ kind = 'superposition', no_op = false, depth = 1,
+    actions = { { push, push, pop } }, vectors = { { { 5 }, { 7 }, { 9 } } } },
+    { { { 0 }, { 5 }, { 7 }, { 0 } } })
 end)
 
 test('a stratification stack follows the example of its equations', function()

@@ -1,0 +1,40 @@
+// The action layer of several memories of scalars side by side (Joulin and Mikolov 2015). Memory k
+// has a softmax over the A actions and a pushed value of its own:
+//   a_k = softmax(A_k h),   v_k = sigmoid(D_k h),   with biases where the option `bias` says so.
+// Rounded, each softmax is replaced by 1 at its greatest action (the first of equals) and 0 else;
+// no gradient flows through it.
+//
+// Dimension letters: B batch, H hidden, K memories, A actions.
+#pragma once
+#include "stack/kinds.h"
+
+namespace pushdown {
+
+class ParallelActions {
+ public:
+  ParallelActions(std::int64_t memories, std::int64_t actions, const Json& options,
+                  const ModuleContext& context, ParameterList& parameters)
+      : memories_(memories),
+        action_(make_action_layer("action", memories * actions, 1.0, context, parameters,
+                                  options["bias"])),
+        value_(make_action_layer("value", memories, 1.0, context, parameters, options["bias"])) {}
+
+  // hidden : B x H -> B x K x A
+  Tensor actions(const Tensor& hidden, bool rounded) const;
+  // hidden : B x H -> B x K
+  Tensor values(const Tensor& hidden) const { return value_(hidden).sigmoid(); }
+
+ private:
+  std::int64_t memories_;
+  ActionLayer action_, value_;
+};
+
+// ... x A -> the same with 1 at the greatest of each A and 0 else.
+Tensor round_actions(const Tensor& actions);
+
+// no_op, empty, bias, rounding.
+std::vector<OptionSpec> parallel_options();
+// no_op, empty, rounding.
+std::vector<OptionSpec> parallel_simulate_options();
+
+}  // namespace pushdown

@@ -1,0 +1,124 @@
+// Several stacks of scalars side by side (Joulin and Mikolov 2015), the memory of their "Stack RNN
+// 40+10". Stack k has its own actions and pushed value (parallel_actions.h); every cell becomes the
+// mixture of what push, pop and, if allowed, no_op would put there:
+//   new[d] = push old[d-1] + pop old[d+1] + no_op old[d],   old[-1] = pushed value.
+// Cells that were never written hold `empty`, -1 in their program. The reading is the top
+// `read_depth` cells of every stack, 2 in the paper: K * read_depth numbers, stack by stack, the
+// top first. The stacks have no bottom: depth grows by one a step.
+//
+// In the paper a matrix P takes these cells into the sum under the controller's nonlinearity; here
+// P is the part of the input weight behind the reading.
+// Cost O(n K) per step.
+#include "base/check.h"
+#include "stack/parallel_actions.h"
+
+namespace pushdown {
+namespace {
+
+// cells : B x K x D, actions : B x K x A (push, pop, perhaps no_op), values : B x K
+// -> B x K x (D+1)
+Tensor parallel_step(const Tensor& cells, const Tensor& actions, const Tensor& values,
+                     double empty) {
+  const Tensor padded = at::constant_pad_nd(cells, {0, 2}, empty);  // B x K x (D+2)
+  const auto depth = cells.size(2) + 1;
+  const Tensor above = at::cat({values.unsqueeze(2), cells}, 2);
+  const auto weight = actions.unsqueeze(3).unbind(2);  // each B x K x 1
+  Tensor sum = weight[0] * above + weight[1] * padded.narrow(2, 1, depth);
+  if (weight.size() == 3) sum = sum + weight[2] * padded.narrow(2, 0, depth);
+  return sum;
+}
+
+struct ParallelState : StackState {
+  Tensor cells;  // B x K x D, top first
+
+  explicit ParallelState(Tensor given) : cells(std::move(given)) {}
+  StackStatePtr detached() const override {
+    return std::make_shared<ParallelState>(cells.detach());
+  }
+  std::size_t bytes() const override { return tensor_bytes(cells); }
+};
+
+class ParallelSuperposition : public Stack {
+ public:
+  ParallelSuperposition(const Json& options, const ModuleContext& context)
+      : stacks_(options["stacks"]),
+        read_depth_(options["read_depth"]),
+        empty_(options["empty"]),
+        rounding_(options["rounding"]),
+        options_(context.tensor_options),
+        actions_(stacks_, options["no_op"] ? 3 : 2, options, context, parameters_) {}
+
+  std::int64_t reading_size() const override { return stacks_ * read_depth_; }
+  StackStatePtr initial(std::int64_t batch, std::int64_t) const override {
+    return std::make_shared<ParallelState>(
+        at::full({batch, stacks_, read_depth_}, empty_, options_));
+  }
+  StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
+    return std::make_shared<ParallelState>(
+        parallel_step(static_cast<const ParallelState&>(*state).cells,
+                      actions_.actions(hidden, rounded_), actions_.values(hidden), empty_));
+  }
+  Tensor reading(const StackStatePtr& state) const override {
+    return static_cast<const ParallelState&>(*state).cells.narrow(2, 0, read_depth_).flatten(1);
+  }
+  std::shared_ptr<const Stack> evaluated() const override {
+    if (!rounding_) return nullptr;
+    auto copy = std::make_shared<ParallelSuperposition>(*this);
+    copy->rounded_ = true;
+    return copy;
+  }
+
+ private:
+  std::int64_t stacks_, read_depth_;
+  double empty_;
+  bool rounding_, rounded_ = false;
+  at::TensorOptions options_;
+  ParallelActions actions_;
+};
+
+OptionSpec read_depth_option() {
+  return integer_option("read_depth", 2, "how many cells of each stack are read", 1)
+      .between(1, 1 << 16);
+}
+
+Tensor simulate(const Json& options, const NamedTensors& inputs) {
+  constexpr auto kKind = "parallel_superposition";
+  const Tensor& values = simulate_input(kKind, inputs, "values", {-1, -1, -1});
+  const auto batch = values.size(0), length = values.size(1), stacks = values.size(2);
+  Tensor actions =
+      simulate_input(kKind, inputs, "actions", {batch, length, stacks, options["no_op"] ? 3 : 2});
+  if (options["rounding"]) actions = round_actions(actions);
+  const std::int64_t read_depth = options["read_depth"];
+  const double empty = options["empty"];
+  Tensor cells = at::full({batch, stacks, read_depth}, empty, values.options());
+  const auto read = [&] { return cells.narrow(2, 0, read_depth).flatten(1); };
+  std::vector<Tensor> readings{read()};
+  for (std::int64_t t = 0; t < length; ++t) {
+    cells = parallel_step(cells, actions.select(1, t), values.select(1, t), empty);
+    readings.push_back(read());
+  }
+  return at::stack(readings, 1);
+}
+
+}  // namespace
+
+StackKind parallel_superposition_stack() {
+  StackKind kind;
+  kind.name = "parallel_superposition";
+  kind.doc = "Several superposition stacks of scalars side by side (Joulin and Mikolov 2015).";
+  kind.options = parallel_options();
+  kind.options.insert(kind.options.begin(),
+                      {integer_option("stacks", 10, "number of stacks", 1).between(1, 1 << 16),
+                       read_depth_option()});
+  kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
+    return std::make_shared<ParallelSuperposition>(options, context);
+  };
+  kind.inputs = {{"actions", "B x n x K x 2: weights of push and pop; x 3: and no_op"},
+                 {"values", "B x n x K: the pushed values"}};
+  kind.simulate_options = parallel_simulate_options();
+  kind.simulate_options.insert(kind.simulate_options.begin(), read_depth_option());
+  kind.simulate = simulate;
+  return kind;
+}
+
+}  // namespace pushdown

@@ -49,11 +49,9 @@ class LayerParameters {
   ParameterList& list_;
 };
 
-// A Layer has
-//   Layer(const Json& options, const LayerParameters& make);
-//   static constexpr std::size_t kStates;    how many B x H tensors it carries, the hidden one
-//   first ControllerState step(const Tensor& x, const Tensor* old) const;    x : B x I -> the new
-//   ones
+// A Layer is made as Layer(options, parameters), says in kStates how many B x H tensors it carries,
+// and has step(x, old), x : B x I, from the old ones to the new ones; the first is the hidden
+// vector.
 template <class Layer>
 class Layered : public Controller {
  public:

@@ -17,7 +17,8 @@ std::string describe_kind(const std::string& kind) {
 }  // namespace
 
 void bind_controller(lua_State* L) {
-  Module(L, "controller", "Recurrent controllers: simple, gated, multiplicative and second-order cells.")
+  Module(L, "controller",
+         "Recurrent controllers: simple, gated, multiplicative and second-order cells.")
       .def<&kinds>("kinds", "kinds() -> table  The names of the controllers.")
       .def<&describe_kind>("describe",
                            "describe(kind) -> string  What a controller is, and its options.");

@@ -1,65 +1,32 @@
 #include "grammar/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <optional>
 
-#include "base/check.h"
-#include "grammar/utf8.h"
+#include "grammar/line_reader.h"
 
 namespace pushdown {
 namespace {
 
 constexpr std::string_view kWhere = "grammar.parse";
+constexpr std::string_view kNumber = "a number in brackets";
 constexpr std::string_view kArrow = "\xE2\x86\x92";
 
-// Reads one line from left to right.
-class LineReader {
+class GrammarLine : public LineReader {
  public:
-  LineReader(std::string_view line, std::string origin) : line_(line), origin_(std::move(origin)) {}
-
-  template <class... Args>
-  [[noreturn]] void stop(fmt::format_string<Args...> format, Args&&... args) const {
-    fail(kWhere, "{}: {}", origin_, fmt::format(format, std::forward<Args>(args)...));
-  }
-
-  const std::string& origin() const { return origin_; }
-
-  // True at the end of the line or at a comment.
-  bool done() {
-    while (at_ < line_.size() && is_white_space(line_[at_])) ++at_;
-    return at_ == line_.size() || line_[at_] == '#';
-  }
-
-  bool accept(std::string_view token) {
-    if (done() || !line_.substr(at_).starts_with(token)) return false;
-    at_ += token.size();
-    return true;
-  }
+  GrammarLine(std::string_view line, std::string origin)
+      : LineReader(kWhere, line, std::move(origin), true) {}
 
   bool accept_arrow() { return accept("->") || accept(kArrow); }
 
-  bool at_quote() { return !done() && (line_[at_] == '\'' || line_[at_] == '"'); }
-
-  std::string quoted() {
-    const char quote = line_[at_++];
-    std::string text;
-    for (; at_ < line_.size(); ++at_) {
-      if (line_[at_] == quote) {
-        ++at_;
-        return checked_terminal(text);
-      }
-      if (line_[at_] == '\\') {
-        if (at_ + 1 == line_.size()) break;
-        const char next = line_[at_ + 1];
-        if (next != '\\' && next != '\'' && next != '"')
-          stop("unknown escape \\{} in a terminal; write \\\\ for a backslash", next);
-        ++at_;
-      }
-      text += line_[at_];
-    }
-    stop("terminal {}{} has no closing quote", quote, text);
+  std::string terminal() {
+    std::string text = quoted("terminal");
+    if (text.empty())
+      stop("a terminal must not be empty; an empty right side is written as nothing");
+    if (std::any_of(text.begin(), text.end(), is_white_space))
+      stop("terminal '{}' holds white space; write one pair of quotes per symbol", text);
+    return text;
   }
 
   std::string nonterminal(std::string_view expected) {
@@ -67,7 +34,7 @@ class LineReader {
     const std::size_t begin = at_;
     while (at_ < line_.size() && !is_white_space(line_[at_]) &&
            std::string_view("|[]#").find(line_[at_]) == std::string_view::npos &&
-           !line_.substr(at_).starts_with("->") && !line_.substr(at_).starts_with(kArrow))
+           !left().starts_with("->") && !left().starts_with(kArrow))
       ++at_;
     const std::string name(line_.substr(begin, at_ - begin));
     if (name.empty()) stop("expected {}, got '{}'", expected, line_.substr(at_, 1));
@@ -78,50 +45,23 @@ class LineReader {
 
   std::optional<double> weight() {
     if (!accept("[")) return std::nullopt;
-    const double numerator = number();
-    const double denominator = accept("/") ? number() : 1.0;
+    const double numerator = number(kNumber);
+    const double denominator = accept("/") ? number(kNumber) : 1.0;
     if (denominator == 0) stop("a weight is divided by zero");
     if (!accept("]")) stop("expected ']' after the weight, got {}", rest());
     return numerator / denominator;
   }
-
-  std::string rest() {
-    return done() ? "the end of the line" : fmt::format("'{}'", line_.substr(at_));
-  }
-
- private:
-  double number() {
-    done();
-    double value = 0;
-    const auto [end, error] =
-        std::from_chars(line_.data() + at_, line_.data() + line_.size(), value);
-    if (error != std::errc()) stop("expected a number in brackets, got {}", rest());
-    at_ = end - line_.data();
-    return value;
-  }
-
-  std::string checked_terminal(std::string text) const {
-    if (text.empty())
-      stop("a terminal must not be empty; an empty right side is written as nothing");
-    if (std::any_of(text.begin(), text.end(), is_white_space))
-      stop("terminal '{}' holds white space; write one pair of quotes per symbol", text);
-    return text;
-  }
-
-  std::string_view line_;
-  std::string origin_;
-  std::size_t at_ = 0;
 };
 
-std::vector<NamedSymbol> right_side(LineReader& line) {
+std::vector<NamedSymbol> right_side(GrammarLine& line) {
   std::vector<NamedSymbol> symbols;
   while (!line.done()) {
     if (line.at_quote()) {
-      symbols.push_back({true, line.quoted()});
+      symbols.push_back({true, line.terminal()});
       continue;
     }
     // The bracket and the bar end an alternative; nonterminal() would refuse them.
-    LineReader probe = line;
+    GrammarLine probe = line;
     if (probe.accept("|") || probe.accept("[")) break;
     if (probe.accept_arrow()) line.stop("a rule has one arrow, got a second one");
     symbols.push_back({false, line.nonterminal("a symbol")});
@@ -134,15 +74,8 @@ class Reader {
   explicit Reader(std::string_view file) : file_(file) {}
 
   GrammarSource read(std::string_view text) {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    int number = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      auto line = text.substr(begin, end - begin);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      read_line(line, fmt::format("{}:{}", file_, ++number));
-      begin = end + 1;
-    }
+    read_lines(kWhere, text, file_,
+               [&](std::string_view line, const std::string& origin) { read_line(line, origin); });
     check(!source_.rules.empty(), kWhere, "{}: there are no rules", file_);
     for (const auto& [left, side] : sides_)
       check(side.weighted == 0 || side.unweighted == 0, kWhere,
@@ -157,11 +90,8 @@ class Reader {
   };
 
   void read_line(std::string_view text, std::string origin) {
-    if (const auto byte = find_invalid_utf8(text))
-      fail(kWhere, "{}: byte {} (0x{:02x}) is not UTF-8", origin, *byte + 1,
-           static_cast<unsigned char>(text[*byte]));
-    if (text.starts_with("#%")) return read_directive(LineReader(text.substr(2), origin));
-    LineReader line(text, std::move(origin));
+    if (text.starts_with("#%")) return read_directive(GrammarLine(text.substr(2), origin));
+    GrammarLine line(text, std::move(origin));
     if (line.done()) return;
     if (line.accept("%start")) {
       source_.start = line.nonterminal("the start symbol");
@@ -180,7 +110,7 @@ class Reader {
     if (!line.done()) line.stop("expected | or the end of the line, got {}", line.rest());
   }
 
-  void read_alternative(LineReader& line) {
+  void read_alternative(GrammarLine& line) {
     NamedRule rule{left_, right_side(line), 1.0, line.origin()};
     const auto weight = line.weight();
     if (weight) rule.weight = *weight;
@@ -189,13 +119,13 @@ class Reader {
     source_.rules.push_back(std::move(rule));
   }
 
-  void read_directive(LineReader line) {
+  void read_directive(GrammarLine line) {
     if (line.accept("unambiguous")) {
       source_.unambiguous = true;
     } else if (line.accept("name ")) {
       source_.name = line.nonterminal("a name");
     } else if (line.accept("symbols")) {
-      while (line.at_quote()) source_.symbols.push_back(line.quoted());
+      while (line.at_quote()) source_.symbols.push_back(line.terminal());
     } else {
       line.stop("unknown comment directive '#% {}'", line.rest());
     }
@@ -242,7 +172,7 @@ GrammarSource parse_grammar(std::string_view text, std::string_view file) {
 
 NamedRule parse_rule(std::string_view text, std::string_view origin) {
   if (find_invalid_utf8(text)) fail(kWhere, "{}: a rule must be UTF-8 text", origin);
-  LineReader line(text, std::string(origin));
+  GrammarLine line(text, std::string(origin));
   NamedRule rule;
   rule.left = line.nonterminal("a left side");
   rule.origin = origin;

@@ -1,12 +1,10 @@
 #include "pda/notation.h"
 
 #include <algorithm>
-#include <charconv>
 
-#include "base/check.h"
 #include "base/options.h"
+#include "grammar/line_reader.h"
 #include "grammar/text.h"
-#include "grammar/utf8.h"
 
 namespace pushdown {
 namespace {
@@ -14,33 +12,13 @@ namespace {
 constexpr std::string_view kWhere = "pda.parse";
 constexpr std::string_view kForm = "state, top --symbol/weight--> state, push y | replace y | pop";
 
-// Reads one line from left to right.
-class LineReader {
+class NotationLine : public LineReader {
  public:
-  LineReader(std::string_view line, std::string origin) : line_(line), origin_(std::move(origin)) {}
+  // A # may be a symbol: where a comment can stand, at_comment() asks for it.
+  NotationLine(std::string_view line, std::string origin)
+      : LineReader(kWhere, line, std::move(origin), false) {}
 
-  template <class... Args>
-  [[noreturn]] void stop(fmt::format_string<Args...> format, Args&&... args) const {
-    fail(kWhere, "{}: {}", origin_, fmt::format(format, std::forward<Args>(args)...));
-  }
-
-  const std::string& origin() const { return origin_; }
-
-  void skip_blanks() {
-    while (at_ < line_.size() && is_white_space(line_[at_])) ++at_;
-  }
-  bool at_end() {
-    skip_blanks();
-    return at_ == line_.size();
-  }
-  bool at_comment() { return !at_end() && line_[at_] == '#'; }
-
-  bool accept(std::string_view token) {
-    skip_blanks();
-    if (!line_.substr(at_).starts_with(token)) return false;
-    at_ += token.size();
-    return true;
-  }
+  bool at_comment() { return !done() && line_[at_] == '#'; }
   // Without blanks in front.
   bool accept_here(char c) { return at_ < line_.size() && line_[at_] == c && ++at_ != 0; }
   void expect(std::string_view token, std::string_view after) {
@@ -49,25 +27,24 @@ class LineReader {
   }
   // A whole word.
   bool accept_word(std::string_view word) {
-    skip_blanks();
-    const auto left = line_.substr(at_);
-    if (!left.starts_with(word)) return false;
-    if (left.size() > word.size() && !is_white_space(left[word.size()])) return false;
+    done();
+    if (!left().starts_with(word)) return false;
+    if (left().size() > word.size() && !is_white_space(left()[word.size()])) return false;
     at_ += word.size();
     return true;
   }
 
   // A bare name ends at white space or at one of `ends`, but has at least one byte.
   std::string name(std::string_view expected, const std::vector<std::string_view>& ends) {
-    if (at_end()) stop("expected {}, got the end of the line; the form is {}", expected, kForm);
+    if (done()) stop("expected {}, got the end of the line; the form is {}", expected, kForm);
     std::string text;
-    if (line_[at_] == '\'' || line_[at_] == '"') {
-      text = quoted();
+    if (at_quote()) {
+      text = quoted("name");
     } else {
       const std::size_t begin = at_++;
-      while (at_ < line_.size() && !is_white_space(line_[at_]) &&
-             std::none_of(ends.begin(), ends.end(),
-                          [&](auto end) { return line_.substr(at_).starts_with(end); }))
+      while (
+          at_ < line_.size() && !is_white_space(line_[at_]) &&
+          std::none_of(ends.begin(), ends.end(), [&](auto end) { return left().starts_with(end); }))
         ++at_;
       text = line_.substr(begin, at_ - begin);
     }
@@ -76,49 +53,14 @@ class LineReader {
   }
 
   double weight() {
-    const double numerator = number();
-    const double denominator = accept_here('/') ? number() : 1.0;
+    const double numerator = number("a number as the weight");
+    const double denominator = accept_here('/') ? number("a number as the weight") : 1.0;
     if (denominator == 0) stop("a weight is divided by zero");
     return numerator / denominator;
   }
-
-  std::string rest() {
-    return at_end() ? "the end of the line" : fmt::format("'{}'", line_.substr(at_));
-  }
-
- private:
-  double number() {
-    skip_blanks();
-    double value = 0;
-    const auto [end, error] =
-        std::from_chars(line_.data() + at_, line_.data() + line_.size(), value);
-    if (error != std::errc()) stop("expected a number as the weight, got {}", rest());
-    at_ = end - line_.data();
-    return value;
-  }
-
-  std::string quoted() {
-    const char quote = line_[at_++];
-    std::string text;
-    for (; at_ < line_.size(); ++at_) {
-      if (line_[at_] == quote) return ++at_, text;
-      if (line_[at_] == '\\') {
-        if (at_ + 1 == line_.size()) break;
-        const char next = line_[++at_];
-        if (next != '\\' && next != '\'' && next != '"')
-          stop("unknown escape \\{} in a name; write \\\\ for a backslash", next);
-      }
-      text += line_[at_];
-    }
-    stop("the name {}{} has no closing quote", quote, text);
-  }
-
-  std::string_view line_;
-  std::string origin_;
-  std::size_t at_ = 0;
 };
 
-void read_action(LineReader& line, TransitionPattern& pattern) {
+void read_action(NotationLine& line, TransitionPattern& pattern) {
   if (line.accept_word("pop")) {
     pattern.action = StackAction::pop;
   } else if (line.accept_word("push")) {
@@ -132,7 +74,7 @@ void read_action(LineReader& line, TransitionPattern& pattern) {
   }
 }
 
-void read_variables(LineReader& line, TransitionPattern& pattern) {
+void read_variables(NotationLine& line, TransitionPattern& pattern) {
   while (line.accept_word("for")) {
     if (line.accept_word("all")) {
       do pattern.variables.emplace_back(line.name("a variable", {","}), std::vector<std::string>());
@@ -145,7 +87,7 @@ void read_variables(LineReader& line, TransitionPattern& pattern) {
                 line.rest());
     std::vector<std::string> range;
     // The words before a comment or another clause.
-    for (LineReader probe = line; !line.at_end() && !line.at_comment() && !probe.accept_word("for");
+    for (NotationLine probe = line; !line.done() && !line.at_comment() && !probe.accept_word("for");
          probe = line)
       range.push_back(line.name("a symbol", {}));
     if (range.empty()) line.stop("the range of {} is empty", variable);
@@ -153,7 +95,7 @@ void read_variables(LineReader& line, TransitionPattern& pattern) {
   }
 }
 
-TransitionPattern read_transition(LineReader& line) {
+TransitionPattern read_transition(NotationLine& line) {
   TransitionPattern pattern;
   pattern.origin = line.origin();
   pattern.state = line.name("a state", {","});
@@ -167,7 +109,7 @@ TransitionPattern read_transition(LineReader& line) {
   line.expect(",", "the next state " + pattern.next);
   read_action(line, pattern);
   read_variables(line, pattern);
-  if (!line.at_end() && !line.at_comment())
+  if (!line.done() && !line.at_comment())
     line.stop("expected the end of the line, got {}", line.rest());
   return pattern;
 }
@@ -177,15 +119,8 @@ class Reader {
   explicit Reader(std::string_view file) : file_(file) {}
 
   PdaSource read(std::string_view text) {
-    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    int number = 0;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = std::min(text.find('\n', begin), text.size());
-      auto line = text.substr(begin, end - begin);
-      if (line.ends_with('\r')) line.remove_suffix(1);
-      read_line(line, fmt::format("{}:{}", file_, ++number));
-      begin = end + 1;
-    }
+    read_lines(kWhere, text, file_,
+               [&](std::string_view line, const std::string& origin) { read_line(line, origin); });
     check(!source_.transitions.empty(), kWhere, "{}: there are no transitions", file_);
     check(!source_.bottom.empty(), kWhere,
           "{}: there is no bottom symbol; name it in a line %bottom SYMBOL", file_);
@@ -194,16 +129,13 @@ class Reader {
 
  private:
   void read_line(std::string_view text, std::string origin) {
-    if (const auto byte = find_invalid_utf8(text))
-      fail(kWhere, "{}: byte {} (0x{:02x}) is not UTF-8", origin, *byte + 1,
-           static_cast<unsigned char>(text[*byte]));
-    LineReader line(text, std::move(origin));
-    if (line.at_end() || line.at_comment()) return;
+    NotationLine line(text, std::move(origin));
+    if (line.done() || line.at_comment()) return;
     if (line.accept("%")) return read_directive(line);
     source_.transitions.push_back(read_transition(line));
   }
 
-  void read_directive(LineReader& line) {
+  void read_directive(NotationLine& line) {
     static const std::vector<std::string> known{
         "name", "start", "bottom", "states", "symbols", "stack_symbols", "accepting", "at_bottom"};
     const auto word = line.name("a word after %", {});
@@ -220,15 +152,15 @@ class Reader {
     } else if (word == "stack_symbols") {
       list(line, word, source_.stack_symbols);
     } else if (word == "accepting") {
-      if (line.at_end()) line.stop("%accepting needs at least one state");
-      while (!line.at_end()) {
+      if (line.done()) line.stop("%accepting needs at least one state");
+      while (!line.done()) {
         auto state = line.name("an accepting state", {"/"});
         const double weight = line.accept_here('/') ? line.weight() : 1.0;
         source_.accepting.emplace_back(std::move(state), weight);
       }
     } else if (word == "at_bottom") {
       source_.at_bottom = true;
-      if (!line.at_end()) line.stop("%at_bottom stands alone, got {}", line.rest());
+      if (!line.done()) line.stop("%at_bottom stands alone, got {}", line.rest());
     } else {
       const auto near = nearest_names(word, known);
       line.stop("unknown word %{}{}; the words are {}", word,
@@ -236,17 +168,17 @@ class Reader {
     }
   }
 
-  std::string single(LineReader& line, const std::string& word, const std::string& before) {
+  std::string single(NotationLine& line, const std::string& word, const std::string& before) {
     if (!before.empty()) line.stop("%{} is given twice", word);
     auto name = line.name("a name after %" + word, {});
-    if (!line.at_end()) line.stop("%{} takes one name, got {} after it", word, line.rest());
+    if (!line.done()) line.stop("%{} takes one name, got {} after it", word, line.rest());
     return name;
   }
 
-  void list(LineReader& line, const std::string& word, std::vector<std::string>& names) {
+  void list(NotationLine& line, const std::string& word, std::vector<std::string>& names) {
     if (!names.empty()) line.stop("%{} is given twice", word);
-    if (line.at_end()) line.stop("%{} needs at least one name", word);
-    while (!line.at_end()) names.push_back(line.name("a name", {}));
+    if (line.done()) line.stop("%{} needs at least one name", word);
+    while (!line.done()) names.push_back(line.name("a name", {}));
   }
 
   std::string file_;
@@ -267,7 +199,7 @@ PdaSource parse_pda(std::string_view text, std::string_view file) {
 
 TransitionPattern parse_transition(std::string_view text, std::string_view origin) {
   if (find_invalid_utf8(text)) fail(kWhere, "{}: a transition must be UTF-8 text", origin);
-  LineReader line(text, std::string(origin));
+  NotationLine line(text, std::string(origin));
   return read_transition(line);
 }
 

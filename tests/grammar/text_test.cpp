@@ -70,7 +70,7 @@ TEST(GrammarText, ErrorsNameTheLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "g.txt: there are no rules"},
       {"# only a comment\n", "there are no rules"},
-      {"S -> 'a\n", "g.txt:1: terminal 'a has no closing quote"},
+      {"S -> 'a\n", "g.txt:1: the terminal 'a has no closing quote"},
       {"S -> 'a'\nT 'b'", "g.txt:2: expected -> after T, got ''b''"},
       {"S -> 'a' [x]", "expected a number in brackets"},
       {"S -> 'a' [0.5", "expected ']'"},

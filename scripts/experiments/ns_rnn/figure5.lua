@@ -7,9 +7,7 @@
 -- Points of the grid that are not finished are trained first.
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
-local report = require 'pushdown.report'
 local here = arg[0]:match('^(.*/)') or ''
-local protocol = dofile(here .. 'protocol.lua')
 local search = dofile(here .. 'search.lua')
 
 local options, run = experiment.start(search.declaration {
@@ -39,37 +37,20 @@ local function by_length(folder)
   return values
 end
 
-local rows = {}
-for _, task in ipairs(options.tasks) do
-  local all = {}
-  for _, model in ipairs(options.models) do
-    local setting = search.chosen(points, task, model)
-    if setting then
-      local restarts = {}
-      for i, point in ipairs(setting.points) do restarts[i] = by_length(point.folder) end
-      local series = { name = protocol.models[model].label, x = {}, y = {}, low = {}, high = {},
-        markers = options.bin > 1 }
-      for length = options.test_lengths[1], options.test_lengths[2] do
-        if restarts[1][length] then
-          local values = {}
-          for i, restart in ipairs(restarts) do values[i] = restart[length] end
-          local mean, deviation = search.statistics(values)
-          local n = #series.x + 1
-          series.x[n], series.y[n] = length + (options.bin - 1) / 2, mean
-          rows[#rows + 1] = { protocol.short_name(task), model, setting.name, #setting.points, length,
-            mean, deviation == deviation and deviation or nil }
-        end
-      end
-      all[#all + 1] = series
+-- The values of the restarts in every bin, drawn in its middle.
+local function curve(setting)
+  local restarts, places = {}, {}
+  for i, point in ipairs(setting.points) do restarts[i] = by_length(point.folder) end
+  for length = options.test_lengths[1], options.test_lengths[2] do
+    if restarts[1][length] then
+      local values = {}
+      for i, restart in ipairs(restarts) do values[i] = restart[length] end
+      places[#places + 1] = { x = length, at = length + (options.bin - 1) / 2, values = values }
     end
   end
-  run:lines('figure5-' .. protocol.short_name(task), {
-    title = protocol.title(task), x_label = 'length of the test strings (symbols)',
-    y_label = 'test cross-entropy difference (nats per symbol)', series = all,
-    reference = { { value = 0, name = 'lower bound' } } })
+  return places
 end
-files.write(run:path 'figure5.csv', report.table({
-  columns = { 'task', 'model', 'setting', 'restarts', 'length', 'mean_difference', 'standard_deviation' },
-  rows = rows }):csv())
-print('\nPlots and the numbers drawn: ' .. run.folder)
-search.finish(run, points, {})
+
+search.draw(run, options, points, 'figure5', 'length', curve, { markers = options.bin > 1,
+  x_label = 'length of the test strings (symbols)',
+  y_label = 'test cross-entropy difference (nats per symbol)' })

@@ -2,6 +2,7 @@
 -- setting of each model by its mean over the restarts.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local report = require 'pushdown.report'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
 
@@ -137,6 +138,40 @@ end
 function M.chosen(points, task, model)
   local first = M.settings(points, task, model)[1]
   return first and first.chosen and first or nil
+end
+
+-- One plot a task, with a line for the chosen setting of each model, and a CSV of what is drawn.
+-- curve(setting) -> list of {x of the row, values of the restarts, x of the plot}; key: what x is
+-- called in the CSV; plot: options of plot.lines.
+function M.draw(run, options, points, name, key, curve, plot)
+  local rows = {}
+  for _, task in ipairs(options.tasks) do
+    local all = {}
+    for _, model in ipairs(options.models) do
+      local setting = M.chosen(points, task, model)
+      if setting then
+        local series = { name = protocol.models[model].label, x = {}, y = {}, low = {}, high = {} }
+        for i, place in ipairs(curve(setting)) do
+          local mean, deviation = M.statistics(place.values)
+          local known = deviation == deviation
+          series.x[i], series.y[i] = place.at or place.x, mean
+          if known then series.low[i], series.high[i] = mean - deviation, mean + deviation end
+          rows[#rows + 1] = { protocol.short_name(task), model, setting.name, #setting.points, place.x, mean,
+            known and deviation or nil }
+        end
+        series.markers = plot.markers or #series.x < 3
+        if not plot.bands then series.low, series.high = nil, nil end
+        all[#all + 1] = series
+      end
+    end
+    run:lines(name .. '-' .. protocol.short_name(task), { title = protocol.title(task), x_label = plot.x_label,
+      y_label = plot.y_label, series = all, reference = { value = 0, name = 'lower bound' } })
+  end
+  files.write(run:path(name .. '.csv'), report.table({
+    columns = { 'task', 'model', 'setting', 'restarts', key, 'mean_difference', 'standard_deviation' },
+    rows = rows }):csv())
+  print('\nPlots and the numbers drawn: ' .. run.folder)
+  M.finish(run, points, {})
 end
 
 -- The last act of a script: `result` into the registry, and an error when runs failed.

@@ -9,6 +9,7 @@ struct ModuleContext {
   std::int64_t input = 0;            // size of the vector that drives the module
   at::TensorOptions tensor_options;  // dtype and device of the parameters
   Random* random = nullptr;          // consumed in the order in which parameters are made
+  std::int64_t end_symbols = 0;      // of the input symbols, how many (the last) are in no string
 };
 
 // A leaf that requires a gradient, drawn uniformly from [low, high).

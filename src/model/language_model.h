@@ -6,8 +6,7 @@
 #pragma once
 #include <functional>
 
-#include "grammar/alphabet.h"
-#include "model/network.h"
+#include "model/sequence_model.h"
 
 namespace pushdown {
 
@@ -25,17 +24,11 @@ struct ReadingState {
 // architecture, the options of that network, end_symbol, dtype, device, seed.
 std::vector<OptionSpec> language_model_options(const std::string& architecture = "recurrent");
 
-class LanguageModel {
+class LanguageModel : public SequenceModel {
  public:
   LanguageModel(Alphabet alphabet, const Json& options);
 
-  const Alphabet& alphabet() const { return alphabet_; }
-  const Json& options() const { return options_; }  // all of them, defaults filled in
-  const Network& network() const { return *network_; }
-  // Shared tensors by name: those of the network (controller.*, stack.*), output.*.
-  const ParameterList& parameters() const { return parameters_; }
-  std::int64_t parameter_count() const;
-  bool end_symbol() const { return end_symbol_; }
+  std::string kind() const override { return "language_model"; }
 
   // words : B x n symbol ids (int64) -> logits : B x n x V, or B x (n+1) x (V+1) with end_symbol;
   // logits[:, t] predict symbol t. `noise` makes it a training pass, see Network::run.
@@ -59,16 +52,7 @@ class LanguageModel {
                                const std::function<void(const Tensor&)>& visit) const;
 
  private:
-  void check_words(const Tensor& words) const;
   void check_state(const ReadingState& state) const;
-
-  Alphabet alphabet_;
-  Json options_;
-  bool end_symbol_ = false;
-  NetworkPtr network_;
-  Tensor output_weight_;  // V x H
-  Tensor output_bias_;    // V
-  ParameterList parameters_;
 };
 
 }  // namespace pushdown

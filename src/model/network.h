@@ -1,9 +1,11 @@
 // The body of a language model: a network that reads a string symbol by symbol and has a hidden
 // vector before each symbol. Networks are made by name through the list in registry.cpp.
 //
-// Dimension letters: B batch, n length, c length of a piece, H hidden, V vocabulary.
+// Dimension letters: B batch, n length, c length of a piece, H hidden, V vocabulary, K passes of
+// iterative refinement.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,8 +25,35 @@ class NetworkState {
   virtual std::shared_ptr<const NetworkState> detached() const = 0;
   // The size of its tensors.
   virtual std::size_t bytes() const = 0;
+  // The tensors through which gradients flow from step to step, B x ... each, in a fixed order, and
+  // the same state with others in their places. std::invalid_argument where a state has none.
+  virtual std::vector<Tensor> tensors() const;
+  virtual std::shared_ptr<const NetworkState> with_tensors(const std::vector<Tensor>&) const;
 };
 using NetworkStatePtr = std::shared_ptr<const NetworkState>;
+
+// Iterative refinement (Mali et al. 2019, equation 9): every symbol is read K times in a row.
+struct Passes {
+  Tensor hiddens;  // the hidden vector after each pass: B x cK x H
+  Tensor weights;  // B x cK, 1 where a pass was made and 0 where it was left out; undefined: all 1
+  NetworkStatePtr state;  // where that leads; null after run_passes()
+};
+
+// Strings with their labels, for networks that differentiate the loss of a recognizer themselves:
+//   loss_b = sum over the passes (every_step) or the last pass alone of
+//            -y log s - (1 - y) log(1 - s),   s = logistic(W h + b), y the label.
+struct ValidityBatch {
+  Tensor words;             // B x n, the end symbol included where there is one
+  Tensor labels;            // B: 1 valid, 0 not
+  std::int64_t passes = 1;  // K
+  bool every_step = true;
+  double scale = 1;                   // of the gradient
+  Tensor output_weight, output_bias;  // W : 1 x H, b : 1
+};
+struct ValidityLosses {
+  std::vector<double> losses;  // B
+  std::vector<double> scores;  // B: W h + b after the last pass
+};
 
 class Network {
  public:
@@ -51,6 +80,24 @@ class Network {
   // again.
   virtual std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state,
                                                   Random* noise) const = 0;
+  // The hidden vectors of whole strings with K passes for each symbol, before the first one too:
+  // hiddens : B x (nK + 1) x H.
+  virtual Passes run_passes(const Tensor& words, std::int64_t passes, Random* noise) const;
+  // The hidden vectors after each pass of the next symbols, words : B x c; nothing is held back,
+  // the next state has read all of them.
+  virtual Passes advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,
+                         Random* noise) const;
+  // Adds `scale` times the gradient of the sum of the losses to the gradients of the parameters, of
+  // W and of b, by a learning algorithm (train/learning.h) that the network has a kernel for;
+  // nothing where it has none.
+  virtual std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,
+                                                      std::string_view algorithm,
+                                                      Random& random) const {
+    return std::nullopt;
+  }
+  // A network's own measure of validity, B x ... of hidden vectors B x ... x H: valid where it is
+  // above 1/2. Undefined where it has none.
+  virtual Tensor validity(const Tensor& hiddens) const { return {}; }
   // One line without the size of the alphabet: "lstm controller, nondeterministic stack".
   virtual std::string line() const = 0;
   // The controller and the stack, where there are such.
@@ -58,9 +105,11 @@ class Network {
 
   // Trainable tensors by name, shared, not copied.
   const ParameterList& parameters() const { return parameters_; }
+  // Tensors that belong to the network and are not trained, shared, not copied.
+  const ParameterList& buffers() const { return buffers_; }
 
  protected:
-  ParameterList parameters_;
+  ParameterList parameters_, buffers_;
 };
 using NetworkPtr = std::shared_ptr<const Network>;
 

@@ -85,6 +85,20 @@ class RecurrentNetwork : public Network {
     return {next->hidden, next};
   }
 
+  Passes advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,
+                 Random* noise) const override {
+    const auto& old = static_cast<const RecurrentState&>(*state);
+    if (old.symbol.defined() || words.size(1) == 0)
+      return Network::advance(words, passes, state, noise);
+    auto next = std::make_shared<RecurrentState>();
+    Passes result;
+    const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
+    std::tie(result.hiddens, next->rnn) = rnn_.read(one_hot(repeated), old.rnn, noise != nullptr);
+    next->hidden = result.hiddens.select(1, result.hiddens.size(1) - 1);
+    result.state = next;
+    return result;
+  }
+
  private:
   at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }
   // B x n -> B x n x V

@@ -1,0 +1,63 @@
+// What every model over an alphabet is made of: a network made by name (network.h), an output
+// layer, and their parameters.
+#pragma once
+#include <map>
+
+#include "grammar/alphabet.h"
+#include "model/network.h"
+
+namespace pushdown {
+
+class SequenceModel {
+ public:
+  virtual ~SequenceModel() = default;
+  SequenceModel(SequenceModel&&) = default;
+
+  virtual std::string kind() const = 0;  // "language_model", "recognizer"
+  const Alphabet& alphabet() const { return alphabet_; }
+  const Json& options() const { return options_; }  // all of them, defaults filled in
+  const Network& network() const { return *network_; }
+  // Shared tensors by name: those of the network (controller.*, stack.*), output.*.
+  const ParameterList& parameters() const { return parameters_; }
+  std::int64_t parameter_count() const;
+  bool end_symbol() const { return end_symbol_; }
+
+  // Entries of parameters that training leaves as they are: a bool tensor of the parameter's shape
+  // for each name. freeze() replaces the mask of one; std::invalid_argument on an unknown name or
+  // another shape.
+  const std::map<std::string, Tensor>& frozen() const { return frozen_; }
+  void freeze(const std::string& parameter, const Tensor& mask);
+  // Tensors that belong to the model and are not trained, to be saved with it: those of the network
+  // and the masks as frozen.*. set_buffer() takes one back.
+  ParameterList buffers() const;
+  void set_buffer(const std::string& name, const Tensor& value);
+
+ protected:
+  // Resolves the options: `architecture`, those of the network, `own`, dtype, device, seed.
+  // `where` opens the messages.
+  SequenceModel(Alphabet alphabet, const char* where, const std::vector<OptionSpec>& own,
+                const Json& options);
+  // Makes the network for the alphabet and `end_inputs` more symbols, then an output layer with
+  // `outputs` rows.
+  void build(std::int64_t end_inputs, std::int64_t outputs);
+  // words : B x n symbol ids (int64), each in the alphabet; else std::invalid_argument.
+  void check_words(const char* where, const Tensor& words) const;
+
+  Alphabet alphabet_;
+  const char* where_;
+  Json options_;
+  bool end_symbol_ = false;
+  NetworkPtr network_;
+  Tensor output_weight_;  // outputs x H
+  Tensor output_bias_;    // outputs
+  ParameterList parameters_;
+  std::map<std::string, Tensor> frozen_;
+};
+using SequenceModelPtr = std::shared_ptr<SequenceModel>;
+
+// The options of a model with this architecture: `own` between those of the network and dtype,
+// device, seed.
+std::vector<OptionSpec> sequence_model_options(const char* where, const std::string& architecture,
+                                               const std::vector<OptionSpec>& own);
+
+}  // namespace pushdown

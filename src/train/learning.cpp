@@ -1,0 +1,75 @@
+#include "train/learning.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kWhere = "learning";
+
+std::vector<double> numbers(const Tensor& values) {
+  const Tensor copy = values.detach().to(at::kCPU, at::kDouble).contiguous();
+  return {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()};
+}
+
+class Backpropagation : public LearningAlgorithm {
+ public:
+  ValidityLosses gradient(const Recognizer& model, const Objective& objective,
+                          const StringBatch& batch, Random& random) const override {
+    if (auto inside = differentiate_inside(model, objective, batch, "bptt", random)) return *inside;
+    const at::AutoGradMode with_gradient(true);
+    const Recognition said = model.run(batch.words, &random);
+    const auto made = said.scores.size(1) - 1;  // P
+    const auto skip = made > 0 ? 1 : 0;         // the score before anything was read
+    ObjectiveBatch read{said.scores.narrow(1, skip, said.scores.size(1) - skip),
+                        said.hiddens.narrow(1, skip, said.scores.size(1) - skip), said.weights,
+                        batch.labels.to(said.scores.options())};
+    read.viable = batch.viable;
+    read.passes = model.passes();
+    const Tensor losses = objective.losses(read);
+    losses.mean().backward();
+    return {numbers(losses), numbers(said.scores.select(1, made))};
+  }
+};
+
+}  // namespace
+
+const std::vector<LearningKind>& learning_kinds() {
+  static const std::vector<LearningKind> kinds{
+      {"bptt",
+       "Backpropagation through time: the exact gradient.",
+       {},
+       [](const Json&) -> LearningPtr { return std::make_unique<Backpropagation>(); }}};
+  return kinds;
+}
+
+Json resolve_learning(const Json& options) {
+  const Json given = options.is_string() ? Json{{"kind", options}} : options;
+  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
+  Json full{{"kind", row.name}};
+  full.update(resolved);
+  return full;
+}
+
+LearningPtr make_learning(const Json& options) {
+  const Json given = options.is_string() ? Json{{"kind", options}} : options;
+  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
+  return row.make(resolved);
+}
+
+std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
+                                                   const Objective& objective,
+                                                   const StringBatch& batch,
+                                                   std::string_view algorithm, Random& random) {
+  const auto every_pass = objective.cross_entropy_of_every_pass();
+  if (!every_pass || !model.affine()) return std::nullopt;
+  ValidityBatch inside;
+  inside.words = model.input(batch.words);
+  inside.labels = batch.labels;
+  inside.passes = model.passes();
+  inside.every_step = *every_pass;
+  inside.scale = 1.0 / static_cast<double>(batch.words.size(0));
+  inside.output_weight = model.output_weight();
+  inside.output_bias = model.output_bias();
+  return model.network().differentiate(inside, algorithm, random);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,39 @@
+// How the gradient of a recognizer's loss is found. Learning algorithms are made by name through
+// the list in learning.cpp.
+//   bptt  backpropagation through time: the exact gradient, by going back over the whole string
+#pragma once
+#include "model/recognizer.h"
+#include "train/objective.h"
+
+namespace pushdown {
+
+struct StringBatch {
+  Tensor words;   // B x n, symbols of the alphabet
+  Tensor labels;  // B (float64): 1 valid, 0 not
+  Tensor viable;  // see ObjectiveBatch
+};
+
+class LearningAlgorithm {
+ public:
+  virtual ~LearningAlgorithm() = default;
+  // Adds the gradient of the mean loss of the batch, or an estimate of it, to the gradients of the
+  // model's parameters. `random` makes it a training pass and gives what is random in it.
+  virtual ValidityLosses gradient(const Recognizer& model, const Objective& objective,
+                                  const StringBatch& batch, Random& random) const = 0;
+};
+using LearningPtr = std::unique_ptr<const LearningAlgorithm>;
+using LearningKind = RegistryRow<LearningPtr (*)(const Json& options)>;
+
+const std::vector<LearningKind>& learning_kinds();
+
+// {kind = 'tbptt', window = 50} with all defaults; a text is the kind alone.
+Json resolve_learning(const Json& options);
+LearningPtr make_learning(const Json& options);
+
+// The gradient by the network's own kernel of this name, where it has one for the objective.
+std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
+                                                   const Objective& objective,
+                                                   const StringBatch& batch,
+                                                   std::string_view algorithm, Random& random);
+
+}  // namespace pushdown

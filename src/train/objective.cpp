@@ -1,0 +1,60 @@
+#include "train/objective.h"
+
+namespace pushdown {
+namespace {
+
+class ValidityCrossEntropy : public Objective {
+ public:
+  explicit ValidityCrossEntropy(bool every_pass) : every_pass_(every_pass) {}
+
+  Tensor losses(const ObjectiveBatch& batch) const override {
+    Tensor scores = batch.scores, weights = batch.weights;
+    if (!every_pass_) {
+      if (!batch.ends) return at::zeros_like(batch.labels);
+      // The last pass may be one that was left out: its score is then that of the one before.
+      scores = scores.narrow(1, scores.size(1) - 1, 1);
+      weights = Tensor();
+    }
+    // -y log s - (1 - y) log(1 - s) = log(1 + exp(x)) - x y without overflow, s = logistic(x)
+    Tensor losses = at::softplus(scores) - scores * batch.labels.unsqueeze(1);
+    if (weights.defined()) losses = losses * weights;
+    return losses.sum(1);
+  }
+  std::optional<bool> cross_entropy_of_every_pass() const override { return every_pass_; }
+
+ private:
+  bool every_pass_;
+};
+
+constexpr const char* kWhere = "objective";
+
+}  // namespace
+
+const std::vector<ObjectiveKind>& objective_kinds() {
+  static const std::vector<ObjectiveKind> kinds{
+      {"stepwise",
+       "Cross-entropy of the label after every symbol (Mali et al. 2019, equation 7).",
+       {},
+       [](const Json&) -> ObjectivePtr { return std::make_unique<ValidityCrossEntropy>(true); }},
+      {"final",
+       "Cross-entropy of the label at the end of the string.",
+       {},
+       [](const Json&) -> ObjectivePtr { return std::make_unique<ValidityCrossEntropy>(false); }}};
+  return kinds;
+}
+
+Json resolve_objective(const Json& options) {
+  const Json given = options.is_string() ? Json{{"kind", options}} : options;
+  const auto [row, resolved] = resolve_kind(kWhere, objective_kinds(), given);
+  Json full{{"kind", row.name}};
+  full.update(resolved);
+  return full;
+}
+
+ObjectivePtr make_objective(const Json& options) {
+  const Json given = options.is_string() ? Json{{"kind", options}} : options;
+  const auto [row, resolved] = resolve_kind(kWhere, objective_kinds(), given);
+  return row.make(resolved);
+}
+
+}  // namespace pushdown

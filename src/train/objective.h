@@ -1,0 +1,48 @@
+// What a recognizer is trained to make small, for each string of a batch. Objectives are made by
+// name through the list in objective.cpp.
+//   stepwise  sum over all passes of -y log s - (1 - y) log(1 - s), s = logistic(score): the label
+//             y is the target after every symbol (Mali et al. 2019, equations 7 and 9)
+//   final     the same for the last pass of the string alone
+//
+// Dimension letters: B batch, P passes (symbols times K), H hidden.
+#pragma once
+#include <memory>
+#include <optional>
+
+#include "base/registry.h"
+#include "base/torch.h"
+
+namespace pushdown {
+
+// Strings or pieces of strings. Where a string has nothing to read there is one column: the score
+// before anything was read.
+struct ObjectiveBatch {
+  Tensor scores;     // B x P
+  Tensor hiddens;    // B x P x H
+  Tensor weights;    // B x P, 0 for passes that were left out; undefined: all 1
+  Tensor labels;     // B, of the scores' type: 1 valid, 0 not
+  bool ends = true;  // whether the last pass is the strings' last
+  Tensor viable;     // B (int64), where known: after how many symbols no string of the language
+                     // can follow any more, or more than there are; undefined where not known
+  std::int64_t first = 0;   // how many symbols of the strings were read before this piece
+  std::int64_t passes = 1;  // K
+};
+
+class Objective {
+ public:
+  virtual ~Objective() = default;
+  virtual Tensor losses(const ObjectiveBatch& batch) const = 0;  // B
+  // Whether it is the cross-entropy of every pass (true) or of the last one (false), so that a
+  // network's own kernel can take it (Network::differentiate); nothing for any other objective.
+  virtual std::optional<bool> cross_entropy_of_every_pass() const { return std::nullopt; }
+};
+using ObjectivePtr = std::unique_ptr<const Objective>;
+using ObjectiveKind = RegistryRow<ObjectivePtr (*)(const Json& options)>;
+
+const std::vector<ObjectiveKind>& objective_kinds();
+
+// {kind = 'stepwise'} with all defaults; a text is the kind alone.
+Json resolve_objective(const Json& options);
+ObjectivePtr make_objective(const Json& options);
+
+}  // namespace pushdown

@@ -205,7 +205,7 @@ struct Influence {
   Outcome<F>* next_outcome() { return &outcomes[1]; }
 
   void see(const Pass<F>& pass) {
-    const Index j = machine.j, rows = machine.rows, count = machine.pass_rows(pass.number);
+    const Index j = machine.j, count = machine.pass_rows(pass.number);
     ranges.use(machine, pass.symbol, [&](Range range) {
       for (F* matrix : states)
         for (Index i = 0; i < j; ++i) clear(matrix + i * size + range.begin, range.size);
@@ -239,7 +239,6 @@ struct Influence {
         add_rows(validity.loss.gradient + ranges.list[n].begin,
                  latest + i * size + ranges.list[n].begin, error * validity.loss.output[i],
                  ranges.list[n].size);
-    (void)rows;
   }
 
   void end_symbol(Index) {

@@ -1,12 +1,14 @@
 // The list of networks that a language model can be made of.
 #include "model/network.h"
 #include "model/recurrent_network.h"
+#include "model/state_pushdown.h"
 #include "model/transformer.h"
 
 namespace pushdown {
 
 const std::vector<NetworkKind>& network_kinds() {
-  static const std::vector<NetworkKind> kinds{recurrent_network(), transformer_network()};
+  static const std::vector<NetworkKind> kinds{recurrent_network(), transformer_network(),
+                                              state_pushdown_network()};
   return kinds;
 }
 

@@ -27,9 +27,11 @@
 //   r' = p pushed + (1 - p) q popped + (1 - p)(1 - q) kept,  p = max(a_l, 0), q = max(-a_k, 0),
 // where pushed, popped and kept are the readings of the three outcomes and p, q are 0 or 1.
 //
-// This file's network is the definition in tensor operations; kernel/state_pushdown.h computes the
+// state_pushdown.cpp is the definition in tensor operations; kernel/state_pushdown.h computes the
 // same without them where no gradient is asked for, and in differentiate().
 #pragma once
+#include "base/buffer_pool.h"
+#include "kernel/state_pushdown.h"
 #include "model/network.h"
 
 namespace pushdown {
@@ -118,9 +120,26 @@ class StatePushdown : public Network {
   }
 
  private:
-  struct Weights;
+  // In use: full precision or discrete.
+  struct Weights {
+    Tensor state, action;
+  };
   Weights weights(bool discrete) const;
-  bool is_discrete(Random* noise) const;
+  // Whether a pass has the discrete weights: an evaluation, or every one.
+  bool is_discrete(const Random* noise) const;
+  Passes advance_stepwise(const Tensor& words, std::int64_t passes, const StatePushdownState& state,
+                          const Weights& weights) const;
+  // By the kernel (state_pushdown_fast.cpp).
+  bool has_kernel() const;
+  StatePushdownShape shape(std::int64_t passes) const;
+  template <class F>
+  Passes advance_inside(const Tensor& words, std::int64_t passes, const StatePushdownState& state,
+                        const Weights& weights) const;
+  template <class F>
+  ValidityLosses differentiate_inside(const ValidityBatch& batch, StatePushdownTask task,
+                                      Random& random) const;
+  template <class F>
+  StatePushdownParameters<F> pack(const Weights& weights, std::int64_t passes, F* packed) const;
 
   Order order_;
   Reading reading_kind_;
@@ -132,6 +151,7 @@ class StatePushdown : public Network {
   at::TensorOptions options_;
   Tensor state_weight_, state_bias_, action_weight_, action_bias_;
   Tensor hints_, weight_scale_;  // buffers
+  BufferPoolPtr pool_ = std::make_shared<BufferPool>();
 };
 
 // architecture 'nspda': order, states, reading, alpha_1, alpha_2, alpha_3, action_thresholds,

@@ -1,0 +1,417 @@
+#include "model/state_pushdown.h"
+
+#include "base/check.h"
+#include "stack/stack.h"
+
+namespace pushdown {
+namespace {
+
+constexpr auto kWhere = "model.nspda";
+
+// Forward `quantised`, backward `smooth`.
+Tensor straight_through(const Tensor& quantised, const Tensor& smooth) {
+  return smooth.requires_grad() ? quantised + (smooth - smooth.detach()) : quantised;
+}
+
+// Two increasing numbers.
+std::pair<double, double> interval(const Json& options, const char* name) {
+  const Json& list = options[name];
+  const bool fits = list.size() == 2 && list[0].is_number() && list[1].is_number();
+  check(fits && list[0].get<double>() <= list[1].get<double>(), kWhere,
+        "option '{}' must be two numbers, the lower one first, got {}", name, list.dump());
+  return {list[0], list[1]};
+}
+
+// u with 2 logistic(u) - 1 = level
+double pre_activation(double level) { return 2 * std::atanh(level); }
+
+constexpr const char* kIntervals[] = {"alpha_1", "alpha_2", "alpha_3"};
+
+// The reading values are part of the options, so that they are in every record of a model.
+Json complete(Json options) {
+  for (const char* name : kIntervals) interval(options, name);
+  const auto [low, high] = interval(options, "action_thresholds");
+  check(low > -1 && low <= 0 && high >= 0 && high < 1, kWhere,
+        "option 'action_thresholds' must be one number in (-1, 0] and one in [0, 1), got {}",
+        options["action_thresholds"].dump());
+  Json& values = options["reading_values"];
+  if (values.empty()) {
+    Random random(options["seed"].get<std::uint64_t>(), "reading values");
+    for (const char* name : kIntervals) {
+      const auto [least, greatest] = interval(options, name);
+      values.push_back(random.uniform(least, greatest));
+    }
+  }
+  const bool fits = values.size() == 3 && std::all_of(values.begin(), values.end(),
+                                                      [](auto& v) { return v.is_number(); });
+  check(fits, kWhere, "option 'reading_values' must be three numbers, got {}", values.dump());
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [least, greatest] = interval(options, kIntervals[i]);
+    const double value = values[i];
+    check(value >= least && value <= greatest, kWhere,
+          "number {} of option 'reading_values' must lie in {}, {} to {}, got {}", i + 1,
+          kIntervals[i], least, greatest, value);
+  }
+  return options;
+}
+
+ReadingValues reading_values(const Json& options, std::size_t end) {
+  const auto value = [&](std::size_t i) { return options[kIntervals[i]][end].get<double>(); };
+  return {value(0), value(1), value(2)};
+}
+
+}  // namespace
+
+NetworkStatePtr StatePushdownState::detached() const {
+  auto copy = std::make_shared<StatePushdownState>(*this);
+  copy->neurons = neurons.detach();
+  copy->reading = reading.detach();
+  return copy;
+}
+
+std::size_t StatePushdownState::bytes() const {
+  std::size_t total = tensor_bytes(neurons) + tensor_bytes(reading) + tensor_bytes(symbol);
+  for (const auto& stack : *stacks) total += stack.size() * sizeof(std::int64_t);
+  return total;
+}
+
+std::vector<Tensor> StatePushdownState::tensors() const {
+  check(!symbol.defined(), kWhere, "a symbol is still to be read");
+  return {neurons, reading};
+}
+
+NetworkStatePtr StatePushdownState::with_tensors(const std::vector<Tensor>& tensors) const {
+  check(tensors.size() == 2 && tensors[0].sizes() == neurons.sizes() &&
+            tensors[1].sizes() == reading.sizes(),
+        kWhere, "a state is two tensors, {} and {}", shape_text(neurons), shape_text(reading));
+  auto copy = std::make_shared<StatePushdownState>(*this);
+  copy->neurons = tensors[0];
+  copy->reading = tensors[1];
+  return copy;
+}
+
+StatePushdown::StatePushdown(const Json& options, const ModuleContext& context)
+    : order_(options["order"] == "third" ? Order::third : Order::second),
+      reading_kind_(options["reading"] == "top" ? Reading::top : Reading::action),
+      discrete_(options["discrete"] == "evaluation" ? Discrete::evaluation
+                : options["discrete"] == "never"    ? Discrete::never
+                                                    : Discrete::always),
+      carry_first_(options["carry"] == "first"),
+      states_(options["states"]),
+      symbols_(context.input - context.end_symbols),
+      inputs_(context.input),
+      least_(reading_values(options, 0)),
+      greatest_(reading_values(options, 1)),
+      push_threshold_(pre_activation(options["action_thresholds"][1])),
+      pop_threshold_(pre_activation(options["action_thresholds"][0])),
+      options_(context.tensor_options) {
+  const Json& values = options["reading_values"];
+  values_ = {values[0], values[1], values[2]};
+  const double range = options["range"];
+  const auto weight = [&](std::int64_t rows) {
+    if (order_ == Order::third)
+      return uniform_parameter({rows, states_, readings(), inputs_}, -range, range, context);
+    return uniform_parameter({rows, states_, readings() + inputs_}, -range, range, context);
+  };
+  state_weight_ = weight(states_);
+  state_bias_ = zero_parameter({states_}, context);
+  action_weight_ = weight(symbols_);
+  action_bias_ = zero_parameter({symbols_}, context);
+  parameters_ = {{"state.weight", state_weight_},
+                 {"state.bias", state_bias_},
+                 {"action.weight", action_weight_},
+                 {"action.bias", action_bias_}};
+  hints_ = at::zeros({states_, readings(), inputs_}, at::kBool);
+  weight_scale_ = at::full({1}, options["weight_scale"].get<double>(), at::kDouble);
+  buffers_ = {{"hints", hints_}, {"weight_scale", weight_scale_}};
+}
+
+std::string StatePushdown::line() const {
+  return fmt::format("{}-order neural state pushdown automaton",
+                     order_ == Order::third ? "third" : "second");
+}
+
+void StatePushdown::set_hints(const Tensor& mask) const {
+  check(mask.sizes() == hints_.sizes() && mask.scalar_type() == at::kBool, kWhere,
+        "the mask of hints must be {} of bool, got {} of {}", shape_text(hints_), shape_text(mask),
+        dtype_name(mask.scalar_type()));
+  hints_.copy_(mask);
+}
+
+void StatePushdown::set_weight_scale(double scale) const {
+  check(scale > 0, kWhere, "the scale of discrete weights must be above 0, got {}", scale);
+  weight_scale_.fill_(scale);
+}
+
+bool StatePushdown::is_discrete(const Random* noise) const {
+  if (discrete_ == Discrete::evaluation) return noise == nullptr && !at::GradMode::is_enabled();
+  return discrete_ == Discrete::always;
+}
+
+StatePushdown::Weights StatePushdown::weights(bool discrete) const {
+  if (!discrete) return {state_weight_, action_weight_};
+  const double scale = weight_scale();
+  const auto rounded = [&](const Tensor& weight, bool negative) {
+    const Tensor full = weight.detach();
+    Tensor levels = (full > scale / 2).to(full.scalar_type());
+    if (negative) levels = levels - (full < -scale / 2).to(full.scalar_type());
+    return at::GradMode::is_enabled() ? straight_through(levels * scale, weight) : levels * scale;
+  };
+  return {rounded(state_weight_, false), rounded(action_weight_, true)};
+}
+
+std::vector<double> StatePushdown::reading(std::int64_t top, std::int64_t popped,
+                                           const ReadingValues& values) const {
+  std::vector<double> seen(static_cast<std::size_t>(readings()), values.other);
+  if (popped >= 0) seen.at(static_cast<std::size_t>(popped)) = values.popped;
+  seen.at(static_cast<std::size_t>(top)) = values.top;
+  return seen;
+}
+
+StatePushdown::PreActivations StatePushdown::pre_activations(const std::vector<double>& state,
+                                                             const std::vector<double>& reading,
+                                                             std::int64_t symbol,
+                                                             bool discrete) const {
+  check(std::ssize(state) == states_ && std::ssize(reading) == readings() && symbol >= 0 &&
+            symbol < inputs_,
+        kWhere, "expected {} state neurons, {} read neurons and a symbol below {}, got {}, {}, {}",
+        states_, readings(), inputs_, state.size(), reading.size(), symbol);
+  at::NoGradGuard guard;
+  const Weights used = weights(discrete);
+  const auto sums = [&](const Tensor& weight, const Tensor& bias) {
+    const Tensor w = weight.detach().to(at::kCPU, at::kDouble).contiguous();
+    const Tensor b = bias.detach().to(at::kCPU, at::kDouble).contiguous();
+    std::vector<double> out(b.data_ptr<double>(), b.data_ptr<double>() + b.numel());
+    const auto r = readings();
+    for (std::int64_t i = 0; i < std::ssize(out); ++i)
+      for (std::int64_t j = 0; j < states_; ++j) {
+        if (state[j] == 0) continue;
+        double sum = 0;
+        if (order_ == Order::third) {
+          const double* cell = w.data_ptr<double>() + (i * states_ + j) * r * inputs_ + symbol;
+          for (std::int64_t k = 0; k < r; ++k) sum += cell[k * inputs_] * reading[k];
+        } else {
+          const double* row = w.data_ptr<double>() + (i * states_ + j) * (r + inputs_);
+          for (std::int64_t k = 0; k < r; ++k) sum += row[k] * reading[k];
+          sum += row[r + symbol];
+        }
+        out[i] += state[j] * sum;
+      }
+    return out;
+  };
+  return {sums(used.state, state_bias_), sums(used.action, action_bias_)};
+}
+
+NetworkStatePtr StatePushdown::initial(std::int64_t batch, std::int64_t length) const {
+  auto state = std::make_shared<StatePushdownState>();
+  state->neurons = at::zeros({batch, states_}, options_);
+  state->neurons.select(1, 0).fill_(1);
+  state->reading =
+      at::tensor(reading(symbols_), at::kDouble).to(options_).expand({batch, readings()}).clone();
+  state->stacks = std::make_shared<StatePushdownState::Stacks>(batch);
+  return state;
+}
+
+Passes StatePushdown::advance_stepwise(const Tensor& words, std::int64_t passes,
+                                       const StatePushdownState& state,
+                                       const Weights& weights) const {
+  const auto batch = words.size(0), length = words.size(1);
+  const Tensor ids = words.cpu().contiguous();
+  const auto* symbols = ids.data_ptr<std::int64_t>();
+  auto stacks = std::make_shared<StatePushdownState::Stacks>(*state.stacks);
+  Tensor z = state.neurons, r = state.reading;
+  std::vector<Tensor> hiddens, made;
+  // B x rows: sum over j, k of W z r for the symbols of one time.
+  const auto sums = [&](const Tensor& weight, const Tensor& bias, const Tensor& now) {
+    if (order_ == Order::third)
+      return bias + at::einsum("ijkb,bj,bk->bi", {weight.index_select(3, now), z, r});
+    const Tensor x = at::one_hot(now, inputs_).to(r.scalar_type());
+    return bias + at::einsum("ijc,bj,bc->bi", {weight, z, at::cat({r, x}, 1)});
+  };
+  const auto quantised = [&](const Tensor& v) {
+    return straight_through(v.gt(0).to(v.scalar_type()), v.sigmoid());
+  };
+  // One constant number for each string.
+  const auto column = [&](auto value) {
+    Tensor values = at::empty({batch, 1}, at::kDouble);
+    for (std::int64_t b = 0; b < batch; ++b) values.data_ptr<double>()[b] = value(b);
+    return values.to(options_);
+  };
+  const auto rows = [&](auto row) {
+    std::vector<Tensor> all;
+    for (std::int64_t b = 0; b < batch; ++b) all.push_back(at::tensor(row(b), at::kDouble));
+    return at::stack(all).to(options_);
+  };
+
+  for (std::int64_t t = 0; t < length; ++t) {
+    const auto symbol = [&](std::int64_t b) { return symbols[b * length + t]; };
+    const auto top = [&](std::int64_t b, std::size_t below = 0) {
+      const auto& stack = (*stacks)[b];
+      return stack.size() > below ? stack[stack.size() - 1 - below] : symbols_;
+    };
+    const auto is_string_symbol = [&](std::int64_t b) { return symbol(b) < symbols_ ? 1.0 : 0.0; };
+    const auto is_filled = [&](std::int64_t b) { return top(b) < symbols_ ? 1.0 : 0.0; };
+    const Tensor now = ids.select(1, t).to(options_.device());
+
+    // Whether the later passes are made.
+    Tensor repeats;
+    if (passes > 1) {
+      const Tensor neurons = z.detach().to(at::kCPU, at::kDouble).contiguous();
+      const bool* hints = hints_.data_ptr<bool>();
+      repeats = column([&](std::int64_t b) {
+        const auto* row = neurons.data_ptr<double>() + b * states_;
+        const auto* active = std::find_if(row, row + states_, [](double x) { return x != 0; });
+        const auto count = states_ - std::count(row, row + states_, 0.0);
+        return count == 1 && hints[((active - row) * readings() + top(b)) * inputs_ + symbol(b)]
+                   ? 0.0
+                   : 1.0;
+      });
+    }
+
+    // Pass 1: state, actions, stack, reading.
+    const Tensor u = sums(weights.action, action_bias_, now);
+    const Tensor next = quantised(sums(weights.state, state_bias_, now));
+    const Tensor levels =
+        u.gt(push_threshold_).to(u.scalar_type()) - u.lt(pop_threshold_).to(u.scalar_type());
+    const Tensor a = straight_through(levels, 2 * u.sigmoid() - 1);  // B x V
+    const auto action_of = [&](auto neuron) {
+      // Where there is no such neuron its value is taken off again below.
+      const Tensor index = column([&](std::int64_t b) {
+                             return static_cast<double>(std::min(neuron(b), symbols_ - 1));
+                           }).to(at::kLong);
+      return a.gather(1, index);
+    };
+    const Tensor p = action_of(symbol).clamp_min(0) * column(is_string_symbol);
+    const Tensor q = (-action_of(top)).clamp_min(0) * column(is_filled);
+    if (reading_kind_ == Reading::top) {
+      const Tensor pushed =
+          rows([&](auto b) { return reading(std::min(symbol(b), symbols_), -1); });
+      const Tensor popped =
+          rows([&](auto b) { return reading(top(b, 1), top(b) < symbols_ ? top(b) : -1); });
+      const Tensor kept = rows([&](auto b) { return reading(top(b)); });
+      r = p * pushed + (1 - p) * q * popped + (1 - p) * (1 - q) * kept;
+    }
+    const Tensor push = p.detach().to(at::kCPU, at::kDouble).contiguous();
+    const Tensor pop = q.detach().to(at::kCPU, at::kDouble).contiguous();
+    for (std::int64_t b = 0; b < batch; ++b) {
+      if (push.data_ptr<double>()[b] == 1)
+        (*stacks)[b].push_back(symbol(b));
+      else if (pop.data_ptr<double>()[b] == 1)
+        (*stacks)[b].pop_back();
+    }
+    if (reading_kind_ == Reading::action) {
+      const Tensor empty =
+          column([&](std::int64_t b) { return top(b) < symbols_ ? values_.other : values_.top; });
+      r = at::cat({values_.other + a.clamp_min(0) * (values_.top - values_.other) +
+                       (-a).clamp_min(0) * (values_.popped - values_.other),
+                   empty},
+                  1);
+    }
+    z = next;
+    hiddens.push_back(z);
+    if (passes > 1) made.push_back(at::ones_like(repeats));
+
+    for (std::int64_t k = 1; k < passes; ++k) {
+      z = at::where(repeats > 0, quantised(sums(weights.state, state_bias_, now)), z);
+      hiddens.push_back(z);
+      made.push_back(repeats);
+    }
+    if (carry_first_) z = next;
+  }
+
+  auto end = std::make_shared<StatePushdownState>();
+  end->neurons = z;
+  end->reading = r;
+  end->stacks = stacks;
+  Passes result;
+  result.hiddens =
+      hiddens.empty() ? at::empty({batch, 0, states_}, options_) : at::stack(hiddens, 1);
+  if (!made.empty()) result.weights = at::cat(made, 1);
+  result.state = end;
+  return result;
+}
+
+Passes StatePushdown::advance(const Tensor& words, std::int64_t passes,
+                              const NetworkStatePtr& state, Random* noise) const {
+  // A symbol that was given and not yet read comes first.
+  auto from = std::static_pointer_cast<const StatePushdownState>(state);
+  if (from->symbol.defined())
+    from = std::static_pointer_cast<const StatePushdownState>(peek(state, noise).second);
+  const Weights used = weights(is_discrete(noise));
+  const bool needs_gradient = at::GradMode::is_enabled() &&
+                              (state_weight_.requires_grad() || state_bias_.requires_grad() ||
+                               action_weight_.requires_grad() || action_bias_.requires_grad() ||
+                               from->neurons.requires_grad() || from->reading.requires_grad());
+  if (needs_gradient || !has_kernel()) return advance_stepwise(words, passes, *from, used);
+  return options_.dtype() == at::kFloat ? advance_inside<float>(words, passes, *from, used)
+                                        : advance_inside<double>(words, passes, *from, used);
+}
+
+Passes StatePushdown::run_passes(const Tensor& words, std::int64_t passes, Random* noise) const {
+  const auto begin = initial(words.size(0), words.size(1));
+  Passes made = advance(words, passes, begin, noise);
+  const auto& first = static_cast<const StatePushdownState&>(*begin).neurons;
+  made.hiddens = at::cat({first.unsqueeze(1), made.hiddens}, 1);
+  made.state = nullptr;
+  return made;
+}
+
+Tensor StatePushdown::run(const Tensor& words, Random* noise) const {
+  return run_passes(words, 1, noise).hiddens;
+}
+
+std::pair<Tensor, NetworkStatePtr> StatePushdown::peek(const NetworkStatePtr& state,
+                                                       Random* noise) const {
+  const auto& old = static_cast<const StatePushdownState&>(*state);
+  if (!old.symbol.defined()) return {old.neurons, state};
+  auto from = std::make_shared<StatePushdownState>(old);
+  from->symbol = Tensor();
+  const Passes made = advance(old.symbol, 1, from, noise);
+  return {made.hiddens.select(1, 0), made.state};
+}
+
+std::pair<Tensor, NetworkStatePtr> StatePushdown::read(const Tensor& words,
+                                                       const NetworkStatePtr& state,
+                                                       Random* noise) const {
+  const auto length = words.size(1);
+  if (length == 0) return {at::empty({words.size(0), 0, states_}, options_), state};
+  const auto [before, read_up] = peek(state, noise);
+  const Passes made = advance(words.narrow(1, 0, length - 1), 1, read_up, noise);
+  auto next =
+      std::make_shared<StatePushdownState>(static_cast<const StatePushdownState&>(*made.state));
+  next->symbol = words.narrow(1, length - 1, 1).clone();
+  return {at::cat({before.unsqueeze(1), made.hiddens}, 1), next};
+}
+
+NetworkKind state_pushdown_network() {
+  NetworkKind kind;
+  kind.name = "nspda";
+  kind.doc = "The neural state pushdown automaton: quantised neurons around a digital stack.";
+  kind.options = {
+      text_option("order", "third", "what a weight connects: state, read and input neurons",
+                  {"third", "second"}),
+      integer_option("states", 6, "state neurons", 1),
+      text_option("reading", "top", "what the read neurons show: the stack, or the action neurons",
+                  {"top", "action"}),
+      list_option("alpha_1", {0.0001, 0.008}, "interval of the reading of other symbols"),
+      list_option("alpha_2", {0.901, 0.992}, "interval of the reading of the top"),
+      list_option("alpha_3", {0.025, 0.110}, "interval of the reading of a symbol just popped"),
+      list_option("reading_values", Json::array(), "the three readings; none: drawn by the seed"),
+      list_option("action_thresholds", {-0.09, 0.13}, "an action below pops, above pushes"),
+      text_option("discrete", "evaluation",
+                  "where weights are rounded to multiples of weight_scale",
+                  {"evaluation", "never", "always"}),
+      number_option("weight_scale", 1.0, "size of a discrete weight"),
+      text_option("carry", "last", "which pass of a symbol the next symbol goes on from",
+                  {"last", "first"}),
+      number_option("range", 1.0, "initial weights are uniform in +-range", 0)};
+  for (auto& spec : kind.options)
+    if (spec.name == "weight_scale") spec.between(std::numeric_limits<double>::min(), 1e6);
+  kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
+    return std::make_shared<StatePushdown>(options, context);
+  };
+  kind.complete = complete;
+  return kind;
+}
+
+}  // namespace pushdown

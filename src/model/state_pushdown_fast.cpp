@@ -1,0 +1,192 @@
+// The neural state pushdown automaton by its kernel.
+#include "base/check.h"
+#include "base/parallel.h"
+#include "model/state_pushdown.h"
+
+namespace pushdown {
+namespace {
+
+// B x n symbol ids on the processor, all of them below `inputs`: memory is addressed by them.
+Tensor checked_ids(const Tensor& words, std::int64_t inputs) {
+  const Tensor ids = words.cpu().contiguous();
+  const auto* first = ids.data_ptr<std::int64_t>();
+  check(std::all_of(first, first + ids.numel(),
+                    [&](std::int64_t id) { return id >= 0 && id < inputs; }),
+        "model.nspda", "symbol ids must be 0 to {}", inputs - 1);
+  return ids;
+}
+
+// The gradient of a tensor as contiguous memory to add to.
+template <class F>
+F* gradient_of(const Tensor& tensor) {
+  Tensor& gradient = tensor.mutable_grad();
+  if (!gradient.defined())
+    gradient = at::zeros(tensor.sizes(), tensor.options().requires_grad(false));
+  else if (!gradient.is_contiguous())
+    gradient = gradient.contiguous();
+  return gradient.data_ptr<F>();
+}
+
+}  // namespace
+
+bool StatePushdown::has_kernel() const {
+  return options_.device().is_cpu() &&
+         (options_.dtype() == at::kFloat || options_.dtype() == at::kDouble);
+}
+
+StatePushdownShape StatePushdown::shape(std::int64_t passes) const {
+  return {order_ == Order::third,
+          reading_kind_ == Reading::action,
+          carry_first_,
+          states_,
+          symbols_,
+          inputs_,
+          passes};
+}
+
+template <class F>
+StatePushdownParameters<F> StatePushdown::pack(const Weights& weights, std::int64_t passes,
+                                               F* packed) const {
+  const Tensor state = weights.state.contiguous(), action = weights.action.contiguous();
+  const Tensor state_bias = state_bias_.contiguous(), action_bias = action_bias_.contiguous();
+  pack_state_pushdown<F>(shape(passes),
+                         {state.data_ptr<F>(), state_bias.data_ptr<F>(), action.data_ptr<F>(),
+                          action_bias.data_ptr<F>()},
+                         packed);
+  const bool* hints = hints_.data_ptr<bool>();
+  const bool any = std::find(hints, hints + hints_.numel(), true) != hints + hints_.numel();
+  return {packed,
+          static_cast<F>(values_.other),
+          static_cast<F>(values_.top),
+          static_cast<F>(values_.popped),
+          static_cast<F>(push_threshold_),
+          static_cast<F>(pop_threshold_),
+          any ? hints : nullptr};
+}
+
+template <class F>
+Passes StatePushdown::advance_inside(const Tensor& words, std::int64_t passes,
+                                     const StatePushdownState& state,
+                                     const Weights& weights) const {
+  at::NoGradGuard guard;
+  const auto batch = words.size(0), length = words.size(1), made = length * passes;
+  const Tensor ids = checked_ids(words, inputs_);
+  const auto sizes = shape(passes);
+  const Buffer memory(pool_, state_pushdown_weight_size(sizes) * sizeof(F));
+  const auto parameters = pack(weights, passes, memory.as<F>());
+  const auto kernel = state_pushdown_kernel<F>(current_isa(), sizes, StatePushdownTask::forward);
+  const auto scratch_size = state_pushdown_scratch<F>(sizes, StatePushdownTask::forward, length);
+
+  auto end = std::make_shared<StatePushdownState>();
+  end->neurons = state.neurons.contiguous().clone();
+  end->reading = state.reading.contiguous().clone();
+  auto stacks = std::make_shared<StatePushdownState::Stacks>(*state.stacks);
+  Passes result;
+  result.hiddens = at::empty({batch, made, states_}, options_);
+  if (passes > 1) result.weights = at::empty({batch, made}, options_);
+  F* const neurons = end->neurons.data_ptr<F>();
+  F* const reading = end->reading.data_ptr<F>();
+  F* const hiddens = result.hiddens.data_ptr<F>();
+  F* const pass_weights = passes > 1 ? result.weights.data_ptr<F>() : nullptr;
+  const auto* symbols = ids.data_ptr<std::int64_t>();
+  parallel_for(batch, [&](std::int64_t b) {
+    const Buffer scratch(pool_, static_cast<std::size_t>(scratch_size));
+    auto& stack = (*stacks)[static_cast<std::size_t>(b)];
+    const auto depth = std::ssize(stack);
+    stack.resize(static_cast<std::size_t>(depth + length));
+    StatePushdownString<F> string{symbols + b * length,
+                                  length,
+                                  neurons + b * states_,
+                                  reading + b * readings(),
+                                  stack.data(),
+                                  depth,
+                                  hiddens + b * made * states_,
+                                  pass_weights == nullptr ? nullptr : pass_weights + b * made};
+    kernel(sizes, parameters, string, nullptr, scratch.template as<void>());
+    stack.resize(static_cast<std::size_t>(string.depth));
+  });
+  end->stacks = stacks;
+  result.state = end;
+  return result;
+}
+
+template <class F>
+ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
+                                                   StatePushdownTask task, Random& random) const {
+  at::NoGradGuard guard;
+  const auto count = batch.words.size(0), length = batch.words.size(1);
+  const Tensor ids = checked_ids(batch.words, inputs_);
+  const Tensor labels = batch.labels.to(at::kCPU, at::kDouble).contiguous();
+  const auto sizes = shape(batch.passes);
+  const auto size = state_pushdown_weight_size(sizes);
+  const Buffer memory(pool_, static_cast<std::size_t>(2 * size) * sizeof(F));
+  const auto parameters =
+      pack(weights(discrete_ == Discrete::always), batch.passes, memory.as<F>());
+  F* const gradient = memory.as<F>() + size;
+  std::fill(gradient, gradient + size, F(0));
+  const auto kernel = state_pushdown_kernel<F>(current_isa(), sizes, task);
+  const Buffer scratch(pool_,
+                       static_cast<std::size_t>(state_pushdown_scratch<F>(sizes, task, length)));
+
+  std::vector<std::int64_t> stack(static_cast<std::size_t>(length));
+  std::vector<F> neurons(static_cast<std::size_t>(states_));
+  const auto empty = reading(symbols_);
+  std::vector<F> seen(empty.size());
+  const auto words_of_signs = task == StatePushdownTask::uoro
+                                  ? length * batch.passes * state_pushdown_sign_words(sizes)
+                                  : 0;
+  std::vector<std::uint64_t> signs(static_cast<std::size_t>(words_of_signs));
+  const Tensor output = batch.output_weight.contiguous();
+  StatePushdownLoss<F> loss{};
+  loss.every_step = batch.every_step;
+  loss.scale = static_cast<F>(batch.scale);
+  loss.output = output.data_ptr<F>();
+  loss.output_bias = batch.output_bias.contiguous().data_ptr<F>()[0];
+  loss.gradient = gradient;
+  loss.output_gradient = gradient_of<F>(batch.output_weight);
+  loss.output_bias_gradient = gradient_of<F>(batch.output_bias);
+  loss.signs = signs.data();
+  ValidityLosses found;
+  for (std::int64_t b = 0; b < count; ++b) {
+    for (auto& word : signs) word = random.next();
+    std::fill(neurons.begin(), neurons.end(), F(0));
+    neurons[0] = 1;
+    std::copy(empty.begin(), empty.end(), seen.begin());
+    StatePushdownString<F> string{ids.data_ptr<std::int64_t>() + b * length, length, neurons.data(),
+                                  seen.data(), stack.data()};
+    loss.label = static_cast<F>(labels.data_ptr<double>()[b]);
+    kernel(sizes, parameters, string, &loss, scratch.as<void>());
+    found.losses.push_back(loss.loss);
+    found.scores.push_back(loss.score);
+  }
+  add_packed_state_pushdown<F>(sizes, gradient,
+                               {gradient_of<F>(state_weight_), gradient_of<F>(state_bias_),
+                                gradient_of<F>(action_weight_), gradient_of<F>(action_bias_)});
+  return found;
+}
+
+std::optional<ValidityLosses> StatePushdown::differentiate(const ValidityBatch& batch,
+                                                           std::string_view algorithm,
+                                                           Random& random) const {
+  const std::pair<std::string_view, StatePushdownTask> tasks[] = {
+      {"bptt", StatePushdownTask::bptt},
+      {"rtrl", StatePushdownTask::rtrl},
+      {"uoro", StatePushdownTask::uoro}};
+  const auto* task = std::find_if(std::begin(tasks), std::end(tasks),
+                                  [&](const auto& row) { return row.first == algorithm; });
+  const auto dtype = options_.dtype();
+  if (task == std::end(tasks) || !has_kernel() || batch.output_weight.dtype() != dtype ||
+      batch.output_bias.dtype() != dtype)
+    return std::nullopt;
+  return dtype == at::kFloat ? differentiate_inside<float>(batch, task->second, random)
+                             : differentiate_inside<double>(batch, task->second, random);
+}
+
+template Passes StatePushdown::advance_inside<float>(const Tensor&, std::int64_t,
+                                                     const StatePushdownState&,
+                                                     const Weights&) const;
+template Passes StatePushdown::advance_inside<double>(const Tensor&, std::int64_t,
+                                                      const StatePushdownState&,
+                                                      const Weights&) const;
+
+}  // namespace pushdown

@@ -1,0 +1,624 @@
+// The neural state pushdown automaton: its equations and its surrogate gradient in plain loops,
+// stack traces, refinement and hints, pieces and batches, discrete weights, and the kernel's three
+// learning algorithms against autograd.
+#include "model/state_pushdown.h"
+
+#include <gtest/gtest.h>
+
+#include "model/state_pushdown_reference.h"
+#include "support/golden.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+struct Case {
+  std::string order = "third", reading = "top", carry = "last";
+  int passes = 1;
+  bool hints = false;
+};
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto* order : {"third", "second"})
+    for (const auto* reading : {"top", "action"}) {
+      all.push_back({order, reading, "last", 1, false});
+      all.push_back({order, reading, "last", 3, true});
+      all.push_back({order, reading, "first", 4, true});
+    }
+  return all;
+}
+
+std::string name_of(const Case& c) {
+  return c.order + "_" + c.reading + "_" + c.carry + "_" + std::to_string(c.passes);
+}
+
+// Weights that are large enough for all actions to occur, and biases of their own.
+std::unique_ptr<Recognizer> make_model(const Case& c, int seed = 1, const Json& more = {},
+                                       int states = 4, int symbols = 3) {
+  Json options{{"architecture", "nspda"}, {"order", c.order},   {"reading", c.reading},
+               {"carry", c.carry},        {"passes", c.passes}, {"states", states},
+               {"dtype", "float64"},      {"seed", seed}};
+  if (more.is_object()) options.update(more);
+  std::vector<std::string> names;
+  for (int i = 0; i < symbols; ++i) names.emplace_back(1, static_cast<char>('a' + i));
+  auto model = std::make_unique<Recognizer>(Alphabet(names), options);
+  at::NoGradGuard guard;
+  Random random(static_cast<std::uint64_t>(seed));
+  for (const auto& [name, tensor] : model->parameters())
+    if (name.ends_with("bias"))
+      for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor[i].fill_(random.uniform(-0.3, 0.3));
+  if (c.hints) {
+    const auto& network = dynamic_cast<const StatePushdown&>(model->network());
+    Tensor mask = at::zeros_like(network.hints());
+    bool* hint = mask.data_ptr<bool>();
+    for (std::int64_t i = 0; i < mask.numel(); ++i) hint[i] = random.uniform() < 0.5;
+    network.set_hints(mask);
+  }
+  return model;
+}
+
+const StatePushdown& network_of(const Recognizer& model) {
+  return dynamic_cast<const StatePushdown&>(model.network());
+}
+
+Tensor random_words(std::int64_t batch, std::int64_t length, int symbols = 3, int seed = 5) {
+  Random random(static_cast<std::uint64_t>(seed));
+  Tensor words = at::empty({batch, length}, at::kLong);
+  for (std::int64_t i = 0; i < words.numel(); ++i)
+    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(symbols));
+  return words;
+}
+std::vector<int> word_of(const Tensor& words, std::int64_t b) {
+  const Tensor row = words[b].contiguous();
+  const auto* first = row.data_ptr<std::int64_t>();
+  return {first, first + row.numel()};
+}
+Tensor alternating_labels(std::int64_t batch) {
+  return at::arange(batch, at::kDouble).remainder(2);
+}
+
+// What training makes small, by autograd.
+Tensor loss_of(const Recognizer& model, const Tensor& words, const Tensor& labels,
+               bool every_pass = true) {
+  Random noise(1);
+  const Recognition said = model.run(words, &noise);
+  const Tensor scores = said.scores.narrow(1, 1, said.scores.size(1) - 1);
+  Tensor losses = (1 + scores.exp()).log() - scores * labels.unsqueeze(1);
+  if (!every_pass) return losses.select(1, losses.size(1) - 1).sum();
+  if (said.weights.defined()) losses = losses * said.weights;
+  return losses.sum();
+}
+
+std::vector<Tensor> take_gradients(const Recognizer& model) {
+  std::vector<Tensor> taken;
+  for (const auto& [name, tensor] : model.parameters()) {
+    taken.push_back(tensor.grad().defined() ? tensor.grad().clone() : at::zeros_like(tensor));
+    tensor.mutable_grad() = Tensor();
+  }
+  return taken;
+}
+
+ValidityLosses differentiate(const Recognizer& model, const Tensor& words, const Tensor& labels,
+                             const char* algorithm, bool every_pass = true, int seed = 1) {
+  ValidityBatch batch;
+  batch.words = model.input(words);
+  batch.labels = labels;
+  batch.passes = model.passes();
+  batch.every_step = every_pass;
+  batch.output_weight = model.output_weight();
+  batch.output_bias = model.output_bias();
+  Random random(static_cast<std::uint64_t>(seed));
+  const auto found = model.network().differentiate(batch, algorithm, random);
+  EXPECT_TRUE(found.has_value()) << algorithm;
+  return *found;
+}
+
+class StatePushdownCases : public testing::TestWithParam<Case> {};
+INSTANTIATE_TEST_SUITE_P(All, StatePushdownCases, testing::ValuesIn(cases()),
+                         [](const auto& info) { return name_of(info.param); });
+
+TEST_P(StatePushdownCases, FollowTheEquations) {
+  int operations = 0, left_out = 0;
+  for (int seed = 1; seed <= 6; ++seed) {
+    const auto model = make_model(GetParam(), seed, {{"discrete", "never"}});
+    const Tensor words = random_words(3, 9, 3, seed);
+    // With gradients tensor operations run, without the kernel.
+    const Recognition slow = model->run(words);
+    at::NoGradGuard guard;
+    const Recognition fast = model->run(words);
+    StatePushdownReference reference(*model);
+    for (std::int64_t b = 0; b < 3; ++b) {
+      reference.loss(word_of(model->input(words), b), 1, true);
+      const auto count = static_cast<std::int64_t>(reference.hiddens.size());
+      ASSERT_EQ(slow.hiddens.size(1), count + 1);
+      for (std::int64_t p = 0; p < count; ++p) {
+        const Tensor wanted = at::tensor(reference.hiddens[p], at::kDouble);
+        EXPECT_TRUE(slow.hiddens[b][p + 1].equal(wanted)) << seed << " " << b << " " << p;
+        EXPECT_TRUE(fast.hiddens[b][p + 1].equal(wanted)) << seed << " " << b << " " << p;
+        left_out += reference.pass_weights[p] == 0 ? 1 : 0;
+        for (const auto* said : {&slow, &fast})
+          EXPECT_EQ(said->weights.defined() ? said->weights[b][p].item<double>() : 1.0,
+                    reference.pass_weights[p]);
+      }
+      std::size_t depth = 0;
+      for (const auto& stack : reference.stacks) {
+        operations |= stack.size() > depth ? 1 : stack.size() < depth ? 2 : 4;
+        depth = stack.size();
+      }
+    }
+  }
+  EXPECT_EQ(operations, 7);  // pushes, pops and neither
+  EXPECT_EQ(left_out > 0, GetParam().hints);
+}
+
+TEST_P(StatePushdownCases, GradientsAreThoseOfTheSmoothFunctionAround) {
+  for (int seed = 1; seed <= 3; ++seed) {
+    const auto model = make_model(GetParam(), seed, {}, 3);
+    const Tensor words = random_words(1, 7, 3, seed);
+    const auto word = word_of(model->input(words), 0);
+    const bool every_pass = seed != 3;
+    const Tensor loss = loss_of(*model, words, at::ones({1}, at::kDouble), every_pass);
+    loss.backward();
+    StatePushdownReference reference(*model);
+    EXPECT_NEAR(reference.loss(word, 1, true, every_pass), loss.item<double>(), 1e-12);
+    double largest = 0;
+    for (const auto& [name, tensor] : model->parameters()) {
+      const Tensor flat = tensor.grad().contiguous();
+      auto& values = reference.weights[name];
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        const double old = values[i], h = 1e-5;
+        values[i] = old + h;
+        const double above = reference.loss(word, 1, false, every_pass);
+        values[i] = old - h;
+        const double below = reference.loss(word, 1, false, every_pass);
+        values[i] = old;
+        EXPECT_NEAR(flat.data_ptr<double>()[i], (above - below) / (2 * h), 1e-7)
+            << name << " " << i << " seed " << seed;
+        if (name.starts_with("action")) largest = std::max(largest, std::abs(above - below) / h);
+      }
+    }
+    // The action neurons are reached through the reading.
+    if (every_pass) {
+      EXPECT_GT(largest, 1e-4);
+    }
+  }
+}
+
+TEST_P(StatePushdownCases, TheKernelFindsTheGradientsOfAutograd) {
+  for (const std::string dtype : {"float64", "float32"})
+    for (const bool every_pass : {true, false})
+      for (int seed = 1; seed <= 3; ++seed) {
+        const auto model = make_model(GetParam(), seed, {{"dtype", dtype}}, 5);
+        const Tensor words = random_words(4, 11, 3, seed), labels = alternating_labels(4);
+        const Tensor loss =
+            loss_of(*model, words, labels.to(model->output_weight().dtype()), every_pass);
+        loss.backward();
+        const auto wanted = take_gradients(*model);
+        const double bound = dtype == "float64" ? 1e-10 : 2e-3;
+        for (const char* algorithm : {"bptt", "rtrl"}) {
+          const auto found = differentiate(*model, words, labels, algorithm, every_pass);
+          double total = 0;
+          for (const double value : found.losses) total += value;
+          EXPECT_NEAR(total, loss.item<double>(), bound);
+          const Tensor decisions = model->run(words).scores;
+          for (int b = 0; b < 4; ++b)
+            EXPECT_NEAR(found.scores[b], decisions[b][decisions.size(1) - 1].item<double>(), bound);
+          const auto gradients = take_gradients(*model);
+          for (std::size_t i = 0; i < wanted.size(); ++i)
+            EXPECT_LT(deviation(gradients[i], wanted[i]), bound)
+                << algorithm << " " << model->parameters()[i].first << " " << dtype;
+        }
+      }
+}
+
+// The mean over many draws, each component within what its standard error allows.
+TEST_P(StatePushdownCases, UoroIsUnbiased) {
+  const auto model = make_model(GetParam(), 2, {}, 3, 2);
+  const Tensor words = random_words(2, 6, 2), labels = alternating_labels(2);
+  differentiate(*model, words, labels, "rtrl");
+  const auto wanted = take_gradients(*model);
+  const int draws = 6000;
+  std::vector<Tensor> sums, squares;
+  for (const Tensor& gradient : wanted) {
+    sums.push_back(at::zeros_like(gradient));
+    squares.push_back(at::zeros_like(gradient));
+  }
+  at::NoGradGuard guard;
+  for (int draw = 0; draw < draws; ++draw) {
+    differentiate(*model, words, labels, "uoro", true, draw);
+    const auto gradients = take_gradients(*model);
+    for (std::size_t i = 0; i < wanted.size(); ++i) {
+      sums[i] += gradients[i] - wanted[i];
+      squares[i] += (gradients[i] - wanted[i]).pow(2);
+    }
+  }
+  double total = 0;
+  int count = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Tensor error = (sums[i] / draws).flatten(), spread = squares[i].sqrt().flatten() / draws;
+    for (std::int64_t k = 0; k < error.numel(); ++k) {
+      const double e = error[k].item<double>(), s = spread[k].item<double>();
+      if (s < 1e-12) {
+        // Weights that nothing reached, and the output layer, whose gradient is direct.
+        EXPECT_NEAR(e, 0, 1e-10) << model->parameters()[i].first;
+        continue;
+      }
+      EXPECT_LT(std::abs(e) / s, 5) << model->parameters()[i].first << " " << k;
+      total += e * e / (s * s);
+      ++count;
+    }
+  }
+  // The squares of standardised errors average 1; with many components far off that would show.
+  EXPECT_GT(count, 20);
+  EXPECT_LT(total / count, 2.5);
+}
+
+TEST_P(StatePushdownCases, BatchesEqualStringsAlone) {
+  const auto model = make_model(GetParam(), 3);
+  const Tensor words = random_words(5, 8), labels = alternating_labels(5);
+  for (const bool with_gradient : {true, false}) {
+    const at::AutoGradMode mode(with_gradient);
+    const Recognition together = model->run(words);
+    for (std::int64_t b = 0; b < 5; ++b)
+      EXPECT_LT(
+          deviation(model->run(words.narrow(0, b, 1)).scores, together.scores.narrow(0, b, 1)),
+          1e-12);
+  }
+  for (const char* algorithm : {"bptt", "rtrl"}) {
+    const auto losses = differentiate(*model, words, labels, algorithm).losses;
+    const auto wanted = take_gradients(*model);
+    for (std::int64_t b = 0; b < 5; ++b)
+      EXPECT_NEAR(
+          differentiate(*model, words.narrow(0, b, 1), labels.narrow(0, b, 1), algorithm).losses[0],
+          losses[b], 1e-12);
+    const auto sum = take_gradients(*model);
+    for (std::size_t i = 0; i < sum.size(); ++i) EXPECT_LT(deviation(sum[i], wanted[i]), 1e-10);
+  }
+}
+
+TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
+  const auto model = make_model(GetParam(), 4);
+  const auto& network = model->network();
+  const int passes = GetParam().passes;
+  const Tensor words = model->input(random_words(3, 9));  // 10 symbols
+  const auto in_pieces = [&](Random* noise) {
+    std::vector<Tensor> hiddens;
+    NetworkStatePtr state = network.initial(3, 0);
+    std::int64_t start = 0;
+    for (const std::int64_t size : {1, 4, 0, 3, 2}) {
+      const Passes made = network.advance(words.narrow(1, start, size), passes, state, noise);
+      EXPECT_EQ(made.hiddens.size(1), size * passes);
+      hiddens.push_back(made.hiddens);
+      // A state made of its own tensors is the same state.
+      state = made.state->with_tensors(made.state->tensors());
+      start += size;
+    }
+    return at::cat(hiddens, 1);
+  };
+  Random noise(1);
+  const Tensor whole = network.run_passes(words, passes, &noise).hiddens;
+  const Tensor direction = at::linspace(-1, 1, whole.size(1) * whole.size(2), at::kDouble)
+                               .view({1, whole.size(1), whole.size(2)});
+  (whole * direction).sum().backward();
+  const auto wanted = take_gradients(*model);
+  const Tensor pieces = in_pieces(&noise);
+  EXPECT_TRUE(pieces.equal(whole.narrow(1, 1, pieces.size(1))));
+  (pieces * direction.narrow(1, 1, pieces.size(1))).sum().backward();
+  const auto gradients = take_gradients(*model);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    EXPECT_LT(deviation(gradients[i], wanted[i]), 1e-10);
+  at::NoGradGuard guard;
+  EXPECT_TRUE(in_pieces(nullptr).equal(
+      network.run_passes(words, passes, nullptr).hiddens.narrow(1, 1, pieces.size(1))));
+  if (passes > 1) return;
+  // read() and peek(), which hold a symbol back.
+  NetworkStatePtr state = network.initial(3, 0);
+  std::vector<Tensor> hiddens;
+  std::int64_t start = 0;
+  for (const std::int64_t size : {2, 0, 5, 3}) {
+    auto [some, next] = network.read(words.narrow(1, start, size), state, nullptr);
+    hiddens.push_back(some);
+    state = next;
+    start += size;
+  }
+  auto [last, seen] = network.peek(state, nullptr);
+  hiddens.push_back(last.unsqueeze(1));
+  EXPECT_TRUE(at::cat(hiddens, 1).equal(network.run(words, nullptr)));
+  EXPECT_TRUE(network.peek(seen, nullptr).first.equal(last));
+}
+
+TEST_P(StatePushdownCases, DeepStringsKeepTheirTwins) {
+  // Always pushes: a stack of 960 symbols.
+  const auto model = make_model(GetParam(), 5);
+  {
+    at::NoGradGuard guard;
+    network_of(*model).action_bias().fill_(30);
+  }
+  const Tensor words = random_words(1, 960), labels = at::ones({1}, at::kDouble);
+  const Passes made = network_of(*model).advance(words, 1, model->network().initial(1, 0), nullptr);
+  const auto& stack = dynamic_cast<const StatePushdownState&>(*made.state).stacks->front();
+  EXPECT_EQ(stack.size(), 960u);
+  EXPECT_TRUE(at::tensor(stack, at::kLong).equal(words[0]));
+  const auto deep = differentiate(*model, words, labels, "bptt");
+  const auto wanted = take_gradients(*model);
+  differentiate(*model, words, labels, "rtrl");
+  const auto gradients = take_gradients(*model);
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_TRUE(wanted[i].isfinite().all().item<bool>());
+    EXPECT_LT(deviation(gradients[i], wanted[i]),
+              1e-10 * (1 + wanted[i].abs().max().item<double>()));
+  }
+  differentiate(*model, words, labels, "uoro");
+  for (const Tensor& gradient : take_gradients(*model))
+    EXPECT_TRUE(gradient.isfinite().all().item<bool>());
+  EXPECT_GT(deep.losses[0], 0);
+}
+
+TEST_P(StatePushdownCases, EmptyStringsAreJudgedByTheInitialState) {
+  const auto model = make_model(GetParam(), 6, {{"end_symbol", false}});
+  const Tensor none = at::empty({2, 0}, at::kLong), labels = alternating_labels(2);
+  EXPECT_EQ(model->run(none).scores.size(1), 1);
+  for (const char* algorithm : {"bptt", "rtrl", "uoro"}) {
+    const auto found = differentiate(*model, none, labels, algorithm);
+    StatePushdownReference reference(*model);
+    EXPECT_NEAR(found.losses[0], reference.loss({}, 0, true), 1e-12);
+    EXPECT_NEAR(found.losses[1], reference.loss({}, 1, true), 1e-12);
+    const auto gradients = take_gradients(*model);
+    EXPECT_EQ(gradients[0].abs().max().item<double>(), 0);
+    EXPECT_GT(gradients[4].abs().max().item<double>(), 0);
+  }
+}
+
+// a pushes, b pops, c does neither and the end symbol goes where the stack is empty.
+std::unique_ptr<Recognizer> programmed(const std::string& order) {
+  auto model = make_model({order}, 1, {{"discrete", "never"}}, 2, 3);
+  at::NoGradGuard guard;
+  const auto& network = network_of(*model);
+  for (const auto& [name, tensor] : model->parameters()) tensor.fill_(0);
+  // Second order: the input columns lie behind the four of the reading.
+  const auto action = [&](std::int64_t neuron, std::int64_t symbol) {
+    return order == "third" ? network.action_weight()[neuron].select(2, symbol)
+                            : network.action_weight()[neuron].select(1, 4 + symbol);
+  };
+  action(0, 0).fill_(8);   // reading a: neuron a pushes
+  action(0, 1).fill_(-8);  // reading b: neuron a pops where a is on top
+  network.state_bias().fill_(-4);
+  network.state_bias()[0].fill_(4);  // state 0 stays on
+  // State 1: the stack was empty before the symbol.
+  if (order == "third")
+    network.state_weight()[1][0][3].fill_(8);
+  else
+    network.state_weight()[1][0][3].fill_(8);
+  return model;
+}
+
+TEST(StatePushdownStack, IsMovedByTheActionsOfInputAndTop) {
+  for (const std::string order : {"third", "second"}) {
+    const auto model = programmed(order);
+    const auto& network = network_of(*model);
+    const auto values = network.values();
+    // symbols, the stack behind them, the reading behind them
+    struct Row {
+      int symbol;
+      std::vector<std::int64_t> stack;
+      std::vector<double> reading;
+      double was_empty;
+    };
+    const double o = values.other, t = values.top, p = values.popped;
+    const Row rows[] = {{1, {}, {o, o, o, t}, 1},      // nothing to pop
+                        {0, {0}, {t, o, o, o}, 1},     // push
+                        {2, {0}, {t, o, o, o}, 0},     // neither
+                        {0, {0, 0}, {t, o, o, o}, 0},  // push
+                        {1, {0}, {t, o, o, o}, 0},     // pop: a is the new top too
+                        {3, {0}, {t, o, o, o}, 0},     // the end symbol pushes nothing
+                        {1, {}, {p, o, o, t}, 0},      // pop: empty, a was popped
+                        {1, {}, {o, o, o, t}, 1}};
+    for (const bool with_gradient : {true, false}) {
+      const at::AutoGradMode mode(with_gradient);
+      NetworkStatePtr state = network.initial(1, 0);
+      for (const Row& row : rows) {
+        const Passes made =
+            network.advance(at::full({1, 1}, row.symbol, at::kLong), 1, state, nullptr);
+        state = made.state;
+        const auto& now = dynamic_cast<const StatePushdownState&>(*state);
+        EXPECT_EQ(now.stacks->front(), row.stack) << row.symbol;
+        EXPECT_LT(deviation(now.reading[0], at::tensor(row.reading, at::kDouble)), 1e-15);
+        EXPECT_EQ(made.hiddens[0][0][0].item<double>(), 1);
+        EXPECT_EQ(made.hiddens[0][0][1].item<double>(), row.was_empty);
+      }
+    }
+  }
+}
+
+TEST(StatePushdownStack, PushGoesBeforePop) {
+  // Every action neuron but c pushes; on top of c lies what was pushed before.
+  const auto model = programmed("third");
+  const auto& network = network_of(*model);
+  at::NoGradGuard guard;
+  network.action_bias().fill_(4);
+  network.action_weight().fill_(0);
+  const auto stack_after = [&](std::vector<std::int64_t> word) {
+    const Passes made = network.advance(at::tensor(word, at::kLong).unsqueeze(0), 1,
+                                        network.initial(1, 0), nullptr);
+    return dynamic_cast<const StatePushdownState&>(*made.state).stacks->front();
+  };
+  EXPECT_EQ(stack_after({2, 1}), (std::vector<std::int64_t>{2, 1}));
+  network.action_weight()[2].narrow(1, 0, 3).fill_(-20);  // c pops unless the stack is empty
+  EXPECT_EQ(stack_after({2, 1}), (std::vector<std::int64_t>{2, 1}));  // b is pushed: no pop
+  EXPECT_EQ(stack_after({2, 2}), (std::vector<std::int64_t>{}));      // c is not pushed: pop
+  EXPECT_EQ(stack_after({2, 3}), (std::vector<std::int64_t>{}));      // nor is the end symbol
+}
+
+TEST(StatePushdownWeights, ThePreActivationsAreThoseOfAStep) {
+  for (const std::string order : {"third", "second"}) {
+    const auto model = make_model({order}, 3);
+    const auto& network = network_of(*model);
+    const auto sums = network.pre_activations({0, 1, 0, 1}, network.reading(1, 0), 2);
+    const Tensor w = network.state_weight().detach();
+    double wanted = network.state_bias()[3].item<double>();
+    const double r[] = {network.values().popped, network.values().top, network.values().other,
+                        network.values().other};
+    for (const int j : {1, 3}) {
+      for (int k = 0; k < 4; ++k)
+        wanted += r[k] * (order == "third" ? w[3][j][k][2] : w[3][j][k]).item<double>();
+      if (order == "second") wanted += w[3][j][4 + 2].item<double>();
+    }
+    EXPECT_NEAR(sums.state[3], wanted, 1e-14);
+    EXPECT_EQ(sums.action.size(), 3u);
+    EXPECT_THROW(network.pre_activations({0, 1}, network.reading(1), 2), std::invalid_argument);
+    EXPECT_THROW(network.pre_activations({0, 1, 0, 1}, network.reading(1), 4),
+                 std::invalid_argument);
+  }
+}
+
+TEST(StatePushdownWeights, AreDiscreteInEvaluationAlone) {
+  for (const std::string order : {"third", "second"})
+    for (const double scale : {0.5, 1.5}) {
+      const Json more{{"range", 1.5}, {"weight_scale", scale}};
+      const auto model = make_model({order}, 2, more);
+      Json never = more;
+      never["discrete"] = "never";
+      const auto full = make_model({order}, 2, never), rounded = make_model({order}, 2, never);
+      {
+        at::NoGradGuard guard;
+        for (const auto& [name, tensor] : rounded->parameters()) {
+          if (name == "state.weight") tensor.copy_(scale * tensor.gt(scale / 2).to(at::kDouble));
+          if (name == "action.weight")
+            tensor.copy_(scale * (tensor.gt(scale / 2).to(at::kDouble) -
+                                  tensor.lt(-scale / 2).to(at::kDouble)));
+        }
+      }
+      const Tensor words = random_words(4, 9);
+      const Tensor discrete = rounded->run(words).hiddens, plain = full->run(words).hiddens;
+      EXPECT_FALSE(discrete.equal(plain));
+      Random noise(1);
+      EXPECT_TRUE(model->run(words, &noise).hiddens.equal(plain));
+      {
+        at::NoGradGuard guard;
+        EXPECT_TRUE(model->run(words).hiddens.equal(discrete));
+        EXPECT_TRUE(model->run(words, &noise).hiddens.equal(plain));
+        EXPECT_TRUE(full->run(words).hiddens.equal(plain));
+      }
+      // Always: the gradients of the rounded network go to the weights behind.
+      Json always = more;
+      always["discrete"] = "always";
+      const auto through = make_model({order}, 2, always);
+      const Tensor labels = alternating_labels(4);
+      loss_of(*rounded, words, labels).backward();
+      loss_of(*through, words, labels).backward();
+      const auto wanted = take_gradients(*rounded), found = take_gradients(*through);
+      differentiate(*through, words, labels, "bptt");
+      const auto inside = take_gradients(*through);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_LT(deviation(found[i], wanted[i]), 1e-12);
+        EXPECT_LT(deviation(inside[i], wanted[i]), 1e-10);
+      }
+    }
+}
+
+TEST(StatePushdownOptions, ReadingValuesAreDrawnAndRecorded) {
+  const auto first = make_model({}, 7), again = make_model({}, 7), other = make_model({}, 8);
+  EXPECT_EQ(first->options()["reading_values"], again->options()["reading_values"]);
+  EXPECT_NE(first->options()["reading_values"], other->options()["reading_values"]);
+  for (const auto& model : {&first, &other}) {
+    const auto& network = network_of(**model);
+    const auto inside = [](double low, double value, double high) {
+      return low <= value && value <= high;
+    };
+    EXPECT_TRUE(inside(0.0001, network.values().other, 0.008));
+    EXPECT_TRUE(inside(0.901, network.values().top, 0.992));
+    EXPECT_TRUE(inside(0.025, network.values().popped, 0.110));
+    EXPECT_EQ(network.least_values().top, 0.901);
+    EXPECT_EQ(network.greatest_values().popped, 0.110);
+  }
+  // A model made from recorded options has the same, whatever its seed.
+  Json recorded = first->options();
+  recorded["seed"] = 9;
+  const Recognizer loaded(Alphabet({"a", "b", "c"}), recorded);
+  EXPECT_EQ(network_of(loaded).values().top, network_of(*first).values().top);
+  // The thresholds on f^ are those of u: f^(u) = 2 logistic(u) - 1.
+  const auto& network = network_of(*first);
+  EXPECT_NEAR(2 / (1 + std::exp(-network.push_threshold())) - 1, 0.13, 1e-15);
+  EXPECT_NEAR(2 / (1 + std::exp(-network.pop_threshold())) - 1, -0.09, 1e-15);
+}
+
+TEST(StatePushdownOptions, HintsAndScaleAreBuffers) {
+  auto model = make_model({"third", "top", "last", 2, true}, 3);
+  const auto& network = network_of(*model);
+  network.set_weight_scale(3);
+  auto other = make_model({"third", "top", "last", 2, false}, 3);
+  for (const auto& [name, tensor] : model->buffers()) other->set_buffer(name, tensor);
+  EXPECT_TRUE(network_of(*other).hints().equal(network.hints()));
+  EXPECT_TRUE(network.hints().any().item<bool>());
+  EXPECT_EQ(network_of(*other).weight_scale(), 3);
+  EXPECT_THROW(network.set_hints(at::zeros({4, 4, 3}, at::kBool)), std::invalid_argument);
+  EXPECT_THROW(network.set_hints(at::zeros({4, 4, 4})), std::invalid_argument);
+  EXPECT_THROW(network.set_weight_scale(0), std::invalid_argument);
+}
+
+TEST(StatePushdownOptions, ErrorsNameWhatIsWrong) {
+  const auto expect = [](const Json& more, const std::string& part) {
+    try {
+      make_model({}, 1, more);
+      ADD_FAILURE() << more;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  expect({{"order", "fourth"}}, "'third'");
+  expect({{"alpha_2", {0.9}}}, "'alpha_2' must be two numbers");
+  expect({{"alpha_1", {0.3, 0.2}}}, "lower one first");
+  expect({{"alpha_3", {"x", 1}}}, "'alpha_3'");
+  expect({{"action_thresholds", {0.1, 0.2}}}, "(-1, 0]");
+  expect({{"action_thresholds", {-0.1, 1}}}, "[0, 1)");
+  expect({{"reading_values", {0.001, 0.95}}}, "three numbers");
+  expect({{"reading_values", {0.001, 0.5, 0.1}}}, "number 2 of option 'reading_values'");
+  expect({{"statess", 3}}, "did you mean 'states'");
+  expect({{"weight_scale", 0}}, "weight_scale");
+  const auto model = make_model({});
+  EXPECT_THROW(model->network().run(at::full({1, 2}, 9, at::kLong), nullptr), std::exception);
+  const auto state = model->network().initial(2, 0);
+  EXPECT_THROW(state->with_tensors({at::zeros({2, 3})}), std::invalid_argument);
+  const auto held = model->network().read(at::zeros({2, 1}, at::kLong), state, nullptr).second;
+  EXPECT_THROW(held->tensors(), std::invalid_argument);
+}
+
+TEST(StatePushdownLearning, LeavesUnknownAlgorithmsToOthers) {
+  const auto model = make_model({});
+  ValidityBatch batch;
+  batch.words = at::zeros({1, 2}, at::kLong);
+  batch.labels = at::ones({1}, at::kDouble);
+  batch.output_weight = model->output_weight();
+  batch.output_bias = model->output_bias();
+  Random random(1);
+  EXPECT_FALSE(model->network().differentiate(batch, "tbptt", random).has_value());
+  batch.scale = 0.25;
+  model->network().differentiate(batch, "bptt", random);
+  const auto quarter = take_gradients(*model);
+  batch.scale = 1;
+  for (int twice = 0; twice < 2; ++twice) model->network().differentiate(batch, "bptt", random);
+  const auto added = take_gradients(*model);
+  for (std::size_t i = 0; i < added.size(); ++i)
+    EXPECT_LT(deviation(quarter[i] * 8, added[i]), 1e-12);
+  batch.words = at::full({1, 2}, 4, at::kLong);
+  EXPECT_THROW(model->network().differentiate(batch, "bptt", random), std::invalid_argument);
+}
+
+TEST(StatePushdownLearning, UoroDependsOnTheGeneratorAlone) {
+  const auto model = make_model({});
+  const Tensor words = random_words(2, 6), labels = alternating_labels(2);
+  differentiate(*model, words, labels, "uoro", true, 1);
+  const auto first = take_gradients(*model);
+  differentiate(*model, words, labels, "uoro", true, 1);
+  const auto same = take_gradients(*model);
+  differentiate(*model, words, labels, "uoro", true, 2);
+  const auto other = take_gradients(*model);
+  EXPECT_TRUE(first[0].equal(same[0]));
+  EXPECT_FALSE(first[0].equal(other[0]));
+  EXPECT_TRUE(first[4].equal(other[4]));  // the output layer's is exact
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -8,6 +8,7 @@
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/pda.h"
+#include "bindings/sequence_model.h"
 #include "bindings/session.h"
 #include "bindings/tensor.h"
 #include "model/network_automaton.h"
@@ -17,19 +18,17 @@ namespace pushdown {
 namespace {
 
 std::shared_ptr<LanguageModel> language_model(lua_State* L, OptionTable options) {
-  const auto given =
-      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
-          "alphabet");
-  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
-  Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
-  Json rest = options.rest();
-  if (!rest.contains("device")) rest["device"] = session(L).device.str();
-  if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
+  auto [alphabet, rest] = model_options(L, options);
   return std::make_shared<LanguageModel>(std::move(alphabet), rest);
 }
 
+std::shared_ptr<Recognizer> recognizer(lua_State* L, OptionTable options) {
+  auto [alphabet, rest] = model_options(L, options);
+  return std::make_shared<Recognizer>(std::move(alphabet), rest);
+}
+
 // 1 x n
-Tensor word_tensor(const LanguageModel& model, const Tokens& tokens) {
+Tensor word_tensor(const SequenceModel& model, const Tokens& tokens) {
   const Word word = to_word(model.alphabet(), tokens);
   return at::tensor(std::vector<std::int64_t>(word.begin(), word.end()), at::kLong).unsqueeze(0);
 }
@@ -109,30 +108,14 @@ Tensor model_transition_weights(const LanguageModel& model, const Tokens& tokens
   return log_transition_weights(model, to_word(model.alphabet(), tokens));
 }
 
-void set_parameters(const LanguageModel& model, const std::map<std::string, Tensor>& values) {
-  constexpr auto kWhere = "model.set_parameters";
-  std::vector<std::string> names;
-  std::map<std::string, Tensor> own;
-  for (const auto& [name, tensor] : model.parameters()) {
-    names.push_back(name);
-    own[name] = tensor;
-  }
-  // All are checked before any is changed.
-  for (const auto& [name, value] : values) {
-    const auto near = nearest_names(name, names);
-    check(own.contains(name), kWhere, "unknown parameter '{}'{}; the parameters are {}", name,
-          near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
-    check(value.sizes() == own[name].sizes(), kWhere, "'{}' must be {}, got {}", name,
-          shape_text(own[name]), shape_text(value));
-  }
-  at::NoGradGuard guard;
-  for (const auto& [name, value] : values) own[name].copy_(value);
+// The scores after every pass, before the first too.
+Tensor scores(const Recognizer& model, const Tokens& tokens) {
+  return model.run(word_tensor(model, tokens)).scores[0];
 }
 
-std::string model_line(const LanguageModel& model) {
-  return fmt::format("LanguageModel: {}, {} symbols, {} parameters, {}", model.network().line(),
-                     model.alphabet().size(), model.parameter_count(),
-                     model.options()["dtype"].get<std::string>());
+bool accepts(const Recognizer& model, const Tokens& tokens) {
+  at::NoGradGuard guard;
+  return model.decisions(word_tensor(model, tokens)).item<double>() > model.threshold();
 }
 
 std::vector<std::string> layers() { return row_names(layer_kinds()); }
@@ -146,11 +129,16 @@ std::vector<std::string> architectures() { return row_names(network_kinds()); }
 
 std::string describe_options(std::optional<std::string> given) {
   const auto& kind = find_row("model.describe", network_kinds(), given.value_or("recurrent"));
-  std::string text = "language_model: a language model; " + kind.name + ": " + kind.doc;
-  text +=
-      "\n  alphabet           Alphabet or list of symbols, required: the symbols of the strings";
-  for (const auto& spec : language_model_options(kind.name)) text += "\n  " + describe(spec);
-  return text;
+  return describe_model_options("language_model: a language model; " + kind.name + ": " + kind.doc,
+                                language_model_options(kind.name));
+}
+
+std::string describe_recognizer(std::optional<std::string> given) {
+  const auto& kind =
+      find_row("model.describe_recognizer", network_kinds(), given.value_or("recurrent"));
+  return describe_model_options(
+      "recognizer: tells valid strings from others; " + kind.name + ": " + kind.doc,
+      recognizer_options(kind.name));
 }
 
 }  // namespace
@@ -162,6 +150,14 @@ void bind_model(lua_State* L) {
           "language_model",
           "language_model{alphabet=, architecture=, ..., end_symbol=, dtype=, device=, seed=} -> "
           "LanguageModel  A language model with new parameters; see pd.model.describe().")
+      .def<&recognizer>(
+          "recognizer",
+          "recognizer{alphabet=, architecture=, ..., end_symbol=, passes=, output=, dtype=, "
+          "device=, seed=} -> Recognizer  A recognizer of valid strings with new parameters; see "
+          "pd.model.describe_recognizer().")
+      .def<&describe_recognizer>(
+          "describe_recognizer",
+          "describe_recognizer(architecture='recurrent') -> string  The options of recognizer.")
       .def<&architectures>(
           "architectures",
           "architectures() -> table  The networks a language model can be made of.")
@@ -172,7 +168,8 @@ void bind_model(lua_State* L) {
       .def<&describe_layer>("describe_layer",
                             "describe_layer(kind) -> string  What a layer of a transformer is, and "
                             "its options.");
-  Class<LanguageModel>(module, "A language model: a network and an output layer.")
+  Class<LanguageModel> language_models(module, "A language model: a network and an output layer.");
+  language_models
       .def<&logits>("logits",
                     "model:logits(tokens) -> Tensor  Scores n x V of every symbol at every "
                     "position of a string; row t predicts symbol t.")
@@ -199,20 +196,20 @@ void bind_model(lua_State* L) {
       .def<&model_transition_weights>(
           "log_transition_weights",
           "model:log_transition_weights(tokens) -> Tensor  The logarithms n x C x W of the "
-          "transition weights that each symbol gives a nondeterministic stack.")
-      .def<&LanguageModel::parameters>(
-          "parameters",
-          "model:parameters() -> table  The trainable tensors by name; they are the model's own.")
-      .def<&set_parameters>("set_parameters",
-                            "model:set_parameters{name = tensor, ...}  Copies values into "
-                            "parameters; the others stay as they are.")
-      .def<&LanguageModel::parameter_count>(
-          "parameter_count", "model:parameter_count() -> integer  The number of trainable numbers.")
-      .def<[](const LanguageModel& model) { return std::make_shared<Alphabet>(model.alphabet()); }>(
-          "alphabet", "model:alphabet() -> Alphabet  The symbols of the model.")
-      .def<&LanguageModel::options>("options",
-                                    "model:options() -> table  All options, defaults filled in.")
-      .def<&model_line>("__tostring", "tostring(model) -> string  One line about the model.");
+          "transition weights that each symbol gives a nondeterministic stack.");
+  bind_sequence_model(language_models);
+  Class<Recognizer> recognizers(module,
+                                "A recognizer: a network that tells valid strings from others.");
+  recognizers
+      .def<&accepts>(
+          "accepts",
+          "model:accepts(tokens) -> boolean  Whether the model takes a string for valid.")
+      .def<&scores>(
+          "scores",
+          "model:scores(tokens) -> Tensor  What the model says of a string before the first "
+          "symbol and after each (each pass; the end symbol last): above 0 is valid, for "
+          "output = 'own' above 1/2.");
+  bind_sequence_model(recognizers);
   Class<ModelState>(module, "Where a model stands in a string that it reads in pieces.")
       .def<[](const ModelState& state) {
         return ModelState{state.reading.detached(), state.single};

@@ -2,6 +2,7 @@
 #pragma once
 #include "bindings/value.h"
 #include "model/language_model.h"
+#include "model/recognizer.h"
 
 namespace pushdown {
 
@@ -10,6 +11,25 @@ struct ClassName<LanguageModel> {
   static constexpr const char* value = "LanguageModel";
   static std::size_t bytes(const LanguageModel& model) {
     return static_cast<std::size_t>(model.parameter_count()) * 8;
+  }
+};
+
+template <>
+struct ClassName<Recognizer> {
+  static constexpr const char* value = "Recognizer";
+  static std::size_t bytes(const Recognizer& model) {
+    return static_cast<std::size_t>(model.parameter_count()) * 8;
+  }
+};
+
+// A model of either kind.
+template <>
+struct Value<SequenceModelPtr> {
+  static int push(lua_State* L, const SequenceModelPtr& model) {
+    if (auto recognizer = std::dynamic_pointer_cast<Recognizer>(model))
+      return Value<std::shared_ptr<Recognizer>>::push(L, std::move(recognizer));
+    return Value<std::shared_ptr<LanguageModel>>::push(
+        L, std::dynamic_pointer_cast<LanguageModel>(model));
   }
 };
 

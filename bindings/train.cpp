@@ -8,6 +8,7 @@
 #include "bindings/dataset.h"
 #include "bindings/interrupt.h"
 #include "bindings/kinds.h"
+#include "bindings/labelled.h"
 #include "bindings/log.h"
 #include "bindings/model.h"
 #include "bindings/modules.h"
@@ -15,6 +16,10 @@
 #include "bindings/progress.h"
 #include "bindings/session.h"
 #include "bindings/training.h"
+#include "train/accuracy.h"
+#include "train/evaluation.h"
+#include "train/learning.h"
+#include "train/recognition.h"
 
 namespace pushdown {
 
@@ -63,17 +68,31 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optiona
   return training;
 }
 
-TrainingPtr make_trainer(lua_State* L, OptionTable options) {
-  auto model = options.require<std::shared_ptr<LanguageModel>>("model");
+// A model of either kind, and data of its kind.
+using AnyModel = std::variant<std::shared_ptr<LanguageModel>, std::shared_ptr<Recognizer>>;
+using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledDataset>>;
+
+ProblemPtr problem_of(OptionTable& options) {
+  const auto model = options.require<AnyModel>("model");
+  if (const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model)) {
+    auto train = options.require<std::shared_ptr<LabelledDataset>>("train");
+    auto valid = options.take<std::shared_ptr<LabelledDataset>>("valid");
+    return recognition(*recognizer, train, valid.value_or(nullptr));
+  }
   auto train = options.require<std::shared_ptr<Dataset>>("train");
   auto valid = options.take<std::shared_ptr<Dataset>>("valid");
+  return language_modelling(std::get<std::shared_ptr<LanguageModel>>(model), train,
+                            valid.value_or(nullptr));
+}
+
+TrainingPtr make_trainer(lua_State* L, OptionTable options) {
+  ProblemPtr problem = problem_of(options);
   const auto progress = options.take<bool>("progress");
   Json rest = options.rest();
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
   // Asking git takes milliseconds and is only worth them for a record.
   const Json about = rest.contains("run_folder") ? about_now(L) : Json::object();
-  return watched(L, std::make_unique<Trainer>(model, train, valid.value_or(nullptr), rest, about),
-                 progress);
+  return watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), progress);
 }
 
 TrainingPtr resume(lua_State* L, const std::string& folder, OptionTable options) {
@@ -84,7 +103,11 @@ TrainingPtr resume(lua_State* L, const std::string& folder, OptionTable options)
 // "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
 std::string epoch_line(const EpochMetrics& epoch) {
   std::string text = fmt::format("epoch {}: ", epoch.epoch);
-  if (epoch.cross_entropy)
+  if (epoch.train_accuracy) {
+    if (epoch.accuracy) text += fmt::format("{:.2f} % told right, ", 100 * *epoch.accuracy);
+    text += fmt::format("{:.2f} % of the training strings, loss {:.4f}",
+                        100 * *epoch.train_accuracy, epoch.train_loss);
+  } else if (epoch.cross_entropy)
     text += fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
   else
     text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
@@ -189,9 +212,10 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
   if (trainer.run_folder() != nullptr)
     log_file = add_log_file((*trainer.run_folder() / "log.txt").string());
   if (trainer.updates_done() == 0)
-    log_message(level, fmt::format("training: {} strings, {} updates an epoch, {} parameters",
-                                   trainer.train()->size(), trainer.updates_per_epoch(),
-                                   trainer.model()->parameter_count()));
+    log_message(level,
+                fmt::format("training: {} strings, {} updates an epoch, {} parameters",
+                            trainer.problem().training_strings(), trainer.updates_per_epoch(),
+                            trainer.model()->parameter_count()));
   std::optional<EpochMetrics> metrics;
   const double rate = trainer.learning_rate();
   try {
@@ -234,25 +258,50 @@ const std::vector<OptionSpec>& evaluation_options() {
   return specs;
 }
 
-Json evaluate_model(lua_State* L, const LanguageModel& model, const Dataset& dataset,
+Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
                     const OptionTable& given) {
-  const Json options = resolve_options("train.evaluate", evaluation_options(), given.rest());
+  constexpr auto kWhere = "train.evaluate";
+  const Json options = resolve_options(kWhere, evaluation_options(), given.rest());
   EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
   evaluation.should_stop = interrupt_check(L);
-  const auto result = evaluate(model, dataset, evaluation);
+  std::optional<Json> result;
+  const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model);
+  if (recognizer != nullptr) {
+    const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
+    check(labelled != nullptr, kWhere,
+          "a Recognizer is measured on a LabelledDataset, got a Dataset");
+    check(evaluation.chunk == 0, kWhere, "a Recognizer reads whole strings; leave out chunk");
+    if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
+      result = to_json(*found);
+      (*result)["wrong"] = Json::array();
+      for (const auto index : found->wrong) (*result)["wrong"].push_back(index + 1);
+    }
+  } else {
+    const auto* strings = std::get_if<std::shared_ptr<Dataset>>(&data);
+    check(strings != nullptr, kWhere,
+          "a LanguageModel is measured on a Dataset, got a LabelledDataset");
+    if (const auto found =
+            evaluate(*std::get<std::shared_ptr<LanguageModel>>(model), **strings, evaluation))
+      result = to_json(*found);
+  }
   if (!result) {
     stop_if_interrupted(L);
     throw std::runtime_error("interrupted");
   }
-  return to_json(*result);
+  return *result;
 }
 
-Json trainer_evaluate(lua_State* L, Training& training, const Dataset& dataset,
+AnyModel any_model(const SequenceModelPtr& model) {
+  if (auto recognizer = std::dynamic_pointer_cast<Recognizer>(model)) return recognizer;
+  return std::dynamic_pointer_cast<LanguageModel>(model);
+}
+
+Json trainer_evaluate(lua_State* L, Training& training, const AnyData& data,
                       const OptionTable& given) {
-  return evaluate_model(L, *training.trainer->model(), dataset, given);
+  return evaluate_model(L, any_model(training.trainer->model()), data, given);
 }
 
-LanguageModelPtr load(const std::string& path, OptionTable options) {
+SequenceModelPtr load(const std::string& path, OptionTable options) {
   const auto which = options.take<std::string>("which").value_or("best");
   const auto device = options.take<std::string>("device").value_or("");
   options.finish("model.load", {"which", "device"});
@@ -264,22 +313,49 @@ std::string training_line(const Training& training) {
   std::string text =
       fmt::format("Trainer: {} updates, {} epochs of {} updates", trainer.updates_done(),
                   trainer.epochs_done(), trainer.updates_per_epoch());
-  if (!trainer.history().empty())
-    text += fmt::format(", best cross-entropy {:.4f} in epoch {}",
-                        trainer.history().back().best_cross_entropy,
-                        trainer.history().back().best_epoch);
+  if (!trainer.history().empty()) {
+    const EpochMetrics& last = trainer.history().back();
+    text += last.train_accuracy ? fmt::format(", best accuracy {:.2f} % in epoch {}",
+                                              100 * last.best_accuracy, last.best_epoch)
+                                : fmt::format(", best cross-entropy {:.4f} in epoch {}",
+                                              last.best_cross_entropy, last.best_epoch);
+  }
   if (!trainer.finished().empty()) text += ", finished: " + trainer.finished();
   return text;
 }
 
-std::string describe_trainer() {
-  std::string text = "trainer: trains a language model by gradient descent";
-  text += "\n  model              LanguageModel, required: what is trained";
-  text += "\n  train              Dataset, required: the strings to learn";
-  text += "\n  valid              Dataset, optional: decides which epoch is best";
+std::string describe_trainer(std::optional<std::string> kind) {
+  const std::string of = kind.value_or("language_model");
+  check(of == "language_model" || of == "recognizer", "train.describe",
+        "expected 'language_model' or 'recognizer', got '{}'", of);
+  const bool recognizer = of == "recognizer";
+  std::string text = recognizer ? "trainer: trains a recognizer by gradient descent"
+                                : "trainer: trains a language model by gradient descent";
+  const std::string data = recognizer ? "LabelledDataset" : "Dataset";
+  text += fmt::format("\n  model              {}, required: what is trained",
+                      recognizer ? "Recognizer" : "LanguageModel");
+  text += "\n  train              " + data + ", required: the strings to learn";
+  text += "\n  valid              " + data + ", optional: decides which epoch is best";
   text += "\n  progress           boolean, default true: show progress on stderr";
-  for (const auto& spec : trainer_options()) text += "\n  " + describe(spec);
+  for (const auto& spec :
+       trainer_options(recognizer ? recognition_options() : language_modelling_options()))
+    text += "\n  " + describe(spec);
   return text;
+}
+
+template <class Kinds>
+std::string describe_kind(const char* where, const Kinds& kinds, const std::string& kind) {
+  const auto& row = find_row(where, kinds, kind);
+  return describe_row(row, row.options);
+}
+
+std::vector<std::string> objective_names() { return row_names(objective_kinds()); }
+std::string describe_objective(const std::string& kind) {
+  return describe_kind("train.describe_objective", objective_kinds(), kind);
+}
+std::vector<std::string> learning_names() { return row_names(learning_kinds()); }
+std::string describe_learning(const std::string& kind) {
+  return describe_kind("train.describe_learning", learning_kinds(), kind);
 }
 
 std::vector<std::string> optimizer_names() { return row_names(optimizer_kinds()); }
@@ -295,14 +371,29 @@ void bind_train(lua_State* L) {
   {
     Module module(L, "train", "Training, evaluation and run folders.");
     module
-        .def<&make_trainer>(
-            "trainer",
-            "trainer{model=, train=, valid=, ...} -> Trainer  Trains a model on the strings of "
-            "`train` and chooses by `valid`; see pd.train.describe() for all options.")
+        .def<&make_trainer>("trainer",
+                            "trainer{model=, train=, valid=, ...} -> Trainer  Trains a "
+                            "LanguageModel on a Dataset, or "
+                            "a Recognizer on a LabelledDataset, and chooses by `valid`; see "
+                            "pd.train.describe() for "
+                            "all options.")
         .def<&resume>("resume",
                       "resume(folder, {epochs=, ...}) -> Trainer  Goes on with the run in a "
                       "folder, bit for bit, with changed limits if given.")
-        .def<&describe_trainer>("describe", "describe() -> string  The options of trainer.")
+        .def<&describe_trainer>("describe",
+                                "describe(kind='language_model') -> string  The options of trainer "
+                                "for a language_model or a recognizer.")
+        .def<&objective_names>("objectives",
+                               "objectives() -> table  What recognizers can be trained to do.")
+        .def<&describe_objective>("describe_objective",
+                                  "describe_objective(kind) -> string  What an objective is, and "
+                                  "its options.")
+        .def<&learning_names>("learning_algorithms",
+                              "learning_algorithms() -> table  How the gradient of a recognizer's "
+                              "loss can be found.")
+        .def<&describe_learning>("describe_learning",
+                                 "describe_learning(kind) -> string  What a learning algorithm "
+                                 "does, and its options.")
         .def<&optimizer_names>("optimizers", "optimizers() -> table  The names of the optimizers.")
         .def<&describe_optimizer>(
             "describe_optimizer",
@@ -310,9 +401,9 @@ void bind_train(lua_State* L) {
         .def<&evaluate_model>(
             "evaluate",
             "evaluate(model, dataset, {batch=, bin_width=, chunk=}) -> table  Cross-entropy in "
-            "nats per "
-            "symbol, lower_bound and cross_entropy_difference where known, of all strings and in "
-            "`bins` by length.");
+            "nats per symbol, lower_bound and cross_entropy_difference where known, or accuracy, "
+            "error (percent), missed, false_positives and the places of the strings told wrong; of "
+            "all strings and in `bins` by length.");
     bind_together(module);
     Class<Training>(module, "Trains one model; it can be stopped and goes on at any update.")
         .def<&step>("step",
@@ -331,7 +422,7 @@ void bind_train(lua_State* L) {
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
             "history", "trainer:history() -> table  The numbers of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(
-            "model", "trainer:model() -> LanguageModel  The model that is trained.")
+            "model", "trainer:model() -> LanguageModel or Recognizer  The model that is trained.")
         .def<[](const Training& t) { return t.trainer->options(); }>(
             "options", "trainer:options() -> table  All options, defaults filled in.")
         .def<[](const Training& t) -> std::optional<std::string> {
@@ -353,7 +444,8 @@ void bind_train(lua_State* L) {
   }
   lua_getfield(L, -1, "model");
   define(L, lua_gettop(L), "pd.model.load", "load", &thunk<&load>,
-         "load(path, {which='best', device=}) -> LanguageModel  The model in a run folder or a "
+         "load(path, {which='best', device=}) -> LanguageModel or Recognizer  The model in a run "
+         "folder or a "
          "checkpoint file; 'last' instead of 'best' gives the newest parameters.");
   lua_pop(L, 1);
 }

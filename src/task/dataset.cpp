@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <map>
+#include <numeric>
 
 #include "base/check.h"
 
@@ -74,14 +75,13 @@ double Dataset::lower_bound() const {
   return sum / static_cast<double>(symbols);
 }
 
-std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Word>& words,
-                                                            std::int64_t batch) {
+std::vector<std::vector<std::int64_t>> equal_length_batches(
+    const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch) {
   check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
   std::vector<std::vector<std::int64_t>> batches;
   std::map<std::size_t, std::size_t> open;  // length -> index of the batch being filled
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto index = static_cast<std::int64_t>(i);
-    const auto length = words[i].size();
+  for (const auto index : indices) {
+    const auto length = words[static_cast<std::size_t>(index)].size();
     const auto found = open.find(length);
     if (found != open.end() && static_cast<std::int64_t>(batches[found->second].size()) < batch) {
       batches[found->second].push_back(index);
@@ -93,9 +93,27 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Wo
   return batches;
 }
 
+std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Word>& words,
+                                                            std::int64_t batch) {
+  std::vector<std::int64_t> all(words.size());
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  return equal_length_batches(words, all, batch);
+}
+
 std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& dataset,
                                                             std::int64_t batch) {
   return equal_length_batches(dataset.words(), batch);
+}
+
+Tensor word_tensor(const std::vector<Word>& words, const std::vector<std::int64_t>& batch) {
+  const auto length = words[static_cast<std::size_t>(batch.front())].size();
+  Tensor tensor = at::empty(
+      {static_cast<std::int64_t>(batch.size()), static_cast<std::int64_t>(length)}, at::kLong);
+  auto* out = tensor.data_ptr<std::int64_t>();
+  for (const auto index : batch)
+    out = std::copy(words[static_cast<std::size_t>(index)].begin(),
+                    words[static_cast<std::size_t>(index)].end(), out);
+  return tensor;
 }
 
 }  // namespace pushdown

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/torch.h"
 #include "grammar/alphabet.h"
 
 namespace pushdown {
@@ -48,5 +49,11 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Wo
                                                             std::int64_t batch);
 std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& dataset,
                                                             std::int64_t batch);
+// The same for the words of these indices alone.
+std::vector<std::vector<std::int64_t>> equal_length_batches(
+    const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch);
+
+// The words of one batch, all of one length: B x n, int64, on the CPU.
+Tensor word_tensor(const std::vector<Word>& words, const std::vector<std::int64_t>& batch);
 
 }  // namespace pushdown

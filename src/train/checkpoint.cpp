@@ -33,7 +33,11 @@ const std::vector<std::string>& changeable() {
 }
 
 // Options that decided what was done; a checkpoint only fits a trainer that has the same.
-constexpr const char* kFixed[] = {"batch", "optimizer", "seed", "chunk"};
+std::vector<const char*> fixed_names(const Problem& problem) {
+  std::vector<const char*> names{"batch", "optimizer", "seed"};
+  names.insert(names.end(), problem.fixed_options().begin(), problem.fixed_options().end());
+  return names;
+}
 
 ParameterList with_prefix(const TensorFile& file, const std::string& prefix) {
   ParameterList found;
@@ -49,8 +53,7 @@ Json Trainer::config() const {
   if (about_.is_object()) config.update(about_);
   config["model"] = describe_model(*model_);
   config["trainer"] = options_;
-  config["data"]["train"] = describe_data(*train_, false);
-  if (valid_ != nullptr) config["data"]["valid"] = describe_data(*valid_, true);
+  config["data"] = describe_data(*problem_);
   config["threads"] = thread_count();
   return config;
 }
@@ -60,6 +63,7 @@ TensorFile Trainer::best_file() const {
   const auto& parameters = model_->parameters();
   for (std::size_t i = 0; i < parameters.size(); ++i)
     file.tensors.emplace_back(parameters[i].first, best_[i]);
+  for (const auto& [name, buffer] : model_->buffers()) file.tensors.emplace_back(name, buffer);
   const auto& best = history_[static_cast<std::size_t>(history_.back().best_epoch - 1)];
   file.metadata = {{"format", "pushdown model 1"},
                    {"model", describe_model(*model_).dump()},
@@ -73,6 +77,7 @@ TensorFile Trainer::state() const {
   const auto& parameters = model_->parameters();
   for (const auto& [name, parameter] : parameters)
     file.tensors.emplace_back(name, parameter.detach());
+  for (const auto& [name, buffer] : model_->buffers()) file.tensors.emplace_back(name, buffer);
   for (std::size_t i = 0; i < best_.size(); ++i)
     file.tensors.emplace_back("best." + parameters[i].first, best_[i]);
   for (const auto& [name, tensor] : optimizer_->state())
@@ -80,7 +85,7 @@ TensorFile Trainer::state() const {
   Json history = Json::array();
   for (const auto& epoch : history_) history.push_back(to_json(epoch));
   Json fixed = Json::object();
-  for (const char* name : kFixed) fixed[name] = options_[name];
+  for (const char* name : fixed_names(*problem_)) fixed[name] = options_[name];
   const Json state{{"options", fixed},
                    {"updates", updates_},
                    {"position", order_->position()},
@@ -88,8 +93,13 @@ TensorFile Trainer::state() const {
                    {"batches", order_->count()},
                    {"learning_rate", learning_rate()},
                    {"schedule", schedule_->state()},
-                   {"epoch_loss", epoch_loss_},
-                   {"epoch_symbols", epoch_symbols_},
+                   {"phase", phase_},
+                   {"phase_epochs", phase_epochs_},
+                   {"converged", converged_},
+                   {"epoch_loss", epoch_sum_.loss},
+                   {"epoch_symbols", epoch_sum_.units},
+                   {"epoch_correct", epoch_sum_.correct},
+                   {"epoch_strings", epoch_strings_},
                    {"epoch_norms", epoch_norms_},
                    {"epoch_seconds", epoch_seconds_},
                    {"last_loss", last_loss_},
@@ -111,7 +121,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
   try {
     const Json state = Json::parse(text->second);
     // Everything that can be wrong is tried on copies first.
-    for (const char* name : kFixed)
+    for (const char* name : fixed_names(*problem_))
       // The first checkpoints have no `chunk`, which was 0.
       if (const Json stored = state.at("options").value(name, Json(0)); stored != options_[name])
         refuse(fmt::format("option '{}' was {} in it, and is {} in config.json", name,
@@ -124,7 +134,15 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
         refuse("its history does not count the epochs one by one");
     Schedule schedule = *schedule_;
     schedule.set_state(state.at("schedule"));
-    BatchOrder order = *order_;
+    // The first checkpoints know of no phases.
+    const std::int64_t phase = state.value("phase", 0),
+                       phase_epochs = state.value("phase_epochs", 0),
+                       correct = state.value("epoch_correct", 0),
+                       strings = state.value("epoch_strings", 0);
+    const bool converged = state.value("converged", false);
+    if (phase < 0 || phase >= static_cast<std::int64_t>(phases_.size()))
+      refuse(fmt::format("it stands in phase {} of {}", phase + 1, phases_.size()));
+    BatchOrder order = order_of(phase);
     if (state.at("batches") != order.count())
       refuse(fmt::format("it counts {} batches in an epoch, the data make {}",
                          state.at("batches").dump(), order.count()));
@@ -157,8 +175,11 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     optimizer_ = std::move(optimizer);
     best_ = std::move(best_tensors);
     updates_ = updates;
-    epoch_loss_ = loss;
-    epoch_symbols_ = symbols;
+    phase_ = phase;
+    phase_epochs_ = phase_epochs;
+    converged_ = converged;
+    epoch_sum_ = {loss, symbols, correct};
+    epoch_strings_ = strings;
     epoch_norms_ = norms;
     epoch_seconds_ = seconds;
     last_loss_ = last_loss;
@@ -173,13 +194,13 @@ std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
                                         const Json& about) {
   constexpr const char* kWhere = "train.resume";
   std::vector<OptionSpec> specs;
-  for (OptionSpec spec : trainer_options())
+  const StoredRun run = read_run(folder);
+  for (OptionSpec spec : trainer_options(run.problem->options()))
     if (std::find(changeable().begin(), changeable().end(), spec.name) != changeable().end()) {
       spec.default_value = nullptr;
       specs.push_back(spec);
     }
   const Json given = resolve_options(kWhere, specs, changes);
-  const StoredRun run = read_run(folder);
   const std::string file_name = (folder / "config.json").string();
   std::unique_ptr<Trainer> trainer;
   try {
@@ -196,8 +217,7 @@ std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
       if (!value.is_null()) again["changes"][key] = value;
     if (about.is_object()) again.update(about);
     history["resumed"].push_back(again);
-    trainer = std::make_unique<Trainer>(model_from_description(run.config.at("model")), run.train,
-                                        run.valid, options, history);
+    trainer = std::make_unique<Trainer>(run.problem, options, history);
     trainer->run_ = run.config.at("run").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
     fail_environment(kWhere, "'{}' is not the configuration of a run: {}", file_name, error.what());

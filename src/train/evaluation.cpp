@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "train/accuracy.h"
 
 namespace pushdown {
 namespace {
@@ -49,19 +50,7 @@ Json to_json(const CrossEntropy& value) {
 }  // namespace
 
 void check_alphabets(std::string_view where, const LanguageModel& model, const Dataset& dataset) {
-  if (model.alphabet() == dataset.alphabet()) return;
-  fail(where, "the data's alphabet {} is not the model's, {}",
-       quoted_list(dataset.alphabet().symbols()), quoted_list(model.alphabet().symbols()));
-}
-
-Tensor batch_tensor(const Dataset& dataset, const std::vector<std::int64_t>& batch) {
-  const auto length = dataset.words()[batch.front()].size();
-  Tensor words = at::empty(
-      {static_cast<std::int64_t>(batch.size()), static_cast<std::int64_t>(length)}, at::kLong);
-  auto* out = words.data_ptr<std::int64_t>();
-  for (const auto index : batch)
-    out = std::copy(dataset.words()[index].begin(), dataset.words()[index].end(), out);
-  return words;
+  check_alphabets(where, model, dataset.alphabet());
 }
 
 std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& dataset,
@@ -78,7 +67,7 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (options.should_stop && options.should_stop()) return std::nullopt;
     model.visit_log_probabilities(
-        batch_tensor(dataset, batches[i]), options.chunk, nullptr, [&](const Tensor& piece) {
+        word_tensor(dataset.words(), batches[i]), options.chunk, nullptr, [&](const Tensor& piece) {
           const Tensor values = piece.to(at::kCPU, at::kDouble).contiguous();
           for (std::size_t k = 0; k < batches[i].size(); ++k)
             log_probabilities[batches[i][k]] += values.data_ptr<double>()[k];

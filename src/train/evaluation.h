@@ -6,11 +6,11 @@
 // An end symbol, where the model has one, adds to the numerator and not to |w|. Sums run in float64
 // in the order of the strings.
 #pragma once
-#include <functional>
 #include <optional>
 
 #include "model/language_model.h"
 #include "task/dataset.h"
+#include "train/evaluation_options.h"
 
 namespace pushdown {
 
@@ -29,23 +29,11 @@ struct Evaluation {
   std::vector<CrossEntropy> bins;  // [k width, (k + 1) width) without the empty ones, in order
 };
 
-struct EvaluationOptions {
-  std::int64_t batch = 10;
-  std::int64_t bin_width = 10;  // symbols
-  std::int64_t chunk = 0;       // longer strings are read in pieces of so many symbols; 0: never
-  // Asked before every batch; true ends the evaluation without a result.
-  std::function<bool()> should_stop = nullptr;
-  std::function<void(std::int64_t done, std::int64_t batches)> progress = nullptr;
-};
-
 std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& dataset,
                                    const EvaluationOptions& options);
 
 // std::invalid_argument when the data's alphabet is not the model's.
 void check_alphabets(std::string_view where, const LanguageModel& model, const Dataset& dataset);
-
-// The words of one batch, all of one length: B x n, int64, on the CPU.
-Tensor batch_tensor(const Dataset& dataset, const std::vector<std::int64_t>& batch);
 
 Json to_json(const Evaluation& evaluation);
 

@@ -11,6 +11,9 @@ void for_each_member(Metrics& m, Visit visit) {
   visit("epoch", m.epoch);
   visit("updates", m.updates);
   visit("train_cross_entropy", m.train_cross_entropy);
+  visit("train_loss", m.train_loss);
+  visit("train_accuracy", m.train_accuracy);
+  visit("accuracy", m.accuracy);
   visit("cross_entropy", m.cross_entropy);
   visit("lower_bound", m.lower_bound);
   visit("cross_entropy_difference", m.cross_entropy_difference);
@@ -21,6 +24,7 @@ void for_each_member(Metrics& m, Visit visit) {
   visit("improved", m.improved);
   visit("best_epoch", m.best_epoch);
   visit("best_cross_entropy", m.best_cross_entropy);
+  visit("best_accuracy", m.best_accuracy);
   visit("epochs_since_improvement", m.epochs_since_improvement);
 }
 
@@ -39,6 +43,9 @@ struct Writer {
 struct Reader {
   const Json& json;
   void operator()(const char* key, std::optional<double>& value) const {
+    if (json.contains(key)) value = json.at(key).get<double>();
+  }
+  void operator()(const char* key, double& value) const {
     if (json.contains(key)) value = json.at(key).get<double>();
   }
   template <class T>
@@ -61,12 +68,14 @@ Json to_json(const UpdateMetrics& metrics) {
 Json to_json(const EpochMetrics& metrics) {
   Json json{{"event", "epoch"}};
   for_each_member(metrics, Writer{json});
+  if (metrics.train_accuracy) json["stage"] = metrics.stage;
   return json;
 }
 
 EpochMetrics epoch_metrics_from_json(const Json& json) {
   EpochMetrics metrics;
   for_each_member(metrics, Reader{json});
+  metrics.stage = json.value("stage", metrics.stage);
   return metrics;
 }
 

@@ -1,6 +1,8 @@
-// The numbers that training reports. Losses and cross-entropies are in nats per symbol.
+// The numbers that training reports. Losses and cross-entropies are in nats per symbol; the loss of
+// a recognizer is in nats per string.
 #pragma once
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "base/options.h"
@@ -18,18 +20,25 @@ struct UpdateMetrics {
 
 // After one epoch.
 struct EpochMetrics {
-  std::int64_t epoch = 0;          // from 1
-  std::int64_t updates = 0;        // since training began
-  double train_cross_entropy = 0;  // mean over the epoch, while the parameters changed
+  static constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+  std::int64_t epoch = 0;    // from 1
+  std::int64_t updates = 0;  // since training began
+  std::int64_t stage = 1;    // of the curriculum, from 1
+  // Means over the epoch, while the parameters changed; not a number where it is not this
+  // problem's: the cross-entropy of a language model, the loss of a string of a recognizer.
+  double train_cross_entropy = kNone, train_loss = kNone;
   // On the validation set, if there is one; the bound if its source is known.
   std::optional<double> cross_entropy, lower_bound, cross_entropy_difference;
+  // Shares of strings that a recognizer tells right, of the training and of the validation set.
+  std::optional<double> train_accuracy, accuracy;
   double gradient_norm = 0;       // mean over the epoch's updates, before clipping
   double learning_rate = 0;       // that this epoch was trained with
   double seconds = 0;             // training and validation
   double updates_per_second = 0;  // training alone
   bool improved = false;
   std::int64_t best_epoch = 0;
-  double best_cross_entropy = 0;
+  double best_cross_entropy = kNone, best_accuracy = kNone;
   std::int64_t epochs_since_improvement = 0;
 };
 

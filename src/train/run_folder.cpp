@@ -3,7 +3,8 @@
 #include <cmath>
 
 #include "base/check.h"
-#include "task/dataset_text.h"
+#include "model/language_model.h"
+#include "model/recognizer.h"
 
 namespace pushdown {
 namespace {
@@ -20,11 +21,6 @@ Path data_file(const Path& folder, const char* name) { return folder / "data" / 
 constexpr const char* kTrain = "train.txt";
 constexpr const char* kValid = "valid.txt";
 
-// The log-probabilities of training strings are not needed, and may take long to compute.
-std::string stored_text(const Dataset& dataset, bool with_log_probabilities) {
-  return to_text(with_log_probabilities ? dataset : Dataset(dataset.alphabet(), dataset.words()));
-}
-
 std::string checksum(std::string_view text) {  // FNV-1a, against accidents
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
@@ -40,20 +36,13 @@ void for_each_line(std::string_view text, Line line) {
   }
 }
 
-DatasetPtr read_data(const Path& folder, const char* name, const Alphabet& alphabet,
-                     const Json& description) {
+StoredText read_data(const Path& folder, const char* name, const Json& description) {
   const Path path = data_file(folder, name);
-  const std::string text = read_file(path);
+  std::string text = read_file(path);
   if (const auto before = description.at("checksum").get<std::string>(); checksum(text) != before)
     fail_environment(kWhere, "'{}' is not what it was when the run began (checksum {}, was {})",
                      path.string(), checksum(text), before);
-  try {
-    auto dataset = std::make_shared<Dataset>(parse_dataset(text, path.string()));
-    check(dataset->alphabet() == alphabet, kWhere, "its alphabet is not the model's");
-    return dataset;
-  } catch (const std::invalid_argument& error) {
-    fail_environment(kWhere, "'{}' cannot be read: {}", path.string(), error.what());
-  }
+  return {std::move(text), path.string()};
 }
 
 Json parse_json(const Path& path) {
@@ -124,9 +113,8 @@ bool holds_run(const Path& folder) {
   return fs::exists(config_file(folder)) || fs::exists(last_file(folder));
 }
 
-RunFolder::RunFolder(const Path& folder, const Json& config, const Dataset& train,
-                     const Dataset* valid, bool overwrite, const std::vector<EpochMetrics>& history,
-                     std::int64_t updates)
+RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& problem, bool overwrite,
+                     const std::vector<EpochMetrics>& history, std::int64_t updates)
     : folder_(folder) {
   const bool ours = identity(folder) == config.at("run").get<std::string>();
   check(ours || overwrite || !holds_run(folder), kWhere,
@@ -143,8 +131,8 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Dataset& trai
          {last_file(folder), best_file(folder), config_file(folder), metrics_file(folder),
           data_file(folder, kValid), folder / "log.txt", folder / "curves.svg"})
       remove_file(path);
-    write_file(data_file(folder, kTrain), stored_text(train, false));
-    if (valid != nullptr) write_file(data_file(folder, kValid), stored_text(*valid, true));
+    write_file(data_file(folder, kTrain), problem.train_text());
+    if (const auto text = problem.valid_text()) write_file(data_file(folder, kValid), *text);
   }
   // Last: a configuration is only there with its data.
   write_file(config_file(folder),
@@ -185,50 +173,44 @@ StoredRun read_run(const Path& folder) {
   StoredRun run;
   run.config = parse_json(file);
   understanding(file, [&] {
-    const Alphabet alphabet(run.config.at("model").at("alphabet").get<std::vector<std::string>>());
     const Json& data = run.config.at("data");
-    run.train = read_data(folder, kTrain, alphabet, data.at("train"));
-    if (data.contains("valid")) run.valid = read_data(folder, kValid, alphabet, data.at("valid"));
+    const StoredText train = read_data(folder, kTrain, data.at("train"));
+    std::optional<StoredText> valid;
+    if (data.contains("valid")) valid = read_data(folder, kValid, data.at("valid"));
+    run.problem = stored_problem(model_from_description(run.config.at("model")), train, valid);
   });
   run.checkpoint = read_safetensors(last_file(folder));
   return run;
 }
 
-Json describe_data(const Dataset& dataset, bool with_log_probabilities) {
-  std::size_t shortest = dataset.words().front().size(), longest = 0;
-  for (const auto& word : dataset.words()) {
-    shortest = std::min(shortest, word.size());
-    longest = std::max(longest, word.size());
+Json describe_data(const Problem& problem) {
+  Json data{{"train", problem.describe_train()}};
+  data["train"]["checksum"] = checksum(problem.train_text());
+  if (const auto text = problem.valid_text()) {
+    data["valid"] = problem.describe_valid();
+    data["valid"]["checksum"] = checksum(*text);
   }
-  Json json{{"strings", dataset.size()},
-            {"symbols", dataset.symbol_count()},
-            {"shortest", shortest},
-            {"longest", longest},
-            {"checksum", checksum(stored_text(dataset, with_log_probabilities))}};
-  if (with_log_probabilities && dataset.has_log_probabilities()) {
-    double sum = 0;
-    for (const double value : dataset.log_probabilities()) sum += value;
-    if (std::isfinite(sum))
-      json["lower_bound"] = -sum / static_cast<double>(dataset.symbol_count());
-  }
-  return json;
+  return data;
 }
 
-Json describe_model(const LanguageModel& model) {
-  return {{"kind", "language_model"},
+Json describe_model(const SequenceModel& model) {
+  return {{"kind", model.kind()},
           {"alphabet", model.alphabet().symbols()},
           {"options", model.options()}};
 }
 
-LanguageModelPtr model_from_description(const Json& description, const std::string& device) {
+SequenceModelPtr model_from_description(const Json& description, const std::string& device) {
   Json options = description.at("options");
   if (!device.empty()) options["device"] = device;
-  return std::make_shared<LanguageModel>(
-      Alphabet(description.at("alphabet").get<std::vector<std::string>>()), options);
+  const std::string kind = description.value("kind", "language_model");
+  Alphabet alphabet(description.at("alphabet").get<std::vector<std::string>>());
+  if (kind == "language_model")
+    return std::make_shared<LanguageModel>(std::move(alphabet), options);
+  if (kind == "recognizer") return std::make_shared<Recognizer>(std::move(alphabet), options);
+  fail(kWhere, "unknown kind of model '{}'", kind);
 }
 
-void set_parameters(const LanguageModel& model, const TensorFile& file,
-                    const std::string& file_name) {
+void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name) {
   std::vector<std::pair<Tensor, Tensor>> copies;
   for (const auto& [name, parameter] : model.parameters()) {
     const Tensor* stored = file.find(name);
@@ -241,9 +223,11 @@ void set_parameters(const LanguageModel& model, const TensorFile& file,
   }
   at::NoGradGuard no_grad;
   for (auto& [parameter, stored] : copies) parameter.copy_(stored);
+  for (const auto& [name, tensor] : file.tensors)
+    if (tensor.scalar_type() == at::kBool) model.set_buffer(name, tensor);
 }
 
-LanguageModelPtr load_model(const Path& file_or_folder, const std::string& which,
+SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which,
                             const std::string& device) {
   check(which == "best" || which == "last", "load", "which must be 'best' or 'last', got '{}'",
         which);
@@ -259,7 +243,7 @@ LanguageModelPtr load_model(const Path& file_or_folder, const std::string& which
   const auto description = file.metadata.find("model");
   if (description == file.metadata.end())
     fail_environment("load", "'{}' holds tensors but does not describe a model", path.string());
-  LanguageModelPtr model;
+  SequenceModelPtr model;
   try {
     model = model_from_description(Json::parse(description->second), device);
   } catch (const nlohmann::json::exception& error) {

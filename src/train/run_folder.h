@@ -11,15 +11,11 @@
 #pragma once
 #include <memory>
 
-#include "model/language_model.h"
-#include "task/dataset.h"
 #include "train/atomic_file.h"
-#include "train/metrics.h"
+#include "train/problem.h"
 #include "train/safetensors.h"
 
 namespace pushdown {
-
-using LanguageModelPtr = std::shared_ptr<LanguageModel>;
 
 class RunFolder {
  public:
@@ -28,9 +24,8 @@ class RunFolder {
   // unless `overwrite`; its files are then removed. metrics.jsonl becomes one line for each epoch
   // of `history`, with those lines of single updates that were there and belong to them, or to
   // updates up to `updates`. A folder in which another process is at work is a std::runtime_error.
-  RunFolder(const Path& folder, const Json& config, const Dataset& train, const Dataset* valid,
-            bool overwrite, const std::vector<EpochMetrics>& history = {},
-            std::int64_t updates = 0);
+  RunFolder(const Path& folder, const Json& config, const Problem& problem, bool overwrite,
+            const std::vector<EpochMetrics>& history = {}, std::int64_t updates = 0);
 
   const Path& path() const { return folder_; }
   void append(const Json& metrics) { metrics_.append(metrics.dump()); }
@@ -47,26 +42,25 @@ class RunFolder {
 // the file and what is wrong.
 struct StoredRun {
   Json config;
-  TensorFile checkpoint;    // last.safetensors
-  DatasetPtr train, valid;  // valid may be null
+  TensorFile checkpoint;  // last.safetensors
+  ProblemPtr problem;     // with a new model
 };
 StoredRun read_run(const Path& folder);
 bool holds_run(const Path& folder);
 
-// {strings, symbols, shortest, longest, checksum, lower_bound}: a data set in a configuration;
-// the checksum is that of its file.
-Json describe_data(const Dataset& dataset, bool with_log_probabilities);
+// {train, valid}: the data sets in a configuration, with the checksums of their files.
+Json describe_data(const Problem& problem);
 
 // The model in a safetensors file that training wrote, or in a run folder (the best epoch's or the
 // last update's weights). `device` replaces the recorded one unless empty.
-LanguageModelPtr load_model(const Path& file_or_folder, const std::string& which = "best",
+SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which = "best",
                             const std::string& device = "");
-// {alphabet, options} and back.
-Json describe_model(const LanguageModel& model);
-LanguageModelPtr model_from_description(const Json& description, const std::string& device = "");
-// Copies the file's tensors of the parameters' names into the model; each must be there and fit.
-void set_parameters(const LanguageModel& model, const TensorFile& file,
-                    const std::string& file_name);
+// {kind, alphabet, options} and back.
+Json describe_model(const SequenceModel& model);
+SequenceModelPtr model_from_description(const Json& description, const std::string& device = "");
+// Copies the file's tensors of the parameters' and buffers' names into the model; each parameter
+// must be there and fit.
+void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name);
 
 // {commit, branch, dirty} of the repository around `folder`; null outside of one or without git.
 Json git_state(const Path& folder);

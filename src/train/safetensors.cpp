@@ -24,7 +24,7 @@ struct NumberType {
   std::int64_t size;
 };
 constexpr NumberType kTypes[] = {
-    {"F64", at::kDouble, 8}, {"I64", at::kLong, 8}, {"F32", at::kFloat, 4}};
+    {"F64", at::kDouble, 8}, {"I64", at::kLong, 8}, {"F32", at::kFloat, 4}, {"BOOL", at::kBool, 1}};
 
 const NumberType* find_type(auto&& matches) {
   for (const auto& type : kTypes)
@@ -121,7 +121,7 @@ class Reader {
     if (dtype.is_string())
       result.type = find_type([&](auto& t) { return dtype.get<std::string>() == t.name; });
     if (result.type == nullptr)
-      corrupt("tensor '{}' has dtype {}; F32, F64 and I64 can be read", name, dtype.dump());
+      corrupt("tensor '{}' has dtype {}; F32, F64, I64 and BOOL can be read", name, dtype.dump());
     if (!shape.is_array()) corrupt("tensor '{}': the shape is not a list", name);
     std::uint64_t count = 1;
     for (const auto& size : shape) {

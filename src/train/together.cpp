@@ -77,13 +77,11 @@ class Round {
 }  // namespace
 
 std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers) {
-  std::set<const LanguageModel*> models;
+  std::set<const SequenceModel*> models;
   for (const Trainer* trainer : trainers) {
     check(models.insert(trainer->model().get()).second, "train.together",
           "two of the trainers train the same model");
-    // The bound is computed on first use: here, before several threads ask for it.
-    if (trainer->valid() != nullptr && trainer->valid()->has_log_probabilities())
-      trainer->valid()->lower_bound();
+    trainer->problem().prepare();
   }
   Round round(trainers);
   // A lone trainer has the threads for the sequences of its batches.

@@ -20,79 +20,61 @@ std::string new_identity() {
   return fmt::format("{:08x}{:08x}", device(), device());
 }
 
-// Strings without symbols carry nothing to learn unless an end symbol closes them.
-std::vector<std::vector<std::int64_t>> training_batches(const Dataset& dataset, std::int64_t size,
-                                                        bool end_symbol) {
-  auto batches = equal_length_batches(dataset, size);
-  if (!end_symbol)
-    std::erase_if(batches,
-                  [&](const auto& batch) { return dataset.words()[batch.front()].empty(); });
-  check(!batches.empty(), kWhere, "the training set has nothing but empty strings");
-  return batches;
-}
-
 }  // namespace
 
-const std::vector<OptionSpec>& trainer_options() {
-  static const std::vector<OptionSpec> specs = [] {
-    std::vector<OptionSpec> all{
-        integer_option("batch", 10, "strings of equal length in one update", 1),
-        integer_option("chunk", 0,
-                       "symbols that gradients reach back: longer strings are cut into pieces of "
-                       "so many, the state carried on; 0: never",
-                       0),
-        integer_option("epochs", 200, "training ends after so many at the latest", 1),
-        table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
-        number_option("clip_norm", 5.0, "longer gradients are scaled to this norm; 0: never", 0),
-        number_option("clip_value", nullptr, "gradient entries are cut to plus or minus this", 0)};
-    all.insert(all.end(), schedule_options().begin(), schedule_options().end());
-    all.insert(
-        all.end(),
-        {integer_option("seed", 0, "seed of the order of the batches", 0),
-         text_option("run_folder", nullptr, "metrics and checkpoints are written there"),
-         boolean_option("overwrite", false, "replace another run in run_folder"),
-         integer_option("checkpoint_every", 0,
-                        "updates between checkpoints within an epoch; 0: by time alone", 0),
-         number_option("checkpoint_seconds", 60.0,
-                       "seconds between checkpoints within an epoch; 0: never", 0),
-         integer_option("log_every", 0, "updates between lines in metrics.jsonl; 0: never", 0)});
-    return all;
-  }();
-  return specs;
+std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem) {
+  std::vector<OptionSpec> all{
+      integer_option("batch", 10, "strings of equal length in one update", 1)};
+  all.insert(all.end(), of_problem.begin(), of_problem.end());
+  all.insert(
+      all.end(),
+      {integer_option("epochs", 200, "training ends after so many at the latest", 1),
+       table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
+       number_option("clip_norm", 5.0, "longer gradients are scaled to this norm; 0: never", 0),
+       number_option("clip_value", nullptr, "gradient entries are cut to plus or minus this", 0)});
+  all.insert(all.end(), schedule_options().begin(), schedule_options().end());
+  all.insert(
+      all.end(),
+      {integer_option("seed", 0, "seed of the order of the batches", 0),
+       text_option("run_folder", nullptr, "metrics and checkpoints are written there"),
+       boolean_option("overwrite", false, "replace another run in run_folder"),
+       integer_option("checkpoint_every", 0,
+                      "updates between checkpoints within an epoch; 0: by time alone", 0),
+       number_option("checkpoint_seconds", 60.0,
+                     "seconds between checkpoints within an epoch; 0: never", 0),
+       integer_option("log_every", 0, "updates between lines in metrics.jsonl; 0: never", 0)});
+  return all;
 }
 
-Trainer::Trainer(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid, const Json& options,
-                 const Json& about)
-    : model_(std::move(model)),
-      train_(std::move(train)),
-      valid_(std::move(valid)),
-      options_(resolve_options(kWhere, trainer_options(), options)),
+Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
+    : problem_(std::move(problem)),
+      model_(problem_->model()),
+      options_(resolve_options(kWhere, trainer_options(problem_->options()), options)),
       about_(about),
       run_(new_identity()) {
-  check(model_ != nullptr, kWhere, "there is no model");
-  check(train_ != nullptr, kWhere, "there is no training set");
-  check_alphabets(kWhere, *model_, *train_);
-  if (valid_ != nullptr) {
-    check_alphabets(kWhere, *model_, *valid_);
-    check(valid_->symbol_count() > 0, kWhere, "the validation set has nothing but empty strings");
-  }
-  check(train_->symbol_count() > 0, kWhere, "the training set has nothing but empty strings");
   options_["optimizer"] = resolve_optimizer(options_["optimizer"]);
+  problem_->configure(options_);
   batch_size_ = options_["batch"];
-  chunk_ = options_["chunk"];
   clip_norm_ = options_["clip_norm"];
   if (options_["clip_value"].is_number()) clip_value_ = options_["clip_value"].get<double>();
   log_every_ = options_["log_every"];
   checkpoint_every_ = options_["checkpoint_every"];
   checkpoint_seconds_ = options_["checkpoint_seconds"];
-  batches_ = training_batches(*train_, batch_size_, model_->end_symbol());
-  order_.emplace(static_cast<std::int64_t>(batches_.size()),
-                 Random(options_["seed"].get<std::uint64_t>(), "batch order"));
+  phases_ = problem_->phases(batch_size_);
+  order_ = order_of(0);
   optimizer_ = make_optimizer(model_->parameters(), options_["optimizer"]);
   schedule_.emplace(options_);
   last_checkpoint_ = Clock::now();
   if (options_["run_folder"].is_string())
     open_run_folder(options_["run_folder"].get<std::string>(), options_["overwrite"]);
+}
+
+BatchOrder Trainer::order_of(std::int64_t phase) const {
+  const auto stream =
+      phase == 0 ? std::string("batch order") : fmt::format("batch order of phase {}", phase + 1);
+  return BatchOrder(
+      static_cast<std::int64_t>(phases_[static_cast<std::size_t>(phase)].batches.size()),
+      Random(options_["seed"].get<std::uint64_t>(), stream));
 }
 
 void Trainer::diverged(const std::string& what) const {
@@ -107,38 +89,46 @@ void Trainer::diverged(const std::string& what) const {
 UpdateMetrics Trainer::update() {
   const auto start = Clock::now();
   const at::AutoGradMode with_gradient(true);
-  const auto& batch = batches_[static_cast<std::size_t>(order_->current())];
-  double loss = 0, symbols = 0;
-  for (const auto index : batch)
-    symbols += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
+  const auto& batch = running().batches[static_cast<std::size_t>(order_->current())];
   // A stream for each update: going on from a checkpoint needs no state.
   Random noise(options_["seed"].get<std::uint64_t>(), fmt::format("noise of update {}", updates_));
   clear_gradients(model_->parameters());
-  model_->visit_log_probabilities(
-      batch_tensor(*train_, batch), chunk_, &noise, [&](const Tensor& log_probabilities) {
-        const Tensor losses = log_probabilities.neg();  // B, of one piece
-        const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
-        for (std::int64_t i = 0; i < values.numel(); ++i) loss += values.data_ptr<double>()[i];
-        if (!std::isfinite(loss)) diverged(fmt::format("the loss became {}", loss));
-        losses.mean().backward();
-      });
+  const BatchLoss sum = problem_->differentiate(batch, noise);
+  if (!std::isfinite(sum.loss)) diverged(fmt::format("the loss became {}", sum.loss));
   const double norm = gradient_norm(model_->parameters());
   if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
   // Only now are the weights known to be good: they gave a finite loss and gradient.
   if (checkpoint_due_) checkpoint();
   if (clip_norm_ > 0) clip_gradient_norm(model_->parameters(), norm, clip_norm_);
   if (clip_value_) clip_gradient_values(model_->parameters(), *clip_value_);
-  optimizer_->step();
+  take_step();
 
   order_->advance();
   ++updates_;
-  epoch_loss_ += loss;
-  epoch_symbols_ += symbols;
+  epoch_sum_.loss += sum.loss;
+  epoch_sum_.units += sum.units;
+  epoch_sum_.correct += sum.correct;
+  epoch_strings_ += static_cast<std::int64_t>(batch.size());
   epoch_norms_ += norm;
-  // Empty strings predict their end symbol alone.
-  last_loss_ = loss / (symbols > 0 ? symbols : static_cast<double>(batch.size()));
+  last_loss_ = sum.loss / sum.units;
   epoch_seconds_ += seconds_since(start);
   return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate()};
+}
+
+void Trainer::take_step() {
+  if (model_->frozen().empty()) return optimizer_->step();
+  // Restored afterwards rather than without a gradient: weight decay and momentum move, too.
+  at::NoGradGuard no_grad;
+  std::vector<std::pair<Tensor, Tensor>> before;
+  for (const auto& [name, parameter] : model_->parameters())
+    if (model_->frozen().contains(name)) before.emplace_back(parameter, parameter.clone());
+  optimizer_->step();
+  auto old = before.begin();
+  for (const auto& [name, parameter] : model_->parameters())
+    if (const auto mask = model_->frozen().find(name); mask != model_->frozen().end()) {
+      parameter.copy_(at::where(mask->second, old->second, parameter));
+      ++old;
+    }
 }
 
 std::optional<UpdateMetrics> Trainer::step() {
@@ -183,47 +173,50 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   const auto start = Clock::now();
   if (!parameters_finite()) diverged("a weight is no longer finite");
   EpochMetrics metrics;
-  if (valid_ != nullptr) {
-    EvaluationOptions evaluation{batch_size_};
-    evaluation.chunk = chunk_;
-    evaluation.should_stop = callbacks.should_stop;
-    if (callbacks.progress)
-      evaluation.progress = [&](std::int64_t done, std::int64_t total) {
-        callbacks.progress({true, epochs_done() + 1, options_["epochs"], done, total, updates_,
-                            last_loss_, learning_rate(), epoch_seconds_});
-      };
-    const auto result = evaluate(*model_, *valid_, evaluation);
-    if (!result) {
-      checkpoint();
-      return std::nullopt;
-    }
-    if (!std::isfinite(result->all.cross_entropy))
-      diverged(fmt::format("the validation loss became {}", result->all.cross_entropy));
-    metrics.cross_entropy = result->all.cross_entropy;
-    metrics.lower_bound = result->all.lower_bound;
-    metrics.cross_entropy_difference = result->all.difference;
+  EvaluationOptions evaluation{batch_size_};
+  evaluation.should_stop = callbacks.should_stop;
+  if (callbacks.progress)
+    evaluation.progress = [&](std::int64_t done, std::int64_t total) {
+      callbacks.progress({true, epochs_done() + 1, options_["epochs"], done, total, updates_,
+                          last_loss_, learning_rate(), epoch_seconds_});
+    };
+  if (!problem_->measure(metrics, epoch_sum_, epoch_strings_, running(), evaluation)) {
+    checkpoint();
+    return std::nullopt;
   }
+  const double value = problem_->value(metrics);
+  if (!std::isfinite(value)) diverged(fmt::format("the validation loss became {}", value));
   metrics.epoch = epochs_done() + 1;
   metrics.updates = updates_;
-  metrics.train_cross_entropy = epoch_loss_ / epoch_symbols_;
+  metrics.stage = running().stage;
   metrics.gradient_norm = epoch_norms_ / static_cast<double>(order_->count());
   metrics.learning_rate = learning_rate();
   metrics.seconds = epoch_seconds_ + seconds_since(start);
   metrics.updates_per_second = static_cast<double>(order_->count()) / epoch_seconds_;
-  metrics.improved =
-      schedule_->observe(metrics.cross_entropy.value_or(metrics.train_cross_entropy));
+  metrics.improved = schedule_->observe(value);
   optimizer_->set_learning_rate(schedule_->decayed(learning_rate()));
   metrics.epochs_since_improvement = schedule_->since_best();
   metrics.best_epoch = metrics.epoch - schedule_->since_best();
-  metrics.best_cross_entropy = *schedule_->best();
+  problem_->set_best(metrics, *schedule_->best());
   if (metrics.improved) {
     best_.clear();
     for (const auto& [name, parameter] : model_->parameters())
       best_.push_back(parameter.detach().clone());
   }
   history_.push_back(metrics);
-  epoch_loss_ = epoch_symbols_ = epoch_norms_ = epoch_seconds_ = 0;
-  order_->next_epoch();
+  epoch_sum_ = {};
+  epoch_strings_ = 0;
+  epoch_norms_ = epoch_seconds_ = 0;
+  ++phase_epochs_;
+  const bool done = problem_->converged(metrics);
+  if (!last_phase() && (done || phase_epochs_ >= running().epochs)) {
+    ++phase_;
+    phase_epochs_ = 0;
+    order_ = order_of(phase_);
+  } else {
+    converged_ = done && last_phase();
+    order_->next_epoch();
+  }
   if (folder_) {
     // In this order a kill in between repeats the epoch's end and loses nothing.
     folder_->append(to_json(metrics));
@@ -237,14 +230,15 @@ std::string Trainer::finished() const {
   if (epochs_done() >= options_["epochs"].get<std::int64_t>())
     return fmt::format("{} of {} epochs are done", epochs_done(),
                        options_["epochs"].get<std::int64_t>());
+  if (converged_) return "all training strings are told right";
+  if (last_phase() && phase_epochs_ >= running().epochs) return "the curriculum is done";
   if (schedule_->should_stop())
     return fmt::format("no improvement for {} epochs", schedule_->since_best());
   return "";
 }
 
 void Trainer::open_run_folder(const Path& folder, bool overwrite) {
-  folder_ = std::make_unique<RunFolder>(folder, config(), *train_, valid_.get(), overwrite,
-                                        history_, updates_);
+  folder_ = std::make_unique<RunFolder>(folder, config(), *problem_, overwrite, history_, updates_);
   if (!best_.empty()) folder_->write_best(best_file());
   checkpoint();
 }
@@ -268,7 +262,7 @@ void Trainer::save(const Path& folder, bool overwrite, const Json& about) {
   if (!parameters_finite()) diverged("the weights are no longer finite, they cannot be saved");
   std::error_code other;
   if (folder_ && std::filesystem::equivalent(folder, folder_->path(), other)) return checkpoint();
-  const RunFolder target(folder, config(), *train_, valid_.get(), overwrite, history_, updates_);
+  const RunFolder target(folder, config(), *problem_, overwrite, history_, updates_);
   if (!best_.empty()) target.write_best(best_file());
   target.write_last(state());
 }

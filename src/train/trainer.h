@@ -1,8 +1,7 @@
-// Trains a language model by gradient descent on the mean over a batch of the strings' negative
-// log-probabilities. An epoch takes every batch of equal-length strings once, in an order shuffled
-// by a seeded generator, then measures the validation set and applies the schedule. With `chunk`
-// a batch goes through the model in pieces: the state is carried on, gradients end at the borders
-// and are summed, and there is still one update for each batch.
+// Trains a model by gradient descent on the mean loss over a batch of strings; what the loss is,
+// and what an epoch is judged by, is the problem's business (problem.h). An epoch takes every batch
+// of equal-length strings of the running phase once, in an order shuffled by a seeded generator,
+// then measures the validation set and applies the schedule.
 //
 // Training can be stopped at any update, by should_stop, by an exception or by a kill; going on
 // with the same object or with resume_trainer() gives the numbers of an uninterrupted run, bit for
@@ -14,7 +13,7 @@
 #include <optional>
 
 #include "train/batch_order.h"
-#include "train/evaluation.h"
+#include "train/language_modelling.h"
 #include "train/metrics.h"
 #include "train/optimizer.h"
 #include "train/run_folder.h"
@@ -22,9 +21,9 @@
 
 namespace pushdown {
 
-// batch, chunk, epochs, optimizer, clip_norm, clip_value, schedule_options(), seed, run_folder,
-// overwrite, checkpoint_every, checkpoint_seconds, log_every.
-const std::vector<OptionSpec>& trainer_options();
+// batch, those of the problem, epochs, optimizer, clip_norm, clip_value, schedule_options(), seed,
+// run_folder, overwrite, checkpoint_every, checkpoint_seconds, log_every.
+std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem);
 
 struct TrainerCallbacks {
   std::function<bool()> should_stop;              // asked before every batch
@@ -33,16 +32,20 @@ struct TrainerCallbacks {
 
 class Trainer {
  public:
-  // `valid` may be null. `about` goes into the run folder's configuration (version, command line).
-  // std::invalid_argument: unknown or wrong options, no data, an alphabet that is not the model's,
-  // a run folder that holds another run; std::runtime_error: a run folder that cannot be written.
+  // `about` goes into the run folder's configuration (version, command line).
+  // std::invalid_argument: unknown or wrong options, a run folder that holds another run;
+  // std::runtime_error: a run folder that cannot be written.
+  Trainer(ProblemPtr problem, const Json& options, const Json& about = Json::object());
+  // Of a language model; `valid` may be null. Also std::invalid_argument: no data, an alphabet that
+  // is not the model's.
   Trainer(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid, const Json& options,
-          const Json& about = Json::object());
+          const Json& about = Json::object())
+      : Trainer(language_modelling(std::move(model), std::move(train), std::move(valid)), options,
+                about) {}
 
   const Json& options() const { return options_; }
-  const LanguageModelPtr& model() const { return model_; }
-  const DatasetPtr& train() const { return train_; }
-  const DatasetPtr& valid() const { return valid_; }
+  const SequenceModelPtr& model() const { return model_; }
+  const Problem& problem() const { return *problem_; }
   // Where the run's files are; nullptr without a run folder.
   const Path* run_folder() const { return folder_ ? &folder_->path() : nullptr; }
 
@@ -62,6 +65,8 @@ class Trainer {
 
   // Why training is over, or "".
   std::string finished() const;
+  // The running phase of the curriculum and the epochs done in it, from 0.
+  std::int64_t phase() const { return phase_; }
   std::int64_t epochs_done() const { return static_cast<std::int64_t>(history_.size()); }
   std::int64_t updates_done() const { return updates_; }
   std::int64_t updates_per_epoch() const { return order_->count(); }
@@ -98,14 +103,21 @@ class Trainer {
   void report(const Progress& progress) const;
   [[noreturn]] void diverged(const std::string& what) const;
 
-  LanguageModelPtr model_;
-  DatasetPtr train_, valid_;
+  BatchOrder order_of(std::int64_t phase) const;
+  const TrainingPhase& running() const { return phases_[static_cast<std::size_t>(phase_)]; }
+  bool last_phase() const { return phase_ + 1 == static_cast<std::int64_t>(phases_.size()); }
+  void take_step();
+
+  ProblemPtr problem_;
+  SequenceModelPtr model_;
   Json options_, about_;
   std::string run_;  // identity, random
-  std::int64_t batch_size_, chunk_, log_every_, checkpoint_every_;
+  std::int64_t batch_size_, log_every_, checkpoint_every_;
   double clip_norm_, checkpoint_seconds_;
   std::optional<double> clip_value_;
-  std::vector<std::vector<std::int64_t>> batches_;
+  std::vector<TrainingPhase> phases_;
+  std::int64_t phase_ = 0, phase_epochs_ = 0;  // running, and epochs done in it
+  bool converged_ = false;                     // in the last phase
   std::optional<BatchOrder> order_;
   OptimizerPtr optimizer_;
   std::optional<Schedule> schedule_;
@@ -115,8 +127,9 @@ class Trainer {
 
   std::int64_t updates_ = 0;
   // Sums over the running epoch.
-  double epoch_loss_ = 0, epoch_symbols_ = 0, epoch_norms_ = 0, epoch_seconds_ = 0,
-         validation_seconds_ = 0, last_loss_ = 0;
+  BatchLoss epoch_sum_;
+  std::int64_t epoch_strings_ = 0;
+  double epoch_norms_ = 0, epoch_seconds_ = 0, last_loss_ = 0;
   std::vector<EpochMetrics> history_;
   std::vector<Tensor> best_;  // weights of the best epoch, in the order of the parameters
 };

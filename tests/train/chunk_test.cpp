@@ -44,7 +44,7 @@ TEST(Chunks, GradientsEndAtTheBordersAndAreSummed) {
                          {"optimizer", {{"kind", "sgd"}, {"learning_rate", 0.5}}}});
     const double loss = trainer.step()->loss;
     // By hand: three pieces, the last of one symbol.
-    const Tensor words = batch_tensor(*data, {0, 1});
+    const Tensor words = word_tensor(data->words(), {0, 1});
     auto state = reference->begin(2, 7);
     double sum = 0;
     for (const auto& [start, size] : {std::pair{0, 3}, {3, 3}, {6, 1}}) {

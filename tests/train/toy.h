@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "train/evaluation.h"
 #include "train/trainer.h"
 
 namespace pushdown::testing_support {
@@ -36,7 +37,7 @@ inline LanguageModelPtr small_model(const Json& stack = Json{{"kind", "none"}},
                                               {"seed", 3}});
 }
 
-inline std::vector<Tensor> weights(const LanguageModel& model) {
+inline std::vector<Tensor> weights(const SequenceModel& model) {
   std::vector<Tensor> copies;
   for (const auto& [name, tensor] : model.parameters()) copies.push_back(tensor.detach().clone());
   return copies;

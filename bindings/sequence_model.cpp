@@ -1,0 +1,53 @@
+#include "bindings/sequence_model.h"
+
+#include "base/check.h"
+#include "bindings/session.h"
+
+namespace pushdown {
+
+std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options) {
+  const auto given =
+      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
+          "alphabet");
+  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
+  Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
+  Json rest = options.rest();
+  if (!rest.contains("device")) rest["device"] = session(L).device.str();
+  if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
+  return {std::move(alphabet), std::move(rest)};
+}
+
+void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values) {
+  constexpr auto kWhere = "model.set_parameters";
+  std::vector<std::string> names;
+  std::map<std::string, Tensor> own;
+  for (const auto& [name, tensor] : model.parameters()) {
+    names.push_back(name);
+    own[name] = tensor;
+  }
+  // All are checked before any is changed.
+  for (const auto& [name, value] : values) {
+    const auto near = nearest_names(name, names);
+    check(own.contains(name), kWhere, "unknown parameter '{}'{}; the parameters are {}", name,
+          near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
+    check(value.sizes() == own[name].sizes(), kWhere, "'{}' must be {}, got {}", name,
+          shape_text(own[name]), shape_text(value));
+  }
+  at::NoGradGuard guard;
+  for (const auto& [name, value] : values) own[name].copy_(value);
+}
+
+std::string line_of(const SequenceModel& model, const char* name) {
+  return fmt::format("{}: {}, {} symbols, {} parameters, {}", name, model.network().line(),
+                     model.alphabet().size(), model.parameter_count(),
+                     model.options()["dtype"].get<std::string>());
+}
+
+std::string describe_model_options(std::string text, const std::vector<OptionSpec>& specs) {
+  text +=
+      "\n  alphabet           Alphabet or list of symbols, required: the symbols of the strings";
+  for (const auto& spec : specs) text += "\n  " + describe(spec);
+  return text;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,43 @@
+// What language models and recognizers have in common, as Lua sees it.
+#pragma once
+#include <variant>
+
+#include "bindings/alphabet.h"
+#include "bindings/bind.h"
+#include "bindings/model.h"
+#include "bindings/options.h"
+#include "bindings/tensor.h"
+
+namespace pushdown {
+
+// The alphabet of a new model, and its other options with the session's device and a seed.
+std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options);
+// Copies values into parameters, all of them or none.
+void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values);
+// "Recognizer: lstm controller, ..., float32"
+std::string line_of(const SequenceModel& model, const char* name);
+// The lines of help about the options of a model.
+std::string describe_model_options(std::string text, const std::vector<OptionSpec>& specs);
+
+template <class Model>
+void bind_sequence_model(Class<Model>& type) {
+  type.template def<[](const Model& model) { return model.parameters(); }>(
+          "parameters",
+          "model:parameters() -> table  The trainable tensors by name; they are the model's own.")
+      .template def<[](const Model& model, const std::map<std::string, Tensor>& values) {
+        set_parameters_of(model, values);
+      }>("set_parameters",
+         "model:set_parameters{name = tensor, ...}  Copies values into parameters; the others stay "
+         "as they are.")
+      .template def<[](const Model& model) { return model.parameter_count(); }>(
+          "parameter_count", "model:parameter_count() -> integer  The number of trainable numbers.")
+      .template def<[](const Model& model) {
+        return std::make_shared<Alphabet>(model.alphabet());
+      }>("alphabet", "model:alphabet() -> Alphabet  The symbols of the model.")
+      .template def<[](const Model& model) { return model.options(); }>(
+          "options", "model:options() -> table  All options, defaults filled in.")
+      .template def<[](const Model& model) { return line_of(model, ClassName<Model>::value); }>(
+          "__tostring", "tostring(model) -> string  One line about the model.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,17 @@
+// How a model is measured on a data set.
+#pragma once
+#include <cstdint>
+#include <functional>
+
+namespace pushdown {
+
+struct EvaluationOptions {
+  std::int64_t batch = 10;
+  std::int64_t bin_width = 10;  // symbols
+  std::int64_t chunk = 0;       // longer strings are read in pieces of so many symbols; 0: never
+  // Asked before every batch; true ends the evaluation without a result.
+  std::function<bool()> should_stop = nullptr;
+  std::function<void(std::int64_t done, std::int64_t batches)> progress = nullptr;
+};
+
+}  // namespace pushdown

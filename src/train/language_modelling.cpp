@@ -1,0 +1,140 @@
+#include "train/language_modelling.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "task/dataset_text.h"
+#include "train/evaluation.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kWhere = "train.trainer";
+
+// The log-probabilities of training strings are not needed, and may take long to compute.
+std::string stored_text(const Dataset& dataset, bool with_log_probabilities) {
+  return to_text(with_log_probabilities ? dataset : Dataset(dataset.alphabet(), dataset.words()));
+}
+
+Json described(const Dataset& dataset, bool with_log_probabilities) {
+  std::size_t shortest = dataset.words().front().size(), longest = 0;
+  for (const auto& word : dataset.words()) {
+    shortest = std::min(shortest, word.size());
+    longest = std::max(longest, word.size());
+  }
+  Json json{{"strings", dataset.size()},
+            {"symbols", dataset.symbol_count()},
+            {"shortest", shortest},
+            {"longest", longest}};
+  if (with_log_probabilities && dataset.has_log_probabilities()) {
+    double sum = 0;
+    for (const double value : dataset.log_probabilities()) sum += value;
+    if (std::isfinite(sum))
+      json["lower_bound"] = -sum / static_cast<double>(dataset.symbol_count());
+  }
+  return json;
+}
+
+class LanguageModelling : public Problem {
+ public:
+  LanguageModelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid)
+      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
+    check(model_ != nullptr, kWhere, "there is no model");
+    check(train_ != nullptr, kWhere, "there is no training set");
+    check_alphabets(kWhere, *model_, *train_);
+    if (valid_ != nullptr) {
+      check_alphabets(kWhere, *model_, *valid_);
+      check(valid_->symbol_count() > 0, kWhere, "the validation set has nothing but empty strings");
+    }
+    check(train_->symbol_count() > 0, kWhere, "the training set has nothing but empty strings");
+  }
+
+  const char* kind() const override { return "language_model"; }
+  SequenceModelPtr model() const override { return model_; }
+  const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
+  const std::vector<const char*>& fixed_options() const override {
+    static const std::vector<const char*> names{"chunk"};
+    return names;
+  }
+  void configure(Json& options) override { chunk_ = options["chunk"]; }
+
+  std::int64_t training_strings() const override { return train_->size(); }
+
+  std::vector<TrainingPhase> phases(std::int64_t batch) const override {
+    // Strings without symbols carry nothing to learn unless an end symbol closes them.
+    auto batches = equal_length_batches(*train_, batch);
+    if (!model_->end_symbol())
+      std::erase_if(batches, [&](const auto& of) { return train_->words()[of.front()].empty(); });
+    check(!batches.empty(), kWhere, "the training set has nothing but empty strings");
+    return {TrainingPhase{std::move(batches)}};
+  }
+
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
+    BatchLoss sum;
+    for (const auto index : batch)
+      sum.units += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
+    // Empty strings predict their end symbol alone.
+    if (sum.units == 0) sum.units = static_cast<double>(batch.size());
+    model_->visit_log_probabilities(
+        word_tensor(train_->words(), batch), chunk_, &random, [&](const Tensor& of_piece) {
+          const Tensor losses = of_piece.neg();  // B
+          const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
+          for (std::int64_t i = 0; i < values.numel(); ++i)
+            sum.loss += values.data_ptr<double>()[i];
+          losses.mean().backward();
+        });
+    return sum;
+  }
+
+  bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t, const TrainingPhase&,
+               const EvaluationOptions& given) const override {
+    metrics.train_cross_entropy = sum.loss / sum.units;
+    if (valid_ == nullptr) return true;
+    EvaluationOptions options = given;
+    options.chunk = chunk_;
+    const auto result = evaluate(*model_, *valid_, options);
+    if (!result) return false;
+    metrics.cross_entropy = result->all.cross_entropy;
+    metrics.lower_bound = result->all.lower_bound;
+    metrics.cross_entropy_difference = result->all.difference;
+    return true;
+  }
+  double value(const EpochMetrics& metrics) const override {
+    return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
+  }
+  void set_best(EpochMetrics& metrics, double value) const override {
+    metrics.best_cross_entropy = value;
+  }
+
+  std::string train_text() const override { return stored_text(*train_, false); }
+  std::optional<std::string> valid_text() const override {
+    return valid_ ? std::optional(stored_text(*valid_, true)) : std::nullopt;
+  }
+  Json describe_train() const override { return described(*train_, false); }
+  Json describe_valid() const override { return described(*valid_, true); }
+  void prepare() const override {
+    if (valid_ != nullptr && valid_->has_log_probabilities()) valid_->lower_bound();
+  }
+
+ private:
+  LanguageModelPtr model_;
+  DatasetPtr train_, valid_;
+  std::int64_t chunk_ = 0;
+};
+
+}  // namespace
+
+const std::vector<OptionSpec>& language_modelling_options() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("chunk", 0,
+                     "symbols that gradients reach back: longer strings are cut into pieces of "
+                     "so many, the state carried on; 0: never",
+                     0)};
+  return specs;
+}
+
+ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid) {
+  return std::make_shared<LanguageModelling>(std::move(model), std::move(train), std::move(valid));
+}
+
+}  // namespace pushdown

@@ -1,0 +1,21 @@
+// Training a language model: the loss of a batch is the mean over its strings of their negative
+// log-probability; an epoch is judged by the cross-entropy of the validation strings, or of the
+// training strings where there are none. With `chunk` a batch goes through the model in pieces: the
+// state is carried on, gradients end at the borders and are summed, and there is still one update
+// for each batch.
+#pragma once
+#include "model/language_model.h"
+#include "task/dataset.h"
+#include "train/problem.h"
+
+namespace pushdown {
+
+using LanguageModelPtr = std::shared_ptr<LanguageModel>;
+
+// `valid` may be null. std::invalid_argument: no data, or an alphabet that is not the model's.
+ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid);
+
+// chunk.
+const std::vector<OptionSpec>& language_modelling_options();
+
+}  // namespace pushdown

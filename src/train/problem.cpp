@@ -1,0 +1,45 @@
+#include "train/problem.h"
+
+#include "base/check.h"
+#include "task/dataset_text.h"
+#include "train/language_modelling.h"
+#include "train/recognition.h"
+
+namespace pushdown {
+namespace {
+
+// What cannot be read is the environment's fault: the file was written by a run.
+auto reading(const StoredText& stored, auto parse) {
+  try {
+    return parse(stored.text, stored.file);
+  } catch (const std::invalid_argument& error) {
+    fail_environment("run_folder", "'{}' cannot be read: {}", stored.file, error.what());
+  }
+}
+
+DatasetPtr strings(const StoredText& stored) {
+  return reading(stored, [](const auto& text, const auto& file) {
+    return std::make_shared<Dataset>(parse_dataset(text, file));
+  });
+}
+
+LabelledDatasetPtr labelled_strings(const StoredText& stored) {
+  return reading(stored, [](const auto& text, const auto& file) {
+    return std::make_shared<LabelledDataset>(parse_labelled(text, file));
+  });
+}
+
+}  // namespace
+
+ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
+                          const std::optional<StoredText>& valid) {
+  if (auto language_model = std::dynamic_pointer_cast<LanguageModel>(model))
+    return language_modelling(language_model, strings(train),
+                              valid ? strings(*valid) : DatasetPtr());
+  auto recognizer = std::dynamic_pointer_cast<Recognizer>(model);
+  check(recognizer != nullptr, "run_folder", "no training is known for a {}", model->kind());
+  return recognition(recognizer, labelled_strings(train),
+                     valid ? labelled_strings(*valid) : LabelledDatasetPtr());
+}
+
+}  // namespace pushdown

@@ -1,0 +1,76 @@
+// What a trainer trains: a model, the strings that it learns and those that it is measured on, how
+// a batch's gradient comes about, and what an epoch is judged by. The trainer knows nothing else of
+// the difference between a language model and a recognizer.
+#pragma once
+#include <functional>
+#include <limits>
+#include <optional>
+
+#include "model/sequence_model.h"
+#include "train/evaluation_options.h"
+#include "train/metrics.h"
+
+namespace pushdown {
+
+// A part of the training: so many epochs over these batches. Batches are lists of numbers of
+// training strings, all of one length.
+struct TrainingPhase {
+  std::vector<std::vector<std::int64_t>> batches;
+  std::int64_t epochs = std::numeric_limits<std::int64_t>::max();  // at most
+  int stage = 1;                                                   // of a curriculum, from 1
+};
+
+struct BatchLoss {
+  double loss = 0;           // the sum over the batch's strings
+  double units = 0;          // what it is divided by for the reader: symbols, or strings
+  std::int64_t correct = 0;  // strings that were recognized, where that is a question
+};
+
+class Problem {
+ public:
+  virtual ~Problem() = default;
+
+  virtual const char* kind() const = 0;  // the model's kind
+  virtual SequenceModelPtr model() const = 0;
+  // The trainer's options that only this problem has, and those whose values decided what was
+  // done: a checkpoint fits a trainer that has the same.
+  virtual const std::vector<OptionSpec>& options() const = 0;
+  virtual const std::vector<const char*>& fixed_options() const = 0;
+  // Takes the resolved options of a trainer, and completes the nested ones in place.
+  virtual void configure(Json& options) = 0;
+
+  virtual std::int64_t training_strings() const = 0;
+  virtual std::vector<TrainingPhase> phases(std::int64_t batch) const = 0;
+  // Adds the gradient of the mean loss of the batch's strings to the parameters' gradients.
+  virtual BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) = 0;
+  // Fills in the numbers of an epoch whose batches gave `sum`. `phase` is the running one.
+  // False: should_stop said so.
+  virtual bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t strings,
+                       const TrainingPhase& phase, const EvaluationOptions& options) const = 0;
+  // What decides which epoch is best, after measure(): the smaller the better.
+  virtual double value(const EpochMetrics& metrics) const = 0;
+  // Writes the best value among the numbers of an epoch.
+  virtual void set_best(EpochMetrics& metrics, double value) const = 0;
+  // Whether nothing is left to learn in the running phase.
+  virtual bool converged(const EpochMetrics& metrics) const { return false; }
+
+  // The files of the data in a run folder, and {strings, symbols, shortest, longest, ...} for the
+  // configuration; valid: nothing where there are no such strings.
+  virtual std::string train_text() const = 0;
+  virtual std::optional<std::string> valid_text() const = 0;
+  virtual Json describe_train() const = 0;
+  virtual Json describe_valid() const = 0;
+  // What is computed on first use, before several threads ask for it.
+  virtual void prepare() const {}
+};
+using ProblemPtr = std::shared_ptr<Problem>;
+
+// A text and the file it was read from.
+struct StoredText {
+  std::string text, file;
+};
+// The problem that a run folder holds.
+ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
+                          const std::optional<StoredText>& valid);
+
+}  // namespace pushdown

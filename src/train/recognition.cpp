@@ -1,0 +1,166 @@
+#include "train/recognition.h"
+
+#include "base/check.h"
+#include "task/curriculum.h"
+#include "task/dataset.h"
+#include "train/accuracy.h"
+#include "train/learning.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kWhere = "train.trainer";
+
+const std::vector<OptionSpec>& curriculum_options() {
+  static const std::vector<OptionSpec> specs{
+      text_option("kind", "sequential", "the order of the strings",
+                  {"sequential", "incremental", "two_stage"}),
+      integer_option("threshold", 14, "two_stage: longest strings of the first stage", 1),
+      list_option("epochs", Json::array(),
+                  "epochs in random order done at the end of each stage; as the paper if empty")};
+  return specs;
+}
+
+Json described(const LabelledDataset& dataset) {
+  return {{"strings", dataset.size()},
+          {"positives", dataset.positives()},
+          {"symbols", dataset.symbol_count()},
+          {"shortest", dataset.shortest()},
+          {"longest", dataset.longest()}};
+}
+
+class RecognitionProblem : public Problem {
+ public:
+  RecognitionProblem(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid)
+      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
+    check(model_ != nullptr, kWhere, "there is no model");
+    check(train_ != nullptr, kWhere, "there is no training set");
+    check_alphabets(kWhere, *model_, train_->alphabet());
+    if (valid_ != nullptr) check_alphabets(kWhere, *model_, valid_->alphabet());
+  }
+
+  const char* kind() const override { return "recognizer"; }
+  SequenceModelPtr model() const override { return model_; }
+  const std::vector<OptionSpec>& options() const override { return recognition_options(); }
+  const std::vector<const char*>& fixed_options() const override {
+    static const std::vector<const char*> names{"objective", "learning", "curriculum"};
+    return names;
+  }
+
+  void configure(Json& options) override {
+    options["objective"] = resolve_objective(options["objective"]);
+    options["learning"] = resolve_learning(options["learning"]);
+    const Json given = options["curriculum"].is_string() ? Json{{"kind", options["curriculum"]}}
+                                                         : options["curriculum"];
+    options["curriculum"] =
+        resolve_options("train.trainer curriculum", curriculum_options(), given);
+    objective_ = make_objective(options["objective"]);
+    learning_ = make_learning(options["learning"]);
+    curriculum_.kind = options["curriculum"]["kind"];
+    curriculum_.threshold = options["curriculum"]["threshold"];
+    curriculum_.epochs.clear();
+    for (const auto& epochs : options["curriculum"]["epochs"]) {
+      check(epochs.is_number_integer(), kWhere, "the curriculum's epochs must be integers, got {}",
+            epochs.dump());
+      curriculum_.epochs.push_back(epochs.get<std::int64_t>());
+    }
+    stop_accuracy_ = options["stop_accuracy"];
+  }
+
+  std::int64_t training_strings() const override { return train_->size(); }
+
+  std::vector<TrainingPhase> phases(std::int64_t batch) const override {
+    std::vector<TrainingPhase> phases;
+    for (const auto& part : curriculum(*train_, curriculum_)) {
+      phases.push_back(
+          {equal_length_batches(train_->words(), part.strings, batch), part.epochs, part.stage});
+      // Without a curriculum the trainer's own number of epochs is the limit.
+      if (curriculum_.kind == "sequential")
+        phases.back().epochs = std::numeric_limits<std::int64_t>::max();
+    }
+    return phases;
+  }
+
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
+    StringBatch strings;
+    strings.words = word_tensor(train_->words(), batch);
+    strings.labels = at::empty({static_cast<std::int64_t>(batch.size())}, at::kDouble);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      strings.labels.data_ptr<double>()[i] = train_->labels()[batch[i]] ? 1 : 0;
+    const auto result = learning_->gradient(*model_, *objective_, strings, random);
+    BatchLoss sum;
+    sum.units = static_cast<double>(batch.size());
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      sum.loss += result.losses[i];
+      sum.correct += (result.scores[i] > model_->threshold()) == train_->labels()[batch[i]];
+    }
+    return sum;
+  }
+
+  bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t strings,
+               const TrainingPhase& phase, const EvaluationOptions& options) const override {
+    metrics.train_loss = sum.loss / sum.units;
+    if (stop_accuracy_ > 0) {
+      // As the model is now, and as it is used: training passes may differ from it.
+      std::vector<std::int64_t> learned;
+      for (const auto& batch : phase.batches)
+        learned.insert(learned.end(), batch.begin(), batch.end());
+      const auto result = evaluate(*model_, *train_, options, &learned);
+      if (!result) return false;
+      metrics.train_accuracy = result->all.accuracy();
+    } else {
+      metrics.train_accuracy = static_cast<double>(sum.correct) / static_cast<double>(strings);
+    }
+    if (valid_ == nullptr) return true;
+    const auto result = evaluate(*model_, *valid_, options);
+    if (!result) return false;
+    metrics.accuracy = result->all.accuracy();
+    return true;
+  }
+  double value(const EpochMetrics& metrics) const override {
+    return 1 - metrics.accuracy.value_or(*metrics.train_accuracy);
+  }
+  void set_best(EpochMetrics& metrics, double value) const override {
+    metrics.best_accuracy = 1 - value;
+  }
+  bool converged(const EpochMetrics& metrics) const override {
+    return stop_accuracy_ > 0 && *metrics.train_accuracy >= stop_accuracy_;
+  }
+
+  std::string train_text() const override { return to_text(*train_); }
+  std::optional<std::string> valid_text() const override {
+    return valid_ ? std::optional(to_text(*valid_)) : std::nullopt;
+  }
+  Json describe_train() const override { return described(*train_); }
+  Json describe_valid() const override { return described(*valid_); }
+
+ private:
+  RecognizerPtr model_;
+  LabelledDatasetPtr train_, valid_;
+  ObjectivePtr objective_;
+  LearningPtr learning_;
+  CurriculumOptions curriculum_;
+  double stop_accuracy_ = 0;
+};
+
+}  // namespace
+
+const std::vector<OptionSpec>& recognition_options() {
+  static const std::vector<OptionSpec> specs{
+      table_option("objective", Json{{"kind", "stepwise"}}, "objective: kind and its options"),
+      table_option("learning", Json{{"kind", "bptt"}}, "learning algorithm: kind and its options"),
+      table_option("curriculum", Json{{"kind", "sequential"}},
+                   "order of the strings: kind (sequential, incremental, two_stage), threshold, "
+                   "epochs"),
+      number_option("stop_accuracy", 1.0,
+                    "a phase ends when this share of its training strings is told right; 0: never",
+                    0)
+          .between(0, 1)};
+  return specs;
+}
+
+ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid) {
+  return std::make_shared<RecognitionProblem>(std::move(model), std::move(train), std::move(valid));
+}
+
+}  // namespace pushdown

@@ -76,6 +76,10 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
       return value;
     case OptionSpec::Type::table:
       if (value.is_array() && value.empty()) return Json::object();
+      // A kind by its name alone, with its own defaults.
+      if (value.is_string() && spec.default_value.is_object() &&
+          spec.default_value.contains("kind"))
+        return Json{{"kind", value}};
       if (!value.is_object()) expected("a table of options");
       return value;
   }

@@ -50,10 +50,8 @@ class RecognitionProblem : public Problem {
   void configure(Json& options) override {
     options["objective"] = resolve_objective(options["objective"]);
     options["learning"] = resolve_learning(options["learning"]);
-    const Json given = options["curriculum"].is_string() ? Json{{"kind", options["curriculum"]}}
-                                                         : options["curriculum"];
     options["curriculum"] =
-        resolve_options("train.trainer curriculum", curriculum_options(), given);
+        resolve_options("train.trainer curriculum", curriculum_options(), options["curriculum"]);
     objective_ = make_objective(options["objective"]);
     learning_ = make_learning(options["learning"]);
     curriculum_.kind = options["curriculum"]["kind"];

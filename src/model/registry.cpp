@@ -1,4 +1,5 @@
 // The list of networks that a language model can be made of.
+#include "model/analog_pushdown.h"
 #include "model/network.h"
 #include "model/recurrent_network.h"
 #include "model/state_pushdown.h"
@@ -8,7 +9,7 @@ namespace pushdown {
 
 const std::vector<NetworkKind>& network_kinds() {
   static const std::vector<NetworkKind> kinds{recurrent_network(), transformer_network(),
-                                              state_pushdown_network()};
+                                              state_pushdown_network(), analog_pushdown_network()};
   return kinds;
 }
 

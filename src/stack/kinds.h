@@ -9,6 +9,7 @@ StackKind superposition_stack();
 StackKind parallel_superposition_stack();
 StackKind list_stack();
 StackKind baby_ntm_stack();
+StackKind analog_stack();
 StackKind stratification_stack();
 StackKind nondeterministic_stack();
 StackKind vector_nondeterministic_stack();

@@ -14,6 +14,7 @@ const std::vector<StackKind>& stack_kinds() {
       parallel_superposition_stack(),
       list_stack(),
       baby_ntm_stack(),
+      analog_stack(),
   };
   return kinds;
 }

@@ -1,0 +1,294 @@
+#include "model/analog_pushdown.h"
+
+#include "base/check.h"
+#include "stack/analog_stack.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::int64_t kMostMintermStates = 12;
+
+struct AnalogPushdownState : NetworkState {
+  bool exact = true;  // the derivative, see the header
+  Tensor neurons;     // B x J
+  AnalogStack stack;
+  Tensor length;     // B
+  Tensor reading;    // B x V
+  Tensor underflow;  // B
+
+  NetworkStatePtr detached() const override {
+    auto copy = std::make_shared<AnalogPushdownState>(*this);
+    for (Tensor* tensor : {&copy->neurons, &copy->stack.vectors, &copy->stack.lengths,
+                           &copy->length, &copy->reading, &copy->underflow})
+      *tensor = tensor->detach();
+    return copy;
+  }
+  std::size_t bytes() const override {
+    return tensor_bytes(neurons) + tensor_bytes(stack.vectors) + tensor_bytes(stack.lengths) +
+           tensor_bytes(length) + tensor_bytes(reading) + tensor_bytes(underflow);
+  }
+
+  // The number of sections grows with every symbol that is pushed.
+  std::vector<Tensor> tensors() const override {
+    if (exact) return {neurons, underflow, stack.lengths};
+    return {neurons, underflow, length, reading};
+  }
+  NetworkStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    constexpr auto kWhere = "model.analog_pushdown";
+    const auto mine = tensors();
+    check(given.size() == mine.size(), kWhere, "a state has {} tensors, got {}", mine.size(),
+          given.size());
+    for (std::size_t i = 0; i < mine.size(); ++i)
+      check(given[i].sizes() == mine[i].sizes(), kWhere, "tensor {} of a state is {}, got {}",
+            i + 1, shape_text(mine[i]), shape_text(given[i]));
+    auto copy = std::make_shared<AnalogPushdownState>(*this);
+    copy->neurons = given[0];
+    copy->underflow = given[1];
+    if (exact) {
+      copy->stack.lengths = given[2];
+      copy->read_stack();
+    } else {
+      copy->length = given[2];
+      copy->reading = given[3];
+    }
+    return copy;
+  }
+
+  void read_stack() {
+    length = analog_length(stack);
+    reading = analog_reading(stack);
+  }
+  // B x H
+  Tensor hidden() const {
+    return at::cat({neurons, length.unsqueeze(1), underflow.unsqueeze(1)}, 1);
+  }
+};
+using StatePtr = std::shared_ptr<const AnalogPushdownState>;
+
+// The weights as the steps use them, K = J R, or J (R + 1) in the second order.
+struct Weights {
+  Tensor by_symbol;  // I x (J+1) x K, the action's row last; I x J x K in the full order
+  Tensor bias;       // J+1, or J
+  Tensor minterm;    // I x 2^J R, of the action in the full order
+};
+
+// M_P for all bit patterns P, bit m of P for neuron m : B x J -> B x 2^J
+Tensor minterms(const Tensor& neurons) {
+  Tensor products = at::ones({neurons.size(0), 1}, neurons.options());
+  for (const Tensor& neuron : neurons.split(1, 1))
+    products = at::cat({products * (1 - neuron), products * neuron}, 1);
+  return products;
+}
+
+// -1, 0 or 1, with the borders -1/2 and 1/2
+Tensor quantised_actions(const Tensor& action) {
+  return action.gt(0.5).to(action.scalar_type()) - action.lt(-0.5).to(action.scalar_type());
+}
+
+class AnalogPushdown : public Network {
+ public:
+  AnalogPushdown(const Json& options, const ModuleContext& context)
+      : inputs_(context.input),
+        symbols_(context.input - context.end_symbols),
+        states_(options["states"]),
+        epsilon_(options["epsilon"]),
+        tolerance_(options["tolerance"]),
+        second_(options["order"] == "second"),
+        full_(options["order"] == "full"),
+        bottom_(options["bottom_reading"]),
+        exact_(options["stack_derivative"] == "exact"),
+        quantised_(options["quantised"]),
+        options_(context.tensor_options),
+        line_(fmt::format("analog pushdown automaton of {} order, {} states",
+                          options["order"].get<std::string>(), states_)) {
+    const double range = options["range"];
+    const auto parameter = [&](const char* name, at::IntArrayRef shape) {
+      const Tensor tensor = uniform_parameter(shape, -range, range, context);
+      parameters_.emplace_back(name, tensor);
+      return tensor;
+    };
+    const auto read = symbols_ + (bottom_ ? 1 : 0);
+    if (second_) {
+      state_weight_ = parameter("state.weight", {states_, states_, read + inputs_});
+      state_bias_ = parameter("state.bias", {states_});
+      action_weight_ = parameter("action.weight", {states_, read + inputs_});
+    } else {
+      state_weight_ = parameter("state.weight", {states_, states_, read, inputs_});
+      state_bias_ = parameter("state.bias", {states_});
+      const auto rows = full_ ? std::int64_t{1} << states_ : states_;
+      action_weight_ = parameter("action.weight", {rows, read, inputs_});
+    }
+    if (!full_) action_bias_ = parameter("action.bias", {1});
+  }
+
+  std::int64_t hidden_size() const override { return states_ + 2; }
+  std::string line() const override { return line_; }
+  Tensor validity(const Tensor& hiddens) const override {
+    const Tensor measure =
+        hiddens.select(-1, states_ - 1) - hiddens.select(-1, states_);  // S_J - L
+    return at::where(hiddens.select(-1, states_ + 1) > 0, at::zeros_like(measure), measure);
+  }
+
+  Tensor run(const Tensor& words, Random* noise) const override {
+    auto [hiddens, state] = read(words, initial(words.size(0), words.size(1)), noise);
+    return at::cat({hiddens, peek(state, noise).first.unsqueeze(1)}, 1);
+  }
+
+  NetworkStatePtr initial(std::int64_t batch, std::int64_t) const override {
+    auto state = std::make_shared<AnalogPushdownState>();
+    state->exact = exact_;
+    state->neurons = at::zeros({batch, states_}, options_);
+    state->neurons.select(1, 0).fill_(1);
+    state->stack = empty_analog_stack(batch, symbols_, options_);
+    state->underflow = at::zeros({batch}, options_);
+    state->read_stack();
+    return state;
+  }
+  std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& given,
+                                          Random* noise) const override {
+    const auto length = words.size(1);
+    if (length == 0) return {at::empty({words.size(0), 0, hidden_size()}, options_), given};
+    const bool whole = quantised_ && noise == nullptr && !at::GradMode::is_enabled();
+    const Weights weights = this->weights(whole);
+    auto state = std::static_pointer_cast<const AnalogPushdownState>(given);
+    std::vector<Tensor> hiddens;
+    for (const Tensor& symbols : words.to(options_.device()).unbind(1)) {
+      hiddens.push_back(state->hidden());
+      state = step(weights, *state, symbols, whole);
+    }
+    return {at::stack(hiddens, 1), state};
+  }
+  std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state, Random*) const override {
+    return {static_cast<const AnalogPushdownState&>(*state).hidden(), state};
+  }
+
+ private:
+  // `whole`: with the weights of a quantised network.
+  Weights weights(bool whole) const {
+    Weights weights;
+    Tensor joint = state_weight_;
+    weights.bias = state_bias_;
+    if (full_) {
+      const Tensor used = whole ? quantised_actions(action_weight_) : action_weight_.clamp(-1, 1);
+      // The gradient passes as if nothing had been cut.
+      weights.minterm =
+          (action_weight_ + (used - action_weight_).detach()).flatten(0, 1).t().contiguous();
+    } else {
+      joint = at::cat({joint, action_weight_.unsqueeze(0)}, 0);
+      weights.bias = at::cat({state_bias_, action_bias_});
+    }
+    if (second_) {
+      const auto read = joint.size(2) - inputs_;
+      const Tensor of_reading = joint.narrow(2, 0, read);      // J+1 x J x R
+      const Tensor of_input = joint.narrow(2, read, inputs_);  // J+1 x J x I
+      weights.by_symbol = at::cat({of_reading.unsqueeze(0).expand({inputs_, -1, -1, -1}),
+                                   of_input.permute({2, 0, 1}).unsqueeze(3)},
+                                  3)
+                              .flatten(2);
+    } else {
+      weights.by_symbol = joint.permute({3, 0, 1, 2}).flatten(2).contiguous();
+    }
+    return weights;
+  }
+
+  // symbols : B
+  StatePtr step(const Weights& weights, const AnalogPushdownState& old, const Tensor& symbols,
+                bool whole) const {
+    const Tensor reading = bottom_ ? with_bottom(old.reading) : old.reading;  // B x R
+    const Tensor factor = second_ ? at::constant_pad_nd(reading, {0, 1}, 1) : reading;
+    const Tensor products = (old.neurons.unsqueeze(2) * factor.unsqueeze(1)).flatten(1);  // B x K
+    const Tensor sums =
+        at::bmm(weights.by_symbol.index_select(0, symbols), products.unsqueeze(2)).squeeze(2) +
+        weights.bias;
+    Tensor neurons = sums.narrow(1, 0, states_).sigmoid();
+    Tensor action;  // B
+    if (full_) {
+      const Tensor terms =
+          (minterms(old.neurons).unsqueeze(2) * reading.unsqueeze(1)).flatten(1);  // B x 2^J R
+      action = (weights.minterm.index_select(0, symbols) * terms).sum(1);
+    } else {
+      action = (sums.select(1, states_) / 2).tanh();  // 2 g(u) - 1
+    }
+    if (whole) {
+      neurons = neurons.gt(0.5).to(neurons.scalar_type());
+      action = quantised_actions(action);
+    }
+
+    const Tensor none = at::zeros_like(action);
+    const Tensor running = old.underflow == 0;
+    action =
+        at::where(running.logical_and(symbols < symbols_), active_actions(action, epsilon_), none);
+    const Tensor too_short = (old.length < -(1 - tolerance_) * action).logical_or(old.length <= 0);
+    const Tensor refused = (action < 0).logical_and(too_short);
+
+    auto next = std::make_shared<AnalogPushdownState>();
+    next->exact = exact_;
+    next->underflow = at::where(refused, -(old.length + action), old.underflow);
+    next->neurons =
+        at::where(running.logical_and(refused.logical_not()).unsqueeze(1), neurons, old.neurons);
+    action = at::where(refused, none, action);
+    const Tensor vector =
+        at::one_hot(symbols, inputs_).narrow(1, 0, symbols_).to(action.scalar_type());
+    if (exact_) {
+      next->stack = analog_step(old.stack, action, vector);
+      next->read_stack();
+    } else {
+      next->stack = analog_step(old.stack, action.detach(), vector);
+      const Tensor sum = old.length + action;
+      next->length = sum + (analog_length(next->stack) - sum).detach();
+      next->reading = with_window_derivative(analog_reading(next->stack), next->stack, action);
+    }
+    return next;
+  }
+
+  std::int64_t inputs_, symbols_, states_;
+  double epsilon_, tolerance_;
+  bool second_, full_, bottom_, exact_, quantised_;
+  at::TensorOptions options_;
+  std::string line_;
+  Tensor state_weight_, state_bias_, action_weight_, action_bias_;
+};
+
+OptionSpec bottom_option() {
+  OptionSpec spec = boolean_option("bottom_reading", true,
+                                   "one more read neuron, 1 - sum R; default: not in second order");
+  spec.default_value = nullptr;
+  return spec;
+}
+
+}  // namespace
+
+NetworkKind analog_pushdown_network() {
+  NetworkKind kind;
+  kind.name = "nnpda";
+  kind.doc = "A neural network pushdown automaton with an analog stack (Sun et al. 1998).";
+  kind.options = {
+      text_option("order", "third", "what the neurons multiply", {"second", "third", "full"}),
+      integer_option("states", 3, "number J of state neurons", 1).between(1, 1 << 12),
+      number_option("epsilon", 0.01, "actions of at most this size are none").between(0, 1),
+      number_option("tolerance", 0.5, "share of a pop that may be missing on the stack")
+          .between(0, 1),
+      bottom_option(),
+      text_option("stack_derivative", "exact",
+                  "derivative of the reading: exact, or of the latest action at both ends",
+                  {"exact", "top_and_bottom"}),
+      boolean_option("quantised", false, "evaluate with whole actions and states"),
+      number_option("range", 1.0, "initial weights are uniform in -range .. range", 0)};
+  kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
+    return std::make_shared<AnalogPushdown>(options, context);
+  };
+  kind.complete = [](Json options) {
+    const bool full = options["order"] == "full";
+    const std::int64_t states = options["states"];
+    check(!full || states <= kMostMintermStates, "model.nnpda",
+          "order 'full' takes 2^states action weights for each symbol and reading: states must be "
+          "at most {}, got {}",
+          kMostMintermStates, states);
+    if (options["bottom_reading"].is_null())
+      options["bottom_reading"] = options["order"] != "second";
+    return options;
+  };
+  return kind;
+}
+
+}  // namespace pushdown

@@ -96,6 +96,7 @@ class AnalogPushdown : public Network {
         second_(options["order"] == "second"),
         full_(options["order"] == "full"),
         bottom_(options["bottom_reading"]),
+        stops_(options["underflow"] == "stop"),
         exact_(options["stack_derivative"] == "exact"),
         quantised_(options["quantised"]),
         options_(context.tensor_options),
@@ -148,7 +149,7 @@ class AnalogPushdown : public Network {
                                           Random* noise) const override {
     const auto length = words.size(1);
     if (length == 0) return {at::empty({words.size(0), 0, hidden_size()}, options_), given};
-    const bool whole = quantised_ && noise == nullptr && !at::GradMode::is_enabled();
+    const bool whole = quantised_ && noise == nullptr;
     const Weights weights = this->weights(whole);
     auto state = std::static_pointer_cast<const AnalogPushdownState>(given);
     std::vector<Tensor> hiddens;
@@ -219,7 +220,7 @@ class AnalogPushdown : public Network {
     action =
         at::where(running.logical_and(symbols < symbols_), active_actions(action, epsilon_), none);
     const Tensor too_short = (old.length < -(1 - tolerance_) * action).logical_or(old.length <= 0);
-    const Tensor refused = (action < 0).logical_and(too_short);
+    const Tensor refused = stops_ ? (action < 0).logical_and(too_short) : at::zeros_like(too_short);
 
     auto next = std::make_shared<AnalogPushdownState>();
     next->exact = exact_;
@@ -243,7 +244,7 @@ class AnalogPushdown : public Network {
 
   std::int64_t inputs_, symbols_, states_;
   double epsilon_, tolerance_;
-  bool second_, full_, bottom_, exact_, quantised_;
+  bool second_, full_, bottom_, stops_, exact_, quantised_;
   at::TensorOptions options_;
   std::string line_;
   Tensor state_weight_, state_bias_, action_weight_, action_bias_;
@@ -266,6 +267,9 @@ NetworkKind analog_pushdown_network() {
       text_option("order", "third", "what the neurons multiply", {"second", "third", "full"}),
       integer_option("states", 3, "number J of state neurons", 1).between(1, 1 << 12),
       number_option("epsilon", 0.01, "actions of at most this size are none").between(0, 1),
+      text_option("underflow", "stop",
+                  "a pop of what is not there: the string stops, or it takes what there is",
+                  {"stop", "continue"}),
       number_option("tolerance", 0.5, "share of a pop that may be missing on the stack")
           .between(0, 1),
       bottom_option(),

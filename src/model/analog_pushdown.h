@@ -11,7 +11,8 @@
 // The stack takes A after every symbol: A > epsilon pushes the symbol read, A < -epsilon pops. The
 // end symbol (ModuleContext::end_symbols) moves the state and not the stack. A pop is refused where
 // the stack is empty or holds less than the share 1 - tolerance of it; the string then stops: state
-// and stack stay as they were before that symbol, whatever follows.
+// and stack stay as they were before that symbol, whatever follows. Any other pop takes what there
+// is, and so does every pop with underflow = 'continue'.
 //
 // With bottom_reading R has one more neuron, 1 - sum R. Without it, and with an empty stack,
 // nothing but the biases is seen in the third and the full order.
@@ -23,7 +24,7 @@
 // stack_derivative: 'exact', through every section in the window, or 'top_and_bottom', equations 18
 // and 20: the reading depends on the latest action alone and L' = L + A.
 //
-// quantised: an evaluation (no noise and no gradients) takes -1, 0 or 1 for A with the borders
+// quantised: an evaluation (a pass without `noise`) takes -1, 0 or 1 for A with the borders
 // -1/2 and 1/2, in the full order so for the action weights too, and 0 or 1 for S with the border
 // 1/2 (21, 22, 28).
 #pragma once
@@ -31,7 +32,7 @@
 
 namespace pushdown {
 
-// order, states, epsilon, tolerance, bottom_reading, stack_derivative, quantised, range.
+// order, states, epsilon, underflow, tolerance, bottom_reading, stack_derivative, quantised, range.
 NetworkKind analog_pushdown_network();
 
 }  // namespace pushdown

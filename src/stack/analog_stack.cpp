@@ -1,6 +1,7 @@
 // As a stack of a controller the analog stack has a one-dimensional action layer and pushes a
 // mixture of symbols:
 //   A = tanh(W_a h + b_a), none where |A| <= epsilon;   v = softmax(W_v h + b_v).
+// A pop takes what there is. b_a starts in 1 +- 0.1, so that the stack is pushed at first.
 #include "stack/analog_stack.h"
 
 #include "base/check.h"
@@ -17,6 +18,8 @@ namespace {
 
 // Shorter sections are what rounding leaves of one that was taken off.
 constexpr double kRounding = 1e-6;
+// Of the action layer: an empty stack that is popped has no gradient, so it begins with pushes.
+constexpr double kInitialBias = 1;
 
 // sum_{j>i} s_j for every section i : B x t
 Tensor length_above(const Tensor& lengths) {
@@ -100,7 +103,10 @@ class AnalogStackKind : public Stack {
         bottom_(options["bottom_reading"]),
         options_(context.tensor_options),
         action_(make_action_layer("action", 1, 1.0, context, parameters_)),
-        vector_(make_action_layer("vector", size_, 1.0, context, parameters_)) {}
+        vector_(make_action_layer("vector", size_, 1.0, context, parameters_)) {
+    at::NoGradGuard guard;
+    action_.bias.add_(kInitialBias);
+  }
 
   std::int64_t reading_size() const override { return size_ + (bottom_ ? 1 : 0); }
   StackStatePtr initial(std::int64_t batch, std::int64_t) const override {

@@ -1,5 +1,7 @@
 #include "train/objective.h"
 
+#include "train/state_and_length.h"
+
 namespace pushdown {
 namespace {
 
@@ -39,7 +41,8 @@ const std::vector<ObjectiveKind>& objective_kinds() {
       {"final",
        "Cross-entropy of the label at the end of the string.",
        {},
-       [](const Json&) -> ObjectivePtr { return std::make_unique<ValidityCrossEntropy>(false); }}};
+       [](const Json&) -> ObjectivePtr { return std::make_unique<ValidityCrossEntropy>(false); }},
+      state_and_length_objective()};
   return kinds;
 }
 

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "model/analog_pushdown.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
 #include "model/sublayer.h"
@@ -37,7 +38,7 @@ std::vector<Json> variants(const std::string& kind, const std::vector<OptionSpec
     };
     for (const auto& choice : spec.choices)
       if (choice != spec.default_value) add(choice);
-    if (spec.type == OptionSpec::Type::boolean) add(!spec.default_value.get<bool>());
+    if (spec.type == OptionSpec::Type::boolean) add(spec.default_value == false);
     if (spec.name == "layers") add(2);
     if (spec.name == "states" || spec.name == "symbols") add(3);
     if (spec.name == "window") add(3);
@@ -79,6 +80,16 @@ std::vector<Json> all_cases() {
     for (auto& layer : variants(kind.name, kind.options))
       cases.push_back(transformer(Json::array({layer})));
   cases.push_back(transformer(Json::array({"attention", "superposition", "nondeterministic"})));
+  for (auto& automaton : variants("nnpda", analog_pushdown_network().options)) {
+    automaton["architecture"] = automaton["kind"];
+    automaton.erase("kind");
+    // A string that stops teaches its states nothing, and one that never pushes the actions
+    // nothing; with these many states all kinds push somewhere.
+    automaton["underflow"] = "continue";
+    automaton["states"] = automaton.value("order", "third") == "second" ? 4 : 3;
+    // An approximation, and no derivative.
+    if (automaton.value("stack_derivative", "") != "top_and_bottom") cases.push_back(automaton);
+  }
   return cases;
 }
 

@@ -5,7 +5,7 @@ local test = require 'pushdown.test'
 test('kinds are listed and described', function()
   test.equal(table.concat(pd.stack.kinds(), ' '),
     'none superposition stratification nondeterministic vector_nondeterministic '
-    .. 'parallel_superposition list baby_ntm')
+    .. 'parallel_superposition list baby_ntm analog')
   for _, kind in ipairs(pd.stack.kinds()) do
     test.equal(pd.stack.describe(kind):sub(1, #kind + 1), kind .. ':')
   end
@@ -55,6 +55,15 @@ test('a stratification stack follows the example of its equations', function()
     push = { { 0.8, 0.5, 0.9 } }, pop = { { 0, 0.1, 0.9 } },
     vectors = { { { 1 }, { 2 }, { 3 } } } }
   test.near(readings, { { { 0 }, { 0.8 }, { 0.5 * 2 + 0.5 }, { 0.9 * 3 + 0.1 } } })
+end)
+
+test('an analog stack cuts its sections where the pop ends', function()
+  -- a .32, a .2, b .7, a .4; .86 are popped. Window of length 1: (a .4, b .6), then (a .52, b .24).
+  local a, b = { 1, 0 }, { 0, 1 }
+  local readings = pd.stack.simulate{ kind = 'analog',
+    actions = { { 0.32, 0.2, 0.7, 0.4, -0.86 } }, vectors = { { a, a, b, a, a } } }
+  test.near(readings, { { { 0, 0 }, { 0.32, 0 }, { 0.52, 0 }, { 0.3, 0.7 }, { 0.4, 0.6 },
+    { 0.52, 0.24 } } })
 end)
 
 -- The automaton of w w^R over two symbols: bottom 0, a = 1, b = 2; states push phase, pop phase.

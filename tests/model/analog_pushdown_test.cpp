@@ -1,0 +1,442 @@
+// The neural network pushdown automaton against its equations written once more in plain loops,
+// with numbers that carry a derivative along, and as a programmed recognizer.
+#include "model/analog_pushdown.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "model/recognizer.h"
+#include "support/golden.h"
+#include "support/gradient.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+// A number and its derivative in one direction.
+struct Dual {
+  double value = 0, slope = 0;
+};
+Dual operator+(Dual a, Dual b) { return {a.value + b.value, a.slope + b.slope}; }
+Dual operator-(Dual a, Dual b) { return {a.value - b.value, a.slope - b.slope}; }
+Dual operator*(Dual a, Dual b) {
+  return {a.value * b.value, a.slope * b.value + a.value * b.slope};
+}
+Dual logistic(Dual a) {
+  const double g = 1 / (1 + std::exp(-a.value));
+  return {g, g * (1 - g) * a.slope};
+}
+Dual smaller(Dual a, Dual b) { return a.value <= b.value ? a : b; }
+
+// A parameter and the direction in which it is differentiated.
+struct DualTensor {
+  Tensor value, slope;
+  Dual at(std::initializer_list<std::int64_t> index) const {
+    std::int64_t place = 0;
+    auto size = value.sizes().begin();
+    for (const auto i : index) place = place * *size++ + i;
+    return {value.data_ptr<double>()[place], slope.data_ptr<double>()[place]};
+  }
+};
+
+struct Setting {
+  std::string order;
+  std::int64_t strings, states, end_symbols;  // symbols of strings, state neurons
+  double epsilon, tolerance;
+  bool bottom;
+  bool exact;
+};
+
+// One string by equations 5 to 9, 14, 18 and 20: the hidden vectors h_0 .. h_n.
+std::vector<std::vector<Dual>> by_equations(const Setting& set, std::map<std::string, DualTensor> p,
+                                            const std::vector<std::int64_t>& word) {
+  const auto J = set.states, V = set.strings;
+  struct Section {
+    std::int64_t symbol;
+    Dual length;
+  };
+  std::vector<Section> sections;
+  std::vector<Dual> S(J), R(V);
+  S[0].value = 1;
+  Dual L, U;
+  std::vector<std::vector<Dual>> hiddens;
+  const auto remember = [&] {
+    hiddens.push_back(S);
+    hiddens.back().push_back(L);
+    hiddens.back().push_back(U);
+  };
+  remember();
+  for (const auto l : word) {
+    std::vector<Dual> read = R;
+    if (set.bottom) {
+      Dual rest{1, 0};
+      for (const Dual& r : R) rest = rest - r;
+      read.push_back(rest);
+    }
+    const auto K = static_cast<std::int64_t>(read.size());
+    std::vector<Dual> next(J);
+    for (std::int64_t i = 0; i < J; ++i) {
+      Dual v = p["state.bias"].at({i});
+      for (std::int64_t j = 0; j < J; ++j) {
+        for (std::int64_t k = 0; k < K; ++k)
+          v = v + (set.order == "second" ? p["state.weight"].at({i, j, k})
+                                         : p["state.weight"].at({i, j, k, l})) *
+                      S[j] * read[k];
+        if (set.order == "second") v = v + p["state.weight"].at({i, j, K + l}) * S[j];
+      }
+      next[i] = logistic(v);
+    }
+    Dual A;
+    if (set.order == "full") {
+      for (std::int64_t pattern = 0; pattern < 1 << J; ++pattern) {
+        Dual product{1, 0};
+        for (std::int64_t m = 0; m < J; ++m)
+          product = product * (pattern >> m & 1 ? S[m] : Dual{1, 0} - S[m]);
+        for (std::int64_t k = 0; k < K; ++k)
+          A = A + p["action.weight"].at({pattern, k, l}) * product * read[k];
+      }
+    } else {
+      Dual u = p["action.bias"].at({0});
+      for (std::int64_t j = 0; j < J; ++j) {
+        for (std::int64_t k = 0; k < K; ++k)
+          u = u + (set.order == "second" ? p["action.weight"].at({j, k})
+                                         : p["action.weight"].at({j, k, l})) *
+                      S[j] * read[k];
+        if (set.order == "second") u = u + p["action.weight"].at({j, K + l}) * S[j];
+      }
+      A = Dual{2, 0} * logistic(u) - Dual{1, 0};
+    }
+    if (U.value > 0) {
+      remember();
+      continue;
+    }
+    if (std::abs(A.value) <= set.epsilon || l >= V) A = {};
+    if (A.value < 0 && (L.value <= 0 || L.value < (1 - set.tolerance) * -A.value)) {
+      U = Dual{} - L - A;
+      remember();
+      continue;
+    }
+    S = next;
+    if (A.value > 0) sections.push_back({l, A});
+    for (Dual left = Dual{} - A; left.value > 0 && !sections.empty();) {
+      const Dual taken = smaller(left, sections.back().length);
+      left = left - taken;
+      sections.back().length = sections.back().length - taken;
+      if (sections.back().length.value <= 0) sections.pop_back();
+    }
+    const Dual before = L;
+    L = {};
+    for (const auto& section : sections) L = L + section.length;
+    R.assign(V, {});
+    Dual room{1, 0};
+    std::int64_t lowest = -1;
+    for (auto section = sections.rbegin(); section != sections.rend() && room.value > 0;
+         ++section) {
+      const Dual share = smaller(section->length, room);
+      R[section->symbol] = R[section->symbol] + share;
+      room = room - share;
+      lowest = section->symbol;
+    }
+    if (!set.exact) {
+      L.slope = before.slope + A.slope;
+      for (Dual& r : R) r.slope = 0;
+      if (!sections.empty()) R[sections.back().symbol].slope += A.slope;
+      if (L.value >= 1) R[lowest].slope -= A.slope;
+    }
+    remember();
+  }
+  return hiddens;
+}
+
+Json network_options(const Setting& set) {
+  Json options{{"order", set.order},
+               {"states", set.states},
+               {"epsilon", set.epsilon},
+               {"tolerance", set.tolerance},
+               {"bottom_reading", set.bottom},
+               {"stack_derivative", set.exact ? "exact" : "top_and_bottom"},
+               {"range", set.order == "full" ? 1.0 : 3.0}};
+  const NetworkKind kind = analog_pushdown_network();
+  return kind.complete(resolve_options("test", kind.options, options));
+}
+NetworkPtr make_network(const Setting& set, std::uint64_t seed) {
+  Random random(seed);
+  ModuleContext context{set.strings + set.end_symbols, at::kDouble, &random, set.end_symbols};
+  return analog_pushdown_network().make(network_options(set), context);
+}
+Tensor random_words(std::int64_t batch, std::int64_t length, std::uint64_t below,
+                    std::uint64_t seed) {
+  Random random(seed);
+  Tensor words = at::empty({batch, length}, at::kLong);
+  for (std::int64_t i = 0; i < words.numel(); ++i)
+    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(below));
+  return words;
+}
+Tensor random_numbers(at::IntArrayRef shape, std::uint64_t seed) {
+  Random random(seed);
+  Tensor values = at::empty(shape, at::kDouble);
+  for (std::int64_t i = 0; i < values.numel(); ++i)
+    values.data_ptr<double>()[i] = random.uniform(-1, 1);
+  return values;
+}
+
+class AnalogPushdown : public testing::TestWithParam<Setting> {};
+
+std::vector<Setting> settings() {
+  std::vector<Setting> all;
+  for (const char* order : {"second", "third", "full"})
+    for (const bool exact : {true, false}) {
+      all.push_back({order, 2, 3, 1, 0.05, 0.5, true, exact});
+      // Without a bottom neuron the full order never begins to push.
+      all.push_back({order, 3, 2, 0, 0.0, 0.0, std::string(order) == "full", exact});
+      all.push_back({order, 2, 1, 0, 0.2, 1.0, true, exact});
+    }
+  return all;
+}
+void PrintTo(const Setting& set, std::ostream* out) {
+  *out << set.order << " order, " << set.states << " states, tolerance " << set.tolerance
+       << (set.bottom ? ", bottom" : "") << (set.exact ? "" : ", rough");
+}
+
+TEST_P(AnalogPushdown, FollowsItsEquationsAndTheirDerivatives) {
+  const Setting& set = GetParam();
+  std::int64_t refused = 0, popped = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed) {
+    const NetworkPtr network = make_network(set, seed);
+    const Tensor words = random_words(4, 9, set.strings + set.end_symbols, seed + 90);
+    const Tensor hiddens = network->run(words, nullptr);
+    ASSERT_EQ(hiddens.sizes(), (std::vector<std::int64_t>{4, 10, set.states + 2}));
+    const Tensor factor = random_numbers(hiddens.sizes(), seed + 7);
+    (hiddens * factor).sum().backward();
+    double slope = 0, wanted_slope = 0;
+    std::map<std::string, DualTensor> parameters;
+    for (const auto& [name, tensor] : network->parameters()) {
+      const Tensor direction = random_numbers(tensor.sizes(), seed + 17);
+      parameters[name] = {tensor.detach().contiguous(), direction};
+      slope += (tensor.grad() * direction).sum().item<double>();
+    }
+    for (std::int64_t b = 0; b < 4; ++b) {
+      std::vector<std::int64_t> word;
+      for (std::int64_t t = 0; t < 9; ++t) word.push_back(words[b][t].item<std::int64_t>());
+      const auto wanted = by_equations(set, parameters, word);
+      for (std::int64_t t = 0; t <= 9; ++t)
+        for (std::int64_t i = 0; i < set.states + 2; ++i) {
+          EXPECT_NEAR(hiddens[b][t][i].item<double>(), wanted[t][i].value, 1e-12)
+              << "seed " << seed << ", string " << b << ", time " << t << ", entry " << i;
+          wanted_slope += factor[b][t][i].item<double>() * wanted[t][i].slope;
+        }
+      refused += wanted[9].back().value > 0;
+      for (std::int64_t t = 0; t < 9; ++t)
+        popped += wanted[t + 1][set.states].value < wanted[t][set.states].value;
+    }
+    EXPECT_NEAR(slope, wanted_slope, 1e-9 * std::max(1.0, std::abs(wanted_slope))) << seed;
+  }
+  // The strings above show what they are meant to show.
+  EXPECT_GT(refused, 0);
+  EXPECT_LT(refused, 48);
+  EXPECT_GT(popped, 0);
+}
+
+TEST_P(AnalogPushdown, GradientsMatchFiniteDifferences) {
+  if (!GetParam().exact) GTEST_SKIP() << "the derivative of the reading is an approximation";
+  const NetworkPtr network = make_network(GetParam(), 3);
+  const Tensor words = random_words(4, 7, GetParam().strings, 4);
+  std::vector<Tensor> leaves;
+  for (const auto& [name, tensor] : network->parameters()) leaves.push_back(tensor);
+  EXPECT_LT(gradient_error(leaves, [&] { return network->run(words, nullptr).pow(2).sum(); }),
+            1e-7);
+}
+
+TEST_P(AnalogPushdown, PiecesAndSingleStringsGiveTheSame) {
+  const NetworkPtr network = make_network(GetParam(), 5);
+  const Tensor words = random_words(4, 8, GetParam().strings, 6);
+  const Tensor whole = network->run(words, nullptr);
+  for (std::int64_t b = 0; b < 4; ++b)
+    EXPECT_LT(deviation(network->run(words.narrow(0, b, 1), nullptr), whole.narrow(0, b, 1)),
+              1e-14);
+  auto state = network->initial(4, 0);
+  std::int64_t start = 0;
+  for (const std::int64_t size : {3, 0, 1, 4}) {
+    auto [piece, next] = network->read(words.narrow(1, start, size), state, nullptr);
+    EXPECT_LT(deviation(piece, whole.narrow(1, start, size)), 1e-14);
+    EXPECT_GT(next->bytes(), 0u);
+    state = next;
+    start += size;
+  }
+  EXPECT_LT(deviation(network->peek(state, nullptr).first, whole.select(1, 8)), 1e-14);
+}
+
+// Backpropagation cut in two at the tensors of a state.
+TEST_P(AnalogPushdown, TheStatesTensorsCarryTheWholeGradient) {
+  const NetworkPtr network = make_network(GetParam(), 8);
+  const Tensor words = random_words(4, 8, GetParam().strings, 9);
+  const auto last = [&](const Tensor& hiddens) {
+    return (hiddens.select(1, hiddens.size(1) - 1) * random_numbers({4, hiddens.size(2)}, 2)).sum();
+  };
+  std::vector<Tensor> leaves, wanted;
+  for (const auto& [name, tensor] : network->parameters()) leaves.push_back(tensor);
+  for (const Tensor& gradient : torch::autograd::grad({last(network->run(words, nullptr))}, leaves))
+    wanted.push_back(gradient);
+
+  const Passes first = network->advance(words.narrow(1, 0, 5), 1, network->initial(4, 8), nullptr);
+  std::vector<Tensor> cut;
+  for (const Tensor& tensor : first.state->tensors())
+    cut.push_back(tensor.detach().requires_grad_());
+  const Passes second =
+      network->advance(words.narrow(1, 5, 3), 1, first.state->with_tensors(cut), nullptr);
+  std::vector<Tensor> targets = leaves;
+  targets.insert(targets.end(), cut.begin(), cut.end());
+  const auto parts = torch::autograd::grad({last(second.hiddens)}, targets, {}, {}, false, true);
+  const std::vector<Tensor> upstream(parts.begin() + leaves.size(), parts.end());
+  std::vector<Tensor> outputs, sensitivities;
+  for (std::size_t i = 0; i < cut.size(); ++i)
+    if (upstream[i].defined() && first.state->tensors()[i].requires_grad()) {
+      outputs.push_back(first.state->tensors()[i]);
+      sensitivities.push_back(upstream[i]);
+    }
+  const auto before = torch::autograd::grad(outputs, leaves, sensitivities, {}, false, true);
+  for (std::size_t i = 0; i < leaves.size(); ++i) {
+    const Tensor direct = parts[i].defined() ? parts[i] : at::zeros_like(leaves[i]);
+    const Tensor past = before[i].defined() ? before[i] : at::zeros_like(leaves[i]);
+    EXPECT_LT(deviation(direct + past, wanted[i]), 1e-12) << network->parameters()[i].first;
+  }
+  EXPECT_THROW(first.state->with_tensors({}), std::invalid_argument);
+  cut[0] = cut[0].narrow(0, 0, 1);
+  EXPECT_THROW(first.state->with_tensors(cut), std::invalid_argument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, AnalogPushdown, testing::ValuesIn(settings()));
+
+TEST(AnalogPushdownFullOrder, ActionsStayWithinOneAndSaturatedNeuronsHaveGradients) {
+  const Setting set{"full", 2, 3, 0, 0.0, 1.0, true, true};
+  const NetworkPtr network = make_network(set, 1);
+  {
+    at::NoGradGuard guard;
+    // Outside of [-1, 1], to be cut.
+    network->parameters()[2].second.mul_(50);
+    network->parameters()[1].second.copy_(at::tensor({2000., -2000., 0.}, at::kDouble));
+  }
+  const Tensor words = random_words(6, 12, 2, 2);
+  const Tensor hiddens = network->run(words, nullptr);
+  const Tensor lengths = hiddens.select(2, 3);
+  EXPECT_LE(lengths.diff().abs().max().item<double>(), 1 + 1e-12);
+  EXPECT_EQ(hiddens.select(2, 0).min().item<double>(), 1);
+  EXPECT_EQ(hiddens.select(1, 5).select(1, 1).max().item<double>(), 0);
+  hiddens.sum().backward();
+  for (const auto& [name, tensor] : network->parameters())
+    EXPECT_TRUE(tensor.grad().isfinite().all().item<bool>()) << name;
+  EXPECT_GT(network->parameters()[2].second.grad().abs().max().item<double>(), 0);
+}
+
+TEST(AnalogPushdownQuantised, EvaluationsAreWholeAndTrainingIsNot) {
+  for (const char* order : {"second", "third", "full"}) {
+    const Setting set{order, 2, 3, 0, 0.01, 0.5, true, true};
+    Json options = network_options(set);
+    const auto make = [&](bool quantised) {
+      options["quantised"] = quantised;
+      Random random(12);
+      return analog_pushdown_network().make(options, {2, at::kDouble, &random, 0});
+    };
+    const NetworkPtr whole = make(true), plain = make(false);
+    const Tensor words = random_words(20, 15, 2, 3);
+    Random noise(1);
+    EXPECT_TRUE(whole->run(words, &noise).equal(plain->run(words, nullptr)));
+    const Tensor hiddens = whole->run(words, nullptr);
+    EXPECT_TRUE(hiddens.equal(hiddens.round())) << order;
+    EXPECT_LE(hiddens.narrow(2, 0, 3).max().item<double>(), 1);
+    EXPECT_GT(deviation(hiddens, plain->run(words, nullptr)), 0.01);
+  }
+}
+
+// '(' pushes and ')' pops whatever is read; the only neuron is always on. Valid iff every pop finds
+// something and nothing is left.
+void program_parentheses(const Recognizer& model) {
+  at::NoGradGuard guard;
+  for (const auto& [name, tensor] : model.parameters()) {
+    tensor.zero_();
+    if (name == "state.bias") tensor.fill_(20);
+    if (name != "action.weight") continue;
+    tensor.select(-1, 0).fill_(20);
+    tensor.select(-1, 1).fill_(-20);
+  }
+}
+
+TEST(AnalogPushdownRecognizer, ProgrammedParenthesesAreExact) {
+  for (const bool end : {false, true})
+    for (const char* order : {"third", "full"}) {
+      const Recognizer model(Alphabet({"(", ")"}), Json{{"architecture", "nnpda"},
+                                                        {"order", order},
+                                                        {"states", 1},
+                                                        {"output", "own"},
+                                                        {"end_symbol", end}});
+      program_parentheses(model);
+      at::NoGradGuard guard;
+      for (std::int64_t length = 0; length <= 10; ++length) {
+        Tensor words = at::empty({1 << length, length}, at::kLong);
+        for (std::int64_t code = 0; code < 1 << length; ++code)
+          for (std::int64_t t = 0; t < length; ++t) words[code][t] = code >> t & 1;
+        const Tensor said = model.decisions(words) > model.threshold();
+        for (std::int64_t code = 0; code < 1 << length; ++code) {
+          std::int64_t height = 0, lowest = 0;
+          for (std::int64_t t = 0; t < length; ++t) {
+            height += code >> t & 1 ? -1 : 1;
+            lowest = std::min(lowest, height);
+          }
+          EXPECT_EQ(said[code].item<bool>(), height == 0 && lowest == 0)
+              << "length " << length << ", code " << code;
+        }
+      }
+    }
+}
+
+TEST(AnalogPushdownRecognizer, TheEndSymbolLeavesTheStackAlone) {
+  const Recognizer model(Alphabet({"a", "b"}),
+                         Json{{"architecture", "nnpda"}, {"states", 2}, {"seed", 3}});
+  const Recognition said = model.run(random_words(5, 6, 2, 1));
+  const Tensor lengths = said.hiddens.select(2, 2);
+  EXPECT_TRUE(lengths.select(1, 7).equal(lengths.select(1, 6)));
+  EXPECT_FALSE(
+      said.hiddens.select(2, 0).select(1, 7).equal(said.hiddens.select(2, 0).select(1, 6)));
+}
+
+TEST(AnalogPushdownUnderflow, PopsTakeWhatThereIsWhereStringsDoNotStop) {
+  const Setting set{"third", 2, 2, 0, 0.0, 0.5, true, true};
+  Json options = network_options(set);
+  options["underflow"] = "continue";
+  Random random(3);
+  const NetworkPtr network = analog_pushdown_network().make(options, {2, at::kDouble, &random, 0});
+  {
+    at::NoGradGuard guard;
+    // Always A = tanh(-1 / 2).
+    for (const auto& [name, tensor] : network->parameters())
+      if (name.starts_with("action")) tensor.fill_(name == "action.bias" ? -1 : 0);
+  }
+  const Tensor hiddens = network->run(random_words(2, 5, 2, 1), nullptr);
+  EXPECT_EQ(hiddens.narrow(2, 2, 2).abs().max().item<double>(), 0);
+  EXPECT_FALSE(hiddens.select(1, 5).equal(hiddens.select(1, 4)));
+  EXPECT_TRUE(network->validity(hiddens).equal(hiddens.select(2, 1)));
+}
+
+TEST(AnalogPushdownErrors, NameTheOption) {
+  const auto refused = [](Json options, const std::string& part) {
+    options["architecture"] = "nnpda";
+    try {
+      Recognizer(Alphabet({"a"}), options);
+      ADD_FAILURE() << options;
+    } catch (const std::invalid_argument& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  refused({{"order", "fourth"}}, "'full'");
+  refused({{"states", 0}}, "states");
+  refused({{"order", "full"}, {"states", 13}}, "at most 12, got 13");
+  refused({{"epsilon", -1}}, "epsilon");
+  refused({{"tolerance", 2}}, "tolerance");
+  refused({{"underflow", "ignore"}}, "'continue'");
+  refused({{"bottom", true}}, "bottom_reading");
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -220,6 +220,16 @@ void bind_labelled(Module& module) {
                         "labelled:step_targets(grammar) -> table  Lists viable and member: for "
                         "each string and time, from before the first symbol, 1 if what was read "
                         "can still become a string of the language, or is one.")
+      .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
+        return with_dead_ends(dataset, grammar);
+      }>("with_dead_ends",
+         "labelled:with_dead_ends(grammar) -> LabelledDataset  The same strings, with the "
+         "knowledge "
+         "after how many symbols no string of the language can follow any more.")
+      .def<[](const LabelledDataset& dataset) { return dataset.dead_ends(); }>(
+          "dead_ends",
+          "labelled:dead_ends() -> table  After how many symbols each string is hopeless, 0 where "
+          "it never is; empty where that is not known.")
       .def<&wrong_of>("wrong_labels",
                       "labelled:wrong_labels(grammar) -> table  The places of the strings whose "
                       "label is not what the grammar says.")

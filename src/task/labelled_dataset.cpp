@@ -1,6 +1,7 @@
 #include "task/labelled_dataset.h"
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <numeric>
 
@@ -18,6 +19,12 @@ constexpr std::string_view kWhere = "labelled";
 constexpr RowFormat kFormat{"labelled.load", "# pushdown labelled data set 1",
                             "a labelled data set", "1 or 0"};
 
+void check_alphabet(const LabelledDataset& dataset, const Grammar& grammar) {
+  check(dataset.alphabet() == grammar.alphabet(), kWhere,
+        "the data set's symbols are {}, the grammar's {}",
+        quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
+}
+
 std::string shown(const Alphabet& alphabet, const Word& word) {
   return word.empty() ? "the empty string" : fmt::format("'{}'", alphabet.text(word));
 }
@@ -25,8 +32,11 @@ std::string shown(const Alphabet& alphabet, const Word& word) {
 }  // namespace
 
 LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
-                                 std::vector<bool> labels)
-    : alphabet_(std::move(alphabet)), words_(std::move(words)), labels_(std::move(labels)) {
+                                 std::vector<bool> labels, std::vector<std::int64_t> dead_ends)
+    : alphabet_(std::move(alphabet)),
+      words_(std::move(words)),
+      labels_(std::move(labels)),
+      dead_ends_(std::move(dead_ends)) {
   check(!words_.empty(), kWhere, "a labelled data set needs at least one string");
   check(labels_.size() == words_.size(), kWhere,
         "there must be one label for each of {} strings, got {}", words_.size(), labels_.size());
@@ -37,6 +47,16 @@ LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
     check(labels_[found] == labels_[i], kWhere,
           "{} is labelled valid and invalid (strings {} and {})", shown(alphabet_, words_[i]),
           found + 1, i + 1);
+  }
+  if (dead_ends_.empty()) return;
+  check(dead_ends_.size() == words_.size(), kWhere,
+        "there must be one dead end for each of {} strings, got {}", words_.size(),
+        dead_ends_.size());
+  for (std::size_t i = 0; i < words_.size(); ++i) {
+    const auto length = labels_[i] ? 0 : static_cast<std::int64_t>(words_[i].size());
+    check(dead_ends_[i] >= 0 && dead_ends_[i] <= length, kWhere,
+          "the dead end of {} (string {}) must be 0 to {}, got {}", shown(alphabet_, words_[i]),
+          i + 1, length, dead_ends_[i]);
   }
 }
 
@@ -65,12 +85,14 @@ std::int64_t LabelledDataset::longest() const {
 LabelledDataset LabelledDataset::subset(const std::vector<std::int64_t>& indices) const {
   std::vector<Word> words;
   std::vector<bool> labels;
+  std::vector<std::int64_t> dead_ends;
   for (const auto i : indices) {
     check(i >= 0 && i < size(), kWhere, "strings are numbered 0 to {}, got {}", size() - 1, i);
     words.push_back(words_[i]);
     labels.push_back(labels_[i]);
+    if (!dead_ends_.empty()) dead_ends.push_back(dead_ends_[i]);
   }
-  return LabelledDataset(alphabet_, std::move(words), std::move(labels));
+  return LabelledDataset(alphabet_, std::move(words), std::move(labels), std::move(dead_ends));
 }
 
 std::vector<std::int64_t> LabelledDataset::of_length(std::int64_t shortest,
@@ -142,10 +164,24 @@ std::vector<StepTargets> step_targets(const Grammar& grammar, const std::vector<
   return targets;
 }
 
+LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& grammar) {
+  check_alphabet(dataset, grammar);
+  std::vector<std::int64_t> dead_ends;
+  const auto targets = step_targets(grammar, dataset.words());
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const auto& viable = targets[i].viable;
+    const auto first = std::find(viable.begin(), viable.end(), 0) - viable.begin();
+    dead_ends.push_back(first < std::ssize(viable) ? first : 0);
+    check(!dataset.labels()[i] || dead_ends.back() == 0, kWhere,
+          "{} is labelled valid, and the grammar says it is hopeless after {} symbols",
+          shown(dataset.alphabet(), dataset.words()[i]), dead_ends.back());
+  }
+  return LabelledDataset(dataset.alphabet(), dataset.words(), dataset.labels(),
+                         std::move(dead_ends));
+}
+
 std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Grammar& grammar) {
-  check(dataset.alphabet() == grammar.alphabet(), kWhere,
-        "the data set's symbols are {}, the grammar's {}",
-        quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
+  check_alphabet(dataset, grammar);
   Membership membership(grammar);
   std::vector<std::int64_t> wrong;
   for (std::int64_t i = 0; i < dataset.size(); ++i)
@@ -155,20 +191,34 @@ std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Gra
 
 std::string to_text(const LabelledDataset& dataset) {
   auto text = rows_head(kFormat, dataset.alphabet());
-  for (std::int64_t i = 0; i < dataset.size(); ++i)
-    text.append(dataset.labels()[i] ? "1\t" : "0\t")
-        .append(dataset.alphabet().text(dataset.words()[i]))
-        .append(1, '\n');
+  for (std::int64_t i = 0; i < dataset.size(); ++i) {
+    text += dataset.labels()[i] ? "1" : "0";
+    if (!dataset.dead_ends().empty() && dataset.dead_ends()[i] > 0)
+      text += fmt::format(":{}", dataset.dead_ends()[i]);
+    text.append(1, '\t').append(dataset.alphabet().text(dataset.words()[i])).append(1, '\n');
+  }
   return text;
 }
 
 LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   std::vector<bool> labels;
+  std::vector<std::int64_t> dead_ends;
   auto [alphabet, words] =
       parse_rows(kFormat, text, file, [&](const std::string& place, std::string_view field) {
-        check(field == "1" || field == "0", kFormat.where,
-              "{}: expected the label 1 (valid) or 0 (invalid), got '{}'", place, field);
-        labels.push_back(field == "1");
+        const std::string_view label = field.substr(0, field.find(':'));
+        check(label == "1" || label == "0", kFormat.where,
+              "{}: expected the label 1 (valid) or 0 (invalid), got '{}'", place, label);
+        labels.push_back(label == "1");
+        dead_ends.push_back(0);
+        if (label.size() == field.size()) return;
+        const char* end = field.data() + field.size();
+        const auto [stop, error] =
+            std::from_chars(field.data() + label.size() + 1, end, dead_ends.back());
+        check(label == "0" && error == std::errc() && stop == end && dead_ends.back() > 0,
+              kFormat.where,
+              "{}: expected 0:t with the number t of symbols after which an invalid string is "
+              "hopeless, got '{}'",
+              place, field);
       });
   // Lines 1 and 2 are the head: string i is in line i + 3.
   std::map<Word, std::size_t> first;
@@ -177,8 +227,14 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
     check(labels[found] == labels[i], kFormat.where,
           "{}:{}: {} is labelled {} here and {} in line {}", file, i + 3, shown(alphabet, words[i]),
           labels[i] ? 1 : 0, labels[found] ? 1 : 0, found + 3);
+    check(dead_ends[i] <= static_cast<std::int64_t>(words[i].size()), kFormat.where,
+          "{}:{}: {} cannot be hopeless after {} symbols", file, i + 3, shown(alphabet, words[i]),
+          dead_ends[i]);
   }
-  return LabelledDataset(std::move(alphabet), std::move(words), std::move(labels));
+  // Without a single one they were not written.
+  if (std::count(dead_ends.begin(), dead_ends.end(), 0) == std::ssize(dead_ends)) dead_ends.clear();
+  return LabelledDataset(std::move(alphabet), std::move(words), std::move(labels),
+                         std::move(dead_ends));
 }
 
 }  // namespace pushdown

@@ -14,12 +14,16 @@ namespace pushdown {
 class LabelledDataset {
  public:
   // Throws std::invalid_argument when there are no strings, an id is outside the alphabet, the
-  // number of labels is not the number of strings, or one string has both labels.
-  LabelledDataset(Alphabet alphabet, std::vector<Word> words, std::vector<bool> labels);
+  // number of labels is not the number of strings, or one string has both labels. `dead_ends`: for
+  // every string after how many symbols no string of the language can follow any more, 0 where one
+  // always can, as with every valid string; empty where that is not known.
+  LabelledDataset(Alphabet alphabet, std::vector<Word> words, std::vector<bool> labels,
+                  std::vector<std::int64_t> dead_ends = {});
 
   const Alphabet& alphabet() const { return alphabet_; }
   const std::vector<Word>& words() const { return words_; }
   const std::vector<bool>& labels() const { return labels_; }  // true: valid
+  const std::vector<std::int64_t>& dead_ends() const { return dead_ends_; }
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   std::int64_t positives() const;  // how many are valid
   std::int64_t negatives() const { return size() - positives(); }
@@ -36,6 +40,7 @@ class LabelledDataset {
   Alphabet alphabet_;
   std::vector<Word> words_;
   std::vector<bool> labels_;
+  std::vector<std::int64_t> dead_ends_;
 };
 
 using LabelledDatasetPtr = std::shared_ptr<const LabelledDataset>;
@@ -56,16 +61,20 @@ struct StepTargets {
 // One for each word. The words must be over the grammar's alphabet.
 std::vector<StepTargets> step_targets(const Grammar& grammar, const std::vector<Word>& words);
 
+// The same strings with the dead ends that the grammar knows.
+LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& grammar);
+
 // The numbers (from 0) of the strings whose label is not what the grammar says. Throws
 // std::invalid_argument when the alphabets differ.
 std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Grammar& grammar);
 
-// As text, with 1 for a valid and 0 for an invalid string:
+// As text, with 1 for a valid and 0 for an invalid string, and its dead end where it has one:
 //
 //   # pushdown labelled data set 1
 //   # alphabet ( ) [ ]
 //   1<TAB>( [ ] ( ) )
-//   0<TAB>( ]
+//   0<TAB>( [ ]
+//   0:2<TAB>( ] ]
 std::string to_text(const LabelledDataset& dataset);
 // Errors (std::invalid_argument) read "[labelled.load] file:line: ...".
 LabelledDataset parse_labelled(std::string_view text, std::string_view file);

@@ -85,6 +85,7 @@ class RecognitionProblem : public Problem {
     strings.labels = at::empty({static_cast<std::int64_t>(batch.size())}, at::kDouble);
     for (std::size_t i = 0; i < batch.size(); ++i)
       strings.labels.data_ptr<double>()[i] = train_->labels()[batch[i]] ? 1 : 0;
+    if (!train_->dead_ends().empty()) strings.viable = hopeless_after(batch, strings.words.size(1));
     const auto result = learning_->gradient(*model_, *objective_, strings, random);
     BatchLoss sum;
     sum.units = static_cast<double>(batch.size());
@@ -133,6 +134,16 @@ class RecognitionProblem : public Problem {
   Json describe_valid() const override { return described(*valid_); }
 
  private:
+  // After how many symbols each string is hopeless; more than are read where it never is.
+  Tensor hopeless_after(const std::vector<std::int64_t>& batch, std::int64_t length) const {
+    Tensor after = at::empty({static_cast<std::int64_t>(batch.size())}, at::kLong);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto dead_end = train_->dead_ends()[batch[i]];
+      after.data_ptr<std::int64_t>()[i] = dead_end > 0 ? dead_end : length + 2;
+    }
+    return after;
+  }
+
   RecognizerPtr model_;
   LabelledDatasetPtr train_, valid_;
   ObjectivePtr objective_;

@@ -9,9 +9,8 @@
 
 namespace pushdown {
 
-// `valid` may be null; `viable` holds for every training string after how many symbols it is
-// hopeless (see ObjectiveBatch), or is empty. std::invalid_argument: no data, or an alphabet that
-// is not the model's.
+// `valid` may be null. Dead ends that the training strings know are ObjectiveBatch::viable.
+// std::invalid_argument: no data, or an alphabet that is not the model's.
 ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid);
 
 // objective, learning, curriculum, stop_accuracy.

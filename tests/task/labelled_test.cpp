@@ -334,6 +334,57 @@ TEST(StepTargets, ByHand) {
   EXPECT_EQ(targets[2].viable, (std::vector<std::uint8_t>{1}));
 }
 
+TEST(DeadEnds, AreWhereAPrefixStopsBeingViable) {
+  using Ends = std::vector<std::int64_t>;
+  const LabelledDataset data(dyck2().alphabet(),
+                             {{0, 1, 2, 3}, {0, 3, 1}, {0, 0}, {1, 0}, {0, 1, 3}},
+                             {true, false, false, false, false});
+  EXPECT_TRUE(data.dead_ends().empty());
+  const auto known = with_dead_ends(data, dyck2());
+  EXPECT_EQ(known.dead_ends(), (Ends{0, 2, 0, 1, 3}));
+  EXPECT_EQ(known.words(), data.words());
+  EXPECT_EQ(known.subset({4, 2, 1}).dead_ends(), (Ends{3, 0, 2}));
+  const auto text = to_text(known);
+  EXPECT_TRUE(contains(text, "\n0:2\t")) << text;
+  EXPECT_TRUE(contains(text, "\n1\t")) << text;
+  EXPECT_EQ(parse_labelled(text, "x").dead_ends(), known.dead_ends());
+  EXPECT_TRUE(parse_labelled(to_text(data), "x").dead_ends().empty());
+
+  const auto made = with_dead_ends(make_labelled(an_bn(), wanted(20, 60, 1, 12)), an_bn());
+  std::set<bool> seen;
+  for (std::int64_t i = 0; i < made.size(); ++i) {
+    const auto end = made.dead_ends()[i];
+    // After an a and then a b no a may follow, and never more b than a.
+    std::int64_t a = 0, b = 0, wanted_end = 0;
+    for (const int symbol : made.words()[i]) {
+      (symbol == 0 ? a : b) += 1;
+      if (wanted_end == 0 && (b > a || (symbol == 0 && b > 0))) wanted_end = a + b;
+    }
+    EXPECT_EQ(end, wanted_end) << i;
+    seen.insert(end > 0);
+  }
+  EXPECT_EQ(seen.size(), 2u);
+}
+
+TEST(DeadEnds, WrongOnesAreRefused) {
+  using Data = LabelledDataset;
+  const Alphabet alphabet({"a"});
+  EXPECT_THROW(Data(alphabet, {{0}}, {false}, {2}), std::invalid_argument);
+  EXPECT_THROW(Data(alphabet, {{0}}, {false}, {-1}), std::invalid_argument);
+  EXPECT_THROW(Data(alphabet, {{0}}, {true}, {1}), std::invalid_argument);
+  EXPECT_THROW(Data(alphabet, {{0}}, {false}, {1, 1}), std::invalid_argument);
+  const Data wrong(dyck2().alphabet(), {{1}}, {true});
+  EXPECT_TRUE(contains(problem([&] { with_dead_ends(wrong, dyck2()); }), "is labelled valid, and"));
+  for (const std::string field : {"0:", "0:0", "0:-1", "0:1x", "1:1", "0:3"})
+    EXPECT_TRUE(contains(problem([&] {
+                           parse_labelled(
+                               "# pushdown labelled data set 1\n# alphabet a\n" + field + "\ta a\n",
+                               "d.txt");
+                         }),
+                         "d.txt:3: "))
+        << field;
+}
+
 TEST(LabelledText, RoundTrip) {
   const LabelledDataset data(Alphabet({"(", "#", "é"}), {{0, 1, 2}, {}, {1}, {0, 1, 2}},
                              {true, false, true, true});

@@ -350,7 +350,7 @@ TEST(DeadEnds, AreWhereAPrefixStopsBeingViable) {
   EXPECT_EQ(parse_labelled(text, "x").dead_ends(), known.dead_ends());
   EXPECT_TRUE(parse_labelled(to_text(data), "x").dead_ends().empty());
 
-  const auto made = with_dead_ends(make_labelled(an_bn(), wanted(20, 60, 1, 12)), an_bn());
+  const auto made = with_dead_ends(make_labelled(an_bn(), wanted(6, 60, 1, 12)), an_bn());
   std::set<bool> seen;
   for (std::int64_t i = 0; i < made.size(); ++i) {
     const auto end = made.dead_ends()[i];

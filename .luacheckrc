@@ -4,8 +4,10 @@ globals = {}
 read_globals = { 'pd', 'help' }
 exclude_files = { 'build/**' }
 
--- A grammar file is run in a sandbox that offers the grammar words as globals.
-files['grammars/*.lua'] = {
+-- A grammar file is run in a sandbox that offers the grammar words as globals; so is a hint.
+local words = {
   read_globals = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous', 'conditioned_removal',
-    'transition', 'bottom', 'states', 'stack_symbols', 'accepting', 'at_bottom' },
+    'transition', 'bottom', 'states', 'stack_symbols', 'accepting', 'at_bottom', 'dead', 'strength' },
 }
+files['grammars/*.lua'] = words
+files['scripts/hints/**/*.lua'] = words

@@ -32,6 +32,20 @@ std::vector<fs::path> folders(lua_State* L) {
   return {session(L).root / "grammars", fs::path("grammars")};
 }
 
+std::vector<fs::path> hint_folders(lua_State* L) {
+  return {session(L).root / "scripts" / "hints", fs::path("hints")};
+}
+
+// A hint of that name; an empty path where there is none.
+fs::path find_hint(lua_State* L, const std::string& name) {
+  std::error_code ignored;
+  for (const auto& folder : hint_folders(L))
+    for (const auto* ending : {".lua", ".pda"})
+      if (const auto path = folder / (name + ending); fs::is_regular_file(path, ignored))
+        return path;
+  return {};
+}
+
 bool is_path(const std::string& name) {
   if (name.find('/') != name.npos || name.ends_with(".lua")) return true;
   for (const auto kind : {Definition::grammar, Definition::automaton})
@@ -127,7 +141,29 @@ std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind) {
   return {names.begin(), names.end()};
 }
 
+std::vector<std::string> hint_names(lua_State* L) {
+  std::set<std::string> names;
+  std::error_code ignored;
+  for (const auto& folder : hint_folders(L))
+    for (const auto& entry : fs::recursive_directory_iterator(folder, ignored)) {
+      const auto ending = entry.path().extension();
+      if (ending != ".lua" && ending != ".pda") continue;
+      names.insert(entry.path().lexically_relative(folder).replace_extension().generic_string());
+    }
+  return {names.begin(), names.end()};
+}
+
 fs::path find_definition(lua_State* L, Definition::Kind kind, const std::string& name) {
+  if (kind == Definition::automaton)
+    if (auto hint = find_hint(L, name); !hint.empty()) return hint;
+  // A name with a slash and no ending can be a hint that is not there.
+  if (kind == Definition::automaton && name.find('/') != name.npos &&
+      !fs::path(name).has_extension() && !fs::exists(name)) {
+    const auto names = hint_names(L);
+    const auto near = nearest_names(name, names);
+    fail(words(kind).load, "there is no file or hint '{}'{}; the hints are {}", name,
+         near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
+  }
   if (is_path(name)) return name;
   std::error_code ignored;
   for (const auto& folder : folders(L))

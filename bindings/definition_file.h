@@ -15,10 +15,14 @@ struct Definition {
 };
 
 // The path that a name or path means for "grammar.load" or "pda.load": a name is looked up in the
-// grammars folder of the installation, then in that of the working directory.
+// grammars folder of the installation, then in that of the working directory. An automaton may also
+// be a hint, 'an_bn/whole': in scripts/hints of the installation, then in hints of the working
+// directory.
 std::filesystem::path find_definition(lua_State* L, Definition::Kind kind, const std::string& name);
 // The names of that kind in both folders, sorted. A file that does not run counts as a grammar.
 std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind);
+// The hints of both folders as find_definition() takes them, sorted.
+std::vector<std::string> hint_names(lua_State* L);
 std::string read_definition(Definition::Kind kind, const std::filesystem::path& path);
 // Runs a definition file with the options of the caller, which are checked, and gives what it
 // declared; the name is the file's where it says none. Refuses a file of the other kind.

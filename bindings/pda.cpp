@@ -6,6 +6,7 @@
 #include "bindings/bind.h"
 #include "bindings/modules.h"
 #include "bindings/tensor.h"
+#include "pda/minimisation.h"
 #include "pda/notation.h"
 
 namespace pushdown {
@@ -96,6 +97,19 @@ bool accepts(const Pda& pda, const Tokens& tokens) {
   return log_weight(pda, tokens) > kMinusInfinity;
 }
 
+Pda minimal_pda(const Pda& pda, OptionTable options) {
+  const bool keep_dead = options.take<bool>("keep_dead").value_or(false);
+  options.finish("pda.minimal", {"keep_dead"});
+  return minimal(pda, keep_dead);
+}
+
+std::vector<std::string> dead_states(const Pda& pda) {
+  std::vector<std::string> names;
+  for (std::size_t q = 0; q < pda.states().size(); ++q)
+    if (pda.dead()[q]) names.push_back(pda.states()[q]);
+  return names;
+}
+
 // n x C x W
 Tensor transition_weights(const Pda& pda, const Tokens& tokens) {
   const auto automaton = on_string(pda, to_word(pda.alphabet(), tokens));
@@ -159,6 +173,20 @@ void bind_pda(lua_State* L) {
       .def<&Pda::at_bottom>("at_bottom",
                             "pda:at_bottom() -> boolean  Whether a run is accepted only with the "
                             "bottom symbol alone on the stack.")
+      .def<&dead_states>("dead", "pda:dead() -> table  The states that are traps.")
+      .def<&Pda::strength>("strength", "pda:strength() -> number  Its strength as a hint, or nil.")
+      .def<&minimal_pda>("minimal",
+                         "pda:minimal{keep_dead=} -> Pda  A deterministic automaton with equal "
+                         "states merged, and without what no accepted string uses.")
+      .def<&isomorphic>("isomorphic",
+                        "pda:isomorphic(other) -> boolean  Whether two deterministic automata are "
+                        "the same up to the names of states and of the bottom symbol.")
+      .def<[](lua_State* L, Any pda, const std::optional<std::string>& path) {
+        Value<Pda>::get(L, pda.index);
+        return draw(L, "state_diagram", "pda", pda, path);
+      }>("svg",
+         "pda:svg(path) -> string  A state diagram as SVG; also written to the path where one is "
+         "given.")
       .def<&transitions_table>("transitions",
                                "pda:transitions() -> table  The transitions, each {state, top, "
                                "symbol, next, push or replace or pop, weight, text, origin}.")

@@ -38,6 +38,12 @@ bool take_accepted(OptionTable& options);
 std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton,
                                 OptionTable& options);
 
+// What pd.pda.load gives.
+Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options);
+// pushdown.plot[kind]{[field] = object, path =} -> the SVG, pushed.
+Results draw(lua_State* L, const char* kind, const char* field, const Any& object,
+             const std::optional<std::string>& path);
+
 // call, parse, load, list and describe of pd.pda; the classes Trace and Run.
 void bind_pda_loading(Module& module);
 void bind_trace(Module& module);

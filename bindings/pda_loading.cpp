@@ -5,6 +5,7 @@
 #include "bindings/grammar.h"
 #include "bindings/pda.h"
 #include "pda/from_grammar.h"
+#include "pda/minimisation.h"
 #include "pda/notation.h"
 
 namespace pushdown {
@@ -66,7 +67,7 @@ Pda build(const Json& spec) {
         "expected a table with a list of transitions");
   check_keys(kWhere, spec,
              {"name", "doc", "start", "bottom", "states", "symbols", "stack_symbols", "accepting",
-              "at_bottom", "transitions", "options"});
+              "at_bottom", "dead", "strength", "transitions", "options"});
   PdaSource source;
   source.name = text_entry(kWhere, spec, "name");
   source.start = text_entry(kWhere, spec, "start");
@@ -77,6 +78,11 @@ Pda build(const Json& spec) {
   const Json at_bottom = spec.value("at_bottom", Json(false));
   check(at_bottom.is_boolean(), kWhere, "'at_bottom' must be true or false");
   source.at_bottom = at_bottom.get<bool>();
+  source.dead = text_list(kWhere, spec, "dead");
+  if (const Json strength = spec.value("strength", Json()); !strength.is_null()) {
+    check(strength.is_number(), kWhere, "'strength' must be a number");
+    source.strength = strength.get<double>();
+  }
   const Json accepting = spec.value("accepting", Json::array());
   if (accepting.is_object()) {
     for (const auto& [state, weight] : accepting.items()) {
@@ -95,7 +101,9 @@ Pda build(const Json& spec) {
   return Pda(source);
 }
 
-Pda load(lua_State* L, const std::string& name, const std::optional<Json>& options) {
+}  // namespace
+
+Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options) {
   const auto path = find_definition(L, Definition::automaton, name);
   const Json given = options.value_or(Json::object());
   if (path.extension() != ".lua") {
@@ -105,19 +113,24 @@ Pda load(lua_State* L, const std::string& name, const std::optional<Json>& optio
   return build(run_definition(L, Definition::automaton, path, given));
 }
 
-}  // namespace
-
 void bind_pda_loading(Module& module) {
   module
       .call<&build>(
-          "pda{transitions=, bottom=, start=, accepting=, at_bottom=, states=, symbols=, "
-          "stack_symbols=, name=} -> Pda  An automaton from a list of transitions, each a text "
+          "pda{transitions=, bottom=, start=, accepting=, at_bottom=, dead=, strength=, "
+          "states=, symbols=, stack_symbols=, name=} -> Pda  An automaton from a list of "
+          "transitions, each a text "
           "'q, x --a/w--> r, push y' or a table {state=, top=, symbol=, next=, push=, weight=}.")
       .def<[](const std::string& text) { return Pda(parse_pda(text)); }>(
           "parse", "parse(text) -> Pda  An automaton from text, one transition a line.")
-      .def<&load>("load",
-                  "load(name_or_path, options) -> Pda  An automaton of the grammars folder, an "
-                  "automaton file (.lua), or a text file (.pda).")
+      .def<&load_pda>("load",
+                      "load(name_or_path, options) -> Pda  An automaton of the grammars folder, a "
+                      "hint ('an_bn/whole'), an automaton file (.lua), or a text file (.pda).")
+      .def<&hint_names>("hints",
+                        "hints() -> table  The hints that load() knows by name: automata and "
+                        "parts of them to be inserted into networks.")
+      .def<&merged>("merged",
+                    "merged(list) -> Pda  All transitions of several automata or hints in one, "
+                    "states and symbols going by their names.")
       .def<&pda_from_grammar>("from_grammar",
                               "from_grammar(grammar) -> Pda  An automaton whose accepted runs are "
                               "the leftmost derivations of the grammar, with their weights.")

@@ -30,9 +30,6 @@ std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton
   return runs;
 }
 
-namespace {
-
-// pushdown.plot[kind]{[field] = object, path =} -> the SVG.
 Results draw(lua_State* L, const char* kind, const char* field, const Any& object,
              const std::optional<std::string>& path) {
   lua_getglobal(L, "require");
@@ -49,6 +46,8 @@ Results draw(lua_State* L, const char* kind, const char* field, const Any& objec
   lua_call(L, 1, 1);
   return {1};
 }
+
+namespace {
 
 Json symbols_of(const StringAutomaton& automaton, const std::vector<int>& stack) {
   Json list = Json::array();

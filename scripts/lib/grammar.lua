@@ -12,12 +12,13 @@ local function copy(library, without)
 end
 
 local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous',
-  'conditioned_removal', 'transition', 'bottom', 'states', 'stack_symbols', 'accepting', 'at_bottom' }
+  'conditioned_removal', 'transition', 'bottom', 'states', 'stack_symbols', 'accepting', 'at_bottom',
+  'dead', 'strength' }
 
 -- The words that only one kind of file has.
 local kind_of = { rule = 'grammar', unambiguous = 'grammar', conditioned_removal = 'grammar',
   transition = 'automaton', bottom = 'automaton', states = 'automaton', stack_symbols = 'automaton',
-  accepting = 'automaton', at_bottom = 'automaton' }
+  accepting = 'automaton', at_bottom = 'automaton', dead = 'automaton', strength = 'automaton' }
 local nouns = { grammar = 'grammar', automaton = 'pushdown automaton' }
 
 -- The words of one file. Each writes to `spec`; `given` are the options of the caller.
@@ -72,6 +73,14 @@ local function words_of(spec, path, given, resolve)
   set_list('accepting', 'states')
   function words.bottom(symbol) set_once('bottom', 'bottom', symbol) end
   function words.at_bottom() spec.at_bottom = true end
+  set_list('dead', 'states')
+  function words.strength(value)
+    if type(value) ~= 'number' or not (value > 0 and value < math.huge) then
+      fail('strength needs a number above 0, got %s', tostring(value))
+    end
+    if spec.strength then fail('strength is given twice') end
+    spec.strength = value
+  end
 
   local function add_line(word, list)
     words[word] = function(text, weight)
@@ -116,8 +125,8 @@ end
 
 -- Runs the text of the file at `path`. Returns what it declared: {kind = 'grammar', name, doc, start,
 -- symbols, rules, options, unambiguous, conditioned_removal} or {kind = 'automaton', name, doc, start,
--- symbols, states, stack_symbols, bottom, accepting, at_bottom, transitions, options}; or nil and a
--- message. `resolve` checks options.
+-- symbols, states, stack_symbols, bottom, accepting, at_bottom, dead, strength, transitions, options};
+-- or nil and a message. `resolve` checks options.
 function M.collect(text, path, given, resolve)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
   local spec = { rules = {}, transitions = {}, options = {} }

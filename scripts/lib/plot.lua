@@ -39,6 +39,10 @@ function M.heat_map(spec) return finish(spec, require 'pushdown.plot.heat_map'(s
 -- a double border where the string is accepted, edges "stack symbol/inner weight".
 function M.automaton(spec) return finish(spec, require 'pushdown.plot.automaton'(spec)) end
 
+-- plot.state_diagram{pda = pd.pda{...}, title =, path =} -> SVG of the states of an automaton and its transitions:
+-- double circles accept, grey ones are dead, labels read "symbol, top: action".
+function M.state_diagram(spec) return finish(spec, require 'pushdown.plot.state_diagram'(spec)) end
+
 -- plot.run{run = pda:best_run(tokens), title =, width =, path =} -> SVG of one run over its string: the
 -- stack at every time, and what is read, the move, the state and the move's weight.
 function M.run(spec) return finish(spec, require 'pushdown.plot.run'(spec)) end

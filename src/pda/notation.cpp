@@ -52,6 +52,12 @@ class NotationLine : public LineReader {
     return text;
   }
 
+  double strength() {
+    const double value = number("a number as the strength");
+    if (!(value > 0)) stop("the strength must be above 0, got {}", value);
+    return value;
+  }
+
   double weight() {
     const double numerator = number("a number as the weight");
     const double denominator = accept_here('/') ? number("a number as the weight") : 1.0;
@@ -137,7 +143,8 @@ class Reader {
 
   void read_directive(NotationLine& line) {
     static const std::vector<std::string> known{
-        "name", "start", "bottom", "states", "symbols", "stack_symbols", "accepting", "at_bottom"};
+        "name",          "start",     "bottom",    "states", "symbols",
+        "stack_symbols", "accepting", "at_bottom", "dead",   "strength"};
     const auto word = line.name("a word after %", {});
     if (word == "name") {
       source_.name = single(line, word, source_.name);
@@ -151,6 +158,12 @@ class Reader {
       list(line, word, source_.symbols);
     } else if (word == "stack_symbols") {
       list(line, word, source_.stack_symbols);
+    } else if (word == "dead") {
+      list(line, word, source_.dead);
+    } else if (word == "strength") {
+      if (source_.strength) line.stop("%strength is given twice");
+      source_.strength = line.strength();
+      if (!line.done()) line.stop("%strength takes one number, got {} after it", line.rest());
     } else if (word == "accepting") {
       if (line.done()) line.stop("%accepting needs at least one state");
       while (!line.done()) {
@@ -220,6 +233,8 @@ std::string to_text(const Pda& pda) {
     text += "\n";
   }
   if (source.at_bottom) text += "%at_bottom\n";
+  if (!source.dead.empty()) text += "%dead" + listed(source.dead);
+  if (source.strength) text += fmt::format("%strength {}\n", *source.strength);
   for (const auto& transition : pda.transitions()) text += pda.transition_text(transition) + "\n";
   return text;
 }

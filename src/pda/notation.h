@@ -5,6 +5,8 @@
 //   %bottom ⊥                             the bottom symbol, required
 //   %accepting q2 q1/0.5                  states in which a run may end, with weights; else all
 //   %at_bottom                            and only with the bottom symbol alone on the stack
+//   %dead trap                            states that are never left and never accept
+//   %strength 4                           of the automaton as a hint
 //   q1, x --a--> q1, push a   for all x for a in 0 1
 //   q1, a --a/0.5--> q2, pop  for a in 0 1     # the middle
 //   q2, 0 --0/1/2--> q2, replace 1

@@ -20,6 +20,8 @@ struct Pda::Data {
   std::vector<double> accepting;
   bool all_accepting = true;
   bool at_bottom = false;
+  std::vector<bool> dead;
+  std::optional<double> strength;
 };
 
 namespace {
@@ -141,8 +143,10 @@ class Builder {
         else
           add(*name, pattern.origin);
       }
-    if (role == kState)
+    if (role == kState) {
       for (const auto& [state, weight] : source_.accepting) add(state, "");
+      for (const auto& state : source_.dead) add(state, "");
+    }
     if (names.empty()) stop("", "no transition names an {}", kRoleNames[role]);
   }
 
@@ -237,6 +241,23 @@ Pda::Pda(const PdaSource& source) {
     if (!given.insert(id).second) builder.stop("", "the accepting state {} is given twice", state);
     data->accepting[id] = weight;
   }
+  data->dead.assign(data->states.size(), false);
+  for (const auto& state : source.dead) {
+    const int id = builder.id_of(data->states, kState, state, "");
+    if (data->dead[id]) builder.stop("", "the dead state {} is given twice", state);
+    if (given.contains(id) && data->accepting[id] > 0)
+      builder.stop("", "the state {} is dead and accepting", state);
+    data->dead[id] = true;
+    data->accepting[id] = 0;
+  }
+  if (data->dead[0]) builder.stop("", "the start state {} must not be dead", data->states[0]);
+  for (const auto& t : data->transitions)
+    if (data->dead[t.state] && !data->dead[t.next] && t.weight > 0)
+      builder.stop(t.origin, "{} is dead, but the transition {} leaves it", data->states[t.state],
+                   transition_text(t));
+  if (source.strength && !(std::isfinite(*source.strength) && *source.strength > 0))
+    builder.stop("", "the strength must be a number above 0, got {}", *source.strength);
+  data->strength = source.strength;
 }
 
 const std::string& Pda::name() const { return data_->name; }
@@ -246,6 +267,9 @@ const std::vector<std::string>& Pda::stack_symbols() const { return data_->stack
 const std::vector<Transition>& Pda::transitions() const { return data_->transitions; }
 const std::vector<double>& Pda::accepting() const { return data_->accepting; }
 bool Pda::at_bottom() const { return data_->at_bottom; }
+bool Pda::names_accepting() const { return !data_->all_accepting; }
+const std::vector<bool>& Pda::dead() const { return data_->dead; }
+std::optional<double> Pda::strength() const { return data_->strength; }
 
 bool Pda::deterministic() const {
   std::set<std::tuple<int, int, int>> seen;
@@ -292,6 +316,9 @@ PdaSource Pda::source() const {
   source.symbols = data_->alphabet.symbols();
   source.stack_symbols = data_->stack_symbols;
   source.at_bottom = data_->at_bottom;
+  source.strength = data_->strength;
+  for (std::size_t q = 0; q < data_->states.size(); ++q)
+    if (data_->dead[q]) source.dead.push_back(data_->states[q]);
   if (!data_->all_accepting)
     for (std::size_t q = 0; q < data_->states.size(); ++q)
       if (data_->accepting[q] > 0)

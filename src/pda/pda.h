@@ -13,11 +13,16 @@
 // stack is the bottom symbol alone. Accepting states have weights, a factor of the run's (1 unless
 // given). An automaton that names no accepting state accepts in all of them.
 //
+// A dead state is a trap: no run that enters it is accepted or leaves it again. Such knowledge and
+// a strength turn an automaton, or a part of one, into a hint for a network
+// (model/rule_insertion.h); the strength means nothing to the automaton itself.
+//
 // The start state is state 0 and the bottom symbol is stack symbol 0. Pda is an immutable value
 // that is cheap to copy. Errors are std::invalid_argument and name the origin (file:line) of the
 // transition.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,13 +61,15 @@ struct PdaSource {
   std::vector<std::pair<std::string, double>> accepting = {};  // (state, weight); empty: all
   bool at_bottom = false;
   std::vector<TransitionPattern> transitions = {};
+  std::vector<std::string> dead = {};
+  std::optional<double> strength = {};
 };
 
 class Pda {
  public:
   // Throws when there are no transitions, no bottom symbol, a name that is not in its list, a name
-  // that cannot be written, a weight that is negative or not finite, an unused variable, or a
-  // transition given twice.
+  // that cannot be written, a weight that is negative or not finite, an unused variable, a
+  // transition given twice, a dead state that is accepting or left, or a strength not above 0.
   explicit Pda(const PdaSource& source);
 
   const std::string& name() const;
@@ -72,6 +79,9 @@ class Pda {
   const std::vector<Transition>& transitions() const;
   const std::vector<double>& accepting() const;  // weight of ending in each state; 0: not accepting
   bool at_bottom() const;
+  bool names_accepting() const;           // else all states but the dead ones accept
+  const std::vector<bool>& dead() const;  // of each state
+  std::optional<double> strength() const;
 
   // At most one transition of positive weight for every state, top symbol and input symbol.
   bool deterministic() const;

@@ -1,0 +1,11 @@
+-- The language of grammars/anm_bn_cm.lua (Mali et al. 2019, section 5).
+name 'anm_bn_cm_hint_1'
+doc 'a^(n+m) b^n c^m: the transitions that push, and nothing else.'
+
+start 'rise'
+bottom '⊥'
+states { 'rise', 'fall', 'fall_again' }
+symbols { 'a', 'b', 'c' }
+stack_symbols { '⊥', 'a' }
+
+transition 'rise, TOP --a--> rise, push a for all TOP'

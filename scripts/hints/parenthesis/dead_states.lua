@@ -1,0 +1,32 @@
+-- The language of grammars/parenthesis.lua (Mali et al. 2019, section 5).
+name 'parenthesis_dead_states'
+doc 'Balanced brackets: what leads into the trap, and nothing else.'
+
+local types = option('bracket_types', 2, 'number of bracket types', { integer = true, minimum = 1 })
+-- As in grammars/parenthesis.lua: numbered pairs after those of the keyboard.
+local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
+for i = 1, types do pairs_of_brackets[i] = pairs_of_brackets[i] or { '(' .. i, ')' .. i } end
+local listed = {}
+for i = 1, types do
+  listed[#listed + 1] = pairs_of_brackets[i][1]
+  listed[#listed + 1] = pairs_of_brackets[i][2]
+end
+
+start 'inside'
+bottom '⊥'
+states { 'inside', 'dead' }
+symbols(listed)
+local opening = {}
+for i = 1, types do opening[i] = pairs_of_brackets[i][1] end
+stack_symbols { '⊥', unpack(opening) }
+dead { 'dead' }
+
+for i = 1, types do
+  local closing = pairs_of_brackets[i][2]
+  transition(('inside, ⊥ --%s--> dead, replace ⊥'):format(closing))
+  for j = 1, types do
+    if j ~= i then
+      transition(('inside, %s --%s--> dead, replace %s'):format(opening[j], closing, opening[j]))
+    end
+  end
+end

@@ -1,0 +1,299 @@
+-- The state diagram of a pushdown automaton as SVG: a circle for each state, two where it accepts, grey
+-- where it is dead; an arrow for each pair of states with transitions, labelled "symbol, top: action". Labels
+-- that differ in the top alone are collected ("any": every stack symbol). States stand in columns by their
+-- distance from the start state.
+local check = require 'pushdown.plot.figure'.check
+local svg = require 'pushdown.plot.svg'
+
+local line_height, most_states, most_labels = 16, 60, 600
+
+local function action_text(transition)
+  if transition.pop then return 'pop' end
+  if transition.push then return 'push ' .. transition.push end
+  return transition.replace == transition.top and 'leave' or 'replace by ' .. transition.replace
+end
+
+-- The lines of one arrow.
+local function lines_of(transitions, stack_symbols)
+  local groups, order = {}, {}
+  for _, transition in ipairs(transitions) do
+    local weight = transition.weight == 1 and '' or (' / %.4g'):format(transition.weight)
+    local key = transition.symbol .. '\n' .. action_text(transition) .. weight
+    if not groups[key] then
+      groups[key] = { symbol = transition.symbol, action = action_text(transition) .. weight, tops = {} }
+      order[#order + 1] = groups[key]
+    end
+    table.insert(groups[key].tops, transition.top)
+  end
+  local lines = {}
+  for i, group in ipairs(order) do
+    local tops = #group.tops == stack_symbols and stack_symbols > 1 and 'any' or table.concat(group.tops, '|')
+    lines[i] = ('%s, %s: %s'):format(group.symbol, tops, group.action)
+  end
+  return lines
+end
+
+-- Arrows by pairs of states: {from, to, lines}.
+local function arrows_of(pda)
+  local arrows, by_pair = {}, {}
+  local stack_symbols = #pda:stack_symbols()
+  for _, transition in ipairs(pda:transitions()) do
+    if transition.weight > 0 then
+      local key = transition.state .. '\n' .. transition.next
+      if not by_pair[key] then
+        by_pair[key] = { from = transition.state, to = transition.next, transitions = {} }
+        arrows[#arrows + 1] = by_pair[key]
+      end
+      table.insert(by_pair[key].transitions, transition)
+    end
+  end
+  for _, arrow in ipairs(arrows) do
+    arrow.lines = lines_of(arrow.transitions, stack_symbols)
+    arrow.twin = by_pair[arrow.to .. '\n' .. arrow.from] ~= nil and arrow.from ~= arrow.to
+    arrow.width, arrow.height = svg.widest(arrow.lines) + 6, line_height * #arrow.lines
+  end
+  return arrows, by_pair
+end
+
+-- The column of each state: its distance from the start; those that are not reached stand last.
+local function columns_of(states, arrows)
+  local column, last = { [states[1]] = 0 }, 0
+  local queue = { states[1] }
+  for _, state in ipairs(queue) do
+    for _, arrow in ipairs(arrows) do
+      if arrow.from == state and not column[arrow.to] then
+        column[arrow.to] = column[state] + 1
+        last = math.max(last, column[arrow.to])
+        queue[#queue + 1] = arrow.to
+      end
+    end
+  end
+  local columns = {}
+  for _, state in ipairs(states) do
+    local at = column[state] or last + 1
+    columns[at] = columns[at] or {}
+    table.insert(columns[at], state)
+  end
+  return columns
+end
+
+local function overlap(a, b)
+  return math.abs(a.x - b.x) < a.half_width + b.half_width and math.abs(a.y - b.y) < a.half_height + b.half_height
+end
+
+-- A quadratic curve between the circles of two states, bent to its left by `bend` pixels: its ends, control
+-- point, a function for the point at share t, and the place of the label beside its middle.
+local function curve(from, to, radius, bend, arrow)
+  local dx, dy = to.x - from.x, to.y - from.y
+  local length = math.sqrt(dx * dx + dy * dy)
+  local nx, ny = dy / length, -dx / length
+  local cx, cy = (from.x + to.x) / 2 + 2 * bend * nx, (from.y + to.y) / 2 + 2 * bend * ny
+  local function toward(node, margin)
+    local ex, ey = cx - node.x, cy - node.y
+    local distance = math.sqrt(ex * ex + ey * ey)
+    return node.x + ex / distance * (radius + margin), node.y + ey / distance * (radius + margin)
+  end
+  local result = { cx = cx, cy = cy }
+  result.x1, result.y1 = toward(from, from.accepting and 4 or 0)
+  result.x2, result.y2 = toward(to, to.accepting and 6 or 2)
+  function result.at(t)
+    local s = 1 - t
+    return s * s * result.x1 + 2 * s * t * cx + t * t * result.x2,
+      s * s * result.y1 + 2 * s * t * cy + t * t * result.y2
+  end
+  local side = bend < 0 and -1 or 1
+  local mx, my = result.at(0.5)
+  -- As far out as the label's box reaches in that direction.
+  local out = math.abs(nx) * arrow.width / 2 + math.abs(ny) * arrow.height / 2 + 6
+  result.label = { x = mx + side * nx * out, y = my + side * ny * out, half_width = arrow.width / 2,
+    half_height = arrow.height / 2 }
+  return result
+end
+
+-- The bend with the fewest collisions: with circles, loops and labels.
+local function best_curve(arrow, from, to, radius, nodes, boxes)
+  local best, least
+  for step = arrow.twin and 1 or 0, 14 do
+    for _, bend in ipairs(step == 0 and { 0 } or { 26 * step, -26 * step }) do
+      -- An arrow and its twin both bend to their left.
+      local cost = step + ((arrow.twin or step > 0) and bend < 0 and 0.5 or 0)
+      local path = curve(from, to, radius, bend, arrow)
+      for t = 0.1, 0.91, 0.1 do
+        local x, y = path.at(t)
+        for _, node in ipairs(nodes) do
+          local near = math.sqrt((x - node.x) ^ 2 + (y - node.y) ^ 2) < radius + 8
+          if node ~= from and node ~= to and near then cost = cost + 10 end
+        end
+        for _, box in ipairs(boxes) do
+          if overlap({ x = x, y = y, half_width = 2, half_height = 2 }, box) then cost = cost + 6 end
+        end
+      end
+      for _, box in ipairs(boxes) do
+        if overlap(path.label, box) then cost = cost + 20 end
+      end
+      for _, node in ipairs(nodes) do
+        if overlap(path.label, { x = node.x, y = node.y, half_width = radius, half_height = radius }) then
+          cost = cost + 20
+        end
+      end
+      if not least or cost < least then best, least = path, cost end
+    end
+  end
+  return best
+end
+
+local function draw_label(canvas, box, lines)
+  for i, text in ipairs(lines) do
+    local y = box.y - box.half_height + (i - 0.5) * line_height + 4.5
+    canvas:text(box.x, y, text, { ['text-anchor'] = 'middle', stroke = '#ffffff', ['stroke-width'] = 4,
+      ['stroke-linejoin'] = 'round' })
+    canvas:text(box.x, y, text, { ['text-anchor'] = 'middle' })
+  end
+end
+
+-- The places of the circles, and the radius.
+local function place(states, arrows, by_pair, radius)
+  local columns = columns_of(states, arrows)
+  local nodes, by_state = {}, {}
+  local x = 0
+  for at = 0, #columns do
+    local list = columns[at] or {}
+    local widest = 0
+    for _, state in ipairs(list) do
+      local loop = by_pair[state .. '\n' .. state]
+      if loop then widest = math.max(widest, loop.width) end
+    end
+    local half = math.max(radius, widest / 2)
+    x = at == 0 and half or x + half
+    local y = 0
+    for _, state in ipairs(list) do
+      local loop = by_pair[state .. '\n' .. state]
+      y = y + (loop and loop.height + 44 or 12) + radius
+      local node = { state = state, x = x, y = y }
+      nodes[#nodes + 1], by_state[state] = node, node
+      y = y + radius + 40
+    end
+    -- The columns' middles lie on one line.
+    for _, state in ipairs(list) do by_state[state].y = by_state[state].y - y / 2 end
+    local between = 0
+    for _, arrow in ipairs(arrows) do
+      local from_here, to_here = false, false
+      for _, state in ipairs(list) do
+        from_here = from_here or arrow.from == state
+        to_here = to_here or arrow.to == state
+      end
+      if from_here ~= to_here then between = math.max(between, arrow.width) end
+    end
+    x = x + half + math.max(70, between + 24)
+  end
+  -- A row of single states is level.
+  local single = true
+  for at = 0, #columns do single = single and #(columns[at] or {}) == 1 end
+  if single then
+    for _, node in ipairs(nodes) do node.y = 0 end
+  end
+  return nodes, by_state
+end
+
+-- The picture of plot.state_diagram (its options are described there) as SVG text.
+return function(spec)
+  local where = 'plot.state_diagram'
+  check(type(spec) == 'table' and type(spec.pda) == 'userdata', where, 'expected {pda = pd.pda{...}}')
+  local pda = spec.pda
+  local states, accepting, dead = pda:states(), pda:accepting(), {}
+  for _, state in ipairs(pda:dead()) do dead[state] = true end
+  local arrows, by_pair = arrows_of(pda)
+  local labels = 0
+  for _, arrow in ipairs(arrows) do labels = labels + #arrow.lines end
+  check(#states <= most_states and labels <= most_labels, where,
+    'an automaton of %d states and %d labels is too large for a picture', #states, labels)
+  local radius = math.max(22, svg.widest(states) / 2 + 8)
+  local nodes, by_state = place(states, arrows, by_pair, radius)
+  local boxes = {}
+  for _, node in ipairs(nodes) do
+    node.accepting = accepting[node.state] ~= nil
+    local loop = by_pair[node.state .. '\n' .. node.state]
+    if loop then
+      local box = { x = node.x, y = node.y - radius - 34 - loop.height / 2, half_width = loop.width / 2,
+        half_height = loop.height / 2 }
+      loop.box = box
+      boxes[#boxes + 1] = box
+      boxes[#boxes + 1] = { x = node.x, y = node.y - radius - 15, half_width = 14, half_height = 15 }
+    end
+  end
+  local start = by_state[states[1]]
+  boxes[#boxes + 1] = { x = start.x - radius - 20, y = start.y, half_width = 20, half_height = 6 }
+  for _, arrow in ipairs(arrows) do
+    if arrow.from ~= arrow.to then
+      arrow.path = best_curve(arrow, by_state[arrow.from], by_state[arrow.to], radius, nodes, boxes)
+      boxes[#boxes + 1] = arrow.path.label
+    end
+  end
+
+  local left, right, top, bottom = math.huge, -math.huge, math.huge, -math.huge
+  local function cover(x, y)
+    left, right = math.min(left, x), math.max(right, x)
+    top, bottom = math.min(top, y), math.max(bottom, y)
+  end
+  for _, box in ipairs(boxes) do
+    cover(box.x - box.half_width, box.y - box.half_height)
+    cover(box.x + box.half_width, box.y + box.half_height)
+  end
+  for _, node in ipairs(nodes) do
+    cover(node.x - radius - 5, node.y - radius - 5)
+    cover(node.x + radius + 5, node.y + radius + 5)
+  end
+  for _, arrow in ipairs(arrows) do
+    if arrow.path then for t = 0, 1.01, 0.1 do cover(arrow.path.at(t)) end end
+  end
+  local title = spec.title or (pda:name() ~= '' and pda:name() or nil)
+  local caption = pda:at_bottom()
+    and 'accepts with the bottom symbol ' .. pda:stack_symbols()[1] .. ' alone on the stack'
+  local margin = 24
+  local width = math.max(right - left + 2 * margin, svg.text_width(caption or '') + 2 * margin,
+    1.2 * svg.text_width(title or '') + 2 * margin)
+  local dx = -left + (width - (right - left)) / 2
+  local dy = -top + (title and 44 or margin)
+  local height = bottom + dy + margin + (caption and 20 or 0)
+  local canvas = svg.canvas(math.ceil(width), math.ceil(height))
+  canvas:add('defs', {}, '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
+    .. 'markerHeight="8" orient="auto"><path d="M0 0.8L8 4L0 7.2z" fill="' .. svg.ink .. '"/></marker>')
+  if title then
+    canvas:text(width / 2, 24, title, { ['text-anchor'] = 'middle', ['font-size'] = 15, ['font-weight'] = 'bold' })
+  end
+  for _, node in ipairs(nodes) do node.x, node.y = node.x + dx, node.y + dy end
+  for _, box in ipairs(boxes) do box.x, box.y = box.x + dx, box.y + dy end
+  local function draw_path(text, ...)
+    canvas:add('path', { fill = 'none', stroke = svg.ink, ['stroke-width'] = 1.2, ['marker-end'] = 'url(#tip)',
+      d = text:format(...) })
+  end
+  for _, arrow in ipairs(arrows) do
+    local path = arrow.path
+    if path then
+      draw_path('M%.1f %.1fQ%.1f %.1f %.1f %.1f', path.x1 + dx, path.y1 + dy, path.cx + dx, path.cy + dy,
+        path.x2 + dx, path.y2 + dy)
+    else
+      local node = by_state[arrow.from]
+      local edge = radius * 0.92 + (node.accepting and 4 or 0)
+      draw_path('M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f', node.x - 9, node.y - edge, node.x - 24,
+        node.y - radius - 40, node.x + 24, node.y - radius - 40, node.x + 9, node.y - edge - 2)
+    end
+  end
+  draw_path('M%.1f %.1fL%.1f %.1f', start.x - radius - 40, start.y, start.x - radius - (start.accepting and 6 or 2),
+    start.y)
+  for _, node in ipairs(nodes) do
+    local fill = dead[node.state] and '#d9d9d9' or '#ffffff'
+    if node.accepting then
+      canvas:add('circle', { cx = node.x, cy = node.y, r = radius + 4, fill = fill, stroke = svg.ink,
+        ['stroke-width'] = 1.2 })
+    end
+    canvas:add('circle', { cx = node.x, cy = node.y, r = radius, fill = fill, stroke = svg.ink,
+      ['stroke-width'] = 1.2 })
+    canvas:text(node.x, node.y + 4.5, node.state, { ['text-anchor'] = 'middle' })
+  end
+  for _, arrow in ipairs(arrows) do draw_label(canvas, arrow.path and arrow.path.label or arrow.box, arrow.lines) end
+  if caption then
+    canvas:text(width / 2, height - 12, caption, { ['text-anchor'] = 'middle', ['font-style'] = 'italic' })
+  end
+  return canvas:document(title or 'State diagram')
+end

@@ -1,0 +1,220 @@
+#include "pda/minimisation.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/check.h"
+#include "pda/reachability.h"
+
+namespace pushdown {
+namespace {
+
+using Letter = std::pair<int, int>;                      // top, symbol
+using Rows = std::vector<std::map<Letter, Transition>>;  // of each state
+
+Rows rows_of(const Pda& pda, std::string_view where) {
+  check(pda.deterministic(), where, "the automaton{} must be deterministic",
+        pda.name().empty() ? "" : " " + pda.name());
+  Rows rows(pda.states().size());
+  for (const auto& t : pda.transitions()) {
+    if (t.weight == 0) continue;
+    check(t.weight == 1, where, "weights must be 1, got {} in {}", t.weight,
+          pda.transition_text(t));
+    rows[t.state][{t.top, t.symbol}] = t;
+  }
+  return rows;
+}
+
+// States from which an accepting one can be reached along transitions.
+std::vector<bool> hopeful(const Rows& rows, const std::vector<bool>& accepting) {
+  auto hope = accepting;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t q = 0; q < rows.size(); ++q)
+      for (const auto& [letter, t] : rows[q])
+        if (!hope[q] && hope[t.next]) hope[q] = changed = true;
+  }
+  return hope;
+}
+
+// The class of each state, refined until it says all.
+std::vector<int> classes_of(const Rows& rows, const std::vector<int>& first) {
+  auto classes = first;
+  for (std::size_t count = 0;;) {
+    using Signature = std::vector<std::tuple<Letter, StackAction, int, int>>;
+    std::map<std::pair<int, Signature>, int> numbers;
+    std::vector<int> next(rows.size());
+    for (std::size_t q = 0; q < rows.size(); ++q) {
+      Signature signature;
+      for (const auto& [letter, t] : rows[q])
+        signature.emplace_back(letter, t.action, t.pushed, classes[t.next]);
+      next[q] = numbers.emplace(std::pair(classes[q], signature), numbers.size()).first->second;
+    }
+    classes = std::move(next);
+    if (numbers.size() == count) return classes;
+    count = numbers.size();
+  }
+}
+
+// The states that transitions lead to from the start state, in breadth-first order.
+std::vector<int> walk(const Rows& rows) {
+  std::vector<int> order{0};
+  std::set<int> seen{0};
+  for (std::size_t at = 0; at < order.size(); ++at)
+    for (const auto& [letter, t] : rows[order[at]])
+      if (seen.insert(t.next).second) order.push_back(t.next);
+  return order;
+}
+
+}  // namespace
+
+Pda minimal(const Pda& pda, bool keep_dead) {
+  auto rows = rows_of(pda, "pda.minimal");
+  const auto reached = reachable(pda);
+  for (std::size_t q = 0; q < rows.size(); ++q)
+    std::erase_if(rows[q], [&](const auto& row) {
+      return !reached.pairs.contains({row.second.state, row.second.top});
+    });
+  std::vector<bool> accepting(rows.size());
+  for (std::size_t q = 0; q < rows.size(); ++q)
+    accepting[q] = pda.accepting()[q] > 0 &&
+                   (!pda.at_bottom() || reached.at_bottom.contains(static_cast<int>(q)));
+  auto hope = hopeful(rows, accepting);
+  hope[0] = true;  // there must be a start state
+  std::vector<int> first(rows.size());
+  for (std::size_t q = 0; q < rows.size(); ++q) first[q] = !hope[q] ? 2 : accepting[q];
+  for (std::size_t q = 0; q < rows.size(); ++q) {
+    if (!hope[q]) rows[q].clear();
+    if (!keep_dead) std::erase_if(rows[q], [&](const auto& row) { return !hope[row.second.next]; });
+  }
+  const auto classes = classes_of(rows, first);
+  std::vector<int> leader(rows.size(), -1);  // of each class
+  Rows small = rows;
+  for (std::size_t q = 0; q < rows.size(); ++q)
+    if (leader[classes[q]] < 0) leader[classes[q]] = static_cast<int>(q);
+  for (auto& row : small)
+    for (auto& [letter, t] : row) t.next = leader[classes[t.next]];
+
+  auto source = pda.source();
+  const auto names = pda.states();
+  source.states.clear();
+  source.transitions.clear();
+  source.accepting.clear();
+  source.dead.clear();
+  source.start = names[0];
+  for (const int q : walk(small)) {
+    source.states.push_back(names[q]);
+    if (accepting[q]) source.accepting.emplace_back(names[q], 1.0);
+    if (!hope[q]) source.dead.push_back(names[q]);
+    for (const auto& [letter, t] : small[q])
+      source.transitions.push_back({names[q],
+                                    pda.stack_symbols()[t.top],
+                                    pda.alphabet().symbol(t.symbol),
+                                    names[t.next],
+                                    t.action,
+                                    t.pushed < 0 ? "" : pda.stack_symbols()[t.pushed],
+                                    1.0,
+                                    {},
+                                    t.origin});
+  }
+  check(!source.transitions.empty(), "pda.minimal",
+        "no transition is left: the automaton{} accepts {}",
+        pda.name().empty() ? "" : " " + pda.name(),
+        accepting[0] ? "the empty string alone" : "no string");
+  // An empty list would accept everywhere.
+  if (source.accepting.empty()) source.accepting.emplace_back(source.start, 0);
+  return Pda(source);
+}
+
+bool isomorphic(const Pda& a, const Pda& b) {
+  constexpr auto kWhere = "pda.isomorphic";
+  const auto rows_a = rows_of(a, kWhere), rows_b = rows_of(b, kWhere);
+  if (a.at_bottom() != b.at_bottom()) return false;
+  // Symbols by name, the bottom symbol being one whatever it is called.
+  const auto stack_name = [](const Pda& pda, int symbol) {
+    return symbol <= 0 ? std::string(symbol < 0 ? "-" : "") : pda.stack_symbols()[symbol];
+  };
+  using Named = std::map<std::pair<std::string, std::string>, const Transition*>;
+  const auto named = [&](const Pda& pda, const std::map<Letter, Transition>& row) {
+    Named result;
+    for (const auto& [letter, t] : row)
+      result[{stack_name(pda, t.top), pda.alphabet().symbol(t.symbol)}] = &t;
+    return result;
+  };
+  std::map<int, int> image{{0, 0}}, preimage{{0, 0}};
+  std::vector<int> order{0};
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const int q = order[at];
+    if ((a.accepting()[q] > 0) != (b.accepting()[image[q]] > 0)) return false;
+    const auto row_a = named(a, rows_a[q]), row_b = named(b, rows_b[image[q]]);
+    if (row_a.size() != row_b.size()) return false;
+    for (const auto& [letter, t] : row_a) {
+      const auto other = row_b.find(letter);
+      if (other == row_b.end() || t->action != other->second->action ||
+          stack_name(a, t->pushed) != stack_name(b, other->second->pushed))
+        return false;
+      const auto [there, is_new] = image.emplace(t->next, other->second->next);
+      const auto [back, is_new_back] = preimage.emplace(other->second->next, t->next);
+      if (there->second != other->second->next || back->second != t->next) return false;
+      if (is_new) order.push_back(t->next);
+    }
+  }
+  return true;
+}
+
+Pda merged(const std::vector<Pda>& parts) {
+  constexpr auto kWhere = "pda.merged";
+  check(!parts.empty(), kWhere, "there is nothing to put together");
+  if (parts.size() == 1) return parts[0];
+  PdaSource all = parts[0].source();
+  // The weight 0 of source() stands for "none accepts"; what is not named stays open.
+  all.name.clear();
+  all.accepting.clear();
+  const auto add = [](std::vector<std::string>& list, const std::vector<std::string>& more) {
+    for (const auto& name : more)
+      if (std::find(list.begin(), list.end(), name) == list.end()) list.push_back(name);
+  };
+  std::map<std::string, double> accepting;
+  bool named = false;
+  std::set<std::tuple<std::string, std::string, std::string, std::string, int, std::string, double>>
+      seen;
+  all.transitions.clear();
+  const Pda* first_strength = nullptr;
+  for (const auto& part : parts) {
+    const auto source = part.source();
+    check(source.start == all.start && source.bottom == all.bottom, kWhere,
+          "{} starts in {} with the bottom symbol {}, {} in {} with {}", parts[0].name(), all.start,
+          all.bottom, part.name(), source.start, source.bottom);
+    add(all.states, source.states);
+    add(all.symbols, source.symbols);
+    add(all.stack_symbols, source.stack_symbols);
+    add(all.dead, source.dead);
+    all.name += (all.name.empty() ? "" : "+") + source.name;
+    all.at_bottom = all.at_bottom || source.at_bottom;
+    if (part.names_accepting()) {
+      std::map<std::string, double> own(source.accepting.begin(), source.accepting.end());
+      check(!named || own == accepting, kWhere,
+            "{} has other accepting states than those before it", part.name());
+      accepting = own;
+      named = true;
+    }
+    if (source.strength) {
+      check(!first_strength || *first_strength->strength() == *source.strength, kWhere,
+            "{} has the strength {}, {} has {}", first_strength ? first_strength->name() : "",
+            first_strength ? *first_strength->strength() : 0, part.name(), *source.strength);
+      if (!first_strength) first_strength = &part;
+      all.strength = source.strength;
+    }
+    for (const auto& t : source.transitions)
+      if (seen.insert({t.state, t.top, t.symbol, t.next, static_cast<int>(t.action), t.pushed,
+                       t.weight})
+              .second)
+        all.transitions.push_back(t);
+  }
+  all.accepting.assign(accepting.begin(), accepting.end());
+  return Pda(all);
+}
+
+}  // namespace pushdown

@@ -32,10 +32,7 @@ class Extractor {
   Extraction run() {
     explore();
     const auto pda = automaton();
-    const bool any = std::any_of(answers_.begin(), answers_.end(),
-                                 [](const auto& pair) { return pair.second != Answer::no; });
-    // Without a string that is accepted the dead state is all there is to show.
-    Extraction result{minimal(pda, options_.keep_dead || !any || pda.transitions().empty())};
+    Extraction result{minimal(pda, options_.keep_dead)};
     result.controls = static_cast<std::int64_t>(controls_.size());
     result.pairs = static_cast<std::int64_t>(reached_.pairs.size());
     result.end_marks = marks_;

@@ -27,6 +27,22 @@ Rows rows_of(const Pda& pda, std::string_view where) {
   return rows;
 }
 
+std::size_t transitions_in(const Rows& rows) {
+  std::size_t count = 0;
+  for (const auto& row : rows) count += row.size();
+  return count;
+}
+
+Reachable reachable_in(const Rows& rows) {
+  return reachable(0, [&](int state, int top) {
+    std::vector<PushdownMove> moves;
+    for (auto at = rows[state].lower_bound({top, 0});
+         at != rows[state].end() && at->first.first == top; ++at)
+      moves.push_back({at->second.next, at->second.action, at->second.pushed});
+    return moves;
+  });
+}
+
 // States from which an accepting one can be reached along transitions.
 std::vector<bool> hopeful(const Rows& rows, const std::vector<bool>& accepting) {
   auto hope = accepting;
@@ -71,30 +87,51 @@ std::vector<int> walk(const Rows& rows) {
 }  // namespace
 
 Pda minimal(const Pda& pda, bool keep_dead) {
-  auto rows = rows_of(pda, "pda.minimal");
-  const auto reached = reachable(pda);
-  for (std::size_t q = 0; q < rows.size(); ++q)
-    std::erase_if(rows[q], [&](const auto& row) {
-      return !reached.pairs.contains({row.second.state, row.second.top});
-    });
-  std::vector<bool> accepting(rows.size());
-  for (std::size_t q = 0; q < rows.size(); ++q)
-    accepting[q] = pda.accepting()[q] > 0 &&
-                   (!pda.at_bottom() || reached.at_bottom.contains(static_cast<int>(q)));
-  auto hope = hopeful(rows, accepting);
-  hope[0] = true;  // there must be a start state
+  const auto all = rows_of(pda, "pda.minimal");
+  auto rows = all;
+  Reachable reached;
+  std::vector<bool> accepting(rows.size()), hope;
+  // What is left out can make more of the rest useless.
+  for (std::size_t before = 0, after = 1; before != after;) {
+    before = transitions_in(rows);
+    reached = reachable_in(rows);
+    for (std::size_t q = 0; q < rows.size(); ++q)
+      accepting[q] = pda.accepting()[q] > 0 &&
+                     (!pda.at_bottom() || reached.at_bottom.contains(static_cast<int>(q)));
+    for (auto& row : rows)
+      std::erase_if(row, [&](const auto& entry) {
+        return !reached.pairs.contains({entry.second.state, entry.second.top});
+      });
+    hope = hopeful(rows, accepting);
+    hope[0] = true;  // there must be a start state
+    for (auto& row : rows)
+      std::erase_if(row, [&](const auto& entry) { return !hope[entry.second.next]; });
+    after = transitions_in(rows);
+  }
+  // An automaton needs a transition: without any hope, those into the dead state.
+  keep_dead = keep_dead || transitions_in(rows) == 0;
+  int dead = -1;
+  for (std::size_t q = 0; q < rows.size() && keep_dead; ++q)
+    for (auto [letter, t] : all[q]) {
+      if (rows[q].contains(letter) || !hope[q]) continue;
+      if (!reached.pairs.contains({t.state, t.top})) continue;
+      if (dead < 0) dead = t.next;
+      // Whatever happens to the stack there.
+      t.next = dead;
+      t.action = StackAction::replace;
+      t.pushed = t.top;
+      rows[q][letter] = t;
+    }
   std::vector<int> first(rows.size());
-  for (std::size_t q = 0; q < rows.size(); ++q) first[q] = !hope[q] ? 2 : accepting[q];
   for (std::size_t q = 0; q < rows.size(); ++q) {
-    if (!hope[q]) rows[q].clear();
-    if (!keep_dead) std::erase_if(rows[q], [&](const auto& row) { return !hope[row.second.next]; });
+    first[q] = static_cast<int>(q) == dead ? 2 : accepting[q];
+    if (static_cast<int>(q) == dead) rows[q].clear();
   }
   const auto classes = classes_of(rows, first);
-  std::vector<int> leader(rows.size(), -1);  // of each class
-  Rows small = rows;
-  for (std::size_t q = 0; q < rows.size(); ++q)
-    if (leader[classes[q]] < 0) leader[classes[q]] = static_cast<int>(q);
-  for (auto& row : small)
+  std::vector<int> leader(rows.size(), -1);  // of each class: the one met first
+  for (const int q : walk(rows))
+    if (leader[classes[q]] < 0) leader[classes[q]] = q;
+  for (auto& row : rows)
     for (auto& [letter, t] : row) t.next = leader[classes[t.next]];
 
   auto source = pda.source();
@@ -104,11 +141,13 @@ Pda minimal(const Pda& pda, bool keep_dead) {
   source.accepting.clear();
   source.dead.clear();
   source.start = names[0];
-  for (const int q : walk(small)) {
+  auto order = walk(rows);
+  std::stable_partition(order.begin(), order.end(), [&](int q) { return q != dead; });
+  for (const int q : order) {
     source.states.push_back(names[q]);
     if (accepting[q]) source.accepting.emplace_back(names[q], 1.0);
-    if (!hope[q]) source.dead.push_back(names[q]);
-    for (const auto& [letter, t] : small[q])
+    if (q == dead) source.dead.push_back(names[q]);
+    for (const auto& [letter, t] : rows[q])
       source.transitions.push_back({names[q],
                                     pda.stack_symbols()[t.top],
                                     pda.alphabet().symbol(t.symbol),
@@ -120,9 +159,8 @@ Pda minimal(const Pda& pda, bool keep_dead) {
                                     t.origin});
   }
   check(!source.transitions.empty(), "pda.minimal",
-        "no transition is left: the automaton{} accepts {}",
-        pda.name().empty() ? "" : " " + pda.name(),
-        accepting[0] ? "the empty string alone" : "no string");
+        "no transition of the automaton{} can be taken from its start",
+        pda.name().empty() ? "" : " " + pda.name());
   // An empty list would accept everywhere.
   if (source.accepting.empty()) source.accepting.emplace_back(source.start, 0);
   return Pda(source);

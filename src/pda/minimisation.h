@@ -15,9 +15,10 @@
 namespace pushdown {
 
 // The states in the order in which a breadth-first walk meets them; a merged state has the name of
-// its first one. Dead states are left out unless `keep_dead`: then all states without hope are one,
-// marked dead. The alphabets stay. Throws std::invalid_argument when the automaton is not
-// deterministic or a weight is neither 0 nor 1.
+// the first one met. Dead states are left out unless `keep_dead`, or nothing else is left: then all
+// states without hope are one, marked dead, and transitions into it leave the stack. The alphabets
+// stay. Throws
+// std::invalid_argument when the automaton is not deterministic or a weight is neither 0 nor 1.
 Pda minimal(const Pda& pda, bool keep_dead = false);
 
 // Whether both are the same up to the names of states and of the bottom symbol, the order of their

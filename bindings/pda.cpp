@@ -6,6 +6,7 @@
 #include "bindings/bind.h"
 #include "bindings/modules.h"
 #include "bindings/tensor.h"
+#include "pda/deterministic_run.h"
 #include "pda/minimisation.h"
 #include "pda/notation.h"
 
@@ -94,6 +95,7 @@ double log_weight(const Pda& pda, const Tokens& tokens) {
 }
 
 bool accepts(const Pda& pda, const Tokens& tokens) {
+  if (pda.deterministic()) return DeterministicRun(pda).accepts(to_word(pda.alphabet(), tokens));
   return log_weight(pda, tokens) > kMinusInfinity;
 }
 

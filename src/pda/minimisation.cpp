@@ -84,6 +84,111 @@ std::vector<int> walk(const Rows& rows) {
   return order;
 }
 
+// States put together as long as nothing that can be reached tells them apart: where two of them
+// share a top, they have the same transitions to states that are put together as well.
+class Grouping {
+ public:
+  static constexpr int kDead = 2;
+
+  // `leaders`: the state that stands for each one so far; `answer`: 0 or 1, -1
+  // where either would do, kDead.
+  template <class Answer>
+  Grouping(const Rows& rows, const std::vector<int>& leaders, const std::vector<int>& order,
+           const Answer& answer)
+      : order_(order) {
+    now_.leaders = leaders;
+    now_.groups.resize(rows.size());
+    now_.ranks.resize(rows.size());
+    for (std::size_t i = 0; i < order.size(); ++i) now_.ranks[order[i]] = i;
+    for (const int q : order) {
+      auto& group = now_.groups[leaders[q]];
+      group.rows.insert(rows[q].begin(), rows[q].end());
+      if (answer(q) >= 0) group.answer = answer(q);
+    }
+  }
+  // The state is met with this top.
+  void see(int state, int top) {
+    if (now_.leaders[state] >= 0) now_.groups[now_.leaders[state]].tops.insert(top);
+  }
+  int group(int state) const { return now_.leader(state); }
+
+  // The transitions of the groups' first states, all others being empty.
+  Rows run() {
+    std::vector<int> kept;
+    for (const int q : order_) {
+      if (now_.leader(q) != q) continue;
+      const auto joins = [&](int other) {
+        if (now_.leader(other) != other) return false;
+        Partition attempt = now_;
+        if (!attempt.join(other, q)) return false;
+        now_ = std::move(attempt);
+        return true;
+      };
+      if (order_.size() > kMostTried || std::none_of(kept.begin(), kept.end(), joins))
+        kept.push_back(q);
+    }
+    Rows rows(now_.groups.size());
+    for (std::size_t q = 0; q < rows.size(); ++q) {
+      if (now_.leader(static_cast<int>(q)) != static_cast<int>(q)) continue;
+      rows[q] = now_.groups[q].rows;
+      for (auto& [letter, t] : rows[q]) t.next = now_.leader(t.next);
+    }
+    return rows;
+  }
+
+ private:
+  static constexpr std::size_t kMostTried = 100;
+
+  struct Group {
+    std::set<int> tops;
+    std::map<Letter, Transition> rows;
+    int answer = -1;
+  };
+  struct Partition {
+    std::vector<Group> groups;
+    std::vector<int> leaders;
+    std::vector<std::size_t> ranks;  // places in the breadth-first order; the first one leads
+
+    int leader(int q) const {
+      while (leaders[q] != q) q = leaders[q];
+      return q;
+    }
+    // False where they differ; the partition is spoilt then.
+    bool join(int a, int b) {
+      a = leader(a);
+      b = leader(b);
+      if (a == b) return true;
+      if (ranks[b] < ranks[a]) std::swap(a, b);
+      Group& one = groups[a];
+      const Group two = groups[b];
+      if (one.answer >= 0 && two.answer >= 0 && one.answer != two.answer) return false;
+      if ((one.answer == kDead) != (two.answer == kDead)) return false;
+      std::vector<std::pair<int, int>> next;
+      const auto covered = [](const Group& group, const Group& other) {
+        return std::all_of(group.rows.begin(), group.rows.end(), [&](const auto& row) {
+          return !other.tops.contains(row.first.first) || other.rows.contains(row.first);
+        });
+      };
+      if (!covered(one, two) || !covered(two, one)) return false;
+      for (const auto& [letter, t] : two.rows) {
+        const auto found = one.rows.find(letter);
+        if (found == one.rows.end()) continue;
+        if (found->second.action != t.action || found->second.pushed != t.pushed) return false;
+        next.emplace_back(found->second.next, t.next);
+      }
+      one.rows.insert(two.rows.begin(), two.rows.end());
+      one.tops.insert(two.tops.begin(), two.tops.end());
+      one.answer = std::max(one.answer, two.answer);
+      leaders[b] = a;
+      return std::all_of(next.begin(), next.end(),
+                         [&](const auto& pair) { return join(pair.first, pair.second); });
+    }
+  };
+
+  std::vector<int> order_;
+  Partition now_;
+};
+
 }  // namespace
 
 Pda minimal(const Pda& pda, bool keep_dead) {
@@ -129,10 +234,21 @@ Pda minimal(const Pda& pda, bool keep_dead) {
   }
   const auto classes = classes_of(rows, first);
   std::vector<int> leader(rows.size(), -1);  // of each class: the one met first
-  for (const int q : walk(rows))
+  auto order = walk(rows);
+  for (const int q : order)
     if (leader[classes[q]] < 0) leader[classes[q]] = q;
-  for (auto& row : rows)
-    for (auto& [letter, t] : row) t.next = leader[classes[t.next]];
+  std::vector<int> leaders(rows.size());
+  for (std::size_t q = 0; q < rows.size(); ++q) leaders[q] = leader[classes[q]];
+  Grouping grouping(rows, leaders, order, [&](int q) {
+    if (q == dead) return Grouping::kDead;
+    // Where it matters.
+    const bool asked = !pda.at_bottom() || reached.at_bottom.contains(q);
+    return asked ? static_cast<int>(accepting[q]) : -1;
+  });
+  for (const auto& [state, top] : reached.pairs) grouping.see(state, top);
+  rows = grouping.run();
+  for (const int q : order)
+    if (accepting[q]) accepting[grouping.group(q)] = true;
 
   auto source = pda.source();
   const auto names = pda.states();
@@ -141,7 +257,7 @@ Pda minimal(const Pda& pda, bool keep_dead) {
   source.accepting.clear();
   source.dead.clear();
   source.start = names[0];
-  auto order = walk(rows);
+  order = walk(rows);
   std::stable_partition(order.begin(), order.end(), [&](int q) { return q != dead; });
   for (const int q : order) {
     source.states.push_back(names[q]);

@@ -2,11 +2,12 @@
 //
 // Minimisation is that of finite automata with the pair (top, symbol) as the letter (Moore 1956):
 // states are merged when, for every letter, both have a transition with the same action to merged
-// states or neither has one, and both accept or neither does. It is exact for the automaton seen
-// as a finite one that reads (symbol, top, action); a smaller pushdown automaton of another form
-// may exist. Before it, transitions that no string can take are left out (reachability.h), and
-// those into states from which no accepting state can be reached: a missing transition rejects as
-// well.
+// states or neither has one, and both accept or neither does. Then, in automata of up to 100
+// states, those are merged that nothing which can be reached tells apart, such as two states that
+// are never met with the same top: each with the first one it fits, in breadth-first order, so that
+// not every merge that exists need be found. Before all this, transitions that no string can take
+// are left out (reachability.h), and those into states from which no accepting state can be
+// reached: a missing transition rejects as well.
 #pragma once
 #include <vector>
 
@@ -17,8 +18,8 @@ namespace pushdown {
 // The states in the order in which a breadth-first walk meets them; a merged state has the name of
 // the first one met. Dead states are left out unless `keep_dead`, or nothing else is left: then all
 // states without hope are one, marked dead, and transitions into it leave the stack. The alphabets
-// stay. Throws
-// std::invalid_argument when the automaton is not deterministic or a weight is neither 0 nor 1.
+// stay. Throws std::invalid_argument when the automaton is not deterministic, a weight is neither 0
+// nor 1, or no transition can be taken from the start.
 Pda minimal(const Pda& pda, bool keep_dead = false);
 
 // Whether both are the same up to the names of states and of the bottom symbol, the order of their

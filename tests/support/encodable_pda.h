@@ -29,7 +29,8 @@ inline Pda encodable_pda(int states, int symbols, double density, bool at_bottom
   for (const auto& state : source.states)
     for (const auto& top : source.stack_symbols)
       for (const auto& symbol : source.symbols) {
-        if (random.uniform() > density) continue;
+        const bool first = state == "q0" && top == "_" && symbol == "a";  // at least this one
+        if (!first && random.uniform() > density) continue;
         TransitionPattern t{state, top, symbol, source.states[random.below(states)]};
         const auto choice = random.below(3);
         t.action = choice == 0                 ? StackAction::push
@@ -38,8 +39,6 @@ inline Pda encodable_pda(int states, int symbols, double density, bool at_bottom
         if (t.action != StackAction::pop) t.pushed = t.action == StackAction::push ? symbol : top;
         source.transitions.push_back(t);
       }
-  if (source.transitions.empty())
-    source.transitions.push_back({"q0", "_", "a", "q0", StackAction::push, "a"});
   return Pda(source);
 }
 

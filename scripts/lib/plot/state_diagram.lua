@@ -82,8 +82,9 @@ local function overlap(a, b)
 end
 
 -- A quadratic curve between the circles of two states, bent to its left by `bend` pixels: its ends, control
--- point, a function for the point at share t, and the place of the label beside its middle.
-local function curve(from, to, radius, bend, arrow)
+-- point, a function for the point at share t, and the place of the label beside its point at share `where`, on
+-- its left (side = 1) or right (-1).
+local function curve(from, to, radius, bend, arrow, where, side)
   local dx, dy = to.x - from.x, to.y - from.y
   local length = math.sqrt(dx * dx + dy * dy)
   local nx, ny = dy / length, -dx / length
@@ -101,8 +102,7 @@ local function curve(from, to, radius, bend, arrow)
     return s * s * result.x1 + 2 * s * t * cx + t * t * result.x2,
       s * s * result.y1 + 2 * s * t * cy + t * t * result.y2
   end
-  local side = bend < 0 and -1 or 1
-  local mx, my = result.at(0.5)
+  local mx, my = result.at(where)
   -- As far out as the label's box reaches in that direction.
   local out = math.abs(nx) * arrow.width / 2 + math.abs(ny) * arrow.height / 2 + 6
   result.label = { x = mx + side * nx * out, y = my + side * ny * out, half_width = arrow.width / 2,
@@ -110,34 +110,56 @@ local function curve(from, to, radius, bend, arrow)
   return result
 end
 
--- The bend with the fewest collisions: with circles, loops and labels.
-local function best_curve(arrow, from, to, radius, nodes, boxes)
+local function inside(x, y, box, margin)
+  return math.abs(x - box.x) < box.half_width + margin and math.abs(y - box.y) < box.half_height + margin
+end
+
+-- How much a curve and its label collide with circles, and with the labels and curves placed before.
+local function collisions(path, from, to, radius, nodes, boxes, curves)
+  local cost = 0
+  for t = 0.05, 0.96, 0.05 do
+    local x, y = path.at(t)
+    for _, node in ipairs(nodes) do
+      local near = math.sqrt((x - node.x) ^ 2 + (y - node.y) ^ 2) < radius + 8
+      if node ~= from and node ~= to and near then cost = cost + 8 end
+    end
+    for _, box in ipairs(boxes) do
+      if inside(x, y, box, 2) then cost = cost + 4 end
+    end
+    if inside(x, y, path.label, 0) then cost = cost + 4 end
+    for _, other in ipairs(curves) do
+      local ox, oy = other.at(t)
+      if inside(ox, oy, path.label, 2) then cost = cost + 4 end
+    end
+  end
+  for _, box in ipairs(boxes) do
+    if overlap(path.label, box) then cost = cost + 20 end
+  end
+  for _, node in ipairs(nodes) do
+    if overlap(path.label, { x = node.x, y = node.y, half_width = radius, half_height = radius }) then
+      cost = cost + 20
+    end
+  end
+  return cost
+end
+
+-- The curve with the fewest collisions; in a large diagram not all places of labels are tried.
+local function best_curve(arrow, from, to, radius, nodes, boxes, curves, many)
   local best, least
+  local places = many and { 0.5 } or { 0.5, 0.4, 0.6, 0.3, 0.7 }
   for step = arrow.twin and 1 or 0, 14 do
     for _, bend in ipairs(step == 0 and { 0 } or { 26 * step, -26 * step }) do
-      -- An arrow and its twin both bend to their left.
-      local cost = step + ((arrow.twin or step > 0) and bend < 0 and 0.5 or 0)
-      local path = curve(from, to, radius, bend, arrow)
-      for t = 0.1, 0.91, 0.1 do
-        local x, y = path.at(t)
-        for _, node in ipairs(nodes) do
-          local near = math.sqrt((x - node.x) ^ 2 + (y - node.y) ^ 2) < radius + 8
-          if node ~= from and node ~= to and near then cost = cost + 10 end
-        end
-        for _, box in ipairs(boxes) do
-          if overlap({ x = x, y = y, half_width = 2, half_height = 2 }, box) then cost = cost + 6 end
+      for _, where in ipairs(places) do
+        for side = 1, -1, -2 do
+          local path = curve(from, to, radius, bend, arrow, where, side)
+          -- An arrow and its twin both bend to their left; labels stand outside and near the middle.
+          local cost = step + (bend < 0 and 0.5 or 0) + (bend * side < 0 and 0.6 or 0) + 3 * math.abs(where - 0.5)
+            + collisions(path, from, to, radius, nodes, boxes, curves)
+          if not least or cost < least then best, least = path, cost end
         end
       end
-      for _, box in ipairs(boxes) do
-        if overlap(path.label, box) then cost = cost + 20 end
-      end
-      for _, node in ipairs(nodes) do
-        if overlap(path.label, { x = node.x, y = node.y, half_width = radius, half_height = radius }) then
-          cost = cost + 20
-        end
-      end
-      if not least or cost < least then best, least = path, cost end
     end
+    if least and least < step then break end
   end
   return best
 end
@@ -223,9 +245,12 @@ return function(spec)
   end
   local start = by_state[states[1]]
   boxes[#boxes + 1] = { x = start.x - radius - 20, y = start.y, half_width = 20, half_height = 6 }
+  local curves = {}
   for _, arrow in ipairs(arrows) do
     if arrow.from ~= arrow.to then
-      arrow.path = best_curve(arrow, by_state[arrow.from], by_state[arrow.to], radius, nodes, boxes)
+      arrow.path = best_curve(arrow, by_state[arrow.from], by_state[arrow.to], radius, nodes, boxes, curves,
+        #arrows > 40)
+      curves[#curves + 1] = arrow.path
       boxes[#boxes + 1] = arrow.path.label
     end
   end

@@ -24,6 +24,22 @@ std::size_t AutomatonState::bytes() const {
   return tensor_bytes(read) + (memory ? memory->bytes() : automaton_bytes(automaton));
 }
 
+std::vector<Tensor> AutomatonState::tensors() const {
+  check(memory == nullptr, "stack.tensors",
+        "the state of a nondeterministic stack can be had as a list of tensors only with "
+        "fast = false");
+  return {automaton.edges, automaton.forward, automaton.vectors};
+}
+
+StackStatePtr AutomatonState::with_tensors(const std::vector<Tensor>& given) const {
+  check_state_tensors("stack.nondeterministic", tensors(), given);
+  auto copy = std::make_shared<AutomatonState>();
+  copy->automaton = {given[0], given[1], given[2]};
+  copy->node = node;
+  copy->read = automaton.vectors.size(1) > 0 ? vector_reading(copy->automaton) : given[1];
+  return copy;
+}
+
 StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::int64_t batch,
                             std::int64_t length, at::TensorOptions options, const Tensor& bottom) {
   auto state = std::make_shared<AutomatonState>();

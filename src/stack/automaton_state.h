@@ -15,6 +15,9 @@ struct AutomatonState : StackState {
 
   StackStatePtr detached() const override;
   std::size_t bytes() const override;
+  // The plain version's automaton; the fast one keeps numbers outside of tensors.
+  std::vector<Tensor> tensors() const override;
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override;
 };
 
 // bottom : m, of a vector stack.

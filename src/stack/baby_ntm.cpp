@@ -33,6 +33,11 @@ struct TapeState : StackState {
   explicit TapeState(Tensor given) : cells(std::move(given)) {}
   StackStatePtr detached() const override { return std::make_shared<TapeState>(cells.detach()); }
   std::size_t bytes() const override { return tensor_bytes(cells); }
+  std::vector<Tensor> tensors() const override { return {cells}; }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.baby_ntm", {cells}, given);
+    return std::make_shared<TapeState>(given[0]);
+  }
 };
 
 class BabyNtm : public Stack {

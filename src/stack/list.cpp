@@ -42,6 +42,11 @@ struct ListState : StackState {
   explicit ListState(Tensor given) : cells(std::move(given)) {}
   StackStatePtr detached() const override { return std::make_shared<ListState>(cells.detach()); }
   std::size_t bytes() const override { return tensor_bytes(cells); }
+  std::vector<Tensor> tensors() const override { return {cells}; }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.list", {cells}, given);
+    return std::make_shared<ListState>(given[0]);
+  }
 };
 
 class ListStack : public Stack {

@@ -8,6 +8,11 @@ struct NoneState : StackState {
   Tensor reading;  // B x 0
   StackStatePtr detached() const override { return std::make_shared<NoneState>(*this); }
   std::size_t bytes() const override { return 0; }
+  std::vector<Tensor> tensors() const override { return {}; }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.none", {}, given);
+    return std::make_shared<NoneState>(*this);
+  }
 };
 
 class NoneStack : public Stack {

@@ -36,6 +36,11 @@ struct ParallelState : StackState {
     return std::make_shared<ParallelState>(cells.detach());
   }
   std::size_t bytes() const override { return tensor_bytes(cells); }
+  std::vector<Tensor> tensors() const override { return {cells}; }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.parallel_superposition", {cells}, given);
+    return std::make_shared<ParallelState>(given[0]);
+  }
 };
 
 class ParallelSuperposition : public Stack {

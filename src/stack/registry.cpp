@@ -35,6 +35,22 @@ Tensor Stack::readings(const Tensor& hiddens) const {
                      : at::stack(all, 1);
 }
 
+std::vector<Tensor> StackState::tensors() const {
+  fail("stack.tensors", "the state of this stack cannot be had as a list of tensors");
+}
+
+StackStatePtr StackState::with_tensors(const std::vector<Tensor>&) const {
+  fail("stack.with_tensors", "the state of this stack cannot be made from a list of tensors");
+}
+
+void check_state_tensors(std::string_view where, const std::vector<Tensor>& own,
+                         const std::vector<Tensor>& given) {
+  check(given.size() == own.size(), where, "expected {} tensors, got {}", own.size(), given.size());
+  for (std::size_t i = 0; i < own.size(); ++i)
+    check(given[i].defined() && given[i].sizes() == own[i].sizes(), where,
+          "tensor {} must be {}, got {}", i + 1, shape_text(own[i]), shape_text(given[i]));
+}
+
 std::size_t tensor_bytes(const Tensor& tensor) { return tensor.defined() ? tensor.nbytes() : 0; }
 
 Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {

@@ -24,8 +24,19 @@ class StackState {
   virtual std::shared_ptr<const StackState> detached() const = 0;
   // The size of its tensors.
   virtual std::size_t bytes() const = 0;
+  // The tensors through which gradients flow from step to step, B x ... each, in a fixed order; all
+  // else that the state holds is constant or follows from them. Their shapes may change with a
+  // step. std::invalid_argument where a stack has no such form.
+  virtual std::vector<Tensor> tensors() const;
+  // The same state with others, of the same shapes, in their places.
+  virtual std::shared_ptr<const StackState> with_tensors(const std::vector<Tensor>& tensors) const;
 };
 using StackStatePtr = std::shared_ptr<const StackState>;
+
+// with_tensors() of a state whose tensors are `own`: std::invalid_argument unless `given` has as
+// many, of the same shapes.
+void check_state_tensors(std::string_view where, const std::vector<Tensor>& own,
+                         const std::vector<Tensor>& given);
 
 std::size_t tensor_bytes(const Tensor& tensor);  // 0 for an undefined tensor
 

@@ -24,6 +24,14 @@ struct Strata : StackState {
     return copy;
   }
   std::size_t bytes() const override { return tensor_bytes(vectors) + tensor_bytes(strengths); }
+  std::vector<Tensor> tensors() const override { return {vectors, strengths}; }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.stratification", tensors(), given);
+    auto copy = std::make_shared<Strata>();
+    copy->vectors = given[0];
+    copy->strengths = given[1];
+    return copy;
+  }
 };
 
 // sum_{j>i} s[j] for every i : B x t

@@ -48,6 +48,11 @@ struct SuperpositionState : StackState {
     return std::make_shared<SuperpositionState>(cells.detach());
   }
   std::size_t bytes() const override { return tensor_bytes(cells); }
+  std::vector<Tensor> tensors() const override { return {cells}; }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.superposition", {cells}, given);
+    return std::make_shared<SuperpositionState>(given[0]);
+  }
 };
 
 class SuperpositionStack : public Stack {

@@ -1,0 +1,61 @@
+// Adaptive noise on the weights of higher-order networks (Mali et al. 2019, Algorithm 2): a part of
+// the matrices in a weight tensor is scaled by random numbers while a gradient is computed.
+//
+// A tensor W : A x B x C x D is a list of K = A B matrices M_1 .. M_K : C x D, the last two indices
+// within a matrix; W : A x B x C one of K = A matrices : B x C. It is cut into three partitions, by
+// the borders of the paper rounded down,
+//   K odd : 1 .. K/3       | K/3 + 1 .. 2K/3             | 2K/3 + 1 .. K
+//   K even: 1 .. (K-1)/3   | (K-1)/3 + 1 .. (2K-1)/3     | (2K-1)/3 + 1 .. K
+// From each partition the nearest whole number to share * (its size) matrices are drawn without
+// replacement, at least one where share > 0 and the partition is not empty. With p ~ N(0, 1), drawn
+// once a tensor, the drawn matrices are changed in the order of the partitions and, within one, in
+// the order in which they were drawn:
+//   M <- (p beta) M,   p <- p / 2.
+// Each tensor draws for itself, in the order of the parameters. Other parameters stay as they are.
+#pragma once
+#include <utility>
+#include <vector>
+
+#include "base/options.h"
+#include "base/random.h"
+#include "base/torch.h"
+
+namespace pushdown {
+
+// [first, last) of the three partitions of `count` matrices, counted from 0.
+std::vector<std::pair<std::int64_t, std::int64_t>> noise_partitions(std::int64_t count);
+
+class AdaptiveNoise {
+ public:
+  // share (0.15; the paper finds 0.08 to 0.30 good), beta (1), keep (false), first_epoch (1),
+  // last_epoch (none), first_stage (1).
+  static const std::vector<OptionSpec>& options();
+
+  // `options`: resolved. std::invalid_argument where no parameter has three or four dimensions.
+  AdaptiveNoise(const Json& options, const ParameterList& parameters);
+
+  // Whether the noise belongs to this epoch and stage of training, counted from 1.
+  bool active(std::int64_t epoch, std::int64_t stage) const;
+
+  // Changes the parameters in place; the numbers come from `random` alone. Without a restore() in
+  // between that is a std::logic_error.
+  void apply(Random& random);
+  // Gives them back the numbers they had, bit for bit; with keep = true they stay changed. Nothing
+  // where nothing was applied.
+  void restore();
+
+ private:
+  struct Original {
+    Tensor matrix;  // a view of a parameter
+    Tensor values;
+  };
+
+  double share_, beta_;
+  bool keep_;
+  std::int64_t first_epoch_, last_epoch_, first_stage_;  // last_epoch_ 0: none
+  std::vector<Tensor> matrices_;                         // K x (size of a matrix), views
+  std::vector<Original> originals_;
+  bool applied_ = false;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,78 @@
+#include "train/annealing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+
+namespace pushdown {
+namespace {
+
+OptionSpec last_stage_option() {
+  return integer_option("last_stage", 0,
+                        "the last stage of incremental learning that is annealed; 0: all are", 0);
+}
+
+AnnealingKind none() {
+  return {"none",
+          "The learning rate stays as it is.",
+          {},
+          [](const Json&, const UpdateTime&, std::uint64_t) { return 1.0; }};
+}
+
+AnnealingKind exponential() {
+  return {"exponential",
+          "A constant factor from epoch to epoch.",
+          {number_option("decay", 0.99, "factor of an epoch").between(1e-6, 1),
+           number_option("minimum", 0.01, "the factor falls no lower").between(1e-12, 1),
+           last_stage_option()},
+          [](const Json& options, const UpdateTime& time, std::uint64_t) {
+            return std::max(
+                options["minimum"].get<double>(),
+                std::pow(options["decay"].get<double>(), static_cast<double>(time.epoch - 1)));
+          }};
+}
+
+AnnealingKind stochastic() {
+  return {"stochastic",
+          "A rate that falls with the epochs, times a random number for each update.",
+          {number_option("spread", 0.5, "an update's factor is uniform in [1 - spread, 1]")
+               .between(0, 0.999),
+           number_option("half_life", 50.0, "epochs after which the rate is a half of the first")
+               .between(1e-3, 1e9),
+           last_stage_option()},
+          [](const Json& options, const UpdateTime& time, std::uint64_t seed) {
+            Random random(seed, fmt::format("learning rate of update {}", time.update));
+            const double draw = 1 - options["spread"].get<double>() * random.uniform();
+            return draw /
+                   (1 + static_cast<double>(time.epoch - 1) / options["half_life"].get<double>());
+          }};
+}
+
+}  // namespace
+
+const std::vector<AnnealingKind>& annealing_kinds() {
+  static const std::vector<AnnealingKind> kinds{none(), exponential(), stochastic()};
+  return kinds;
+}
+
+Annealing::Annealing(const Json& options, std::uint64_t seed) : seed_(seed) {
+  Json given = options;
+  if (given.is_object() && !given.contains("kind")) given["kind"] = "none";
+  const auto [row, resolved] = resolve_kind("annealing", annealing_kinds(), given);
+  kind_ = &row;
+  options_ = resolved;
+}
+
+Json Annealing::options() const {
+  Json all{{"kind", kind_->name}};
+  all.update(options_);
+  return all;
+}
+
+double Annealing::factor(const UpdateTime& time) const {
+  const std::int64_t last = options_.value("last_stage", std::int64_t{0});
+  return last > 0 && time.stage > last ? 1.0 : kind_->make(options_, time, seed_);
+}
+
+}  // namespace pushdown

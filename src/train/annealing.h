@@ -1,0 +1,45 @@
+// Annealing of the learning rate from update to update: a factor of the trainer's learning rate, a
+// pure function of options, time and seed, so that a training that goes on needs no state of it.
+//
+// `stochastic`: the incremental learning of Mali et al. (2019) refers to a stochastic learning rate
+// for its first stage, whose description could not be found. What is meant here: with epochs t = 1,
+// 2, .. and u ~ U[1 - spread, 1] drawn anew for each update,
+//   factor = u / (1 + (t - 1) / half_life),
+// a rate that falls to a half after `half_life` epochs, and below which every update draws its own.
+// `exponential`: factor = max(minimum, decay^(t - 1)). `none`: 1.
+// With last_stage = s the factor is 1 in the stages of incremental learning after s (Algorithm 1 of
+// the paper: a fixed rate in the second).
+#pragma once
+#include <cstdint>
+
+#include "base/registry.h"
+
+namespace pushdown {
+
+// Where an update stands in training, counted from 1.
+struct UpdateTime {
+  std::int64_t epoch = 1, update = 1, stage = 1;
+};
+
+using AnnealingKind =
+    RegistryRow<double (*)(const Json& options, const UpdateTime& time, std::uint64_t seed)>;
+
+const std::vector<AnnealingKind>& annealing_kinds();
+
+class Annealing {
+ public:
+  // {kind = 'stochastic', ...}; without a kind it is 'none'.
+  Annealing(const Json& options, std::uint64_t seed);
+
+  // All options with their defaults.
+  Json options() const;
+  // In (0, 1].
+  double factor(const UpdateTime& time) const;
+
+ private:
+  const AnnealingKind* kind_;
+  Json options_;
+  std::uint64_t seed_;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,83 @@
+#include "train/annealing.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+#include "train/toy.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+TEST(Annealing, NoneIsOneAlways) {
+  const Annealing none(Json::object(), 3);
+  EXPECT_EQ(none.options(), (Json{{"kind", "none"}}));
+  EXPECT_EQ(none.factor({100, 12345, 2}), 1.0);
+}
+
+TEST(Annealing, ExponentialFallsByEpochsToItsMinimum) {
+  const Annealing annealing(Json{{"kind", "exponential"}, {"decay", 0.5}, {"minimum", 0.1}}, 3);
+  for (const auto& [epoch, wanted] : {std::pair{1, 1.0}, {2, 0.5}, {3, 0.25}, {4, 0.125}, {5, 0.1}})
+    for (const std::int64_t update : {1, 77})
+      EXPECT_DOUBLE_EQ(annealing.factor({epoch, update, 1}), wanted);
+}
+
+TEST(Annealing, StochasticIsUniformBelowAFallingRate) {
+  const Annealing annealing(Json{{"kind", "stochastic"}, {"spread", 0.4}, {"half_life", 10}}, 3);
+  for (const std::int64_t epoch : {1, 11, 31}) {
+    const double top = 1 / (1 + static_cast<double>(epoch - 1) / 10);
+    double sum = 0, squares = 0, low = 1, high = 0;
+    constexpr int kDraws = 4000;
+    for (int update = 1; update <= kDraws; ++update) {
+      const double u = annealing.factor({epoch, update, 1}) / top;
+      sum += u;
+      squares += u * u;
+      low = std::min(low, u);
+      high = std::max(high, u);
+    }
+    const double mean = sum / kDraws, variance = squares / kDraws - mean * mean;
+    EXPECT_NEAR(mean, 0.8, 4 * std::sqrt(0.16 / 12 / kDraws));
+    EXPECT_NEAR(variance, 0.16 / 12, 1e-3);
+    EXPECT_GE(low, 0.6);
+    EXPECT_LE(high, 1);
+    EXPECT_LT(low, 0.605);
+    EXPECT_GT(high, 0.995);
+  }
+}
+
+TEST(Annealing, IsAFunctionOfTimeAndSeedAlone) {
+  const Json options{{"kind", "stochastic"}};
+  const Annealing a(options, 3), b(options, 3), other(options, 4);
+  std::set<double> seen;
+  for (int update = 100; update > 0; --update) {
+    seen.insert(a.factor({1, update, 1}));
+    EXPECT_NE(a.factor({1, update, 1}), other.factor({1, update, 1}));
+  }
+  EXPECT_EQ(seen.size(), 100u);
+  for (int update = 1; update <= 100; ++update)
+    EXPECT_EQ(b.factor({7, update, 1}), a.factor({7, update, 1}));
+}
+
+TEST(Annealing, LaterStagesHaveTheFullRate) {
+  const Annealing annealing(Json{{"kind", "stochastic"}, {"last_stage", 1}}, 3);
+  EXPECT_LT(annealing.factor({200, 5, 1}), 0.25);
+  EXPECT_EQ(annealing.factor({200, 5, 2}), 1.0);
+  const Annealing always(Json{{"kind", "stochastic"}}, 3);
+  EXPECT_EQ(always.factor({200, 5, 2}), annealing.factor({200, 5, 1}));
+}
+
+TEST(Annealing, RefusesWhatMakesNoSense) {
+  const auto made = [](const Json& options) {
+    return complaint<std::invalid_argument>([&] { Annealing(options, 0); });
+  };
+  EXPECT_CONTAINS(made({{"kind", "stochastik"}}), "did you mean 'stochastic'?");
+  EXPECT_CONTAINS(made({{"kind", "stochastic"}, {"spread", 1.5}}), "'spread'");
+  EXPECT_CONTAINS(made({{"kind", "exponential"}, {"decay", -1}}), "'decay'");
+  EXPECT_CONTAINS(made({{"kind", "none"}, {"decay", 1}}), "'decay'");
+}
+
+}  // namespace
+}  // namespace pushdown

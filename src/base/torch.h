@@ -3,6 +3,7 @@
 #pragma once
 #include <ATen/ATen.h>
 #include <torch/csrc/api/include/torch/version.h>
+#include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
 #include <optional>

@@ -5,11 +5,11 @@
 namespace pushdown {
 
 std::vector<Tensor> NetworkState::tensors() const {
-  fail("model.network", "this network's state is not a fixed list of tensors");
+  fail("model.network", "this network's state cannot be had as a list of tensors");
 }
 
 NetworkStatePtr NetworkState::with_tensors(const std::vector<Tensor>&) const {
-  fail("model.network", "this network's state is not a fixed list of tensors");
+  fail("model.network", "this network's state cannot be made from a list of tensors");
 }
 
 Passes Network::run_passes(const Tensor& words, std::int64_t passes, Random* noise) const {

@@ -20,6 +20,13 @@ struct RecurrentState : NetworkState {
   std::size_t bytes() const override {
     return rnn.bytes() + tensor_bytes(hidden) + tensor_bytes(symbol);
   }
+  std::vector<Tensor> tensors() const override { return rnn.tensors(); }
+  NetworkStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    auto copy = std::make_shared<RecurrentState>(*this);
+    copy->rnn = rnn.with_tensors(given);
+    if (hidden.defined() && rnn.hidden.defined()) copy->hidden = copy->rnn.hidden;
+    return copy;
+  }
 };
 
 class RecurrentNetwork : public Network {

@@ -79,6 +79,38 @@ StackRnnState StackRnnState::detached() const {
   return copy;
 }
 
+namespace {
+
+// Where the controller's state holds the hidden vector; its size where it does not.
+std::size_t carried(const StackRnnState& state) {
+  const auto found = std::find_if(state.controller.begin(), state.controller.end(),
+                                  [&](const Tensor& own) { return own.is_same(state.hidden); });
+  return static_cast<std::size_t>(found - state.controller.begin());
+}
+
+}  // namespace
+
+std::vector<Tensor> StackRnnState::tensors() const {
+  std::vector<Tensor> all = controller;
+  for (const Tensor& tensor : stack->tensors()) all.push_back(tensor);
+  if (hidden.defined() && carried(*this) == controller.size()) all.push_back(hidden);
+  return all;
+}
+
+StackRnnState StackRnnState::with_tensors(const std::vector<Tensor>& tensors) const {
+  check_state_tensors("stack_rnn.state", this->tensors(), tensors);
+  const auto own = controller.size(), of_stack = stack->tensors().size();
+  const auto part = [&](std::size_t first, std::size_t count) {
+    const auto begin = tensors.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::vector<Tensor>(begin, begin + static_cast<std::ptrdiff_t>(count));
+  };
+  StackRnnState copy{part(0, own), stack->with_tensors(part(own, of_stack)), {}};
+  if (!hidden.defined()) return copy;
+  const auto place = carried(*this);
+  copy.hidden = place < own ? copy.controller[place] : tensors.back();
+  return copy;
+}
+
 std::size_t StackRnnState::bytes() const {
   std::size_t total = stack->bytes() + tensor_bytes(hidden);
   for (const Tensor& tensor : controller) total += tensor_bytes(tensor);

@@ -15,6 +15,10 @@ struct StackRnnState {
 
   StackRnnState detached() const;
   std::size_t bytes() const;
+  // See NetworkState: those of the controller and of the stack, and the hidden vector unless the
+  // controller carries it itself.
+  std::vector<Tensor> tensors() const;
+  StackRnnState with_tensors(const std::vector<Tensor>& tensors) const;
 };
 
 class StackRnn {

@@ -1,32 +1,40 @@
 #include "train/learning.h"
 
+#include "train/learning_kinds.h"
+
 namespace pushdown {
-namespace {
 
-constexpr const char* kWhere = "learning";
-
-std::vector<double> numbers(const Tensor& values) {
+std::vector<double> numbers_of(const Tensor& values) {
   const Tensor copy = values.detach().to(at::kCPU, at::kDouble).contiguous();
   return {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()};
 }
+
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, Random& random) {
+  const at::AutoGradMode with_gradient(true);
+  const Recognition said = model.run(batch.words, &random);
+  const auto made = said.scores.size(1) - 1;  // P
+  const auto skip = made > 0 ? 1 : 0;         // the score before anything was read
+  ObjectiveBatch read{said.scores.narrow(1, skip, said.scores.size(1) - skip),
+                      said.hiddens.narrow(1, skip, said.scores.size(1) - skip), said.weights,
+                      batch.labels.to(said.scores.options())};
+  read.viable = batch.viable;
+  read.passes = model.passes();
+  const Tensor losses = objective.losses(read);
+  losses.mean().backward();
+  return {numbers_of(losses), numbers_of(said.scores.select(1, made))};
+}
+
+namespace {
+
+constexpr const char* kWhere = "learning";
 
 class Backpropagation : public LearningAlgorithm {
  public:
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
     if (auto inside = differentiate_inside(model, objective, batch, "bptt", random)) return *inside;
-    const at::AutoGradMode with_gradient(true);
-    const Recognition said = model.run(batch.words, &random);
-    const auto made = said.scores.size(1) - 1;  // P
-    const auto skip = made > 0 ? 1 : 0;         // the score before anything was read
-    ObjectiveBatch read{said.scores.narrow(1, skip, said.scores.size(1) - skip),
-                        said.hiddens.narrow(1, skip, said.scores.size(1) - skip), said.weights,
-                        batch.labels.to(said.scores.options())};
-    read.viable = batch.viable;
-    read.passes = model.passes();
-    const Tensor losses = objective.losses(read);
-    losses.mean().backward();
-    return {numbers(losses), numbers(said.scores.select(1, made))};
+    return backpropagate(model, objective, batch, random);
   }
 };
 
@@ -37,7 +45,10 @@ const std::vector<LearningKind>& learning_kinds() {
       {"bptt",
        "Backpropagation through time: the exact gradient.",
        {},
-       [](const Json&) -> LearningPtr { return std::make_unique<Backpropagation>(); }}};
+       [](const Json&) -> LearningPtr { return std::make_unique<Backpropagation>(); }},
+      truncated_learning(),
+      real_time_learning(),
+      unbiased_online_learning()};
   return kinds;
 }
 

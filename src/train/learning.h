@@ -1,6 +1,13 @@
 // How the gradient of a recognizer's loss is found. Learning algorithms are made by name through
 // the list in learning.cpp.
-//   bptt  backpropagation through time: the exact gradient, by going back over the whole string
+//   bptt   backpropagation through time: the exact gradient, by going back over the whole string
+//   tbptt  the same over pieces of a string, gradients ending at their borders (truncated.cpp)
+//   rtrl   real-time recurrent learning: the exact gradient going forward (real_time.cpp)
+//   uoro   unbiased online recurrent optimization: a random rank-one estimate of what rtrl carries
+//          along, the exact gradient in the mean (unbiased_online.cpp)
+// With f the step from one symbol to the next, s' = f(s, theta), all but bptt need a network that
+// can read strings in pieces, and rtrl and uoro one whose state is a list of tensors
+// (NetworkState::tensors). Quantised units have the derivatives that they have in bptt.
 #pragma once
 #include "model/recognizer.h"
 #include "train/objective.h"

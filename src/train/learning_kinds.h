@@ -1,0 +1,82 @@
+// The rows of the registry of learning algorithms, one per file, and what their files share:
+// strings read piece by piece, and Jacobians of a piece.
+//
+// Letters: B batch, c symbols of a piece, S numbers of a state, N numbers of all parameters.
+#pragma once
+#include <functional>
+
+#include "train/learning.h"
+
+namespace pushdown {
+
+LearningKind truncated_learning();
+LearningKind real_time_learning();
+LearningKind unbiased_online_learning();
+
+// bptt without asking the network for a kernel.
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, Random& random);
+
+// Strings of a batch as they are read forward in time.
+class StringPieces {
+ public:
+  StringPieces(const Recognizer& model, const Objective& objective, const StringBatch& batch);
+  // The one string alone.
+  StringPieces only(std::int64_t b) const;
+
+  std::int64_t strings() const { return words_.size(0); }
+  std::int64_t length() const { return words_.size(1); }  // the end symbol included
+  NetworkStatePtr initial() const;
+  struct Piece {
+    Tensor losses, scores;  // B: of the piece's passes; after the last one
+    NetworkStatePtr state;
+  };
+  Piece read(std::int64_t first, std::int64_t count, const NetworkStatePtr& state,
+             Random& random) const;
+
+ private:
+  const Recognizer& model_;
+  const Objective& objective_;
+  Tensor words_, labels_, viable_;
+};
+
+// The parameters that are trained, as one vector of N numbers.
+class FlatParameters {
+ public:
+  explicit FlatParameters(const ParameterList& parameters);
+  std::int64_t size() const { return size_; }
+  const std::vector<Tensor>& tensors() const { return tensors_; }
+  // Adds scale * flat : N to the parameters' gradients.
+  void add_gradient(const Tensor& flat, double scale) const;
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::int64_t size_ = 0;
+};
+
+// Leaves with the numbers of a state's tensors, and the numbers S that they have together.
+std::vector<Tensor> leaves_of(const NetworkStatePtr& state);
+std::int64_t number_count(const std::vector<Tensor>& tensors);
+// weights^T d(outputs) / d(inputs), one tensor an input, zeros where nothing flows. What is not
+// differentiable among the outputs counts as constant. With `twice` the result can be
+// differentiated in the weights.
+std::vector<Tensor> pulled_back(const std::vector<Tensor>& outputs,
+                                const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& weights, bool twice = false);
+// All numbers of the tensors behind each other.
+Tensor flattened(const std::vector<Tensor>& tensors);
+
+// A gradient found string by string.
+struct StringGradient {
+  Tensor gradient;  // N
+  double loss = 0, score = 0;
+};
+// Calls `one` for each string of the batch, on the session's threads, and adds the mean of their
+// gradients; each string has its own stream of random numbers.
+ValidityLosses string_by_string(
+    const FlatParameters& parameters, const StringPieces& pieces, Random& random,
+    const std::function<StringGradient(const StringPieces& string, Random& random)>& one);
+
+std::vector<double> numbers_of(const Tensor& values);
+
+}  // namespace pushdown

@@ -1,0 +1,116 @@
+#include "base/check.h"
+#include "base/parallel.h"
+#include "train/learning_kinds.h"
+
+namespace pushdown {
+
+StringPieces::StringPieces(const Recognizer& model, const Objective& objective,
+                           const StringBatch& batch)
+    : model_(model),
+      objective_(objective),
+      words_(model.input(batch.words)),
+      labels_(batch.labels.to(model.parameters().front().second.options())),
+      viable_(batch.viable) {}
+
+StringPieces StringPieces::only(std::int64_t b) const {
+  StringPieces one = *this;
+  one.words_ = words_.narrow(0, b, 1);
+  one.labels_ = labels_.narrow(0, b, 1);
+  if (viable_.defined()) one.viable_ = viable_.narrow(0, b, 1);
+  return one;
+}
+
+NetworkStatePtr StringPieces::initial() const {
+  return model_.network().initial(strings(), length());
+}
+
+StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
+                                       const NetworkStatePtr& state, Random& random) const {
+  const Passes made =
+      model_.network().advance(words_.narrow(1, first, count), model_.passes(), state, &random);
+  const Tensor scores = model_.scores(made.hiddens);
+  ObjectiveBatch batch{scores, made.hiddens, made.weights, labels_};
+  batch.ends = first + count == length();
+  batch.viable = viable_;
+  batch.first = first;
+  batch.passes = model_.passes();
+  return {objective_.losses(batch), scores.select(1, scores.size(1) - 1), made.state};
+}
+
+FlatParameters::FlatParameters(const ParameterList& parameters) {
+  for (const auto& [name, parameter] : parameters)
+    if (parameter.requires_grad()) tensors_.push_back(parameter);
+  check(!tensors_.empty(), "learning", "the model has no parameter that is trained");
+  size_ = number_count(tensors_);
+}
+
+void FlatParameters::add_gradient(const Tensor& flat, double scale) const {
+  at::NoGradGuard no_grad;
+  std::int64_t start = 0;
+  for (const Tensor& tensor : tensors_) {
+    const Tensor part = flat.narrow(0, start, tensor.numel()).view_as(tensor) * scale;
+    Tensor& gradient = tensor.mutable_grad();
+    gradient = gradient.defined() ? gradient + part : part;
+    start += tensor.numel();
+  }
+}
+
+std::vector<Tensor> leaves_of(const NetworkStatePtr& state) {
+  std::vector<Tensor> leaves;
+  for (const Tensor& tensor : state->tensors()) leaves.push_back(tensor.detach().requires_grad_());
+  return leaves;
+}
+
+std::int64_t number_count(const std::vector<Tensor>& tensors) {
+  std::int64_t count = 0;
+  for (const Tensor& tensor : tensors) count += tensor.numel();
+  return count;
+}
+
+std::vector<Tensor> pulled_back(const std::vector<Tensor>& outputs,
+                                const std::vector<Tensor>& inputs,
+                                const std::vector<Tensor>& weights, bool twice) {
+  std::vector<Tensor> from, with, result;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].requires_grad()) continue;
+    from.push_back(outputs[i]);
+    with.push_back(weights[i]);
+  }
+  if (!from.empty() && !inputs.empty())
+    result = torch::autograd::grad(from, inputs, with, true, twice, true);
+  result.resize(inputs.size());
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!result[i].defined()) result[i] = at::zeros_like(inputs[i]);
+  return result;
+}
+
+Tensor flattened(const std::vector<Tensor>& tensors) {
+  std::vector<Tensor> flat;
+  for (const Tensor& tensor : tensors) flat.push_back(tensor.reshape({-1}));
+  return at::cat(flat);
+}
+
+ValidityLosses string_by_string(
+    const FlatParameters& parameters, const StringPieces& pieces, Random& random,
+    const std::function<StringGradient(const StringPieces& string, Random& random)>& one) {
+  const auto count = pieces.strings();
+  std::vector<Random> streams;
+  for (std::int64_t b = 0; b < count; ++b) streams.emplace_back(random.next(), "string");
+  std::vector<StringGradient> found(static_cast<std::size_t>(count));
+  parallel_for(count, [&](std::int64_t b) {
+    const at::AutoGradMode with_gradient(true);
+    const auto i = static_cast<std::size_t>(b);
+    found[i] = one(pieces.only(b), streams[i]);
+  });
+  ValidityLosses result;
+  Tensor sum;
+  for (const auto& string : found) {
+    sum = sum.defined() ? sum + string.gradient : string.gradient;
+    result.losses.push_back(string.loss);
+    result.scores.push_back(string.score);
+  }
+  parameters.add_gradient(sum, 1.0 / static_cast<double>(count));
+  return result;
+}
+
+}  // namespace pushdown

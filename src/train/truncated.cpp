@@ -1,0 +1,54 @@
+// Truncated backpropagation through time: a string is read in pieces of `window` symbols, the state
+// is carried from piece to piece, and gradients end at the borders. The gradient is the sum of
+// those of the pieces, each with the state that it begins from as a constant; a string of at most
+// `window` symbols has the exact one. Memory is that of one piece.
+//
+// Pieces begin at the beginning of the string. K passes for a symbol count as one symbol.
+#include "train/learning_kinds.h"
+
+namespace pushdown {
+namespace {
+
+class Truncated : public LearningAlgorithm {
+ public:
+  explicit Truncated(const Json& options) : window_(options["window"]) {}
+
+  ValidityLosses gradient(const Recognizer& model, const Objective& objective,
+                          const StringBatch& batch, Random& random) const override {
+    const at::AutoGradMode with_gradient(true);
+    const StringPieces pieces(model, objective, batch);
+    if (pieces.length() <= window_) {
+      if (auto inside = differentiate_inside(model, objective, batch, "bptt", random))
+        return *inside;
+      return backpropagate(model, objective, batch, random);
+    }
+    const auto batch_size = static_cast<double>(pieces.strings());
+    ValidityLosses result;
+    result.losses.resize(static_cast<std::size_t>(pieces.strings()));
+    auto state = pieces.initial();
+    for (std::int64_t first = 0; first < pieces.length(); first += window_) {
+      const auto count = std::min(window_, pieces.length() - first);
+      const auto piece = pieces.read(first, count, state, random);
+      if (piece.losses.requires_grad()) (piece.losses.sum() / batch_size).backward();
+      const auto losses = numbers_of(piece.losses);
+      for (std::size_t b = 0; b < losses.size(); ++b) result.losses[b] += losses[b];
+      result.scores = numbers_of(piece.scores);
+      state = piece.state->detached();
+    }
+    return result;
+  }
+
+ private:
+  std::int64_t window_;
+};
+
+}  // namespace
+
+LearningKind truncated_learning() {
+  return {"tbptt",
+          "Backpropagation through time in pieces: gradients end at their borders.",
+          {integer_option("window", 50, "symbols of a piece", 1)},
+          [](const Json& options) -> LearningPtr { return std::make_unique<Truncated>(options); }};
+}
+
+}  // namespace pushdown

@@ -1,0 +1,344 @@
+// The learning algorithms against backpropagation through whole strings.
+#include "train/learning.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/parallel.h"
+#include "controller/controller.h"
+#include "support/golden.h"
+#include "train/toy.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+Recognizer recognizer(Json options) {
+  options["dtype"] = "float64";
+  options["seed"] = 7;
+  return Recognizer(Alphabet({"a", "b"}), options);
+}
+Json pair_of(const Json& controller, const Json& stack) {
+  return {{"controller", controller}, {"stack", stack}};
+}
+
+StringBatch strings(std::int64_t batch, std::int64_t length, std::uint64_t seed = 3) {
+  Random random(seed);
+  StringBatch result{at::empty({batch, length}, at::kLong), at::empty({batch}, at::kDouble), {}};
+  for (std::int64_t i = 0; i < batch * length; ++i)
+    result.words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(2));
+  for (std::int64_t b = 0; b < batch; ++b)
+    result.labels.data_ptr<double>()[b] = static_cast<double>(random.below(2));
+  return result;
+}
+
+struct Found {
+  std::vector<Tensor> gradients;
+  ValidityLosses values;
+};
+
+Found gradient(const Recognizer& model, const Json& learning, const StringBatch& batch,
+               std::uint64_t seed = 1, const Json& objective = "stepwise") {
+  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
+  Random random(seed);
+  Found found;
+  found.values =
+      make_learning(learning)->gradient(model, *make_objective(objective), batch, random);
+  for (const auto& [name, parameter] : model.parameters())
+    found.gradients.push_back(parameter.grad().defined() ? parameter.grad().clone()
+                                                         : at::zeros_like(parameter.detach()));
+  return found;
+}
+
+void expect_same(const Recognizer& model, const Found& got, const Found& wanted,
+                 double tolerance = 1e-9) {
+  for (std::size_t i = 0; i < wanted.gradients.size(); ++i)
+    EXPECT_LT(deviation(got.gradients[i], wanted.gradients[i]), tolerance)
+        << model.parameters()[i].first;
+  for (std::size_t b = 0; b < wanted.values.losses.size(); ++b) {
+    EXPECT_NEAR(got.values.losses.at(b), wanted.values.losses[b], 1e-11);
+    EXPECT_NEAR(got.values.scores.at(b), wanted.values.scores[b], 1e-11);
+  }
+}
+
+// Every controller with every stack whose state is a list of tensors.
+std::vector<Json> smooth_models() {
+  const std::vector<Json> stacks{
+      {{"kind", "none"}},
+      {{"kind", "superposition"}, {"size", 2}},
+      {{"kind", "parallel_superposition"}, {"stacks", 2}},
+      {{"kind", "list"}, {"lists", 2}},
+  };
+  std::vector<Json> all;
+  for (const auto& kind : controller_kinds())
+    for (const auto& stack : stacks)
+      all.push_back(pair_of({{"kind", kind.name}, {"hidden", 3}}, stack));
+  const Json elman{{"kind", "elman"}, {"hidden", 3}};
+  for (const Json& stack : std::vector<Json>{
+           {{"kind", "superposition"}, {"size", 2}, {"depth", 2}, {"no_op", false}},
+           {{"kind", "baby_ntm"}, {"cells", 4}, {"size", 2}},
+           {{"kind", "stratification"}, {"size", 2}},
+           {{"kind", "nondeterministic"}, {"fast", false}, {"window", 3}},
+           {{"kind", "vector_nondeterministic"}, {"fast", false}, {"states", 1}, {"size", 2}}})
+    all.push_back(pair_of(elman, stack));
+  all.push_back(pair_of({{"kind", "lstm"}, {"hidden", 2}, {"layers", 2}}, stacks[1]));
+  all.push_back(pair_of({{"kind", "second_order"}, {"hidden", 3}, {"layers", 2}}, stacks[0]));
+  return all;
+}
+
+class RealTimeLearning : public testing::TestWithParam<Json> {};
+
+TEST_P(RealTimeLearning, IsTheGradientOfBackpropagation) {
+  for (const bool iterate : {false, true}) {
+    Json options = GetParam();
+    options["passes"] = iterate ? 2 : 1;
+    options["end_symbol"] = !iterate;
+    const auto model = recognizer(options);
+    const auto batch = strings(2, iterate ? 3 : 4);
+    const Json objective = iterate ? "final" : "stepwise";
+    const auto wanted = gradient(model, "bptt", batch, 1, objective);
+    expect_same(model, gradient(model, "rtrl", batch, 1, objective), wanted);
+    // What is wanted is not nothing.
+    double largest = 0;
+    for (const Tensor& tensor : wanted.gradients)
+      largest = std::max(largest, tensor.abs().max().item<double>());
+    EXPECT_GT(largest, 1e-2);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Models, RealTimeLearning, testing::ValuesIn(smooth_models()),
+                         [](const auto& info) {
+                           return fmt::format(
+                               "{}_{}_{}", info.index,
+                               info.param["controller"]["kind"].template get<std::string>(),
+                               info.param["stack"]["kind"].template get<std::string>());
+                         });
+
+Recognizer small(const Json& more = Json::object()) {
+  Json options =
+      pair_of({{"kind", "elman"}, {"hidden", 3}}, {{"kind", "superposition"}, {"size", 2}});
+  options.update(more);
+  return recognizer(options);
+}
+
+TEST(Learning, AllAlgorithmsAgreeWhereTheyMust) {
+  for (const std::int64_t passes : {1, 3})
+    for (const char* objective : {"stepwise", "final"}) {
+      const auto model = small({{"passes", passes}});
+      // Read with its end symbol a string of four symbols has five.
+      const auto batch = strings(3, 4);
+      const auto wanted = gradient(model, "bptt", batch, 1, objective);
+      for (const Json& exact :
+           std::vector<Json>{"rtrl",
+                             "tbptt",
+                             {{"kind", "tbptt"}, {"window", 5}},
+                             {{"kind", "uoro"}, {"truncation", 5}},
+                             {{"kind", "uoro"}, {"truncation", 9}, {"estimate", "batch"}}})
+        expect_same(model, gradient(model, exact, batch, 1, objective), wanted);
+      // Losses and scores are exact whatever the gradient is.
+      for (const Json& other : std::vector<Json>{"uoro", {{"kind", "tbptt"}, {"window", 2}}}) {
+        const auto got = gradient(model, other, batch, 1, objective);
+        for (std::size_t b = 0; b < 3; ++b) {
+          EXPECT_NEAR(got.values.losses[b], wanted.values.losses[b], 1e-11);
+          EXPECT_NEAR(got.values.scores[b], wanted.values.scores[b], 1e-11);
+        }
+      }
+    }
+}
+
+TEST(Learning, GradientsAreAdded) {
+  const auto model = small();
+  const auto batch = strings(2, 3);
+  const auto once = gradient(model, "bptt", batch);
+  for (const char* kind : {"rtrl", "tbptt"}) {
+    gradient(model, kind, batch);
+    Random random(1);
+    make_learning(kind)->gradient(model, *make_objective("stepwise"), batch, random);
+    for (std::size_t i = 0; i < once.gradients.size(); ++i)
+      EXPECT_LT(deviation(model.parameters()[i].second.grad(), 2 * once.gradients[i]), 1e-9);
+  }
+}
+
+TEST(Learning, FrozenParametersStayWithoutGradient) {
+  const auto model = small();
+  model.parameters()[1].second.requires_grad_(false);
+  const auto batch = strings(2, 3);
+  for (const char* kind : {"bptt", "rtrl", "uoro", "tbptt"}) {
+    gradient(model, kind, batch);
+    EXPECT_FALSE(model.parameters()[1].second.grad().defined()) << kind;
+    EXPECT_TRUE(model.parameters()[0].second.grad().defined()) << kind;
+  }
+  for (const auto& [name, parameter] : model.parameters()) parameter.requires_grad_(false);
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { gradient(model, "rtrl", batch); }),
+                  "no parameter that is trained");
+}
+
+TEST(Learning, EmptyStringsAreLearnedFrom) {
+  const auto batch = strings(2, 0);
+  for (const bool end_symbol : {true, false}) {
+    const auto model = small({{"end_symbol", end_symbol}});
+    const auto wanted = gradient(model, "bptt", batch);
+    for (const char* kind : {"rtrl", "uoro", "tbptt"})
+      expect_same(model, gradient(model, kind, batch), wanted);
+  }
+}
+
+TEST(Learning, NumbersDoNotDependOnTheThreads) {
+  const auto model = small();
+  const auto batch = strings(5, 4);
+  for (const char* kind : {"rtrl", "uoro"}) {
+    const auto alone = gradient(model, kind, batch);
+    set_thread_count(3);
+    const auto together = gradient(model, kind, batch);
+    set_thread_count(1);
+    EXPECT_TRUE(same(alone.gradients, together.gradients)) << kind;
+    EXPECT_EQ(alone.values.losses, together.values.losses);
+  }
+}
+
+TEST(TruncatedBackpropagation, SumsThePiecesFromConstantStates) {
+  const auto model = small({{"passes", 2}});
+  const auto batch = strings(2, 6);
+  const Tensor words = model.input(batch.words);  // seven symbols: pieces of 3, 3 and 1
+  const auto got = gradient(model, Json{{"kind", "tbptt"}, {"window", 3}}, batch);
+  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
+  double loss = 0;
+  for (const std::int64_t first : {0, 3, 6}) {
+    NetworkStatePtr state;
+    {
+      at::NoGradGuard guard;
+      state = model.network().initial(2, 7);
+      if (first > 0)
+        state = model.network().advance(words.narrow(1, 0, first), 2, state, nullptr).state;
+    }
+    const auto count = std::min<std::int64_t>(3, 7 - first);
+    const auto made = model.network().advance(words.narrow(1, first, count), 2, state, nullptr);
+    const Tensor scores = model.scores(made.hiddens);
+    const Tensor losses = -(batch.labels.unsqueeze(1) * scores.sigmoid().log() +
+                            (1 - batch.labels).unsqueeze(1) * (1 - scores.sigmoid()).log());
+    (losses.sum() / 2).backward();
+    loss += losses.sum().item<double>();
+  }
+  for (std::size_t i = 0; i < got.gradients.size(); ++i)
+    EXPECT_LT(deviation(got.gradients[i], model.parameters()[i].second.grad()), 1e-11);
+  EXPECT_NEAR(got.values.losses[0] + got.values.losses[1], loss, 1e-11);
+  // And that is another gradient than the whole one.
+  const auto whole = gradient(model, "bptt", batch);
+  double difference = 0;
+  for (std::size_t i = 0; i < got.gradients.size(); ++i)
+    difference = std::max(difference, deviation(got.gradients[i], whole.gradients[i]));
+  EXPECT_GT(difference, 1e-4);
+}
+
+TEST(TruncatedBackpropagation, WorksOnNetworksWithoutAListOfTensors) {
+  const auto batch = strings(2, 5);
+  for (const Json& options : std::vector<Json>{
+           pair_of({{"kind", "elman"}, {"hidden", 3}}, {{"kind", "nondeterministic"}}),
+           {{"architecture", "transformer"}, {"hidden", 6}, {"heads", 2}, {"feedforward", 5}}}) {
+    const auto model = recognizer(options);
+    const auto wanted = gradient(model, "bptt", batch);
+    const auto got = gradient(model, Json{{"kind", "tbptt"}, {"window", 2}}, batch);
+    for (std::size_t b = 0; b < 2; ++b)
+      EXPECT_NEAR(got.values.losses[b], wanted.values.losses[b], 1e-10);
+    for (const char* kind : {"rtrl", "uoro"}) {
+      const auto said = complaint<std::invalid_argument>([&] { gradient(model, kind, batch); });
+      EXPECT_CONTAINS(said, "list of tensors");
+      if (options.contains("stack")) {
+        EXPECT_CONTAINS(said, "nondeterministic stack");
+      }
+    }
+  }
+}
+
+TEST(UnbiasedOnline, IsExactForOneSymbol) {
+  const auto model = small({{"end_symbol", false}});
+  const auto batch = strings(3, 1);
+  const auto wanted = gradient(model, "bptt", batch);
+  for (const std::uint64_t seed : {1, 2, 3})
+    expect_same(model, gradient(model, "uoro", batch, seed), wanted, 1e-12);
+}
+
+TEST(UnbiasedOnline, IsAFunctionOfItsStreamAlone) {
+  const auto model = small();
+  const auto batch = strings(2, 4);
+  for (const char* estimate : {"string", "batch"}) {
+    const Json uoro{{"kind", "uoro"}, {"estimate", estimate}};
+    const auto a = gradient(model, uoro, batch, 5), b = gradient(model, uoro, batch, 5);
+    EXPECT_TRUE(same(a.gradients, b.gradients));
+    EXPECT_FALSE(same(a.gradients, gradient(model, uoro, batch, 6).gradients));
+  }
+}
+
+// The mean over many draws lies within 4 standard errors of the gradient, in every entry, while
+// the gradient without what flows from step to step does not.
+void expect_unbiased(const Recognizer& model, const Json& uoro, const StringBatch& batch,
+                     int draws) {
+  const auto wanted = gradient(model, "bptt", batch).gradients;
+  const auto direct = gradient(model, Json{{"kind", "tbptt"}, {"window", 1}}, batch).gradients;
+  std::vector<Tensor> sums, squares;
+  for (const Tensor& tensor : wanted) {
+    sums.push_back(at::zeros_like(tensor));
+    squares.push_back(at::zeros_like(tensor));
+  }
+  for (int draw = 0; draw < draws; ++draw) {
+    const auto got = gradient(model, uoro, batch, static_cast<std::uint64_t>(draw)).gradients;
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      sums[i] += got[i];
+      squares[i] += got[i].square();
+    }
+  }
+  double worst = 0, of_direct = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Tensor mean = sums[i] / draws;
+    const Tensor error = ((squares[i] / draws - mean.square()).clamp_min(0) / draws).sqrt() + 1e-12;
+    worst = std::max(worst, ((mean - wanted[i]).abs() / error).max().item<double>());
+    of_direct = std::max(of_direct, ((direct[i] - wanted[i]).abs() / error).max().item<double>());
+  }
+  EXPECT_LT(worst, 4);
+  EXPECT_GT(worst, 0.5);
+  EXPECT_GT(of_direct, 8);
+}
+
+TEST(UnbiasedOnline, IsTheGradientInTheMeanOfASecondOrderNetwork) {
+  expect_unbiased(
+      recognizer(pair_of({{"kind", "second_order"}, {"hidden", 3}}, {{"kind", "none"}})), "uoro",
+      strings(1, 3), 600);
+}
+
+TEST(UnbiasedOnline, IsTheGradientInTheMeanWithAStack) {
+  // With larger weights more flows from step to step.
+  const auto model = small();
+  {
+    at::NoGradGuard guard;
+    for (const auto& [name, parameter] : model.parameters()) parameter.mul_(3);
+  }
+  expect_unbiased(model, Json{{"kind", "uoro"}, {"estimate", "batch"}}, strings(2, 3), 600);
+  expect_unbiased(model, Json{{"kind", "uoro"}, {"truncation", 2}}, strings(1, 5), 300);
+}
+
+TEST(UnbiasedOnline, KnowsThatTheFirstStateCanDependOnParameters) {
+  // The vector of the bottom symbol is learned, and read before any step.
+  expect_unbiased(
+      recognizer(pair_of(
+          {{"kind", "elman"}, {"hidden", 2}},
+          {{"kind", "vector_nondeterministic"}, {"fast", false}, {"states", 1}, {"size", 1}})),
+      "uoro", strings(1, 2), 200);
+}
+
+TEST(LearningOptions, AreChecked) {
+  EXPECT_EQ(resolve_learning("tbptt"), (Json{{"kind", "tbptt"}, {"window", 50}}));
+  EXPECT_EQ(resolve_learning("uoro"),
+            (Json{{"kind", "uoro"}, {"epsilon", 1e-5}, {"truncation", 1}, {"estimate", "string"}}));
+  const auto made = [](const Json& options) {
+    return complaint<std::invalid_argument>([&] { make_learning(options); });
+  };
+  EXPECT_CONTAINS(made("btpt"), "did you mean");
+  EXPECT_CONTAINS(made({{"kind", "tbptt"}, {"window", 0}}), "'window'");
+  EXPECT_CONTAINS(made({{"kind", "uoro"}, {"epsilon", 0}}), "'epsilon'");
+  EXPECT_CONTAINS(made({{"kind", "rtrl"}, {"window", 3}}), "'window'");
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -19,6 +19,7 @@ void start_peak();
 double peak_megabytes();
 
 void bench_updates();
+void bench_recognizers();
 // One row of the above, so many updates: something to run under a profiler.
 void bench_model(const std::string& name, int length, int repeats, int threads);
 

@@ -1,5 +1,5 @@
-// Runs the benchmarks named on the command line, or all: update, grammar. `bench model NAME LENGTH
-// UPDATES [THREADS]` repeats the update of one model, for a profiler.
+// Runs the benchmarks named on the command line, or all: update, recognizer, grammar. `bench model
+// NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -69,5 +69,6 @@ int main(int count, char** arguments) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
   };
   if (asked("update")) pushdown::bench::bench_updates();
+  if (asked("recognizer")) pushdown::bench::bench_recognizers();
   if (asked("grammar")) bench_grammar();
 }

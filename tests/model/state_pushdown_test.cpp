@@ -189,9 +189,9 @@ TEST_P(StatePushdownCases, GradientsAreThoseOfTheSmoothFunctionAround) {
 TEST_P(StatePushdownCases, TheKernelFindsTheGradientsOfAutograd) {
   for (const std::string dtype : {"float64", "float32"})
     for (const bool every_pass : {true, false})
-      for (int seed = 1; seed <= 3; ++seed) {
+      for (int seed = 1; seed <= (dtype == "float64" ? 2 : 1); ++seed) {
         const auto model = make_model(GetParam(), seed, {{"dtype", dtype}}, 5);
-        const Tensor words = random_words(4, 11, 3, seed), labels = alternating_labels(4);
+        const Tensor words = random_words(4, 9, 3, seed), labels = alternating_labels(4);
         const Tensor loss =
             loss_of(*model, words, labels.to(model->output_weight().dtype()), every_pass);
         loss.backward();
@@ -337,10 +337,16 @@ TEST_P(StatePushdownCases, DeepStringsKeepTheirTwins) {
     network_of(*model).action_bias().fill_(30);
   }
   const Tensor words = random_words(1, 960), labels = at::ones({1}, at::kDouble);
-  const Passes made = network_of(*model).advance(words, 1, model->network().initial(1, 0), nullptr);
-  const auto& stack = dynamic_cast<const StatePushdownState&>(*made.state).stacks->front();
-  EXPECT_EQ(stack.size(), 960u);
-  EXPECT_TRUE(at::tensor(stack, at::kLong).equal(words[0]));
+  // Tensor operations take long; one of the cases of refinement is enough for them.
+  for (const bool with_gradient : {false, true}) {
+    if (with_gradient && GetParam().passes > 1) continue;
+    const at::AutoGradMode mode(with_gradient);
+    Random noise(1);
+    const Passes made =
+        network_of(*model).advance(words, 1, model->network().initial(1, 0), &noise);
+    const auto& stack = dynamic_cast<const StatePushdownState&>(*made.state).stacks->front();
+    EXPECT_TRUE(at::tensor(stack, at::kLong).equal(words[0]));
+  }
   const auto deep = differentiate(*model, words, labels, "bptt");
   const auto wanted = take_gradients(*model);
   differentiate(*model, words, labels, "rtrl");
@@ -387,10 +393,7 @@ std::unique_ptr<Recognizer> programmed(const std::string& order) {
   network.state_bias().fill_(-4);
   network.state_bias()[0].fill_(4);  // state 0 stays on
   // State 1: the stack was empty before the symbol.
-  if (order == "third")
-    network.state_weight()[1][0][3].fill_(8);
-  else
-    network.state_weight()[1][0][3].fill_(8);
+  network.state_weight()[1][0][3].fill_(8);
   return model;
 }
 

@@ -34,7 +34,7 @@ const std::vector<std::string>& changeable() {
 
 // Options that decided what was done; a checkpoint only fits a trainer that has the same.
 std::vector<const char*> fixed_names(const Problem& problem) {
-  std::vector<const char*> names{"batch", "optimizer", "seed"};
+  std::vector<const char*> names{"batch", "optimizer", "seed", "annealing", "noise"};
   names.insert(names.end(), problem.fixed_options().begin(), problem.fixed_options().end());
   return names;
 }
@@ -122,8 +122,9 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     const Json state = Json::parse(text->second);
     // Everything that can be wrong is tried on copies first.
     for (const char* name : fixed_names(*problem_))
-      // The first checkpoints have no `chunk`, which was 0.
-      if (const Json stored = state.at("options").value(name, Json(0)); stored != options_[name])
+      // Older checkpoints lack what did not exist then; such options have their defaults.
+      if (const Json stored = state.at("options").value(name, options_[name]);
+          stored != options_[name])
         refuse(fmt::format("option '{}' was {} in it, and is {} in config.json", name,
                            stored.dump(), options_[name].dump()));
     std::vector<EpochMetrics> history;

@@ -68,7 +68,10 @@ Json to_json(const UpdateMetrics& metrics) {
 Json to_json(const EpochMetrics& metrics) {
   Json json{{"event", "epoch"}};
   for_each_member(metrics, Writer{json});
-  if (metrics.train_accuracy) json["stage"] = metrics.stage;
+  if (metrics.train_accuracy) {
+    json["stage"] = metrics.stage;
+    json["symbols"] = metrics.symbols;
+  }
   return json;
 }
 
@@ -76,6 +79,7 @@ EpochMetrics epoch_metrics_from_json(const Json& json) {
   EpochMetrics metrics;
   for_each_member(metrics, Reader{json});
   metrics.stage = json.value("stage", metrics.stage);
+  metrics.symbols = json.value("symbols", metrics.symbols);
   return metrics;
 }
 

@@ -24,6 +24,7 @@ struct EpochMetrics {
 
   std::int64_t epoch = 0;    // from 1
   std::int64_t updates = 0;  // since training began
+  std::int64_t symbols = 0;  // of the strings that this epoch was trained on
   std::int64_t stage = 1;    // of the curriculum, from 1
   // Means over the epoch, while the parameters changed; not a number where it is not this
   // problem's: the cross-entropy of a language model, the loss of a string of a recognizer.

@@ -99,6 +99,9 @@ class RecognitionProblem : public Problem {
   bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t strings,
                const TrainingPhase& phase, const EvaluationOptions& options) const override {
     metrics.train_loss = sum.loss / sum.units;
+    for (const auto& batch : phase.batches)
+      metrics.symbols += static_cast<std::int64_t>(batch.size()) *
+                         static_cast<std::int64_t>(train_->words()[batch.front()].size());
     if (stop_accuracy_ > 0) {
       // As the model is now, and as it is used: training passes may differ from it.
       std::vector<std::int64_t> learned;

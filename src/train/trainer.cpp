@@ -31,7 +31,12 @@ std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_proble
       {integer_option("epochs", 200, "training ends after so many at the latest", 1),
        table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
        number_option("clip_norm", 5.0, "longer gradients are scaled to this norm; 0: never", 0),
-       number_option("clip_value", nullptr, "gradient entries are cut to plus or minus this", 0)});
+       number_option("clip_value", nullptr, "gradient entries are cut to plus or minus this", 0),
+       table_option("annealing", Json{{"kind", "none"}},
+                    "how the learning rate changes from update to update: kind and its options"),
+       table_option("noise", nullptr,
+                    "adaptive noise on weights of three and four dimensions while a gradient is "
+                    "found: its options; without it none")});
   all.insert(all.end(), schedule_options().begin(), schedule_options().end());
   all.insert(
       all.end(),
@@ -54,6 +59,13 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
       run_(new_identity()) {
   options_["optimizer"] = resolve_optimizer(options_["optimizer"]);
   problem_->configure(options_);
+  annealing_.emplace(options_["annealing"], options_["seed"].get<std::uint64_t>());
+  options_["annealing"] = annealing_->options();
+  if (!options_["noise"].is_null()) {
+    options_["noise"] =
+        resolve_options("train.trainer noise", AdaptiveNoise::options(), options_["noise"]);
+    noise_.emplace(options_["noise"], model_->parameters());
+  }
   batch_size_ = options_["batch"];
   clip_norm_ = options_["clip_norm"];
   if (options_["clip_value"].is_number()) clip_value_ = options_["clip_value"].get<double>();
@@ -90,10 +102,8 @@ UpdateMetrics Trainer::update() {
   const auto start = Clock::now();
   const at::AutoGradMode with_gradient(true);
   const auto& batch = running().batches[static_cast<std::size_t>(order_->current())];
-  // A stream for each update: going on from a checkpoint needs no state.
-  Random noise(options_["seed"].get<std::uint64_t>(), fmt::format("noise of update {}", updates_));
   clear_gradients(model_->parameters());
-  const BatchLoss sum = problem_->differentiate(batch, noise);
+  const BatchLoss sum = differentiate(batch);
   if (!std::isfinite(sum.loss)) diverged(fmt::format("the loss became {}", sum.loss));
   const double norm = gradient_norm(model_->parameters());
   if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
@@ -115,7 +125,24 @@ UpdateMetrics Trainer::update() {
   return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate()};
 }
 
+BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch) {
+  // Streams for each update: going on from a checkpoint needs no state.
+  const auto seed = options_["seed"].get<std::uint64_t>();
+  Random random(seed, fmt::format("noise of update {}", updates_));
+  if (!noise_ || !noise_->active(epochs_done() + 1, running().stage))
+    return problem_->differentiate(batch, random);
+  Random of_weights(seed, fmt::format("weight noise of update {}", updates_));
+  noise_->apply(of_weights);
+  // Whatever ends the pass, the weights are what they were.
+  const std::shared_ptr<void> restore(nullptr, [this](void*) { noise_->restore(); });
+  return problem_->differentiate(batch, random);
+}
+
 void Trainer::take_step() {
+  const double rate = optimizer_->learning_rate();
+  optimizer_->set_learning_rate(
+      rate * annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage}));
+  const std::shared_ptr<void> restore(nullptr, [&](void*) { optimizer_->set_learning_rate(rate); });
   if (model_->frozen().empty()) return optimizer_->step();
   // Restored afterwards rather than without a gradient: weight decay and momentum move, too.
   at::NoGradGuard no_grad;

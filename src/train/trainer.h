@@ -12,6 +12,8 @@
 #include <memory>
 #include <optional>
 
+#include "train/adaptive_noise.h"
+#include "train/annealing.h"
 #include "train/batch_order.h"
 #include "train/language_modelling.h"
 #include "train/metrics.h"
@@ -21,8 +23,8 @@
 
 namespace pushdown {
 
-// batch, those of the problem, epochs, optimizer, clip_norm, clip_value, schedule_options(), seed,
-// run_folder, overwrite, checkpoint_every, checkpoint_seconds, log_every.
+// batch, those of the problem, epochs, optimizer, clip_norm, clip_value, annealing, noise,
+// schedule_options(), seed, run_folder, overwrite, checkpoint_every, checkpoint_seconds, log_every.
 std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem);
 
 struct TrainerCallbacks {
@@ -106,6 +108,7 @@ class Trainer {
   BatchOrder order_of(std::int64_t phase) const;
   const TrainingPhase& running() const { return phases_[static_cast<std::size_t>(phase_)]; }
   bool last_phase() const { return phase_ + 1 == static_cast<std::int64_t>(phases_.size()); }
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch);
   void take_step();
 
   ProblemPtr problem_;
@@ -121,6 +124,8 @@ class Trainer {
   std::optional<BatchOrder> order_;
   OptimizerPtr optimizer_;
   std::optional<Schedule> schedule_;
+  std::optional<Annealing> annealing_;
+  std::optional<AdaptiveNoise> noise_;
   std::unique_ptr<RunFolder> folder_;
   Clock::time_point last_checkpoint_;
   bool checkpoint_due_ = false;

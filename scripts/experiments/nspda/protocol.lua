@@ -1,0 +1,235 @@
+-- The protocol of Mali et al. (2019) as one place for the scripts of this folder: languages, models,
+-- their options, the data and one training.
+--
+-- From the paper: 1,987 valid and 2,021 invalid strings of 1 to 21 symbols; cross-entropy after every
+-- symbol with K = 4 passes; SGD from the rate 0.1005000321 with stochastic annealing, gradient entries
+-- clipped to 13; two-stage incremental learning; at most 500 epochs or until all training strings are
+-- told right; 5 repeats; test strings of up to 60 symbols. NSPDA: J = M + U(12, 29) state neurons
+-- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2, adaptive noise and
+-- UORO unless a table says otherwise. Not in the paper, and chosen here: batches of 10 strings of equal
+-- length, half of the invalid strings one edit away from a valid one, 500 validation strings that
+-- choose the epoch, test strings of 22 to 60 symbols (longer than any trained on) in equal numbers of
+-- valid and invalid ones, half of the latter one to three edits away from valid ones.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local M = {}
+
+M.tasks = { 'palindrome', 'an_bn', 'an_bn_c_bm_am', 'anm_bn_cm', 'parenthesis' }
+M.titles = { palindrome = 'Palindrome', an_bn = 'aⁿbⁿ', an_bn_c_bm_am = 'aⁿbⁿcbᵐaᵐ',
+  anm_bn_cm = 'aⁿ⁺ᵐbⁿcᵐ', parenthesis = 'Parenthesis' }
+-- M of the paper: the states of the deterministic automata in scripts/hints.
+local automaton_states = { palindrome = 2, an_bn = 2, an_bn_c_bm_am = 4, anm_bn_cm = 3, parenthesis = 1 }
+
+local higher_order = { noise = true, learning = 'uoro' }
+-- label as in the paper; options of the network; what is the model's own of hint, noise, learning.
+M.models = {
+  rnn = { label = 'RNN', controller = 'elman' },
+  lstm = { label = 'LSTM', controller = 'lstm' },
+  lstm_p = { label = 'LSTM-p', controller = 'lstm_peephole' },
+  gru = { label = 'GRU', controller = 'gru' },
+  stack = { label = 'Stack RNN 40+10', controller = 'elman', hidden = 40,
+    stack = { kind = 'parallel_superposition', stacks = 10, read_depth = 2 } },
+  stack_rounding = { label = 'Stack RNN 40+10 + rounding', controller = 'elman', hidden = 40,
+    stack = { kind = 'parallel_superposition', stacks = 10, read_depth = 2, rounding = true } },
+  list = { label = 'listRNN 40+5', controller = 'elman', hidden = 40, stack = { kind = 'list', lists = 5 } },
+  mi_rnn = { label = 'MI-RNN', controller = 'mi_rnn' },
+  mi_lstm = { label = 'MI-LSTM', controller = 'mi_lstm' },
+  mi_gru = { label = 'MI-GRU', controller = 'mi_gru' },
+  second_order = { label = '2nd Order RNN', controller = 'second_order', hidden = 20 },
+  second_order_reg = { label = '2nd Order RNN reg', controller = 'second_order', hidden = 20, noise = true },
+  nnpda_2 = { label = 'NNPDA 2nd order', analog = 'second' },
+  nnpda = { label = 'NNPDA', analog = 'third' },
+  nnpda_reg = { label = 'NNPDA reg', analog = 'third', noise = true },
+  nspda_2 = { label = 'NSPDA, M1', order = 'second', hint = 'hint_2', noise = true, learning = 'uoro' },
+  nspda_3 = { label = 'NSPDA, M2', order = 'third', hint = 'hint_2', noise = true, learning = 'uoro' },
+}
+M.model_names = { 'rnn', 'lstm', 'lstm_p', 'gru', 'stack', 'stack_rounding', 'list', 'mi_rnn', 'mi_lstm', 'mi_gru',
+  'second_order', 'second_order_reg', 'nnpda_2', 'nnpda', 'nnpda_reg', 'nspda_2', 'nspda_3' }
+
+-- What every script of this folder can change, with the paper's values or the choices above.
+M.options = {
+  { 'lengths', { 1, 21 }, 'shortest and longest training string' },
+  { 'valid_strings', 1987, 'valid training strings', minimum = 1 },
+  { 'invalid_strings', 2021, 'invalid training strings', minimum = 1 },
+  { 'validation_strings', 500, 'strings that choose the epoch', minimum = 2 },
+  { 'test_lengths', { 22, 60 }, 'shortest and longest test string' },
+  { 'test_strings', 2000, 'test strings, half of them valid', minimum = 2 },
+  { 'epochs', 500, 'passes over the training strings at most', minimum = 1 },
+  { 'stage_epochs', { 200, 350 }, 'epochs in random order done at the end of each stage of two_stage' },
+  { 'learning_rate', 0.1005000321, 'of SGD at the start', type = 'number' },
+  { 'hidden', 50, 'hidden units of first-order networks that have no number of their own', minimum = 1 },
+  { 'passes', 4, 'K of iterative refinement', minimum = 1 },
+  { 'carry', 'first', 'which of the passes the next symbol goes on from', choices = { 'first', 'last' } },
+  { 'discrete', 'evaluation', 'where NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
+  { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
+}
+M.quick = { valid_strings = 500, invalid_strings = 500, validation_strings = 200, test_strings = 400, epochs = 60,
+  stage_epochs = { 15, 30 } }
+M.smoke = { valid_strings = 20, invalid_strings = 20, validation_strings = 10, lengths = { 1, 7 },
+  test_lengths = { 8, 12 }, test_strings = 10, epochs = 2, stage_epochs = { 1, 2 }, passes = 2 }
+
+function M.with_options(own)
+  local all = {}
+  for _, option in ipairs(own) do all[#all + 1] = option end
+  for _, option in ipairs(M.options) do all[#all + 1] = option end
+  return all
+end
+
+local function chosen(options, key)
+  if options[key] ~= 'own' then return options[key] end
+  local own = M.models[options.model][key]
+  if key == 'noise' then return own and 'on' or 'off' end
+  return own or (key == 'hint' and 'none' or 'bptt')
+end
+
+-- The number of state neurons: U(low, high) more than the automaton has states, by language and seed.
+local function state_neurons(options, low, high)
+  local states = automaton_states[options.task] or 2
+  local draw = require 'pushdown.grid'.seed('state neurons', options.task, options.seed)
+  return states + low + draw % (high - low + 1)
+end
+
+function M.model(options, grammar)
+  local kind = M.models[options.model]
+  local model = { alphabet = grammar:alphabet(), seed = options.seed, passes = options.passes }
+  if kind.order then
+    model.architecture, model.order = 'nspda', kind.order
+    model.states = kind.order == 'second' and state_neurons(options, 12, 29) or state_neurons(options, 2, 6)
+    model.carry, model.discrete = options.carry, options.discrete
+  elseif kind.analog then
+    model.architecture, model.order, model.output = 'nnpda', kind.analog, 'own'
+    model.states = state_neurons(options, 2, 6)
+    -- Its error is one of the end of the string, and its stack moves at every pass.
+    model.passes = 1
+  else
+    model.controller = { kind = kind.controller, hidden = kind.hidden or options.hidden }
+    model.stack = kind.stack or { kind = 'none' }
+  end
+  return pd.model.recognizer(model)
+end
+
+-- Training, validation and test strings.
+function M.data(options, grammar)
+  local shared = { grammar = grammar, distinct = 'none', difficult = 0.5,
+    edits = { 'replace', 'insert', 'delete' } }
+  local function set(given)
+    for key, value in pairs(shared) do
+      if given[key] == nil then given[key] = value end
+    end
+    return pd.task.labelled(given)
+  end
+  local half = math.floor(options.validation_strings / 2)
+  return set { lengths = options.lengths, positives = options.valid_strings, negatives = options.invalid_strings,
+      swaps = { 1 }, seed = options.seed },
+    set { lengths = options.lengths, positives = half, negatives = half, swaps = { 1 }, seed = options.seed + 2 ^ 31 }
+end
+
+-- The same for all runs of a language.
+function M.test_data(options, grammar)
+  local half = math.floor(options.test_strings / 2)
+  return pd.task.labelled { grammar = grammar, distinct = 'none', difficult = 0.5, swaps = { 1, 2, 3 },
+    edits = { 'replace', 'insert', 'delete', 'transpose' }, lengths = options.test_lengths, positives = half,
+    negatives = half, seed = 60 }
+end
+
+-- Options that differ from those the run folder was made with, or nil.
+local function foreign(folder, settings)
+  local path = folder .. '/settings.json'
+  if not files.exists(path) then
+    files.write(path, json.encode(settings, true) .. '\n')
+    return nil
+  end
+  local before = json.decode(files.read(path))
+  for key, value in pairs(settings) do
+    local was, now = json.encode(before[key]), json.encode(value)
+    if was ~= now then return ('%s was %s, now %s'):format(key, was, now) end
+  end
+end
+
+local function trainer_of(options, run, grammar)
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
+    print(('Going on after epoch %d.'):format(#trainer:history()))
+    return trainer
+  end
+  local kind = M.models[options.model]
+  local model = M.model(options, grammar)
+  local hint = chosen(options, 'hint')
+  if hint ~= 'none' and hint ~= 'dead_neuron' then
+    local report = pd.model.insert_rules(model, options.task .. '/' .. hint)
+    files.write(run:path 'hint.txt', tostring(report) .. '\n')
+  end
+  local train, valid = M.data(options, grammar)
+  local curriculum = { kind = options.curriculum }
+  if options.curriculum == 'two_stage' then
+    curriculum.epochs = options.stage_epochs
+    -- Of short strings there is no first stage.
+    curriculum.threshold = math.min(14, options.lengths[2])
+  elseif options.curriculum == 'incremental' then
+    curriculum.epochs = { options.stage_epochs[2] }
+  end
+  local settings = {
+    model = model, train = train, valid = valid, batch = options.batch, epochs = options.epochs,
+    seed = options.seed, curriculum = curriculum, learning = chosen(options, 'learning'),
+    optimizer = { kind = 'sgd', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = 13,
+    decay_patience = 0, stop_patience = 0, annealing = { kind = 'stochastic', last_stage = 1 },
+    run_folder = run.folder, overwrite = true,
+  }
+  if chosen(options, 'noise') == 'on' then settings.noise = {} end
+  if kind.analog then
+    settings.objective = { kind = 'state_and_length' }
+    if hint == 'dead_neuron' then
+      settings.objective.dead_neuron = 1
+      settings.train = train:with_dead_ends(grammar)
+    end
+  end
+  return pd.train.trainer(settings)
+end
+
+-- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
+-- stopped. Writes result.json last, and returns it. Errors are percent of the strings.
+function M.train(options, run)
+  local settings = {}
+  for key, value in pairs(options) do
+    if key ~= 'run_folder' and key ~= 'quick' and key ~= 'smoke' then settings[key] = value end
+  end
+  local other = foreign(run.folder, settings)
+  if other then
+    error(('the run folder %s holds another run: %s; choose another --run-folder')
+      :format(run.folder, other), 0)
+  end
+  if files.exists(run:path 'result.json') then
+    print('Finished before: ' .. run:path 'result.json')
+    return json.decode(files.read(run:path 'result.json'))
+  end
+  local grammar = pd.grammar.load(options.task)
+  local trainer = trainer_of(options, run, grammar)
+  for _ in trainer:epochs() do end
+  local history = trainer:history()
+  local test = pd.train.evaluate(pd.model.load(run.folder), M.test_data(options, grammar))
+  local characters, seconds, best = 0, 0, history[1]
+  for _, epoch in ipairs(history) do
+    characters, seconds = characters + epoch.symbols, seconds + epoch.seconds
+    if epoch.accuracy > best.accuracy then best = epoch end
+  end
+  local last = history[#history]
+  local order = { 'task', 'model', 'hint', 'noise', 'learning', 'curriculum', 'seed', 'restart', 'parameters',
+    'states', 'epochs', 'converged', 'characters', 'seconds', 'stopped', 'train_error', 'best_epoch',
+    'validation_error', 'test_error', 'test_missed', 'test_false_positives' }
+  local result = json.ordered({
+    task = options.task, model = options.model, hint = chosen(options, 'hint'), noise = chosen(options, 'noise'),
+    learning = chosen(options, 'learning'), curriculum = options.curriculum, seed = options.seed,
+    restart = options.restart, parameters = trainer:model():parameter_count(),
+    states = trainer:model():options().states, epochs = #history,
+    converged = trainer:finished():find('told right', 1, true) ~= nil, characters = characters,
+    seconds = seconds, stopped = trainer:finished(), train_error = 100 - 100 * last.train_accuracy,
+    best_epoch = best.epoch, validation_error = 100 - 100 * best.accuracy, test_error = test.error,
+    test_missed = test.missed, test_false_positives = test.false_positives,
+  }, order)
+  run:finish(result)
+  return result
+end
+
+return M

@@ -1,0 +1,39 @@
+-- One language, one model: trains by the protocol of Mali et al. (2019) and measures the best epoch's
+-- parameters on longer strings.
+--
+--   pushdown scripts/experiments/nspda/train.lua --task palindrome --model nspda_3
+--   pushdown scripts/experiments/nspda/train.lua --task an_bn --model lstm
+--   pushdown scripts/experiments/nspda/train.lua --task an_bn --model nspda_3 --hint none
+--
+-- Started again on the same --run-folder it goes on where it stopped.
+local experiment = require 'pushdown.experiment'
+local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
+
+local options, run = experiment.start {
+  name = 'nspda/train',
+  doc = 'Trains one model on one language of Mali et al. (2019).',
+  options = protocol.with_options {
+    { 'task', 'palindrome', 'a language: ' .. table.concat(protocol.tasks, ', '), choices = protocol.tasks },
+    { 'model', 'nspda_3', 'which model', choices = protocol.model_names },
+    { 'hint', 'own', 'what is inserted before training; own: what the paper gives this model',
+      choices = { 'own', 'none', 'hint_1', 'hint_2', 'whole', 'dead_states', 'dead_neuron' } },
+    { 'noise', 'own', 'adaptive noise on the weights', choices = { 'own', 'on', 'off' } },
+    { 'learning', 'own', 'learning algorithm', choices = { 'own', 'bptt', 'tbptt', 'rtrl', 'uoro' } },
+    { 'curriculum', 'two_stage', 'order of the strings', choices = { 'two_stage', 'incremental', 'sequential' } },
+    { 'seed', 1, 'decides data, parameters and order', minimum = 0 },
+    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+  },
+  quick = protocol.quick, smoke = protocol.smoke,
+}
+
+local result = protocol.train(options, run)
+local rows = {}
+for _, key in ipairs { 'converged', 'epochs', 'characters', 'train_error', 'validation_error', 'test_error',
+  'seconds' } do
+  rows[#rows + 1] = { (key:gsub('_', ' ')), tostring(result[key]) }
+end
+run:table('results', {
+  title = ('%s on %s, seed %d'):format(protocol.models[options.model].label,
+    protocol.titles[options.task], options.seed),
+  columns = { 'figure', 'value' }, rows = rows })
+print('\nErrors in percent of the strings.')

@@ -1,0 +1,223 @@
+// Training recognizers: curricula, accuracy, frozen numbers, files, going on.
+#include "train/recognition.h"
+
+#include <gtest/gtest.h>
+
+#include "train/accuracy.h"
+#include "train/toy.h"
+
+namespace pushdown::testing_support {
+namespace {
+
+// Strings over a and b of length 1 to `longest`; valid: as many a as b, all a first.
+LabelledDatasetPtr counted_strings(int count, std::uint64_t seed, int longest = 6) {
+  Random random(seed, "counted strings");
+  std::vector<Word> words;
+  std::vector<bool> labels;
+  for (int i = 0; i < count; ++i) {
+    Word word;
+    if (i % 2 == 0) {
+      const auto half = 1 + random.below(static_cast<std::uint64_t>(longest) / 2);
+      word.assign(half, 0);
+      word.insert(word.end(), half, 1);
+    } else {
+      const auto length = 1 + random.below(static_cast<std::uint64_t>(longest));
+      for (std::uint64_t k = 0; k < length; ++k) word.push_back(static_cast<int>(random.below(2)));
+    }
+    const auto half = word.size() / 2;
+    bool valid = word.size() % 2 == 0;
+    for (std::size_t k = 0; k < word.size(); ++k) valid = valid && word[k] == (k < half ? 0 : 1);
+    words.push_back(word);
+    labels.push_back(valid);
+  }
+  return std::make_shared<LabelledDataset>(Alphabet({"a", "b"}), words, labels);
+}
+
+RecognizerPtr small_recognizer(const Json& more = Json::object()) {
+  Json options{{"controller", {{"kind", "elman"}, {"hidden", 6}}},
+               {"stack", {{"kind", "superposition"}, {"size", 2}}},
+               {"seed", 5}};
+  options.update(more);
+  return std::make_shared<Recognizer>(Alphabet({"a", "b"}), options);
+}
+
+const Json kFast{{"epochs", 3},        {"batch", 4},
+                 {"seed", 1},          {"stop_patience", 0},
+                 {"stop_accuracy", 0}, {"optimizer", {{"kind", "adam"}, {"learning_rate", 0.02}}}};
+
+Json with(Json options, const Json& more) {
+  options.update(more);
+  return options;
+}
+
+std::unique_ptr<Trainer> make_trainer(const Json& options,
+                                      const RecognizerPtr& model = small_recognizer()) {
+  return std::make_unique<Trainer>(
+      recognition(model, counted_strings(60, 1), counted_strings(20, 2)), options);
+}
+
+TEST(Recognition, AccuracyCountsWhatTheModelSays) {
+  const auto model = small_recognizer();
+  const auto data = counted_strings(50, 3);
+  const auto result = evaluate(*model, *data, {.batch = 7, .bin_width = 3});
+  std::int64_t missed = 0, false_positives = 0;
+  std::vector<std::int64_t> wrong;
+  at::NoGradGuard guard;
+  for (std::int64_t i = 0; i < data->size(); ++i) {
+    const bool said =
+        model->decisions(word_tensor(data->words(), {i})).item<double>() > model->threshold();
+    const bool label = data->labels()[static_cast<std::size_t>(i)];
+    missed += label && !said;
+    false_positives += said && !label;
+    if (said != label) wrong.push_back(i);
+  }
+  EXPECT_EQ(result->all.missed, missed);
+  EXPECT_EQ(result->all.false_positives, false_positives);
+  EXPECT_EQ(result->wrong, wrong);
+  EXPECT_EQ(result->all.positives, data->positives());
+  std::int64_t strings = 0;
+  for (const auto& bin : result->bins) {
+    EXPECT_EQ(bin.shortest % 3, 0);
+    strings += bin.strings;
+  }
+  EXPECT_EQ(strings, 50);
+}
+
+TEST(Recognition, TheDecisionIsTheScoreAfterTheEndSymbol) {
+  for (const int passes : {1, 3}) {
+    const auto model = small_recognizer({{"passes", passes}});
+    const Tensor words = at::tensor(std::vector<std::int64_t>{0, 0, 1, 1, 0, 1}).view({2, 3});
+    const auto said = model->run(words);
+    EXPECT_EQ(said.scores.size(1), 4 * passes + 1);
+    EXPECT_TRUE(at::allclose(said.scores.select(1, 4 * passes), model->decisions(words)));
+    // K passes are the string with every symbol K times.
+    const auto plain = small_recognizer({{"end_symbol", false}});
+    EXPECT_EQ(plain->run(words).scores.size(1), 4);
+  }
+}
+
+TEST(Recognition, LossIsEquationSeven) {
+  const auto model = small_recognizer({{"dtype", "float64"}});
+  const auto data = counted_strings(1, 1);
+  auto trainer = Trainer(recognition(model, data, nullptr), with(kFast, {{"epochs", 1}}));
+  const Tensor scores = model->run(word_tensor(data->words(), {0})).scores[0];
+  double loss = 0;
+  for (std::int64_t t = 1; t < scores.size(0); ++t)
+    loss -= std::log(1 / (1 + std::exp(-scores[t].item<double>())));  // a valid string
+  EXPECT_NEAR(trainer.step()->loss, loss, 1e-9);
+}
+
+TEST(Recognition, InterruptedTrainingGoesOnBitForBit) {
+  for (const Json curriculum :
+       {Json("sequential"), Json("incremental"),
+        Json{{"kind", "two_stage"}, {"threshold", 3}, {"epochs", {1, 2}}}}) {
+    const Json options = with(kFast, {{"epochs", 20},
+                                      {"curriculum", curriculum},
+                                      {"optimizer", {{"kind", "sgd"}, {"learning_rate", 0.05}}}});
+    auto whole = make_trainer(options);
+    for (int i = 0; i < 8; ++i) whole->run_epoch();
+    for (const int stop : {3, 17, 40}) {
+      const ScratchFolder scratch;
+      auto first = make_trainer(with(options, {{"run_folder", (scratch / "run").string()}}));
+      for (int i = 0; i < stop; ++i) first->step();
+      first->checkpoint();
+      first.reset();
+      auto second = resume_trainer(scratch / "run");
+      while (second->epochs_done() < 8) second->run_epoch();
+      EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << curriculum << stop;
+      EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model())));
+    }
+  }
+}
+
+TEST(Recognition, ACurriculumGoesThroughItsStages) {
+  auto trainer = make_trainer(
+      with(kFast, {{"epochs", 100},
+                   {"curriculum", {{"kind", "two_stage"}, {"threshold", 2}, {"epochs", {2, 3}}}}}));
+  while (trainer->finished().empty()) trainer->run_epoch();
+  EXPECT_EQ(trainer->finished(), "the curriculum is done");
+  // Stage 1: N = 1, 2, then 2 epochs; stage 2: N = 1 .. 6, then 1.
+  std::vector<std::int64_t> stages;
+  for (const auto& epoch : trainer->history()) stages.push_back(epoch.stage);
+  EXPECT_EQ(stages, (std::vector<std::int64_t>{1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2}));
+  EXPECT_LT(trainer->history()[0].updates,
+            trainer->history()[10].updates - trainer->history()[9].updates);
+}
+
+TEST(Recognition, EndsWhenAllIsToldRight) {
+  auto trainer = make_trainer(
+      with(kFast, {{"epochs", 300}, {"stop_accuracy", 1.0}, {"objective", "final"}}),
+      small_recognizer({{"controller", {{"kind", "lstm"}, {"hidden", 8}}}, {"seed", 2}}));
+  while (trainer->finished().empty()) trainer->run_epoch();
+  EXPECT_EQ(trainer->finished(), "all training strings are told right");
+  const auto& last = trainer->history().back();
+  EXPECT_EQ(*last.train_accuracy, 1.0);
+  const auto& recognizer = dynamic_cast<const Recognizer&>(*trainer->model());
+  EXPECT_EQ(evaluate(recognizer, *counted_strings(60, 1), {})->all.correct(), 60);
+  EXPECT_EQ(evaluate(recognizer, *counted_strings(20, 2), {})->all.accuracy(), *last.accuracy);
+}
+
+TEST(Recognition, FrozenNumbersStay) {
+  const auto model = small_recognizer();
+  const auto before = weights(*model);
+  const auto& [name, tensor] = model->parameters()[0];
+  model->freeze(name, tensor > 0);
+  auto trainer = make_trainer(
+      with(kFast, {{"optimizer", {{"kind", "sgd"}, {"momentum", 0.9}, {"weight_decay", 0.1}}}}),
+      model);
+  trainer->run_epoch();
+  const auto after = weights(*model);
+  EXPECT_TRUE(
+      at::equal(after[0].masked_select(before[0] > 0), before[0].masked_select(before[0] > 0)));
+  EXPECT_FALSE(at::equal(after[0], before[0]));
+  EXPECT_FALSE(at::equal(after[1], before[1]));
+  // The mask is saved with the model.
+  const ScratchFolder scratch;
+  trainer->save(scratch / "run");
+  const auto loaded = load_model(scratch / "run", "last");
+  EXPECT_TRUE(at::equal(loaded->frozen().at(name), before[0] > 0));
+  EXPECT_THROW(model->freeze("controller.wieght", tensor > 0), std::invalid_argument);
+  EXPECT_THROW(model->freeze(name, at::ones({1}, at::kBool)), std::invalid_argument);
+}
+
+TEST(Recognition, LoadedModelsSayTheSame) {
+  const ScratchFolder scratch;
+  auto trainer = make_trainer(with(kFast, {{"run_folder", (scratch / "run").string()}}),
+                              small_recognizer({{"passes", 2}}));
+  trainer->run_epoch();
+  const auto loaded = load_model(scratch / "run", "last");
+  const auto& a = dynamic_cast<const Recognizer&>(*loaded);
+  const auto& b = dynamic_cast<const Recognizer&>(*trainer->model());
+  EXPECT_EQ(a.options(), b.options());
+  const Tensor words = word_tensor(counted_strings(10, 4)->words(), {0});
+  EXPECT_TRUE(at::equal(a.decisions(words), b.decisions(words)));
+}
+
+TEST(Recognition, NonsenseIsTold) {
+  const auto data = counted_strings(4, 1);
+  const auto told = [&](const Json& options) {
+    return complaint<std::invalid_argument>(
+        [&] { Trainer(recognition(small_recognizer(), data, nullptr), options); });
+  };
+  EXPECT_CONTAINS(told({{"objective", "stepwize"}}), "did you mean 'stepwise'");
+  EXPECT_CONTAINS(told({{"learning", "backprop"}}), "'bptt'");
+  EXPECT_CONTAINS(told({{"curriculum", "random"}}), "two_stage");
+  EXPECT_CONTAINS(told({{"curriculum", {{"kind", "two_stage"}, {"epochs", {3, "x"}}}}}),
+                  "integers");
+  EXPECT_CONTAINS(told({{"chunk", 5}}), "chunk");
+  EXPECT_CONTAINS(told({{"stop_accuracy", 90}}), "stop_accuracy");
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+                    recognition(small_recognizer(),
+                                std::make_shared<LabelledDataset>(
+                                    Alphabet({"x"}), std::vector<Word>{{0}}, std::vector{true}),
+                                nullptr);
+                  }),
+                  "alphabet");
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([] {
+                    small_recognizer({{"output", "own"}});
+                  }),
+                  "no measure of validity");
+}
+
+}  // namespace
+}  // namespace pushdown::testing_support

@@ -27,8 +27,8 @@
 //   r' = p pushed + (1 - p) q popped + (1 - p)(1 - q) kept,  p = max(a_l, 0), q = max(-a_k, 0),
 // where pushed, popped and kept are the readings of the three outcomes and p, q are 0 or 1.
 //
-// state_pushdown.cpp is the definition in tensor operations; kernel/state_pushdown.h computes the
-// same without them where no gradient is asked for, and in differentiate().
+// state_pushdown_stepwise.cpp is the definition in tensor operations; kernel/state_pushdown.h
+// computes the same without them where no gradient is asked for, and in differentiate().
 #pragma once
 #include "base/buffer_pool.h"
 #include "kernel/state_pushdown.h"
@@ -79,13 +79,14 @@ class StatePushdown : public Network {
                                               Random& random) const override;
 
   Order order() const { return order_; }
-  std::int64_t states() const { return states_; }          // J
-  std::int64_t symbols() const { return symbols_; }        // V
-  std::int64_t inputs() const { return inputs_; }          // I; symbol V is the end symbol if I > V
-  std::int64_t readings() const { return symbols_ + 1; }   // R
-  const ReadingValues& values() const { return values_; }  // drawn
-  const ReadingValues& least_values() const { return least_; }        // the intervals they are
-  const ReadingValues& greatest_values() const { return greatest_; }  // drawn from
+  std::int64_t states() const { return states_; }         // J
+  std::int64_t symbols() const { return symbols_; }       // V
+  std::int64_t inputs() const { return inputs_; }         // I; symbol V is the end symbol if I > V
+  std::int64_t readings() const { return symbols_ + 1; }  // R
+  // The readings in use, and the ends of the intervals that they are drawn from.
+  const ReadingValues& values() const { return values_; }
+  const ReadingValues& least_values() const { return least_; }
+  const ReadingValues& greatest_values() const { return greatest_; }
   // a_i = 1 where u_i > push_threshold(), -1 where u_i < pop_threshold().
   double push_threshold() const { return push_threshold_; }
   double pop_threshold() const { return pop_threshold_; }

@@ -1,10 +1,6 @@
 // The neural state pushdown automaton: its equations and its surrogate gradient in plain loops,
-// stack traces, refinement and hints, pieces and batches, discrete weights, and the kernel's three
-// learning algorithms against autograd.
-#include "model/state_pushdown.h"
-
-#include <gtest/gtest.h>
-
+// stack traces, refinement and hints, pieces and batches, discrete weights, options.
+#include "model/state_pushdown_cases.h"
 #include "model/state_pushdown_reference.h"
 #include "support/golden.h"
 
@@ -13,110 +9,8 @@ namespace {
 
 using namespace testing_support;
 
-struct Case {
-  std::string order = "third", reading = "top", carry = "last";
-  int passes = 1;
-  bool hints = false;
-};
-
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const auto* order : {"third", "second"})
-    for (const auto* reading : {"top", "action"}) {
-      all.push_back({order, reading, "last", 1, false});
-      all.push_back({order, reading, "last", 3, true});
-      all.push_back({order, reading, "first", 4, true});
-    }
-  return all;
-}
-
-std::string name_of(const Case& c) {
-  return c.order + "_" + c.reading + "_" + c.carry + "_" + std::to_string(c.passes);
-}
-
-// Weights that are large enough for all actions to occur, and biases of their own.
-std::unique_ptr<Recognizer> make_model(const Case& c, int seed = 1, const Json& more = {},
-                                       int states = 4, int symbols = 3) {
-  Json options{{"architecture", "nspda"}, {"order", c.order},   {"reading", c.reading},
-               {"carry", c.carry},        {"passes", c.passes}, {"states", states},
-               {"dtype", "float64"},      {"seed", seed}};
-  if (more.is_object()) options.update(more);
-  std::vector<std::string> names;
-  for (int i = 0; i < symbols; ++i) names.emplace_back(1, static_cast<char>('a' + i));
-  auto model = std::make_unique<Recognizer>(Alphabet(names), options);
-  at::NoGradGuard guard;
-  Random random(static_cast<std::uint64_t>(seed));
-  for (const auto& [name, tensor] : model->parameters())
-    if (name.ends_with("bias"))
-      for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor[i].fill_(random.uniform(-0.3, 0.3));
-  if (c.hints) {
-    const auto& network = dynamic_cast<const StatePushdown&>(model->network());
-    Tensor mask = at::zeros_like(network.hints());
-    bool* hint = mask.data_ptr<bool>();
-    for (std::int64_t i = 0; i < mask.numel(); ++i) hint[i] = random.uniform() < 0.5;
-    network.set_hints(mask);
-  }
-  return model;
-}
-
-const StatePushdown& network_of(const Recognizer& model) {
-  return dynamic_cast<const StatePushdown&>(model.network());
-}
-
-Tensor random_words(std::int64_t batch, std::int64_t length, int symbols = 3, int seed = 5) {
-  Random random(static_cast<std::uint64_t>(seed));
-  Tensor words = at::empty({batch, length}, at::kLong);
-  for (std::int64_t i = 0; i < words.numel(); ++i)
-    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(symbols));
-  return words;
-}
-std::vector<int> word_of(const Tensor& words, std::int64_t b) {
-  const Tensor row = words[b].contiguous();
-  const auto* first = row.data_ptr<std::int64_t>();
-  return {first, first + row.numel()};
-}
-Tensor alternating_labels(std::int64_t batch) {
-  return at::arange(batch, at::kDouble).remainder(2);
-}
-
-// What training makes small, by autograd.
-Tensor loss_of(const Recognizer& model, const Tensor& words, const Tensor& labels,
-               bool every_pass = true) {
-  Random noise(1);
-  const Recognition said = model.run(words, &noise);
-  const Tensor scores = said.scores.narrow(1, 1, said.scores.size(1) - 1);
-  Tensor losses = (1 + scores.exp()).log() - scores * labels.unsqueeze(1);
-  if (!every_pass) return losses.select(1, losses.size(1) - 1).sum();
-  if (said.weights.defined()) losses = losses * said.weights;
-  return losses.sum();
-}
-
-std::vector<Tensor> take_gradients(const Recognizer& model) {
-  std::vector<Tensor> taken;
-  for (const auto& [name, tensor] : model.parameters()) {
-    taken.push_back(tensor.grad().defined() ? tensor.grad().clone() : at::zeros_like(tensor));
-    tensor.mutable_grad() = Tensor();
-  }
-  return taken;
-}
-
-ValidityLosses differentiate(const Recognizer& model, const Tensor& words, const Tensor& labels,
-                             const char* algorithm, bool every_pass = true, int seed = 1) {
-  ValidityBatch batch;
-  batch.words = model.input(words);
-  batch.labels = labels;
-  batch.passes = model.passes();
-  batch.every_step = every_pass;
-  batch.output_weight = model.output_weight();
-  batch.output_bias = model.output_bias();
-  Random random(static_cast<std::uint64_t>(seed));
-  const auto found = model.network().differentiate(batch, algorithm, random);
-  EXPECT_TRUE(found.has_value()) << algorithm;
-  return *found;
-}
-
-class StatePushdownCases : public testing::TestWithParam<Case> {};
-INSTANTIATE_TEST_SUITE_P(All, StatePushdownCases, testing::ValuesIn(cases()),
+class StatePushdownCases : public testing::TestWithParam<StatePushdownCase> {};
+INSTANTIATE_TEST_SUITE_P(All, StatePushdownCases, testing::ValuesIn(state_pushdown_cases()),
                          [](const auto& info) { return name_of(info.param); });
 
 TEST_P(StatePushdownCases, FollowTheEquations) {
@@ -184,75 +78,6 @@ TEST_P(StatePushdownCases, GradientsAreThoseOfTheSmoothFunctionAround) {
       EXPECT_GT(largest, 1e-4);
     }
   }
-}
-
-TEST_P(StatePushdownCases, TheKernelFindsTheGradientsOfAutograd) {
-  for (const std::string dtype : {"float64", "float32"})
-    for (const bool every_pass : {true, false})
-      for (int seed = 1; seed <= (dtype == "float64" ? 2 : 1); ++seed) {
-        const auto model = make_model(GetParam(), seed, {{"dtype", dtype}}, 5);
-        const Tensor words = random_words(4, 9, 3, seed), labels = alternating_labels(4);
-        const Tensor loss =
-            loss_of(*model, words, labels.to(model->output_weight().dtype()), every_pass);
-        loss.backward();
-        const auto wanted = take_gradients(*model);
-        const double bound = dtype == "float64" ? 1e-10 : 2e-3;
-        for (const char* algorithm : {"bptt", "rtrl"}) {
-          const auto found = differentiate(*model, words, labels, algorithm, every_pass);
-          double total = 0;
-          for (const double value : found.losses) total += value;
-          EXPECT_NEAR(total, loss.item<double>(), bound);
-          const Tensor decisions = model->run(words).scores;
-          for (int b = 0; b < 4; ++b)
-            EXPECT_NEAR(found.scores[b], decisions[b][decisions.size(1) - 1].item<double>(), bound);
-          const auto gradients = take_gradients(*model);
-          for (std::size_t i = 0; i < wanted.size(); ++i)
-            EXPECT_LT(deviation(gradients[i], wanted[i]), bound)
-                << algorithm << " " << model->parameters()[i].first << " " << dtype;
-        }
-      }
-}
-
-// The mean over many draws, each component within what its standard error allows.
-TEST_P(StatePushdownCases, UoroIsUnbiased) {
-  const auto model = make_model(GetParam(), 2, {}, 3, 2);
-  const Tensor words = random_words(2, 6, 2), labels = alternating_labels(2);
-  differentiate(*model, words, labels, "rtrl");
-  const auto wanted = take_gradients(*model);
-  const int draws = 6000;
-  std::vector<Tensor> sums, squares;
-  for (const Tensor& gradient : wanted) {
-    sums.push_back(at::zeros_like(gradient));
-    squares.push_back(at::zeros_like(gradient));
-  }
-  at::NoGradGuard guard;
-  for (int draw = 0; draw < draws; ++draw) {
-    differentiate(*model, words, labels, "uoro", true, draw);
-    const auto gradients = take_gradients(*model);
-    for (std::size_t i = 0; i < wanted.size(); ++i) {
-      sums[i] += gradients[i] - wanted[i];
-      squares[i] += (gradients[i] - wanted[i]).pow(2);
-    }
-  }
-  double total = 0;
-  int count = 0;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Tensor error = (sums[i] / draws).flatten(), spread = squares[i].sqrt().flatten() / draws;
-    for (std::int64_t k = 0; k < error.numel(); ++k) {
-      const double e = error[k].item<double>(), s = spread[k].item<double>();
-      if (s < 1e-12) {
-        // Weights that nothing reached, and the output layer, whose gradient is direct.
-        EXPECT_NEAR(e, 0, 1e-10) << model->parameters()[i].first;
-        continue;
-      }
-      EXPECT_LT(std::abs(e) / s, 5) << model->parameters()[i].first << " " << k;
-      total += e * e / (s * s);
-      ++count;
-    }
-  }
-  // The squares of standardised errors average 1; with many components far off that would show.
-  EXPECT_GT(count, 20);
-  EXPECT_LT(total / count, 2.5);
 }
 
 TEST_P(StatePushdownCases, BatchesEqualStringsAlone) {
@@ -327,54 +152,6 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
   hiddens.push_back(last.unsqueeze(1));
   EXPECT_TRUE(at::cat(hiddens, 1).equal(network.run(words, nullptr)));
   EXPECT_TRUE(network.peek(seen, nullptr).first.equal(last));
-}
-
-TEST_P(StatePushdownCases, DeepStringsKeepTheirTwins) {
-  // Always pushes: a stack of 960 symbols.
-  const auto model = make_model(GetParam(), 5);
-  {
-    at::NoGradGuard guard;
-    network_of(*model).action_bias().fill_(30);
-  }
-  const Tensor words = random_words(1, 960), labels = at::ones({1}, at::kDouble);
-  // Tensor operations take long; one of the cases of refinement is enough for them.
-  for (const bool with_gradient : {false, true}) {
-    if (with_gradient && GetParam().passes > 1) continue;
-    const at::AutoGradMode mode(with_gradient);
-    Random noise(1);
-    const Passes made =
-        network_of(*model).advance(words, 1, model->network().initial(1, 0), &noise);
-    const auto& stack = dynamic_cast<const StatePushdownState&>(*made.state).stacks->front();
-    EXPECT_TRUE(at::tensor(stack, at::kLong).equal(words[0]));
-  }
-  const auto deep = differentiate(*model, words, labels, "bptt");
-  const auto wanted = take_gradients(*model);
-  differentiate(*model, words, labels, "rtrl");
-  const auto gradients = take_gradients(*model);
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    EXPECT_TRUE(wanted[i].isfinite().all().item<bool>());
-    EXPECT_LT(deviation(gradients[i], wanted[i]),
-              1e-10 * (1 + wanted[i].abs().max().item<double>()));
-  }
-  differentiate(*model, words, labels, "uoro");
-  for (const Tensor& gradient : take_gradients(*model))
-    EXPECT_TRUE(gradient.isfinite().all().item<bool>());
-  EXPECT_GT(deep.losses[0], 0);
-}
-
-TEST_P(StatePushdownCases, EmptyStringsAreJudgedByTheInitialState) {
-  const auto model = make_model(GetParam(), 6, {{"end_symbol", false}});
-  const Tensor none = at::empty({2, 0}, at::kLong), labels = alternating_labels(2);
-  EXPECT_EQ(model->run(none).scores.size(1), 1);
-  for (const char* algorithm : {"bptt", "rtrl", "uoro"}) {
-    const auto found = differentiate(*model, none, labels, algorithm);
-    StatePushdownReference reference(*model);
-    EXPECT_NEAR(found.losses[0], reference.loss({}, 0, true), 1e-12);
-    EXPECT_NEAR(found.losses[1], reference.loss({}, 1, true), 1e-12);
-    const auto gradients = take_gradients(*model);
-    EXPECT_EQ(gradients[0].abs().max().item<double>(), 0);
-    EXPECT_GT(gradients[4].abs().max().item<double>(), 0);
-  }
 }
 
 // a pushes, b pops, c does neither and the end symbol goes where the stack is empty.
@@ -586,41 +363,6 @@ TEST(StatePushdownOptions, ErrorsNameWhatIsWrong) {
   EXPECT_THROW(state->with_tensors({at::zeros({2, 3})}), std::invalid_argument);
   const auto held = model->network().read(at::zeros({2, 1}, at::kLong), state, nullptr).second;
   EXPECT_THROW(held->tensors(), std::invalid_argument);
-}
-
-TEST(StatePushdownLearning, LeavesUnknownAlgorithmsToOthers) {
-  const auto model = make_model({});
-  ValidityBatch batch;
-  batch.words = at::zeros({1, 2}, at::kLong);
-  batch.labels = at::ones({1}, at::kDouble);
-  batch.output_weight = model->output_weight();
-  batch.output_bias = model->output_bias();
-  Random random(1);
-  EXPECT_FALSE(model->network().differentiate(batch, "tbptt", random).has_value());
-  batch.scale = 0.25;
-  model->network().differentiate(batch, "bptt", random);
-  const auto quarter = take_gradients(*model);
-  batch.scale = 1;
-  for (int twice = 0; twice < 2; ++twice) model->network().differentiate(batch, "bptt", random);
-  const auto added = take_gradients(*model);
-  for (std::size_t i = 0; i < added.size(); ++i)
-    EXPECT_LT(deviation(quarter[i] * 8, added[i]), 1e-12);
-  batch.words = at::full({1, 2}, 4, at::kLong);
-  EXPECT_THROW(model->network().differentiate(batch, "bptt", random), std::invalid_argument);
-}
-
-TEST(StatePushdownLearning, UoroDependsOnTheGeneratorAlone) {
-  const auto model = make_model({});
-  const Tensor words = random_words(2, 6), labels = alternating_labels(2);
-  differentiate(*model, words, labels, "uoro", true, 1);
-  const auto first = take_gradients(*model);
-  differentiate(*model, words, labels, "uoro", true, 1);
-  const auto same = take_gradients(*model);
-  differentiate(*model, words, labels, "uoro", true, 2);
-  const auto other = take_gradients(*model);
-  EXPECT_TRUE(first[0].equal(same[0]));
-  EXPECT_FALSE(first[0].equal(other[0]));
-  EXPECT_TRUE(first[4].equal(other[4]));  // the output layer's is exact
 }
 
 }  // namespace

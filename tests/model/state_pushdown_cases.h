@@ -1,0 +1,114 @@
+// Neural state pushdown automata of every kind, and what the tests of them share.
+#pragma once
+#include <gtest/gtest.h>
+
+#include "model/recognizer.h"
+#include "model/state_pushdown.h"
+
+namespace pushdown::testing_support {
+
+struct StatePushdownCase {
+  std::string order = "third", reading = "top", carry = "last";
+  int passes = 1;
+  bool hints = false;
+};
+
+inline std::vector<StatePushdownCase> state_pushdown_cases() {
+  std::vector<StatePushdownCase> all;
+  for (const auto* order : {"third", "second"})
+    for (const auto* reading : {"top", "action"}) {
+      all.push_back({order, reading, "last", 1, false});
+      all.push_back({order, reading, "last", 3, true});
+      all.push_back({order, reading, "first", 4, true});
+    }
+  return all;
+}
+
+inline std::string name_of(const StatePushdownCase& c) {
+  return c.order + "_" + c.reading + "_" + c.carry + "_" + std::to_string(c.passes);
+}
+
+// Weights that are large enough for all actions to occur, and biases of their own.
+inline std::unique_ptr<Recognizer> make_model(const StatePushdownCase& c, int seed = 1,
+                                              const Json& more = {}, int states = 4,
+                                              int symbols = 3) {
+  Json options{{"architecture", "nspda"}, {"order", c.order},   {"reading", c.reading},
+               {"carry", c.carry},        {"passes", c.passes}, {"states", states},
+               {"dtype", "float64"},      {"seed", seed}};
+  if (more.is_object()) options.update(more);
+  std::vector<std::string> names;
+  for (int i = 0; i < symbols; ++i) names.emplace_back(1, static_cast<char>('a' + i));
+  auto model = std::make_unique<Recognizer>(Alphabet(names), options);
+  at::NoGradGuard guard;
+  Random random(static_cast<std::uint64_t>(seed));
+  for (const auto& [name, tensor] : model->parameters())
+    if (name.ends_with("bias"))
+      for (std::int64_t i = 0; i < tensor.numel(); ++i) tensor[i].fill_(random.uniform(-0.3, 0.3));
+  if (c.hints) {
+    const auto& network = dynamic_cast<const StatePushdown&>(model->network());
+    Tensor mask = at::zeros_like(network.hints());
+    bool* hint = mask.data_ptr<bool>();
+    for (std::int64_t i = 0; i < mask.numel(); ++i) hint[i] = random.uniform() < 0.5;
+    network.set_hints(mask);
+  }
+  return model;
+}
+
+inline const StatePushdown& network_of(const Recognizer& model) {
+  return dynamic_cast<const StatePushdown&>(model.network());
+}
+
+inline Tensor random_words(std::int64_t batch, std::int64_t length, int symbols = 3, int seed = 5) {
+  Random random(static_cast<std::uint64_t>(seed));
+  Tensor words = at::empty({batch, length}, at::kLong);
+  for (std::int64_t i = 0; i < words.numel(); ++i)
+    words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(symbols));
+  return words;
+}
+inline std::vector<int> word_of(const Tensor& words, std::int64_t b) {
+  const Tensor row = words[b].contiguous();
+  const auto* first = row.data_ptr<std::int64_t>();
+  return {first, first + row.numel()};
+}
+inline Tensor alternating_labels(std::int64_t batch) {
+  return at::arange(batch, at::kDouble).remainder(2);
+}
+
+// What training makes small, by autograd.
+inline Tensor loss_of(const Recognizer& model, const Tensor& words, const Tensor& labels,
+                      bool every_pass = true) {
+  Random noise(1);
+  const Recognition said = model.run(words, &noise);
+  const Tensor scores = said.scores.narrow(1, 1, said.scores.size(1) - 1);
+  Tensor losses = (1 + scores.exp()).log() - scores * labels.unsqueeze(1);
+  if (!every_pass) return losses.select(1, losses.size(1) - 1).sum();
+  if (said.weights.defined()) losses = losses * said.weights;
+  return losses.sum();
+}
+
+inline std::vector<Tensor> take_gradients(const Recognizer& model) {
+  std::vector<Tensor> taken;
+  for (const auto& [name, tensor] : model.parameters()) {
+    taken.push_back(tensor.grad().defined() ? tensor.grad().clone() : at::zeros_like(tensor));
+    tensor.mutable_grad() = Tensor();
+  }
+  return taken;
+}
+
+inline ValidityLosses differentiate(const Recognizer& model, const Tensor& words,
+                                    const Tensor& labels, const char* algorithm,
+                                    bool every_pass = true, int seed = 1) {
+  ValidityBatch batch;
+  batch.words = model.input(words);
+  batch.labels = labels;
+  batch.passes = model.passes();
+  batch.every_step = every_pass;
+  batch.output_weight = model.output_weight();
+  batch.output_bias = model.output_bias();
+  Random random(static_cast<std::uint64_t>(seed));
+  const auto found = model.network().differentiate(batch, algorithm, random);
+  EXPECT_TRUE(found.has_value()) << algorithm;
+  return *found;
+}
+
+}  // namespace pushdown::testing_support

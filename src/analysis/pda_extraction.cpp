@@ -86,7 +86,7 @@ class Extractor {
           }
           return moves;
         },
-        options_.limit * 1000);
+        options_.limit * 100);
     for (const auto& [state, top] : reached_.pairs) tops_[state].push_back(top);
     for (const auto& [state, top] : reached_.pairs)
       if (!controls_[state].ended) answers_[{state, top}] = answer(state, top);

@@ -233,6 +233,10 @@ std::string neurons_text(const std::vector<int>& neurons) {
   return text.empty() ? "trap" : text;
 }
 
+std::size_t characters(const std::string& text) {
+  return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
+}
+
 }  // namespace
 
 RuleReport insert_rules(Recognizer& recognizer, const Pda& pda, const RuleOptions& options) {
@@ -257,9 +261,9 @@ std::string to_text(const RuleReport& report) {
                   report.missing == "trap" ? "into the trap" : "weights kept",
                   report.acceptance ? "programmed" : "not programmed, " + report.acceptance_reason);
   std::size_t widest = 0;
-  for (const auto& line : report.transitions) widest = std::max(widest, line.text.size());
+  for (const auto& line : report.transitions) widest = std::max(widest, characters(line.text));
   for (const auto& line : report.transitions) {
-    text += fmt::format("  {:<{}}  ", line.text, widest);
+    text += "  " + line.text + std::string(widest - characters(line.text) + 2, ' ');
     text += line.programmed ? fmt::format("{} -> {}  margin {:.4g}{}\n", neurons_text(line.from),
                                           neurons_text(line.to), line.margin,
                                           *line.holds ? "" : "  does not hold")

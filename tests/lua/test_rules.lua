@@ -124,6 +124,25 @@ for _, case in ipairs(languages) do
   end
 end
 
+-- Table 5 of Mali et al. (2019).
+test('programmed networks make no error on long strings', function()
+  for _, name in ipairs { 'palindrome', 'an_bn', 'an_bn_c_bm_am', 'anm_bn_cm', 'parenthesis' } do
+    local grammar = pd.grammar.load(name)
+    for _, longest in ipairs { 60, 480, 960 } do
+      local data = hard_strings(grammar, longest - 20, longest, 1000, longest)
+      for _, order in ipairs { 'third', 'second' } do
+        local model = pd.model.recognizer { alphabet = grammar:alphabet(), architecture = 'nspda', order = order,
+          states = 10, seed = longest }
+        pd.model.insert_rules(model, name .. '/whole')
+        local found = pd.train.evaluate(model, data)
+        test.equal(found.positives, 1000)
+        test.equal(found.strings, 2000)
+        test.equal(found.missed + found.false_positives, 0)
+      end
+    end
+  end
+end)
+
 local abc = { 'a', 'b', 'c' }
 local function network(options)
   local all = { alphabet = abc, architecture = 'nspda', states = 6, seed = 1 }

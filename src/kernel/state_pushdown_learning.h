@@ -126,10 +126,9 @@ struct Tape {
 
   // slopes of the action rows -> gradients of their pre-activations, given that of the reading.
   void spread(const Outcome<F>& outcome, const F* dr, F* slopes, Index count) const {
-    Index c = 0;
     for (Index i = 0; i < count; ++i) {
       F sum = 0;
-      for (c = 0; c < outcome.count; ++c)
+      for (Index c = 0; c < outcome.count; ++c)
         if (outcome.neurons[c] == i) sum += dot(outcome.effects + c * machine.r, dr, machine.r);
       slopes[i] *= sum;
     }

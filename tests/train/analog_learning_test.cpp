@@ -1,0 +1,116 @@
+// The learning algorithms on the neural network pushdown automaton: its state grows with the stack.
+#include <gtest/gtest.h>
+
+#include "support/golden.h"
+#include "train/learning.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+std::vector<Tensor> gradient(const Recognizer& model, const Json& learning, const Json& objective,
+                             const StringBatch& batch, std::uint64_t seed = 1) {
+  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
+  Random random(seed);
+  make_learning(learning)->gradient(model, *make_objective(objective), batch, random);
+  std::vector<Tensor> found;
+  for (const auto& [name, parameter] : model.parameters())
+    found.push_back(parameter.grad().defined() ? parameter.grad().clone()
+                                               : at::zeros_like(parameter.detach()));
+  return found;
+}
+double largest(const std::vector<Tensor>& tensors) {
+  double value = 0;
+  for (const Tensor& tensor : tensors) value = std::max(value, tensor.abs().max().item<double>());
+  return value;
+}
+
+Recognizer automaton(Json options) {
+  options["architecture"] = "nnpda";
+  options["states"] = 2;
+  options["output"] = "own";
+  options["dtype"] = "float64";
+  options["seed"] = 5;
+  Recognizer model(Alphabet({"a", "b"}), options);
+  // a is pushed and b is popped, roughly.
+  at::NoGradGuard guard;
+  for (const auto& [name, parameter] : model.parameters())
+    if (name == "action.weight") {
+      parameter.select(-1, parameter.size(-1) - (model.end_symbol() ? 3 : 2)).add_(1.5);
+      parameter.select(-1, parameter.size(-1) - (model.end_symbol() ? 2 : 1)).sub_(1.5);
+    }
+  return model;
+}
+// "aabab", "aabbb", "abbab", "aaabb", valid or not.
+StringBatch strings() {
+  StringBatch batch;
+  batch.words = at::tensor({0, 0, 1, 0, 1, 0, 0, 1, 1, 1, 0, 1, 1, 0, 1, 0, 0, 0, 1, 1}, at::kLong)
+                    .view({4, 5});
+  batch.labels = at::tensor({1.0, 0.0, 1.0, 0.0}, at::kDouble);
+  batch.viable = at::tensor({7, 5, 7, 4}, at::kLong);
+  return batch;
+}
+
+class AnalogLearning : public testing::TestWithParam<Json> {};
+
+TEST_P(AnalogLearning, RealTimeAndOneWindowAreBackpropagation) {
+  for (const Json& objective :
+       std::vector<Json>{"state_and_length",
+                         {{"kind", "state_and_length"}, {"illegal_underflow", "pop_more"}},
+                         {{"kind", "state_and_length"}, {"dead_neuron", 1}, {"legal_weight", 5}}}) {
+    const Recognizer model = automaton(GetParam());
+    const auto wanted = gradient(model, "bptt", objective, strings());
+    EXPECT_GT(largest(wanted), 1e-2);
+    for (const char* kind : {"rtrl", "tbptt"}) {
+      const auto got = gradient(model, kind, objective, strings());
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_LT(deviation(got[i], wanted[i]), 1e-10)
+            << kind << " " << model.parameters()[i].first << " " << objective;
+    }
+  }
+}
+
+std::vector<Json> cases() {
+  std::vector<Json> all;
+  for (const char* order : {"second", "third", "full"})
+    for (const char* derivative : {"exact", "top_and_bottom"})
+      all.push_back({{"order", order},
+                     {"stack_derivative", derivative},
+                     {"end_symbol", std::string(order) == "third"}});
+  return all;
+}
+INSTANTIATE_TEST_SUITE_P(Orders, AnalogLearning, testing::ValuesIn(cases()));
+
+TEST(AnalogUnbiasedOnlineSlow, IsTheGradientInTheMean) {
+  const Recognizer model = automaton({{"order", "third"}});
+  const auto wanted = gradient(model, "bptt", "state_and_length", strings());
+  const auto direct =
+      gradient(model, Json{{"kind", "tbptt"}, {"window", 1}}, "state_and_length", strings());
+  constexpr int kDraws = 150;
+  std::vector<Tensor> sums, squares;
+  for (const Tensor& tensor : wanted) {
+    sums.push_back(at::zeros_like(tensor));
+    squares.push_back(at::zeros_like(tensor));
+  }
+  for (int draw = 0; draw < kDraws; ++draw) {
+    const auto got = gradient(model, "uoro", "state_and_length", strings(), 100 + draw);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      sums[i] += got[i];
+      squares[i] += got[i].square();
+    }
+  }
+  double worst = 0, of_direct = 0;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Tensor mean = sums[i] / kDraws;
+    const Tensor error =
+        ((squares[i] / kDraws - mean.square()).clamp_min(0) / kDraws).sqrt() + 1e-12;
+    worst = std::max(worst, ((mean - wanted[i]).abs() / error).max().item<double>());
+    of_direct = std::max(of_direct, ((direct[i] - wanted[i]).abs() / error).max().item<double>());
+  }
+  EXPECT_LT(worst, 4);
+  EXPECT_GT(of_direct, 8);
+}
+
+}  // namespace
+}  // namespace pushdown

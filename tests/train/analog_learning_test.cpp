@@ -87,7 +87,7 @@ TEST(AnalogUnbiasedOnlineSlow, IsTheGradientInTheMean) {
   const auto wanted = gradient(model, "bptt", "state_and_length", strings());
   const auto direct =
       gradient(model, Json{{"kind", "tbptt"}, {"window", 1}}, "state_and_length", strings());
-  constexpr int kDraws = 150;
+  constexpr int kDraws = 300;
   std::vector<Tensor> sums, squares;
   for (const Tensor& tensor : wanted) {
     sums.push_back(at::zeros_like(tensor));

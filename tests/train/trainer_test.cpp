@@ -266,7 +266,7 @@ TEST(Trainer, RefusesWhatCannotBeTrained) {
   refuse({{"bach", 3}}, "did you mean 'batch'?");
   refuse({{"batch", 0}}, "at least 1");
   refuse({{"batch", "many"}}, "must be an integer");
-  refuse({{"optimizer", "adam"}}, "'optimizer' must be a table");
+  refuse({{"optimizer", 3}}, "'optimizer' must be a table");
   refuse({{"optimizer", {{"kind", "adagrat"}}}}, "unknown kind 'adagrat'");
   refuse({{"clip_norm", -1}}, "at least 0");
   refuse({{"decay_factor", 2}}, "between");

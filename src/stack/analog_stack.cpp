@@ -93,6 +93,11 @@ struct AnalogState : StackState {
   std::size_t bytes() const override {
     return tensor_bytes(stack.vectors) + tensor_bytes(stack.lengths);
   }
+  std::vector<Tensor> tensors() const override { return {stack.vectors, stack.lengths}; }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.analog", tensors(), given);
+    return std::make_shared<AnalogState>(AnalogStack{given[0], given[1]});
+  }
 };
 
 class AnalogStackKind : public Stack {

@@ -16,6 +16,8 @@
 // of B strings takes one pass instead of B, with a variance that is greater.
 //
 // Cost a step: three backward passes through it, S + N additions; memory S + N.
+#include <cmath>
+
 #include "train/learning_kinds.h"
 
 namespace pushdown {

@@ -21,6 +21,7 @@ std::vector<Json> cases() {
       {{"kind", "list"}, {"lists", 2}, {"reach", 0}, {"rounding", true}},
       {{"kind", "baby_ntm"}, {"cells", 4}, {"size", 2}},
       {{"kind", "stratification"}, {"size", 3}},
+      {{"kind", "analog"}, {"size", 3}},
       {{"kind", "nondeterministic"}, {"fast", false}},
       {{"kind", "nondeterministic"}, {"fast", false}, {"window", 2}, {"bottom", "reexposed"}},
       {{"kind", "vector_nondeterministic"}, {"fast", false}, {"size", 2}},

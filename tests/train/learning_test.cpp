@@ -80,6 +80,7 @@ std::vector<Json> smooth_models() {
            {{"kind", "superposition"}, {"size", 2}, {"depth", 2}, {"no_op", false}},
            {{"kind", "baby_ntm"}, {"cells", 4}, {"size", 2}},
            {{"kind", "stratification"}, {"size", 2}},
+           {{"kind", "analog"}, {"size", 2}},
            {{"kind", "nondeterministic"}, {"fast", false}, {"window", 3}},
            {{"kind", "vector_nondeterministic"}, {"fast", false}, {"states", 1}, {"size", 2}}})
     all.push_back(pair_of(elman, stack));
@@ -325,6 +326,60 @@ TEST(UnbiasedOnline, KnowsThatTheFirstStateCanDependOnParameters) {
           {{"kind", "elman"}, {"hidden", 2}},
           {{"kind", "vector_nondeterministic"}, {"fast", false}, {"states", 1}, {"size", 1}})),
       "uoro", strings(1, 2), 200);
+}
+
+// The pushdown networks, by the definitions and not by their own kernels.
+class StepwiseOutside : public Objective {
+ public:
+  Tensor losses(const ObjectiveBatch& batch) const override {
+    return make_objective("stepwise")->losses(batch);
+  }
+};
+
+std::vector<Json> pushdown_networks() {
+  std::vector<Json> all;
+  for (const char* order : {"second", "third"})
+    for (const char* reading : {"top", "action"})
+      all.push_back({{"architecture", "nspda"},
+                     {"order", order},
+                     {"reading", reading},
+                     {"states", 4},
+                     {"passes", order == std::string("third") ? 2 : 1}});
+  for (const char* order : {"second", "third", "full"})
+    for (const char* derivative : {"exact", "top_and_bottom"})
+      all.push_back({{"architecture", "nnpda"},
+                     {"order", order},
+                     {"stack_derivative", derivative},
+                     {"states", 2}});
+  return all;
+}
+
+TEST(PushdownNetworks, LearnForwardWhatTheyLearnBackward) {
+  for (const Json& options : pushdown_networks()) {
+    const auto model = recognizer(options);
+    const auto batch = strings(3, 5);
+    const auto wanted = gradient(model, "bptt", batch);
+    expect_same(model, gradient(model, "rtrl", batch), wanted);
+    for (const Json& learning : std::vector<Json>{
+             "rtrl", "bptt", {{"kind", "uoro"}, {"truncation", 6}}, {{"kind", "tbptt"}}}) {
+      for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
+      Random random(1);
+      make_learning(learning)->gradient(model, StepwiseOutside(), batch, random);
+      for (std::size_t i = 0; i < wanted.gradients.size(); ++i) {
+        const auto& [name, parameter] = model.parameters()[i];
+        EXPECT_LT(deviation(parameter.grad().defined() ? parameter.grad()
+                                                       : at::zeros_like(parameter.detach()),
+                            wanted.gradients[i]),
+                  1e-9)
+            << options << learning << name;
+      }
+    }
+  }
+}
+
+TEST(UnbiasedOnline, IsTheGradientInTheMeanOfAnAnalogPushdownNetwork) {
+  expect_unbiased(recognizer({{"architecture", "nnpda"}, {"states", 2}}), "uoro", strings(1, 3),
+                  400);
 }
 
 TEST(LearningOptions, AreChecked) {

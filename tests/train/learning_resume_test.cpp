@@ -1,0 +1,109 @@
+// Training by every learning algorithm: the loss falls, and a training that was stopped goes on bit
+// for bit, with noise on the weights and an annealed learning rate.
+#include <gtest/gtest.h>
+
+#include "train/recognition.h"
+#include "train/toy.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+// All strings over a and b of length 1 to 5; valid: as many a as b, all a first.
+LabelledDatasetPtr counted_strings() {
+  std::vector<Word> words;
+  std::vector<bool> labels;
+  for (std::size_t length = 1; length <= 5; ++length)
+    for (unsigned code = 0; code < 1u << length; ++code) {
+      Word word;
+      bool valid = length % 2 == 0;
+      for (std::size_t k = 0; k < length; ++k) {
+        word.push_back(static_cast<int>(code >> k & 1));
+        valid = valid && word[k] == (k < length / 2 ? 0 : 1);
+      }
+      words.push_back(word);
+      labels.push_back(valid);
+    }
+  return std::make_shared<LabelledDataset>(Alphabet({"a", "b"}), words, labels);
+}
+
+std::unique_ptr<Trainer> trainer(const Json& learning, const Json& more = Json::object()) {
+  const auto model = std::make_shared<Recognizer>(
+      Alphabet({"a", "b"}), Json{{"controller", {{"kind", "second_order"}, {"hidden", 3}}},
+                                 {"stack", {{"kind", "superposition"}, {"size", 2}}},
+                                 {"seed", 5}});
+  Json options{{"learning", learning},
+               {"batch", 8},
+               {"epochs", 20},
+               {"seed", 4},
+               {"stop_patience", 0},
+               {"stop_accuracy", 0},
+               {"optimizer", {{"kind", "sgd"}, {"learning_rate", 0.05}}}};
+  options.update(more);
+  return std::make_unique<Trainer>(recognition(model, counted_strings(), nullptr), options);
+}
+
+std::vector<Tensor> weights_of(const Trainer& trainer) {
+  std::vector<Tensor> copies;
+  for (const auto& [name, tensor] : trainer.model()->parameters())
+    copies.push_back(tensor.detach().clone());
+  return copies;
+}
+
+const std::vector<Json>& algorithms() {
+  static const std::vector<Json> all{"bptt", {{"kind", "tbptt"}, {"window", 2}}, "rtrl", "uoro"};
+  return all;
+}
+
+TEST(LearningByTraining, LossesFall) {
+  for (const Json& learning : algorithms()) {
+    auto t = trainer(learning);
+    std::vector<double> losses;
+    for (int epoch = 0; epoch < 5; ++epoch) losses.push_back(*t->run_epoch()->train_loss);
+    EXPECT_LT(losses.back(), 0.9 * losses.front()) << learning;
+  }
+}
+
+TEST(LearningByTraining, RealTimeAndBackpropagationGoTheSameWay) {
+  auto back = trainer("bptt"), forward = trainer("rtrl");
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    back->run_epoch();
+    forward->run_epoch();
+  }
+  const auto a = weights_of(*back), b = weights_of(*forward);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(at::allclose(a[i], b[i], 1e-3, 1e-4));
+}
+
+TEST(LearningByTraining, GoesOnBitForBitAfterAStop) {
+  const Json noisy{{"noise", {{"share", 0.3}, {"first_epoch", 2}}},
+                   {"annealing", {{"kind", "stochastic"}, {"half_life", 3}}}};
+  for (const Json& learning : algorithms()) {
+    auto whole = trainer(learning, noisy);
+    for (int epoch = 0; epoch < 3; ++epoch) whole->run_epoch();
+    ScratchFolder scratch;
+    auto stopped = trainer(learning, noisy);
+    int updates = 0;
+    stopped->callbacks.should_stop = [&] { return ++updates > 13; };
+    while (stopped->run_epoch()) {
+    }
+    EXPECT_EQ(stopped->updates_done(), 13);
+    stopped->save(scratch / "run");
+    auto resumed = resume_trainer(scratch / "run");
+    while (resumed->epochs_done() < 3) resumed->run_epoch();
+    EXPECT_TRUE(same(weights_of(*whole), weights_of(*resumed))) << learning;
+    EXPECT_EQ(timeless(whole->history()), timeless(resumed->history())) << learning;
+  }
+}
+
+TEST(LearningByTraining, NoiseChangesTheGradientAndNotTheWeights) {
+  auto plain = trainer("bptt", {{"optimizer", {{"kind", "sgd"}, {"learning_rate", 1e-30}}}});
+  auto noisy = trainer("bptt", {{"optimizer", {{"kind", "sgd"}, {"learning_rate", 1e-30}}},
+                                {"noise", {{"share", 0.3}}}});
+  const auto before = weights_of(*noisy);
+  EXPECT_NE(plain->step()->gradient_norm, noisy->step()->gradient_norm);
+  EXPECT_TRUE(same(weights_of(*noisy), before));
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -60,7 +60,7 @@ TEST(LearningByTraining, LossesFall) {
   for (const Json& learning : algorithms()) {
     auto t = trainer(learning);
     std::vector<double> losses;
-    for (int epoch = 0; epoch < 5; ++epoch) losses.push_back(*t->run_epoch()->train_loss);
+    for (int epoch = 0; epoch < 5; ++epoch) losses.push_back(t->run_epoch()->train_loss);
     EXPECT_LT(losses.back(), 0.9 * losses.front()) << learning;
   }
 }

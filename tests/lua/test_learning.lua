@@ -38,14 +38,20 @@ test('the algorithms are listed and described', function()
 end)
 
 for _, kind in ipairs(algorithms) do
+  test(kind .. ' learns', function()
+    local losses = {}
+    local t = trainer{ learning = kind, epochs = 8, stop_patience = 0,
+      optimizer = { kind = 'adam', learning_rate = 0.05 } }
+    for epoch in t:epochs() do losses[#losses + 1] = epoch.train_loss end
+    test.equal(#losses, 8)
+    test.equal(losses[8] < 0.9 * losses[1], true)
+  end)
+
   test(kind .. ' trains, stops and goes on with the same numbers', function()
     local options = { learning = kind, noise = { share = 0.2, first_epoch = 2 },
       annealing = { kind = 'stochastic', spread = 0.3 } }
     local whole, stopped = trainer(options), trainer(options)
-    local losses = {}
-    for epoch in whole:epochs() do losses[#losses + 1] = epoch.train_loss end
-    test.equal(#losses, 3)
-    test.equal(losses[3] < losses[1], true)
+    for _ in whole:epochs() do end
     for _ = 1, 8 do stopped:step() end
     local folder = os.tmpname()
     os.remove(folder)

@@ -10,11 +10,11 @@ namespace {
 
 using namespace testing_support;
 
-// All strings over a and b of length 1 to 5; valid: as many a as b, all a first.
+// All strings over a and b of length 1 to 4; valid: as many a as b, all a first.
 LabelledDatasetPtr counted_strings() {
   std::vector<Word> words;
   std::vector<bool> labels;
-  for (std::size_t length = 1; length <= 5; ++length)
+  for (std::size_t length = 1; length <= 4; ++length)
     for (unsigned code = 0; code < 1u << length; ++code) {
       Word word;
       bool valid = length % 2 == 0;
@@ -34,7 +34,7 @@ std::unique_ptr<Trainer> trainer(const Json& learning, const Json& more = Json::
                                  {"stack", {{"kind", "superposition"}, {"size", 2}}},
                                  {"seed", 5}});
   Json options{{"learning", learning},
-               {"batch", 8},
+               {"batch", 4},
                {"epochs", 20},
                {"seed", 4},
                {"stop_patience", 0},
@@ -84,10 +84,10 @@ TEST(LearningByTraining, GoesOnBitForBitAfterAStop) {
     ScratchFolder scratch;
     auto stopped = trainer(learning, noisy);
     int updates = 0;
-    stopped->callbacks.should_stop = [&] { return ++updates > 13; };
+    stopped->callbacks.should_stop = [&] { return ++updates > 11; };
     while (stopped->run_epoch()) {
     }
-    EXPECT_EQ(stopped->updates_done(), 13);
+    EXPECT_EQ(stopped->updates_done(), 11);
     stopped->save(scratch / "run");
     auto resumed = resume_trainer(scratch / "run");
     while (resumed->epochs_done() < 3) resumed->run_epoch();

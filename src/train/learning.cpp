@@ -78,9 +78,15 @@ std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
   inside.passes = model.passes();
   inside.every_step = *every_pass;
   inside.scale = 1.0 / static_cast<double>(batch.words.size(0));
+  const auto passes = std::max<std::int64_t>(inside.words.size(1), 1) * inside.passes;
+  const double share = objective.averaged() ? 1.0 / static_cast<double>(passes) : 1.0;
+  inside.scale *= share;
   inside.output_weight = model.output_weight();
   inside.output_bias = model.output_bias();
-  return model.network().differentiate(inside, algorithm, random);
+  auto result = model.network().differentiate(inside, algorithm, random);
+  if (result && share != 1)
+    for (double& loss : result->losses) loss *= share;
+  return result;
 }
 
 }  // namespace pushdown

@@ -34,6 +34,7 @@ StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
   batch.viable = viable_;
   batch.first = first;
   batch.passes = model_.passes();
+  batch.length = length();
   return {objective_.losses(batch), scores.select(1, scores.size(1) - 1), made.state};
 }
 

@@ -7,7 +7,8 @@ namespace {
 
 class ValidityCrossEntropy : public Objective {
  public:
-  explicit ValidityCrossEntropy(bool every_pass) : every_pass_(every_pass) {}
+  ValidityCrossEntropy(bool every_pass, bool average)
+      : every_pass_(every_pass), average_(average) {}
 
   Tensor losses(const ObjectiveBatch& batch) const override {
     Tensor scores = batch.scores, weights = batch.weights;
@@ -20,12 +21,15 @@ class ValidityCrossEntropy : public Objective {
     // -y log s - (1 - y) log(1 - s) = log(1 + exp(x)) - x y without overflow, s = logistic(x)
     Tensor losses = at::softplus(scores) - scores * batch.labels.unsqueeze(1);
     if (weights.defined()) losses = losses * weights;
-    return losses.sum(1);
+    if (!average_) return losses.sum(1);
+    const auto passes = batch.length > 0 ? batch.length * batch.passes : scores.size(1);
+    return losses.sum(1) / static_cast<double>(passes);
   }
   std::optional<bool> cross_entropy_of_every_pass() const override { return every_pass_; }
+  bool averaged() const override { return average_; }
 
  private:
-  bool every_pass_;
+  bool every_pass_, average_;
 };
 
 constexpr const char* kWhere = "objective";
@@ -36,12 +40,16 @@ const std::vector<ObjectiveKind>& objective_kinds() {
   static const std::vector<ObjectiveKind> kinds{
       {"stepwise",
        "Cross-entropy of the label after every symbol (Mali et al. 2019, equation 7).",
-       {},
-       [](const Json&) -> ObjectivePtr { return std::make_unique<ValidityCrossEntropy>(true); }},
+       {boolean_option("average", false, "the mean over the symbols instead of their sum")},
+       [](const Json& options) -> ObjectivePtr {
+         return std::make_unique<ValidityCrossEntropy>(true, options["average"]);
+       }},
       {"final",
        "Cross-entropy of the label at the end of the string.",
        {},
-       [](const Json&) -> ObjectivePtr { return std::make_unique<ValidityCrossEntropy>(false); }},
+       [](const Json&) -> ObjectivePtr {
+         return std::make_unique<ValidityCrossEntropy>(false, false);
+       }},
       state_and_length_objective()};
   return kinds;
 }

@@ -1,7 +1,8 @@
 // What a recognizer is trained to make small, for each string of a batch. Objectives are made by
 // name through the list in objective.cpp.
 //   stepwise  sum over all passes of -y log s - (1 - y) log(1 - s), s = logistic(score): the label
-//             y is the target after every symbol (Mali et al. 2019, equations 7 and 9)
+//             y is the target after every symbol (Mali et al. 2019, equations 7 and 9); with
+//             average = true their mean, so that long strings count no more than short ones
 //   final     the same for the last pass of the string alone
 //
 // Dimension letters: B batch, P passes (symbols times K), H hidden.
@@ -26,6 +27,7 @@ struct ObjectiveBatch {
                      // can follow any more, or more than there are; undefined where not known
   std::int64_t first = 0;   // how many symbols of the strings were read before this piece
   std::int64_t passes = 1;  // K
+  std::int64_t length = 0;  // symbols that are read of the whole strings; 0: those of this batch
 };
 
 class Objective {
@@ -35,6 +37,8 @@ class Objective {
   // Whether it is the cross-entropy of every pass (true) or of the last one (false), so that a
   // network's own kernel can take it (Network::differentiate); nothing for any other objective.
   virtual std::optional<bool> cross_entropy_of_every_pass() const { return std::nullopt; }
+  // Whether the sum is divided by the number of passes, K times the length.
+  virtual bool averaged() const { return false; }
 };
 using ObjectivePtr = std::unique_ptr<const Objective>;
 using ObjectiveKind = RegistryRow<ObjectivePtr (*)(const Json& options)>;

@@ -63,6 +63,7 @@ M.options = {
   { 'passes', 4, 'K of iterative refinement', minimum = 1 },
   { 'carry', 'first', 'which of the passes the next symbol goes on from', choices = { 'first', 'last' } },
   { 'discrete', 'evaluation', 'where NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
+  { 'average', true, 'the mean of the cross-entropy over the symbols of a string, not the sum' },
   { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
 }
 M.quick = { valid_strings = 500, invalid_strings = 500, validation_strings = 200, test_strings = 400, epochs = 60,
@@ -175,6 +176,7 @@ local function trainer_of(options, run, grammar)
     seed = options.seed, curriculum = curriculum, learning = chosen(options, 'learning'),
     optimizer = { kind = 'sgd', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = 13,
     decay_patience = 0, stop_patience = 0, annealing = { kind = 'stochastic', last_stage = 1 },
+    objective = { kind = 'stepwise', average = options.average },
     run_folder = run.folder, overwrite = true,
   }
   if chosen(options, 'noise') == 'on' then settings.noise = {} end

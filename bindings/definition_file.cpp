@@ -153,6 +153,19 @@ std::vector<std::string> hint_names(lua_State* L) {
   return {names.begin(), names.end()};
 }
 
+namespace {
+
+// Says so where a name is that of a folder of hints: those for a grammar have its name.
+void check_group(lua_State* L, Definition::Kind kind, const std::string& name) {
+  if (kind != Definition::automaton) return;
+  std::vector<std::string> inside;
+  for (const auto& hint : hint_names(L))
+    if (hint.starts_with(name + "/")) inside.push_back(hint);
+  check(inside.empty(), words(kind).load, "'{}' has several hints: {}", name, quoted_list(inside));
+}
+
+}  // namespace
+
 fs::path find_definition(lua_State* L, Definition::Kind kind, const std::string& name) {
   if (kind == Definition::automaton)
     if (auto hint = find_hint(L, name); !hint.empty()) return hint;
@@ -168,10 +181,14 @@ fs::path find_definition(lua_State* L, Definition::Kind kind, const std::string&
   std::error_code ignored;
   for (const auto& folder : folders(L))
     if (const auto path = folder / (name + ".lua"); fs::is_regular_file(path, ignored)) return path;
+  check_group(L, kind, name);
   const auto names = definition_names(L, kind);
   const auto near = nearest_names(name, names);
-  fail(words(kind).load, "there is no {} '{}'{}; there are {}", words(kind).noun, name,
-       near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
+  fail(words(kind).load, "there is no {} '{}'{}; there are {}{}", words(kind).noun, name,
+       near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names),
+       kind == Definition::automaton
+           ? ", and the hints of pd.pda.hints(); a file is named with its ending, .lua or .pda"
+           : "");
 }
 
 std::string read_definition(Definition::Kind kind, const fs::path& path) {
@@ -190,7 +207,10 @@ std::string read_definition(Definition::Kind kind, const fs::path& path) {
 
 Json run_definition(lua_State* L, Definition::Kind kind, const fs::path& path, const Json& given) {
   auto spec = run_file(L, kind, path, given);
-  if (is_automaton(spec) != (kind == Definition::automaton)) wrong_kind(kind, path.stem().string());
+  if (is_automaton(spec) != (kind == Definition::automaton)) {
+    check_group(L, kind, path.stem().string());
+    wrong_kind(kind, path.stem().string());
+  }
   spec.erase("kind");
   if (!spec.contains("name")) spec["name"] = path.stem().string();
   resolve_options(std::string(words(kind).key) + " " + text_entry("grammar", spec, "name"),

@@ -144,7 +144,7 @@ std::string describe_recognizer(std::optional<std::string> given) {
 }  // namespace
 
 void bind_model(lua_State* L) {
-  Module module(L, "model", "Language models.");
+  Module module(L, "model", "Language models and recognizers, and automata in them.");
   module
       .def<&language_model>(
           "language_model",
@@ -158,9 +158,8 @@ void bind_model(lua_State* L) {
       .def<&describe_recognizer>(
           "describe_recognizer",
           "describe_recognizer(architecture='recurrent') -> string  The options of recognizer.")
-      .def<&architectures>(
-          "architectures",
-          "architectures() -> table  The networks a language model can be made of.")
+      .def<&architectures>("architectures",
+                           "architectures() -> table  The networks a model can be made of.")
       .def<&describe_options>(
           "describe",
           "describe(architecture='recurrent') -> string  The options of language_model.");

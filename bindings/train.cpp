@@ -407,8 +407,9 @@ void bind_train(lua_State* L) {
     bind_together(module);
     Class<Training>(module, "Trains one model; it can be stopped and goes on at any update.")
         .def<&step>("step",
-                    "trainer:step() -> table  One update: loss (nats per symbol of the batch), "
-                    "gradient_norm, learning_rate, epoch and update.")
+                    "trainer:step() -> table  One update: loss (nats per symbol of the batch, or "
+                    "per string "
+                    "for a recognizer), gradient_norm, learning_rate, epoch and update.")
         .def<[](const TrainingPtr& training) { return Epochs{training}; }>(
             "epochs",
             "trainer:epochs() -> iterator  `for epoch in trainer:epochs()` trains until nothing "

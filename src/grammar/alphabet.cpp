@@ -18,6 +18,18 @@ void check_symbol(const std::string& symbol) {
         "a symbol must not hold white space, got '{}'", symbol);
 }
 
+// Whether a text is made of symbols without blanks between them.
+bool run_together(std::string_view text, const std::vector<std::string>& symbols) {
+  while (!text.empty()) {
+    const auto next = std::find_if(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
+      return text.starts_with(symbol);
+    });
+    if (next == symbols.end()) return false;
+    text.remove_prefix(next->size());
+  }
+  return true;
+}
+
 }  // namespace
 
 Alphabet::Alphabet(std::vector<std::string> symbols) : symbols_(std::move(symbols)) {
@@ -47,8 +59,11 @@ int Alphabet::id(std::string_view symbol) const {
   const auto near = nearest_names(symbol, symbols_);
   // A long alphabet is not worth printing; the nearest symbols are.
   const auto all = size() <= 24 ? "; the symbols are " + quoted_list(symbols_) : std::string();
-  fail("alphabet", "symbol '{}' is not in the alphabet{}{}", symbol,
-       near.empty() ? "" : ", did you mean " + near + "?", all);
+  fail("alphabet", "symbol '{}' is not in the alphabet{}{}{}", symbol,
+       near.empty() ? "" : ", did you mean " + near + "?", all,
+       !symbol.empty() && run_together(symbol, symbols_)
+           ? "; symbols are written with blanks between them"
+           : "");
 }
 
 Word Alphabet::parse(std::string_view text) const {

@@ -13,7 +13,9 @@ const std::vector<OptionSpec>& schedule_options() {
       integer_option("stop_patience", 10,
                      "training ends after so many epochs without improvement; 0: never", 0),
       number_option("minimum_improvement", 0.0,
-                    "nats per symbol that an epoch must gain to count as an improvement", 0)};
+                    "what an epoch must gain to count as an improvement: nats per symbol, or a "
+                    "share of the strings of a recognizer",
+                    0)};
   return specs;
 }
 

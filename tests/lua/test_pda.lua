@@ -57,6 +57,8 @@ test('lists and descriptions tell grammars and automata apart', function()
     function() pd.grammar.load('dyck_pda') end)
   test.fails("'dyck' is a grammar", function() pd.pda.describe('dyck') end)
   test.fails("did you mean 'dyck_pda'", function() pd.pda.load('dyk_pda') end)
+  test.fails('a file is named with its ending, .lua or .pda', function() pd.pda.load('mine') end)
+  test.fails("'an_bn' has several hints: 'an_bn/dead_states', ", function() pd.pda.load('an_bn') end)
   test.fails("unknown option 'types'", function() pd.pda.load('dyck_pda', { types = 2 }) end)
   local mixed = temporary('.lua', "bottom '_'\nrule \"S -> 'a'\"\n")
   test.fails(":2: 'rule' belongs to a grammar, and this file describes a pushdown automaton",

@@ -49,5 +49,24 @@ test('the first run leaves a table, curves and configurations', function()
   assert(#files.find(folder, 'config%.json$') >= 2, 'each training keeps its configuration')
 end)
 
+test('the rule that the newcomer writes changes what is learned', function()
+  local folder = top .. '/taught/'
+  local output, status = run('05_teach_it_a_rule.lua', '--run-folder', folder)
+  assert(status == 0, output)
+  local accuracies = { ['no hint'] = {}, ['mine.pda'] = {} }
+  for hint, accuracy in files.read(folder .. 'trainings.csv'):gmatch('([%a][%w. ]+),%d+,%d+,[%d.]+,([%d.]+),') do
+    table.insert(accuracies[hint], tonumber(accuracy))
+  end
+  test.equal(#accuracies['no hint'], 3)
+  test.equal(#accuracies['mine.pda'], 3)
+  assert(math.max(unpack(accuracies['no hint'])) < 75, output)
+  assert(math.max(unpack(accuracies['mine.pda'])) > 99, output)
+  -- What needs no training is exact.
+  assert(output:find('2000 strings of 51 to 61 symbols, 0 wrong', 1, true), output)
+  assert(output:find('the same automaton as the whole one above, up to names of states: true', 1, true), output)
+  assert(output:find('contradiction.pda:6: first, a --b--> second, pop contradicts', 1, true), output)
+  assert(files.read(folder .. 'trained.svg'):find('<svg', 1, true))
+end)
+
 os.execute('rm -rf ' .. quoted(top))
 test.finish()

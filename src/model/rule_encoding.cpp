@@ -93,8 +93,10 @@ class RuleMaker {
     if (t.weight == 0) return "its weight is 0, which switches it off";
     if (t.weight != 1) return fmt::format("its weight is {}; a network has no weights", t.weight);
     if (tops_[t.top] < 0)
-      return fmt::format("the stack symbol '{}' is no input symbol, so it is never on the stack",
-                         stack[t.top]);
+      return fmt::format(
+          "the stack symbol '{0}' is no input symbol, so it is never on the stack; where it stands "
+          "for every top, write: for all {0}",
+          stack[t.top]);
     if (pda_.dead()[t.next]) return "";
     if (t.action == StackAction::pop && t.top == 0) return "the bottom symbol cannot be popped";
     if (t.action == StackAction::push &&

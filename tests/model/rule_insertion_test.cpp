@@ -282,7 +282,7 @@ TEST(RuleInsertion, SaysWhatCannotBeEncoded) {
                                          "only the symbol that is read, 'a'",
                                          "replaces 'a' by 'b'",
                                          "bottom symbol cannot be popped",
-                                         "'X' is no input symbol",
+                                         "for every top, write: for all X",
                                          "its weight is 0.5",
                                          "switches it off"};
   for (std::size_t i = 0; i < reasons.size(); ++i) {

@@ -23,7 +23,8 @@ local function run(script, ...)
 end
 
 for _, script in ipairs(files.find(pd.root .. '/scripts/experiments', '%.lua$')) do
-  if files.read(pd.root .. '/scripts/experiments/' .. script):find('experiment.start', 1, true) then
+  -- What returns something is for other scripts to load.
+  if not files.read(pd.root .. '/scripts/experiments/' .. script):find('\nreturn ') then
     test(script, function()
       local help, status = run(script, '--help')
       test.equal(status, 0)
@@ -39,6 +40,27 @@ for _, script in ipairs(files.find(pd.root .. '/scripts/experiments', '%.lua$'))
     end)
   end
 end
+
+test('programmed networks tell every string right', function()
+  local folder = top .. '/programmed'
+  local output, status = run('nspda/table5.lua', '--n', '60', '--positives', '100', '--negatives', '100',
+    '--run-folder', folder)
+  assert(status == 0, output)
+  test.equal(json.decode(files.read(folder .. '/result.json')).wrong, 0)
+end)
+
+test('cells with the same setting share their runs', function()
+  local grid = top .. '/shared'
+  local output, status = run('nspda/table1.lua', '--smoke', '--folder', grid, '--rows', 'NSPDA w/ Hint #2',
+    '--columns', 'W2')
+  assert(status == 0, output)
+  output, status = run('nspda/table6.lua', '--smoke', '--folder', grid, '--rows', 'UORO', '--columns', 'M2')
+  assert(status == 0, output)
+  local found = files.find(grid, 'result%.json$')
+  test.equal(#found, 1)
+  output, status = run('nspda/table6.lua', '--smoke', '--folder', grid, '--rows', 'nobody')
+  assert(status ~= 0 and output:find('leave nothing of the table', 1, true), output)
+end)
 
 local grammar = [[
 name 'own_grammar'

@@ -7,9 +7,13 @@
 -- told right; 5 repeats; test strings of up to 60 symbols. NSPDA: J = M + U(12, 29) state neurons
 -- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2, adaptive noise and
 -- UORO unless a table says otherwise. Not in the paper, and chosen here: batches of 10 strings of equal
--- length, half of the invalid strings one edit away from a valid one, 500 validation strings that
--- choose the epoch, test strings of 22 to 60 symbols (longer than any trained on) in equal numbers of
--- valid and invalid ones, half of the latter one to three edits away from valid ones.
+-- length; the mean of the cross-entropy over a string's symbols instead of the sum, with which the
+-- output neuron swings from one length to the next; passes 2 .. K do not carry on; weights of full
+-- precision in evaluation, too (`discrete`); noise in the second stage and stochastic rates in the first
+-- one, as the paper found best; half of the invalid strings one edit away from a valid one; 500
+-- validation strings that choose the epoch; test strings of 22 to 60 symbols (longer than any trained
+-- on) in equal numbers of valid and invalid ones, half of the latter one to three edits away from valid
+-- ones.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -22,7 +26,6 @@ M.titles = { palindrome = 'Palindrome', an_bn = 'aⁿbⁿ', an_bn_c_bm_am = 'a�
 -- M of the paper: the states of the deterministic automata in scripts/hints.
 local automaton_states = { palindrome = 2, an_bn = 2, an_bn_c_bm_am = 4, anm_bn_cm = 3, parenthesis = 1 }
 
-local higher_order = { noise = true, learning = 'uoro' }
 -- label as in the paper; options of the network; what is the model's own of hint, noise, learning.
 M.models = {
   rnn = { label = 'RNN', controller = 'elman' },
@@ -60,9 +63,12 @@ M.options = {
   { 'stage_epochs', { 200, 350 }, 'epochs in random order done at the end of each stage of two_stage' },
   { 'learning_rate', 0.1005000321, 'of SGD at the start', type = 'number' },
   { 'hidden', 50, 'hidden units of first-order networks that have no number of their own', minimum = 1 },
+  { 'strength', 0, 'hint strength; 0: chosen by the margin (third order), 1 (second order)', minimum = 0,
+    type = 'number' },
   { 'passes', 4, 'K of iterative refinement', minimum = 1 },
   { 'carry', 'first', 'which of the passes the next symbol goes on from', choices = { 'first', 'last' } },
-  { 'discrete', 'evaluation', 'where NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
+  { 'discrete', 'never', 'where NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
+  { 'noise_stage', 2, 'stage of the curriculum from which on there is noise', minimum = 1 },
   { 'average', true, 'the mean of the cross-entropy over the symbols of a string, not the sum' },
   { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
 }
@@ -149,6 +155,13 @@ local function foreign(folder, settings)
   end
 end
 
+-- With the strength that has the largest margin the biases of second-order neurons are so large that
+-- their surrogate gradients vanish: what a hint leaves open would not be learned.
+local function strength_of(options)
+  if options.strength > 0 then return options.strength end
+  return M.models[options.model].order == 'second' and 1 or nil
+end
+
 local function trainer_of(options, run, grammar)
   if files.exists(run:path 'checkpoints/last.safetensors') then
     local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
@@ -159,7 +172,7 @@ local function trainer_of(options, run, grammar)
   local model = M.model(options, grammar)
   local hint = chosen(options, 'hint')
   if hint ~= 'none' and hint ~= 'dead_neuron' then
-    local report = pd.model.insert_rules(model, options.task .. '/' .. hint)
+    local report = pd.model.insert_rules(model, options.task .. '/' .. hint, { strength = strength_of(options) })
     files.write(run:path 'hint.txt', tostring(report) .. '\n')
   end
   local train, valid = M.data(options, grammar)
@@ -179,7 +192,7 @@ local function trainer_of(options, run, grammar)
     objective = { kind = 'stepwise', average = options.average },
     run_folder = run.folder, overwrite = true,
   }
-  if chosen(options, 'noise') == 'on' then settings.noise = {} end
+  if chosen(options, 'noise') == 'on' then settings.noise = { first_stage = options.noise_stage } end
   if kind.analog then
     settings.objective = { kind = 'state_and_length' }
     if hint == 'dead_neuron' then

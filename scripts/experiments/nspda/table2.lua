@@ -1,0 +1,35 @@
+-- Table 2 of Mali et al. (2019): how many characters an NSPDA without hints reads until it converges,
+-- trained on all strings at once, by incremental learning, or in two stages.
+--
+--   pushdown scripts/experiments/nspda/table2.lua --tasks palindrome
+--
+-- Runs that are not finished are trained first; started again it goes on.
+local here = arg[0]:match('^(.*/)') or ''
+local tables = dofile(here .. 'tables.lua')
+
+local tasks = { 'palindrome', 'an_bn', 'an_bn_c_bm_am', 'anm_bn_cm' }
+local options, run = tables.start { name = 'nspda/table2', tasks = tasks,
+  doc = 'Characters to convergence by training method, as Table 2 of Mali et al. (2019).' }
+
+local paper = {
+  { 'Standard', 'sequential', { '5699', '5912' }, { '> 200000', '> 210000' }, { '> 240000', '> 233000' },
+    { '> 320000', '> 315000' } },
+  { 'IL', 'incremental', { '2678', '2552' }, { '108200', '104556' }, { '192001', '192551' }, { '222171', '222144' } },
+  { '2-IL', 'two_stage', { '2001', '2199' }, { '9899', '10001' }, { '130192', '129998' }, { '177189', '177190' } },
+}
+local cells = {}
+for t, task in ipairs(tasks) do
+  for _, row in ipairs(paper) do
+    for order, column in ipairs { 'M1', 'M2' } do
+      local point = { model = order == 1 and 'nspda_2' or 'nspda_3', hint = 'none' }
+      -- The default is left out, so that these runs are those of table 1.
+      if row[2] ~= 'two_stage' then point.curriculum = row[2] end
+      cells[#cells + 1] = { task = task, row = row[1], column = column, paper = row[2 + t][order], point = point }
+    end
+  end
+end
+
+local kept, rows = tables.run(options, cells)
+tables.finish(run, options, kept, rows, { name = 'table2', metric = 'characters', format = '%.0f',
+  row_title = 'train method', title = 'Characters to convergence; M1 second order, M2 third order, without hints.',
+  others = { { 'test_error', 'test error %' } } })

@@ -1,0 +1,176 @@
+-- What the table scripts share: cells of a table of Mali et al. (2019), the runs behind them, and how
+-- both are shown side by side.
+--
+-- A cell is { task =, row =, column =, paper =, point = } with the point's options of train.lua; cells
+-- of several tables with the same point share their runs.
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local report = require 'pushdown.report'
+local here = arg[0]:match('^(.*/)') or ''
+local protocol = dofile(here .. 'protocol.lua')
+
+local M = { protocol = protocol }
+
+-- Reads the command line of a table script: name, doc, tasks (the columns of the table).
+function M.start(given)
+  local options = {
+    { 'tasks', given.tasks, 'languages', choices = given.tasks },
+    { 'rows', {}, 'rows of the table, by their beginnings; none: all' },
+    { 'columns', {}, 'second-order (M1) or third-order (M2) columns alone; none: both' },
+    { 'restarts', 5, 'repeats of every run', minimum = 1 },
+    { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 },
+    { 'folder', 'runs/nspda/grid', 'where the runs lie' },
+  }
+  local quick, smoke = { restarts = 2, folder = 'runs/nspda/quick_grid' },
+    { restarts = 1, folder = 'runs/nspda/smoke_grid', tasks = { given.tasks[1] } }
+  for key, value in pairs(protocol.quick) do quick[key] = value end
+  for key, value in pairs(protocol.smoke) do smoke[key] = value end
+  return experiment.start { name = given.name, doc = given.doc, options = protocol.with_options(options),
+    quick = quick, smoke = smoke }
+end
+
+local function wanted(list, name)
+  if #list == 0 then return true end
+  for _, start in ipairs(list) do
+    if name:sub(1, #start) == start then return true end
+  end
+  return false
+end
+
+local function statistics(values)
+  if #values == 0 then return nil end
+  local sum, squares, best = 0, 0, math.huge
+  for _, value in ipairs(values) do sum, best = sum + value, math.min(best, value) end
+  local mean = sum / #values
+  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
+  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or nil, best
+end
+
+-- Trains what is not trained yet. Every cell gets `runs`: rows of the grid that are done.
+function M.run(options, cells)
+  local grids, of_cell, kept = {}, {}, {}
+  for _, cell in ipairs(cells) do
+    local chosen = wanted(options.rows, cell.row) and wanted(options.columns, cell.column or '')
+    local task_chosen = false
+    for _, task in ipairs(options.tasks) do task_chosen = task_chosen or task == cell.task end
+    if chosen and task_chosen then
+      local fixed = { task = cell.task }
+      for _, option in ipairs(protocol.options) do
+        if json.encode(options[option[1]]) ~= json.encode(option[2]) then fixed[option[1]] = options[option[1]] end
+      end
+      local point = {}
+      for key, value in pairs(cell.point) do point[key] = value end
+      local name = require 'pushdown.grid'.point_name(point)
+      local key = cell.task .. '/' .. name
+      if not of_cell[key] then
+        of_cell[key] = true
+        grids[#grids + 1] = { name = 'nspda/' .. cell.task, script = here .. 'train.lua',
+          folder = ('%s/%s'):format(options.folder, cell.task), fixed = fixed, points = { point },
+          restarts = options.restarts }
+      end
+      cell.key = key
+      kept[#kept + 1] = cell
+    end
+  end
+  if #kept == 0 then error('--tasks, --rows and --columns leave nothing of the table', 0) end
+  grids.workers = options.workers > 0 and options.workers or nil
+  grids.failures = 'report'
+  local by_key = {}
+  local rows = require 'pushdown.grid'.run(grids)
+  for _, row in ipairs(rows) do
+    local key = row.options.task .. '/' .. row.point
+    by_key[key] = by_key[key] or {}
+    if row.status == 'done' then by_key[key][#by_key[key] + 1] = row end
+  end
+  for _, cell in ipairs(kept) do cell.runs = by_key[cell.key] or {} end
+  return kept, rows
+end
+
+-- The numbers of every epoch of a run.
+local function history(folder)
+  local epochs, path = {}, folder .. '/metrics.jsonl'
+  if not files.exists(path) then return epochs end
+  for line in files.read(path):gmatch('[^\n]+') do
+    local entry = json.decode(line)
+    if entry.event == 'epoch' then epochs[entry.epoch] = entry end
+  end
+  return epochs
+end
+
+-- The mean over a cell's runs of the training accuracy, in percent, after every epoch; a run that has
+-- ended keeps its last value.
+local function curve(cell)
+  local histories, longest = {}, 0
+  for i, run in ipairs(cell.runs) do
+    histories[i] = history(run.folder)
+    longest = math.max(longest, #histories[i])
+  end
+  local series = { name = cell.row .. (cell.column and ' ' .. cell.column or ''), x = {}, y = {} }
+  for epoch = 1, longest do
+    local values = {}
+    for i, epochs in ipairs(histories) do
+      values[i] = 100 * epochs[math.min(epoch, #epochs)].train_accuracy
+    end
+    series.x[epoch], series.y[epoch] = epoch, (statistics(values))
+  end
+  return series
+end
+
+-- Shows and keeps the table and the curves. metric: key of result.json; unit: what it is; others:
+-- further { key, title } whose means are shown.
+function M.finish(run, options, cells, rows, given)
+  local lines = {}
+  for _, cell in ipairs(cells) do
+    local values, converged, more = {}, 0, {}
+    for i, one in ipairs(cell.runs) do
+      values[i] = one.result[given.metric]
+      converged = converged + (one.result.converged and 1 or 0)
+    end
+    local mean, deviation, best = statistics(values)
+    for i, other in ipairs(given.others or {}) do
+      local list = {}
+      for k, one in ipairs(cell.runs) do list[k] = one.result[other[1]] end
+      more[i] = (statistics(list))
+    end
+    local line = { protocol.titles[cell.task], cell.row, cell.column or '', cell.paper or 'NA', mean, deviation, best,
+      ('%d of %d'):format(converged, #cell.runs) }
+    for i = 1, #(given.others or {}) do line[#line + 1] = more[i] end
+    line[#line + 1] = require 'pushdown.grid'.point_name(cell.point)
+    lines[#lines + 1] = line
+  end
+  local columns = { 'language', given.row_title or 'model', 'order', 'paper', { 'ours: mean', format = given.format },
+    { 'deviation', format = given.format }, { 'best', format = given.format }, 'converged' }
+  for _, other in ipairs(given.others or {}) do columns[#columns + 1] = { other[2], format = '%.2f' } end
+  columns[#columns + 1] = 'setting'
+  run:table(given.name, { title = given.title, columns = columns, rows = lines })
+  for _, task in ipairs(options.tasks) do
+    local all = {}
+    for _, cell in ipairs(cells) do
+      if cell.task == task and #cell.runs > 0 then all[#all + 1] = curve(cell) end
+    end
+    if #all > 0 then
+      run:lines('convergence-' .. task, { title = protocol.titles[task], x_label = 'epoch',
+        y_label = 'training strings told right (%)', series = all })
+    end
+  end
+  files.write(run:path(given.name .. '-runs.csv'), (function()
+    local all = {}
+    for _, row in ipairs(rows) do
+      local result = row.result or {}
+      all[#all + 1] = { row.options.task, row.point, row.restart, row.seed, row.status, result.epochs,
+        tostring(result.converged), result.characters, result.train_error, result.validation_error,
+        result.test_error, result.seconds }
+    end
+    return report.table({ columns = { 'task', 'point', 'restart', 'seed', 'status', 'epochs', 'converged', 'characters',
+      'train_error', 'validation_error', 'test_error', 'seconds' }, rows = all }):csv()
+  end)())
+  print('\nMean and standard deviation over the repeats; converged: all training strings told right. Runs that did\n'
+    .. 'not converge count with where they ended. Curves, every run and the setting: ' .. run.folder)
+  run:finish { runs = #rows, failed = rows.failed }
+  if rows.failed > 0 then
+    error(('%d of %d runs failed; their ends are shown above'):format(rows.failed, #rows), 0)
+  end
+end
+
+return M

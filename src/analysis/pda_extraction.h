@@ -23,10 +23,11 @@
 namespace pushdown {
 
 struct ExtractionOptions {
-  std::int64_t limit = 10'000;  // control states; a hundred times as many with their callers' frames
-  bool keep_dead = false;       // states without hope: one dead state, else left out
-  std::int64_t strings = 400;   // on which both are compared; 0: none
-  std::int64_t longest = 30;    // their length
+  std::int64_t limit =
+      10'000;                  // control states; a hundred times as many with their callers' frames
+  bool keep_dead = false;      // states without hope: one dead state, else left out
+  std::int64_t strings = 400;  // on which both are compared; 0: none
+  std::int64_t longest = 30;   // their length
   std::uint64_t seed = 0;
 };
 

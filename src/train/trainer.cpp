@@ -240,6 +240,8 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
     ++phase_;
     phase_epochs_ = 0;
     order_ = order_of(phase_);
+    // Without validation strings the values of two phases are of different strings.
+    if (!metrics.accuracy && !metrics.cross_entropy) schedule_.emplace(options_);
   } else {
     converged_ = done && last_phase();
     order_->next_epoch();

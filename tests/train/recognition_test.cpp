@@ -144,6 +144,20 @@ TEST(Recognition, ACurriculumGoesThroughItsStages) {
             trainer->history()[10].updates - trainer->history()[9].updates);
 }
 
+TEST(Recognition, WithoutValidationTheBestEpochIsOneOfTheLastPhase) {
+  auto trainer = Trainer(
+      recognition(small_recognizer(), counted_strings(60, 1), nullptr),
+      with(kFast, {{"epochs", 100}, {"curriculum", {{"kind", "incremental"}, {"epochs", {3}}}}}));
+  while (trainer.finished().empty()) trainer.run_epoch();
+  const auto& history = trainer.history();
+  ASSERT_EQ(history.size(), 9u);  // N = 1 .. 6, then 3
+  const auto best = std::max_element(
+      history.begin() + 6, history.end(),
+      [](const auto& a, const auto& b) { return *a.train_accuracy < *b.train_accuracy; });
+  EXPECT_EQ(history.back().best_epoch, best->epoch);
+  EXPECT_EQ(history.back().best_accuracy, *best->train_accuracy);
+}
+
 TEST(Recognition, EndsWhenAllIsToldRight) {
   auto trainer = make_trainer(
       with(kFast, {{"epochs", 300}, {"stop_accuracy", 1.0}, {"objective", "final"}}),

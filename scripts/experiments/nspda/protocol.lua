@@ -69,7 +69,7 @@ M.options = {
   { 'carry', 'first', 'which of the passes the next symbol goes on from', choices = { 'first', 'last' } },
   { 'discrete', 'never', 'where NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
   { 'noise_stage', 2, 'stage of the curriculum from which on there is noise', minimum = 1 },
-  { 'average', true, 'the mean of the cross-entropy over the symbols of a string, not the sum' },
+  { 'loss', 'mean', 'of the cross-entropy over the symbols of a string', choices = { 'mean', 'sum' } },
   { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
 }
 M.quick = { valid_strings = 500, invalid_strings = 500, validation_strings = 200, test_strings = 400, epochs = 60,
@@ -189,7 +189,7 @@ local function trainer_of(options, run, grammar)
     seed = options.seed, curriculum = curriculum, learning = chosen(options, 'learning'),
     optimizer = { kind = 'sgd', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = 13,
     decay_patience = 0, stop_patience = 0, annealing = { kind = 'stochastic', last_stage = 1 },
-    objective = { kind = 'stepwise', average = options.average },
+    objective = { kind = 'stepwise', average = options.loss == 'mean' },
     run_folder = run.folder, overwrite = true,
   }
   if chosen(options, 'noise') == 'on' then settings.noise = { first_stage = options.noise_stage } end

@@ -30,12 +30,17 @@ function M.start(given)
     quick = quick, smoke = smoke }
 end
 
-local function wanted(list, name)
-  if #list == 0 then return true end
-  for _, start in ipairs(list) do
-    if name:sub(1, #start) == start then return true end
+-- The names that a list of beginnings chooses; what is a whole name chooses that one alone.
+local function chosen_names(list, names)
+  local chosen, whole = {}, {}
+  for _, name in ipairs(names) do whole[name] = true end
+  for _, name in ipairs(names) do
+    chosen[name] = #list == 0
+    for _, start in ipairs(list) do
+      if name == start or not whole[start] and name:sub(1, #start) == start then chosen[name] = true end
+    end
   end
-  return false
+  return chosen
 end
 
 local function statistics(values)
@@ -49,10 +54,12 @@ end
 
 -- Trains what is not trained yet. Every cell gets `runs`: rows of the grid that are done.
 function M.run(options, cells)
-  local grids, of_cell, kept = {}, {}, {}
+  local grids, of_cell, kept, rows_there, columns_there = {}, {}, {}, {}, {}
+  for i, cell in ipairs(cells) do rows_there[i], columns_there[i] = cell.row, cell.column or '' end
+  local row_chosen = chosen_names(options.rows, rows_there)
+  local column_chosen = chosen_names(options.columns, columns_there)
   for _, cell in ipairs(cells) do
-    local chosen = wanted(options.rows, cell.row) and wanted(options.columns, cell.column or '')
-    local task_chosen = false
+    local chosen, task_chosen = row_chosen[cell.row] and column_chosen[cell.column or ''], false
     for _, task in ipairs(options.tasks) do task_chosen = task_chosen or task == cell.task end
     if chosen and task_chosen then
       local fixed = { task = cell.task }

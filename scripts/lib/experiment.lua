@@ -13,35 +13,13 @@ local json = require 'pushdown.json'
 local page = require 'pushdown.page'
 local runs = require 'pushdown.runs'
 
+local nearest = require 'pushdown.nearest'
+
 local M = {}
 
 local function fail(...) error({ usage = (...):format(select(2, ...)) }, 0) end
 
 local function dashed(name) return '--' .. name:gsub('_', '-') end
-
-local function distance(a, b)
-  local row = {}
-  for j = 0, #b do row[j] = j end
-  for i = 1, #a do
-    local diagonal = row[0]
-    row[0] = i
-    for j = 1, #b do
-      local cost = a:byte(i) == b:byte(j) and 0 or 1
-      diagonal, row[j] = row[j], math.min(row[j] + 1, row[j - 1] + 1, diagonal + cost)
-    end
-  end
-  return row[#b]
-end
-
-local function nearest(wanted, names)
-  local best, least
-  for _, name in ipairs(names) do
-    local d = distance(wanted, name)
-    if name:sub(1, #wanted) == wanted and #wanted > 0 then d = math.min(d, 1) end
-    if not least or d < least then best, least = name, d end
-  end
-  return least and least <= math.max(2, math.floor(#wanted / 2)) and best or nil
-end
 
 local kinds = {
   integer = 'a whole number', number = 'a number', text = 'text', flag = 'true or false',

@@ -1,6 +1,8 @@
 -- Runs the files of the grammars folder: Lua scripts in a sandbox that offers the words of a grammar
 -- or a pushdown automaton, a few harmless parts of Lua, and nothing else. The words only collect; the
 -- core checks and builds. docs/reference/grammars.md and automata.md describe the words.
+local nearest = require 'pushdown.nearest'
+
 local M = {}
 
 local function copy(library, without)
@@ -117,8 +119,9 @@ local function environment(words)
   for name, word in pairs(words) do env[name] = word end
   return setmetatable(env, {
     __index = function(_, name)
-      error(("'%s' is not known in a grammar file; the words are %s"):format(tostring(name),
-        table.concat(words_in_order, ', ')), 2)
+      local near = nearest(tostring(name), words_in_order)
+      error(("'%s' is no word of a grammar or automaton file%s; the words are %s"):format(tostring(name),
+        near and (", did you mean '%s'?"):format(near) or '', table.concat(words_in_order, ', ')), 2)
     end,
   })
 end

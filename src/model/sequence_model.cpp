@@ -85,6 +85,13 @@ ParameterList SequenceModel::buffers() const {
   return list;
 }
 
+bool SequenceModel::is_buffer(std::string_view name) const {
+  const auto& own = network_->buffers();
+  return name.starts_with(kFrozen) || std::any_of(own.begin(), own.end(), [&](const auto& entry) {
+           return entry.first == name;
+         });
+}
+
 void SequenceModel::set_buffer(const std::string& name, const Tensor& value) {
   if (name.starts_with(kFrozen)) return freeze(name.substr(kFrozen.size()), value);
   for (const auto& [own, tensor] : network_->buffers()) {

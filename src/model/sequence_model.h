@@ -28,8 +28,9 @@ class SequenceModel {
   const std::map<std::string, Tensor>& frozen() const { return frozen_; }
   void freeze(const std::string& parameter, const Tensor& mask);
   // Tensors that belong to the model and are not trained, to be saved with it: those of the network
-  // and the masks as frozen.*. set_buffer() takes one back.
+  // and the masks as frozen.*. is_buffer(): whether a name can be one; set_buffer() takes one back.
   ParameterList buffers() const;
+  bool is_buffer(std::string_view name) const;
   void set_buffer(const std::string& name, const Tensor& value);
 
  protected:

@@ -224,7 +224,7 @@ void set_parameters(SequenceModel& model, const TensorFile& file, const std::str
   at::NoGradGuard no_grad;
   for (auto& [parameter, stored] : copies) parameter.copy_(stored);
   for (const auto& [name, tensor] : file.tensors)
-    if (tensor.scalar_type() == at::kBool) model.set_buffer(name, tensor);
+    if (model.is_buffer(name)) model.set_buffer(name, tensor);
 }
 
 SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which,

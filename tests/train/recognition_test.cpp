@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "model/rule_insertion.h"
+#include "pda/notation.h"
 #include "train/accuracy.h"
 #include "train/toy.h"
 
@@ -205,6 +207,40 @@ TEST(Recognition, LoadedModelsSayTheSame) {
   EXPECT_EQ(a.options(), b.options());
   const Tensor words = word_tensor(counted_strings(10, 4)->words(), {0});
   EXPECT_TRUE(at::equal(a.decisions(words), b.decisions(words)));
+}
+
+TEST(Recognition, InsertedRulesAreSavedWithTheModel) {
+  auto model = std::make_shared<Recognizer>(
+      Alphabet({"a", "b"}),
+      Json{{"architecture", "nspda"}, {"states", 5}, {"passes", 2}, {"seed", 3}});
+  const Pda pda(
+      parse_pda("%bottom _\n%accepting r\n%at_bottom\n"
+                "q, _ --a--> q, push a\nq, a --a--> q, push a\n"
+                "q, a --b--> r, pop\nr, a --b--> r, pop\n"));
+  RuleOptions rules;
+  rules.strength = 2.5;
+  rules.frozen = true;
+  insert_rules(*model, pda, rules);
+  const auto data = counted_strings(60, 1);
+  EXPECT_EQ(evaluate(*model, *data, {})->all.correct(), 60);
+  const ScratchFolder scratch;
+  auto trainer = Trainer(recognition(model, data, nullptr),
+                         with(kFast, {{"run_folder", (scratch / "run").string()}}));
+  const auto loaded = load_model(scratch / "run", "last");
+  ASSERT_EQ(loaded->buffers().size(), model->buffers().size());
+  for (std::size_t i = 0; i < model->buffers().size(); ++i) {
+    EXPECT_EQ(loaded->buffers()[i].first, model->buffers()[i].first);
+    EXPECT_TRUE(at::equal(loaded->buffers()[i].second, model->buffers()[i].second))
+        << model->buffers()[i].first;
+  }
+  EXPECT_EQ(evaluate(dynamic_cast<const Recognizer&>(*loaded), *data, {})->all.correct(), 60);
+  // Frozen and right: training changes nothing that counts.
+  trainer.run_epoch();
+  EXPECT_EQ(evaluate(*model, *data, {})->all.correct(), 60);
+  auto resumed = resume_trainer(scratch / "run");
+  trainer.run_epoch();
+  resumed->run_epoch();
+  EXPECT_TRUE(same(weights(*resumed->model()), weights(*model)));
 }
 
 TEST(Recognition, NonsenseIsTold) {

@@ -18,6 +18,8 @@ function M.start(given)
     { 'tasks', given.tasks, 'languages', choices = given.tasks },
     { 'rows', {}, 'rows of the table, by their beginnings; none: all' },
     { 'columns', {}, 'second-order (M1) or third-order (M2) columns alone; none: both' },
+    { 'noise', 'own', 'noise on the weights where the table does not say; own: as the model has it',
+      choices = { 'own', 'on', 'off' } },
     { 'restarts', 5, 'repeats of every run', minimum = 1 },
     { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 },
     { 'folder', 'runs/nspda/grid', 'where the runs lie' },
@@ -68,6 +70,8 @@ function M.run(options, cells)
       end
       local point = {}
       for key, value in pairs(cell.point) do point[key] = value end
+      if options.noise ~= 'own' then point.noise = point.noise or options.noise end
+      cell.point = point
       local name = require 'pushdown.grid'.point_name(point)
       local key = cell.task .. '/' .. name
       if not of_cell[key] then

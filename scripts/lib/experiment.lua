@@ -242,6 +242,24 @@ function Run:lines(name, spec)
   io.write(plot.text(spec))
 end
 
+-- Keeps `settings`, what decides the numbers of this run, in settings.json; if the folder holds a run
+-- with other ones, that is an error.
+function Run:claim(settings)
+  local path = self:path 'settings.json'
+  if not files.exists(path) then
+    files.write(path, json.encode(settings, true) .. '\n')
+    return
+  end
+  local before = json.decode(files.read(path))
+  for key, value in pairs(settings) do
+    local was, now = json.encode(before[key]), json.encode(value)
+    if was ~= now then
+      error(('the run folder %s holds another run: %s was %s, now %s; choose another --run-folder')
+        :format(self.folder, key, was, now), 0)
+    end
+  end
+end
+
 Run.__tostring = function(run) return ("run of '%s' in %s"):format(run.name, run.folder) end
 
 -- First line of what a command prints, or nil.
@@ -318,8 +336,8 @@ end
 -- runs. A type is inferred from the default: integer, number, text, flag or list. arguments default
 -- to those of the script. Answers --help and wrong command lines itself (exit codes 0 and 2), makes
 -- the run folder, takes its lock, enters the run in the registry (pushdown.runs) and writes
--- experiment.json. run: folder, size, record, path(name), table(name, spec), lines(name, spec),
--- finish(result).
+-- experiment.json. run: folder, size, record, path(name), claim(settings), table(name, spec),
+-- lines(name, spec), finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
   local ok, options, size, given = pcall(M.parse, declaration, arguments)

@@ -37,6 +37,18 @@ function M.result(folder)
   return result
 end
 
+-- The numbers of every epoch of the training in a folder, from its metrics; none where it never got so
+-- far.
+function M.history(folder)
+  local epochs, path = {}, folder .. '/metrics.jsonl'
+  if not files.exists(path) then return epochs end
+  for line in files.read(path):gmatch('[^\n]+') do
+    local entry = json.decode(line)
+    if entry.event == 'epoch' then epochs[entry.epoch] = entry end
+  end
+  return epochs
+end
+
 local characters = { '^[%z\1-\127]+', '^[\194-\223][\128-\191]', '^\224[\160-\191][\128-\191]',
   '^[\225-\236\238\239][\128-\191][\128-\191]', '^\237[\128-\159][\128-\191]',
   '^\240[\144-\191][\128-\191][\128-\191]', '^[\241-\243][\128-\191][\128-\191][\128-\191]',

@@ -111,20 +111,6 @@ function M.test_set(grammar, options)
     log_probabilities = log_probabilities }
 end
 
--- Options that differ from those the run folder was made with, or nil.
-local function foreign(folder, settings)
-  local path = folder .. '/settings.json'
-  if not files.exists(path) then
-    files.write(path, json.encode(settings, true) .. '\n')
-    return nil
-  end
-  local before = json.decode(files.read(path))
-  for key, value in pairs(settings) do
-    local was, now = json.encode(before[key]), json.encode(value)
-    if was ~= now then return ('%s was %s, now %s'):format(key, was, now) end
-  end
-end
-
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
 -- stopped. Writes test.csv (a row for each length) and, last, result.json. Returns the result.
 function M.train(options, run)
@@ -135,11 +121,7 @@ function M.train(options, run)
       settings[key] = value
     end
   end
-  local other = foreign(run.folder, settings)
-  if other then
-    error(('the run folder %s holds another run: %s; choose another --run-folder')
-      :format(run.folder, other), 0)
-  end
+  run:claim(settings)
   if files.exists(run:path 'result.json') then
     local result = json.decode(files.read(run:path 'result.json'))
     if result.converged or result.epochs >= options.epochs then

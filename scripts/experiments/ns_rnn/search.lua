@@ -3,6 +3,8 @@
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
+local runs = require 'pushdown.runs'
+local statistics = require 'pushdown.statistics'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
 
@@ -70,33 +72,10 @@ function M.run(options, train)
   local rows = require 'pushdown.grid'.run(grids)
   for _, row in ipairs(rows) do
     row.task, row.model = row.options.task, row.options.model
-    row.history = M.history(row.folder)
+    row.history = runs.history(row.folder)
   end
   return rows
 end
-
--- The numbers of every epoch of a run, from its metrics; none when it never got so far.
-function M.history(folder)
-  local epochs, path = {}, folder .. '/metrics.jsonl'
-  if not files.exists(path) then return epochs end
-  for line in files.read(path):gmatch('[^\n]+') do
-    local entry = json.decode(line)
-    if entry.event == 'epoch' then epochs[entry.epoch] = entry end
-  end
-  return epochs
-end
-
-local function statistics(values)
-  local sum, squares, best = 0, 0, math.huge
-  for _, value in ipairs(values) do
-    sum, best = sum + value, math.min(best, value)
-  end
-  local mean = sum / #values
-  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
-  -- Of a sample, as usual for restarts; a single value has none.
-  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or 0 / 0, best
-end
-M.statistics = statistics
 
 -- The settings of a model on a task, best first: name, points (finished ones), mean, deviation and
 -- best of the validation difference, test_mean, mean epochs and seconds, chosen (one of them).
@@ -121,7 +100,6 @@ function M.settings(points, task, model)
     end
     setting.finished = #setting.points
     setting.mean, setting.deviation, setting.best = statistics(all 'validation_difference')
-    if setting.finished == 0 then setting.best = nil end
     setting.test_mean = statistics(all 'test_difference')
     setting.epochs, setting.seconds = statistics(all 'epochs'), (statistics(all 'seconds'))
   end
@@ -152,8 +130,8 @@ function M.draw(run, options, points, name, key, curve, plot)
       if setting then
         local series = { name = protocol.models[model].label, x = {}, y = {}, low = {}, high = {} }
         for i, place in ipairs(curve(setting)) do
-          local mean, deviation = M.statistics(place.values)
-          local known = deviation == deviation
+          local mean, deviation = statistics(place.values)
+          local known = deviation ~= nil
           series.x[i], series.y[i] = place.at or place.x, mean
           if known then series.low[i], series.high[i] = mean - deviation, mean + deviation end
           rows[#rows + 1] = { protocol.short_name(task), model, setting.name, #setting.points, place.x, mean,

@@ -141,20 +141,6 @@ function M.test_data(options, grammar)
     negatives = half, seed = 60 }
 end
 
--- Options that differ from those the run folder was made with, or nil.
-local function foreign(folder, settings)
-  local path = folder .. '/settings.json'
-  if not files.exists(path) then
-    files.write(path, json.encode(settings, true) .. '\n')
-    return nil
-  end
-  local before = json.decode(files.read(path))
-  for key, value in pairs(settings) do
-    local was, now = json.encode(before[key]), json.encode(value)
-    if was ~= now then return ('%s was %s, now %s'):format(key, was, now) end
-  end
-end
-
 -- With the strength that has the largest margin the biases of second-order neurons are so large that
 -- their surrogate gradients vanish: what a hint leaves open would not be learned.
 local function strength_of(options)
@@ -210,11 +196,7 @@ function M.train(options, run)
   for key, value in pairs(options) do
     if key ~= 'run_folder' and key ~= 'quick' and key ~= 'smoke' then settings[key] = value end
   end
-  local other = foreign(run.folder, settings)
-  if other then
-    error(('the run folder %s holds another run: %s; choose another --run-folder')
-      :format(run.folder, other), 0)
-  end
+  run:claim(settings)
   if files.exists(run:path 'result.json') then
     print('Finished before: ' .. run:path 'result.json')
     return json.decode(files.read(run:path 'result.json'))

@@ -17,17 +17,10 @@ local paper = {
   { 'IL', 'incremental', { '2678', '2552' }, { '108200', '104556' }, { '192001', '192551' }, { '222171', '222144' } },
   { '2-IL', 'two_stage', { '2001', '2199' }, { '9899', '10001' }, { '130192', '129998' }, { '177189', '177190' } },
 }
-local cells = {}
-for t, task in ipairs(tasks) do
-  for _, row in ipairs(paper) do
-    for order, column in ipairs { 'M1', 'M2' } do
-      local point = { model = order == 1 and 'nspda_2' or 'nspda_3', hint = 'none' }
-      -- The default is left out, so that these runs are those of table 1.
-      if row[2] ~= 'two_stage' then point.curriculum = row[2] end
-      cells[#cells + 1] = { task = task, row = row[1], column = column, paper = row[2 + t][order], point = point }
-    end
-  end
-end
+local cells = tables.cells(tasks, { 'M1', 'M2' }, paper, function(curriculum, order)
+  -- The default is left out, so that these runs are those of table 1.
+  return { model = tables.nspda[order], hint = 'none', curriculum = curriculum ~= 'two_stage' and curriculum or nil }
+end)
 
 local kept, rows = tables.run(options, cells)
 tables.finish(run, options, kept, rows, { name = 'table2', metric = 'characters', format = '%.0f',

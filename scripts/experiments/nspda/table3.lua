@@ -15,15 +15,9 @@ local paper = {
   { 'w/o reg', 'off', { 4.55, 2.99 }, { 1.28, 1.55 }, { 5.51, 4.19 }, { 2.18, 2.00 } },
   { 'w reg', nil, { 0.00, 0.00 }, { 0.06, 0.01 }, { 0.99, 0.00 }, { 0.09, 0.00 } },
 }
-local cells = {}
-for t, task in ipairs(tasks) do
-  for _, row in ipairs(paper) do
-    for order, column in ipairs { 'M1', 'M2' } do
-      cells[#cells + 1] = { task = task, row = row[1], column = column, paper = row[2 + t][order],
-        point = { model = order == 1 and 'nspda_2' or 'nspda_3', noise = row[2], hint = 'hint_2' } }
-    end
-  end
-end
+local cells = tables.cells(tasks, { 'M1', 'M2' }, paper, function(noise, order)
+  return { model = tables.nspda[order], hint = 'hint_2', noise = noise }
+end)
 
 local kept, rows = tables.run(options, cells)
 tables.finish(run, options, kept, rows, { name = 'table3', metric = 'test_error', format = '%.2f',

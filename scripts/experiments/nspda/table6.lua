@@ -16,15 +16,9 @@ local paper = {
   { 'RTRL', 'rtrl', { 0.02, 0.19 }, { 0.09, 0.10 }, { 1.85, 0.07 }, { 0.09, 0.01 } },
   { 'UORO', nil, { 0.00, 0.00 }, { 0.06, 0.01 }, { 0.99, 0.00 }, { 0.09, 0.00 } },
 }
-local cells = {}
-for t, task in ipairs(tasks) do
-  for _, row in ipairs(paper) do
-    for order, column in ipairs { 'M1', 'M2' } do
-      cells[#cells + 1] = { task = task, row = row[1], column = column, paper = row[2 + t][order],
-        point = { model = order == 1 and 'nspda_2' or 'nspda_3', learning = row[2], hint = 'hint_2' } }
-    end
-  end
-end
+local cells = tables.cells(tasks, { 'M1', 'M2' }, paper, function(learning, order)
+  return { model = tables.nspda[order], hint = 'hint_2', learning = learning }
+end)
 
 local kept, rows = tables.run(options, cells)
 tables.finish(run, options, kept, rows, { name = 'table6', metric = 'test_error', format = '%.2f',

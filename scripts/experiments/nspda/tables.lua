@@ -7,6 +7,8 @@ local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
+local runs = require 'pushdown.runs'
+local statistics = require 'pushdown.statistics'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
 
@@ -32,6 +34,25 @@ function M.start(given)
     quick = quick, smoke = smoke }
 end
 
+-- The cells of a table in which every language has a second-order and a third-order column. rows: lists of
+-- the row's name, what `point` needs to know of it, and the paper's two numbers for each task;
+-- point(key, order): the options of train.lua, order 1 or 2 for the two columns.
+function M.cells(tasks, columns, rows, point)
+  local cells = {}
+  for t, task in ipairs(tasks) do
+    for _, row in ipairs(rows) do
+      for order, column in ipairs(columns) do
+        cells[#cells + 1] = { task = task, row = row[1], column = column, paper = row[2 + t][order],
+          point = point(row[2], order) }
+      end
+    end
+  end
+  return cells
+end
+
+-- The NSPDA of a column.
+M.nspda = { 'nspda_2', 'nspda_3' }
+
 -- The names that a list of beginnings chooses; what is a whole name chooses that one alone.
 local function chosen_names(list, names)
   local chosen, whole = {}, {}
@@ -43,15 +64,6 @@ local function chosen_names(list, names)
     end
   end
   return chosen
-end
-
-local function statistics(values)
-  if #values == 0 then return nil end
-  local sum, squares, best = 0, 0, math.huge
-  for _, value in ipairs(values) do sum, best = sum + value, math.min(best, value) end
-  local mean = sum / #values
-  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
-  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or nil, best
 end
 
 -- Trains what is not trained yet. Every cell gets `runs`: rows of the grid that are done.
@@ -98,23 +110,12 @@ function M.run(options, cells)
   return kept, rows
 end
 
--- The numbers of every epoch of a run.
-local function history(folder)
-  local epochs, path = {}, folder .. '/metrics.jsonl'
-  if not files.exists(path) then return epochs end
-  for line in files.read(path):gmatch('[^\n]+') do
-    local entry = json.decode(line)
-    if entry.event == 'epoch' then epochs[entry.epoch] = entry end
-  end
-  return epochs
-end
-
 -- The mean over a cell's runs of the training accuracy, in percent, after every epoch; a run that has
 -- ended keeps its last value.
 local function curve(cell)
   local histories, longest = {}, 0
   for i, run in ipairs(cell.runs) do
-    histories[i] = history(run.folder)
+    histories[i] = runs.history(run.folder)
     longest = math.max(longest, #histories[i])
   end
   local series = { name = cell.row .. (cell.column and ' ' .. cell.column or ''), x = {}, y = {} }

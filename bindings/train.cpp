@@ -324,47 +324,6 @@ std::string training_line(const Training& training) {
   return text;
 }
 
-std::string describe_trainer(std::optional<std::string> kind) {
-  const std::string of = kind.value_or("language_model");
-  check(of == "language_model" || of == "recognizer", "train.describe",
-        "expected 'language_model' or 'recognizer', got '{}'", of);
-  const bool recognizer = of == "recognizer";
-  std::string text = recognizer ? "trainer: trains a recognizer by gradient descent"
-                                : "trainer: trains a language model by gradient descent";
-  const std::string data = recognizer ? "LabelledDataset" : "Dataset";
-  text += fmt::format("\n  model              {}, required: what is trained",
-                      recognizer ? "Recognizer" : "LanguageModel");
-  text += "\n  train              " + data + ", required: the strings to learn";
-  text += "\n  valid              " + data + ", optional: decides which epoch is best";
-  text += "\n  progress           boolean, default true: show progress on stderr";
-  for (const auto& spec :
-       trainer_options(recognizer ? recognition_options() : language_modelling_options()))
-    text += "\n  " + describe(spec);
-  return text;
-}
-
-template <class Kinds>
-std::string describe_kind(const char* where, const Kinds& kinds, const std::string& kind) {
-  const auto& row = find_row(where, kinds, kind);
-  return describe_row(row, row.options);
-}
-
-std::vector<std::string> objective_names() { return row_names(objective_kinds()); }
-std::string describe_objective(const std::string& kind) {
-  return describe_kind("train.describe_objective", objective_kinds(), kind);
-}
-std::vector<std::string> learning_names() { return row_names(learning_kinds()); }
-std::string describe_learning(const std::string& kind) {
-  return describe_kind("train.describe_learning", learning_kinds(), kind);
-}
-
-std::vector<std::string> optimizer_names() { return row_names(optimizer_kinds()); }
-
-std::string describe_optimizer(const std::string& kind) {
-  const auto& row = find_row("train.describe_optimizer", optimizer_kinds(), kind);
-  return describe_row(row, row.options);
-}
-
 }  // namespace
 
 void bind_train(lua_State* L) {
@@ -380,30 +339,13 @@ void bind_train(lua_State* L) {
         .def<&resume>("resume",
                       "resume(folder, {epochs=, ...}) -> Trainer  Goes on with the run in a "
                       "folder, bit for bit, with changed limits if given.")
-        .def<&describe_trainer>("describe",
-                                "describe(kind='language_model') -> string  The options of trainer "
-                                "for a language_model or a recognizer.")
-        .def<&objective_names>("objectives",
-                               "objectives() -> table  What recognizers can be trained to do.")
-        .def<&describe_objective>("describe_objective",
-                                  "describe_objective(kind) -> string  What an objective is, and "
-                                  "its options.")
-        .def<&learning_names>("learning_algorithms",
-                              "learning_algorithms() -> table  How the gradient of a recognizer's "
-                              "loss can be found.")
-        .def<&describe_learning>("describe_learning",
-                                 "describe_learning(kind) -> string  What a learning algorithm "
-                                 "does, and its options.")
-        .def<&optimizer_names>("optimizers", "optimizers() -> table  The names of the optimizers.")
-        .def<&describe_optimizer>(
-            "describe_optimizer",
-            "describe_optimizer(kind) -> string  What an optimizer does, and its options.")
         .def<&evaluate_model>(
             "evaluate",
             "evaluate(model, dataset, {batch=, bin_width=, chunk=}) -> table  Cross-entropy in "
             "nats per symbol, lower_bound and cross_entropy_difference where known, or accuracy, "
             "error (percent), missed, false_positives and the places of the strings told wrong; of "
             "all strings and in `bins` by length.");
+    bind_training_kinds(module);
     bind_together(module);
     Class<Training>(module, "Trains one model; it can be stopped and goes on at any update.")
         .def<&step>("step",

@@ -26,6 +26,8 @@ struct ClassName<Training> {
 void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, double rate,
                 const std::string& name = "");
 
+// The descriptions of trainers, objectives, learning algorithms and optimizers.
+void bind_training_kinds(Module& module);
 // pd.train.together and its class.
 void bind_together(Module& module);
 

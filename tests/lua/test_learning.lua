@@ -80,4 +80,18 @@ test('wrong options say what is right', function()
     function() trainer{ model = transformer, learning = 'rtrl' }:step() end)
 end)
 
+test('what there is describes itself', function()
+  for _, kind in ipairs(pd.train.annealings()) do
+    assert(pd.train.describe_annealing(kind):find(kind, 1, true))
+  end
+  for _, kind in ipairs(pd.train.learning_algorithms()) do
+    assert(pd.train.describe_learning(kind):find(kind, 1, true))
+  end
+  for _, kind in ipairs(pd.train.objectives()) do
+    assert(pd.train.describe_objective(kind):find(kind, 1, true))
+  end
+  assert(pd.train.describe_noise():find('share', 1, true))
+  test.fails("did you mean 'stochastic'", function() pd.train.describe_annealing 'stochastik' end)
+end)
+
 test.finish()

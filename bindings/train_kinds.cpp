@@ -1,0 +1,94 @@
+// The part of pd.train that says what there is: the options of trainers, objectives, learning
+// algorithms, optimizers.
+#include "base/check.h"
+#include "bindings/kinds.h"
+#include "bindings/training.h"
+#include "train/learning.h"
+#include "train/recognition.h"
+
+namespace pushdown {
+namespace {
+
+std::string describe_trainer(std::optional<std::string> kind) {
+  const std::string of = kind.value_or("language_model");
+  check(of == "language_model" || of == "recognizer", "train.describe",
+        "expected 'language_model' or 'recognizer', got '{}'", of);
+  const bool recognizer = of == "recognizer";
+  std::string text = recognizer ? "trainer: trains a recognizer by gradient descent"
+                                : "trainer: trains a language model by gradient descent";
+  const std::string data = recognizer ? "LabelledDataset" : "Dataset";
+  text += fmt::format("\n  model              {}, required: what is trained",
+                      recognizer ? "Recognizer" : "LanguageModel");
+  text += "\n  train              " + data + ", required: the strings to learn";
+  text += "\n  valid              " + data + ", optional: decides which epoch is best";
+  text += "\n  progress           boolean, default true: show progress on stderr";
+  for (const auto& spec :
+       trainer_options(recognizer ? recognition_options() : language_modelling_options()))
+    text += "\n  " + describe(spec);
+  return text;
+}
+
+template <class Kinds>
+std::string describe_kind(const char* where, const Kinds& kinds, const std::string& kind) {
+  const auto& row = find_row(where, kinds, kind);
+  return describe_row(row, row.options);
+}
+
+std::vector<std::string> objective_names() { return row_names(objective_kinds()); }
+std::string describe_objective(const std::string& kind) {
+  return describe_kind("train.describe_objective", objective_kinds(), kind);
+}
+std::vector<std::string> learning_names() { return row_names(learning_kinds()); }
+std::string describe_learning(const std::string& kind) {
+  return describe_kind("train.describe_learning", learning_kinds(), kind);
+}
+
+std::vector<std::string> optimizer_names() { return row_names(optimizer_kinds()); }
+std::string describe_optimizer(const std::string& kind) {
+  return describe_kind("train.describe_optimizer", optimizer_kinds(), kind);
+}
+
+std::vector<std::string> annealing_names() { return row_names(annealing_kinds()); }
+std::string describe_annealing(const std::string& kind) {
+  return describe_kind("train.describe_annealing", annealing_kinds(), kind);
+}
+
+std::string describe_noise() {
+  std::string text = "noise: scales some matrices of the weights while a gradient is found";
+  for (const auto& spec : AdaptiveNoise::options()) text += "\n  " + describe(spec);
+  return text;
+}
+
+}  // namespace
+
+void bind_training_kinds(Module& module) {
+  module
+      .def<&describe_trainer>("describe",
+                              "describe(kind='language_model') -> string  The options of trainer "
+                              "for a language_model or a recognizer.")
+      .def<&objective_names>("objectives",
+                             "objectives() -> table  What recognizers can be trained to do.")
+      .def<&describe_objective>("describe_objective",
+                                "describe_objective(kind) -> string  What an objective is, and "
+                                "its options.")
+      .def<&learning_names>("learning_algorithms",
+                            "learning_algorithms() -> table  How the gradient of a recognizer's "
+                            "loss can be found.")
+      .def<&describe_learning>("describe_learning",
+                               "describe_learning(kind) -> string  What a learning algorithm "
+                               "does, and its options.")
+      .def<&optimizer_names>("optimizers", "optimizers() -> table  The names of the optimizers.")
+      .def<&describe_optimizer>(
+          "describe_optimizer",
+          "describe_optimizer(kind) -> string  What an optimizer does, and its options.")
+      .def<&annealing_names>("annealings",
+                             "annealings() -> table  How the learning rate can change from update "
+                             "to update.")
+      .def<&describe_annealing>("describe_annealing",
+                                "describe_annealing(kind) -> string  What an annealing does, and "
+                                "its options.")
+      .def<&describe_noise>("describe_noise",
+                            "describe_noise() -> string  The options of adaptive noise on weights.");
+}
+
+}  // namespace pushdown

@@ -87,8 +87,9 @@ void bind_training_kinds(Module& module) {
       .def<&describe_annealing>("describe_annealing",
                                 "describe_annealing(kind) -> string  What an annealing does, and "
                                 "its options.")
-      .def<&describe_noise>("describe_noise",
-                            "describe_noise() -> string  The options of adaptive noise on weights.");
+      .def<&describe_noise>(
+          "describe_noise",
+          "describe_noise() -> string  The options of adaptive noise on weights.");
 }
 
 }  // namespace pushdown

@@ -113,6 +113,14 @@ Tensor scores(const Recognizer& model, const Tokens& tokens) {
   return model.run(word_tensor(model, tokens)).scores[0];
 }
 
+// The probabilities of what is read next, after every symbol : m x V.
+Tensor next_symbols(const Recognizer& model, const Tokens& tokens) {
+  check(model.predicts_next_symbol(), "model.next_symbols",
+        "the model must have next_symbol = true");
+  const Tensor hiddens = model.run(word_tensor(model, tokens)).hiddens;
+  return model.next_scores(hiddens.narrow(1, 1, hiddens.size(1) - 1))[0].softmax(1);
+}
+
 bool accepts(const Recognizer& model, const Tokens& tokens) {
   at::NoGradGuard guard;
   return model.decisions(word_tensor(model, tokens)).item<double>() > model.threshold();
@@ -152,8 +160,9 @@ void bind_model(lua_State* L) {
           "LanguageModel  A language model with new parameters; see pd.model.describe().")
       .def<&recognizer>(
           "recognizer",
-          "recognizer{alphabet=, architecture=, ..., end_symbol=, passes=, output=, dtype=, "
-          "device=, seed=} -> Recognizer  A recognizer of valid strings with new parameters; see "
+          "recognizer{alphabet=, architecture=, ..., end_symbol=, passes=, output=, decision=, "
+          "next_symbol=, dtype=, device=, seed=} -> Recognizer  A recognizer of valid strings with "
+          "new parameters; see "
           "pd.model.describe_recognizer().")
       .def<&describe_recognizer>(
           "describe_recognizer",
@@ -207,7 +216,11 @@ void bind_model(lua_State* L) {
           "scores",
           "model:scores(tokens) -> Tensor  What the model says of a string before the first "
           "symbol and after each (each pass; the end symbol last): above 0 is valid, for "
-          "output = 'own' above 1/2.");
+          "output = 'own' above 1/2.")
+      .def<&next_symbols>(
+          "next_symbols",
+          "model:next_symbols(tokens) -> Tensor  The probabilities m x V of what is read next, "
+          "after every pass of a string, for a model with next_symbol = true.");
   bind_sequence_model(recognizers);
   Class<ModelState>(module, "Where a model stands in a string that it reads in pieces.")
       .def<[](const ModelState& state) {

@@ -254,7 +254,9 @@ const std::vector<OptionSpec>& evaluation_options() {
       integer_option("batch", 10, "strings of equal length measured at once", 1),
       integer_option("bin_width", 10, "symbols; the bins of length start at its multiples", 1),
       integer_option("chunk", 0, "longer strings are read in pieces of so many symbols; 0: never",
-                     0)};
+                     0),
+      text_option("decision", "own", "of a recognizer, in place of its own",
+                  {"own", "last", "mean"})};
   return specs;
 }
 
@@ -264,6 +266,8 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
   const Json options = resolve_options(kWhere, evaluation_options(), given.rest());
   EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
   evaluation.should_stop = interrupt_check(L);
+  const std::string decision = options["decision"];
+  if (decision != "own") evaluation.decision = parse_decision(kWhere, decision);
   std::optional<Json> result;
   const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model);
   if (recognizer != nullptr) {
@@ -280,6 +284,7 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
     const auto* strings = std::get_if<std::shared_ptr<Dataset>>(&data);
     check(strings != nullptr, kWhere,
           "a LanguageModel is measured on a Dataset, got a LabelledDataset");
+    check(!evaluation.decision, kWhere, "a LanguageModel decides nothing; leave out decision");
     if (const auto found =
             evaluate(*std::get<std::shared_ptr<LanguageModel>>(model), **strings, evaluation))
       result = to_json(*found);
@@ -341,7 +346,8 @@ void bind_train(lua_State* L) {
                       "folder, bit for bit, with changed limits if given.")
         .def<&evaluate_model>(
             "evaluate",
-            "evaluate(model, dataset, {batch=, bin_width=, chunk=}) -> table  Cross-entropy in "
+            "evaluate(model, dataset, {batch=, bin_width=, chunk=, decision=}) -> table  "
+            "Cross-entropy in "
             "nats per symbol, lower_bound and cross_entropy_difference where known, or accuracy, "
             "error (percent), missed, false_positives and the places of the strings told wrong; of "
             "all strings and in `bins` by length.");
@@ -359,9 +365,10 @@ void bind_train(lua_State* L) {
         .def<&save>("save",
                     "trainer:save(folder, {overwrite=false})  Writes a run folder from which "
                     "pd.train.resume goes on.")
-        .def<&trainer_evaluate>("evaluate",
-                                "trainer:evaluate(dataset, {batch=, bin_width=, chunk=}) -> table  "
-                                "pd.train.evaluate of the model as it is now.")
+        .def<&trainer_evaluate>(
+            "evaluate",
+            "trainer:evaluate(dataset, {batch=, bin_width=, chunk=, decision=}) -> table  "
+            "pd.train.evaluate of the model as it is now.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
             "history", "trainer:history() -> table  The numbers of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(

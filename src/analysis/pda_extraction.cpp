@@ -289,6 +289,8 @@ Extraction extract_pda(const Recognizer& recognizer, const ExtractionOptions& op
   check(options.strings >= 0 && options.longest >= 0, kWhere,
         "the number and length of strings must be from 0 up, got {} and {}", options.strings,
         options.longest);
+  check(recognizer.decision() == Decision::last, kWhere,
+        "an automaton decides after the last symbol, and the model has decision = 'mean'");
   auto result = Extractor(recognizer, options).run();
   if (options.strings > 0) compare(recognizer, options, result);
   return result;

@@ -13,11 +13,26 @@ const std::vector<OptionSpec>& own_options() {
       integer_option("passes", 1, "K of iterative refinement: every symbol is read so many times",
                      1),
       text_option("output", "affine", "what is asked for validity: an affine layer, or the network",
-                  {"affine", "own"})};
+                  {"affine", "own"}),
+      text_option("decision", "last",
+                  "what decides: the answer after the last symbol, or the mean over all of them",
+                  decision_names()),
+      boolean_option("next_symbol", false, "a second output layer predicts the next symbol")};
   return specs;
 }
 
 }  // namespace
+
+const std::vector<std::string>& decision_names() {
+  static const std::vector<std::string> names{"last", "mean"};
+  return names;
+}
+
+Decision parse_decision(const char* where, const std::string& name) {
+  check(name == "last" || name == "mean", where, "decision must be one of {}, got '{}'",
+        quoted_list(decision_names()), name);
+  return name == "mean" ? Decision::mean : Decision::last;
+}
 
 std::vector<OptionSpec> recognizer_options(const std::string& architecture) {
   return sequence_model_options(kWhere, architecture, own_options());
@@ -26,8 +41,20 @@ std::vector<OptionSpec> recognizer_options(const std::string& architecture) {
 Recognizer::Recognizer(Alphabet alphabet, const Json& options)
     : SequenceModel(std::move(alphabet), kWhere, own_options(), options),
       passes_(options_["passes"]),
-      affine_(options_["output"] == "affine") {
+      affine_(options_["output"] == "affine"),
+      decision_(parse_decision(kWhere, options_["decision"])) {
   build(end_symbol_ ? 1 : 0, 1);
+  if (options_["next_symbol"]) {
+    check(affine_, kWhere, "next_symbol needs output = 'affine'");
+    // A stream of its own: the other parameters are those of a model without this layer.
+    Random random(options_["seed"].get<std::uint64_t>(), "next symbol");
+    const ModuleContext context{network_->hidden_size(), output_weight_.options(), &random};
+    const auto outcomes = alphabet_.size() + (end_symbol_ ? 1 : 0);
+    next_weight_ = xavier_parameter(outcomes, context.input, 1.0, context);
+    next_bias_ = uniform_parameter({outcomes}, -0.1, 0.1, context);
+    parameters_.emplace_back("next_symbol.weight", next_weight_);
+    parameters_.emplace_back("next_symbol.bias", next_bias_);
+  }
   if (affine_) return;
   // Nothing reads an output layer then.
   parameters_ = network_->parameters();
@@ -53,9 +80,37 @@ Recognition Recognizer::run(const Tensor& words, Random* noise) const {
   return {scores(made.hiddens), made.hiddens, made.weights};
 }
 
-Tensor Recognizer::decisions(const Tensor& words) const {
-  const Tensor hiddens = network_->run_passes(input(words), passes_, nullptr).hiddens;
-  return scores(hiddens.narrow(1, hiddens.size(1) - 1, 1)).squeeze(1);
+Tensor Recognizer::next_scores(const Tensor& hiddens) const {
+  return next_weight_.defined() ? at::linear(hiddens, next_weight_, next_bias_) : Tensor();
+}
+
+Tensor Recognizer::decisions(const Tensor& words, Decision decision) const {
+  const Passes made = network_->run_passes(input(words), passes_, nullptr);
+  const auto count = made.hiddens.size(1) - 1;  // P
+  // One column is enough for the last answer; where nothing is read it is that before the string.
+  const auto columns = decision == Decision::last ? 1 : std::max<std::int64_t>(count, 1);
+  Verdict verdict(*this, decision);
+  verdict.add(scores(made.hiddens.narrow(1, count + 1 - columns, columns)),
+              columns == count ? made.weights : Tensor());
+  return verdict.value();
+}
+
+void Verdict::add(const Tensor& scores, const Tensor& weights) {
+  const auto passes = scores.size(1);
+  if (decision_ == Decision::last) {
+    last_ = scores.detach().select(1, passes - 1);
+    return;
+  }
+  const Tensor answers = affine_ ? scores.detach().sigmoid() : scores.detach();
+  const Tensor sum = weights.defined() ? (answers * weights).sum(1) : answers.sum(1);
+  const Tensor count = weights.defined() ? weights.sum(1).to(sum.scalar_type())
+                                         : at::full_like(sum, static_cast<double>(passes));
+  sum_ = sum_.defined() ? sum_ + sum : sum;
+  count_ = count_.defined() ? count_ + count : count;
+}
+
+Tensor Verdict::value() const {
+  return decision_ == Decision::last ? last_ : sum_ / count_.clamp_min(1);
 }
 
 }  // namespace pushdown

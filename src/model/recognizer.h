@@ -1,9 +1,16 @@
 // A recognizer: a network reads a string symbol by symbol and says after each whether it is valid,
 //   p(valid | w_1 .. w_t) = logistic(W h_t + b)                              output 'affine'
 // (Mali et al. 2019, section 3.1), or by the network's own measure of validity, above 1/2
-// (output 'own'; Network::validity). What counts is the answer after the last symbol. With
-// end_symbol one more symbol, whose id is the size of the alphabet, closes every string: only after
-// it can an automaton know whether its stack is empty.
+// (output 'own'; Network::validity). With end_symbol one more symbol, whose id is the size of the
+// alphabet, closes every string: only after it can an automaton know whether its stack is empty.
+//
+// What decides about a string is the answer after its last symbol (decision 'last'), or the mean of
+// the answers after every symbol, the end symbol included (decision 'mean'; Mali et al. 2021,
+// section 3).
+//
+// With next_symbol a second output layer predicts what is read next (Mali et al. 2021, equation 3),
+//   p(w_{t+1} | w_1 .. w_t) = softmax(V h_t + c), the end symbol being one of the outcomes if there
+// is one.
 //
 // passes K > 1 is iterative refinement: every symbol is read K times (Network::run_passes).
 #pragma once
@@ -18,7 +25,15 @@ struct Recognition {
   Tensor weights;  // B x P, see Passes
 };
 
-// architecture, the options of that network, end_symbol, passes, output, dtype, device, seed.
+// What decides about a string: the score after its last symbol, or the mean of the probabilities
+// (affine output) or of the measures (own output) after each pass that was not left out.
+enum class Decision { last, mean };
+const std::vector<std::string>& decision_names();
+// std::invalid_argument on another name.
+Decision parse_decision(const char* where, const std::string& name);
+
+// architecture, the options of that network, end_symbol, passes, output, decision, next_symbol,
+// dtype, device, seed.
 std::vector<OptionSpec> recognizer_options(const std::string& architecture = "recurrent");
 
 class Recognizer : public SequenceModel {
@@ -28,25 +43,56 @@ class Recognizer : public SequenceModel {
   std::string kind() const override { return "recognizer"; }
   std::int64_t passes() const { return passes_; }
   bool affine() const { return affine_; }
-  // Strings whose score lies above are valid: logits above 0, or measures above 1/2.
-  double threshold() const { return affine_ ? 0.0 : 0.5; }
+  Decision decision() const { return decision_; }
+  // Strings are valid where what decides about them lies above: logits above 0, probabilities and
+  // measures above 1/2.
+  double threshold() const { return threshold(decision_); }
+  double threshold(Decision decision) const {
+    return affine_ && decision == Decision::last ? 0.0 : 0.5;
+  }
   // W : 1 x H and b : 1 of the affine output.
   const Tensor& output_weight() const { return output_weight_; }
   const Tensor& output_bias() const { return output_bias_; }
+  bool predicts_next_symbol() const { return next_weight_.defined(); }
+  // V : outcomes x H and c : outcomes; undefined without next_symbol.
+  const Tensor& next_weight() const { return next_weight_; }
+  const Tensor& next_bias() const { return next_bias_; }
 
   // words : B x n ids of the alphabet's symbols -> what the network reads, B x n or B x (n+1).
   Tensor input(const Tensor& words) const;
   // hiddens : B x m x H -> B x m
   Tensor scores(const Tensor& hiddens) const;
+  // hiddens : B x m x H -> logits of the next symbol : B x m x outcomes; undefined without
+  // next_symbol.
+  Tensor next_scores(const Tensor& hiddens) const;
   // `noise` makes it a training pass, see Network::run.
   Recognition run(const Tensor& words, Random* noise = nullptr) const;
-  // The score after the whole string, B.
-  Tensor decisions(const Tensor& words) const;
+  // What decides about each string, B.
+  Tensor decisions(const Tensor& words) const { return decisions(words, decision_); }
+  Tensor decisions(const Tensor& words, Decision decision) const;
 
  private:
   std::int64_t passes_ = 1;
   bool affine_ = true;
+  Decision decision_ = Decision::last;
+  Tensor next_weight_, next_bias_;
 };
 using RecognizerPtr = std::shared_ptr<Recognizer>;
+
+// What decides about strings that are read piece by piece. No gradient flows through it.
+class Verdict {
+ public:
+  explicit Verdict(const Recognizer& model) : Verdict(model, model.decision()) {}
+  Verdict(const Recognizer& model, Decision decision)
+      : affine_(model.affine()), decision_(decision) {}
+  // scores, weights : B x m of the next passes (Recognition, Passes); m >= 1.
+  void add(const Tensor& scores, const Tensor& weights);
+  Tensor value() const;  // B
+
+ private:
+  bool affine_;
+  Decision decision_;
+  Tensor last_, sum_, count_;  // B
+};
 
 }  // namespace pushdown

@@ -39,13 +39,14 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
   }
   check(!strings->empty(), kWhere, "there are no strings");
   at::NoGradGuard no_grad;
+  const Decision decision = options.decision.value_or(model.decision());
   const auto batches = equal_length_batches(dataset.words(), *strings, options.batch);
   AccuracyEvaluation result;
   std::map<std::int64_t, Accuracy> bins;
   result.all.shortest = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (options.should_stop && options.should_stop()) return std::nullopt;
-    const Tensor scores = model.decisions(word_tensor(dataset.words(), batches[i]))
+    const Tensor scores = model.decisions(word_tensor(dataset.words(), batches[i]), decision)
                               .to(at::kCPU, at::kDouble)
                               .contiguous();
     const auto length = static_cast<std::int64_t>(dataset.words()[batches[i].front()].size());
@@ -54,7 +55,7 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
     for (std::size_t k = 0; k < batches[i].size(); ++k) {
       const auto index = batches[i][k];
       const bool label = dataset.labels()[static_cast<std::size_t>(index)];
-      const bool said = scores.data_ptr<double>()[k] > model.threshold();
+      const bool said = scores.data_ptr<double>()[k] > model.threshold(decision);
       if (said != label) result.wrong.push_back(index);
       for (Accuracy* sum : {&result.all, &bins[length / options.bin_width]}) {
         ++sum->strings;

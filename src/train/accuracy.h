@@ -1,4 +1,4 @@
-// How many strings a recognizer tells right: its answer after the whole string against the label.
+// How many strings a recognizer tells right: what it decides (Decision) against the label.
 #pragma once
 #include <optional>
 

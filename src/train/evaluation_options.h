@@ -2,6 +2,9 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
+
+#include "model/recognizer.h"
 
 namespace pushdown {
 
@@ -9,6 +12,7 @@ struct EvaluationOptions {
   std::int64_t batch = 10;
   std::int64_t bin_width = 10;  // symbols
   std::int64_t chunk = 0;       // longer strings are read in pieces of so many symbols; 0: never
+  std::optional<Decision> decision = std::nullopt;  // of a recognizer, in place of its own
   // Asked before every batch; true ends the evaluation without a result.
   std::function<bool()> should_stop = nullptr;
   std::function<void(std::int64_t done, std::int64_t batches)> progress = nullptr;

@@ -20,9 +20,18 @@ ValidityLosses backpropagate(const Recognizer& model, const Objective& objective
                       batch.labels.to(said.scores.options())};
   read.viable = batch.viable;
   read.passes = model.passes();
+  if (objective.needs_next_symbol()) {
+    const Tensor words = model.input(batch.words);
+    read.next_scores = model.next_scores(read.hiddens);
+    read.next = words.size(1) > 0 ? following(words, 0, words.size(1), model.passes())
+                                  : at::full({words.size(0), 1}, -1, words.options());
+    read.next = read.next.to(said.scores.device());
+  }
   const Tensor losses = objective.losses(read);
   losses.mean().backward();
-  return {numbers_of(losses), numbers_of(said.scores.select(1, made))};
+  Verdict verdict(model);
+  verdict.add(read.scores, read.weights);
+  return {numbers_of(losses), numbers_of(verdict.value())};
 }
 
 namespace {
@@ -71,7 +80,8 @@ std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
                                                    const StringBatch& batch,
                                                    std::string_view algorithm, Random& random) {
   const auto every_pass = objective.cross_entropy_of_every_pass();
-  if (!every_pass || !model.affine()) return std::nullopt;
+  // A kernel's scores are those after the last symbol.
+  if (!every_pass || !model.affine() || model.decision() != Decision::last) return std::nullopt;
   ValidityBatch inside;
   inside.words = model.input(batch.words);
   inside.labels = batch.labels;

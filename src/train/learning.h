@@ -25,6 +25,7 @@ class LearningAlgorithm {
   virtual ~LearningAlgorithm() = default;
   // Adds the gradient of the mean loss of the batch, or an estimate of it, to the gradients of the
   // model's parameters. `random` makes it a training pass and gives what is random in it.
+  // Scores are what decides about the strings, to be compared with the model's threshold.
   virtual ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                                   const StringBatch& batch, Random& random) const = 0;
 };

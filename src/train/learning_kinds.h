@@ -13,6 +13,10 @@ LearningKind truncated_learning();
 LearningKind real_time_learning();
 LearningKind unbiased_online_learning();
 
+// The symbol that follows each of the passes over words `first` to `first + count` - 1 of what is
+// read, words : B x n -> B x (count K), -1 after the last word.
+Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes);
+
 // bptt without asking the network for a kernel.
 ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
                              const StringBatch& batch, Random& random);
@@ -28,9 +32,11 @@ class StringPieces {
   std::int64_t length() const { return words_.size(1); }  // the end symbol included
   NetworkStatePtr initial() const;
   struct Piece {
-    Tensor losses, scores;  // B: of the piece's passes; after the last one
+    Tensor losses;           // B: of the piece's passes
+    Tensor scores, weights;  // B x c K: after each pass; see Passes
     NetworkStatePtr state;
   };
+  Verdict verdict() const { return Verdict(model_); }
   Piece read(std::int64_t first, std::int64_t count, const NetworkStatePtr& state,
              Random& random) const;
 

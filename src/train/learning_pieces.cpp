@@ -30,12 +30,23 @@ StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
       model_.network().advance(words_.narrow(1, first, count), model_.passes(), state, &random);
   const Tensor scores = model_.scores(made.hiddens);
   ObjectiveBatch batch{scores, made.hiddens, made.weights, labels_};
+  if (objective_.needs_next_symbol()) {
+    batch.next_scores = model_.next_scores(made.hiddens);
+    batch.next = following(words_, first, count, model_.passes()).to(scores.device());
+  }
   batch.ends = first + count == length();
   batch.viable = viable_;
   batch.first = first;
   batch.passes = model_.passes();
   batch.length = length();
-  return {objective_.losses(batch), scores.select(1, scores.size(1) - 1), made.state};
+  return {objective_.losses(batch), scores, made.weights, made.state};
+}
+
+Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes) {
+  const auto known = std::min(count, words.size(1) - first - 1);
+  const Tensor next =
+      at::constant_pad_nd(words.narrow(1, first + 1, known), {0, count - known}, -1.0);
+  return passes == 1 ? next : next.repeat_interleave(passes, 1);
 }
 
 FlatParameters::FlatParameters(const ParameterList& parameters) {

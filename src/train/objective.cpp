@@ -1,5 +1,6 @@
 #include "train/objective.h"
 
+#include "train/joint.h"
 #include "train/state_and_length.h"
 
 namespace pushdown {
@@ -50,6 +51,7 @@ const std::vector<ObjectiveKind>& objective_kinds() {
        [](const Json&) -> ObjectivePtr {
          return std::make_unique<ValidityCrossEntropy>(false, false);
        }},
+      joint_objective(),
       state_and_length_objective()};
   return kinds;
 }

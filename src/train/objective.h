@@ -4,8 +4,10 @@
 //             y is the target after every symbol (Mali et al. 2019, equations 7 and 9); with
 //             average = true their mean, so that long strings count no more than short ones
 //   final     the same for the last pass of the string alone
+//   joint     the next symbol and the label together (joint.h)
+//   state_and_length   see state_and_length.h
 //
-// Dimension letters: B batch, P passes (symbols times K), H hidden.
+// Dimension letters: B batch, P passes (symbols times K), H hidden, V outcomes of the next symbol.
 #pragma once
 #include <memory>
 #include <optional>
@@ -18,13 +20,15 @@ namespace pushdown {
 // Strings or pieces of strings. Where a string has nothing to read there is one column: the score
 // before anything was read.
 struct ObjectiveBatch {
-  Tensor scores;     // B x P
-  Tensor hiddens;    // B x P x H
-  Tensor weights;    // B x P, 0 for passes that were left out; undefined: all 1
-  Tensor labels;     // B, of the scores' type: 1 valid, 0 not
-  bool ends = true;  // whether the last pass is the strings' last
-  Tensor viable;     // B (int64), where known: after how many symbols no string of the language
-                     // can follow any more, or more than there are; undefined where not known
+  Tensor scores;       // B x P
+  Tensor hiddens;      // B x P x H
+  Tensor weights;      // B x P, 0 for passes that were left out; undefined: all 1
+  Tensor labels;       // B, of the scores' type: 1 valid, 0 not
+  Tensor next_scores;  // B x P x V, logits of the next symbol; undefined without such a layer
+  Tensor next;         // B x P (int64), the next symbol, -1 where none follows; defined with it
+  bool ends = true;    // whether the last pass is the strings' last
+  Tensor viable;       // B (int64), where known: after how many symbols no string of the language
+                       // can follow any more, or more than there are; undefined where not known
   std::int64_t first = 0;   // how many symbols of the strings were read before this piece
   std::int64_t passes = 1;  // K
   std::int64_t length = 0;  // symbols that are read of the whole strings; 0: those of this batch
@@ -39,6 +43,8 @@ class Objective {
   virtual std::optional<bool> cross_entropy_of_every_pass() const { return std::nullopt; }
   // Whether the sum is divided by the number of passes, K times the length.
   virtual bool averaged() const { return false; }
+  // Whether it needs ObjectiveBatch::next_scores.
+  virtual bool needs_next_symbol() const { return false; }
 };
 using ObjectivePtr = std::unique_ptr<const Objective>;
 using ObjectiveKind = RegistryRow<ObjectivePtr (*)(const Json& options)>;

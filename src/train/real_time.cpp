@@ -41,6 +41,7 @@ StringGradient real_time_gradient(const FlatParameters& parameters, const String
   const auto& theta = parameters.tensors();
   StringGradient result{at::zeros({parameters.size()}, options)};
   auto state = string.initial();
+  auto verdict = string.verdict();
   Tensor influence = jacobian(state->tensors(), theta, options);  // S x N
   for (std::int64_t t = 0; t < string.length(); ++t) {
     const auto leaves = leaves_of(state);
@@ -53,8 +54,9 @@ StringGradient real_time_gradient(const FlatParameters& parameters, const String
         flattened(pulled_back({piece.losses}, inputs, {at::ones_like(piece.losses)}));
     result.gradient += slope.narrow(0, size, parameters.size());
     if (size > 0) result.gradient += at::mv(influence.t(), slope.narrow(0, 0, size));
+    verdict.add(piece.scores, piece.weights);
     if (t + 1 == string.length()) {
-      result.score = piece.scores.item<double>();
+      result.score = verdict.value().item<double>();
       break;
     }
     const Tensor both = jacobian(piece.state->tensors(), inputs, options);

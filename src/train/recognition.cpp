@@ -53,6 +53,9 @@ class RecognitionProblem : public Problem {
     options["curriculum"] =
         resolve_options("train.trainer curriculum", curriculum_options(), options["curriculum"]);
     objective_ = make_objective(options["objective"]);
+    check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kWhere,
+          "the objective '{}' needs a recognizer with next_symbol = true",
+          options["objective"]["kind"].get<std::string>());
     learning_ = make_learning(options["learning"]);
     curriculum_.kind = options["curriculum"]["kind"];
     curriculum_.threshold = options["curriculum"]["threshold"];

@@ -26,15 +26,17 @@ class Truncated : public LearningAlgorithm {
     ValidityLosses result;
     result.losses.resize(static_cast<std::size_t>(pieces.strings()));
     auto state = pieces.initial();
+    auto verdict = pieces.verdict();
     for (std::int64_t first = 0; first < pieces.length(); first += window_) {
       const auto count = std::min(window_, pieces.length() - first);
       const auto piece = pieces.read(first, count, state, random);
       if (piece.losses.requires_grad()) (piece.losses.sum() / batch_size).backward();
       const auto losses = numbers_of(piece.losses);
       for (std::size_t b = 0; b < losses.size(); ++b) result.losses[b] += losses[b];
-      result.scores = numbers_of(piece.scores);
+      verdict.add(piece.scores, piece.weights);
       state = piece.state->detached();
     }
+    result.scores = numbers_of(verdict.value());
     return result;
   }
 

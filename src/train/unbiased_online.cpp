@@ -125,6 +125,7 @@ class UnbiasedOnline : public LearningAlgorithm {
     Tensor gradient = at::zeros({parameters.size()}, theta.front().options());
     values.losses.assign(static_cast<std::size_t>(pieces.strings()), 0.0);
     auto state = pieces.initial();
+    auto verdict = pieces.verdict();
     RankOne influence(epsilon_, theta);
     influence.begin(state->tensors(), random);
     for (std::int64_t first = 0; first < pieces.length(); first += truncation_) {
@@ -139,10 +140,11 @@ class UnbiasedOnline : public LearningAlgorithm {
       gradient += flattened({middle, slope.end()});
       const auto losses = numbers_of(piece.losses);
       for (std::size_t b = 0; b < losses.size(); ++b) values.losses[b] += losses[b];
-      values.scores = numbers_of(piece.scores);
+      verdict.add(piece.scores, piece.weights);
       if (first + count < pieces.length()) influence.step(piece.state->tensors(), leaves, random);
       state = piece.state;
     }
+    values.scores = numbers_of(verdict.value());
     return gradient;
   }
 

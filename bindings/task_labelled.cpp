@@ -143,13 +143,14 @@ Results phases_of(lua_State* L, const LabelledDataset& dataset, OptionTable opti
   CurriculumOptions chosen;
   take_into(options, "kind", chosen.kind);
   take_into(options, "threshold", chosen.threshold);
+  take_into(options, "step", chosen.step);
   if (const auto epochs =
           options.take<std::variant<std::int64_t, std::vector<std::int64_t>>>("epochs")) {
     const auto* one = std::get_if<std::int64_t>(&*epochs);
     chosen.epochs =
         one ? std::vector<std::int64_t>{*one} : std::get<std::vector<std::int64_t>>(*epochs);
   }
-  options.finish("labelled.curriculum", {"kind", "threshold", "epochs"});
+  options.finish("labelled.curriculum", {"kind", "threshold", "epochs", "step"});
   const auto phases = curriculum(dataset, chosen);
   lua_createtable(L, static_cast<int>(phases.size()), 0);
   const int list = lua_gettop(L);
@@ -212,10 +213,11 @@ void bind_labelled(Module& module) {
       .def<&of_length>("of_length",
                        "labelled:of_length(shortest, longest) -> LabelledDataset  Its strings of "
                        "these lengths, in their order.")
-      .def<&phases_of>("curriculum",
-                       "labelled:curriculum{kind=, threshold=, epochs=} -> table  The phases of "
-                       "sequential, incremental or two_stage training: a list of {stage=, "
-                       "longest=, random=, epochs=, data=}.")
+      .def<&phases_of>(
+          "curriculum",
+          "labelled:curriculum{kind=, threshold=, epochs=, step=} -> table  The phases of "
+          "sequential, incremental or two_stage training: a list of {stage=, "
+          "longest=, random=, epochs=, data=}.")
       .def<&targets_of>("step_targets",
                         "labelled:step_targets(grammar) -> table  Lists viable and member: for "
                         "each string and time, from before the first symbol, 1 if what was read "

@@ -8,10 +8,10 @@ namespace {
 
 constexpr std::string_view kWhere = "labelled.curriculum";
 
-// One pass for each N up to `longest`, then `epochs` in random order.
-void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, std::int64_t epochs,
-               std::vector<CurriculumPhase>& phases) {
-  for (auto n = std::max<std::int64_t>(1, dataset.shortest()); n <= longest; ++n)
+// One pass for every `step`-th N up to `longest`, then `epochs` in random order.
+void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, std::int64_t step,
+               std::int64_t epochs, std::vector<CurriculumPhase>& phases) {
+  for (auto n = std::max<std::int64_t>(1, dataset.shortest()); n <= longest; n += step)
     phases.push_back({stage, n, false, 1, dataset.of_length(0, n)});
   phases.push_back({stage, longest, true, epochs, dataset.of_length(0, longest)});
 }
@@ -32,18 +32,19 @@ std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
   for (std::size_t i = 0; i < epochs.size(); ++i)
     check(epochs[i] > (i == 0 ? 0 : epochs[i - 1]), kWhere,
           "epochs must be positive and rising, got {}", fmt::join(epochs, ", "));
+  check(options.step >= 1, kWhere, "step must be at least 1, got {}", options.step);
   const auto longest = dataset.longest();
   std::vector<CurriculumPhase> phases;
   if (options.kind == "sequential") {
     phases.push_back({1, longest, true, epochs[0], dataset.of_length(0, longest)});
   } else if (!two) {
-    add_stage(dataset, 1, longest, epochs[0], phases);
+    add_stage(dataset, 1, longest, options.step, epochs[0], phases);
   } else {
     check(options.threshold >= dataset.shortest(), kWhere,
           "threshold must be at least {}, the length of the shortest string, got {}",
           dataset.shortest(), options.threshold);
-    add_stage(dataset, 1, std::min(options.threshold, longest), epochs[0], phases);
-    add_stage(dataset, 2, longest, epochs[1] - epochs[0], phases);
+    add_stage(dataset, 1, std::min(options.threshold, longest), options.step, epochs[0], phases);
+    add_stage(dataset, 2, longest, options.step, epochs[1] - epochs[0], phases);
   }
   return phases;
 }

@@ -2,7 +2,7 @@
 //
 //   sequential    every string in every epoch.
 //   incremental   one stage: for N = first .. longest, one pass through all strings of length <= N;
-//                 then all strings in random order.
+//                 then all strings in random order. With step = s only every s-th N.
 //   two_stage     Mali et al. 2019, algorithm 1. Stage 1: for N = 1 .. threshold one pass through
 //                 all strings of length <= N, then these strings in random order until e = 200
 //                 epochs; stage 2: the same for N = 1 .. longest, until e = 350. e counts the
@@ -28,10 +28,11 @@ struct CurriculumOptions {
   std::string kind = "sequential";
   std::int64_t threshold = 14;         // two_stage: N_Tr
   std::vector<std::int64_t> epochs{};  // e at the end of each stage; empty: 350, or {200, 350}
+  std::int64_t step = 1;               // incremental, two_stage: from one N to the next
 };
 
-// Throws std::invalid_argument on an unknown kind, a threshold below the shortest string, or a
-// number of epochs that is not one per stage, positive and rising.
+// Throws std::invalid_argument on an unknown kind, a threshold below the shortest string, a number
+// of epochs that is not one per stage, positive and rising, or a step below 1.
 std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
                                         const CurriculumOptions& options);
 

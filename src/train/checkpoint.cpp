@@ -121,12 +121,18 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
   try {
     const Json state = Json::parse(text->second);
     // Everything that can be wrong is tried on copies first.
-    for (const char* name : fixed_names(*problem_))
+    for (const char* name : fixed_names(*problem_)) {
+      const Json& mine = options_[name];
       // Older checkpoints lack what did not exist then; such options have their defaults.
-      if (const Json stored = state.at("options").value(name, options_[name]);
-          stored != options_[name])
+      Json stored = state.at("options").value(name, mine);
+      if (stored.is_object() && mine.is_object())
+        for (const auto& [key, value] : mine.items())
+          if (!stored.contains(key)) stored[key] = value;
+      // The order of keys says nothing.
+      if (nlohmann::json(stored) != nlohmann::json(mine))
         refuse(fmt::format("option '{}' was {} in it, and is {} in config.json", name,
-                           stored.dump(), options_[name].dump()));
+                           stored.dump(), mine.dump()));
+    }
     std::vector<EpochMetrics> history;
     for (const auto& epoch : state.at("history")) history.push_back(epoch_metrics_from_json(epoch));
     for (const auto& epoch : history)

@@ -17,7 +17,8 @@ const std::vector<OptionSpec>& curriculum_options() {
                   {"sequential", "incremental", "two_stage"}),
       integer_option("threshold", 14, "two_stage: longest strings of the first stage", 1),
       list_option("epochs", Json::array(),
-                  "epochs in random order done at the end of each stage; as the paper if empty")};
+                  "epochs in random order done at the end of each stage; as the paper if empty"),
+      integer_option("step", 1, "incremental, two_stage: from one greatest length to the next", 1)};
   return specs;
 }
 
@@ -59,6 +60,7 @@ class RecognitionProblem : public Problem {
     learning_ = make_learning(options["learning"]);
     curriculum_.kind = options["curriculum"]["kind"];
     curriculum_.threshold = options["curriculum"]["threshold"];
+    curriculum_.step = options["curriculum"]["step"];
     curriculum_.epochs.clear();
     for (const auto& epochs : options["curriculum"]["epochs"]) {
       check(epochs.is_number_integer(), kWhere, "the curriculum's epochs must be integers, got {}",
@@ -166,7 +168,7 @@ const std::vector<OptionSpec>& recognition_options() {
       table_option("learning", Json{{"kind", "bptt"}}, "learning algorithm: kind and its options"),
       table_option("curriculum", Json{{"kind", "sequential"}},
                    "order of the strings: kind (sequential, incremental, two_stage), threshold, "
-                   "epochs"),
+                   "epochs, step"),
       number_option("stop_accuracy", 1.0,
                     "a phase ends when this share of its training strings is told right; 0: never",
                     0)

@@ -117,7 +117,29 @@ TEST(Membership, KnownLanguagesUpToLengthTwelve) {
   });
 }
 
-TEST(MembershipSlow, BracketsOfTwoTypesUpToLengthTwelve) {
+TEST(Membership, PalindromesUpToLengthTwelve) {
+  Membership even(Grammar(parse_grammar("S -> 'a' S 'a' | 'b' S 'b' |")));
+  Membership any(Grammar(parse_grammar("S -> 'a' S 'a' | 'b' S 'b' | 'a' | 'b' |")));
+  walk(even, 12, [&] {
+    const Word& word = even.word();
+    ASSERT_EQ(even.accepts(), word.size() % 2 == 0 && is_palindrome(word));
+  });
+  walk(any, 12, [&] { ASSERT_EQ(any.accepts(), is_palindrome(any.word())); });
+}
+
+TEST(Membership, MarkedPalindromesUpToLengthTwelve) {
+  Membership membership(Grammar(parse_grammar("S -> 'a' S 'a' | 'b' S 'b' | 'c'")));
+  std::int64_t members = 0;
+  walk(membership, 12, [&] {
+    const Word& word = membership.word();
+    const bool expected = is_palindrome(word) && std::count(word.begin(), word.end(), 2) == 1;
+    members += expected;
+    ASSERT_EQ(membership.accepts(), expected);
+  });
+  EXPECT_EQ(members, 1 + 2 + 4 + 8 + 16 + 32);
+}
+
+TEST(Membership, BracketsOfTwoTypesUpToLengthTwelve) {
   Membership membership(dyck2());
   std::int64_t members = 0;
   walk(membership, 12, [&] {

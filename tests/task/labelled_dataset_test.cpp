@@ -176,11 +176,22 @@ TEST(Curriculum, TwoStages) {
   ASSERT_EQ(once.size(), 6u);
   EXPECT_EQ(once[5].epochs, 7);
   EXPECT_TRUE(once[5].random);
+  // N = 1, 3, 5, then all.
+  const auto steps = curriculum(data, {.kind = "incremental", .epochs = {7}, .step = 2});
+  ASSERT_EQ(steps.size(), 4u);
+  EXPECT_EQ(steps[1].strings, shorter.at(3));
+  EXPECT_EQ(steps[2].longest, 5);
+  EXPECT_TRUE(steps[3].random);
+  const auto wide = curriculum(data, {.kind = "two_stage", .threshold = 3, .step = 3});
+  ASSERT_EQ(wide.size(), 1u + 1 + 2 + 1);
+  EXPECT_EQ(wide[3].strings, shorter.at(4));
+  EXPECT_EQ(wide[4].strings, shorter.at(5));
   const auto all = curriculum(data, {.kind = "sequential", .epochs = {30}});
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].strings, shorter.at(5));
   EXPECT_EQ(all[0].epochs, 30);
   EXPECT_THROW(curriculum(data, {.kind = "x"}), std::invalid_argument);
+  EXPECT_THROW(curriculum(data, {.kind = "incremental", .step = 0}), std::invalid_argument);
   EXPECT_THROW(curriculum(data, {.kind = "two_stage", .threshold = 0}), std::invalid_argument);
   EXPECT_THROW(curriculum(data, {.kind = "two_stage", .epochs = {3}}), std::invalid_argument);
   EXPECT_THROW(curriculum(data, {.kind = "two_stage", .epochs = {3, 3}}), std::invalid_argument);

@@ -132,6 +132,27 @@ TEST(Recognition, InterruptedTrainingGoesOnBitForBit) {
   }
 }
 
+TEST(Recognition, CheckpointsWithoutNewerOptionsFit) {
+  const ScratchFolder scratch;
+  auto first = make_trainer(with(kFast, {{"curriculum", {{"kind", "incremental"}, {"epochs", {2}}}},
+                                         {"run_folder", (scratch / "run").string()}}));
+  first->run_epoch();
+  first.reset();
+  const Path path = scratch / "run" / "checkpoints" / "last.safetensors";
+  const auto store = [&](const auto& change) {
+    TensorFile file = read_safetensors(path);
+    Json state = Json::parse(file.metadata.at("state"));
+    change(state.at("options").at("curriculum"));
+    file.metadata["state"] = state.dump();
+    write_safetensors(path, file);
+  };
+  store([](Json& stored) { stored.erase("step"); });
+  EXPECT_EQ(resume_trainer(scratch / "run")->epochs_done(), 1);
+  store([](Json& stored) { stored["step"] = 2; });
+  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { resume_trainer(scratch / "run"); }),
+                  "option 'curriculum' was");
+}
+
 TEST(Recognition, ACurriculumGoesThroughItsStages) {
   auto trainer = make_trainer(
       with(kFast, {{"epochs", 100},

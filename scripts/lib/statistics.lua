@@ -1,10 +1,12 @@
--- statistics(values) -> mean, deviation, least of a list of numbers; the deviation is that of a sample, as
--- usual for restarts. What is not defined is nil: all of them for no values, the deviation of one.
+-- statistics(values) -> mean, deviation, least, greatest of a list of numbers; the deviation is that of a sample,
+-- as usual for restarts. What is not defined is nil: all of them for no values, the deviation of one.
 return function(values)
   if #values == 0 then return nil end
-  local sum, squares, least = 0, 0, math.huge
-  for _, value in ipairs(values) do sum, least = sum + value, math.min(least, value) end
+  local sum, squares, least, greatest = 0, 0, math.huge, -math.huge
+  for _, value in ipairs(values) do
+    sum, least, greatest = sum + value, math.min(least, value), math.max(greatest, value)
+  end
   local mean = sum / #values
   for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
-  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or nil, least
+  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or nil, least, greatest
 end

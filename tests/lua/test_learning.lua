@@ -80,6 +80,50 @@ test('wrong options say what is right', function()
     function() trainer{ model = transformer, learning = 'rtrl' }:step() end)
 end)
 
+test('the next symbol and the mean of all answers', function()
+  local function model(more)
+    local options = { alphabet = grammar:alphabet(), seed = 3, controller = { kind = 'lstm', hidden = 6 },
+      next_symbol = true, decision = 'mean' }
+    for key, value in pairs(more or {}) do options[key] = value end
+    return pd.model.recognizer(options)
+  end
+  -- Valid strings alone: what follows each symbol is learned, and how often.
+  local valid = data:valid_strings()
+  local labels = {}
+  for i = 1, valid:size() do labels[i] = true end
+  local positives = pd.task.labelled_dataset { alphabet = grammar:alphabet(), strings = valid:strings(),
+    labels = labels }
+  local t = trainer { model = model(), train = positives, objective = 'joint', epochs = 60, stop_patience = 0,
+    learning = { kind = 'tbptt', window = 3 }, optimizer = { kind = 'adam', learning_rate = 0.05 } }
+  for _ in t:epochs() do end
+  local after = t:model():next_symbols 'a a b b'
+  test.equal(after:size(1), 5)
+  test.equal(after:size(2), 3)
+  assert(after[3][2]:item() > 0.8, 'b follows a a b')
+  assert(after[4][3]:item() > 0.8, 'the end follows a a b b')
+
+  local scores, sum = t:model():scores 'a b b', 0
+  for i = 2, 5 do sum = sum + 1 / (1 + math.exp(-scores[i]:item())) end
+  test.equal(t:model():accepts 'a b b', sum / 4 > 0.5)
+  local m = model()
+  local own, last = pd.train.evaluate(m, data), pd.train.evaluate(m, data, { decision = 'last' })
+  test.equal(own.accuracy, pd.train.evaluate(m, data, { decision = 'mean' }).accuracy)
+  test.equal(last.accuracy, pd.train.evaluate(model { decision = 'last' }, data).accuracy)
+
+  test.fails("'joint' needs a recognizer with next_symbol = true",
+    function() trainer { model = model { next_symbol = false }, objective = 'joint' } end)
+  test.fails('the model must have next_symbol = true', function() model { next_symbol = false }:next_symbols 'a' end)
+  test.fails("'decision' must be one of 'own'", function() pd.train.evaluate(m, data, { decision = 'mode' }) end)
+  test.fails('a LanguageModel decides nothing', function()
+    pd.train.evaluate(pd.model.language_model { alphabet = grammar:alphabet(), seed = 1 }, data:valid_strings(),
+      { decision = 'mean' })
+  end)
+  test.fails('an automaton decides after the last symbol', function()
+    pd.model.extract_pda(pd.model.recognizer { alphabet = grammar:alphabet(), architecture = 'nspda', seed = 1,
+      decision = 'mean' })
+  end)
+end)
+
 test('what there is describes itself', function()
   for _, kind in ipairs(pd.train.annealings()) do
     assert(pd.train.describe_annealing(kind):find(kind, 1, true))

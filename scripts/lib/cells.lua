@@ -1,0 +1,119 @@
+-- Tables whose cells are trainings: which cells are wanted, the grids behind them, and what they hold.
+--
+--   local kept, rows = cells.train{ cells = all, options = options, settings = protocol.options,
+--     name = 'nspda', script = here .. 'train.lua' }
+--
+-- A cell is { task =, row =, column =, point = }, the point being what its runs have for options besides
+-- the task and the settings. Cells with one task and point share their runs, also those of other tables
+-- with the same name and folder.
+local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
+local json = require 'pushdown.json'
+local report = require 'pushdown.report'
+local statistics = require 'pushdown.statistics'
+
+local M = {}
+
+-- cells.options{ tasks =, columns =, restarts =, folder = } -> the options that M.train reads, to be declared
+-- by a script of such a table. tasks: all there are; columns: what --columns chooses, where there are any.
+function M.options(given)
+  local options = {
+    { 'tasks', given.tasks, 'languages', choices = given.tasks },
+    { 'rows', {}, 'rows of the table, by their beginnings; none: all' },
+  }
+  if given.columns then options[#options + 1] = { 'columns', {}, given.columns } end
+  options[#options + 1] = { 'restarts', given.restarts, 'repeats of every run', minimum = 1 }
+  options[#options + 1] = { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 }
+  options[#options + 1] = { 'folder', given.folder, 'where the runs lie' }
+  return options
+end
+
+-- The names that a list of beginnings chooses; what is a whole name chooses that one alone.
+local function chosen_names(list, cells, key)
+  local chosen, whole = {}, {}
+  for _, cell in ipairs(cells) do whole[cell[key] or ''] = true end
+  for name in pairs(whole) do
+    chosen[name] = #list == 0
+    for _, start in ipairs(list) do
+      if name == start or not whole[start] and name:sub(1, #start) == start then chosen[name] = true end
+    end
+  end
+  return chosen
+end
+
+local function wanted(cells, options)
+  local tasks, kept = {}, {}
+  for _, task in ipairs(options.tasks) do tasks[task] = true end
+  local rows = chosen_names(options.rows, cells, 'row')
+  local columns = chosen_names(options.columns or {}, cells, 'column')
+  for _, cell in ipairs(cells) do
+    if tasks[cell.task] and rows[cell.row] and columns[cell.column or ''] then kept[#kept + 1] = cell end
+  end
+  if #kept == 0 then
+    local names = options.columns and '--tasks, --rows and --columns' or '--tasks and --rows'
+    error(names .. ' leave nothing of the table', 0)
+  end
+  return kept
+end
+
+-- cells.train{ cells =, options =, settings =, name =, script = } -> cells, rows. Trains what is not trained
+-- yet of the cells that options.tasks, rows and columns choose, which are returned, each with its finished
+-- runs as `runs`; rows are those of grid.run. settings: declared options that the script takes as well; those
+-- that differ from their defaults are handed on. The grid of a task is called name/task.
+function M.train(given)
+  local options, grids, known = given.options, {}, {}
+  local kept = wanted(given.cells, options)
+  local settings = {}
+  for _, option in ipairs(given.settings) do
+    if json.encode(options[option[1]]) ~= json.encode(option[2]) then settings[option[1]] = options[option[1]] end
+  end
+  for _, cell in ipairs(kept) do
+    cell.key = cell.task .. '/' .. grid.point_name(cell.point)
+    if not known[cell.key] then
+      known[cell.key] = {}
+      local fixed = { task = cell.task }
+      for key, value in pairs(settings) do fixed[key] = value end
+      grids[#grids + 1] = { name = given.name .. '/' .. cell.task, script = given.script,
+        folder = ('%s/%s'):format(options.folder, cell.task), fixed = fixed, points = { cell.point },
+        restarts = options.restarts }
+    end
+    cell.runs = known[cell.key]
+  end
+  grids.workers = options.workers > 0 and options.workers or nil
+  grids.failures = 'report'
+  local rows = grid.run(grids)
+  for _, row in ipairs(rows) do
+    local runs = known[row.options.task .. '/' .. row.point]
+    if row.status == 'done' then runs[#runs + 1] = row end
+  end
+  return kept, rows
+end
+
+-- cells.statistics(cell, key) -> mean, deviation, least, greatest of a number of result.json over the cell's runs.
+function M.statistics(cell, key)
+  local values = {}
+  for i, run in ipairs(cell.runs) do values[i] = run.result[key] end
+  return statistics(values)
+end
+
+-- cells.finish(run, rows, name, keys): keeps every run with these keys of its result as name-runs.csv, and ends
+-- the script's own run; failed runs are an error.
+function M.finish(run, rows, name, keys)
+  local columns, lines = { 'task', 'point', 'restart', 'seed', 'status' }, {}
+  for _, key in ipairs(keys) do columns[#columns + 1] = key end
+  for i, row in ipairs(rows) do
+    local result = row.result or {}
+    lines[i] = { row.options.task, row.point, row.restart, row.seed, row.status }
+    for k, key in ipairs(keys) do
+      local value = result[key]
+      lines[i][5 + k] = type(value) == 'boolean' and tostring(value) or value
+    end
+  end
+  files.write(run:path(name .. '-runs.csv'), report.table({ columns = columns, rows = lines }):csv())
+  run:finish { runs = #rows, failed = rows.failed }
+  if rows.failed > 0 then
+    error(('%d of %d runs failed; their ends are shown above'):format(rows.failed, #rows), 0)
+  end
+end
+
+return M

@@ -11,7 +11,9 @@
 
 namespace pushdown {
 
-// The tensors a cell carries from step to step; which ones is the cell's business.
+// The tensors a controller carries from step to step, B x H each. The first one is the hidden
+// vector of its first layer: what a network with coupling 'state' adds to (model/stack_rnn.h). What
+// else there is is the cell's business.
 using ControllerState = std::vector<Tensor>;
 
 class Controller {
@@ -21,7 +23,7 @@ class Controller {
   virtual std::int64_t hidden_size() const = 0;
   // The state before any symbol: all zero, unless the cell says otherwise.
   virtual ControllerState initial(std::int64_t batch) const = 0;
-  // input : B x I -> hidden : B x H and the next state.
+  // input : B x I -> hidden : B x H and the next state, of whose tensors the hidden vector is one.
   virtual std::pair<Tensor, ControllerState> step(const Tensor& input,
                                                   const ControllerState& state) const = 0;
 

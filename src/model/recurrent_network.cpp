@@ -29,6 +29,16 @@ struct RecurrentState : NetworkState {
   }
 };
 
+Recurrence recurrence_of(const Json& options) {
+  Recurrence recurrence;
+  recurrence.coupled_state = options["coupling"] == "state";
+  recurrence.noise = options["noise"];
+  recurrence.noise_mean = options["noise_mean"];
+  if (options["carry_forward"] == "soft") recurrence.carry = CarryForward::soft;
+  if (options["carry_forward"] == "counter") recurrence.carry = CarryForward::counter;
+  return recurrence;
+}
+
 class RecurrentNetwork : public Network {
  public:
   RecurrentNetwork(const Json& options, const ModuleContext& context)
@@ -37,7 +47,7 @@ class RecurrentNetwork : public Network {
         dtype_(c10::typeMetaToScalarType(context.tensor_options.dtype())),
         device_(context.tensor_options.device()),
         rnn_(options["controller"], options["stack"], context.input, context.tensor_options,
-             *context.random) {
+             *context.random, recurrence_of(options)) {
     for (const char* part : {"controller", "stack"}) {
       line_ += line_.empty() ? "" : ", ";
       line_ += options[part]["kind"].get<std::string>() + " " + part;
@@ -51,8 +61,7 @@ class RecurrentNetwork : public Network {
 
   Tensor run(const Tensor& words, Random* noise) const override {
     const Tensor inputs = one_hot(words);
-    const bool training = noise != nullptr;
-    return fused_ ? rnn_.run(inputs, training) : rnn_.run_stepwise(inputs, training);
+    return fused_ ? rnn_.run(inputs, noise) : rnn_.run_stepwise(inputs, noise);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {
@@ -76,7 +85,7 @@ class RecurrentNetwork : public Network {
     auto next = std::make_shared<RecurrentState>();
     next->symbol = words.narrow(1, length - 1, 1).clone();
     Tensor hiddens;
-    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(read_now), old.rnn, noise != nullptr);
+    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(read_now), old.rnn, noise);
     if (old.hidden.defined()) hiddens = at::cat({old.hidden.unsqueeze(1), hiddens}, 1);
     return {hiddens, next};
   }
@@ -87,7 +96,7 @@ class RecurrentNetwork : public Network {
     if (old.hidden.defined()) return {old.hidden, state};
     auto next = std::make_shared<RecurrentState>();
     Tensor hiddens;
-    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(old.symbol), old.rnn, noise != nullptr);
+    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(old.symbol), old.rnn, noise);
     next->hidden = hiddens.select(1, 0);
     return {next->hidden, next};
   }
@@ -100,7 +109,7 @@ class RecurrentNetwork : public Network {
     auto next = std::make_shared<RecurrentState>();
     Passes result;
     const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
-    std::tie(result.hiddens, next->rnn) = rnn_.read(one_hot(repeated), old.rnn, noise != nullptr);
+    std::tie(result.hiddens, next->rnn) = rnn_.read(one_hot(repeated), old.rnn, noise);
     next->hidden = result.hiddens.select(1, result.hiddens.size(1) - 1);
     result.state = next;
     return result;
@@ -130,7 +139,17 @@ NetworkKind recurrent_network() {
   kind.options = {
       table_option("controller", Json{{"kind", "lstm"}}, "controller: kind and its options"),
       table_option("stack", Json{{"kind", "none"}}, "stack: kind and its options"),
-      boolean_option("fused", true, "run sequences through fused kernels where there are any")};
+      boolean_option("fused", true, "run sequences through fused kernels where there are any"),
+      text_option("coupling", "input",
+                  "where the reading goes: behind the input, or added to the old hidden vector",
+                  {"input", "state"}),
+      number_option("noise", 0.0,
+                    "deviation of the normal noise on the old hidden vector in training", 0),
+      number_option("noise_mean", 0.0, "mean of this noise"),
+      text_option("carry_forward", "none",
+                  "keep the state while the stack does nothing: by its weight of no_op, or from "
+                  "the second no_op in a row on",
+                  {"none", "soft", "counter"})};
   kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
     return std::make_shared<RecurrentNetwork>(options, context);
   };

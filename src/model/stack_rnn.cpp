@@ -12,75 +12,6 @@ std::int64_t hidden_option(const Json& controller) {
   return resolve_kind("controller", controller_kinds(), controller).second.at("hidden");
 }
 
-}  // namespace
-
-StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input,
-                   at::TensorOptions tensor_options, Random& random)
-    : input_(input) {
-  ModuleContext context{hidden_option(controller), tensor_options, &random};
-  stack_ = make_stack(stack, context);
-  evaluated_ = stack_->evaluated();
-  if (evaluated_ == nullptr) evaluated_ = stack_;
-  context.input = input + stack_->reading_size();
-  controller_ = make_controller(controller, context);
-}
-
-ParameterList StackRnn::parameters() const {
-  ParameterList list;
-  for (const auto& [name, tensor] : controller_->parameters())
-    list.emplace_back("controller." + name, tensor);
-  for (const auto& [name, tensor] : stack_->parameters())
-    list.emplace_back("stack." + name, tensor);
-  return list;
-}
-
-Tensor StackRnn::run(const Tensor& inputs, bool training) const {
-  const Tensor fused = run_fused(*controller_, *stack_, inputs, buffers_);
-  return fused.defined() ? fused : run_stepwise(inputs, training);
-}
-
-Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                                   const Tensor& output_bias) const {
-  return fused_log_probabilities(*controller_, *stack_, input_, targets, output_weight, output_bias,
-                                 buffers_);
-}
-
-Tensor StackRnn::run_stepwise(const Tensor& inputs, bool training) const {
-  check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
-  const auto batch = inputs.size(0);
-  const Tensor first = at::zeros({batch, 1, hidden_size()}, inputs.options());
-  return at::cat({first, read(inputs, initial(batch, inputs.size(1)), training).first}, 1);
-}
-
-StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
-  return {controller_->initial(batch), stack_->initial(batch, length), {}};
-}
-
-std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnState state,
-                                                bool training) const {
-  const Stack& memory = training ? *stack_ : *evaluated_;
-  std::vector<Tensor> hiddens;
-  for (const Tensor& input : inputs.unbind(1)) {
-    // A stack step waits for the input that reads it: the answer to the last one may never be read.
-    if (state.hidden.defined()) state.stack = memory.update(state.stack, state.hidden);
-    const Tensor x =
-        memory.reading_size() == 0 ? input : at::cat({input, memory.reading(state.stack)}, 1);
-    std::tie(state.hidden, state.controller) = controller_->step(x, state.controller);
-    hiddens.push_back(state.hidden);
-  }
-  Tensor all = hiddens.empty() ? at::empty({inputs.size(0), 0, hidden_size()}, inputs.options())
-                               : at::stack(hiddens, 1);
-  return {std::move(all), std::move(state)};
-}
-
-StackRnnState StackRnnState::detached() const {
-  StackRnnState copy{{}, stack->detached(), hidden.defined() ? hidden.detach() : hidden};
-  for (const Tensor& tensor : controller) copy.controller.push_back(tensor.detach());
-  return copy;
-}
-
-namespace {
-
 // Where the controller's state holds the hidden vector; its size where it does not.
 std::size_t carried(const StackRnnState& state) {
   const auto found = std::find_if(state.controller.begin(), state.controller.end(),
@@ -90,10 +21,137 @@ std::size_t carried(const StackRnnState& state) {
 
 }  // namespace
 
+StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input,
+                   at::TensorOptions tensor_options, Random& random, const Recurrence& recurrence)
+    : recurrence_(recurrence), tensor_options_(tensor_options), input_(input) {
+  ModuleContext context{hidden_option(controller), tensor_options, &random};
+  stack_ = make_stack(stack, context);
+  evaluated_ = stack_->evaluated();
+  if (evaluated_ == nullptr) evaluated_ = stack_;
+  const auto reading = stack_->reading_size();
+  context.input = input + (recurrence_.coupled_state ? 0 : reading);
+  controller_ = make_controller(controller, context);
+  if (recurrence_.coupled_state && reading > 0)
+    coupling_weight_ = uniform_parameter({hidden_size(), reading}, -0.1, 0.1, context);
+  if (recurrence_.carry == CarryForward::none) return;
+  check(stack_->no_op(at::zeros({1, hidden_size()}, tensor_options)).has_value(), "model.recurrent",
+        "carry_forward needs a stack that has the action no_op, got {} without it",
+        stack["kind"].get<std::string>());
+}
+
+ParameterList StackRnn::parameters() const {
+  ParameterList list;
+  for (const auto& [name, tensor] : controller_->parameters())
+    list.emplace_back("controller." + name, tensor);
+  for (const auto& [name, tensor] : stack_->parameters())
+    list.emplace_back("stack." + name, tensor);
+  if (coupling_weight_.defined()) list.emplace_back("coupling.weight", coupling_weight_);
+  return list;
+}
+
+// Whether an evaluation is the recurrence that fused kernels have.
+bool StackRnn::plain() const {
+  return !recurrence_.coupled_state && recurrence_.carry == CarryForward::none;
+}
+
+Tensor StackRnn::run(const Tensor& inputs, Random* noise) const {
+  const bool drawn = noise != nullptr && recurrence_.noisy();
+  const Tensor fused =
+      plain() && !drawn ? run_fused(*controller_, *stack_, inputs, buffers_) : Tensor();
+  return fused.defined() ? fused : run_stepwise(inputs, noise);
+}
+
+Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
+                                   const Tensor& output_bias) const {
+  if (!plain() || recurrence_.noisy()) return {};
+  return fused_log_probabilities(*controller_, *stack_, input_, targets, output_weight, output_bias,
+                                 buffers_);
+}
+
+Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise) const {
+  check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
+  const auto batch = inputs.size(0);
+  const Tensor first = at::zeros({batch, 1, hidden_size()}, inputs.options());
+  return at::cat({first, read(inputs, initial(batch, inputs.size(1)), noise).first}, 1);
+}
+
+StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
+  StackRnnState state{controller_->initial(batch), stack_->initial(batch, length), {}, {}};
+  if (recurrence_.carry == CarryForward::counter)
+    state.resting = at::zeros({batch, 1}, tensor_options_);
+  return state;
+}
+
+Tensor StackRnn::draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const {
+  if (noise == nullptr || !recurrence_.noisy()) return {};
+  const Tensor drawn = at::empty({steps, batch, hidden_size()}, at::kDouble);
+  auto* values = drawn.data_ptr<double>();
+  for (std::int64_t i = 0; i < drawn.numel(); ++i)
+    values[i] = recurrence_.noise_mean + recurrence_.noise * noise->normal();
+  return drawn.to(tensor_options_);
+}
+
+StackRnnState StackRnn::step(const Tensor& input, const Tensor& disturbance, const Stack& memory,
+                             const StackRnnState& state) const {
+  StackRnnState next = state;
+  // A stack step waits for the input that reads it: the answer to the last one may never be read.
+  if (state.hidden.defined()) next.stack = memory.update(state.stack, state.hidden);
+  Tensor x = input;
+  ControllerState old = state.controller;
+  if (memory.reading_size() > 0) {
+    const Tensor reading = memory.reading(next.stack);
+    if (recurrence_.coupled_state)
+      old[0] = old[0] + at::linear(reading, coupling_weight_);
+    else
+      x = at::cat({input, reading}, 1);
+  }
+  if (disturbance.defined()) old[0] = old[0] + disturbance;
+  std::tie(next.hidden, next.controller) = controller_->step(x, old);
+  // The first step has no action before it.
+  if (recurrence_.carry == CarryForward::none || !state.hidden.defined()) return next;
+
+  const auto place = carried(next);
+  const NoOp no_op = *memory.no_op(state.hidden);
+  Tensor kept;
+  if (recurrence_.carry == CarryForward::counter) {
+    const Tensor counted = state.resting.detach();
+    next.resting = at::where(no_op.greatest, counted + 1, at::zeros_like(counted));
+    kept = at::gt(next.resting, 1);
+  }
+  for (std::size_t i = 0; i < old.size(); ++i)
+    next.controller[i] = kept.defined()
+                             ? at::where(kept, old[i], next.controller[i])
+                             : next.controller[i] + no_op.weight * (old[i] - next.controller[i]);
+  next.hidden = next.controller.at(place);
+  return next;
+}
+
+std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnState state,
+                                                Random* noise) const {
+  const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
+  const Tensor drawn = draw_noise(inputs.size(0), inputs.size(1), noise);
+  std::vector<Tensor> hiddens;
+  for (std::int64_t t = 0; t < inputs.size(1); ++t) {
+    state = step(inputs.select(1, t), drawn.defined() ? drawn[t] : Tensor(), memory, state);
+    hiddens.push_back(state.hidden);
+  }
+  Tensor all = hiddens.empty() ? at::empty({inputs.size(0), 0, hidden_size()}, inputs.options())
+                               : at::stack(hiddens, 1);
+  return {std::move(all), std::move(state)};
+}
+
+StackRnnState StackRnnState::detached() const {
+  const auto constant = [](const Tensor& own) { return own.defined() ? own.detach() : own; };
+  StackRnnState copy{{}, stack->detached(), constant(hidden), constant(resting)};
+  for (const Tensor& tensor : controller) copy.controller.push_back(tensor.detach());
+  return copy;
+}
+
 std::vector<Tensor> StackRnnState::tensors() const {
   std::vector<Tensor> all = controller;
   for (const Tensor& tensor : stack->tensors()) all.push_back(tensor);
   if (hidden.defined() && carried(*this) == controller.size()) all.push_back(hidden);
+  if (resting.defined()) all.push_back(resting);
   return all;
 }
 
@@ -104,15 +162,17 @@ StackRnnState StackRnnState::with_tensors(const std::vector<Tensor>& tensors) co
     const auto begin = tensors.begin() + static_cast<std::ptrdiff_t>(first);
     return std::vector<Tensor>(begin, begin + static_cast<std::ptrdiff_t>(count));
   };
-  StackRnnState copy{part(0, own), stack->with_tensors(part(own, of_stack)), {}};
-  if (!hidden.defined()) return copy;
-  const auto place = carried(*this);
-  copy.hidden = place < own ? copy.controller[place] : tensors.back();
+  StackRnnState copy{part(0, own), stack->with_tensors(part(own, of_stack)), {}, {}};
+  if (hidden.defined()) {
+    const auto place = carried(*this);
+    copy.hidden = place < own ? copy.controller[place] : tensors[own + of_stack];
+  }
+  if (resting.defined()) copy.resting = tensors.back();
   return copy;
 }
 
 std::size_t StackRnnState::bytes() const {
-  std::size_t total = stack->bytes() + tensor_bytes(hidden);
+  std::size_t total = stack->bytes() + tensor_bytes(hidden) + tensor_bytes(resting);
   for (const Tensor& tensor : controller) total += tensor_bytes(tensor);
   return total;
 }

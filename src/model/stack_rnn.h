@@ -1,5 +1,24 @@
-// A recurrent controller with a stack: the only class that sees both.
-//   h_t = controller(x_t ++ reading_{t-1}),   stack_t = update(stack_{t-1}, h_t)
+// A recurrent controller with a stack: the only class that sees both. With z the hidden vector of
+// the controller's first layer, r the stack's reading and h the controller's hidden vector (z where
+// there is one layer), reading x_t goes
+//   z^  = z_{t-1} + P r_{t-1} + e                   P r with coupling 'state', e with noise
+//   x^  = x_t ++ r_{t-1}                            x_t alone with coupling 'state'
+//   h_t, state_t = controller(x^, state_{t-1} with z^ in the place of z_{t-1})
+//   stack_t      = update(stack_{t-1}, h_t)
+// (Mali et al. 2021, equations 4 and 8; coupling 'state' is that of Suzgun et al. 2019, too.)
+//   e ~ N(mean, deviation^2) in each component, in training passes alone. The numbers are drawn
+// step by step, string by string, so that a sequence read in pieces sees the same.
+//
+// Carry-forward (equation 9): the state is kept while the stack rests,
+//   state_t = u f(..) + (1 - u) state_{t-1} with z^,   h_t being part of it,
+// where u comes from the last step's action, of which h_{t-1} decides; before the first u = 1.
+//   'soft'     u = 1 - no_op, which is push + pop: a weight
+//   'counter'  u = 0 while c > 1, else 1, c being how many steps up to the last one in a row had
+//              no_op as the greatest action; no gradient flows through u.
+// The equation has one hidden vector. A cell with more to remember (LSTM) keeps all of it, and so
+// do all layers. z^, not z, is kept, as it is printed: the reading still moves the state.
+//
+// Dimension letters: B batch, n length, I input, H hidden, R reading size.
 #pragma once
 #include "base/buffer_pool.h"
 #include "controller/controller.h"
@@ -7,38 +26,56 @@
 
 namespace pushdown {
 
+enum class CarryForward { none, soft, counter };
+
+// What happens between a controller and its stack besides the plain recurrence.
+struct Recurrence {
+  bool coupled_state = false;        // coupling 'state', not 'input'
+  double noise = 0, noise_mean = 0;  // deviation and mean of e
+  CarryForward carry = CarryForward::none;
+
+  bool noisy() const { return noise != 0 || noise_mean != 0; }
+};
+
 // Where the network stands in a batch of sequences.
 struct StackRnnState {
   ControllerState controller;
   StackStatePtr stack;
-  Tensor hidden;  // B x H, drives the stack's next step; undefined before the first input
+  Tensor hidden;   // B x H, drives the stack's next step; undefined before the first input
+  Tensor resting;  // B x 1: c of carry-forward by 'counter', without gradient; else undefined
 
   StackRnnState detached() const;
   std::size_t bytes() const;
-  // See NetworkState: those of the controller and of the stack, and the hidden vector unless the
-  // controller carries it itself.
+  // See NetworkState: those of the controller and of the stack, the hidden vector unless the
+  // controller carries it itself, and the counter where there is one.
   std::vector<Tensor> tensors() const;
   StackRnnState with_tensors(const std::vector<Tensor>& tensors) const;
 };
 
 class StackRnn {
  public:
-  // `input` is the size of x_t; the controller is made for input + reading size.
+  // `input` is the size of x_t; the controller is made for what it reads of it and of the reading.
+  // std::invalid_argument if the state is to be carried and the stack has no action no_op.
   StackRnn(const Json& controller, const Json& stack, std::int64_t input,
-           at::TensorOptions tensor_options, Random& random);
+           at::TensorOptions tensor_options, Random& random, const Recurrence& recurrence = {});
 
   const Controller& controller() const { return *controller_; }
   const Stack& stack() const { return *stack_; }
+  const Recurrence& recurrence() const { return recurrence_; }
+  // P : H x R, undefined where the reading is part of the input or has size 0.
+  const Tensor& coupling_weight() const { return coupling_weight_; }
   std::int64_t hidden_size() const { return controller_->hidden_size(); }
-  ParameterList parameters() const;  // controller.*, stack.*
+  ParameterList parameters() const;  // controller.*, stack.*, coupling.weight
 
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. On the CPU one
-  // fused scan over the sequence, where there is one for the controller and the stack. `training`:
-  // whether this is a training pass, for stacks that then differ (Stack::evaluated).
-  Tensor run(const Tensor& inputs, bool training = false) const;
+  // fused scan over the sequence, where there is one for the controller, the stack and what is
+  // between them. `noise` makes it a training pass, for the noise and for stacks that then differ
+  // (Stack::evaluated).
+  Tensor run(const Tensor& inputs, Random* noise = nullptr) const;
   // The same step by step: the definition.
-  Tensor run_stepwise(const Tensor& inputs, bool training = false) const;
-  // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel.
+  Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr) const;
+  // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel, or
+  // where training passes draw random numbers.
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const;
 
@@ -46,12 +83,25 @@ class StackRnn {
   StackRnnState initial(std::int64_t batch, std::int64_t length) const;
   // The inputs that follow, B x c x I -> their hidden vectors B x c x H, and where that leads.
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
-                                        bool training = false) const;
+                                        Random* noise = nullptr) const;
+
+  // What the next `steps` steps of a training pass add to the old hidden vector: n x B x H,
+  // undefined without noise.
+  Tensor draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const;
+  // One step, a function of its arguments alone. input : B x I; disturbance : B x H or undefined;
+  // `memory` is the stack or its evaluated form. The hidden vector is that of the result.
+  StackRnnState step(const Tensor& input, const Tensor& disturbance, const Stack& memory,
+                     const StackRnnState& state) const;
 
  private:
+  bool plain() const;
+
+  Recurrence recurrence_;
   ControllerPtr controller_;
   StackPtr stack_;
   std::shared_ptr<const Stack> evaluated_;  // what an evaluation uses: another view of stack_
+  Tensor coupling_weight_;
+  at::TensorOptions tensor_options_;
   std::int64_t input_;
   BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
 };

@@ -6,7 +6,9 @@
 // rotate_up: new[i] = M[i+1 mod N]; rotate_down its inverse; shift_down: new[i+1] = M[i], new[0] =
 // 0, the last cell is lost; shift_up: new[i] = M[i+1], new[N-1] = 0, cell 0 is lost. Order and
 // operations are those of the authors' program. Their action layers have biases:
-//   a = softmax(W_a h + b_a),   v = sigmoid(W_n h + b_n).
+//   a = softmax((W_a h + b_a) / T),   v = sigmoid(W_n h + b_n),   T = 1 unless an option says more.
+// A map of the reading is added to the controller's old hidden vector there: coupling 'state' in
+// model/stack_rnn.h.
 // Cost O(N m) per step.
 #include "base/check.h"
 #include "stack/kinds.h"
@@ -14,7 +16,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::int64_t kOperations = 5;
+constexpr std::int64_t kOperations = 5, kNoOp = 2;
 
 // cells : B x N x m, actions : B x 5, vector : B x m -> B x N x m
 Tensor baby_ntm_step(const Tensor& cells, const Tensor& actions, const Tensor& vector) {
@@ -45,6 +47,7 @@ class BabyNtm : public Stack {
   BabyNtm(const Json& options, const ModuleContext& context)
       : cells_(options["cells"]),
         size_(options["size"]),
+        temperature_(options["temperature"]),
         options_(context.tensor_options),
         action_(
             make_action_layer("action", kOperations, 1.0, context, parameters_, options["bias"])),
@@ -56,14 +59,21 @@ class BabyNtm : public Stack {
   }
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
     return std::make_shared<TapeState>(baby_ntm_step(static_cast<const TapeState&>(*state).cells,
-                                                     action_(hidden).softmax(1), vector_(hidden)));
+                                                     shares(hidden), vector_(hidden)));
   }
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const TapeState&>(*state).cells.select(1, 0);
   }
+  // The vector is added even so; Suzgun et al. call the action no-op all the same.
+  std::optional<NoOp> no_op(const Tensor& hidden) const override {
+    return no_op_among(shares(hidden), kNoOp);
+  }
 
  private:
+  Tensor shares(const Tensor& hidden) const { return action_shares(action_, hidden, temperature_); }
+
   std::int64_t cells_, size_;
+  double temperature_;
   at::TensorOptions options_;
   ActionLayer action_;
   PushedVector vector_;
@@ -97,6 +107,7 @@ StackKind baby_ntm_stack() {
   kind.options.insert(
       kind.options.begin(),
       {cells_option(), integer_option("size", 5, "size m of the vector in a cell", 1)});
+  kind.options.push_back(temperature_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<BabyNtm>(options, context);
   };

@@ -29,6 +29,13 @@ ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double
                               const ModuleContext& context, ParameterList& parameters,
                               bool bias = true);
 
+// softmax(layer(hidden) / temperature) over the last dimension.
+Tensor action_shares(const ActionLayer& layer, const Tensor& hidden, double temperature);
+OptionSpec temperature_option();
+
+// actions : B x A or, of K memories side by side, B x K x A, where `column` is no_op.
+NoOp no_op_among(const Tensor& actions, std::int64_t column);
+
 // The layer of the pushed vector where it can be a sigmoid or nothing more than linear, with the
 // options `bias` (of all action layers) and `vector`.
 class PushedVector {

@@ -55,9 +55,10 @@ class ListStack : public Stack {
       : lists_(options["lists"]),
         reach_(options["reach"]),
         empty_(options["empty"]),
+        no_op_(options["no_op"]),
         rounding_(options["rounding"]),
         options_(context.tensor_options),
-        actions_(lists_, options["no_op"] ? 4 : 3, options, context, parameters_) {}
+        actions_(lists_, no_op_ ? 4 : 3, options, context, parameters_) {}
 
   std::int64_t reading_size() const override { return lists_ * (2 * reach_ + 1); }
   StackStatePtr initial(std::int64_t batch, std::int64_t) const override {
@@ -67,6 +68,10 @@ class ListStack : public Stack {
     return std::make_shared<ListState>(list_step(static_cast<const ListState&>(*state).cells,
                                                  actions_.actions(hidden, rounded_),
                                                  actions_.values(hidden), empty_));
+  }
+  std::optional<NoOp> no_op(const Tensor& hidden) const override {
+    if (!no_op_) return std::nullopt;
+    return no_op_among(actions_.actions(hidden, rounded_), 3);
   }
   Tensor reading(const StackStatePtr& state) const override {
     return list_reading(static_cast<const ListState&>(*state).cells, reach_);
@@ -81,7 +86,7 @@ class ListStack : public Stack {
  private:
   std::int64_t lists_, reach_;
   double empty_;
-  bool rounding_, rounded_ = false;
+  bool no_op_, rounding_, rounded_ = false;
   at::TensorOptions options_;
   ParallelActions actions_;
 };

@@ -6,26 +6,50 @@
 // `read_depth` cells of every stack, 2 in the paper: K * read_depth numbers, stack by stack, the
 // top first. The stacks have no bottom: depth grows by one a step.
 //
-// In the paper a matrix P takes these cells into the sum under the controller's nonlinearity; here
-// P is the part of the input weight behind the reading.
-// Cost O(n K) per step.
+// With stacks = 1 and no_op it is the stack of the DiffStk networks (Mali et al. 2021, equations
+// 5-7). Their equation 7 has no term of no_op below the top, so that a no_op wears these cells
+// away:
+//   no_op_keeps = 'top'   new[0] as above,   new[d] = push old[d-1] + pop old[d+1] for d > 0.
+// This then goes for the cells that were never written, too: d runs over all cells of a stack
+// without end that starts as `empty` everywhere.
+//
+// In the first paper a matrix P takes these cells into the sum under the controller's nonlinearity;
+// here P is the part of the input weight behind the reading. In the second one P acts on the old
+// hidden vector instead: coupling 'state' in model/stack_rnn.h. Cost O(n K) per step.
 #include "base/check.h"
 #include "stack/parallel_actions.h"
 
 namespace pushdown {
 namespace {
 
+struct Structure {
+  std::int64_t read_depth;
+  double empty;
+  bool no_op, worn;  // worn: no_op keeps the top cell alone
+
+  explicit Structure(const Json& options)
+      : read_depth(options["read_depth"]),
+        empty(options["empty"]),
+        no_op(options["no_op"]),
+        worn(no_op && options["no_op_keeps"] == "top") {}
+};
+
 // cells : B x K x D, actions : B x K x A (push, pop, perhaps no_op), values : B x K
 // -> B x K x (D+1)
 Tensor parallel_step(const Tensor& cells, const Tensor& actions, const Tensor& values,
-                     double empty) {
-  const Tensor padded = at::constant_pad_nd(cells, {0, 2}, empty);  // B x K x (D+2)
+                     const Structure& structure) {
   const auto depth = cells.size(2) + 1;
+  // B x K x (D+2). Where cells wear away, the last one was never written and is like all below it.
+  const Tensor last = cells.narrow(2, depth - 2, 1);
+  const Tensor padded = structure.worn ? at::cat({cells, last, last}, 2)
+                                       : at::constant_pad_nd(cells, {0, 2}, structure.empty);
   const Tensor above = at::cat({values.unsqueeze(2), cells}, 2);
   const auto weight = actions.unsqueeze(3).unbind(2);  // each B x K x 1
-  Tensor sum = weight[0] * above + weight[1] * padded.narrow(2, 1, depth);
-  if (weight.size() == 3) sum = sum + weight[2] * padded.narrow(2, 0, depth);
-  return sum;
+  const Tensor moved = weight[0] * above + weight[1] * padded.narrow(2, 1, depth);
+  if (!structure.no_op) return moved;
+  if (!structure.worn) return moved + weight[2] * padded.narrow(2, 0, depth);
+  const Tensor top = moved.narrow(2, 0, 1) + weight[2] * cells.narrow(2, 0, 1);
+  return at::cat({top, moved.narrow(2, 1, depth - 1)}, 2);
 }
 
 struct ParallelState : StackState {
@@ -47,24 +71,29 @@ class ParallelSuperposition : public Stack {
  public:
   ParallelSuperposition(const Json& options, const ModuleContext& context)
       : stacks_(options["stacks"]),
-        read_depth_(options["read_depth"]),
-        empty_(options["empty"]),
+        structure_(options),
         rounding_(options["rounding"]),
         options_(context.tensor_options),
-        actions_(stacks_, options["no_op"] ? 3 : 2, options, context, parameters_) {}
+        actions_(stacks_, structure_.no_op ? 3 : 2, options, context, parameters_) {}
 
-  std::int64_t reading_size() const override { return stacks_ * read_depth_; }
+  std::int64_t reading_size() const override { return stacks_ * structure_.read_depth; }
   StackStatePtr initial(std::int64_t batch, std::int64_t) const override {
     return std::make_shared<ParallelState>(
-        at::full({batch, stacks_, read_depth_}, empty_, options_));
+        at::full({batch, stacks_, structure_.read_depth}, structure_.empty, options_));
   }
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
     return std::make_shared<ParallelState>(
         parallel_step(static_cast<const ParallelState&>(*state).cells,
-                      actions_.actions(hidden, rounded_), actions_.values(hidden), empty_));
+                      actions_.actions(hidden, rounded_), actions_.values(hidden), structure_));
+  }
+  std::optional<NoOp> no_op(const Tensor& hidden) const override {
+    if (!structure_.no_op) return std::nullopt;
+    return no_op_among(actions_.actions(hidden, rounded_), 2);
   }
   Tensor reading(const StackStatePtr& state) const override {
-    return static_cast<const ParallelState&>(*state).cells.narrow(2, 0, read_depth_).flatten(1);
+    return static_cast<const ParallelState&>(*state)
+        .cells.narrow(2, 0, structure_.read_depth)
+        .flatten(1);
   }
   std::shared_ptr<const Stack> evaluated() const override {
     if (!rounding_) return nullptr;
@@ -74,8 +103,8 @@ class ParallelSuperposition : public Stack {
   }
 
  private:
-  std::int64_t stacks_, read_depth_;
-  double empty_;
+  std::int64_t stacks_;
+  Structure structure_;
   bool rounding_, rounded_ = false;
   at::TensorOptions options_;
   ParallelActions actions_;
@@ -86,6 +115,11 @@ OptionSpec read_depth_option() {
       .between(1, 1 << 16);
 }
 
+OptionSpec no_op_keeps_option() {
+  return text_option("no_op_keeps", "all", "which cells no_op keeps: all, or the top one alone",
+                     {"all", "top"});
+}
+
 Tensor simulate(const Json& options, const NamedTensors& inputs) {
   constexpr auto kKind = "parallel_superposition";
   const Tensor& values = simulate_input(kKind, inputs, "values", {-1, -1, -1});
@@ -93,13 +127,12 @@ Tensor simulate(const Json& options, const NamedTensors& inputs) {
   Tensor actions =
       simulate_input(kKind, inputs, "actions", {batch, length, stacks, options["no_op"] ? 3 : 2});
   if (options["rounding"]) actions = round_actions(actions);
-  const std::int64_t read_depth = options["read_depth"];
-  const double empty = options["empty"];
-  Tensor cells = at::full({batch, stacks, read_depth}, empty, values.options());
-  const auto read = [&] { return cells.narrow(2, 0, read_depth).flatten(1); };
+  const Structure structure(options);
+  Tensor cells = at::full({batch, stacks, structure.read_depth}, structure.empty, values.options());
+  const auto read = [&] { return cells.narrow(2, 0, structure.read_depth).flatten(1); };
   std::vector<Tensor> readings{read()};
   for (std::int64_t t = 0; t < length; ++t) {
-    cells = parallel_step(cells, actions.select(1, t), values.select(1, t), empty);
+    cells = parallel_step(cells, actions.select(1, t), values.select(1, t), structure);
     readings.push_back(read());
   }
   return at::stack(readings, 1);
@@ -115,6 +148,7 @@ StackKind parallel_superposition_stack() {
   kind.options.insert(kind.options.begin(),
                       {integer_option("stacks", 10, "number of stacks", 1).between(1, 1 << 16),
                        read_depth_option()});
+  kind.options.push_back(no_op_keeps_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<ParallelSuperposition>(options, context);
   };
@@ -122,6 +156,7 @@ StackKind parallel_superposition_stack() {
                  {"values", "B x n x K: the pushed values"}};
   kind.simulate_options = parallel_simulate_options();
   kind.simulate_options.insert(kind.simulate_options.begin(), read_depth_option());
+  kind.simulate_options.push_back(no_op_keeps_option());
   kind.simulate = simulate;
   return kind;
 }

@@ -88,6 +88,24 @@ ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double
   return layer;
 }
 
+Tensor action_shares(const ActionLayer& layer, const Tensor& hidden, double temperature) {
+  const Tensor scores = layer(hidden);
+  return (temperature == 1 ? scores : scores / temperature).softmax(-1);
+}
+
+OptionSpec temperature_option() {
+  return number_option("temperature", 1.0, "T: the actions are softmax(scores / T)", 1e-6);
+}
+
+NoOp no_op_among(const Tensor& actions, std::int64_t column) {
+  const Tensor all = actions.dim() == 2 ? actions.unsqueeze(1) : actions;  // B x K x A
+  const Tensor own = all.select(2, column);                                // B x K
+  const auto behind = all.size(2) - column - 1;
+  const Tensor others =
+      at::cat({all.narrow(2, 0, column), all.narrow(2, column + 1, behind)}, 2).amax(2);
+  return {own.prod(1, true), at::gt(own, others).all(1, true)};
+}
+
 std::vector<OptionSpec> pushed_vector_options() {
   return {boolean_option("bias", true, "give the action layers a bias"),
           text_option("vector", "sigmoid", "what the pushed vector is of its layer's values",

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,13 @@ struct FusedStack {
   Tensor bottom;                      // m, of the vector nondeterministic stack; else undefined
 };
 
+// What one step does with its action no_op, which leaves every cell as it is. Memories side by side
+// all have to, each by its own actions.
+struct NoOp {
+  Tensor weight;    // B x 1: its share of the actions, the product over memories side by side
+  Tensor greatest;  // B x 1, bool: whether it exceeds every other action, in each of them
+};
+
 class Stack {
  public:
   virtual ~Stack() = default;
@@ -65,6 +73,9 @@ class Stack {
   // The stack as a model uses it that is evaluated and not trained; the parameters and the states
   // are the same. Null where there is no difference.
   virtual std::shared_ptr<const Stack> evaluated() const { return nullptr; }
+
+  // The action no_op of the step that `hidden` : B x H drives; nothing where the stack has none.
+  virtual std::optional<NoOp> no_op(const Tensor& hidden) const { return std::nullopt; }
 
   // A stack that is an automaton: the logarithms of the transition weights that `hidden` gives a
   // step, B x C x W (see nondeterministic.h). Undefined for any other stack.

@@ -4,11 +4,11 @@
 // zeros below the deepest cell; the reading is the top cell new[0], and 0 before any step. With a
 // limited depth the lowest cell is lost when all move down, and 0 moves up from below it.
 // Controller interface of Dusell and Chiang (2020), section 5.4: one stack, biases, no_op allowed,
-//   (push, pop, no_op) = softmax(W_a h + b_a),   pushed vector = sigmoid(W_v h + b_v).
+//   (push, pop, no_op) = softmax((W_a h + b_a) / T),   pushed vector = sigmoid(W_v h + b_v),
+// with the temperature T = 1.
 // With size = 5, no_op = false and depth = 104 it is the stack of Suzgun et al. (2019), "Stack-RNN
-// + softmax". There a map W_s of the reading is added to the controller's old hidden vector; a
-// controller that sees this vector through one matrix, W_hh (h + W_s r), sees the same when the
-// reading is part of its input, with W_hh W_s as the weight.
+// + softmax", where a map of the reading is added to the controller's old hidden vector: coupling
+// 'state' in model/stack_rnn.h. Their program lowers T during training; here it is constant.
 // Cost O(n m) per step.
 #include "base/check.h"
 #include "stack/kinds.h"
@@ -61,6 +61,7 @@ class SuperpositionStack : public Stack {
       : size_(options["size"]),
         limit_(options["depth"]),
         no_op_(options["no_op"]),
+        temperature_(options["temperature"]),
         options_(context.tensor_options),
         action_(make_action_layer("action", no_op_ ? 3 : 2, 1.0, context, parameters_,
                                   options["bias"])),
@@ -72,19 +73,23 @@ class SuperpositionStack : public Stack {
   }
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
     return std::make_shared<SuperpositionState>(
-        superposition_step(static_cast<const SuperpositionState&>(*state).cells,
-                           action_(hidden).softmax(1), vector_(hidden), limit_));
+        superposition_step(static_cast<const SuperpositionState&>(*state).cells, shares(hidden),
+                           vector_(hidden), limit_));
   }
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const SuperpositionState&>(*state).cells.select(1, 0);
   }
   Tensor readings(const Tensor& hiddens) const override {
-    return superposition_readings(at::zeros({hiddens.size(0), 1, size_}, options_),
-                                  action_(hiddens).softmax(2), vector_(hiddens), limit_)
+    return superposition_readings(at::zeros({hiddens.size(0), 1, size_}, options_), shares(hiddens),
+                                  vector_(hiddens), limit_)
         .narrow(1, 1, hiddens.size(1));
   }
+  std::optional<NoOp> no_op(const Tensor& hidden) const override {
+    if (!no_op_) return std::nullopt;
+    return no_op_among(shares(hidden), 2);
+  }
   bool fused(FusedStack& plan) const override {
-    if (!vector_.sigmoid() || !no_op_ || limit_ > 0) return false;
+    if (!vector_.sigmoid() || !no_op_ || limit_ > 0 || temperature_ != 1) return false;
     plan.shape.stack = ScanStack::superposition;
     plan.shape.size = size_;
     plan.action_weight = at::cat({action_.weight, vector_.layer().weight});
@@ -93,8 +98,11 @@ class SuperpositionStack : public Stack {
   }
 
  private:
+  Tensor shares(const Tensor& hidden) const { return action_shares(action_, hidden, temperature_); }
+
   std::int64_t size_, limit_;
   bool no_op_;
+  double temperature_;
   at::TensorOptions options_;
   ActionLayer action_;
   PushedVector vector_;
@@ -124,6 +132,7 @@ StackKind superposition_stack() {
   kind.options.insert(kind.options.begin(),
                       integer_option("size", 20, "size m of the vector in a cell", 1));
   for (const auto& option : structure_options()) kind.options.push_back(option);
+  kind.options.push_back(temperature_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<SuperpositionStack>(options, context);
   };

@@ -51,9 +51,48 @@ inline std::vector<Json> controller_variants() {
   return all;
 }
 
+// A controller and a stack with something between them: how the reading arrives, noise, states
+// carried forward.
+inline std::vector<Json> recurrence_cases() {
+  const Json stack{{"kind", "superposition"}, {"size", 3}};
+  const auto with = [](Json controller, Json stack, Json more) {
+    if (!controller.contains("hidden")) controller["hidden"] = 4;
+    more["controller"] = std::move(controller);
+    more["stack"] = std::move(stack);
+    return more;
+  };
+  std::vector<Json> cases;
+  for (const auto& controller : controller_kinds())
+    cases.push_back(with({{"kind", controller.name}, {"layers", controller.name == "gru" ? 2 : 1}},
+                         stack, {{"coupling", "state"}, {"carry_forward", "soft"}}));
+  // With four hidden units the pops of the stratification stack would take all there is.
+  for (const auto& kind : stack_kinds())
+    cases.push_back(with({{"kind", "elman"}, {"hidden", 5}}, small_options(kind.name, kind.options),
+                         {{"coupling", "state"}}));
+  const Json scalars{{"kind", "parallel_superposition"}, {"stacks", 2}, {"no_op", true}};
+  const std::vector<Json> with_no_op{
+      scalars, {{"kind", "list"}, {"lists", 2}, {"no_op", true}}, {{"kind", "baby_ntm"}}};
+  for (const auto& memory : with_no_op)
+    for (const char* carry : {"soft", "counter"})
+      cases.push_back(with(
+          {{"kind", "elman"}, {"activation", "scaled_tanh"}}, memory,
+          {{"carry_forward", carry}, {"noise", 0.2}, {"noise_mean", carry[0] == 's' ? 0.1 : 0}}));
+  cases.push_back(with({{"kind", "lstm"}, {"layers", 2}}, stack,
+                       {{"coupling", "state"}, {"carry_forward", "counter"}, {"noise", 0.1}}));
+  Json warm = stack;
+  warm["temperature"] = 2;
+  cases.push_back(with({{"kind", "elman"}}, warm, {{"coupling", "state"}}));
+  cases.push_back(with({{"kind", "elman"}}, {{"kind", "baby_ntm"}, {"temperature", 0.5}}, {}));
+  Json worn = scalars;
+  worn["no_op_keeps"] = "top";
+  cases.push_back(with({{"kind", "mrnn"}}, worn, {{"coupling", "state"}}));
+  cases.push_back(with({{"kind", "lstm"}}, {{"kind", "none"}}, {{"noise", 0.1}}));
+  return cases;
+}
+
 // Options of a language model.
 inline std::vector<Json> all_cases() {
-  std::vector<Json> cases;
+  std::vector<Json> cases = recurrence_cases();
   const Json elman{{"kind", "elman"}, {"hidden", 4}};
   for (const auto& stack : stack_variants())
     cases.push_back({{"controller", elman}, {"stack", stack}});

@@ -1,5 +1,6 @@
-// What every row of the stack and controller registries must keep: shapes, finite numbers, correct
-// gradients, independence of the sequences in a batch, rejection of unknown options.
+// What every row of the stack and controller registries, and what is between the two, must keep:
+// shapes, finite numbers, correct gradients, independence of the sequences in a batch, rejection of
+// unknown options.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -26,9 +27,10 @@ class Contract : public testing::TestWithParam<Json> {
     return LanguageModel(Alphabet({"a", "b", "c"}), options(dtype));
   }
   // Makes a pass one of training: a memory may round its actions in others, and then has no
-  // gradients. No model here draws from it.
+  // gradients. The same random numbers each time.
   static Random* training() {
-    static Random noise(1);
+    static Random noise;
+    noise = Random(1);
     return &noise;
   }
   static Tensor words(std::int64_t batch, std::int64_t length) {

@@ -172,6 +172,54 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Parallel,
                                          ParallelCase{2, 1, true, -1},
                                          ParallelCase{1, 4, true, 0.5}));
 
+// Equations 6 and 7 of Mali et al. (2021) as they are printed, on a stack so deep that its end is
+// not seen: no_op has a term at the top alone.
+TEST(WornStacks, FollowThePrintedEquations) {
+  const std::int64_t memories = 2;
+  const Tensor actions = shares({kBatch, kSteps, memories, 3}, 7).detach().set_requires_grad(true);
+  const Tensor values = random_tensor({kBatch, kSteps, memories}, 8).set_requires_grad(true);
+  for (const double empty : {0.0, -1.0})
+    for (const std::int64_t read : {1, 3}) {
+      const auto simulate = [&] {
+        return simulate_stack({{"kind", "parallel_superposition"},
+                               {"read_depth", read},
+                               {"no_op", true},
+                               {"no_op_keeps", "top"},
+                               {"empty", empty}},
+                              {{"actions", actions}, {"values", values}});
+      };
+      expect_readings(simulate().detach(), [&](std::int64_t b) {
+        const std::size_t size = 2 * kSteps + read;
+        std::vector<std::vector<double>> stacks(memories, std::vector<double>(size, empty));
+        std::vector<double> readings;
+        for (std::int64_t t = 0; t <= kSteps; ++t) {
+          for (auto& stack : stacks)
+            readings.insert(readings.end(), stack.begin(), stack.begin() + read);
+          for (std::int64_t k = 0; k < memories && t < kSteps; ++k) {
+            const auto old = stacks[k];
+            const double push = number(actions, {b, t, k, 0}), pop = number(actions, {b, t, k, 1}),
+                         no_op = number(actions, {b, t, k, 2});
+            stacks[k][0] = push * number(values, {b, t, k}) + pop * old[1] + no_op * old[0];
+            // What lies at the end of the vector cannot rise to the cells that are read.
+            for (std::size_t i = 1; i + 1 < size; ++i)
+              stacks[k][i] = push * old[i - 1] + pop * old[i + 1];
+          }
+        }
+        return readings;
+      });
+      EXPECT_LT(gradient_error(
+                    {actions, values}, [&] { return simulate().pow(2).sum(); }, 40),
+                1e-6);
+    }
+  // Without the action there is nothing that could keep less.
+  const Tensor two = shares({kBatch, kSteps, memories, 2}, 9);
+  const auto plain = [&](const char* keeps) {
+    return simulate_stack({{"kind", "parallel_superposition"}, {"no_op_keeps", keeps}},
+                          {{"actions", two}, {"values", values}});
+  };
+  EXPECT_TRUE(plain("all").equal(plain("top")));
+}
+
 // A list edited by whole actions: insert 1, 2, 3, go left twice, insert 9, go right.
 TEST(List, MovesItsHeadAndInserts) {
   const std::vector<int> actions{2, 2, 2, 0, 0, 2, 1};

@@ -17,6 +17,7 @@ std::vector<Json> cases() {
       {{"kind", "superposition"}, {"size", 2}, {"bias", false}, {"vector", "linear"}},
       {{"kind", "parallel_superposition"}, {"stacks", 3}},
       {{"kind", "parallel_superposition"}, {"stacks", 2}, {"read_depth", 3}, {"no_op", true}},
+      {{"kind", "parallel_superposition"}, {"stacks", 1}, {"no_op", true}, {"no_op_keeps", "top"}},
       {{"kind", "list"}, {"lists", 2}},
       {{"kind", "list"}, {"lists", 2}, {"reach", 0}, {"rounding", true}},
       {{"kind", "baby_ntm"}, {"cells", 4}, {"size", 2}},

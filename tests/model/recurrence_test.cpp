@@ -1,0 +1,307 @@
+// What is between a controller and its stack: coupling, noise on the state, carry-forward.
+#include <gtest/gtest.h>
+
+#include "model/fused.h"
+#include "model/language_model.h"
+#include "recurrence_reference.h"
+#include "support/golden.h"
+#include "support/gradient.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+constexpr std::int64_t kBatch = 3, kSteps = 14, kInput = 3, kHidden = 5;
+
+struct Case {
+  Json controller, stack;
+  Recurrence recurrence;
+};
+void PrintTo(const Case& given, std::ostream* out) {
+  *out << given.controller << ' ' << given.stack << ' ' << given.recurrence.coupled_state << ' '
+       << given.recurrence.noise << ' ' << static_cast<int>(given.recurrence.carry);
+}
+
+// Weights so large that all nonlinearities are felt and actions differ from step to step.
+StackRnn make(const Case& given, std::uint64_t seed = 11) {
+  Json controller = given.controller;
+  controller["hidden"] = kHidden;
+  Random random(seed);
+  StackRnn network(controller, given.stack, kInput, at::TensorOptions(at::kDouble), random,
+                   given.recurrence);
+  at::NoGradGuard guard;
+  for (const auto& [name, tensor] : network.parameters())
+    for (std::int64_t i = 0; i < tensor.numel(); ++i)
+      tensor.data_ptr<double>()[i] = random.uniform(-1.5, 1.5);
+  return network;
+}
+
+Tensor inputs(std::int64_t steps = kSteps) {
+  Random random(4);
+  Tensor result = at::empty({kBatch, steps, kInput}, at::kDouble);
+  for (std::int64_t i = 0; i < result.numel(); ++i)
+    result.data_ptr<double>()[i] = random.uniform(-1, 1);
+  return result;
+}
+
+Recurrence between(bool coupled, double noise = 0, CarryForward carry = CarryForward::none) {
+  Recurrence recurrence;
+  recurrence.coupled_state = coupled;
+  recurrence.noise = noise;
+  recurrence.noise_mean = noise / 4;
+  recurrence.carry = carry;
+  return recurrence;
+}
+
+// One scalar stack with three actions, of which the top three cells are read.
+Json scalar_stack(const char* keeps = "all", double empty = -1) {
+  return {{"kind", "parallel_superposition"},
+          {"stacks", 1},
+          {"read_depth", 3},
+          {"no_op", true},
+          {"no_op_keeps", keeps},
+          {"bias", true},
+          {"empty", empty}};
+}
+// "Stack-RNN + softmax", on so few cells that its end is felt.
+Json vector_stack() {
+  return {{"kind", "superposition"}, {"size", 5}, {"no_op", false}, {"depth", 6}};
+}
+
+std::vector<Case> cases() {
+  const auto rnn = [](const char* activation) {
+    return Json{{"kind", "elman"}, {"activation", activation}};
+  };
+  const Json tape{{"kind", "baby_ntm"}, {"cells", 6}, {"size", 5}};
+  Json warm_stack = vector_stack(), warm_tape = tape;
+  warm_stack["temperature"] = 0.5;
+  warm_tape["temperature"] = 3;
+  const Json several{{"kind", "parallel_superposition"}, {"stacks", 4}};
+  std::vector<Case> all{
+      // The baselines.
+      {rnn("scaled_tanh"), {{"kind", "none"}}, between(false, 0.1)},
+      {rnn("sigmoid"), several, between(false)},
+      {rnn("tanh"), vector_stack(), between(true)},
+      {rnn("tanh"), warm_stack, between(true)},
+      {rnn("tanh"), tape, between(true)},
+      {rnn("tanh"), warm_tape, between(true)},
+      // Equations 4-9 with each option alone and all together.
+      {rnn("scaled_tanh"), scalar_stack(), between(true)},
+      {rnn("scaled_tanh"), scalar_stack(), between(true, 0.2)},
+      {rnn("scaled_tanh"), scalar_stack(), between(true, 0, CarryForward::soft)},
+      {rnn("scaled_tanh"), scalar_stack(), between(true, 0, CarryForward::counter)},
+      {rnn("scaled_tanh"), scalar_stack("top", 0), between(true, 0.2, CarryForward::counter)},
+      {rnn("scaled_tanh"), scalar_stack("top"), between(false, 0.2, CarryForward::soft)},
+  };
+  for (const char* kind : {"lstm", "gru", "delta_rnn", "mrnn", "mlstm", "mi_rnn"}) {
+    Json controller{{"kind", kind}};
+    if (kind[0] == 'm' && kind[1] != 'l') controller["activation"] = "scaled_tanh";
+    for (const auto carry : {CarryForward::none, CarryForward::soft, CarryForward::counter})
+      all.push_back({controller, scalar_stack(), between(true, 0.1, carry)});
+  }
+  return all;
+}
+
+class Recurrences : public testing::TestWithParam<Case> {};
+
+TEST_P(Recurrences, FollowTheirEquations) {
+  int kept = 0, updated = 0;
+  for (const bool training : {false, true})
+    for (const std::uint64_t seed : {11, 12, 13, 14}) {
+      const StackRnn network = make(GetParam(), seed);
+      Random random(9), again(9);
+      Tensor noise = at::zeros({kBatch, kSteps, kHidden}, at::kDouble);
+      if (training && GetParam().recurrence.noise > 0)
+        for (std::int64_t t = 0; t < kSteps; ++t)
+          for (std::int64_t b = 0; b < kBatch; ++b)
+            for (std::int64_t i = 0; i < kHidden; ++i)
+              noise[b][t][i] =
+                  GetParam().recurrence.noise_mean + GetParam().recurrence.noise * again.normal();
+      const Tensor got = network.run(inputs(), training ? &random : nullptr);
+      ASSERT_EQ(got.sizes(), (std::vector<std::int64_t>{kBatch, kSteps + 1, kHidden}));
+      EXPECT_EQ(got.select(1, 0).abs().max().item<double>(), 0);
+      RecurrenceReference reference(network, GetParam().controller, GetParam().stack);
+      for (std::int64_t b = 0; b < kBatch; ++b)
+        EXPECT_LT(deviation(got[b].narrow(0, 1, kSteps), reference.run(inputs()[b], noise[b])),
+                  1e-12)
+            << "sequence " << b << ", seed " << seed;
+      kept += reference.kept;
+      updated += reference.updated;
+      // What is not used up is not drawn.
+      EXPECT_EQ(random.state(), again.state());
+    }
+  if (GetParam().recurrence.carry == CarryForward::counter) {
+    EXPECT_GT(kept, 0) << "the counter never triggered";
+    EXPECT_GT(updated, 0) << "the counter always triggered";
+  }
+}
+
+TEST_P(Recurrences, GradientsMatchFiniteDifferences) {
+  const StackRnn network = make(GetParam());
+  const Tensor given = inputs(6).set_requires_grad(true);
+  std::vector<Tensor> leaves{given};
+  for (const auto& [name, tensor] : network.parameters()) leaves.push_back(tensor);
+  const auto loss = [&] {
+    Random random(9);
+    const Tensor hiddens = network.run(given, &random);
+    return (hiddens * at::arange(hiddens.numel(), at::kDouble).view_as(hiddens).sin()).sum();
+  };
+  EXPECT_LT(gradient_error(leaves, loss, 12), 1e-6);
+}
+
+// Read in pieces, through states that were detached or made from their tensors.
+TEST_P(Recurrences, PiecesEqualTheWhole) {
+  const StackRnn network = make(GetParam());
+  Random random(9);
+  const Tensor whole = network.run(inputs(), &random).narrow(1, 1, kSteps);
+  for (const bool remade : {false, true}) {
+    Random other(9);
+    auto state = network.initial(kBatch, 0);
+    std::int64_t first = 0;
+    for (const std::int64_t size : {1, 4, 0, 2, 7}) {
+      const auto [hiddens, next] = network.read(inputs().narrow(1, first, size), state, &other);
+      EXPECT_LT(deviation(hiddens, whole.narrow(1, first, size)), 1e-13) << first;
+      first += size;
+      std::vector<Tensor> copies;
+      for (const Tensor& tensor : next.tensors()) copies.push_back(tensor.detach().clone());
+      state = remade ? next.with_tensors(copies) : next.detached();
+      EXPECT_EQ(state.resting.defined(), GetParam().recurrence.carry == CarryForward::counter);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Networks, Recurrences, testing::ValuesIn(cases()));
+
+// The contract that coupling and carry-forward rely on.
+TEST(Controllers, BeginTheirStateWithTheFirstHiddenVector) {
+  for (const auto& kind : controller_kinds())
+    for (const std::int64_t layers : {1, 2}) {
+      Random random(3);
+      const auto controller =
+          make_controller({{"kind", kind.name}, {"hidden", 4}, {"layers", layers}},
+                          {kInput, at::TensorOptions(at::kDouble), &random});
+      const auto [hidden, next] =
+          controller->step(inputs().select(1, 0), controller->initial(kBatch));
+      std::vector<std::size_t> places;
+      for (std::size_t i = 0; i < next.size(); ++i)
+        if (next[i].is_same(hidden)) places.push_back(i);
+      ASSERT_EQ(places.size(), 1u) << kind.name;
+      EXPECT_EQ(places[0], layers == 1 ? 0 : next.size() / 2) << kind.name;
+      for (const Tensor& tensor : next)
+        EXPECT_EQ(tensor.sizes(), (std::vector<std::int64_t>{kBatch, 4})) << kind.name;
+    }
+}
+
+// Several layers: the reading goes to the first, and all of them are kept.
+TEST(RecurrenceOfLayers, CouplesTheFirstAndKeepsAll) {
+  const StackRnn network = make(
+      {{{"kind", "lstm"}, {"layers", 2}}, scalar_stack(), between(true, 0, CarryForward::counter)});
+  auto state = network.read(inputs(3), network.initial(kBatch, 0)).second;
+  // As if the last two steps but one had been no_op.
+  Tensor resting = at::tensor({0.0, 1.0, 7.0}, at::kDouble).view({kBatch, 1});
+  state.resting = resting;
+  const auto next = network.step(inputs().select(1, 3), {}, network.stack(), state);
+  const auto stack = network.stack().update(state.stack, state.hidden);
+  auto old = state.controller;
+  old[0] = old[0] + at::linear(network.stack().reading(stack), network.coupling_weight());
+  const auto fresh = network.controller().step(inputs().select(1, 3), old).second;
+  const Tensor greatest = network.stack().no_op(state.hidden)->greatest;
+  for (std::int64_t b = 0; b < kBatch; ++b) {
+    const bool rests = greatest[b][0].item<bool>();
+    const double count = rests ? resting[b][0].item<double>() + 1 : 0;
+    EXPECT_EQ(next.resting[b][0].item<double>(), count);
+    for (std::size_t i = 0; i < old.size(); ++i)
+      EXPECT_TRUE(next.controller[i][b].equal(count > 1 ? old[i][b] : fresh[i][b])) << i;
+  }
+  EXPECT_TRUE(next.hidden.is_same(next.controller[2]));
+}
+
+TEST(StateNoise, HasItsMeanAndDeviation) {
+  Recurrence recurrence;
+  recurrence.noise = 0.3;
+  recurrence.noise_mean = -0.5;
+  const StackRnn network = make({{{"kind", "elman"}}, {{"kind", "none"}}, recurrence});
+  Random random(2);
+  const Tensor drawn = network.draw_noise(40, 200, &random);
+  EXPECT_EQ(drawn.sizes(), (std::vector<std::int64_t>{200, 40, kHidden}));
+  EXPECT_NEAR(drawn.mean().item<double>(), -0.5, 5 * 0.3 / 200);
+  EXPECT_NEAR(drawn.std().item<double>(), 0.3, 0.005);
+  EXPECT_FALSE(network.draw_noise(2, 2, nullptr).defined());
+  recurrence.noise = 0;
+  EXPECT_TRUE(make({{{"kind", "elman"}}, {{"kind", "none"}}, recurrence})
+                  .draw_noise(2, 2, &random)
+                  .eq(-0.5)
+                  .all()
+                  .item<bool>());
+}
+
+TEST(StateNoise, ComesFromTheGeneratorAndInTrainingAlone) {
+  const LanguageModel model(Alphabet({"a", "b"}),
+                            Json{{"stack", {{"kind", "superposition"}, {"size", 3}}},
+                                 {"coupling", "state"},
+                                 {"noise", 0.2},
+                                 {"seed", 3}});
+  const Tensor words = at::ones({2, 7}, at::kLong);
+  const auto training = [&](std::uint64_t seed) {
+    Random random(seed);
+    return model.log_probabilities(words, &random);
+  };
+  EXPECT_TRUE(training(1).equal(training(1)));
+  EXPECT_GT(deviation(training(1), training(2)), 1e-5);
+  EXPECT_TRUE(model.log_probabilities(words).equal(model.log_probabilities(words)));
+  EXPECT_GT(deviation(training(1), model.log_probabilities(words)), 1e-5);
+}
+
+// Kernels know the plain recurrence alone; they run it where nothing else was asked for.
+TEST(FusedRecurrence, IsThePlainOneAlone) {
+  const Json controller{{"kind", "lstm"}}, stack{{"kind", "superposition"}, {"size", 3}};
+  const Tensor weight = at::ones({kInput, kHidden}, at::kDouble),
+               bias = at::zeros({kInput}, at::kDouble), targets = at::ones({2, 5}, at::kLong);
+  const auto has_kernel = [&](const StackRnn& network) {
+    return network.log_probabilities(targets, weight, bias).defined();
+  };
+  const auto plain = make({controller, stack, {}});
+  ASSERT_TRUE(has_kernel(plain));
+  for (const auto& recurrence :
+       {between(true), between(false, 0.1), between(false, 0, CarryForward::soft),
+        between(false, 0, CarryForward::counter)}) {
+    const auto network = make({controller, stack, recurrence});
+    EXPECT_FALSE(has_kernel(network));
+    Random first(1), second(1);
+    EXPECT_TRUE(network.run(inputs(), &first).equal(network.run_stepwise(inputs(), &second)));
+    // Noise is no part of an evaluation.
+    const bool other = recurrence.coupled_state || recurrence.carry != CarryForward::none;
+    EXPECT_EQ(network.run(inputs()).equal(network.run_stepwise(inputs())), other);
+    EXPECT_LT(deviation(network.run(inputs()), network.run_stepwise(inputs())), 1e-12);
+  }
+}
+
+TEST(RecurrenceErrors, NameTheOption) {
+  const auto complaint = [](Json options) {
+    try {
+      LanguageModel(Alphabet({"a"}), options);
+    } catch (const std::invalid_argument& error) {
+      return std::string(error.what());
+    }
+    return std::string("no error");
+  };
+  for (const auto& stack : {Json{{"kind", "none"}}, Json{{"kind", "stratification"}},
+                            Json{{"kind", "superposition"}, {"no_op", false}}})
+    for (const char* carry : {"soft", "counter"}) {
+      const auto text = complaint({{"stack", stack}, {"carry_forward", carry}});
+      EXPECT_NE(text.find("[model.recurrent] carry_forward needs a stack that has the action "
+                          "no_op, got " +
+                          stack["kind"].get<std::string>()),
+                std::string::npos)
+          << text;
+    }
+  EXPECT_NE(complaint({{"coupling", "inputs"}}).find("did you mean 'input'?"), std::string::npos);
+  EXPECT_NE(complaint({{"noise", -1}}).find("option 'noise' must be at least 0"),
+            std::string::npos);
+  EXPECT_NE(complaint({{"carry_forward", true}}).find("'carry_forward'"), std::string::npos);
+  EXPECT_EQ(complaint({{"coupling", "state"}, {"stack", {{"kind", "none"}}}}), "no error");
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -1,0 +1,165 @@
+// Training networks with coupling through the state, noise on it and states carried forward:
+// learning algorithms, resumption, stored models.
+#include <gtest/gtest.h>
+
+#include "support/golden.h"
+#include "train/learning.h"
+#include "train/recognition.h"
+#include "train/toy.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+Json scalar_stack() {
+  return {{"kind", "parallel_superposition"}, {"stacks", 1}, {"read_depth", 2}, {"no_op", true}};
+}
+
+Json network(const char* controller, const char* coupling, const char* carry, double noise) {
+  return {{"controller", {{"kind", controller}, {"hidden", 3}}},
+          {"stack", scalar_stack()},
+          {"coupling", coupling},
+          {"carry_forward", carry},
+          {"noise", noise},
+          {"seed", 5}};
+}
+
+RecognizerPtr recognizer(Json options, double scale = 1) {
+  const auto model = std::make_shared<Recognizer>(Alphabet({"a", "b"}), options);
+  at::NoGradGuard guard;
+  for (const auto& [name, tensor] : model->parameters()) tensor.mul_(scale);
+  return model;
+}
+
+StringBatch strings(std::int64_t batch, std::int64_t length) {
+  Random random(3);
+  StringBatch result{at::empty({batch, length}, at::kLong), at::empty({batch}, at::kDouble), {}};
+  for (std::int64_t i = 0; i < batch * length; ++i)
+    result.words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(2));
+  for (std::int64_t b = 0; b < batch; ++b)
+    result.labels.data_ptr<double>()[b] = static_cast<double>(b % 2);
+  return result;
+}
+
+std::vector<Tensor> gradients(const Recognizer& model, const Json& learning,
+                              std::int64_t length = 6) {
+  for (const auto& [name, parameter] : model.parameters()) parameter.mutable_grad() = Tensor();
+  Random random(1);
+  make_learning(learning)->gradient(model, *make_objective("stepwise"), strings(2, length), random);
+  std::vector<Tensor> found;
+  for (const auto& [name, parameter] : model.parameters())
+    found.push_back(parameter.grad().defined() ? parameter.grad().clone()
+                                               : at::zeros_like(parameter.detach()));
+  return found;
+}
+
+// Forward in time the state is taken apart and put together after each symbol.
+TEST(RecurrenceLearning, ForwardAndBackwardAgree) {
+  for (const char* controller : {"elman", "lstm", "mrnn"})
+    for (const char* coupling : {"input", "state"})
+      for (const char* carry : {"none", "soft", "counter"}) {
+        Json options = network(controller, coupling, carry, 0);
+        options["dtype"] = "float64";
+        const auto model = recognizer(options, 6);
+        const auto wanted = gradients(*model, "bptt");
+        for (const Json& other : {Json("rtrl"), Json{{"kind", "tbptt"}, {"window", 7}},
+                                  Json{{"kind", "uoro"}, {"truncation", 7}}}) {
+          const auto got = gradients(*model, other);
+          for (std::size_t i = 0; i < wanted.size(); ++i)
+            EXPECT_LT(deviation(got[i], wanted[i]), 1e-10)
+                << options << ' ' << other << ' ' << model->parameters()[i].first;
+        }
+        // An estimate, of which here only counts that it can be made.
+        for (const Tensor& gradient : gradients(*model, "uoro"))
+          EXPECT_TRUE(gradient.isfinite().all().item<bool>());
+      }
+}
+
+// A string in pieces draws what the whole one draws.
+TEST(RecurrenceLearning, PiecesDrawTheSameNoise) {
+  Json options = network("elman", "state", "counter", 0.3);
+  options["dtype"] = "float64";
+  const auto model = recognizer(options, 6);
+  const auto losses = [&](const Json& learning) {
+    Random random(1);
+    return make_learning(learning)
+        ->gradient(*model, *make_objective("stepwise"), strings(2, 6), random)
+        .losses;
+  };
+  const auto wanted = losses("bptt");
+  const auto got = losses({{"kind", "tbptt"}, {"window", 2}});
+  for (std::size_t b = 0; b < wanted.size(); ++b) EXPECT_NEAR(got[b], wanted[b], 1e-12);
+}
+
+// All strings over a and b of length 1 to 4; valid: as many a as b, all a first.
+LabelledDatasetPtr counted_strings() {
+  std::vector<Word> words;
+  std::vector<bool> labels;
+  for (std::size_t length = 1; length <= 4; ++length)
+    for (unsigned code = 0; code < 1u << length; ++code) {
+      Word word;
+      bool valid = length % 2 == 0;
+      for (std::size_t k = 0; k < length; ++k) {
+        word.push_back(static_cast<int>(code >> k & 1));
+        valid = valid && word[k] == (k < length / 2 ? 0 : 1);
+      }
+      words.push_back(word);
+      labels.push_back(valid);
+    }
+  return std::make_shared<LabelledDataset>(Alphabet({"a", "b"}), words, labels);
+}
+
+std::unique_ptr<Trainer> trainer(const Json& options, const Json& learning) {
+  return std::make_unique<Trainer>(
+      recognition(recognizer(options), counted_strings(), nullptr),
+      Json{{"learning", learning},
+           {"batch", 4},
+           {"epochs", 20},
+           {"seed", 4},
+           {"stop_patience", 0},
+           {"stop_accuracy", 0},
+           {"optimizer", {{"kind", "adam"}, {"learning_rate", 0.02}}}});
+}
+
+TEST(RecurrenceTraining, GoesOnBitForBitAfterAStop) {
+  const Json options = network("elman", "state", "counter", 0.1);
+  for (const Json& learning :
+       {Json("bptt"), Json{{"kind", "tbptt"}, {"window", 2}}, Json("rtrl"), Json("uoro")}) {
+    const auto whole = trainer(options, learning);
+    for (int epoch = 0; epoch < 3; ++epoch) whole->run_epoch();
+    const ScratchFolder scratch;
+    const auto stopped = trainer(options, learning);
+    for (int i = 0; i < 11; ++i) stopped->step();
+    stopped->save(scratch / "run");
+    const auto resumed = resume_trainer(scratch / "run");
+    while (resumed->epochs_done() < 3) resumed->run_epoch();
+    EXPECT_TRUE(same(weights(*whole->model()), weights(*resumed->model()))) << learning;
+    EXPECT_EQ(timeless(whole->history()), timeless(resumed->history())) << learning;
+  }
+}
+
+TEST(RecurrenceTraining, LowersTheLossWithEveryOption) {
+  for (const char* carry : {"none", "soft", "counter"}) {
+    const auto training = trainer(network("elman", "state", carry, 0.05), "bptt");
+    for (int epoch = 0; epoch < 8; ++epoch) training->run_epoch();
+    EXPECT_LT(training->history().back().train_loss, 0.9 * training->history().front().train_loss)
+        << carry;
+  }
+}
+
+// Descriptions of models written before these options were there.
+TEST(StoredModels, WithoutOptionsOfTheRecurrenceHaveThePlainOne) {
+  const auto model = small_model(Json{{"kind", "superposition"}, {"size", 3}});
+  Json description = describe_model(*model);
+  for (const char* key : {"coupling", "noise", "noise_mean", "carry_forward"})
+    ASSERT_EQ(description["options"].erase(key), 1u) << key;
+  ASSERT_EQ(description["options"]["stack"].erase("temperature"), 1u);
+  const auto loaded = model_from_description(description);
+  EXPECT_EQ(loaded->options(), model->options());
+  ASSERT_EQ(loaded->parameters().size(), model->parameters().size());
+  EXPECT_TRUE(same(weights(*loaded), weights(*model)));
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -1,0 +1,58 @@
+-- Tables 6 to 8 of Mali et al. (2021): two ways of training the same models on D2, side by side.
+local here = arg[0]:match('^(.*/)') or ''
+local tables = dofile(here .. 'tables.lua')
+local cells = require 'pushdown.cells'
+local protocol = tables.protocol
+
+local models = { 'rnn', 'lstm', 'stack_rnn', 'diffstk_rnn', 'diffstk_mrnn', 'diffstk_mirnn' }
+
+local M = {}
+
+-- The deviation of the noise that an ablation gives to every model.
+M.noise = protocol.models.diffstk_rnn.noise
+
+-- The model's own way to carry its state forward.
+function M.carry(model) return protocol.models[model].carry_forward end
+
+-- number: of the table; what: of the documentation; columns: the two names; point(model, column): the options of
+-- train.lua, column 1 or 2; paper: for each model mean and best of both columns.
+function M.table(number, what, columns, point, paper)
+  local name = 'table' .. number
+  local options, run = tables.start { name = 'diffstk/' .. name, task = 'd2',
+    columns = ('%s or %s alone; none: both'):format(columns[1], columns[2]), smoke = { rows = { 'DiffStk-RNN' } },
+    doc = ('%s on D₂, as Table %d of Mali et al. (2021).'):format(what, number) }
+  local all = {}
+  for _, model in ipairs(models) do
+    for column, title in ipairs(columns) do
+      local given, own = point(model, column), protocol.models[model]
+      -- What the model has anyway is left out, so that these runs are those of Table 1.
+      if tonumber(given.noise) == own.noise then given.noise = nil end
+      if given.carry_forward == own.carry_forward then given.carry_forward = nil end
+      given.model = model
+      all[#all + 1] = { task = 'd2', row = protocol.models[model].label, column = title, point = given,
+        paper = { paper[model][2 * column - 1], paper[model][2 * column] } }
+    end
+  end
+  local kept, rows = tables.run(options, all)
+  local lines = {}
+  for i, cell in ipairs(kept) do
+    local mean, deviation, _, best = cells.statistics(cell, 'test_' .. options.decision)
+    lines[i] = { cell.row, cell.column, cell.paper[1], mean, deviation, cell.paper[2], best }
+    for _, n in ipairs(options.long_lengths) do
+      lines[i][#lines[i] + 1] = (cells.statistics(cell, ('n%d_%s'):format(n, options.decision)))
+    end
+    lines[i][8 + #options.long_lengths] = #cell.runs
+    lines[i][9 + #options.long_lengths] = require 'pushdown.grid'.point_name(cell.point)
+  end
+  local titles = { 'model', 'training' }
+  local function add(title) titles[#titles + 1] = { title, format = '%.2f', align = 'right' } end
+  for _, title in ipairs { 'paper mean', 'mean', 'deviation', 'paper best', 'best' } do add(title) end
+  for _, n in ipairs(options.long_lengths) do add(('n%d mean'):format(n)) end
+  titles[#titles + 1], titles[#titles + 2] = 'runs', 'setting'
+  run:table(name, { title = what .. ': test strings told right in percent', columns = titles, rows = lines })
+  tables.curves(run, options, kept, name)
+  tables.explain(run, options, 'd2')
+  cells.finish(run, rows, name, tables.keys(options))
+end
+
+return M

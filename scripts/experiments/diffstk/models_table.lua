@@ -1,0 +1,43 @@
+-- Tables 1 to 4 of Mali et al. (2021): all models on one language.
+local here = arg[0]:match('^(.*/)') or ''
+local tables = dofile(here .. 'tables.lua')
+local cells = require 'pushdown.cells'
+local protocol = tables.protocol
+
+-- number: of the table; task; paper: for each model train mean and best, test mean and best, and the means at
+-- 120 and 160 symbols.
+return function(number, task, paper)
+  local name = 'table' .. number
+  local options, run = tables.start { name = 'diffstk/' .. name, task = task, smoke = { rows = { 'LSTM', 'DiffStk-MRNN' } },
+    doc = ('All models on %s, as Table %d of Mali et al. (2021).'):format(protocol.titles[task], number) }
+  local all = {}
+  for _, model in ipairs(protocol.model_names) do
+    all[#all + 1] = { task = task, row = protocol.models[model].label, paper = paper[model] or {},
+      point = { model = model } }
+  end
+  local kept, rows = tables.run(options, all)
+
+  -- Of each set the place of its mean and best in `paper`, which has the long sets of 120 and 160 symbols.
+  local sets, place = { 'train', 'test' }, { train = { 1, 2 }, test = { 3, 4 }, n120 = { 5 }, n160 = { 6 } }
+  for _, n in ipairs(options.long_lengths) do sets[#sets + 1] = 'n' .. n end
+  local other, lines = options.decision == 'mean' and 'last' or 'mean', {}
+  for _, set in ipairs(sets) do
+    local at = place[set] or {}
+    for _, cell in ipairs(kept) do
+      local mean, deviation, _, best = cells.statistics(cell, set .. '_' .. options.decision)
+      lines[#lines + 1] = { set, cell.row, cell.paper[at[1]] or 'NA', mean, deviation, cell.paper[at[2]] or 'NA', best,
+        (cells.statistics(cell, set .. '_' .. other)), #cell.runs }
+    end
+  end
+  local columns = { 'strings', 'model' }
+  for _, title in ipairs { 'paper mean', 'mean', 'deviation', 'paper best', 'best',
+    other == 'last' and 'mean by last answer' or 'mean by mean answer' } do
+    columns[#columns + 1] = { title, format = '%.2f', align = 'right' }
+  end
+  columns[#columns + 1] = 'runs'
+  run:table(name, { title = protocol.titles[task] .. ': strings told right in percent', columns = columns,
+    rows = lines })
+  tables.curves(run, options, kept, name)
+  tables.explain(run, options, task)
+  cells.finish(run, rows, name, tables.keys(options))
+end

@@ -1,0 +1,244 @@
+-- The protocol of Mali et al. (2021) as one place for the scripts of this folder: languages, data, models,
+-- one training and its measurements. What is the paper's and what was chosen where it is silent or says two
+-- things is listed in docs/reference/experiments.md.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
+local json = require 'pushdown.json'
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+
+local M = {}
+
+M.tasks = { 'd2', 'd3', 'd6', 'palindrome' }
+M.titles = { d2 = 'D₂', d3 = 'D₃', d6 = 'D₆', palindrome = 'Palindrome' }
+local bracket_types = { d2 = 2, d3 = 3, d6 = 6 }
+-- Training, validation and test strings.
+local usual, sizes = { 6230, 1000, 3000 }, { d6 = { 15000, 2000, 4000 } }
+
+-- Options of a recognizer by name, with the label and the row that a model has in the tables.
+M.models, M.model_names = dofile(here .. 'models.lua'), {}
+for name, model in pairs(M.models) do M.model_names[model.row] = name end
+
+-- What every script of this folder can change.
+M.options = {
+  { 'train_strings', 0, "training strings; 0: the paper's, 6230, of D6 15000", minimum = 0 },
+  { 'valid_strings', 0, "validation strings; 0: the paper's, 1000, of D6 2000", minimum = 0 },
+  { 'test_strings', 0, "test strings; 0: the paper's, 3000, of D6 4000", minimum = 0 },
+  { 'long_strings', 1500, 'strings of each of the long sets', minimum = 2 },
+  { 'train_lengths', { 1, 55 }, 'shortest and longest training string' },
+  { 'valid_lengths', { 21, 70 }, 'shortest and longest validation string' },
+  { 'test_lengths', { 56, 102 }, 'shortest and longest test string' },
+  { 'long_lengths', { 120, 160 }, 'lengths of the long sets, or the next lengths that have strings' },
+  { 'curve_lengths', { 106, 160 }, 'shortest and longest string of the set that continues the curve' },
+  { 'difficult', { 0.15, 0.3 }, 'share of difficult negatives, drawn from this interval for every set' },
+  { 'swaps', { 1, 3 }, 'edits that make a difficult negative of a positive, as many as one of these' },
+  { 'edits', { 'replace', 'transpose' }, 'kinds of edits', choices = { 'replace', 'transpose', 'insert', 'delete' } },
+  { 'p', 0.5, 'of the Dyck grammar, a pair of brackets', minimum = 0, maximum = 1, type = 'number' },
+  { 'p1', 0.25, 'of the Dyck grammar, S -> S S', minimum = 0, maximum = 1, type = 'number' },
+  { 'centre', 'marked', 'palindromes w c reversed(w), w reversed(w), or all',
+    choices = { 'marked', 'even', 'any' } },
+  { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
+  { 'hidden', 8, 'hidden units', minimum = 1 },
+  { 'epochs', 30, 'passes over the training strings', minimum = 1 },
+  { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
+  { 'learning_rate', 2e-3, 'of Adam at the start', minimum = 0, type = 'number' },
+  { 'patience', 3, 'epochs without gain on the validation strings that halve the learning rate', minimum = 0 },
+  { 'window', 50, 'symbols of a piece of truncated backpropagation', minimum = 1 },
+  { 'clip', 15, 'where entries of the gradient are cut', minimum = 0, type = 'number' },
+  { 'objective', 'joint', 'joint: next symbol and validity after every symbol; stepwise: validity alone, as '
+    .. 'cross-entropy; final: the label at the end of the string', choices = { 'joint', 'stepwise', 'final' } },
+  { 'symbol_weight', 1, 'of the next symbol in joint', minimum = 0, type = 'number' },
+  { 'validity_weight', 1, 'of validity in joint', minimum = 0, type = 'number' },
+  { 'symbols_of', 'all', 'strings whose next symbols count in joint', choices = { 'all', 'valid' } },
+  { 'decision', 'mean', 'what decides: the mean of the answers, or the last one; for the best epoch, too',
+    choices = { 'mean', 'last' } },
+  { 'end_symbol', true, 'an end symbol closes every string' },
+  { 'step', 5, 'incremental: by how much the longest string grows from pass to pass', minimum = 1 },
+}
+M.quick = { train_strings = 1500, valid_strings = 300, test_strings = 600, long_strings = 300, epochs = 10 }
+M.smoke = { train_strings = 30, valid_strings = 16, test_strings = 16, long_strings = 16, train_lengths = { 1, 9 },
+  valid_lengths = { 5, 11 }, test_lengths = { 10, 13 }, long_lengths = { 16, 20 }, curve_lengths = { 14, 20 },
+  epochs = 3, window = 4 }
+
+function M.with_options(own)
+  local all = {}
+  for _, option in ipairs(own) do all[#all + 1] = option end
+  for _, option in ipairs(M.options) do all[#all + 1] = option end
+  return all
+end
+
+function M.grammar(options)
+  if options.task == 'palindrome' then return pd.grammar.load('palindrome', { centre = options.centre }) end
+  return pd.grammar.load('dyck_n', { bracket_types = bracket_types[options.task], p = options.p, p1 = options.p1 })
+end
+
+-- The first length from n on that has strings: marked palindromes have odd lengths.
+local function length_from(grammar, n)
+  for length = n, n + 100 do
+    if grammar:log_length_probability(length) > -math.huge then return length end
+  end
+  error(('the language has no strings of length %d to %d'):format(n, n + 100), 0)
+end
+
+-- The names of the sets with lengths, in the order in which they are made: train, valid, test, one such as
+-- n120 for each of the long lengths, curve.
+function M.set_names(options)
+  local names = { 'train', 'valid', 'test' }
+  for _, n in ipairs(options.long_lengths) do names[#names + 1] = 'n' .. n end
+  names[#names + 1] = 'curve'
+  return names
+end
+
+-- The labelled strings of a language by the name of the set; no two sets share a string.
+function M.sets(options, grammar)
+  local sets, made = {}, json.list {}
+  local function add(name, strings, lengths)
+    sets[name] = pd.task.labelled { grammar = grammar, lengths = lengths, positives = math.floor(strings / 2),
+      negatives = math.ceil(strings / 2), difficult = options.difficult, swaps = options.swaps, edits = options.edits,
+      exclude = made, seed = grid.seed('diffstk', name, options.data_seed) }
+    made[#made + 1] = sets[name]
+  end
+  for i, name in ipairs { 'train', 'valid', 'test' } do
+    local strings = options[name .. '_strings']
+    if strings == 0 then strings = (sizes[options.task] or usual)[i] end
+    add(name, strings, options[name .. '_lengths'])
+  end
+  for _, n in ipairs(options.long_lengths) do
+    local length = length_from(grammar, n)
+    add('n' .. n, options.long_strings, { length, length })
+  end
+  add('curve', options.long_strings, options.curve_lengths)
+  return sets
+end
+
+-- Noise and carry-forward of a run: the option where it says something, else the model's own.
+local function ablated(options)
+  local own = M.models[options.model]
+  local noise, carry = own.noise, own.carry_forward
+  if options.noise ~= 'own' then
+    noise = tonumber(options.noise)
+    if not noise then error(("--noise needs 'own' or a number, got '%s'"):format(options.noise), 0) end
+  end
+  if options.carry_forward ~= 'own' then carry = options.carry_forward end
+  return noise, carry
+end
+
+function M.model(options, grammar)
+  local given, controller = {}, {}
+  for key, value in pairs(M.models[options.model]) do given[key] = value end
+  for key, value in pairs(given.controller) do controller[key] = value end
+  given.row, given.label, given.controller = nil, nil, controller
+  controller.hidden = options.hidden
+  given.noise, given.carry_forward = ablated(options)
+  given.alphabet, given.seed, given.end_symbol = grammar:alphabet(), options.seed, options.end_symbol
+  given.decision, given.next_symbol = options.decision, options.objective == 'joint'
+  return pd.model.recognizer(given)
+end
+
+-- Incremental training has as many epochs in all as sequential training; the first ones are those with
+-- rising lengths.
+local function curriculum_of(options, train)
+  if options.curriculum == 'sequential' then return 'sequential' end
+  local lengths = train:lengths()
+  local shortest, longest = math.max(1, math.min(unpack(lengths))), math.max(unpack(lengths))
+  local rising = math.floor((longest - shortest) / options.step) + 1
+  if rising >= options.epochs then
+    error(('%d passes with rising lengths leave nothing of %d epochs; choose a larger --step'):format(rising,
+      options.epochs), 0)
+  end
+  return { kind = 'incremental', step = options.step, epochs = { options.epochs - rising } }
+end
+
+local function trainer_of(options, run, grammar, sets)
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
+    print(('Going on after epoch %d.'):format(#trainer:history()))
+    return trainer
+  end
+  local objective = { kind = options.objective }
+  if options.objective == 'joint' then
+    objective.symbol_weight, objective.validity_weight = options.symbol_weight, options.validity_weight
+    objective.negatives = options.symbols_of == 'all'
+  end
+  return pd.train.trainer {
+    model = M.model(options, grammar), train = sets.train, valid = sets.valid, objective = objective,
+    learning = { kind = 'tbptt', window = options.window }, curriculum = curriculum_of(options, sets.train),
+    batch = options.batch, epochs = options.epochs, seed = options.seed,
+    optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = options.clip,
+    decay_patience = options.patience, decay_factor = 0.5, stop_patience = 0, stop_accuracy = 0,
+    run_folder = run.folder, overwrite = true,
+  }
+end
+
+-- Percent told right on every set by both decisions, as <set>_<decision>, into `result`; the lengths of the
+-- strings go to lengths.csv.
+local function measure(model, options, sets, run, result)
+  local lines = { 'set,shortest,longest,strings,right_mean,right_last' }
+  for _, name in ipairs(M.set_names(options)) do
+    local by = {}
+    for _, decision in ipairs { 'mean', 'last' } do
+      by[decision] = pd.train.evaluate(model, sets[name], { decision = decision, batch = 50 })
+      result[name .. '_' .. decision] = 100 * by[decision].accuracy
+    end
+    if name == 'test' then
+      result.test_missed, result.test_false_positives = by[options.decision].missed,
+        by[options.decision].false_positives
+    end
+    for i, bin in ipairs(by.mean.bins) do
+      local function right(one) return one.strings - one.missed - one.false_positives end
+      lines[#lines + 1] = ('%s,%d,%d,%d,%d,%d'):format(name, bin.shortest, bin.longest, bin.strings, right(bin),
+        right(by.last.bins[i]))
+    end
+  end
+  files.write(run:path 'lengths.csv', table.concat(lines, '\n') .. '\n')
+end
+
+-- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
+-- Writes result.json last, and returns it.
+function M.train(options, run)
+  local settings = {}
+  for key, value in pairs(options) do
+    if key ~= 'run_folder' and key ~= 'quick' and key ~= 'smoke' then settings[key] = value end
+  end
+  run:claim(settings)
+  if files.exists(run:path 'result.json') then
+    print('Finished before: ' .. run:path 'result.json')
+    return json.decode(files.read(run:path 'result.json'))
+  end
+  local grammar = M.grammar(options)
+  local sets = M.sets(options, grammar)
+  local trainer = trainer_of(options, run, grammar, sets)
+  for _ in trainer:epochs() do end
+  local history, seconds = trainer:history(), 0
+  for _, epoch in ipairs(history) do seconds = seconds + epoch.seconds end
+  local noise, carry = ablated(options)
+  local result = { task = options.task, model = options.model, curriculum = options.curriculum, noise = noise,
+    carry_forward = carry, decision = options.decision, seed = options.seed, restart = options.restart,
+    parameters = trainer:model():parameter_count(), epochs = #history, best_epoch = history[#history].best_epoch,
+    seconds = seconds, stopped = trainer:finished() }
+  local order = { 'task', 'model', 'curriculum', 'noise', 'carry_forward', 'decision', 'seed', 'restart', 'parameters',
+    'epochs', 'best_epoch', 'seconds', 'stopped' }
+  measure(pd.model.load(run.folder), options, sets, run, result)
+  for _, name in ipairs(M.set_names(options)) do
+    order[#order + 1], order[#order + 2] = name .. '_mean', name .. '_last'
+  end
+  order[#order + 1], order[#order + 2] = 'test_missed', 'test_false_positives'
+  result = json.ordered(result, order)
+  run:finish(result)
+  return result
+end
+
+-- What an exact automaton has by the mean of its answers, in percent of a set: it says 1 as long as what was read
+-- begins a string of the language, else 0, and after the end symbol whether it was one.
+function M.automaton_mean(options, grammar, set)
+  local targets, labels, right = set:step_targets(grammar), set:labels(), 0
+  for i, viable in ipairs(targets.viable) do
+    local sum, steps = 0, 0
+    for t = 2, #viable do sum, steps = sum + viable[t], steps + 1 end
+    if options.end_symbol then sum, steps = sum + targets.member[i][#viable], steps + 1 end
+    if (sum / steps > 0.5) == labels[i] then right = right + 1 end
+  end
+  return 100 * right / #labels
+end
+
+return M

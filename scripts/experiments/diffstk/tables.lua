@@ -1,0 +1,101 @@
+-- What the table scripts share: the runs behind the cells of a table of Mali et al. (2021), and how both are
+-- shown side by side.
+--
+-- A cell is { task =, row =, column =, paper =, point = } with the point's options of train.lua; cells of several
+-- tables with the same point share their runs.
+local cells = require 'pushdown.cells'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local here = arg[0]:match('^(.*/)') or ''
+local protocol = dofile(here .. 'protocol.lua')
+
+local M = { protocol = protocol }
+
+-- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything).
+function M.start(given)
+  local options = cells.options { tasks = { given.task }, restarts = 10, folder = 'runs/diffstk/grid',
+    columns = given.columns }
+  local quick, smoke = { restarts = 2, folder = 'runs/diffstk/quick_grid' },
+    { restarts = 1, folder = 'runs/diffstk/smoke_grid' }
+  for key, value in pairs(protocol.quick) do quick[key] = value end
+  for key, value in pairs(protocol.smoke) do smoke[key] = value end
+  for key, value in pairs(given.smoke or {}) do smoke[key] = value end
+  return experiment.start { name = given.name, doc = given.doc, options = protocol.with_options(options),
+    quick = quick, smoke = smoke }
+end
+
+-- Trains what is not trained yet. Every cell gets `runs`: rows of the grid that are done.
+function M.run(options, all)
+  return cells.train { cells = all, options = options, settings = protocol.options, name = 'diffstk',
+    script = here .. 'train.lua' }
+end
+
+-- Percent told right against the length of the test strings, over all runs of a cell: the sets test and curve.
+local function curve(cell, options)
+  local column = options.decision == 'mean' and 5 or 6
+  local sums, from, to = {}, math.huge, 0
+  for _, run in ipairs(cell.runs) do
+    for line in files.read(run.folder .. '/lengths.csv'):gmatch('[^\n]+') do
+      local fields = {}
+      for field in line:gmatch('[^,]+') do fields[#fields + 1] = tonumber(field) or field end
+      if fields[1] == 'test' or fields[1] == 'curve' then
+        local shortest = math.max(fields[2], options.test_lengths[1])
+        local longest = math.min(fields[3], math.max(options.test_lengths[2], options.curve_lengths[2]))
+        local sum = sums[shortest] or { middle = (shortest + longest) / 2, strings = 0, right = 0 }
+        sum.strings, sum.right = sum.strings + fields[4], sum.right + fields[column]
+        sums[shortest], from, to = sum, math.min(from, shortest), math.max(to, shortest)
+      end
+    end
+  end
+  local series = { name = cell.row .. (cell.column and ', ' .. cell.column or ''), x = {}, y = {}, markers = true }
+  for shortest = from, to do
+    local sum = sums[shortest]
+    if sum then series.x[#series.x + 1], series.y[#series.y + 1] = sum.middle, 100 * sum.right / sum.strings end
+  end
+  return series
+end
+
+-- Shows the curves of all cells and keeps them as name-lengths.csv and name-lengths.svg.
+function M.curves(run, options, kept, name)
+  local all, rows = {}, {}
+  for _, cell in ipairs(kept) do
+    if #cell.runs > 0 then
+      local series = curve(cell, options)
+      all[#all + 1] = series
+      for i, x in ipairs(series.x) do rows[#rows + 1] = { cell.task, cell.row, cell.column or '', x, series.y[i] } end
+    end
+  end
+  if #all == 0 then return end
+  files.write(run:path(name .. '-lengths.csv'), require 'pushdown.report'.table({
+    columns = { 'task', 'model', 'column', 'length', 'right' }, rows = rows }):csv())
+  run:lines(name .. '-lengths', { title = protocol.titles[kept[1].task] .. ': accuracy by length',
+    x_label = 'length of the test strings', y_label = 'told right (%)', series = all, y_max = 100,
+    reference = { value = 50, name = 'guessing' } })
+end
+
+-- The keys of result.json that every run is kept with.
+function M.keys(options)
+  local keys = { 'noise', 'carry_forward', 'parameters', 'epochs', 'best_epoch', 'seconds' }
+  for _, set in ipairs(protocol.set_names(options)) do
+    keys[#keys + 1], keys[#keys + 2] = set .. '_mean', set .. '_last'
+  end
+  keys[#keys + 1], keys[#keys + 2] = 'test_missed', 'test_false_positives'
+  return keys
+end
+
+-- What is said under every table.
+function M.explain(run, options, task)
+  local set = { task = task }
+  for key, value in pairs(options) do set[key] = value end
+  local grammar = protocol.grammar(set)
+  local sets, parts = protocol.sets(set, grammar), {}
+  for _, name in ipairs(protocol.set_names(options)) do
+    parts[#parts + 1] = ('%s %.2f'):format(name, protocol.automaton_mean(options, grammar, sets[name]))
+  end
+  print(('\nPercent of the strings told right, by %s; half of them are valid, so that guessing has 50.\n'
+    .. 'An exact automaton, by the mean of its answers: %s.\nEvery run, the curves and the setting: %s'):format(
+    options.decision == 'mean' and 'the mean of the answers' or 'the last answer', table.concat(parts, ', '),
+    run.folder))
+end
+
+return M

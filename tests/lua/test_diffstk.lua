@@ -1,0 +1,132 @@
+-- The protocol of the DiffStk experiments: its sets in their full sizes, its models, and runs that go on.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local folder = pd.root .. '/scripts/experiments/diffstk/'
+local protocol = dofile(folder .. 'protocol.lua')
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local top = os.tmpname()
+os.remove(top)
+files.make_folder(top)
+
+local function defaults(more)
+  local options = { noise = 'own', carry_forward = 'own', curriculum = 'sequential', seed = 1, restart = 1 }
+  for _, option in ipairs(protocol.options) do options[option[1]] = option[2] end
+  for key, value in pairs(more) do options[key] = value end
+  return options
+end
+
+local function run(...)
+  local words = { 'cd', top, '&&', shell, folder .. 'train.lua' }
+  for _, word in ipairs { ... } do words[#words + 1] = "'" .. word .. "'" end
+  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
+  local output = pipe:read('*a')
+  pipe:close()
+  return output, tonumber(output:match('exit (%d+)\n$'))
+end
+
+local counts = { d2 = { 6230, 1000, 3000 }, d3 = { 6230, 1000, 3000 }, d6 = { 15000, 2000, 4000 },
+  palindrome = { 6230, 1000, 3000 } }
+local lengths = { train = { 1, 55 }, valid = { 21, 70 }, test = { 56, 102 }, curve = { 106, 160 } }
+
+for _, task in ipairs(protocol.tasks) do
+  test(task .. ': the sets have the sizes of the paper and share no string', function()
+    local options = defaults { task = task }
+    local grammar = protocol.grammar(options)
+    local sets, seen = protocol.sets(options, grammar), {}
+    local odd = task == 'palindrome' and 1 or 0
+    local wanted = { train = counts[task][1], valid = counts[task][2], test = counts[task][3], n120 = 1500,
+      n160 = 1500, curve = 1500 }
+    local names = protocol.set_names(options)
+    test.equal(table.concat(names, ' '), 'train valid test n120 n160 curve')
+    for _, name in ipairs(names) do
+      local set = sets[name]
+      test.equal(set:size(), wanted[name])
+      test.equal(set:positives(), wanted[name] / 2)
+      test.equal(#set:wrong_labels(grammar), 0)
+      local range = lengths[name] or { tonumber(name:sub(2)) + odd, tonumber(name:sub(2)) + odd }
+      local strings = set:strings()
+      for i, length in ipairs(set:lengths()) do
+        assert(length >= range[1] and length <= range[2], name)
+        assert(not seen[strings[i]], strings[i])
+        seen[strings[i]] = true
+      end
+    end
+    -- Of the strings of a set only difficult negatives late in the string can mislead the mean.
+    local by_mean = protocol.automaton_mean(options, grammar, sets.test)
+    assert(by_mean > 90 and by_mean < 100, by_mean)
+  end)
+end
+
+test('the mean of an exact automaton', function()
+  local options = defaults { task = 'd2' }
+  local grammar = protocol.grammar(options)
+  local set = pd.task.labelled_dataset { alphabet = grammar:alphabet(),
+    strings = { '( )', '( ( ) ]', ') ( ( )', '( (' }, labels = { true, false, false, false } }
+  -- With the end symbol: 3/3; 3/5, wrong; 0/5; 2/3, wrong.
+  test.near(protocol.automaton_mean(options, grammar, set), 50, 1e-9)
+  options.end_symbol = false
+  -- 2/2; 3/4, wrong; 0/4; 2/2, wrong.
+  test.near(protocol.automaton_mean(options, grammar, set), 50, 1e-9)
+end)
+
+test('every model of the paper is made', function()
+  test.equal(#protocol.model_names, 12)
+  for _, task in ipairs { 'd2', 'palindrome' } do
+    for _, name in ipairs(protocol.model_names) do
+      local options = defaults { task = task, model = name }
+      local model = protocol.model(options, protocol.grammar(options))
+      local made = model:options()
+      test.equal(made.decision, 'mean')
+      test.equal(made.next_symbol, true)
+      test.equal(made.controller.hidden, 8)
+      test.equal(type(model:accepts(task == 'd2' and '( [ ] )' or 'a c a')), 'boolean')
+      test.near(model:next_symbols(task == 'd2' and '( )' or 'a c'):sum(2), { 1, 1, 1 }, 1e-5)
+    end
+  end
+end)
+
+test('an interrupted run goes on and gives the same numbers', function()
+  local run_folder = top .. '/one'
+  local output, status = run('--smoke', '--task', 'd3', '--model', 'lstm', '--run-folder', run_folder)
+  assert(status == 0, output)
+  local result = json.decode(files.read(run_folder .. '/result.json'))
+  test.equal(result.epochs, 3)
+  for _, name in ipairs { 'train', 'valid', 'test', 'n16', 'n20', 'curve' } do
+    for _, decision in ipairs { '_mean', '_last' } do
+      local value = result[name .. decision]
+      assert(value >= 0 and value <= 100, name .. decision)
+    end
+  end
+  assert(files.read(run_folder .. '/lengths.csv'):match('^set,shortest,longest,strings,right_mean,right_last\n'))
+  output = run('--smoke', '--task', 'd3', '--model', 'lstm', '--run-folder', run_folder)
+  assert(output:find('Finished before', 1, true), output)
+  os.remove(run_folder .. '/result.json')
+  output, status = run('--smoke', '--task', 'd3', '--model', 'lstm', '--run-folder', run_folder)
+  assert(status == 0 and output:find('Going on after epoch 3', 1, true), output)
+  local again = json.decode(files.read(run_folder .. '/result.json'))
+  for key, value in pairs(result) do test.equal(again[key], value) end
+  output, status = run('--smoke', '--task', 'd2', '--model', 'lstm', '--run-folder', run_folder)
+  assert(status ~= 0 and output:find('holds another run: task was "d3", now "d2"', 1, true), output)
+end)
+
+test('curricula have the epochs that were asked for, and nonsense is told', function()
+  local run_folder = top .. '/rising'
+  -- Lengths 2 to 8: passes up to 2 and 7, then two epochs of all.
+  local output, status = run('--smoke', '--model', 'lstm', '--curriculum', 'incremental', '--epochs', '4',
+    '--run-folder', run_folder)
+  assert(status == 0, output)
+  test.equal(json.decode(files.read(run_folder .. '/result.json')).epochs, 4)
+  output, status = run('--smoke', '--model', 'lstm', '--curriculum', 'incremental', '--step', '1', '--run-folder',
+    top .. '/too-long')
+  assert(status ~= 0 and output:find('choose a larger --step', 1, true), output)
+  output, status = run('--smoke', '--model', 'lstm', '--noise', 'much', '--run-folder', top .. '/noise')
+  assert(status ~= 0 and output:find("--noise needs 'own' or a number, got 'much'", 1, true), output)
+  output, status = run('--smoke', '--model', 'transformer')
+  assert(status == 2 and output:find('--model must be one of', 1, true), output)
+end)
+
+os.execute("rm -rf '" .. top .. "'")
+test.finish()

@@ -8,7 +8,8 @@ local protocol = tables.protocol
 -- 120 and 160 symbols.
 return function(number, task, paper)
   local name = 'table' .. number
-  local options, run = tables.start { name = 'diffstk/' .. name, task = task, smoke = { rows = { 'LSTM', 'DiffStk-MRNN' } },
+  local options, run = tables.start { name = 'diffstk/' .. name, task = task,
+    smoke = { rows = { 'LSTM', 'DiffStk-MRNN' } },
     doc = ('All models on %s, as Table %d of Mali et al. (2021).'):format(protocol.titles[task], number) }
   local all = {}
   for _, model in ipairs(protocol.model_names) do

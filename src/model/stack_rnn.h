@@ -11,7 +11,7 @@
 //
 // Carry-forward (equation 9): the state is kept while the stack rests,
 //   state_t = u f(..) + (1 - u) state_{t-1} with z^,   h_t being part of it,
-// where u comes from the last step's action, of which h_{t-1} decides; before the first u = 1.
+// where u comes from the last step's action, which h_{t-1} decides; before the first one u = 1.
 //   'soft'     u = 1 - no_op, which is push + pop: a weight
 //   'counter'  u = 0 while c > 1, else 1, c being how many steps up to the last one in a row had
 //              no_op as the greatest action; no gradient flows through u.

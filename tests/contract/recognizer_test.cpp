@@ -65,6 +65,35 @@ TEST_P(RecognizerContract, ShapesFiniteNumbersAndTheDecision) {
     }
 }
 
+TEST_P(RecognizerContract, TheMeanDecidesAndTheNextSymbolIsPredicted) {
+  const bool own = GetParam().value("output", "") == "own";
+  const auto model = this->model({{"decision", "mean"}, {"next_symbol", !own}, {"passes", 2}});
+  const StringBatch batch{words(2, 5), at::tensor(std::vector<double>{1, 0}), {}};
+  {
+    at::NoGradGuard guard;
+    const Tensor decided = model.decisions(batch.words);
+    const Recognition said = model.run(batch.words);
+    const Tensor scores = said.scores.narrow(1, 1, said.scores.size(1) - 1);
+    const Tensor answers = own ? scores : scores.sigmoid();
+    const Tensor made = said.weights.defined() ? said.weights : at::ones_like(scores);
+    EXPECT_LT(deviation(decided, (answers * made).sum(1) / made.sum(1)), 1e-12);
+    if (!own)
+      EXPECT_EQ(model.next_scores(said.hiddens).sizes(), (std::vector<std::int64_t>{2, 13, 4}));
+  }
+  if (own) return;
+  // Read in pieces, the loss of the next symbols and the decision are the same.
+  const auto objective = make_objective("joint");
+  const auto learn = [&](const Json& learning) {
+    Random random(1);
+    return make_learning(learning)->gradient(model, *objective, batch, random);
+  };
+  const auto whole = learn("bptt"), pieces = learn({{"kind", "tbptt"}, {"window", 2}});
+  for (const std::size_t b : {0, 1}) {
+    EXPECT_NEAR(whole.losses[b], pieces.losses[b], 1e-9);
+    EXPECT_NEAR(whole.scores[b], pieces.scores[b], 1e-11);
+  }
+}
+
 TEST_P(RecognizerContract, BatchEqualsStringsAlone) {
   const auto model = this->model();
   at::NoGradGuard guard;

@@ -1,4 +1,5 @@
-// Samplers of grammars, and pd.task: data sets. Labelled strings are in task_labelled.cpp.
+// Samplers of grammars, and pd.task: data sets. Labelled strings are in task_labelled.cpp, running
+// texts and corpora in task_text.cpp.
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
@@ -7,6 +8,7 @@
 #include "bindings/labelled.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/running_text.h"
 #include "bindings/session.h"
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
@@ -174,6 +176,7 @@ void bind_task(lua_State* L) {
       .def<&dataset_line>("__tostring",
                           "tostring(dataset) -> string  One line about the data set.");
   bind_labelled(module);
+  bind_running_text(module);
   bind_sampler(module);
 }
 

@@ -14,12 +14,15 @@
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/progress.h"
+#include "bindings/running_text.h"
 #include "bindings/session.h"
 #include "bindings/training.h"
 #include "train/accuracy.h"
 #include "train/evaluation.h"
 #include "train/learning.h"
 #include "train/recognition.h"
+#include "train/text_modelling.h"
+#include "train/text_reader.h"
 
 namespace pushdown {
 
@@ -70,7 +73,9 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optiona
 
 // A model of either kind, and data of its kind.
 using AnyModel = std::variant<std::shared_ptr<LanguageModel>, std::shared_ptr<Recognizer>>;
-using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledDataset>>;
+using Strings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>>;
+using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledDataset>,
+                             std::shared_ptr<RunningText>>;
 
 ProblemPtr problem_of(OptionTable& options) {
   const auto model = options.require<AnyModel>("model");
@@ -79,9 +84,14 @@ ProblemPtr problem_of(OptionTable& options) {
     auto valid = options.take<std::shared_ptr<LabelledDataset>>("valid");
     return recognition(*recognizer, train, valid.value_or(nullptr));
   }
-  auto train = options.require<std::shared_ptr<Dataset>>("train");
+  const auto& language_model = std::get<std::shared_ptr<LanguageModel>>(model);
+  const auto train = options.require<Strings>("train");
+  if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&train)) {
+    auto valid = options.take<std::shared_ptr<RunningText>>("valid");
+    return text_modelling(language_model, *text, valid.value_or(nullptr));
+  }
   auto valid = options.take<std::shared_ptr<Dataset>>("valid");
-  return language_modelling(std::get<std::shared_ptr<LanguageModel>>(model), train,
+  return language_modelling(language_model, std::get<std::shared_ptr<Dataset>>(train),
                             valid.value_or(nullptr));
 }
 
@@ -108,7 +118,8 @@ std::string epoch_line(const EpochMetrics& epoch) {
     text += fmt::format("{:.2f} % of the training strings, loss {:.4f}",
                         100 * *epoch.train_accuracy, epoch.train_loss);
   } else if (epoch.cross_entropy)
-    text += fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
+    text += epoch.perplexity ? fmt::format("perplexity {:.2f}", *epoch.perplexity)
+                             : fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
   else
     text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
   if (epoch.cross_entropy_difference)
@@ -213,9 +224,9 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
     log_file = add_log_file((*trainer.run_folder() / "log.txt").string());
   if (trainer.updates_done() == 0)
     log_message(level,
-                fmt::format("training: {} strings, {} updates an epoch, {} parameters",
-                            trainer.problem().training_strings(), trainer.updates_per_epoch(),
-                            trainer.model()->parameter_count()));
+                fmt::format("training: {} {}, {} updates an epoch, {} parameters",
+                            trainer.problem().training_strings(), trainer.problem().unit(),
+                            trainer.updates_per_epoch(), trainer.model()->parameter_count()));
   std::optional<EpochMetrics> metrics;
   const double rate = trainer.learning_rate();
   try {
@@ -251,10 +262,15 @@ void save(lua_State* L, Training& training, const std::string& folder, OptionTab
 
 const std::vector<OptionSpec>& evaluation_options() {
   static const std::vector<OptionSpec> specs{
-      integer_option("batch", 10, "strings of equal length measured at once", 1),
+      integer_option("batch", 10,
+                     "strings of equal length measured at once; streams of a running text", 1),
       integer_option("bin_width", 10, "symbols; the bins of length start at its multiples", 1),
-      integer_option("chunk", 0, "longer strings are read in pieces of so many symbols; 0: never",
+      integer_option("chunk", 0,
+                     "longer strings are read in pieces of so many symbols; 0: never, a running "
+                     "text in pieces of 50",
                      0),
+      integer_option("stack_chunks", 4,
+                     "of a running text: pieces after which the stack is emptied; 0: never", 0),
       text_option("decision", "own", "of a recognizer, in place of its own",
                   {"own", "last", "mean"})};
   return specs;
@@ -265,6 +281,7 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
   constexpr auto kWhere = "train.evaluate";
   const Json options = resolve_options(kWhere, evaluation_options(), given.rest());
   EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
+  evaluation.stack_chunks = options["stack_chunks"];
   evaluation.should_stop = interrupt_check(L);
   const std::string decision = options["decision"];
   if (decision != "own") evaluation.decision = parse_decision(kWhere, decision);
@@ -273,7 +290,7 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
   if (recognizer != nullptr) {
     const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
     check(labelled != nullptr, kWhere,
-          "a Recognizer is measured on a LabelledDataset, got a Dataset");
+          "a Recognizer is measured on a LabelledDataset, got another one");
     check(evaluation.chunk == 0, kWhere, "a Recognizer reads whole strings; leave out chunk");
     if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
       result = to_json(*found);
@@ -281,13 +298,16 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
       for (const auto index : found->wrong) (*result)["wrong"].push_back(index + 1);
     }
   } else {
-    const auto* strings = std::get_if<std::shared_ptr<Dataset>>(&data);
-    check(strings != nullptr, kWhere,
-          "a LanguageModel is measured on a Dataset, got a LabelledDataset");
+    check(!std::holds_alternative<std::shared_ptr<LabelledDataset>>(data), kWhere,
+          "a LanguageModel is measured on a Dataset or a RunningText, got a LabelledDataset");
     check(!evaluation.decision, kWhere, "a LanguageModel decides nothing; leave out decision");
-    if (const auto found =
-            evaluate(*std::get<std::shared_ptr<LanguageModel>>(model), **strings, evaluation))
+    const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
+    if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
+      if (const auto found = evaluate(language_model, *text, evaluation)) result = to_json(*found);
+    } else if (const auto found = evaluate(language_model,
+                                           *std::get<std::shared_ptr<Dataset>>(data), evaluation)) {
       result = to_json(*found);
+    }
   }
   if (!result) {
     stop_if_interrupted(L);
@@ -337,7 +357,7 @@ void bind_train(lua_State* L) {
     module
         .def<&make_trainer>("trainer",
                             "trainer{model=, train=, valid=, ...} -> Trainer  Trains a "
-                            "LanguageModel on a Dataset, or "
+                            "LanguageModel on a Dataset or a RunningText, or "
                             "a Recognizer on a LabelledDataset, and chooses by `valid`; see "
                             "pd.train.describe() for "
                             "all options.")
@@ -346,9 +366,11 @@ void bind_train(lua_State* L) {
                       "folder, bit for bit, with changed limits if given.")
         .def<&evaluate_model>(
             "evaluate",
-            "evaluate(model, dataset, {batch=, bin_width=, chunk=, decision=}) -> table  "
+            "evaluate(model, dataset, {batch=, bin_width=, chunk=, stack_chunks=, decision=}) -> "
+            "table  "
             "Cross-entropy in "
-            "nats per symbol, lower_bound and cross_entropy_difference where known, or accuracy, "
+            "nats per symbol, perplexity of a RunningText, lower_bound and "
+            "cross_entropy_difference where known, or accuracy, "
             "error (percent), missed, false_positives and the places of the strings told wrong; of "
             "all strings and in `bins` by length.");
     bind_training_kinds(module);

@@ -5,25 +5,29 @@
 #include "bindings/training.h"
 #include "train/learning.h"
 #include "train/recognition.h"
+#include "train/text_modelling.h"
 
 namespace pushdown {
 namespace {
 
 std::string describe_trainer(std::optional<std::string> kind) {
   const std::string of = kind.value_or("language_model");
-  check(of == "language_model" || of == "recognizer", "train.describe",
-        "expected 'language_model' or 'recognizer', got '{}'", of);
-  const bool recognizer = of == "recognizer";
-  std::string text = recognizer ? "trainer: trains a recognizer by gradient descent"
-                                : "trainer: trains a language model by gradient descent";
-  const std::string data = recognizer ? "LabelledDataset" : "Dataset";
+  check(of == "language_model" || of == "recognizer" || of == "text", "train.describe",
+        "expected 'language_model', 'text' or 'recognizer', got '{}'", of);
+  const bool recognizer = of == "recognizer", text_model = of == "text";
+  std::string text = fmt::format("trainer: trains a {} by gradient descent",
+                                 recognizer   ? "recognizer"
+                                 : text_model ? "language model on a running text"
+                                              : "language model");
+  const std::string data = recognizer ? "LabelledDataset" : text_model ? "RunningText" : "Dataset";
   text += fmt::format("\n  model              {}, required: what is trained",
                       recognizer ? "Recognizer" : "LanguageModel");
   text += "\n  train              " + data + ", required: the strings to learn";
   text += "\n  valid              " + data + ", optional: decides which epoch is best";
   text += "\n  progress           boolean, default true: show progress on stderr";
-  for (const auto& spec :
-       trainer_options(recognizer ? recognition_options() : language_modelling_options()))
+  for (const auto& spec : trainer_options(recognizer   ? recognition_options()
+                                          : text_model ? text_modelling_options()
+                                                       : language_modelling_options()))
     text += "\n  " + describe(spec);
   return text;
 }
@@ -65,7 +69,8 @@ void bind_training_kinds(Module& module) {
   module
       .def<&describe_trainer>("describe",
                               "describe(kind='language_model') -> string  The options of trainer "
-                              "for a language_model or a recognizer.")
+                              "for a language_model, a recognizer, or a language model on a "
+                              "running text (kind 'text').")
       .def<&objective_names>("objectives",
                              "objectives() -> table  What recognizers can be trained to do.")
       .def<&describe_objective>("describe_objective",

@@ -73,6 +73,11 @@ std::pair<Tensor, ReadingState> LanguageModel::next(const ReadingState& state,
           ReadingState{network_, std::move(next), state.batch, state.symbols}};
 }
 
+ReadingState LanguageModel::restarted(const ReadingState& state) const {
+  check_state(state);
+  return {network_, network_->restarted(state.state, state.batch), state.batch, state.symbols};
+}
+
 void LanguageModel::visit_log_probabilities(const Tensor& words, std::int64_t chunk, Random* noise,
                                             const std::function<void(const Tensor&)>& visit) const {
   if (chunk == 0 || words.dim() != 2 || chunk >= words.size(1))

@@ -46,6 +46,9 @@ class LanguageModel : public SequenceModel {
   // The logits of whatever follows, B x V (or V+1), the last row of logits() with an end symbol;
   // and a state that has them already, to be continued instead.
   std::pair<Tensor, ReadingState> next(const ReadingState& state, Random* noise = nullptr) const;
+  // Where to go on in a text without end once what grows with its length is given up; see
+  // Network::restarted.
+  ReadingState restarted(const ReadingState& state) const;
   // log p(w) piece by piece, `chunk` symbols each (0: all at once): calls `visit` with the B
   // log-probabilities of each piece. The state is carried, gradients end at the borders.
   void visit_log_probabilities(const Tensor& words, std::int64_t chunk, Random* noise,

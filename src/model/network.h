@@ -80,6 +80,11 @@ class Network {
   // again.
   virtual std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state,
                                                   Random* noise) const = 0;
+  // The state with which a text without end goes on once what grows with its length is given up:
+  // a network with a controller keeps that and empties its stack, any other one begins anew.
+  virtual NetworkStatePtr restarted(const NetworkStatePtr& state, std::int64_t batch) const {
+    return initial(batch, 0);
+  }
   // The hidden vectors of whole strings with K passes for each symbol, before the first one too:
   // hiddens : B x (nK + 1) x H.
   virtual Passes run_passes(const Tensor& words, std::int64_t passes, Random* noise) const;

@@ -39,6 +39,11 @@ Recurrence recurrence_of(const Json& options) {
   return recurrence;
 }
 
+Tensor make_embedding(const Json& options, const ModuleContext& context) {
+  const std::int64_t size = options["embedding"];
+  return size > 0 ? uniform_parameter({context.input, size}, -0.1, 0.1, context) : Tensor();
+}
+
 class RecurrentNetwork : public Network {
  public:
   RecurrentNetwork(const Json& options, const ModuleContext& context)
@@ -46,13 +51,16 @@ class RecurrentNetwork : public Network {
         fused_(options["fused"]),
         dtype_(c10::typeMetaToScalarType(context.tensor_options.dtype())),
         device_(context.tensor_options.device()),
-        rnn_(options["controller"], options["stack"], context.input, context.tensor_options,
+        embedding_(make_embedding(options, context)),
+        rnn_(options["controller"], options["stack"],
+             embedding_.defined() ? embedding_.size(1) : context.input, context.tensor_options,
              *context.random, recurrence_of(options)) {
     for (const char* part : {"controller", "stack"}) {
       line_ += line_.empty() ? "" : ", ";
       line_ += options[part]["kind"].get<std::string>() + " " + part;
     }
-    parameters_ = rnn_.parameters();
+    if (embedding_.defined()) parameters_.emplace_back("embedding.weight", embedding_);
+    for (const auto& entry : rnn_.parameters()) parameters_.push_back(entry);
   }
 
   std::int64_t hidden_size() const override { return rnn_.hidden_size(); }
@@ -60,12 +68,13 @@ class RecurrentNetwork : public Network {
   const StackRnn* stack_rnn() const override { return &rnn_; }
 
   Tensor run(const Tensor& words, Random* noise) const override {
-    const Tensor inputs = one_hot(words);
+    const Tensor inputs = inputs_of(words);
     return fused_ ? rnn_.run(inputs, noise) : rnn_.run_stepwise(inputs, noise);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {
-    return fused_ ? rnn_.log_probabilities(targets, output_weight, output_bias) : Tensor();
+    if (!fused_ || embedding_.defined()) return {};
+    return rnn_.log_probabilities(targets, output_weight, output_bias);
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
@@ -85,7 +94,7 @@ class RecurrentNetwork : public Network {
     auto next = std::make_shared<RecurrentState>();
     next->symbol = words.narrow(1, length - 1, 1).clone();
     Tensor hiddens;
-    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(read_now), old.rnn, noise);
+    std::tie(hiddens, next->rnn) = rnn_.read(inputs_of(read_now), old.rnn, noise);
     if (old.hidden.defined()) hiddens = at::cat({old.hidden.unsqueeze(1), hiddens}, 1);
     return {hiddens, next};
   }
@@ -96,9 +105,15 @@ class RecurrentNetwork : public Network {
     if (old.hidden.defined()) return {old.hidden, state};
     auto next = std::make_shared<RecurrentState>();
     Tensor hiddens;
-    std::tie(hiddens, next->rnn) = rnn_.read(one_hot(old.symbol), old.rnn, noise);
+    std::tie(hiddens, next->rnn) = rnn_.read(inputs_of(old.symbol), old.rnn, noise);
     next->hidden = hiddens.select(1, 0);
     return {next->hidden, next};
+  }
+
+  NetworkStatePtr restarted(const NetworkStatePtr& state, std::int64_t batch) const override {
+    auto copy = std::make_shared<RecurrentState>(static_cast<const RecurrentState&>(*state));
+    copy->rnn.stack = rnn_.initial(batch, 0).stack;
+    return copy;
   }
 
   Passes advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,
@@ -109,7 +124,7 @@ class RecurrentNetwork : public Network {
     auto next = std::make_shared<RecurrentState>();
     Passes result;
     const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
-    std::tie(result.hiddens, next->rnn) = rnn_.read(one_hot(repeated), old.rnn, noise);
+    std::tie(result.hiddens, next->rnn) = rnn_.read(inputs_of(repeated), old.rnn, noise);
     next->hidden = result.hiddens.select(1, result.hiddens.size(1) - 1);
     result.state = next;
     return result;
@@ -117,15 +132,18 @@ class RecurrentNetwork : public Network {
 
  private:
   at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }
-  // B x n -> B x n x V
-  Tensor one_hot(const Tensor& words) const {
-    return at::one_hot(words.to(device_), symbols_).to(dtype_);
+  // B x n -> B x n x V, or B x n x N with an embedding
+  Tensor inputs_of(const Tensor& words) const {
+    const Tensor ids = words.to(device_);
+    return embedding_.defined() ? at::embedding(embedding_, ids)
+                                : at::one_hot(ids, symbols_).to(dtype_);
   }
 
   std::int64_t symbols_;
   bool fused_;
   at::ScalarType dtype_;
   at::Device device_;
+  Tensor embedding_;  // V x N; undefined without one
   StackRnn rnn_;
   std::string line_;
 };
@@ -139,6 +157,11 @@ NetworkKind recurrent_network() {
   kind.options = {
       table_option("controller", Json{{"kind", "lstm"}}, "controller: kind and its options"),
       table_option("stack", Json{{"kind", "none"}}, "stack: kind and its options"),
+      integer_option(
+          "embedding", 0,
+          "size of a symbol's learned vector, which the controller reads; 0: the one-hot "
+          "vector",
+          0),
       boolean_option("fused", true, "run sequences through fused kernels where there are any"),
       text_option("coupling", "input",
                   "where the reading goes: behind the input, or added to the old hidden vector",

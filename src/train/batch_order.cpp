@@ -6,8 +6,8 @@
 
 namespace pushdown {
 
-BatchOrder::BatchOrder(std::int64_t count, const Random& random)
-    : order_(static_cast<std::size_t>(count)), random_(random) {
+BatchOrder::BatchOrder(std::int64_t count, const Random& random, bool shuffled)
+    : order_(static_cast<std::size_t>(count)), random_(random), shuffled_(shuffled) {
   shuffle();
 }
 
@@ -15,7 +15,7 @@ void BatchOrder::shuffle() {
   // From the same start every time, so that the order depends on the generator alone.
   std::iota(order_.begin(), order_.end(), std::int64_t{0});
   epoch_start_ = random_.state();
-  random_.shuffle(order_);
+  if (shuffled_) random_.shuffle(order_);
   position_ = 0;
 }
 

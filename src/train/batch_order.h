@@ -1,5 +1,6 @@
 // The order in which training goes through its batches: every epoch all of them once, shuffled
-// anew by a seeded generator. Where it stands is one generator state and one position.
+// anew by a seeded generator, or in the order in which they stand. Where it stands is one generator
+// state and one position.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,8 +12,8 @@ namespace pushdown {
 
 class BatchOrder {
  public:
-  // 0 .. count-1 in the first epoch's order.
-  BatchOrder(std::int64_t count, const Random& random);
+  // 0 .. count-1 in the first epoch's order; without `shuffled` as they stand in every epoch.
+  BatchOrder(std::int64_t count, const Random& random, bool shuffled = true);
 
   std::int64_t count() const { return static_cast<std::int64_t>(order_.size()); }
   std::int64_t position() const { return position_; }  // batches taken in this epoch
@@ -31,6 +32,7 @@ class BatchOrder {
 
   std::vector<std::int64_t> order_;
   Random random_;
+  bool shuffled_;
   Random::State epoch_start_;
   std::int64_t position_ = 0;
 };

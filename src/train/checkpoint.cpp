@@ -1,7 +1,7 @@
 // What a checkpoint of a trainer holds, and going on from one.
 //
 // Tensors: the weights under their own names, best.* (those of the best epoch, once there is one),
-// optimizer.*.
+// optimizer.*, carried.1 and so on (what the next batch goes on from, where there is such).
 // Metadata: "model" (description), "run" (identity), "state" (JSON: counters, learning rate,
 // schedule, generator and position, sums over the running epoch, history).
 #include <algorithm>
@@ -82,6 +82,9 @@ TensorFile Trainer::state() const {
     file.tensors.emplace_back("best." + parameters[i].first, best_[i]);
   for (const auto& [name, tensor] : optimizer_->state())
     file.tensors.emplace_back("optimizer." + name, tensor);
+  const auto carried = problem_->carried(order_->position());
+  for (std::size_t i = 0; i < carried.size(); ++i)
+    file.tensors.emplace_back(fmt::format("carried.{}", i + 1), carried[i]);
   Json history = Json::array();
   for (const auto& epoch : history_) history.push_back(to_json(epoch));
   Json fixed = Json::object();
@@ -174,6 +177,10 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     auto optimizer = make_optimizer(parameters, options_["optimizer"]);
     optimizer->set_state(with_prefix(file, "optimizer."));
     optimizer->set_learning_rate(learning_rate);
+    std::vector<Tensor> carried;
+    while (const Tensor* tensor = file.find(fmt::format("carried.{}", carried.size() + 1)))
+      carried.push_back(*tensor);
+    problem_->carry_on(order.position(), carried);
     set_parameters(*model_, file, file_name);
 
     history_ = std::move(history);

@@ -13,6 +13,8 @@ struct EvaluationOptions {
   std::int64_t bin_width = 10;  // symbols
   std::int64_t chunk = 0;       // longer strings are read in pieces of so many symbols; 0: never
   std::optional<Decision> decision = std::nullopt;  // of a recognizer, in place of its own
+  // Of a running text: pieces after which the model gives up what grows; 0: never.
+  std::int64_t stack_chunks = 4;
   // Asked before every batch; true ends the evaluation without a result.
   std::function<bool()> should_stop = nullptr;
   std::function<void(std::int64_t done, std::int64_t batches)> progress = nullptr;

@@ -15,6 +15,7 @@ void for_each_member(Metrics& m, Visit visit) {
   visit("train_accuracy", m.train_accuracy);
   visit("accuracy", m.accuracy);
   visit("cross_entropy", m.cross_entropy);
+  visit("perplexity", m.perplexity);
   visit("lower_bound", m.lower_bound);
   visit("cross_entropy_difference", m.cross_entropy_difference);
   visit("gradient_norm", m.gradient_norm);

@@ -31,6 +31,7 @@ struct EpochMetrics {
   double train_cross_entropy = kNone, train_loss = kNone;
   // On the validation set, if there is one; the bound if its source is known.
   std::optional<double> cross_entropy, lower_bound, cross_entropy_difference;
+  std::optional<double> perplexity;  // exp(cross_entropy), of a running text
   // Shares of strings that a recognizer tells right, of the training and of the validation set.
   std::optional<double> train_accuracy, accuracy;
   double gradient_norm = 0;       // mean over the epoch's updates, before clipping

@@ -4,6 +4,7 @@
 #include "task/dataset_text.h"
 #include "train/language_modelling.h"
 #include "train/recognition.h"
+#include "train/text_modelling.h"
 
 namespace pushdown {
 namespace {
@@ -29,11 +30,21 @@ LabelledDatasetPtr labelled_strings(const StoredText& stored) {
   });
 }
 
+RunningTextPtr running_text(const StoredText& stored) {
+  return reading(stored, [](const auto& text, const auto& file) {
+    return std::make_shared<RunningText>(parse_running_text(text, file));
+  });
+}
+
 }  // namespace
 
 ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
                           const std::optional<StoredText>& valid) {
-  if (auto language_model = std::dynamic_pointer_cast<LanguageModel>(model))
+  auto language_model = std::dynamic_pointer_cast<LanguageModel>(model);
+  if (language_model != nullptr && is_running_text(train.text))
+    return text_modelling(language_model, running_text(train),
+                          valid ? running_text(*valid) : RunningTextPtr());
+  if (language_model != nullptr)
     return language_modelling(language_model, strings(train),
                               valid ? strings(*valid) : DatasetPtr());
   auto recognizer = std::dynamic_pointer_cast<Recognizer>(model);

@@ -40,7 +40,15 @@ class Problem {
   virtual void configure(Json& options) = 0;
 
   virtual std::int64_t training_strings() const = 0;
+  virtual const char* unit() const { return "strings"; }  // what these are
   virtual std::vector<TrainingPhase> phases(std::int64_t batch) const = 0;
+  // Whether the batches of an epoch are taken in their order, each going on where the one before it
+  // ended; else in an order shuffled anew for every epoch.
+  virtual bool in_order() const { return false; }
+  // What the batch at this place of an epoch goes on from, for a checkpoint, and back; nothing
+  // where all batches stand alone. std::invalid_argument for tensors that do not fit.
+  virtual std::vector<Tensor> carried(std::int64_t position) const { return {}; }
+  virtual void carry_on(std::int64_t position, const std::vector<Tensor>& tensors) {}
   // Adds the gradient of the mean loss of the batch's strings to the parameters' gradients.
   virtual BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) = 0;
   // Fills in the numbers of an epoch whose batches gave `sum`. `phase` is the running one.

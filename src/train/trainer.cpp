@@ -24,7 +24,10 @@ std::string new_identity() {
 
 std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem) {
   std::vector<OptionSpec> all{
-      integer_option("batch", 10, "strings of equal length in one update", 1)};
+      integer_option("batch", 10,
+                     "strings of equal length in one update; of a running text, the streams that "
+                     "it is cut into",
+                     1)};
   all.insert(all.end(), of_problem.begin(), of_problem.end());
   all.insert(
       all.end(),
@@ -86,7 +89,7 @@ BatchOrder Trainer::order_of(std::int64_t phase) const {
       phase == 0 ? std::string("batch order") : fmt::format("batch order of phase {}", phase + 1);
   return BatchOrder(
       static_cast<std::int64_t>(phases_[static_cast<std::size_t>(phase)].batches.size()),
-      Random(options_["seed"].get<std::uint64_t>(), stream));
+      Random(options_["seed"].get<std::uint64_t>(), stream), !problem_->in_order());
 }
 
 void Trainer::diverged(const std::string& what) const {

@@ -1,0 +1,126 @@
+#include "task/running_text.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "grammar/utf8.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "text";
+constexpr std::string_view kLoad = "text.load";
+constexpr std::string_view kTitle = "# pushdown running text 1";
+constexpr std::string_view kAlphabet = "# alphabet";
+
+// Takes the first line off.
+std::string_view take_line(std::string_view& text) {
+  const auto end = std::min(text.find('\n'), text.size());
+  auto line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  return line;
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> words;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && !is_white_space(text[end])) ++end;
+    if (end > i) words.emplace_back(text.substr(i, end - i));
+    i = end + 1;
+  }
+  return words;
+}
+
+}  // namespace
+
+RunningText::RunningText(Alphabet vocabulary, Word words)
+    : vocabulary_(std::move(vocabulary)), words_(std::move(words)) {
+  check(!words_.empty(), kWhere, "a running text needs at least one word");
+  for (std::size_t i = 0; i < words_.size(); ++i)
+    check(words_[i] >= 0 && words_[i] < vocabulary_.size(), kWhere,
+          "word ids are 0 to {}, got {} in place {}", vocabulary_.size() - 1, words_[i], i + 1);
+}
+
+std::int64_t RunningText::count(std::string_view word) const {
+  return std::count(words_.begin(), words_.end(), vocabulary_.id(word));
+}
+
+std::string to_text(const RunningText& text) {
+  auto result = fmt::format("{}\n{}", kTitle, kAlphabet);
+  for (const auto& symbol : text.alphabet().symbols()) result.append(1, ' ').append(symbol);
+  result += '\n';
+  const int line_end = text.alphabet().find(kLineEnd).value_or(-1);
+  bool open = false;
+  for (const int id : text.words()) {
+    if (open) result += ' ';
+    result += text.alphabet().symbol(id);
+    open = id != line_end;
+    if (!open) result += '\n';
+  }
+  if (open) result += '\n';
+  return result;
+}
+
+bool is_running_text(std::string_view text) { return take_line(text) == kTitle; }
+
+RunningText parse_running_text(std::string_view text, std::string_view file) {
+  const auto title = take_line(text), symbols = take_line(text);
+  check(title == kTitle, kLoad, "{}:1: a running text begins with the line '{}', got '{}'", file,
+        kTitle, title.substr(0, 60));
+  check(symbols.starts_with(kAlphabet), kLoad, "{}:2: expected '{} WORD ...'", file, kAlphabet);
+  try {
+    Alphabet vocabulary(split(symbols.substr(kAlphabet.size())));
+    Word words = vocabulary.parse(text);
+    return RunningText(std::move(vocabulary), std::move(words));
+  } catch (const std::invalid_argument& error) {
+    fail(kLoad, "{}: {}", file, error.what());
+  }
+}
+
+double unigram_perplexity(const RunningText& train, const RunningText& text) {
+  check(train.alphabet() == text.alphabet(), "text.unigram_perplexity",
+        "the two texts have different vocabularies, of {} and {} words", train.alphabet().size(),
+        text.alphabet().size());
+  std::vector<double> counts(static_cast<std::size_t>(train.alphabet().size()), 1.0);
+  for (const int id : train.words()) ++counts[static_cast<std::size_t>(id)];
+  const double total = static_cast<double>(train.size() + train.alphabet().size());
+  double sum = 0;
+  for (const int id : text.words()) sum -= std::log(counts[static_cast<std::size_t>(id)] / total);
+  return std::exp(sum / static_cast<double>(text.size()));
+}
+
+TextPieces::TextPieces(RunningTextPtr text, std::int64_t streams, std::int64_t length)
+    : text_(std::move(text)), length_(length) {
+  check(streams >= 1, kWhere, "a text is read in at least 1 stream, got {}", streams);
+  check(length >= 1, kWhere, "a piece has at least 1 word, got {}", length);
+  streams_ = std::min(streams, text_->size());
+  shortest_ = text_->size() / streams_;
+  longest_ = (text_->size() + streams_ - 1) / streams_;
+}
+
+std::int64_t TextPieces::word_count(std::int64_t piece) const {
+  const auto first = piece * length_, end = std::min(first + length_, longest_);
+  const auto absent =
+      end == longest_ && longest_ > shortest_ ? streams_ - text_->size() % streams_ : 0;
+  return streams_ * (end - first) - absent;
+}
+
+Tensor TextPieces::cut(std::int64_t piece, std::int64_t absent) const {
+  check(piece >= 0 && piece < count(), kWhere, "the pieces are 0 to {}, got {}", count() - 1,
+        piece);
+  const auto first = piece * length_, size = std::min(length_, longest_ - first);
+  Tensor cut = at::full({streams_, size}, absent, at::kLong);  // B x c
+  auto* out = cut.data_ptr<std::int64_t>();
+  const auto longer = text_->size() % streams_;  // streams with a word more
+  for (std::int64_t b = 0; b < streams_; ++b) {
+    const auto start = b * shortest_ + std::min(b, longer);
+    const auto end = std::min(first + size, shortest_ + (b < longer ? 1 : 0));
+    std::copy(text_->words().begin() + start + first, text_->words().begin() + start + end,
+              out + b * size);
+  }
+  return cut;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,150 @@
+#include "train/text_modelling.h"
+
+#include "base/check.h"
+#include "train/text_reader.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kWhere = "train.trainer";
+
+Json described(const RunningText& text) {
+  return {{"words", text.size()},
+          {"vocabulary", text.alphabet().size()},
+          {"unknown", text.count(kUnknownWord)}};
+}
+
+class TextModelling : public Problem {
+ public:
+  TextModelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid)
+      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
+    check(model_ != nullptr, kWhere, "there is no model");
+    // What readers check, before anything is made.
+    TextReader(kWhere, *model_, train_, 1, 1, 0);
+    if (valid_ != nullptr) TextReader(kWhere, *model_, valid_, 1, 1, 0);
+    try {
+      model_->begin(1).state->tensors();
+    } catch (const std::invalid_argument&) {
+      fail(kWhere,
+           "the state of this model cannot be stored in a checkpoint, so that it cannot be trained "
+           "on a running text, got {}",
+           model_->network().line());
+    }
+  }
+
+  const char* kind() const override { return "language_model"; }
+  SequenceModelPtr model() const override { return model_; }
+  const std::vector<OptionSpec>& options() const override { return text_modelling_options(); }
+  const std::vector<const char*>& fixed_options() const override {
+    static const std::vector<const char*> names{"chunk", "stack_chunks"};
+    return names;
+  }
+  void configure(Json& options) override {
+    batch_ = options["batch"];
+    chunk_ = options["chunk"];
+    stack_chunks_ = options["stack_chunks"];
+    reader_.emplace(kWhere, *model_, train_, batch_, chunk_, stack_chunks_);
+  }
+
+  std::int64_t training_strings() const override { return train_->size(); }
+  const char* unit() const override { return "words"; }
+  std::vector<TrainingPhase> phases(std::int64_t) const override {
+    TrainingPhase phase;
+    for (std::int64_t piece = 0; piece < reader_->pieces().count(); ++piece)
+      phase.batches.push_back({piece});
+    return {std::move(phase)};
+  }
+  bool in_order() const override { return true; }
+
+  std::vector<Tensor> carried(std::int64_t position) const override {
+    if (position == 0 || position >= reader_->pieces().count()) return {};
+    return state_before(position).state->tensors();
+  }
+  void carry_on(std::int64_t position, const std::vector<Tensor>& tensors) override {
+    if (position == 0 || position >= reader_->pieces().count()) return;
+    std::vector<Tensor> own;
+    for (const auto& tensor : tensors) own.push_back(tensor.to(parameter().device()).clone());
+    before_ = reader_->state_of(position, own);
+    piece_ = position;
+  }
+
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
+    const auto piece = batch.front();
+    before_ = state_before(piece);
+    piece_ = piece;
+    auto [losses, next] = reader_->losses(piece, before_, &random);
+    BatchLoss sum;
+    sum.loss = losses.detach().sum(at::kDouble).item<double>();
+    sum.units = static_cast<double>(reader_->pieces().word_count(piece));
+    after_ = std::move(next);
+    (losses.sum() / static_cast<double>(reader_->pieces().streams())).backward();
+    return sum;
+  }
+
+  bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t, const TrainingPhase&,
+               const EvaluationOptions& given) const override {
+    metrics.train_cross_entropy = sum.loss / sum.units;
+    if (valid_ == nullptr) return true;
+    EvaluationOptions options = given;
+    options.batch = batch_;
+    options.chunk = chunk_;
+    options.stack_chunks = stack_chunks_;
+    const auto result = evaluate(*model_, valid_, options);
+    if (!result) return false;
+    metrics.cross_entropy = result->cross_entropy;
+    metrics.perplexity = result->perplexity;
+    return true;
+  }
+  double value(const EpochMetrics& metrics) const override {
+    return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
+  }
+  void set_best(EpochMetrics& metrics, double value) const override {
+    metrics.best_cross_entropy = value;
+  }
+
+  std::string train_text() const override { return to_text(*train_); }
+  std::optional<std::string> valid_text() const override {
+    return valid_ ? std::optional(to_text(*valid_)) : std::nullopt;
+  }
+  Json describe_train() const override { return described(*train_); }
+  Json describe_valid() const override { return described(*valid_); }
+
+ private:
+  const Tensor& parameter() const { return model_->parameters().front().second; }
+
+  // What is known are the states before and behind the last piece that was read: an update whose
+  // gradient was not good is asked for again.
+  ReadingState state_before(std::int64_t piece) const {
+    if (piece == 0) return reader_->begin();
+    if (piece == piece_) return before_;
+    check(piece == piece_ + 1 && after_.state != nullptr, kWhere,
+          "the pieces of a text are read one after the other, got piece {} after {}", piece + 1,
+          piece_ + 1);
+    return after_;
+  }
+
+  LanguageModelPtr model_;
+  RunningTextPtr train_, valid_;
+  std::int64_t batch_ = 0, chunk_ = 0, stack_chunks_ = 0;
+  std::optional<TextReader> reader_;
+  std::int64_t piece_ = -1;
+  ReadingState before_, after_;  // of piece_
+};
+
+}  // namespace
+
+const std::vector<OptionSpec>& text_modelling_options() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("chunk", 50, "words of a piece: gradients reach back so far at most", 1),
+      integer_option("stack_chunks", 4,
+                     "pieces after which the stack is emptied, so that it does not grow with the "
+                     "text; 0: never",
+                     0)};
+  return specs;
+}
+
+ProblemPtr text_modelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid) {
+  return std::make_shared<TextModelling>(std::move(model), std::move(train), std::move(valid));
+}
+
+}  // namespace pushdown

@@ -1,0 +1,106 @@
+#include <gtest/gtest.h>
+
+#include "model/language_model.h"
+#include "model/recognizer.h"
+
+namespace pushdown {
+namespace {
+
+Json options(const char* controller, const char* stack, std::int64_t embedding, bool fused = true) {
+  return {{"controller", {{"kind", controller}, {"hidden", 4}}},
+          {"stack", {{"kind", stack}}},
+          {"embedding", embedding},
+          {"fused", fused},
+          {"dtype", "float64"},
+          {"seed", 7}};
+}
+
+const Alphabet& alphabet() {
+  static const Alphabet symbols({"a", "b", "c", "d"});
+  return symbols;
+}
+
+Tensor some_words() { return at::tensor({0, 3, 1, 1, 2, 2, 0, 3}, at::kLong).view({2, 4}); }
+
+const Tensor& parameter(const SequenceModel& model, const std::string& name) {
+  for (const auto& [own, tensor] : model.parameters())
+    if (own == name) return tensor;
+  throw std::out_of_range(name);
+}
+
+// A lookup is the product of a one-hot vector with the embedding: E of a symbol behind the input's
+// columns of a weight is a weight W E^T on one-hot vectors.
+TEST(Embedding, IsALinearMapOfOneHotVectors) {
+  const LanguageModel embedded(alphabet(), options("elman", "superposition", 3));
+  LanguageModel plain(alphabet(), options("elman", "superposition", 0));
+  EXPECT_EQ(parameter(embedded, "embedding.weight").sizes(), (at::IntArrayRef{4, 3}));
+  at::NoGradGuard no_grad;
+  for (const auto& [name, tensor] : plain.parameters()) {
+    Tensor own = tensor;
+    if (name != "controller.weight_ih_l0") {
+      own.copy_(parameter(embedded, name));
+      continue;
+    }
+    const Tensor& weight = parameter(embedded, name);  // H x (3 + R)
+    own.narrow(1, 0, 4).copy_(
+        at::linear(weight.narrow(1, 0, 3), parameter(embedded, "embedding.weight")));
+    own.narrow(1, 4, own.size(1) - 4).copy_(weight.narrow(1, 3, weight.size(1) - 3));
+  }
+  const Tensor words = some_words();
+  EXPECT_TRUE(at::allclose(embedded.logits(words), plain.logits(words), 1e-12, 1e-12));
+  EXPECT_TRUE(at::allclose(embedded.log_probabilities(words), plain.log_probabilities(words), 1e-12,
+                           1e-12));
+}
+
+TEST(Embedding, FusedAndStepwiseAndPiecesAgreeInValuesAndGradients) {
+  for (const char* stack : {"none", "superposition", "stratification", "parallel_superposition"}) {
+    const LanguageModel fused(alphabet(), options("lstm", stack, 3)),
+        stepwise(alphabet(), options("lstm", stack, 3, false));
+    const Tensor words = some_words();
+    const auto gradients = [](const LanguageModel& model, const Tensor& value) {
+      for (const auto& [name, tensor] : model.parameters())
+        Tensor(tensor).mutable_grad() = Tensor();
+      value.backward();
+      std::vector<Tensor> all;
+      for (const auto& [name, tensor] : model.parameters())
+        all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+      return all;
+    };
+    const Tensor a = fused.log_probabilities(words), b = stepwise.log_probabilities(words);
+    EXPECT_TRUE(at::allclose(a, b, 1e-12, 1e-12)) << stack;
+    const auto of_fused = gradients(fused, a.sum()), of_steps = gradients(stepwise, b.sum());
+    for (std::size_t i = 0; i < of_fused.size(); ++i)
+      EXPECT_TRUE(at::allclose(of_fused[i], of_steps[i], 1e-10, 1e-12))
+          << stack << " " << fused.parameters()[i].first;
+    EXPECT_GT(of_fused[0].abs().max().item<double>(), 0) << stack;  // of the embedding
+
+    at::NoGradGuard no_grad;
+    Tensor in_pieces = at::zeros({2}, at::kDouble);
+    fused.visit_log_probabilities(words, 3, nullptr,
+                                  [&](const Tensor& piece) { in_pieces += piece; });
+    EXPECT_TRUE(at::allclose(in_pieces, a, 1e-12, 1e-12)) << stack;
+  }
+}
+
+TEST(Embedding, OfARecognizerHasTheEndSymbolToo) {
+  Json given = options("gru", "superposition", 5);
+  given["end_symbol"] = true;
+  const Recognizer model(alphabet(), given);
+  EXPECT_EQ(parameter(model, "embedding.weight").sizes(), (at::IntArrayRef{5, 5}));
+  EXPECT_TRUE(at::isfinite(model.run(some_words()).scores).all().item<bool>());
+}
+
+TEST(Embedding, WithoutOneNothingChanges) {
+  Json bare = options("lstm", "none", 0);
+  bare.erase("embedding");
+  const LanguageModel without(alphabet(), bare), zero(alphabet(), options("lstm", "none", 0));
+  ASSERT_EQ(without.parameters().size(), zero.parameters().size());
+  for (std::size_t i = 0; i < zero.parameters().size(); ++i) {
+    EXPECT_EQ(without.parameters()[i].first, zero.parameters()[i].first);
+    EXPECT_TRUE(at::equal(without.parameters()[i].second, zero.parameters()[i].second));
+  }
+  EXPECT_THROW(LanguageModel(alphabet(), options("lstm", "none", -1)), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace pushdown

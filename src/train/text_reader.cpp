@@ -59,8 +59,9 @@ ReadingState TextReader::state_of(std::int64_t piece, const std::vector<Tensor>&
   ReadingState state = begin();
   if (piece == 0) return state;
   at::NoGradGuard no_grad;
-  const auto start = stack_chunks_ > 0 ? (piece - 1) / stack_chunks_ * stack_chunks_ : 0;
-  for (auto before = start; before < piece; ++before)
+  // From the piece on after which the stack was emptied last.
+  const auto emptied = stack_chunks_ > 0 ? piece / stack_chunks_ * stack_chunks_ : 0;
+  for (auto before = std::max<std::int64_t>(emptied - 1, 0); before < piece; ++before)
     state = after(before, model_.read(pieces_.words(before), state).second);
   state.state = state.state->with_tensors(tensors);
   return state;

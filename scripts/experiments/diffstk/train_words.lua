@@ -1,0 +1,29 @@
+-- One language model of words: trains by the protocol of Mali et al. (2021), section 4.2, and measures the
+-- perplexity of the best epoch's parameters.
+--
+--   pushdown scripts/experiments/diffstk/train_words.lua --data ptb --model diffstk_mrnn
+--
+-- Started again on the same --run-folder it goes on where it stopped.
+local words = dofile((arg[0]:match('^(.*/)') or '') .. 'words.lua')
+
+local names = {}
+for name, model in pairs(words.models) do names[model.row] = name end
+
+local options, run = words.start {
+  name = 'diffstk/train_words',
+  doc = 'Trains one language model on the words of a corpus, as section 4.2 of Mali et al. (2021).',
+  options = words.with_options {
+    { 'task', 'words', 'what is learned', choices = { 'words' } },
+    { 'model', 'diffstk_rnn', 'which model', choices = names },
+    { 'seed', 1, 'decides parameters and noise', minimum = 0 },
+    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+  },
+  quick = words.quick, smoke = words.smoke,
+}
+
+local result = words.train(options, run)
+run:table('results', {
+  title = ('%s, seed %d: perplexity, epoch %d'):format(words.models[options.model].label, options.seed,
+    result.best_epoch),
+  columns = { { 'valid', format = '%.2f' }, { 'test', format = '%.2f' } },
+  rows = { { result.valid_perplexity, result.test_perplexity } } })

@@ -1,0 +1,129 @@
+-- The word-level language model of Mali et al. (2021), section 4.2, as one place for train_words.lua and
+-- table5.lua: corpus, models, one training and its measurements. What is the paper's and what was chosen where it
+-- is silent is listed in docs/reference/experiments.md.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+
+local M = {}
+
+M.models = dofile(here .. 'models.lua')
+
+-- What both scripts can change.
+M.options = {
+  { 'data', '', 'the corpus: a folder with ptb.train.txt, ptb.valid.txt and ptb.test.txt (or train.txt and so on), or '
+    .. 'one file to be split; needed' },
+  { 'shares', { 0.8, 0.1, 0.1 }, 'how one file is split into training, validation and test, by whole lines' },
+  { 'empty_lines', 'refuse', 'empty lines of the corpus: an error, a lone <eos>, or left out',
+    choices = { 'refuse', 'count', 'skip' } },
+  { 'vocabulary', 0, 'words of the vocabulary, the most frequent ones; 0: all of the training part', minimum = 0 },
+  { 'hidden', 100, 'hidden units', minimum = 1 },
+  { 'embedding', 100, "size of a word's learned vector; 0: one-hot vectors", minimum = 0 },
+  { 'epochs', 50, 'passes over the training text', minimum = 1 },
+  { 'batch', 20, 'streams that the texts are cut into', minimum = 1 },
+  { 'window', 50, 'words of a piece of truncated backpropagation', minimum = 1 },
+  { 'stack_windows', 4, 'pieces after which the stack is emptied; 0: never', minimum = 0 },
+  { 'learning_rate', 2e-3, 'of Adam at the start', minimum = 0, type = 'number' },
+  { 'patience', 3, 'epochs without gain on the validation text that halve the learning rate', minimum = 0 },
+  { 'clip', 15, 'where entries of the gradient are cut', minimum = 0, type = 'number' },
+}
+M.quick = { vocabulary = 2000, hidden = 50, embedding = 50, epochs = 5 }
+M.smoke = { vocabulary = 20, hidden = 4, embedding = 3, epochs = 2, batch = 2, window = 5, stack_windows = 2 }
+
+function M.with_options(own)
+  local all = {}
+  for _, option in ipairs(own) do all[#all + 1] = option end
+  for _, option in ipairs(M.options) do all[#all + 1] = option end
+  return all
+end
+
+-- experiment.start, but for a command line without --data, which is told before anything is made.
+function M.start(declaration)
+  local ok, options = pcall(experiment.parse, declaration, arg)
+  if ok and not options.help and options.data == '' then
+    io.stderr:write(declaration.name .. ": --data is needed: a folder that holds the Penn Treebank's ptb.train.txt, "
+      .. 'ptb.valid.txt and ptb.test.txt, or train.txt, valid.txt and test.txt, one sentence a line; or one such '
+      .. 'file, which is split\n')
+    os.exit(2)
+  end
+  return experiment.start(declaration)
+end
+
+-- The texts train, valid and test.
+function M.corpus(options)
+  local given = { vocabulary = options.vocabulary, empty_lines = options.empty_lines }
+  if not files.exists(options.data .. '/.') then given.shares = options.shares end
+  return pd.task.corpus(options.data, given)
+end
+
+local function model_of(options, corpus)
+  local given, controller = {}, {}
+  for key, value in pairs(M.models[options.model]) do given[key] = value end
+  for key, value in pairs(given.controller) do controller[key] = value end
+  given.row, given.label, given.controller = nil, nil, controller
+  controller.hidden, given.embedding = options.hidden, options.embedding
+  given.alphabet, given.seed = corpus.train:alphabet(), options.seed
+  return pd.model.language_model(given)
+end
+
+local function trainer_of(options, run, corpus)
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
+    print(('Going on after epoch %d.'):format(#trainer:history()))
+    return trainer
+  end
+  return pd.train.trainer {
+    model = model_of(options, corpus), train = corpus.train, valid = corpus.valid, batch = options.batch,
+    chunk = options.window, stack_chunks = options.stack_windows, epochs = options.epochs, seed = options.seed,
+    optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = options.clip,
+    decay_patience = options.patience, decay_factor = 0.5, stop_patience = 0, run_folder = run.folder,
+    overwrite = true,
+  }
+end
+
+-- What decides the numbers of a run: the options, and the sizes of the texts, should the files change.
+function M.settings(options, corpus)
+  local settings = { train_words = corpus.train:size(), valid_words = corpus.valid:size(),
+    test_words = corpus.test:size(), vocabulary_words = #corpus.train:alphabet():symbols() }
+  for _, option in ipairs(M.options) do settings[option[1]] = options[option[1]] end
+  return settings
+end
+
+-- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
+-- Writes result.json last, and returns it.
+function M.train(options, run)
+  local corpus = M.corpus(options)
+  local settings = M.settings(options, corpus)
+  settings.model, settings.seed = options.model, options.seed
+  run:claim(settings)
+  if files.exists(run:path 'result.json') then
+    print('Finished before: ' .. run:path 'result.json')
+    return json.decode(files.read(run:path 'result.json'))
+  end
+  local trainer = trainer_of(options, run, corpus)
+  for _ in trainer:epochs() do end
+  local history, seconds, lines = trainer:history(), 0, { 'epoch,train,valid,learning_rate' }
+  for _, epoch in ipairs(history) do
+    seconds = seconds + epoch.seconds
+    lines[#lines + 1] = ('%d,%.17g,%.17g,%.17g'):format(epoch.epoch, math.exp(epoch.train_cross_entropy),
+      epoch.perplexity, epoch.learning_rate)
+  end
+  files.write(run:path 'perplexity.csv', table.concat(lines, '\n') .. '\n')
+  local model = pd.model.load(run.folder)
+  local function perplexity(text)
+    return pd.train.evaluate(model, text, { batch = options.batch, chunk = options.window,
+      stack_chunks = options.stack_windows }).perplexity
+  end
+  local result = json.ordered({ task = options.task, model = options.model, seed = options.seed,
+    restart = options.restart, parameters = model:parameter_count(), epochs = #history,
+    best_epoch = history[#history].best_epoch, seconds = seconds, stopped = trainer:finished(),
+    valid_perplexity = perplexity(corpus.valid), test_perplexity = perplexity(corpus.test) },
+    { 'task', 'model', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch', 'seconds', 'stopped',
+      'valid_perplexity', 'test_perplexity' })
+  run:finish(result)
+  return result
+end
+
+return M

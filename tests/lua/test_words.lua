@@ -1,0 +1,193 @@
+-- Running texts and corpora from Lua, training on them, and the scripts of the word-level language model.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local top = os.tmpname()
+os.remove(top)
+files.make_folder(top)
+
+local sentences = { 'the cat saw the dog\n', 'a dog ran\n', 'the end of the cat\n' }
+local function text(lines)
+  local all = {}
+  for i = 1, lines do all[i] = sentences[i * i % 7 % 3 + 1] end
+  return table.concat(all)
+end
+
+local folder = top .. '/ptb'
+files.make_folder(folder)
+files.write(folder .. '/ptb.train.txt', text(40))
+files.write(folder .. '/ptb.valid.txt', text(9) .. 'a cow ran\n')
+files.write(folder .. '/ptb.test.txt', text(7))
+
+local function script(name, ...)
+  local words = { 'cd', top, '&&', shell, pd.root .. '/scripts/experiments/diffstk/' .. name }
+  for _, word in ipairs { ... } do words[#words + 1] = "'" .. word .. "'" end
+  local pipe = assert(io.popen(table.concat(words, ' ') .. ' 2>&1; echo "exit $?"'))
+  local output = pipe:read('*a')
+  pipe:close()
+  return output, tonumber(output:match('exit (%d+)\n$'))
+end
+
+local corpus = pd.task.corpus(folder)
+
+local function model(options)
+  local all = { alphabet = corpus.train:alphabet(), controller = { kind = 'lstm', hidden = 5 }, embedding = 4,
+    stack = { kind = 'superposition', size = 2 }, seed = 3 }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return pd.model.language_model(all)
+end
+
+local function trainer(options)
+  local all = { model = model(), train = corpus.train, valid = corpus.valid, batch = 2, chunk = 5, epochs = 3,
+    seed = 1, progress = false, optimizer = { kind = 'adam', learning_rate = 0.02 } }
+  for key, value in pairs(options or {}) do all[key] = value end
+  return pd.train.trainer(all)
+end
+
+test('a corpus has three texts of one vocabulary', function()
+  local symbols = corpus.train:alphabet():symbols()
+  test.equal(symbols[1], '<unk>')
+  test.equal(symbols[2], '<eos>')
+  test.equal(symbols[3], 'the')
+  test.equal(#corpus.valid:alphabet():symbols(), #symbols)
+  test.equal(corpus.train:count('<eos>'), 40)
+  test.equal(corpus.train:count('<unk>'), 0)
+  test.equal(corpus.valid:count('<unk>'), 1)
+  local first = text(1):gsub('\n', '')
+  test.equal(corpus.train:words(1, select(2, first:gsub('%S+', '')) + 1), first .. ' <eos>')
+  test.equal(corpus.test:words(3, 2), '')
+  assert(tostring(corpus.test):match('^RunningText: %d+ words, vocabulary of 10$'), tostring(corpus.test))
+  local small = pd.task.corpus(folder, { vocabulary = 4 })
+  test.equal(table.concat(small.train:alphabet():symbols(), ' '), '<unk> <eos> the dog')
+  test.equal(small.train:size(), corpus.train:size())
+  local split = pd.task.corpus(folder .. '/ptb.train.txt', { shares = { 3, 1, 1 } })
+  test.equal(split.train:count('<eos>'), 24)
+  test.equal(split.valid:count('<eos>') + split.test:count('<eos>'), 16)
+  corpus.valid:save(top .. '/valid.txt')
+  test.equal(pd.task.load_text(top .. '/valid.txt'):words(), corpus.valid:words())
+end)
+
+test('what is no corpus is told', function()
+  test.fails('no%-such', function() pd.task.corpus(top .. '/no-such') end)
+  local empty = top .. '/empty'
+  files.make_folder(empty)
+  test.fails('must hold ptb%.train%.txt', function() pd.task.corpus(empty) end)
+  files.write(empty .. '/train.txt', 'a\n')
+  test.fails('missing: .*valid%.txt', function() pd.task.corpus(empty) end)
+  files.write(top .. '/bad.txt', 'a b\n\nc\n')
+  test.fails('bad%.txt:2: the line is empty', function() pd.task.corpus(top .. '/bad.txt') end)
+  test.equal(pd.task.corpus(top .. '/bad.txt', { empty_lines = 'count', shares = { 1, 1, 1 } }).valid:words(), '<eos>')
+  test.fails("empty_lines must be one of", function() pd.task.corpus(top .. '/bad.txt', { empty_lines = 'no' }) end)
+  files.write(top .. '/bad.txt', 'a b\nb \233 c\n')
+  test.fails('bad%.txt:2: byte 3 %(0xe9%) is not UTF%-8', function() pd.task.corpus(top .. '/bad.txt') end)
+  files.write(top .. '/bad.txt', '')
+  test.fails('there are no words', function() pd.task.corpus(top .. '/bad.txt') end)
+  test.fails('shares split one file', function() pd.task.corpus(folder, { shares = { 1, 1, 1 } }) end)
+  test.fails('shares must be', function() pd.task.corpus(folder .. '/ptb.train.txt', { shares = { 1, 1 } }) end)
+  test.fails("did you mean 'vocabulary'", function() pd.task.corpus(folder, { vocabular = 4 }) end)
+end)
+
+test('training reports perplexity, and goes on bit for bit', function()
+  local function run(t)
+    for _ in t:epochs() do end
+    local history = t:history()
+    for _, epoch in ipairs(history) do epoch.seconds, epoch.updates_per_second = nil, nil end
+    return json.encode(history), history
+  end
+  local whole = trainer()
+  local wanted, history = run(whole)
+  test.equal(#history, 3)
+  test.near(history[3].perplexity, math.exp(history[3].cross_entropy), 1e-9)
+  assert(history[3].perplexity < history[1].perplexity, 'it learns')
+  local found = whole:evaluate(corpus.valid, { batch = 2, chunk = 5 })
+  test.near(found.perplexity, history[3].perplexity, 1e-9)
+  test.equal(found.words, corpus.valid:size())
+  test.equal(pd.train.evaluate(whole:model(), corpus.valid, { batch = 2, chunk = 5 }).perplexity, found.perplexity)
+  local stopped = trainer()
+  for _ = 1, 7 do stopped:step() end
+  stopped:save(top .. '/run')
+  test.equal((run(pd.train.resume(top .. '/run'))), wanted)
+  local again = pd.model.load(top .. '/run', { which = 'last' })
+  test.equal(pd.train.evaluate(again, corpus.valid, { batch = 2, chunk = 5 }).perplexity, found.perplexity)
+  assert(pd.train.describe('text'):find('stack_chunks', 1, true))
+end)
+
+test('an untrained model knows no more than the size of the vocabulary', function()
+  local found = pd.train.evaluate(model(), corpus.test)
+  test.near(found.perplexity, 10, 3)
+end)
+
+test('texts and strings are not taken for each other', function()
+  local strings = pd.task.dataset { alphabet = corpus.train:alphabet(), strings = { 'the cat' } }
+  test.fails('RunningText', function() trainer { valid = strings } end)
+  test.fails('a RunningText', function() trainer { train = strings } end)
+  test.fails('end_symbol', function() trainer { model = model { end_symbol = true } } end)
+  local other = pd.task.running_text { alphabet = { 'x', 'y' }, words = 'x y' }
+  test.fails("word 1 is 'x'", function() pd.train.evaluate(model(), other) end)
+  test.fails('stack_chunks', function() pd.train.evaluate(model(), corpus.test, { stack_chunks = -1 }) end)
+end)
+
+test('without a corpus the scripts say what they expect', function()
+  for _, name in ipairs { 'table5.lua', 'train_words.lua' } do
+    local output, status = script(name, '--quick')
+    test.equal(status, 2)
+    assert(output:find('--data is needed: a folder that holds', 1, true), output)
+    output, status = script(name, '--smoke', '--data', top .. '/nowhere')
+    assert(status == 1 and output:find('nowhere', 1, true), output)
+  end
+  assert(not files.exists(top .. '/runs/diffstk/table5/experiment.json'))
+end)
+
+test('an interrupted run goes on and gives the same numbers', function()
+  local run_folder = top .. '/one'
+  local function train(...)
+    return script('train_words.lua', '--smoke', '--data', folder, '--model', 'diffstk_mirnn', '--run-folder',
+      run_folder, ...)
+  end
+  local output, status = train()
+  assert(status == 0, output)
+  local result = json.decode(files.read(run_folder .. '/result.json'))
+  test.equal(result.epochs, 2)
+  assert(result.valid_perplexity > 1 and result.test_perplexity > 1)
+  output = train()
+  assert(output:find('Finished before', 1, true), output)
+  os.remove(run_folder .. '/result.json')
+  output, status = train()
+  assert(status == 0 and output:find('Going on after epoch 2', 1, true), output)
+  local again = json.decode(files.read(run_folder .. '/result.json'))
+  for key, value in pairs(result) do test.equal(again[key], value) end
+  output, status = train('--seed', '2')
+  assert(status ~= 0 and output:find('holds another run: seed was 1, now 2', 1, true), output)
+end)
+
+test('table 5 has the numbers of the paper beside ours', function()
+  local run_folder = top .. '/table5'
+  local output, status = script('table5.lua', '--smoke', '--data', folder, '--rows', 'LSTM,DiffStk-MRNN',
+    '--run-folder', run_folder, '--folder', top .. '/grid')
+  assert(status == 0, output)
+  local csv = files.read(run_folder .. '/table5.csv')
+  assert(csv:find('\nLSTM,120,', 1, true) and csv:find('\nDiffStk-MRNN,119,', 1, true), csv)
+  assert(csv:find('\nfrequencies alone,', 1, true), csv)
+  for _, name in ipairs { 'table5-runs.csv', 'table5-epochs.csv', 'table5-epochs.svg', 'experiment.json',
+    'result.json' } do
+    assert(files.exists(run_folder .. '/' .. name), name)
+  end
+  local result = json.decode(files.read(files.find(top .. '/grid', 'result%.json$')[1]
+    and top .. '/grid/' .. files.find(top .. '/grid', 'result%.json$')[1]))
+  assert(csv:find(('%.10g'):format(result.valid_perplexity):sub(1, 8), 1, true), csv)
+  -- The runs are there; with another corpus they are not those that are wanted.
+  local function again(data)
+    return script('table5.lua', '--smoke', '--data', data, '--rows', 'LSTM', '--folder', top .. '/grid')
+  end
+  output, status = again(folder .. '/ptb.train.txt')
+  assert(status ~= 0 and output:find('holds a result for data', 1, true), output)
+  files.write(folder .. '/ptb.test.txt', text(8))
+  output, status = again(folder)
+  assert(status ~= 0 and output:find('was made with another corpus: test_words was', 1, true), output)
+end)
+
+os.execute("rm -rf '" .. top .. "'")
+test.finish()

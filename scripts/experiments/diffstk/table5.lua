@@ -106,7 +106,9 @@ if #series > 0 then
   run:lines('table5-epochs', { title = 'Perplexity of the validation text', x_label = 'epoch', y_label = 'perplexity',
     series = series, y_log = true })
 end
-print(("\nPerplexity, the exponential of the mean of -log p over a text's words, line ends included; best: the least "
-  .. 'of the runs.\nThe paper has it on the Penn Treebank. Every run, the curves and the setting: %s'):format(run.folder))
+print(([[
+
+Perplexity, the exponential of the mean of -log p over a text's words, line ends included; best: the least of the runs.
+The paper has it on the Penn Treebank. Every run, the curves and the setting: %s]]):format(run.folder))
 cells.finish(run, rows, 'table5', { 'parameters', 'epochs', 'best_epoch', 'seconds', 'valid_perplexity',
   'test_perplexity' })

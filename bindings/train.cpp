@@ -289,8 +289,8 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
   const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model);
   if (recognizer != nullptr) {
     const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
-    check(labelled != nullptr, kWhere,
-          "a Recognizer is measured on a LabelledDataset, got another one");
+    check(labelled != nullptr, kWhere, "a Recognizer is measured on a LabelledDataset, got a {}",
+          std::holds_alternative<std::shared_ptr<RunningText>>(data) ? "RunningText" : "Dataset");
     check(evaluation.chunk == 0, kWhere, "a Recognizer reads whole strings; leave out chunk");
     if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
       result = to_json(*found);

@@ -161,6 +161,13 @@ test('an interrupted run goes on and gives the same numbers', function()
   for key, value in pairs(result) do test.equal(again[key], value) end
   output, status = train('--seed', '2')
   assert(status ~= 0 and output:find('holds another run: seed was 1, now 2', 1, true), output)
+  output, status = train('--noise', 'much', '--run-folder', top .. '/much')
+  assert(status ~= 0 and output:find("--noise needs 'own' or a number, got 'much'", 1, true), output)
+  output, status = train('--noise', '0', '--carry-forward', 'none', '--run-folder', top .. '/bare')
+  assert(status == 0, output)
+  local bare = json.decode(files.read(top .. '/bare/config.json')).model.options
+  test.equal(bare.noise, 0)
+  test.equal(bare.carry_forward, 'none')
 end)
 
 test('table 5 has the numbers of the paper beside ours', function()

@@ -35,7 +35,7 @@ local all = {}
 for _, line in ipairs(paper) do
   local model = words.models[line[1]]
   if model then
-    all[#all + 1] = { task = 'words', row = model.label, point = { model = line[1] }, paper = { line[2], line[3] } }
+    all[#all + 1] = { task = 'words', row = model.label, point = { model = line[1] } }
   end
 end
 local kept, rows = cells.train { cells = all, options = options, settings = words.options, name = 'diffstk',

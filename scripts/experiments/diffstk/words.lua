@@ -27,6 +27,9 @@ M.options = {
   { 'stack_windows', 4, 'pieces after which the stack is emptied; 0: never', minimum = 0 },
   { 'learning_rate', 2e-3, 'of Adam at the start', minimum = 0, type = 'number' },
   { 'patience', 3, 'epochs without gain on the validation text that halve the learning rate', minimum = 0 },
+  { 'noise', 'own', 'deviation of the noise on the state; own: as the model has it' },
+  { 'carry_forward', 'own', 'of the state while the stack does nothing; own: as the model has it; else '
+    .. 'of all models that have it', choices = { 'own', 'none', 'soft', 'counter' } },
   { 'clip', 15, 'where entries of the gradient are cut', minimum = 0, type = 'number' },
 }
 M.quick = { vocabulary = 2000, hidden = 50, embedding = 50, epochs = 5 }
@@ -63,6 +66,14 @@ local function model_of(options, corpus)
   for key, value in pairs(M.models[options.model]) do given[key] = value end
   for key, value in pairs(given.controller) do controller[key] = value end
   given.row, given.label, given.controller = nil, nil, controller
+  if options.noise ~= 'own' then
+    given.noise = tonumber(options.noise)
+      or error(("--noise needs 'own' or a number, got '%s'"):format(options.noise), 0)
+  end
+  -- Models without it may have no stack that could rest.
+  if options.carry_forward ~= 'own' and given.carry_forward ~= 'none' then
+    given.carry_forward = options.carry_forward
+  end
   controller.hidden, given.embedding = options.hidden, options.embedding
   given.alphabet, given.seed = corpus.train:alphabet(), options.seed
   return pd.model.language_model(given)

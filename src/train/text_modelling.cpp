@@ -9,9 +9,9 @@ namespace {
 constexpr const char* kWhere = "train.trainer";
 
 Json described(const RunningText& text) {
-  return {{"words", text.size()},
-          {"vocabulary", text.alphabet().size()},
-          {"unknown", text.count(kUnknownWord)}};
+  Json json{{"words", text.size()}, {"vocabulary", text.alphabet().size()}};
+  if (text.alphabet().find(kUnknownWord)) json["unknown"] = text.count(kUnknownWord);
+  return json;
 }
 
 class TextModelling : public Problem {

@@ -120,6 +120,20 @@ test('an untrained model knows no more than the size of the vocabulary', functio
   test.near(found.perplexity, 10, 3)
 end)
 
+test("a text of one's own needs no unknown word and no line end", function()
+  local own = pd.task.running_text { alphabet = { 'x', 'y' }, words = ('x y y '):rep(20) }
+  test.equal(own:count('y'), 40)
+  local t = pd.train.trainer { model = pd.model.language_model { alphabet = own:alphabet(), seed = 1 }, train = own,
+    batch = 3, chunk = 4, epochs = 2, seed = 1, progress = false, run_folder = top .. '/own' }
+  t:step()
+  t:save(top .. '/own')
+  t = pd.train.resume(top .. '/own')
+  for _ in t:epochs() do end
+  test.equal(#t:history(), 2)
+  test.equal(t:history()[2].perplexity, nil)  -- of validation texts
+  test.equal(pd.task.load_text(top .. '/own/data/train.txt'):words(), own:words())
+end)
+
 test('texts and strings are not taken for each other', function()
   local strings = pd.task.dataset { alphabet = corpus.train:alphabet(), strings = { 'the cat' } }
   test.fails('RunningText', function() trainer { valid = strings } end)

@@ -1,6 +1,7 @@
 #include "model/language_model.h"
 
 #include "base/check.h"
+#include "model/affine.h"
 
 namespace pushdown {
 namespace {
@@ -61,7 +62,7 @@ std::pair<Tensor, ReadingState> LanguageModel::read(const Tensor& words, const R
   check(words.size(0) == state.batch, "language_model.read", "words must be {} x c, got {}",
         state.batch, shape_text(words));
   auto [hiddens, next] = network_->read(words, state.state, noise);
-  return {at::linear(hiddens, output_weight_, output_bias_),
+  return {affine(hiddens, output_weight_, output_bias_),
           ReadingState{network_, std::move(next), state.batch, state.symbols + words.size(1)}};
 }
 

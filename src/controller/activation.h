@@ -12,6 +12,15 @@ enum class Activation { tanh, sigmoid, scaled_tanh };
 // The option `activation`: tanh, sigmoid or scaled_tanh.
 OptionSpec activation_option();
 Activation parse_activation(const Json& options);
-Tensor activate(Activation activation, const Tensor& x);
+
+template <class V>
+V activate(Activation activation, const V& x) {
+  switch (activation) {
+    case Activation::sigmoid: return x.sigmoid();
+    case Activation::scaled_tanh: return 1.7519 * (x * (2.0 / 3.0)).tanh();
+    case Activation::tanh: break;
+  }
+  return x.tanh();
+}
 
 }  // namespace pushdown

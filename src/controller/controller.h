@@ -8,6 +8,7 @@
 
 #include "base/module_context.h"
 #include "base/registry.h"
+#include "recurrence/step_trace.h"
 
 namespace pushdown {
 
@@ -15,6 +16,7 @@ namespace pushdown {
 // vector of its first layer: what a network with coupling 'state' adds to (model/stack_rnn.h). What
 // else there is is the cell's business.
 using ControllerState = std::vector<Tensor>;
+using TracedState = std::vector<Traced>;
 
 class Controller {
  public:
@@ -26,6 +28,9 @@ class Controller {
   // input : B x I -> hidden : B x H and the next state, of whose tensors the hidden vector is one.
   virtual std::pair<Tensor, ControllerState> step(const Tensor& input,
                                                   const ControllerState& state) const = 0;
+  // The same recorded.
+  virtual std::pair<Traced, TracedState> trace(const Traced& input,
+                                               const TracedState& state) const = 0;
 
   // Trainable tensors by name, shared, not copied.
   const ParameterList& parameters() const { return parameters_; }

@@ -22,10 +22,11 @@ struct DeltaLayer {
         sum(make.hidden, options, make),
         gate_bias(make.bias("gate_bias", {make.hidden})) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
-    const Tensor from_input = at::linear(x, sum.weight_ih);
-    const Tensor candidate = sum(from_input, at::linear(*old, sum.weight_hh)).tanh();
-    const Tensor mixed = candidate + (from_input + gate_bias).sigmoid() * (*old - candidate);
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V from_input = linear(x, sum.weight_ih);
+    const V candidate = sum(from_input, linear(*old, sum.weight_hh)).tanh();
+    const V mixed = candidate + (from_input + gate_bias).sigmoid() * (*old - candidate);
     if (phi == "tanh") return {mixed.tanh()};
     if (phi == "sigmoid") return {mixed.sigmoid()};
     return {phi == "relu" ? mixed.relu() : mixed};

@@ -2,25 +2,22 @@
 // logistic function or scaled_tanh (activation.h).
 #pragma once
 #include "controller/activation.h"
-#include "controller/cells.h"
+#include "controller/layered.h"
 
 namespace pushdown {
 
-class Elman : public Controller {
- public:
-  Elman(const Json& options, const ModuleContext& context);
+struct ElmanLayer : CellLayer {
+  static constexpr std::size_t kStates = 1;
+  Activation activation;
 
-  std::int64_t hidden_size() const override { return hidden_; }
-  ControllerState initial(std::int64_t batch) const override;
-  std::pair<Tensor, ControllerState> step(const Tensor& input,
-                                          const ControllerState& state) const override;
-  const std::vector<CellLayer>& layers() const { return layers_; }
-  Activation activation() const { return activation_; }
+  ElmanLayer(const Json& options, const LayerParameters& make)
+      : CellLayer(1, make), activation(parse_activation(options)) {}
 
- private:
-  std::int64_t hidden_;
-  Activation activation_;
-  std::vector<CellLayer> layers_;
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    return {activate(activation, linear(x, weight_ih, bias_ih) + linear(*old, weight_hh, bias_hh))};
+  }
 };
+using Elman = Layered<ElmanLayer>;
 
 }  // namespace pushdown

@@ -3,23 +3,26 @@
 //   r = sigmoid(W_ir x + b_ir + W_hr h + b_hr),   z = sigmoid(W_iz x + b_iz + W_hz h + b_hz)
 //   n = tanh(W_in x + b_in + r (W_hn h + b_hn)),  h' = (1 - z) n + z h
 #pragma once
-#include "controller/cells.h"
+#include "controller/layered.h"
 
 namespace pushdown {
 
-class Gru : public Controller {
- public:
-  Gru(const Json& options, const ModuleContext& context);
+struct GruLayer : CellLayer {
+  static constexpr std::size_t kStates = 1;
 
-  std::int64_t hidden_size() const override { return hidden_; }
-  ControllerState initial(std::int64_t batch) const override;
-  std::pair<Tensor, ControllerState> step(const Tensor& input,
-                                          const ControllerState& state) const override;
-  const std::vector<CellLayer>& layers() const { return layers_; }
+  GruLayer(const Json&, const LayerParameters& make) : CellLayer(3, make) {}
 
- private:
-  std::int64_t hidden_;
-  std::vector<CellLayer> layers_;
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V& h = *old;
+    const auto from_input = linear(x, weight_ih, bias_ih).chunk(3, 1);
+    const auto from_hidden = linear(h, weight_hh, bias_hh).chunk(3, 1);
+    const V reset = (from_input[0] + from_hidden[0]).sigmoid();
+    const V update = (from_input[1] + from_hidden[1]).sigmoid();
+    const V candidate = (from_input[2] + reset * from_hidden[2]).tanh();
+    return {candidate + update * (h - candidate)};
+  }
 };
+using Gru = Layered<GruLayer>;
 
 }  // namespace pushdown

@@ -4,9 +4,12 @@
 #pragma once
 #include <string>
 
-#include "controller/cells.h"
+#include "controller/controller.h"
 
 namespace pushdown {
+
+// hidden, layers.
+std::vector<OptionSpec> cell_options();
 
 // Makes the parameters of one layer and lists them as {name}_l{index}.
 class LayerParameters {
@@ -49,9 +52,23 @@ class LayerParameters {
   ParameterList& list_;
 };
 
+// The parameters of the classical cells, named and initialised as LibTorch users know them, but for
+// U(-0.1, 0.1) (Dusell and Chiang 2020, section 5.5: all but the fully connected layers). `gates`
+// rows of size hidden each:
+//   weight_ih : gates*H x I     weight_hh : gates*H x H     bias_ih, bias_hh : gates*H
+struct CellLayer {
+  Tensor weight_ih, weight_hh, bias_ih, bias_hh;
+
+  CellLayer(std::int64_t gates, const LayerParameters& make)
+      : weight_ih(make.weight("weight_ih", {gates * make.hidden, make.input})),
+        weight_hh(make.weight("weight_hh", {gates * make.hidden, make.hidden})),
+        bias_ih(make.bias("bias_ih", {gates * make.hidden})),
+        bias_hh(make.bias("bias_hh", {gates * make.hidden})) {}
+};
+
 // A Layer is made as Layer(options, parameters), says in kStates how many B x H tensors it carries,
 // and has step(x, old), x : B x I, from the old ones to the new ones; the first is the hidden
-// vector.
+// vector. The step is a template over the type of its vectors (recurrence/step_trace.h).
 template <class Layer>
 class Layered : public Controller {
  public:
@@ -71,17 +88,27 @@ class Layered : public Controller {
   }
   std::pair<Tensor, ControllerState> step(const Tensor& input,
                                           const ControllerState& state) const override {
-    ControllerState next;
-    Tensor x = input;
+    return step_of(input, state);
+  }
+  std::pair<Traced, TracedState> trace(const Traced& input,
+                                       const TracedState& state) const override {
+    return step_of(input, state);
+  }
+  const std::vector<Layer>& layers() const { return layers_; }
+
+ private:
+  template <class V>
+  std::pair<V, std::vector<V>> step_of(const V& input, const std::vector<V>& state) const {
+    std::vector<V> next;
+    V x = input;
     for (std::size_t k = 0; k < layers_.size(); ++k) {
-      const auto layer = layers_[k].step(x, &state[k * Layer::kStates]);
+      const std::vector<V> layer = layers_[k].step(x, &state[k * Layer::kStates]);
       x = layer.front();
       next.insert(next.end(), layer.begin(), layer.end());
     }
     return {x, next};
   }
 
- private:
   std::int64_t hidden_;
   at::TensorOptions tensor_options_;
   std::vector<Layer> layers_;

@@ -4,23 +4,24 @@
 //   c' = sigmoid(f) c + sigmoid(i) tanh(g),   h' = sigmoid(o) tanh(c')
 // The state holds h and c of every layer: h_0, c_0, h_1, c_1, ...
 #pragma once
-#include "controller/cells.h"
+#include "controller/layered.h"
 
 namespace pushdown {
 
-class Lstm : public Controller {
- public:
-  Lstm(const Json& options, const ModuleContext& context);
+struct LstmLayer : CellLayer {
+  static constexpr std::size_t kStates = 2;
 
-  std::int64_t hidden_size() const override { return hidden_; }
-  ControllerState initial(std::int64_t batch) const override;
-  std::pair<Tensor, ControllerState> step(const Tensor& input,
-                                          const ControllerState& state) const override;
-  const std::vector<CellLayer>& layers() const { return layers_; }
+  LstmLayer(const Json&, const LayerParameters& make) : CellLayer(4, make) {}
 
- private:
-  std::int64_t hidden_;
-  std::vector<CellLayer> layers_;
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V &h = old[0], &c = old[1];
+    const auto gates =
+        (linear(x, weight_ih, bias_ih) + linear(h, weight_hh, bias_hh)).chunk(4, 1);  // each B x H
+    const V cell = gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
+    return {gates[3].sigmoid() * cell.tanh(), cell};
+  }
 };
+using Lstm = Layered<LstmLayer>;
 
 }  // namespace pushdown

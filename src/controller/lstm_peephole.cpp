@@ -11,24 +11,20 @@
 namespace pushdown {
 namespace {
 
-struct PeepholeLayer {
+struct PeepholeLayer : CellLayer {
   static constexpr std::size_t kStates = 2;
-  Tensor weight_ih, weight_hh, bias_ih, bias_hh;
   Tensor peephole;  // 3 x H: p_i, p_f, p_o
 
   PeepholeLayer(const Json&, const LayerParameters& make)
-      : weight_ih(make.weight("weight_ih", {4 * make.hidden, make.input})),
-        weight_hh(make.weight("weight_hh", {4 * make.hidden, make.hidden})),
-        bias_ih(make.bias("bias_ih", {4 * make.hidden})),
-        bias_hh(make.bias("bias_hh", {4 * make.hidden})),
-        peephole(make.weight("peephole", {3, make.hidden})) {}
+      : CellLayer(4, make), peephole(make.weight("peephole", {3, make.hidden})) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
-    const Tensor &h = old[0], &c = old[1];
-    const auto gates = (at::linear(x, weight_ih, bias_ih) + at::linear(h, weight_hh, bias_hh))
-                           .chunk(4, 1);  // each B x H
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V &h = old[0], &c = old[1];
+    const auto gates =
+        (linear(x, weight_ih, bias_ih) + linear(h, weight_hh, bias_hh)).chunk(4, 1);  // each B x H
     const auto p = peephole.unbind(0);
-    const Tensor cell =
+    const V cell =
         (gates[1] + p[1] * c).sigmoid() * c + (gates[0] + p[0] * c).sigmoid() * gates[2].tanh();
     return {(gates[3] + p[2] * cell).sigmoid() * cell.tanh(), cell};
   }

@@ -18,16 +18,17 @@ struct MiGruLayer {
   MiGruLayer(const Json& options, const LayerParameters& make)
       : sum(3 * make.hidden, options, make) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
-    const Tensor& h = *old;
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V& h = *old;
     const auto size = h.size(1);
-    const Tensor from_input = at::linear(x, sum.weight_ih);  // B x 3H
+    const V from_input = linear(x, sum.weight_ih);  // B x 3H
     const auto gates = sum.rows(0, 2 * size, from_input.narrow(1, 0, 2 * size),
-                                at::linear(h, sum.weight_hh.narrow(0, 0, 2 * size)))
+                                linear(h, sum.weight_hh.narrow(0, 0, 2 * size)))
                            .sigmoid()
                            .chunk(2, 1);
-    const Tensor from_hidden = at::linear(gates[0] * h, sum.weight_hh.narrow(0, 2 * size, size));
-    const Tensor candidate =
+    const V from_hidden = linear(gates[0] * h, sum.weight_hh.narrow(0, 2 * size, size));
+    const V candidate =
         sum.rows(2 * size, size, from_input.narrow(1, 2 * size, size), from_hidden).tanh();
     return {candidate + gates[1] * (h - candidate)};
   }

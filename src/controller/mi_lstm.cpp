@@ -15,10 +15,11 @@ struct MiLstmLayer {
   MiLstmLayer(const Json& options, const LayerParameters& make)
       : sum(4 * make.hidden, options, make) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
-    const auto gates = sum(at::linear(x, sum.weight_ih), at::linear(old[0], sum.weight_hh))
-                           .chunk(4, 1);  // each B x H
-    const Tensor cell = gates[1].sigmoid() * old[1] + gates[0].sigmoid() * gates[2].tanh();
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const auto gates =
+        sum(linear(x, sum.weight_ih), linear(old[0], sum.weight_hh)).chunk(4, 1);  // each B x H
+    const V cell = gates[1].sigmoid() * old[1] + gates[0].sigmoid() * gates[2].tanh();
     return {gates[3].sigmoid() * cell.tanh(), cell};
   }
 };

@@ -16,9 +16,9 @@ struct MiRnnLayer {
   MiRnnLayer(const Json& options, const LayerParameters& make)
       : activation(parse_activation(options)), sum(make.hidden, options, make) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
-    return {
-        activate(activation, sum(at::linear(x, sum.weight_ih), at::linear(*old, sum.weight_hh)))};
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    return {activate(activation, sum(linear(x, sum.weight_ih), linear(*old, sum.weight_hh)))};
   }
 };
 

@@ -24,11 +24,12 @@ struct MlstmLayer {
         weight_hm(make.weight("weight_hm", {4 * make.hidden, state.factors()})),
         bias(make.bias("bias", {4 * make.hidden})) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
     const auto gates =
-        (at::linear(x, weight_ih, bias) + at::linear(state(x, old[0]), weight_hm)).chunk(4, 1);
-    const Tensor cell = gates[1].sigmoid() * old[1] + gates[0].sigmoid() * gates[2].tanh();
-    const Tensor gate = gates[3].sigmoid();
+        (linear(x, weight_ih, bias) + linear(state(x, old[0]), weight_hm)).chunk(4, 1);
+    const V cell = gates[1].sigmoid() * old[1] + gates[0].sigmoid() * gates[2].tanh();
+    const V gate = gates[3].sigmoid();
     return {gate_outside ? gate * cell.tanh() : (gate * cell).tanh(), cell};
   }
 };

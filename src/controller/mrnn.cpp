@@ -24,9 +24,9 @@ struct MrnnLayer {
         weight_hm(make.weight("weight_hm", {make.hidden, state.factors()})),
         bias(make.bias("bias", {make.hidden})) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
-    return {activate(activation,
-                     at::linear(x, weight_ih, bias) + at::linear(state(x, *old), weight_hm))};
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    return {activate(activation, linear(x, weight_ih, bias) + linear(state(x, *old), weight_hm))};
   }
 };
 

@@ -11,13 +11,6 @@ MultiplicativeIntegration::MultiplicativeIntegration(std::int64_t rows, const Js
       beta_input(make.constant("beta_input", {rows}, options["beta"])),
       bias(make.bias("bias", {rows})) {}
 
-Tensor MultiplicativeIntegration::rows(std::int64_t first, std::int64_t count,
-                                       const Tensor& from_input, const Tensor& from_hidden) const {
-  const auto part = [&](const Tensor& all) { return all.narrow(0, first, count); };
-  return part(alpha) * from_input * from_hidden + part(beta_hidden) * from_hidden +
-         part(beta_input) * from_input + part(bias);
-}
-
 std::vector<OptionSpec> multiplicative_integration_options() {
   return {number_option("alpha", 1.0, "where the weights of the product start"),
           number_option("beta", 1.0, "where the weights of the two summands start")};

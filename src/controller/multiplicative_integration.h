@@ -15,12 +15,17 @@ struct MultiplicativeIntegration {
   MultiplicativeIntegration(std::int64_t rows, const Json& options, const LayerParameters& make);
 
   // from_input = W x, from_hidden = U h : B x rows
-  Tensor operator()(const Tensor& from_input, const Tensor& from_hidden) const {
+  template <class V>
+  V operator()(const V& from_input, const V& from_hidden) const {
     return rows(0, bias.size(0), from_input, from_hidden);
   }
   // The same of `count` rows from `first` on.
-  Tensor rows(std::int64_t first, std::int64_t count, const Tensor& from_input,
-              const Tensor& from_hidden) const;
+  template <class V>
+  V rows(std::int64_t first, std::int64_t count, const V& from_input, const V& from_hidden) const {
+    const auto part = [&](const Tensor& all) { return all.narrow(0, first, count); };
+    return part(alpha) * from_input * from_hidden + part(beta_hidden) * from_hidden +
+           part(beta_input) * from_input + part(bias);
+  }
 };
 
 // alpha, beta.

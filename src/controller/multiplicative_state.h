@@ -15,8 +15,9 @@ struct MultiplicativeState {
   }
   std::int64_t factors() const { return weight_mx.size(0); }
   // x : B x I, h : B x H -> B x F
-  Tensor operator()(const Tensor& x, const Tensor& h) const {
-    return at::linear(x, weight_mx) * at::linear(h, weight_mh);
+  template <class V>
+  V operator()(const V& x, const V& h) const {
+    return linear(x, weight_mx) * linear(h, weight_mh);
   }
 };
 

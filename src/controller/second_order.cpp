@@ -23,9 +23,10 @@ struct SecondOrderLayer {
         weight(make.uniform("weight", {make.hidden, make.hidden, make.input}, options["range"])),
         bias(make.uniform("bias", {make.hidden}, options["range"])) {}
 
-  ControllerState step(const Tensor& x, const Tensor* old) const {
-    const Tensor pairs = (old->unsqueeze(2) * x.unsqueeze(1)).flatten(1);  // B x HI: h_j x_k
-    return {activate(activation, at::linear(pairs, weight.flatten(1), bias))};
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V pairs = outer_product(*old, x);  // B x HI: h_j x_k
+    return {activate(activation, linear(pairs, weight.flatten(1), bias))};
   }
 };
 

@@ -9,22 +9,31 @@
 namespace pushdown {
 namespace {
 
-// The cell and the layers of a controller that the fused recurrence has; null for others.
-const std::vector<CellLayer>* fused_layers(const Controller& controller, ScanCell& cell) {
-  const std::vector<CellLayer>* layers = nullptr;
+using CellLayers = std::vector<const CellLayer*>;
+
+template <class Layer>
+CellLayers cell_layers(const Layered<Layer>& controller) {
+  CellLayers layers;
+  for (const Layer& layer : controller.layers()) layers.push_back(&layer);
+  return layers;
+}
+
+// The cell and the layers of a controller that the fused recurrence has; none for others.
+CellLayers fused_layers(const Controller& controller, ScanCell& cell) {
+  CellLayers layers;
   if (const auto* lstm = dynamic_cast<const Lstm*>(&controller)) {
     cell = ScanCell::lstm;
-    layers = &lstm->layers();
+    layers = cell_layers(*lstm);
   } else if (const auto* gru = dynamic_cast<const Gru*>(&controller)) {
     cell = ScanCell::gru;
-    layers = &gru->layers();
+    layers = cell_layers(*gru);
   } else if (const auto* elman = dynamic_cast<const Elman*>(&controller)) {
-    if (elman->activation() == Activation::scaled_tanh) return nullptr;
-    cell =
-        elman->activation() == Activation::sigmoid ? ScanCell::elman_sigmoid : ScanCell::elman_tanh;
-    layers = &elman->layers();
+    const Activation activation = elman->layers().front().activation;
+    if (activation == Activation::scaled_tanh) return {};
+    cell = activation == Activation::sigmoid ? ScanCell::elman_sigmoid : ScanCell::elman_tanh;
+    layers = cell_layers(*elman);
   }
-  return layers != nullptr && layers->size() <= kMaxScanLayers ? layers : nullptr;
+  return layers.size() <= kMaxScanLayers ? layers : CellLayers{};
 }
 
 // Columns first .. first+count-1 of a matrix, rows padded with zeros.
@@ -86,15 +95,15 @@ FusedNetworkPtr fused_network(const Controller& controller, const Stack& stack, 
                               std::int64_t steps, const Tensor& output_weight,
                               const Tensor& output_bias) {
   FusedStack plan;
-  const auto* layers = fused_layers(controller, plan.shape.cell);
-  if (layers == nullptr || steps < 1 || !stack.fused(plan)) return nullptr;
-  const Tensor& first = layers->front().weight_ih;
+  const CellLayers layers = fused_layers(controller, plan.shape.cell);
+  if (layers.empty() || steps < 1 || !stack.fused(plan)) return nullptr;
+  const Tensor& first = layers.front()->weight_ih;
   if (!first.is_cpu() || (first.scalar_type() != at::kFloat && first.scalar_type() != at::kDouble))
     return nullptr;
   auto network = std::make_shared<FusedNetwork>();
   ScanShape& shape = network->shape = plan.shape;
   shape.steps = steps;
-  shape.layers = static_cast<std::int64_t>(layers->size());
+  shape.layers = static_cast<std::int64_t>(layers.size());
   shape.hidden = controller.hidden_size();
   shape.gates = scan_gates(shape.cell) * shape.hidden;
   shape.reading = stack.reading_size();
@@ -111,8 +120,9 @@ FusedNetworkPtr fused_network(const Controller& controller, const Stack& stack, 
   shape.column_start = network->column_start.data();
 
   auto& tensors = network->tensors;
-  for (const CellLayer& layer : *layers)
-    for (const Tensor& tensor : {layer.weight_ih, layer.weight_hh, layer.bias_ih, layer.bias_hh})
+  for (const CellLayer* layer : layers)
+    for (const Tensor& tensor :
+         {layer->weight_ih, layer->weight_hh, layer->bias_ih, layer->bias_hh})
       tensors.push_back(tensor.contiguous());
   tensors.push_back(plan.action_weight.contiguous());
   tensors.push_back(plan.action_bias.contiguous());

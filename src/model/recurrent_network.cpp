@@ -69,7 +69,7 @@ class RecurrentNetwork : public Network {
 
   Tensor run(const Tensor& words, Random* noise) const override {
     const Tensor inputs = inputs_of(words);
-    return fused_ ? rnn_.run(inputs, noise) : rnn_.run_stepwise(inputs, noise);
+    return fused_ ? rnn_.run(inputs, noise, one_hot(words) ) : rnn_.run_stepwise(inputs, noise);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "model/fused.h"
+#include "recurrence/step_run.h"
 
 namespace pushdown {
 namespace {
@@ -54,11 +55,65 @@ bool StackRnn::plain() const {
   return !recurrence_.coupled_state && recurrence_.carry == CarryForward::none;
 }
 
-Tensor StackRnn::run(const Tensor& inputs, Random* noise) const {
+Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) const {
   const bool drawn = noise != nullptr && recurrence_.noisy();
-  const Tensor fused =
+  Tensor hiddens =
       plain() && !drawn ? run_fused(*controller_, *stack_, inputs, buffers_) : Tensor();
-  return fused.defined() ? fused : run_stepwise(inputs, noise);
+  if (!hiddens.defined()) hiddens = run_recorded(inputs, words, noise);
+  return hiddens.defined() ? hiddens : run_stepwise(inputs, noise);
+}
+
+Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise) const {
+  const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
+  if (inputs.dim() != 3 || inputs.size(1) == 0 || !inputs.is_cpu() || !memory.recordable())
+    return {};
+  const auto batch = inputs.size(0), steps = inputs.size(1);
+  StepTrace trace;
+  const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
+                                       : trace.sequence(inputs);
+  TracedState states;
+  for (const Tensor& initial : controller_->initial(batch)) states.push_back(trace.state(initial));
+  const auto zero = [&] { return trace.state(at::zeros({batch, 1}, tensor_options_)); };
+
+  // See step().
+  Traced x = input, reading;
+  TracedState old = states;
+  if (memory.reading_size() > 0) {
+    reading = trace.reading(memory.reading_size());
+    if (recurrence_.coupled_state)
+      old[0] = old[0] + linear(reading, coupling_weight_);
+    else
+      x = joined({input, reading});
+  }
+  const Tensor drawn = draw_noise(batch, steps, noise);
+  if (drawn.defined()) old[0] = old[0] + trace.sequence(drawn.transpose(0, 1).contiguous());
+  auto [hidden, next] = controller_->trace(x, old);
+  const auto place = static_cast<std::size_t>(
+      std::find_if(next.begin(), next.end(),
+                   [&, &hidden = hidden](const Traced& own) { return own.is_same(hidden); }) -
+      next.begin());
+  Traced rested;  // no_op's weight at the last step, or whether it was the greatest
+  if (recurrence_.carry != CarryForward::none) {
+    rested = zero();
+    Traced kept = rested;
+    if (recurrence_.carry == CarryForward::counter) {
+      const Tensor one = at::ones({1}, tensor_options_);
+      const Traced resting = zero(), counted = rested * (resting + 1.0);
+      trace.bind(resting, counted);
+      kept = larger(counted, trace.constant(one));
+    }
+    for (std::size_t i = 0; i < old.size(); ++i) next[i] = mix(kept, old[i], next[i]);
+    hidden = next.at(place);
+  }
+  for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], next[i]);
+  if (memory.reading_size() > 0) {
+    const TracedNoOp no_op = memory.record(trace, hidden, reading, steps);
+    if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
+    if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
+  }
+  const Tensor hiddens = run_steps(trace.finish(hidden), batch, steps, buffers_);
+  if (!hiddens.defined()) return {};
+  return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()), hiddens}, 1);
 }
 
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,

@@ -68,12 +68,16 @@ class StackRnn {
   ParameterList parameters() const;  // controller.*, stack.*, coupling.weight
 
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. On the CPU one
-  // fused scan over the sequence, where there is one for the controller, the stack and what is
+  // program over the sequence, where there is one for the controller, the stack and what is
   // between them. `noise` makes it a training pass, for the noise and for stacks that then differ
   // (Stack::evaluated).
-  Tensor run(const Tensor& inputs, Random* noise = nullptr) const;
+  Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {}) const;
   // The same step by step: the definition.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr) const;
+  // The same with the step as a recorded program (recurrence/step_trace.h), for stacks that can be
+  // recorded; an undefined tensor for others. `words` : B x n, where the inputs are their one-hot
+  // vectors, may be left out.
+  Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr) const;
   // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel, or
   // where training passes draw random numbers.
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,

@@ -69,8 +69,23 @@ class BabyNtm : public Stack {
     return no_op_among(shares(hidden), kNoOp);
   }
 
+  bool recordable() const override { return true; }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                    std::int64_t steps) const override {
+    ScanShape shape;
+    shape.shifted = ShiftedKind::tape;
+    shape.shared = true;
+    shape.limit = cells_;
+    const Traced weights = shares(hidden);
+    record_shifted(trace, weights, vector_(hidden), reading, steps, shape);
+    return no_op_among(weights, kOperations, kNoOp);
+  }
+
  private:
-  Tensor shares(const Tensor& hidden) const { return action_shares(action_, hidden, temperature_); }
+  template <class V>
+  V shares(const V& hidden) const {
+    return action_shares(action_, hidden, temperature_);
+  }
 
   std::int64_t cells_, size_;
   double temperature_;

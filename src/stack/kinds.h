@@ -17,7 +17,10 @@ StackKind vector_nondeterministic_stack();
 // An affine layer of a stack's action interface: weight rows x H, bias rows or undefined.
 struct ActionLayer {
   Tensor weight, bias;
-  Tensor operator()(const Tensor& hidden) const { return at::linear(hidden, weight, bias); }
+  template <class V>
+  V operator()(const V& hidden) const {
+    return linear(hidden, weight, bias);
+  }
   Tensor bias_or_zero() const {
     return bias.defined() ? bias : at::zeros({weight.size(0)}, weight.options());
   }
@@ -31,10 +34,17 @@ ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double
 
 // softmax(layer(hidden) / temperature) over the last dimension.
 Tensor action_shares(const ActionLayer& layer, const Tensor& hidden, double temperature);
+Traced action_shares(const ActionLayer& layer, const Traced& hidden, double temperature);
 OptionSpec temperature_option();
 
 // actions : B x A or, of K memories side by side, B x K x A, where `column` is no_op.
 NoOp no_op_among(const Tensor& actions, std::int64_t column);
+// Of memories side by side with `count` actions each.
+TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t column);
+// Records the update of a shifted memory (kernel/shifted_scan.h) by the weights of its actions and
+// what it puts in.
+void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
+                    const Traced& reading, std::int64_t steps, ScanShape shape);
 
 // The layer of the pushed vector where it can be a sigmoid or nothing more than linear, with the
 // options `bias` (of all action layers) and `vector`.
@@ -44,7 +54,8 @@ class PushedVector {
                ParameterList& parameters)
       : layer_(make_action_layer("vector", size, 1.0, context, parameters, options["bias"])),
         sigmoid_(options["vector"] == "sigmoid") {}
-  Tensor operator()(const Tensor& hidden) const {
+  template <class V>
+  V operator()(const V& hidden) const {
     return sigmoid_ ? layer_(hidden).sigmoid() : layer_(hidden);
   }
   const ActionLayer& layer() const { return layer_; }

@@ -76,6 +76,18 @@ class ListStack : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return list_reading(static_cast<const ListState&>(*state).cells, reach_);
   }
+  bool recordable() const override { return true; }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                    std::int64_t steps) const override {
+    ScanShape shape;
+    shape.shifted = ShiftedKind::list;
+    shape.no_op = no_op_;
+    shape.reach = reach_;
+    shape.empty = empty_;
+    const Traced weights = actions_.actions(hidden, rounded_);
+    record_shifted(trace, weights, actions_.values(hidden), reading, steps, shape);
+    return no_op_ ? no_op_among(weights, 4, 3) : TracedNoOp{};
+  }
   std::shared_ptr<const Stack> evaluated() const override {
     if (!rounding_) return nullptr;
     auto copy = std::make_shared<ListStack>(*this);

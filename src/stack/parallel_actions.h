@@ -21,8 +21,17 @@ class ParallelActions {
 
   // hidden : B x H -> B x K x A
   Tensor actions(const Tensor& hidden, bool rounded) const;
+  // The same recorded, memory by memory.
+  Traced actions(const Traced& hidden, bool rounded) const {
+    const Traced scores = action_(hidden);
+    const auto count = scores.size() / memories_;
+    return rounded ? scores.greatest_of_groups(count) : scores.softmax_of_groups(count);
+  }
   // hidden : B x H -> B x K
-  Tensor values(const Tensor& hidden) const { return value_(hidden).sigmoid(); }
+  template <class V>
+  V values(const V& hidden) const {
+    return value_(hidden).sigmoid();
+  }
 
  private:
   std::int64_t memories_;

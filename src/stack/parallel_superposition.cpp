@@ -95,6 +95,18 @@ class ParallelSuperposition : public Stack {
         .cells.narrow(2, 0, structure_.read_depth)
         .flatten(1);
   }
+  bool recordable() const override { return true; }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                    std::int64_t steps) const override {
+    ScanShape shape;
+    shape.no_op = structure_.no_op;
+    shape.worn = structure_.worn;
+    shape.reach = structure_.read_depth;
+    shape.empty = structure_.empty;
+    const Traced weights = actions_.actions(hidden, rounded_);
+    record_shifted(trace, weights, actions_.values(hidden), reading, steps, shape);
+    return structure_.no_op ? no_op_among(weights, 3, 2) : TracedNoOp{};
+  }
   std::shared_ptr<const Stack> evaluated() const override {
     if (!rounding_) return nullptr;
     auto copy = std::make_shared<ParallelSuperposition>(*this);

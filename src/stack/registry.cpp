@@ -35,6 +35,33 @@ Tensor Stack::readings(const Tensor& hiddens) const {
                      : at::stack(all, 1);
 }
 
+bool Stack::recordable() const {
+  FusedStack plan;
+  return fused(plan);
+}
+
+TracedNoOp Stack::record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                         std::int64_t steps) const {
+  FusedStack plan;
+  check(fused(plan), "stack.record", "this stack cannot be recorded");
+  plan.shape.steps = steps;
+  plan.shape.automaton.steps = steps - 1;
+  plan.shape.reading = reading.size();
+  plan.shape.actions = plan.action_weight.size(0);
+  trace.drive(reading, linear(hidden, plan.action_weight, plan.action_bias), plan.shape,
+              plan.bottom);
+  return {};
+}
+
+void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
+                    const Traced& reading, std::int64_t steps, ScanShape shape) {
+  shape.stack = ScanStack::shifted;
+  shape.steps = steps;
+  shape.size = values.size();
+  shape.reading = reading.size();
+  trace.drive(reading, joined({weights, values}), shape, {});
+}
+
 std::vector<Tensor> StackState::tensors() const {
   fail("stack.tensors", "the state of this stack cannot be had as a list of tensors");
 }
@@ -93,6 +120,10 @@ Tensor action_shares(const ActionLayer& layer, const Tensor& hidden, double temp
   return (temperature == 1 ? scores : scores / temperature).softmax(-1);
 }
 
+Traced action_shares(const ActionLayer& layer, const Traced& hidden, double temperature) {
+  return (layer(hidden) * (1 / temperature)).softmax(1);
+}
+
 OptionSpec temperature_option() {
   return number_option("temperature", 1.0, "T: the actions are softmax(scores / T)", 1e-6);
 }
@@ -104,6 +135,20 @@ NoOp no_op_among(const Tensor& actions, std::int64_t column) {
   const Tensor others =
       at::cat({all.narrow(2, 0, column), all.narrow(2, column + 1, behind)}, 2).amax(2);
   return {own.prod(1, true), at::gt(own, others).all(1, true)};
+}
+
+TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t column) {
+  TracedNoOp result;
+  const auto both = [](Traced& so_far, const Traced& one) {
+    so_far = so_far.defined() ? so_far * one : one;
+  };
+  for (std::int64_t first = 0; first < actions.size(); first += count) {
+    const Traced own = actions.narrow(1, first + column, 1);
+    both(result.weight, own);
+    for (std::int64_t k = 0; k < count; ++k)
+      if (k != column) both(result.greatest, larger(own, actions.narrow(1, first + k, 1)));
+  }
+  return result;
 }
 
 std::vector<OptionSpec> pushed_vector_options() {

@@ -14,6 +14,7 @@
 #include "base/module_context.h"
 #include "base/registry.h"
 #include "kernel/scan.h"
+#include "recurrence/step_trace.h"
 
 namespace pushdown {
 
@@ -56,6 +57,11 @@ struct NoOp {
   Tensor greatest;  // B x 1, bool: whether it exceeds every other action, in each of them
 };
 
+// The same recorded, one number each; undefined where the stack has no such action.
+struct TracedNoOp {
+  Traced weight, greatest;
+};
+
 class Stack {
  public:
   virtual ~Stack() = default;
@@ -83,6 +89,12 @@ class Stack {
 
   // Whether the fused recurrence has this stack; `plan` is filled if so.
   virtual bool fused(FusedStack& plan) const { return false; }
+  // Whether its step can be a part of a recorded program; those with a fused form can.
+  virtual bool recordable() const;
+  // Records the update that `hidden` drives; `reading` is that before it, from
+  // StepTrace::reading(). `steps`: of the sequence, after the last of which nothing is read.
+  virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                            std::int64_t steps) const;
 
   // Trainable tensors of the action layer, by name. The tensors are shared, not copied.
   const ParameterList& parameters() const { return parameters_; }

@@ -97,8 +97,23 @@ class SuperpositionStack : public Stack {
     return true;
   }
 
+  bool recordable() const override { return true; }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                    std::int64_t steps) const override {
+    ScanShape shape;
+    shape.shared = true;
+    shape.no_op = no_op_;
+    shape.limit = limit_;
+    const Traced weights = shares(hidden);
+    record_shifted(trace, weights, vector_(hidden), reading, steps, shape);
+    return no_op_ ? no_op_among(weights, 3, 2) : TracedNoOp{};
+  }
+
  private:
-  Tensor shares(const Tensor& hidden) const { return action_shares(action_, hidden, temperature_); }
+  template <class V>
+  V shares(const V& hidden) const {
+    return action_shares(action_, hidden, temperature_);
+  }
 
   std::int64_t size_, limit_;
   bool no_op_;

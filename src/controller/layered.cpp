@@ -1,0 +1,12 @@
+#include "controller/layered.h"
+
+namespace pushdown {
+
+std::vector<OptionSpec> cell_options() {
+  return {
+      integer_option("hidden", 20, "number of hidden units in each layer", 1).between(1, 1 << 20),
+      integer_option("layers", 1, "number of layers, each reading the one below", 1)
+          .between(1, 1000)};
+}
+
+}  // namespace pushdown

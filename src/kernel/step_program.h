@@ -1,0 +1,123 @@
+// Step programs: one step of a recurrent network written down as operations on vectors, run over
+// whole sequences of a batch, forward and backward. Any cell and any stack becomes fast this way
+// without a kernel of its own; programs are recorded by recurrence/step_trace.h.
+//
+// Letters: B sequences, T steps. The value of a node at step t = 0 .. T-1 is B rows of `size`
+// numbers, each row padded to a multiple of kStepPadding numbers.
+//
+// Gradients of matrices are sums over all steps and sequences of what the backward pass leaves in
+// the nodes, taken by the caller. So results depend neither on threads nor on how sequences are
+// divided among them.
+#pragma once
+#include <cstdint>
+
+#include "kernel/scan.h"
+
+namespace pushdown {
+
+inline constexpr std::int64_t kStepPadding = 16;
+
+enum class StepOp : std::uint8_t {
+  sequence,  // given for every step
+  constant,  // given once, the same at all steps and for all sequences
+  previous,  // a, one step before; before the first step what is given
+  slice,     // numbers offset .. offset + size - 1 of a
+  concat,    // its operands one after the other
+  affine,    // the sum of its terms W x and of its operands
+  add,       // a + b
+  subtract,  // a - b
+  multiply,  // a b, by component
+  scale,     // factor a + shift
+  sigmoid,
+  tanh,
+  relu,
+  softmax,
+  greater,  // 1 where a > b, else 0; no gradient flows
+  outer,    // a_i b_j, row i after row i - 1
+  mix,      // c a + (1 - c) b, c one number
+  memory,   // a stack; a: its actions, b: what it starts with or -1. Value: the reading
+};
+
+struct StepTerm {
+  int operand;  // x
+  int matrix;   // W, numbered in the program
+};
+
+struct StepNode {
+  StepOp op;
+  std::int64_t size = 0;
+  int a = -1, b = -1, c = -1;
+  std::int64_t offset = 0;
+  double factor = 1, shift = 0;
+  int first_term = 0, terms = 0;        // of affine, in StepProgram::terms
+  int first_operand = 0, operands = 0;  // of affine and concat, in StepProgram::operands
+  bool gradient = false;                // whether anything differentiable is behind it
+  bool carried = false;                 // whether a `previous` looks at it
+  bool sliced = false;                  // a part of another node's rows
+};
+
+// W of a term, rows x columns, as the kernels read it.
+template <class F>
+struct StepMatrix {
+  const F* transposed;  // columns x padded rows
+  const F* straight;    // rows x padded columns
+  std::int64_t rows, columns;
+};
+
+// Where a node's numbers lie. value : of step t and sequence b at (t + 1) * step + b * row;
+// gradient : at ((t + 1) % slots) * gradient_step + b * gradient_row. Slices and `previous` point
+// into the nodes that they look at.
+template <class F>
+struct StepPlace {
+  F* value = nullptr;
+  std::int64_t step = 0, row = 0;
+  F* gradient = nullptr;
+  std::int64_t slots = 1, gradient_step = 0, gradient_row = 0;
+  std::int64_t shift = 0;  // -1: the step before
+
+  F* at(std::int64_t t, std::int64_t b) const { return value + (t + 1 + shift) * step + b * row; }
+  F* gradient_at(std::int64_t t, std::int64_t b) const {
+    return gradient + ((t + 1 + shift) % slots) * gradient_step + b * gradient_row;
+  }
+};
+
+template <class F>
+struct StepProgram {
+  const StepNode* nodes;
+  std::int64_t count;
+  const StepTerm* terms;
+  const int* operands;
+  const StepMatrix<F>* matrices;
+  const StepPlace<F>* places;
+  std::int64_t steps, batch;
+  std::int64_t widest;  // the largest padded size of a node
+  // The stack, if there is a `memory`: shape.steps = steps, or, where the stack moves at the last
+  // step too, steps + 1; a tape (kept between the passes) and scratch for each sequence.
+  ScanShape memory;
+  F* tape;
+  F* memory_scratch;
+  std::int64_t tape_size, memory_scratch_size;
+};
+
+// Numbers of scratch that a call for `rows` sequences needs.
+inline std::int64_t step_scratch_size(std::int64_t rows, std::int64_t widest) {
+  return (rows + 1) * (widest + 2 * kStepPadding);
+}
+std::int64_t step_tape_size(const ScanShape& memory);
+std::int64_t step_memory_scratch_size(const ScanShape& memory);
+
+// Both take the sequences first .. end-1 through all steps. The backward pass takes the gradients
+// of the outputs from where the caller put them, see `given`.
+template <class F>
+struct StepKernel {
+  void (*forward)(const StepProgram<F>&, std::int64_t first, std::int64_t end, F* scratch);
+  // output : node; given : its gradient, rows like those of a value. At the end the gradients of
+  // nodes that are sequences, constants or operands of terms are in their places.
+  void (*backward)(const StepProgram<F>&, std::int64_t first, std::int64_t end, F* scratch,
+                   int output, const F* given, std::int64_t given_step, std::int64_t given_row);
+};
+
+template <class F>
+StepKernel<F> step_kernel(Isa isa);
+
+}  // namespace pushdown

@@ -1,0 +1,14 @@
+// Runs a recorded step over sequences, as one autograd function of all tensors that it reads.
+#pragma once
+#include "base/buffer_pool.h"
+#include "recurrence/step_trace.h"
+
+namespace pushdown {
+
+// The program's output after each of the T >= 1 steps, B x T x n. Threads share the sequences;
+// results do not depend on their number. An undefined tensor where the program cannot be run so:
+// not on the CPU, not float or double, or with initial values that are differentiated.
+Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
+                 const BufferPoolPtr& buffers);
+
+}  // namespace pushdown

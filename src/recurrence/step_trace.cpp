@@ -1,0 +1,319 @@
+#include "recurrence/step_trace.h"
+
+#include "base/check.h"
+
+namespace pushdown {
+
+std::int64_t Traced::size(std::int64_t) const { return trace_->size(*this); }
+Traced Traced::sigmoid() const { return trace_->unary(StepOp::sigmoid, *this); }
+Traced Traced::tanh() const { return trace_->unary(StepOp::tanh, *this); }
+Traced Traced::relu() const { return trace_->unary(StepOp::relu, *this); }
+Traced Traced::softmax(std::int64_t) const { return trace_->unary(StepOp::softmax, *this); }
+Traced Traced::narrow(std::int64_t, std::int64_t first, std::int64_t count) const {
+  return trace_->slice(*this, first, count);
+}
+std::vector<Traced> Traced::chunk(std::int64_t parts, std::int64_t) const {
+  const auto each = size() / parts;
+  std::vector<Traced> result;
+  for (std::int64_t k = 0; k < parts; ++k) result.push_back(narrow(1, k * each, each));
+  return result;
+}
+
+std::int64_t StepTrace::size(const Traced& a) const {
+  return a.known_.defined() ? a.known_.size(-1) : nodes_[static_cast<std::size_t>(a.node_)].size;
+}
+
+int StepTrace::add(StepNode node) {
+  nodes_.push_back(node);
+  given_.emplace_back();
+  initial_.emplace_back();
+  return static_cast<int>(nodes_.size()) - 1;
+}
+
+int StepTrace::node_of(const Traced& a) {
+  if (!a.known_.defined()) return a.node_;
+  const auto [found, is_new] = known_nodes_.try_emplace(a.known_.unsafeGetTensorImpl(), 0);
+  if (!is_new) return found->second;
+  StepNode node{a.known_.dim() == 1 ? StepOp::constant : StepOp::sequence};
+  node.size = a.known_.size(-1);
+  const int place = found->second = add(node);
+  given_[static_cast<std::size_t>(place)] = a.known_;
+  return place;
+}
+
+Traced StepTrace::state(const Tensor& initial) {
+  StepNode node{StepOp::previous};
+  node.size = initial.size(1);
+  const int place = add(node);
+  initial_[static_cast<std::size_t>(place)] = initial;
+  return {this, place};
+}
+
+void StepTrace::bind(const Traced& state, const Traced& value) {
+  int source = node_of(value);
+  const auto& node = nodes_[static_cast<std::size_t>(source)];
+  // A node has one place for what was before the first step, which a part of another or an input
+  // does not have.
+  const bool own = node.op != StepOp::slice && node.op != StepOp::previous &&
+                   node.op != StepOp::sequence && node.op != StepOp::constant && !node.carried;
+  if (!own) {
+    StepNode copy{StepOp::scale};
+    copy.size = node.size;
+    copy.a = source;
+    source = add(copy);
+  }
+  nodes_[static_cast<std::size_t>(source)].carried = true;
+  nodes_[static_cast<std::size_t>(state.node_)].a = source;
+}
+
+Traced StepTrace::reading(std::int64_t size) {
+  StepNode node{StepOp::previous};
+  node.size = size;
+  return {this, add(node)};
+}
+
+void StepTrace::drive(const Traced& reading, const Traced& actions, const ScanShape& shape,
+                      const Tensor& bottom) {
+  check(memory_ < 0, "step_trace", "a step has one stack");
+  StepNode node{StepOp::memory};
+  node.size = reading.size();
+  node.a = node_of(actions);
+  if (bottom.defined() && bottom.numel() > 0) node.b = node_of(constant(bottom));
+  node.carried = true;
+  memory_ = add(node);
+  moved_ = {this, memory_};
+  shape_ = shape;
+  nodes_[static_cast<std::size_t>(reading.node_)].a = memory_;
+}
+
+Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift) {
+  if (a.known_.defined()) {
+    const Tensor& x = a.known_;
+    switch (op) {
+      case StepOp::sigmoid: return {this, x.sigmoid()};
+      case StepOp::tanh: return {this, x.tanh()};
+      case StepOp::relu: return {this, x.relu()};
+      case StepOp::softmax: return {this, x.softmax(-1)};
+      default: return {this, x * factor + shift};
+    }
+  }
+  StepNode node{op};
+  node.size = size(a);
+  node.a = a.node_;
+  node.factor = factor;
+  node.shift = shift;
+  return {this, add(node)};
+}
+
+// Sums of maps are one node, so that they need neither memory nor passes of their own.
+int StepTrace::sum(const Traced& a, const Traced& b) {
+  StepNode node{StepOp::affine};
+  node.size = size(a);
+  std::vector<StepTerm> terms;
+  std::vector<int> operands;
+  for (const Traced& part : {a, b}) {
+    if (!is(part, StepOp::affine)) {
+      operands.push_back(node_of(part));
+      continue;
+    }
+    const StepNode& old = nodes_[static_cast<std::size_t>(part.node_)];
+    terms.insert(terms.end(), terms_.begin() + old.first_term,
+                 terms_.begin() + old.first_term + old.terms);
+    operands.insert(operands.end(), operands_.begin() + old.first_operand,
+                    operands_.begin() + old.first_operand + old.operands);
+  }
+  node.first_term = static_cast<int>(terms_.size());
+  node.terms = static_cast<int>(terms.size());
+  node.first_operand = static_cast<int>(operands_.size());
+  node.operands = static_cast<int>(operands.size());
+  terms_.insert(terms_.end(), terms.begin(), terms.end());
+  operands_.insert(operands_.end(), operands.begin(), operands.end());
+  return add(node);
+}
+
+Traced StepTrace::binary(StepOp op, const Traced& a, const Traced& b) {
+  check(op == StepOp::outer || size(a) == size(b), "step_trace",
+        "vectors of one size were expected, got {} and {}", size(a), size(b));
+  if (a.known_.defined() && b.known_.defined()) {
+    const Tensor &x = a.known_, &y = b.known_;
+    switch (op) {
+      case StepOp::add: return {this, x + y};
+      case StepOp::subtract: return {this, x - y};
+      case StepOp::multiply: return {this, x * y};
+      case StepOp::greater: return {this, x.gt(y).to(x.scalar_type())};
+      default: return {this, (x.unsqueeze(-1) * y.unsqueeze(-2)).flatten(-2)};
+    }
+  }
+  if (op == StepOp::add && (is(a, StepOp::affine) || is(b, StepOp::affine)))
+    return {this, sum(a, b)};
+  StepNode node{op};
+  node.size = op == StepOp::outer ? size(a) * size(b) : size(a);
+  node.a = node_of(a);
+  node.b = node_of(b);
+  return {this, add(node)};
+}
+
+Traced StepTrace::slice(const Traced& a, std::int64_t first, std::int64_t count) {
+  if (a.known_.defined()) return {this, a.known_.narrow(-1, first, count)};
+  if (first == 0 && count == size(a)) return a;
+  const StepNode of = nodes_[static_cast<std::size_t>(a.node_)];
+  StepNode node{StepOp::slice};
+  node.size = count;
+  node.a = of.op == StepOp::slice ? of.a : a.node_;
+  node.offset = first + (of.op == StepOp::slice ? of.offset : 0);
+  node.sliced = true;
+  return {this, add(node)};
+}
+
+Traced StepTrace::concat(const std::vector<Traced>& parts) {
+  const auto known = [](const Traced& part) { return part.known_.defined(); };
+  if (parts.size() == 1) return parts.front();
+  if (std::all_of(parts.begin(), parts.end(), known)) {
+    std::vector<Tensor> tensors;
+    for (const Traced& part : parts) {
+      check(part.known_.dim() == 3, "step_trace", "cat of constants");
+      tensors.push_back(part.known_);
+    }
+    return {this, at::cat(tensors, -1)};
+  }
+  StepNode node{StepOp::concat};
+  std::vector<int> nodes;
+  for (const Traced& part : parts) {
+    nodes.push_back(node_of(part));
+    node.size += size(part);
+  }
+  node.first_operand = static_cast<int>(operands_.size());
+  node.operands = static_cast<int>(nodes.size());
+  operands_.insert(operands_.end(), nodes.begin(), nodes.end());
+  return {this, add(node)};
+}
+
+Traced StepTrace::affine(const Traced& x, const Tensor& weight, const Tensor& bias) {
+  check(weight.size(1) == size(x), "step_trace", "a matrix of {} columns was given {} numbers",
+        weight.size(1), size(x));
+  if (x.known_.defined()) return {this, at::linear(x.known_, weight, bias)};
+  // The known parts of what was put together are mapped beforehand.
+  Tensor known;
+  std::vector<StepTerm> terms;
+  const auto term = [&](int operand, const Tensor& matrix) {
+    const Tensor& given = given_[static_cast<std::size_t>(operand)];
+    if (given.defined() && given.dim() == 3) {
+      const Tensor mapped = at::linear(given, matrix);
+      known = known.defined() ? known + mapped : mapped;
+      return;
+    }
+    terms.push_back({operand, static_cast<int>(matrices_.size())});
+    matrices_.push_back(matrix);
+  };
+  if (is(x, StepOp::concat)) {
+    const StepNode of = nodes_[static_cast<std::size_t>(x.node_)];
+    std::int64_t column = 0;
+    for (int k = 0; k < of.operands; ++k) {
+      const int part = operands_[static_cast<std::size_t>(of.first_operand + k)];
+      const auto width = nodes_[static_cast<std::size_t>(part)].size;
+      term(part, weight.narrow(1, column, width));
+      column += width;
+    }
+  } else {
+    term(x.node_, weight);
+  }
+  if (bias.defined()) known = known.defined() ? known + bias : bias;
+  StepNode node{StepOp::affine};
+  node.size = weight.size(0);
+  node.first_term = static_cast<int>(terms_.size());
+  node.terms = static_cast<int>(terms.size());
+  terms_.insert(terms_.end(), terms.begin(), terms.end());
+  if (known.defined()) {
+    const int operand = node_of({this, known});
+    node.first_operand = static_cast<int>(operands_.size());
+    node.operands = 1;
+    operands_.push_back(operand);
+  }
+  return {this, add(node)};
+}
+
+Traced StepTrace::mix(const Traced& share, const Traced& a, const Traced& b) {
+  check(size(share) == 1 && size(a) == size(b), "step_trace",
+        "mix takes one number and two vectors of one size, got {}, {} and {}", size(share), size(a),
+        size(b));
+  StepNode node{StepOp::mix};
+  node.size = size(a);
+  node.a = node_of(a);
+  node.b = node_of(b);
+  node.c = node_of(share);
+  return {this, add(node)};
+}
+
+TracedProgram StepTrace::finish(const Traced& output) {
+  const int last = node_of(output);
+  const auto at = [](int n) { return static_cast<std::size_t>(n); };
+  // What the output depends on, at this step or an earlier one.
+  std::vector<char> alive(nodes_.size());
+  std::vector<int> open{last};
+  while (!open.empty()) {
+    const int n = open.back();
+    open.pop_back();
+    if (n < 0 || alive[at(n)]) continue;
+    alive[at(n)] = 1;
+    const StepNode& node = nodes_[at(n)];
+    check(node.op != StepOp::previous || node.a >= 0, "step_trace", "a state was never bound");
+    open.insert(open.end(), {node.a, node.b, node.c});
+    for (int k = 0; k < node.terms; ++k) open.push_back(terms_[at(node.first_term + k)].operand);
+    for (int k = 0; k < node.operands; ++k) open.push_back(operands_[at(node.first_operand + k)]);
+  }
+  TracedProgram program;
+  std::vector<int> renamed(nodes_.size(), -1);
+  for (std::size_t n = 0; n < nodes_.size(); ++n)
+    if (alive[n]) {
+      renamed[n] = static_cast<int>(program.nodes.size());
+      program.nodes.push_back(nodes_[n]);
+      program.given.push_back(given_[n]);
+      program.initial.push_back(initial_[n]);
+    }
+  const auto rename = [&](int n) { return n < 0 ? -1 : renamed[at(n)]; };
+  for (StepNode& node : program.nodes) {
+    for (int* operand : {&node.a, &node.b, &node.c}) *operand = rename(*operand);
+    const int first_term = std::exchange(node.first_term, static_cast<int>(program.terms.size()));
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = terms_[at(first_term + k)];
+      program.terms.push_back({rename(term.operand), static_cast<int>(program.matrices.size())});
+      program.matrices.push_back(matrices_[at(term.matrix)]);
+    }
+    const int first_operand =
+        std::exchange(node.first_operand, static_cast<int>(program.operands.size()));
+    for (int k = 0; k < node.operands; ++k)
+      program.operands.push_back(rename(operands_[at(first_operand + k)]));
+  }
+  program.output = rename(last);
+  program.memory = rename(memory_);
+  program.shape = shape_;
+  if (shape_.stack == ScanStack::nondeterministic) {
+    std::int64_t start = 0;
+    for (std::int64_t j = 0; j <= shape_.automaton.nodes(); ++j) {
+      program.column_start.push_back(start);
+      start += shape_.automaton.column(j);
+    }
+  }
+  // Gradients flow around the loops of the recurrence: until nothing changes.
+  const auto flows = [&](int n) { return n >= 0 && program.nodes[at(n)].gradient; };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+      StepNode& node = program.nodes[n];
+      bool gradient = flows(node.a) || flows(node.b) || flows(node.c);
+      gradient |= program.given[n].defined() && program.given[n].requires_grad();
+      for (int k = 0; k < node.terms; ++k) {
+        const StepTerm& term = program.terms[at(node.first_term + k)];
+        gradient |= flows(term.operand) || program.matrices[at(term.matrix)].requires_grad();
+      }
+      for (int k = 0; k < node.operands; ++k)
+        gradient |= flows(program.operands[at(node.first_operand + k)]);
+      gradient &= node.op != StepOp::greater;
+      changed |= gradient != node.gradient;
+      node.gradient = gradient;
+    }
+  }
+  return program;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,170 @@
+// Records one step of a recurrent network as a step program (kernel/step_program.h).
+//
+// The step is written once, as a function template over the type of its vectors: with Tensor, B x
+// n, it computes; with Traced it is recorded. What both have in common is below: linear, joined,
+// outer_product, mix, larger, +, -, *, and the member functions of Traced, which are named as those
+// of Tensor.
+//
+// A vector that is known at all steps beforehand, because it depends on inputs and parameters
+// alone, is computed at once for all of them, by LibTorch; only the rest becomes a part of the
+// program. Gradients flow back through both.
+//
+// Dimension letters: B batch, T steps, n numbers of a vector.
+#pragma once
+#include <unordered_map>
+#include <vector>
+
+#include "base/torch.h"
+#include "kernel/step_program.h"
+
+namespace pushdown {
+
+class StepTrace;
+
+// A vector of the step. Where it is known it is a tensor: n (the same at all steps) or B x T x n.
+class Traced {
+ public:
+  Traced() = default;
+
+  bool defined() const { return trace_ != nullptr; }
+  std::int64_t size(std::int64_t dimension = 1) const;  // n
+  Traced sigmoid() const;
+  Traced tanh() const;
+  Traced relu() const;
+  Traced softmax(std::int64_t dimension) const;
+  // Dimension 1, as of B x n.
+  Traced narrow(std::int64_t dimension, std::int64_t first, std::int64_t count) const;
+  std::vector<Traced> chunk(std::int64_t parts, std::int64_t dimension) const;
+  bool is_same(const Traced& other) const {
+    return node_ == other.node_ && known_.is_same(other.known_);
+  }
+
+ private:
+  friend class StepTrace;
+  Traced(StepTrace* trace, int node) : trace_(trace), node_(node) {}
+  Traced(StepTrace* trace, Tensor known) : trace_(trace), known_(std::move(known)) {}
+
+  StepTrace* trace_ = nullptr;
+  int node_ = -1;
+  Tensor known_;
+};
+
+// What a trace has found: the program's nodes, and the tensors that it reads.
+struct TracedProgram {
+  std::vector<StepNode> nodes;
+  std::vector<StepTerm> terms;
+  std::vector<int> operands;
+  std::vector<Tensor> matrices;  // rows x columns each
+  std::vector<Tensor> given;     // by node: of a sequence B x T x n, of a constant n
+  std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, B x n
+  int output = -1;
+  int memory = -1;                         // node of the stack
+  ScanShape shape{};                       // of the stack
+  std::vector<std::int64_t> column_start;  // shape points here once it is run
+};
+
+class StepTrace {
+ public:
+  StepTrace() = default;
+  StepTrace(const StepTrace&) = delete;
+  StepTrace& operator=(const StepTrace&) = delete;
+
+  Traced sequence(const Tensor& values) { return {this, values}; }  // B x T x n
+  Traced constant(const Tensor& values) { return {this, values}; }  // n
+  // What a vector was one step before, B x n before the first; bound once to that vector.
+  Traced state(const Tensor& initial);
+  void bind(const Traced& state, const Traced& value);
+  // The reading of the network's only stack, one step before: `size` numbers. Driven by the
+  // actions, given once. bottom: m numbers, or undefined.
+  Traced reading(std::int64_t size);
+  void drive(const Traced& reading, const Traced& actions, const ScanShape& shape,
+             const Tensor& bottom);
+  // The reading after this step's move; after drive().
+  Traced read_now() const { return moved_; }
+
+  // The program that computes `output`, without what it does not need.
+  TracedProgram finish(const Traced& output);
+
+  // The operations, see below.
+  Traced unary(StepOp op, const Traced& a, double factor = 1, double shift = 0);
+  Traced binary(StepOp op, const Traced& a, const Traced& b);
+  Traced slice(const Traced& a, std::int64_t first, std::int64_t count);
+  Traced concat(const std::vector<Traced>& parts);
+  Traced affine(const Traced& x, const Tensor& weight, const Tensor& bias);
+  Traced mix(const Traced& share, const Traced& a, const Traced& b);
+  std::int64_t size(const Traced& a) const;
+
+  static StepTrace& of(const Traced& a) { return *a.trace_; }
+
+ private:
+  int node_of(const Traced& a);
+  int add(StepNode node);
+  int sum(const Traced& a, const Traced& b);
+  bool is(const Traced& a, StepOp op) const { return a.node_ >= 0 && nodes_[a.node_].op == op; }
+
+  std::vector<StepNode> nodes_;
+  std::vector<StepTerm> terms_;
+  std::vector<int> operands_;
+  std::vector<Tensor> matrices_, given_, initial_;
+  std::unordered_map<const void*, int> known_nodes_;
+  ScanShape shape_{};
+  int memory_ = -1;
+  Traced moved_;
+};
+
+// W x (+ b), x : B x I, W : O x I, b : O; of tensors it is LibTorch's
+inline Traced linear(const Traced& x, const Tensor& weight, const Tensor& bias = {}) {
+  return StepTrace::of(x).affine(x, weight, bias);
+}
+// The vectors one after the other.
+inline Tensor joined(const std::vector<Tensor>& parts) { return at::cat(parts, 1); }
+inline Traced joined(const std::vector<Traced>& parts) {
+  return StepTrace::of(parts.front()).concat(parts);
+}
+// a_i b_j, row after row
+inline Tensor outer_product(const Tensor& a, const Tensor& b) {
+  return (a.unsqueeze(2) * b.unsqueeze(1)).flatten(1);
+}
+inline Traced outer_product(const Traced& a, const Traced& b) {
+  return StepTrace::of(a).binary(StepOp::outer, a, b);
+}
+// share a + (1 - share) b, share : B x 1
+inline Tensor mix(const Tensor& share, const Tensor& a, const Tensor& b) {
+  return share * a + (1 - share) * b;
+}
+inline Traced mix(const Traced& share, const Traced& a, const Traced& b) {
+  return StepTrace::of(a).mix(share, a, b);
+}
+// 1 where a > b, else 0
+inline Tensor larger(const Tensor& a, const Tensor& b) { return a.gt(b).to(a.scalar_type()); }
+inline Traced larger(const Traced& a, const Traced& b) {
+  return StepTrace::of(a).binary(StepOp::greater, a, b);
+}
+
+inline Traced operator+(const Traced& a, const Traced& b) {
+  return StepTrace::of(a).binary(StepOp::add, a, b);
+}
+inline Traced operator-(const Traced& a, const Traced& b) {
+  return StepTrace::of(a).binary(StepOp::subtract, a, b);
+}
+inline Traced operator*(const Traced& a, const Traced& b) {
+  return StepTrace::of(a).binary(StepOp::multiply, a, b);
+}
+inline Traced operator+(const Traced& a, const Tensor& b) {
+  return a + StepTrace::of(a).constant(b);
+}
+inline Traced operator*(const Tensor& a, const Traced& b) {
+  return StepTrace::of(b).constant(a) * b;
+}
+inline Traced operator*(double factor, const Traced& a) {
+  return StepTrace::of(a).unary(StepOp::scale, a, factor);
+}
+inline Traced operator*(const Traced& a, double factor) { return factor * a; }
+inline Traced operator+(const Traced& a, double shift) {
+  return StepTrace::of(a).unary(StepOp::scale, a, 1, shift);
+}
+inline Traced operator-(double shift, const Traced& a) {
+  return StepTrace::of(a).unary(StepOp::scale, a, -1, shift);
+}
+
+}  // namespace pushdown

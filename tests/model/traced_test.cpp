@@ -1,0 +1,123 @@
+// Every controller with every stack that has kernels: the recorded step against the definition.
+#include <gtest/gtest.h>
+
+#include "model/stack_rnn.h"
+#include "support/golden.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+struct Case {
+  Json controller, stack;
+  Recurrence recurrence = {};
+};
+void PrintTo(const Case& given, std::ostream* out) {
+  *out << given.controller << ' ' << given.stack << ' ' << given.recurrence.coupled_state << ' '
+       << given.recurrence.noise << ' ' << static_cast<int>(given.recurrence.carry);
+}
+
+std::vector<Case> cases() {
+  std::vector<Json> controllers;
+  for (const auto& row : controller_kinds()) {
+    controllers.push_back({{"kind", row.name}, {"hidden", 5}});
+    controllers.push_back({{"kind", row.name}, {"hidden", 18}, {"layers", 2}});
+  }
+  controllers.push_back({{"kind", "elman"}, {"hidden", 6}, {"activation", "scaled_tanh"}});
+  controllers.push_back({{"kind", "delta_rnn"}, {"hidden", 6}, {"phi", "relu"}});
+  controllers.push_back({{"kind", "mlstm"}, {"hidden", 6}, {"output", "gate_inside"}});
+  controllers.push_back({{"kind", "mrnn"}, {"hidden", 6}, {"factors", 9}});
+  controllers.push_back({{"kind", "second_order"}, {"hidden", 6}, {"start", "zero"}});
+  std::vector<Case> all;
+  for (const Json& controller : controllers)
+    for (const Json& stack : {Json{{"kind", "none"}}, {{"kind", "superposition"}, {"size", 3}}})
+      all.push_back({controller, stack});
+  const Json lstm{{"kind", "lstm"}, {"hidden", 7}};
+  for (const Json& stack :
+       {Json{{"kind", "stratification"}, {"size", 3}},
+        {{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 3}},
+        {{"kind", "vector_nondeterministic"}, {"states", 2}, {"symbols", 2}, {"size", 3}},
+        {{"kind", "vector_nondeterministic"}, {"bottom", "original"}}})
+    all.push_back({lstm, stack});
+  // Memories whose cells move.
+  const auto parallel = [](Json more) {
+    Json stack{{"kind", "parallel_superposition"}, {"stacks", 3}};
+    stack.update(more);
+    return stack;
+  };
+  const std::vector<Json> shifted{
+      {{"kind", "superposition"}, {"size", 5}, {"no_op", false}, {"depth", 4}},
+      {{"kind", "superposition"}, {"size", 17}, {"vector", "linear"}, {"temperature", 0.5}},
+      parallel({}),
+      parallel({{"no_op", true}, {"read_depth", 4}, {"stacks", 1}, {"bias", true}}),
+      parallel({{"no_op", true}, {"no_op_keeps", "top"}, {"read_depth", 3}}),
+      parallel({{"no_op", true}, {"rounding", true}, {"stacks", 18}, {"empty", 0.5}}),
+      {{"kind", "list"}, {"lists", 2}},
+      {{"kind", "list"}, {"lists", 17}, {"no_op", true}, {"reach", 2}, {"rounding", true}},
+      {{"kind", "list"}, {"lists", 1}, {"reach", 0}},
+      {{"kind", "baby_ntm"}, {"cells", 6}, {"size", 3}},
+      {{"kind", "baby_ntm"}, {"cells", 1}, {"size", 2}, {"temperature", 2.0}},
+      {{"kind", "baby_ntm"}}};
+  const Json gru{{"kind", "gru"}, {"hidden", 6}};
+  for (const Json& stack : shifted) {
+    all.push_back({gru, stack});
+    all.push_back({lstm, stack, {true}});
+  }
+  const Json still = parallel({{"no_op", true}}), mlstm{{"kind", "mlstm"}, {"hidden", 6}},
+             layers{{"kind", "mrnn"}, {"hidden", 5}, {"layers", 2}};
+  for (const CarryForward carry : {CarryForward::none, CarryForward::soft, CarryForward::counter})
+    for (const double noise : {0.0, 0.3})
+      for (const Json& controller : {mlstm, layers}) {
+        all.push_back({controller, still, {true, noise, 0.1, carry}});
+        all.push_back({controller, shifted[1], {false, noise, 0, carry}});
+        all.push_back({controller, {{"kind", "baby_ntm"}}, {true, noise, 0, carry}});
+      }
+  return all;
+}
+
+class Recorded : public testing::TestWithParam<Case> {};
+
+TEST_P(Recorded, EqualsStepwise) {
+  for (const auto& [type, value_bound, gradient_bound] :
+       {std::tuple{at::kDouble, 1e-12, 1e-11}, {at::kFloat, 2e-6, 5e-5}})
+    for (const bool training : {true, false})
+      for (const auto& [batch, steps] : {std::pair{3, 12}, {1, 1}, {2, 2}}) {
+        const auto options = at::TensorOptions().dtype(type);
+        Random random(3);
+        const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
+                               GetParam().recurrence);
+        {
+          // So that the actions differ and no_op is at times the greatest.
+          at::NoGradGuard guard;
+          for (const auto& [name, tensor] : network.parameters()) tensor.mul_(3);
+        }
+        Tensor inputs = at::empty({batch, steps, 4}, options);
+        for (Tensor& row : inputs.unbind(1)) row.copy_(at::randn({batch, 4}, options));
+        const auto run = [&](bool recorded) {
+          const Tensor x = inputs.clone().requires_grad_();
+          for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
+          Random drawn(7);
+          Random* noise = training ? &drawn : nullptr;
+          const Tensor hiddens =
+              recorded ? network.run_recorded(x, {}, noise) : network.run_stepwise(x, noise);
+          std::vector<Tensor> all{hiddens.detach(), Tensor()};
+          (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
+          all[1] = x.grad();
+          for (const auto& [name, tensor] : network.parameters())
+            all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+          return all;
+        };
+        const auto wanted = run(false), got = run(true);
+        EXPECT_LT(deviation(got[0], wanted[0]), value_bound);
+        for (std::size_t i = 1; i < wanted.size(); ++i)
+          EXPECT_LT(deviation(got[i], wanted[i]), gradient_bound)
+              << (i == 1 ? "inputs" : network.parameters()[i - 2].first) << ", " << batch << " x "
+              << steps << ", " << type;
+      }
+}
+
+INSTANTIATE_TEST_SUITE_P(Pairs, Recorded, testing::ValuesIn(cases()));
+
+}  // namespace
+}  // namespace pushdown

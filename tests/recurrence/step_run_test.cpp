@@ -1,0 +1,164 @@
+// Recorded steps against the same steps computed by LibTorch, one after the other: values and all
+// gradients.
+#include "recurrence/step_run.h"
+
+#include <gtest/gtest.h>
+
+#include "base/parallel.h"
+
+namespace pushdown {
+namespace {
+
+double deviation(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
+
+// Every operation at least once; sizes that fill no vector.
+struct Everything {
+  int drawn = 0;
+  std::vector<Tensor> tensors;
+  Tensor weight = leaf({7, 3}), recurrent = leaf({7, 5}), bias = leaf({7}), shift = leaf({5}),
+         pairs = leaf({5, 15}), narrow = leaf({5, 2}), share = leaf({1, 5}), late = leaf({5, 8});
+
+  Tensor leaf(at::IntArrayRef shape) {
+    Tensor tensor = at::empty(shape, at::kDouble);
+    for (std::int64_t i = 0; i < tensor.numel(); ++i)
+      tensor.data_ptr<double>()[i] = std::sin(static_cast<double>(++drawn)) * 0.7;
+    tensors.push_back(tensor.requires_grad_());
+    return tensor;
+  }
+  // Two vectors of state, of hidden numbers each: h and c.
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V &h = old[0], &c = old[1];
+    const V sum = linear(x, weight, bias) + linear(h, recurrent);     // 7
+    const V first = sum.narrow(1, 0, 5), last = sum.narrow(1, 5, 2);  // slices
+    const V gate = (first + shift * c).sigmoid();
+    const V crossed = linear(outer_product(h, x), pairs).tanh();
+    const V some = linear(last, narrow).relu() - 0.5 * crossed;
+    const V chosen = larger(h, c) * some + (1 - larger(h, c)) * gate;
+    const V part = linear(gate, share).sigmoid();  // one number
+    const V mixed = mix(part, chosen, c);
+    const V shares = linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
+    return {(mixed * shares + crossed * 0.3).tanh(), mixed + shares};
+  }
+};
+
+Tensor inputs_of(std::int64_t batch, std::int64_t steps, bool gradient) {
+  return at::arange(batch * steps * 3, at::kDouble)
+      .mul(1.7)
+      .sin()
+      .view({batch, steps, 3})
+      .requires_grad_(gradient);
+}
+std::vector<Tensor> initial_of(std::int64_t batch) {
+  const Tensor h = at::arange(batch * 5, at::kDouble).cos().view({batch, 5});
+  return {h, h * 0.5 - 0.1};
+}
+
+Tensor run_plainly(const Everything& network, const Tensor& inputs) {
+  auto state = initial_of(inputs.size(0));
+  std::vector<Tensor> outputs;
+  for (const Tensor& x : inputs.unbind(1)) {
+    state = network.step(x, state.data());
+    outputs.push_back(state[0] + state[1]);
+  }
+  return at::stack(outputs, 1);
+}
+TracedProgram record(const Everything& network, const Tensor& inputs) {
+  StepTrace trace;
+  std::vector<Traced> state;
+  for (const Tensor& initial : initial_of(inputs.size(0))) state.push_back(trace.state(initial));
+  const auto next = network.step(trace.sequence(inputs), state.data());
+  for (std::size_t k = 0; k < state.size(); ++k) trace.bind(state[k], next[k]);
+  return trace.finish(next[0] + next[1]);
+}
+Tensor run_recorded(const Everything& network, const Tensor& inputs) {
+  return run_steps(record(network, inputs), inputs.size(0), inputs.size(1),
+                   std::make_shared<BufferPool>());
+}
+
+TEST(StepRun, EqualsPlainSteps) {
+  for (const auto& [batch, steps] : {std::pair{1, 1}, {3, 7}, {5, 2}, {9, 30}}) {
+    Everything plain, recorded;
+    const Tensor x = inputs_of(batch, steps, true), y = inputs_of(batch, steps, true);
+    const Tensor wanted = run_plainly(plain, x), got = run_recorded(recorded, y);
+    EXPECT_LT(deviation(wanted, got), 1e-13) << batch << " x " << steps;
+    const Tensor probe = at::arange(wanted.numel(), at::kDouble).view_as(wanted).cos();
+    (wanted * probe).sum().backward();
+    (got * probe).sum().backward();
+    EXPECT_LT(deviation(x.grad(), y.grad()), 1e-12);
+    for (std::size_t i = 0; i < plain.tensors.size(); ++i)
+      EXPECT_LT(deviation(plain.tensors[i].grad(), recorded.tensors[i].grad()), 1e-11)
+          << i << ", " << batch << " x " << steps;
+  }
+}
+
+TEST(StepRun, EqualsPlainStepsWithoutGradients) {
+  const Everything network;
+  const Tensor x = inputs_of(4, 9, false);
+  const at::NoGradGuard guard;
+  EXPECT_LT(deviation(run_plainly(network, x), run_recorded(network, x)), 1e-13);
+}
+
+// What is frozen gets no gradient, and what is not gets the same.
+TEST(StepRun, LeavesOutWhatIsNotDifferentiated) {
+  Everything plain, recorded;
+  for (Everything* network : {&plain, &recorded})
+    for (const std::size_t frozen : {0, 1, 4}) network->tensors[frozen].requires_grad_(false);
+  const Tensor x = inputs_of(2, 6, false);
+  run_plainly(plain, x).sum().backward();
+  run_recorded(recorded, x).sum().backward();
+  for (std::size_t i = 0; i < plain.tensors.size(); ++i) {
+    ASSERT_EQ(plain.tensors[i].grad().defined(), recorded.tensors[i].grad().defined()) << i;
+    if (!plain.tensors[i].grad().defined()) continue;
+    EXPECT_LT(deviation(plain.tensors[i].grad(), recorded.tensors[i].grad()), 1e-12) << i;
+  }
+}
+
+TEST(StepRun, SameNumbersForAnyThreadCount) {
+  std::vector<Tensor> results;
+  for (const int threads : {1, 2, 3}) {
+    set_thread_count(threads);
+    Everything network;
+    const Tensor x = inputs_of(7, 20, true), y = run_recorded(network, x);
+    y.sum().backward();
+    std::vector<Tensor> all{y.detach().flatten(), x.grad().flatten()};
+    for (const Tensor& tensor : network.tensors) all.push_back(tensor.grad().flatten());
+    results.push_back(at::cat(all));
+  }
+  set_thread_count(1);
+  EXPECT_TRUE(results[0].equal(results[1]));
+  EXPECT_TRUE(results[0].equal(results[2]));
+}
+
+TEST(StepRun, GivesGradientsOnce) {
+  Everything network;
+  const Tensor y = run_recorded(network, inputs_of(1, 3, false)).sum();
+  y.backward();
+  EXPECT_THROW(y.backward(), std::exception);
+}
+
+// Inputs and parameters alone are no part of the recurrence; unused vectors neither.
+TEST(StepTrace, KeepsWhatTheRecurrenceNeeds) {
+  StepTrace trace;
+  const Tensor weight = at::ones({2, 3}, at::kDouble);
+  const Traced x = trace.sequence(inputs_of(1, 4, false));
+  const Traced state = trace.state(at::zeros({1, 2}, at::kDouble));
+  const Traced next = linear(x, weight).sigmoid() * state;
+  linear(next, at::ones({5, 2}, at::kDouble)).tanh();  // of no use
+  trace.bind(state, next);
+  const TracedProgram program = trace.finish(next);
+  EXPECT_EQ(program.matrices.size(), 0u);
+  ASSERT_EQ(program.nodes.size(), 3u);
+  EXPECT_EQ(program.nodes.back().op, StepOp::multiply);
+}
+
+TEST(StepTrace, NamesWhatDoesNotFit) {
+  StepTrace trace;
+  const Traced state = trace.state(at::zeros({1, 2}, at::kDouble));
+  EXPECT_THROW(linear(state, at::ones({2, 3}, at::kDouble)), std::invalid_argument);
+  EXPECT_THROW(state + trace.constant(at::ones({3}, at::kDouble)), std::invalid_argument);
+  EXPECT_THROW(trace.finish(state.tanh()), std::invalid_argument);  // never bound
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -23,7 +23,9 @@ inline constexpr std::int64_t kScanPadding = 16;
 }
 
 enum class ScanCell { elman_tanh, elman_sigmoid, lstm, gru };
-enum class ScanStack { none, superposition, stratification, nondeterministic };
+enum class ScanStack { none, superposition, stratification, nondeterministic, shifted, analog };
+// Memories whose cells become mixtures of their neighbours, see kernel/shifted_scan.h.
+enum class ShiftedKind { stack, list, tape };
 
 struct ScanShape {
   ScanCell cell;
@@ -33,6 +35,17 @@ struct ScanShape {
   NondeterministicSize automaton;              // of the nondeterministic stacks, steps = T - 1
   const std::int64_t* column_start = nullptr;  // see NondeterministicMemory
   bool reexposed = false, state_symbol = false, normalized = true;
+  // Of shifted memories.
+  ShiftedKind shifted = ShiftedKind::stack;
+  bool shared = false;     // one set of weights for all `size` numbers of a cell
+  bool no_op = false;      // one action more
+  bool worn = false;       // of a stack: no_op keeps the top cell alone
+  std::int64_t reach = 1;  // how many cells of a stack, or to both sides of a head, are read
+  std::int64_t limit = 0;  // cells of a tape, or of a stack that has an end; 0: none
+  double empty = 0;        // what was never written
+  // Of the analog stack, see model/analog_pushdown.h.
+  double epsilon = 0, tolerance = 0;
+  bool stops = false;
 };
 
 inline constexpr int kMaxScanLayers = 8;

@@ -149,7 +149,9 @@ auto with_stack(const ScanShape& shape, Visit visit) {
     return visit.template operator()<GruCell<F>, Stack>();
   };
   switch (shape.stack) {
-    case ScanStack::none: break;
+    case ScanStack::none:
+    case ScanStack::shifted:  // in step programs alone
+    case ScanStack::analog: break;
     case ScanStack::superposition: return cell.template operator()<SuperpositionScan<F>>();
     case ScanStack::stratification: return cell.template operator()<StratificationScan<F>>();
     case ScanStack::nondeterministic: return cell.template operator()<NondeterministicScan<F>>();

@@ -13,6 +13,7 @@
 //                                          stack starts with
 #pragma once
 #include "kernel/scan_math.h"
+#include "kernel/strengths.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -127,107 +128,57 @@ struct SuperpositionScan {
 template <class F>
 struct StratificationScan {
   Index updates, m;
-  F* actions;    // U x 2: push and pop strength
-  F* vectors;    // U x m
-  F* strengths;  // after update u: u + 1 numbers at u (u + 1) / 2, bottom first
-  F *strength_gradient, *old_gradient, *above_gradient, *vector_gradient;
+  F* actions;  // U x 2: push and pop strength
+  F* vectors;  // U x m
+  Strengths<F> sections;
+  F* vector_gradient;
 
   StratificationScan(const ScanShape& shape, F* tape, F* scratch)
-      : updates(shape.steps - 1), m(shape.size), actions(tape) {
-    vectors = actions + 2 * updates;
-    strengths = vectors + updates * m + kScanPadding;
-    strength_gradient = scratch;
-    old_gradient = strength_gradient + updates + 1;
-    above_gradient = old_gradient + updates + 1;
-    vector_gradient = above_gradient + updates + 1;
+      : updates(shape.steps - 1),
+        m(shape.size),
+        actions(tape),
+        vectors(actions + 2 * updates),
+        sections{updates, vectors + updates * m + kScanPadding, scratch} {
+    vector_gradient = scratch + Strengths<F>::scratch_size(updates);
   }
   static Index tape_size(const ScanShape& shape) {
     const Index u = shape.steps - 1;
-    return 2 * u + u * shape.size + kScanPadding + u * (u + 1) / 2;
+    return 2 * u + u * shape.size + kScanPadding + Strengths<F>::tape_size(u);
   }
-  static Index scratch_size(const ScanShape& shape) { return (3 + shape.size) * shape.steps; }
-
-  F* after(Index u) const { return strengths + u * (u + 1) / 2; }
+  static Index scratch_size(const ScanShape& shape) {
+    return Strengths<F>::scratch_size(shape.steps - 1) + shape.size * shape.steps;
+  }
 
   void begin(const ScanParameters<F>&, F* reading) { clear(reading, m); }
 
   void forward(Index u, F* given, F* reading) {
     F both[kScanPadding] = {given[0], given[1]};
     sigmoid_all(both, both, 2);
-    const F push = both[0], pop = both[1];
-    actions[2 * u] = push;
-    actions[2 * u + 1] = pop;
+    actions[2 * u] = both[0];
+    actions[2 * u + 1] = both[1];
     tanh_all(given + 2, vectors + u * m, m);
-    const F* old = u == 0 ? nullptr : after(u - 1);
-    F* now = after(u);
-    F above = 0;
-    for (Index i = u; i-- > 0;) {
-      const F cut = pop - above;
-      const F left = cut > 0 ? old[i] - cut : old[i];
-      now[i] = left > 0 ? left : F(0);
-      above += old[i];
-    }
-    now[u] = push;
+    sections.update(u, both[0], both[1]);
     clear(reading, m);
-    above = 0;
-    for (Index i = u + 1; i-- > 0 && above < 1;) {
-      const F room = 1 - above;
-      add_scaled(reading, vectors + i * m, now[i] <= room ? now[i] : room, m);
-      above += now[i];
-    }
+    sections.read(u, [&](Index i, F share) { add_scaled(reading, vectors + i * m, share, m); });
   }
 
   void begin_backward() {
-    clear(strength_gradient, updates + 1);
+    sections.begin_backward();
     clear(vector_gradient, updates * m);
   }
 
   void backward(Index u, const F* reading_gradient, F* out) {
-    const F* now = after(u);
-    F* gradient = strength_gradient;
-    // Reading: shares from the top; the last one is what room is left.
-    F above = 0;
-    Index lowest = u + 1;
-    for (Index i = u + 1; i-- > 0 && above < 1;) {
-      const F room = 1 - above;
-      const F slope = dot(reading_gradient, vectors + i * m, m);
-      const bool whole = now[i] <= room;
-      add_scaled(vector_gradient + i * m, reading_gradient, whole ? now[i] : room, m);
-      above_gradient[i] = whole ? F(0) : -slope;
-      if (whole) gradient[i] += slope;
-      above += now[i];
-      lowest = i;
-    }
-    F below = 0;
-    for (Index i = lowest; i <= u; ++i) {
-      gradient[i] += below;
-      below += above_gradient[i];
-    }
-    // Update.
+    sections.read_backward(u, [&](Index i, F share) {
+      add_scaled(vector_gradient + i * m, reading_gradient, share, m);
+      return dot(reading_gradient, vectors + i * m, m);
+    });
     const F push = actions[2 * u], pop = actions[2 * u + 1];
-    F pop_gradient = 0;
-    const F* old = u == 0 ? nullptr : after(u - 1);
-    above = 0;
-    for (Index i = u; i-- > 0;) {
-      const F g = now[i] > 0 ? gradient[i] : F(0);
-      const bool cut = pop - above > 0;
-      old_gradient[i] = g;
-      above_gradient[i] = cut ? g : F(0);
-      if (cut) pop_gradient -= g;
-      above += old[i];
-    }
-    below = 0;
-    for (Index i = 0; i < u; ++i) {
-      old_gradient[i] += below;
-      below += above_gradient[i];
-    }
-    out[0] = gradient[u] * push * (1 - push);
-    out[1] = pop_gradient * pop * (1 - pop);
+    const auto gradient = sections.update_backward(u, pop);
+    out[0] = gradient.push * push * (1 - push);
+    out[1] = gradient.pop * pop * (1 - pop);
     const F* v = vectors + u * m;
     const F* dv = vector_gradient + u * m;
     for (Index i = 0; i < m; ++i) out[2 + i] = dv[i] * (1 - v[i] * v[i]);
-    strength_gradient = old_gradient;
-    old_gradient = gradient;
   }
   void end_backward(const F*, F*) {}
 };

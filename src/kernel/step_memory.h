@@ -3,7 +3,9 @@
 #pragma once
 #include <new>
 
+#include "kernel/analog_scan.h"
 #include "kernel/scan_stacks.h"
+#include "kernel/shifted_scan.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -52,6 +54,8 @@ StepMemory<F> step_memory(ScanStack stack) {
     case ScanStack::superposition: return step_memory_of<F, SuperpositionScan<F>>();
     case ScanStack::stratification: return step_memory_of<F, StratificationScan<F>>();
     case ScanStack::nondeterministic: return step_memory_of<F, NondeterministicScan<F>>();
+    case ScanStack::shifted: return step_memory_of<F, ShiftedScan<F>>();
+    case ScanStack::analog: return step_memory_of<F, AnalogScan<F>>();
   }
   return step_memory_of<F, NoStack<F>>();
 }

@@ -87,6 +87,15 @@ void add_products(Rows<F> out, Rows<F> x, Index rows, Index count, const F* w, I
     product_columns<F, 1>(from(column), x, rows, count, w + column, w_row);
 }
 
+// 1 at the first of the greatest numbers, else 0.
+template <class F>
+void greatest_row(const F* x, F* y, Index size) {
+  Index best = 0;
+  for (Index i = 1; i < size; ++i) best = x[i] > x[best] ? i : best;
+  for (Index i = 0; i < size; ++i) y[i] = i == best ? F(1) : F(0);
+}
+
+// y has room for whole vectors.
 template <class F>
 void softmax_row(const F* x, F* y, Index size) {
   F largest = x[0];

@@ -31,11 +31,12 @@ enum class StepOp : std::uint8_t {
   sigmoid,
   tanh,
   relu,
-  softmax,
-  greater,  // 1 where a > b, else 0; no gradient flows
-  outer,    // a_i b_j, row i after row i - 1
-  mix,      // c a + (1 - c) b, c one number
-  memory,   // a stack; a: its actions, b: what it starts with or -1. Value: the reading
+  softmax,   // of each `offset` numbers in a row
+  greatest,  // 1 at the greatest of each `offset` numbers, else 0; no gradient flows
+  greater,   // 1 where a > b, else 0; no gradient flows
+  outer,     // a_i b_j, row i after row i - 1
+  mix,       // c a + (1 - c) b, c one number
+  memory,    // a stack; a: its actions, b: what it starts with or -1. Value: the reading
 };
 
 struct StepTerm {
@@ -47,7 +48,7 @@ struct StepNode {
   StepOp op;
   std::int64_t size = 0;
   int a = -1, b = -1, c = -1;
-  std::int64_t offset = 0;
+  std::int64_t offset = 0;  // of a slice; size of the groups
   double factor = 1, shift = 0;
   int first_term = 0, terms = 0;        // of affine, in StepProgram::terms
   int first_operand = 0, operands = 0;  // of affine and concat, in StepProgram::operands

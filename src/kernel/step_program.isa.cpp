@@ -133,7 +133,18 @@ class StepRun {
         return binary([](auto x, auto y) { return x > y ? splat(F(1)) : splat(F(0)); });
       case StepOp::softmax: {
         const auto x = a();
-        for (Index b = 0; b < rows_; ++b) softmax_row(x[b], out[b], node.size);
+        for (Index b = 0; b < rows_; ++b)
+          for (Index i = 0; i < node.size; i += node.offset) {
+            softmax_row(x[b] + i, scratch_, node.offset);
+            copy(out[b] + i, scratch_, node.offset);
+          }
+        return;
+      }
+      case StepOp::greatest: {
+        const auto x = a();
+        for (Index b = 0; b < rows_; ++b)
+          for (Index i = 0; i < node.size; i += node.offset)
+            greatest_row(x[b] + i, out[b] + i, node.offset);
         return;
       }
       case StepOp::outer: {
@@ -204,6 +215,7 @@ class StepRun {
       case StepOp::constant:
       case StepOp::previous:
       case StepOp::slice:
+      case StepOp::greatest:
       case StepOp::greater: return;
       case StepOp::concat: {
         Index offset = 0;
@@ -235,11 +247,17 @@ class StepRun {
       case StepOp::sigmoid: return by([=](auto g, auto y) { return g * y * (one - y); });
       case StepOp::tanh: return by([=](auto g, auto y) { return g * (one - y * y); });
       case StepOp::relu: return by([](auto g, auto y) { return y > F(0) ? g : splat(F(0)); });
-      case StepOp::softmax:
-        for (Index b = 0; b < rows_; ++b) scratch_[b] = dot(slope[b], out[b], node.size);
-        return add_to(node.a, t, [&](Index b, Index i) {
-          return load(out[b] + i) * (load(slope[b] + i) - splat(scratch_[b]));
-        });
+      case StepOp::softmax: {
+        if (!p_.nodes[node.a].gradient) return;
+        const auto to = gradient(node.a, t);
+        for (Index b = 0; b < rows_; ++b)
+          for (Index i = 0; i < node.size; i += node.offset) {
+            const F *y = out[b] + i, *g = slope[b] + i;
+            const F mean = dot(g, y, node.offset);
+            for (Index k = 0; k < node.offset; ++k) to[b][i + k] += y[k] * (g[k] - mean);
+          }
+        return;
+      }
       case StepOp::outer: return propagate_outer(node, slope, t);
       case StepOp::mix: {
         const auto x = value(node.a, t), y = value(node.b, t), c = value(node.c, t);

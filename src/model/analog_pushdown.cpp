@@ -1,6 +1,8 @@
 #include "model/analog_pushdown.h"
 
+#include "base/buffer_pool.h"
 #include "base/check.h"
+#include "recurrence/step_run.h"
 #include "stack/analog_stack.h"
 
 namespace pushdown {
@@ -131,6 +133,8 @@ class AnalogPushdown : public Network {
   }
 
   Tensor run(const Tensor& words, Random* noise) const override {
+    const Tensor recorded = run_recorded(words, noise);
+    if (recorded.defined()) return recorded;
     auto [hiddens, state] = read(words, initial(words.size(0), words.size(1)), noise);
     return at::cat({hiddens, peek(state, noise).first.unsqueeze(1)}, 1);
   }
@@ -164,6 +168,57 @@ class AnalogPushdown : public Network {
   }
 
  private:
+  // What run() returns, by the step as a program (recurrence/step_trace.h); an undefined tensor
+  // where there is none, for quantised evaluations and approximate derivatives.
+  Tensor run_recorded(const Tensor& words, const Random* noise) const {
+    const auto batch = words.size(0), steps = words.size(1);
+    if (!exact_ || steps == 0 || (quantised_ && noise == nullptr)) return {};
+    const Weights weights = this->weights(false);
+    StepTrace trace;
+    const Traced symbol = trace.one_hot(words.to(options_.device()), inputs_, options_);
+    const Traced reading = trace.reading(symbols_ + 3);  // see kernel/analog_scan.h
+    const Tensor first = at::one_hot(at::zeros({batch}, at::kLong), states_).to(options_);
+    const Traced neurons = trace.state(first);
+
+    std::vector<Traced> factors{reading.narrow(1, 0, symbols_)};
+    if (bottom_) factors.push_back(1 - linear(factors[0], at::ones({1, symbols_}, options_)));
+    const Traced seen = joined(factors);
+    if (second_) factors.push_back(trace.constant(at::ones({1}, options_)));
+    const auto by_symbol = [&](const Traced& products, const Tensor& weight, const Tensor& bias) {
+      // I x rows x K -> rows x KI
+      return linear(outer_product(products, symbol), weight.permute({1, 2, 0}).flatten(1), bias);
+    };
+    const Traced sums =
+        by_symbol(outer_product(neurons, joined(factors)), weights.by_symbol, weights.bias);
+    Traced action;
+    if (full_) {
+      Traced terms = seen;  // of the minterms so far and the reading
+      for (std::int64_t m = 0; m < states_; ++m) {
+        const Traced neuron = neurons.narrow(1, m, 1);
+        terms = joined({outer_product(1 - neuron, terms), outer_product(neuron, terms)});
+      }
+      action = by_symbol(terms, weights.minterm.unsqueeze(1), {});
+    } else {
+      action = (0.5 * sums.narrow(1, states_, 1)).tanh();  // 2 g(u) - 1
+    }
+    ScanShape shape;
+    shape.stack = ScanStack::analog;
+    shape.steps = steps + 1;  // the stack moves at every step
+    shape.size = symbols_;
+    shape.epsilon = epsilon_;
+    shape.tolerance = tolerance_;
+    shape.stops = stops_;
+    trace.drive(reading, joined({action, symbol.narrow(1, 0, symbols_)}), shape, {});
+    const Traced after = trace.read_now();
+    const Traced next =
+        mix(after.narrow(1, symbols_ + 2, 1), sums.narrow(1, 0, states_).sigmoid(), neurons);
+    trace.bind(neurons, next);
+    const Tensor hiddens = run_steps(trace.finish(joined({next, after.narrow(1, symbols_, 2)})),
+                                     batch, steps, buffers_);
+    if (!hiddens.defined()) return {};
+    return at::cat({at::constant_pad_nd(first, {0, 2}).unsqueeze(1), hiddens}, 1);
+  }
+
   // `whole`: with the weights of a quantised network.
   Weights weights(bool whole) const {
     Weights weights;
@@ -248,6 +303,7 @@ class AnalogPushdown : public Network {
   at::TensorOptions options_;
   std::string line_;
   Tensor state_weight_, state_bias_, action_weight_, action_bias_;
+  BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
 };
 
 OptionSpec bottom_option() {

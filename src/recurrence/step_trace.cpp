@@ -8,7 +8,13 @@ std::int64_t Traced::size(std::int64_t) const { return trace_->size(*this); }
 Traced Traced::sigmoid() const { return trace_->unary(StepOp::sigmoid, *this); }
 Traced Traced::tanh() const { return trace_->unary(StepOp::tanh, *this); }
 Traced Traced::relu() const { return trace_->unary(StepOp::relu, *this); }
-Traced Traced::softmax(std::int64_t) const { return trace_->unary(StepOp::softmax, *this); }
+Traced Traced::softmax(std::int64_t) const { return softmax_of_groups(size()); }
+Traced Traced::softmax_of_groups(std::int64_t size) const {
+  return trace_->groups(StepOp::softmax, *this, size);
+}
+Traced Traced::greatest_of_groups(std::int64_t size) const {
+  return trace_->groups(StepOp::greatest, *this, size);
+}
 Traced Traced::narrow(std::int64_t, std::int64_t first, std::int64_t count) const {
   return trace_->slice(*this, first, count);
 }
@@ -26,6 +32,7 @@ std::int64_t StepTrace::size(const Traced& a) const {
 int StepTrace::add(StepNode node) {
   nodes_.push_back(node);
   given_.emplace_back();
+  symbols_.emplace_back();
   initial_.emplace_back();
   return static_cast<int>(nodes_.size()) - 1;
 }
@@ -38,6 +45,7 @@ int StepTrace::node_of(const Traced& a) {
   node.size = a.known_.size(-1);
   const int place = found->second = add(node);
   given_[static_cast<std::size_t>(place)] = a.known_;
+  symbols_[static_cast<std::size_t>(place)] = a.symbols_;
   return place;
 }
 
@@ -93,7 +101,6 @@ Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift)
       case StepOp::sigmoid: return {this, x.sigmoid()};
       case StepOp::tanh: return {this, x.tanh()};
       case StepOp::relu: return {this, x.relu()};
-      case StepOp::softmax: return {this, x.softmax(-1)};
       default: return {this, x * factor + shift};
     }
   }
@@ -103,6 +110,27 @@ Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift)
   node.factor = factor;
   node.shift = shift;
   return {this, add(node)};
+}
+
+Traced StepTrace::groups(StepOp op, const Traced& a, std::int64_t size) {
+  check(size > 0 && a.size() % size == 0, "step_trace", "{} numbers are no groups of {}", a.size(),
+        size);
+  if (a.known_.defined()) {
+    const Tensor each = a.known_.unflatten(-1, {a.size() / size, size});
+    if (op == StepOp::softmax) return {this, each.softmax(-1).flatten(-2)};
+    return {this, at::one_hot(each.argmax(-1), size).to(each.scalar_type()).flatten(-2)};
+  }
+  StepNode node{op};
+  node.size = a.size();
+  node.a = a.node_;
+  node.offset = size;
+  return {this, add(node)};
+}
+
+Traced StepTrace::one_hot(const Tensor& symbols, std::int64_t count, at::TensorOptions options) {
+  Traced result{this, at::one_hot(symbols, count).to(options)};
+  result.symbols_ = symbols;
+  return result;
 }
 
 // Sums of maps are one node, so that they need neither memory nor passes of their own.
@@ -188,17 +216,29 @@ Traced StepTrace::concat(const std::vector<Traced>& parts) {
   return {this, add(node)};
 }
 
+namespace {
+
+// Columns are chosen where the vectors are one-hot.
+Tensor map_known(const Tensor& x, const Tensor& symbols, const Tensor& weight, const Tensor& bias) {
+  if (!symbols.defined()) return at::linear(x, weight, bias);
+  const Tensor mapped = at::embedding(weight.t(), symbols);
+  return bias.defined() ? mapped + bias : mapped;
+}
+
+}  // namespace
+
 Traced StepTrace::affine(const Traced& x, const Tensor& weight, const Tensor& bias) {
   check(weight.size(1) == size(x), "step_trace", "a matrix of {} columns was given {} numbers",
         weight.size(1), size(x));
-  if (x.known_.defined()) return {this, at::linear(x.known_, weight, bias)};
+  if (x.known_.defined()) return {this, map_known(x.known_, x.symbols_, weight, bias)};
   // The known parts of what was put together are mapped beforehand.
   Tensor known;
   std::vector<StepTerm> terms;
   const auto term = [&](int operand, const Tensor& matrix) {
     const Tensor& given = given_[static_cast<std::size_t>(operand)];
     if (given.defined() && given.dim() == 3) {
-      const Tensor mapped = at::linear(given, matrix);
+      const Tensor mapped =
+          map_known(given, symbols_[static_cast<std::size_t>(operand)], matrix, {});
       known = known.defined() ? known + mapped : mapped;
       return;
     }
@@ -308,7 +348,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
       }
       for (int k = 0; k < node.operands; ++k)
         gradient |= flows(program.operands[at(node.first_operand + k)]);
-      gradient &= node.op != StepOp::greater;
+      gradient &= node.op != StepOp::greater && node.op != StepOp::greatest;
       changed |= gradient != node.gradient;
       node.gradient = gradient;
     }

@@ -32,6 +32,9 @@ class Traced {
   Traced tanh() const;
   Traced relu() const;
   Traced softmax(std::int64_t dimension) const;
+  // Of each `size` numbers in a row.
+  Traced softmax_of_groups(std::int64_t size) const;
+  Traced greatest_of_groups(std::int64_t size) const;  // 1 at the greatest number, else 0
   // Dimension 1, as of B x n.
   Traced narrow(std::int64_t dimension, std::int64_t first, std::int64_t count) const;
   std::vector<Traced> chunk(std::int64_t parts, std::int64_t dimension) const;
@@ -47,6 +50,7 @@ class Traced {
   StepTrace* trace_ = nullptr;
   int node_ = -1;
   Tensor known_;
+  Tensor symbols_;  // B x T, where it is one-hot
 };
 
 // What a trace has found: the program's nodes, and the tensors that it reads.
@@ -70,6 +74,8 @@ class StepTrace {
   StepTrace& operator=(const StepTrace&) = delete;
 
   Traced sequence(const Tensor& values) { return {this, values}; }  // B x T x n
+  // The same of symbols, B x T ids below `count`, one-hot.
+  Traced one_hot(const Tensor& symbols, std::int64_t count, at::TensorOptions options);
   Traced constant(const Tensor& values) { return {this, values}; }  // n
   // What a vector was one step before, B x n before the first; bound once to that vector.
   Traced state(const Tensor& initial);
@@ -88,6 +94,7 @@ class StepTrace {
   // The operations, see below.
   Traced unary(StepOp op, const Traced& a, double factor = 1, double shift = 0);
   Traced binary(StepOp op, const Traced& a, const Traced& b);
+  Traced groups(StepOp op, const Traced& a, std::int64_t size);
   Traced slice(const Traced& a, std::int64_t first, std::int64_t count);
   Traced concat(const std::vector<Traced>& parts);
   Traced affine(const Traced& x, const Tensor& weight, const Tensor& bias);
@@ -105,7 +112,7 @@ class StepTrace {
   std::vector<StepNode> nodes_;
   std::vector<StepTerm> terms_;
   std::vector<int> operands_;
-  std::vector<Tensor> matrices_, given_, initial_;
+  std::vector<Tensor> matrices_, given_, symbols_, initial_;
   std::unordered_map<const void*, int> known_nodes_;
   ScanShape shape_{};
   int memory_ = -1;

@@ -11,6 +11,13 @@ namespace {
 
 double deviation(const Tensor& a, const Tensor& b) { return (a - b).abs().max().item<double>(); }
 
+// Softmax of each three numbers, and 1 at the greatest of each three.
+Tensor grouped(const Tensor& x) {
+  const Tensor each = x.view({x.size(0), 3, 3});
+  return (each.softmax(2) + 0.5 * at::one_hot(each.argmax(2), 3)).flatten(1);
+}
+Traced grouped(const Traced& x) { return x.softmax_of_groups(3) + 0.5 * x.greatest_of_groups(3); }
+
 // Every operation at least once; sizes that fill no vector.
 struct Everything {
   int drawn = 0;
@@ -38,7 +45,8 @@ struct Everything {
     const V part = linear(gate, share).sigmoid();  // one number
     const V mixed = mix(part, chosen, c);
     const V shares = linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
-    return {(mixed * shares + crossed * 0.3).tanh(), mixed + shares};
+    const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
+    return {(mixed * shares + crossed * 0.3).tanh(), pairs_of.narrow(1, 2, 5) + mixed + shares};
   }
 };
 
@@ -137,6 +145,28 @@ TEST(StepRun, GivesGradientsOnce) {
   EXPECT_THROW(y.backward(), std::exception);
 }
 
+TEST(StepTrace, MapsOneHotVectorsByTheirSymbols) {
+  const Tensor symbols = at::tensor({0, 2, 1, 1, 2, 0}, at::kLong).view({2, 3});
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  std::vector<Tensor> values, gradients;
+  for (const bool chosen : {true, false}) {
+    const Tensor weight = at::arange(12, options).view({4, 3}).sin().requires_grad_(),
+                 other = at::eye(4, options);
+    StepTrace trace;
+    const Traced x = chosen ? trace.one_hot(symbols, 3, options)
+                            : trace.sequence(at::one_hot(symbols, 3).to(at::kDouble));
+    const Traced state = trace.state(at::ones({2, 4}, options));
+    const Traced next = (linear(x, weight) + linear(state, other)).tanh();
+    trace.bind(state, next);
+    const Tensor y = run_steps(trace.finish(next), 2, 3, std::make_shared<BufferPool>());
+    y.sum().backward();
+    values.push_back(y.detach());
+    gradients.push_back(weight.grad());
+  }
+  EXPECT_LT(deviation(values[0], values[1]), 1e-14);
+  EXPECT_LT(deviation(gradients[0], gradients[1]), 1e-14);
+}
+
 // Inputs and parameters alone are no part of the recurrence; unused vectors neither.
 TEST(StepTrace, KeepsWhatTheRecurrenceNeeds) {
   StepTrace trace;
@@ -157,6 +187,7 @@ TEST(StepTrace, NamesWhatDoesNotFit) {
   const Traced state = trace.state(at::zeros({1, 2}, at::kDouble));
   EXPECT_THROW(linear(state, at::ones({2, 3}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW(state + trace.constant(at::ones({3}, at::kDouble)), std::invalid_argument);
+  EXPECT_THROW(state.softmax_of_groups(3), std::invalid_argument);
   EXPECT_THROW(trace.finish(state.tanh()), std::invalid_argument);  // never bound
 }
 

@@ -1,0 +1,222 @@
+// Memories whose cells become mixtures of their neighbours, for step programs: stacks
+// (stack/superposition.cpp, stack/parallel_superposition.cpp), lists (stack/list.cpp) and the tape
+// of the Baby NTM (stack/baby_ntm.cpp). For kernel files only.
+//
+// A cell has W = shape.size numbers. Every action a has a weight, for each of the W numbers its own
+// or one for all (shape.shared), and a place that it takes a cell's content from:
+//   new[d] = sum_a w_a old[source(a, d)],   with the value v in place of an old cell where one is
+//   put in
+// Actions: the weights, number by number, A each (or A in all) | v, W numbers.
+// Reading: the cells that are read, number by number; with shared weights cell by cell.
+//
+// Cells that were never written are alike; they are kept as one row behind the others. It is
+// constant but in a stack that wears away.
+#pragma once
+#include "kernel/scan_math.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+template <class F>
+struct ShiftedScan {
+  static constexpr Index kValue = Index{1} << 62, kNothing = kValue + 1;
+
+  ScanShape z;
+  Index updates, width, row, count;  // row: padded width; count: of the actions
+  F* weights;                        // U x count rows
+  F* values;                         // U rows
+  F* cells;                          // rows after update u at place(u)
+  F *gradient, *old_gradient, *weight_gradient, *value_gradient;
+
+  ShiftedScan(const ScanShape& shape, F* tape, F* scratch)
+      : z(shape),
+        updates(shape.steps - 1),
+        width(shape.size),
+        row(scan_padded(shape.size)),
+        count(actions(shape)),
+        weights(tape),
+        values(weights + updates * count * row),
+        cells(values + updates * row),
+        gradient(scratch),
+        old_gradient(gradient + most_rows(shape) * row),
+        weight_gradient(old_gradient + most_rows(shape) * row),
+        value_gradient(weight_gradient + count * row) {}
+
+  static Index actions(const ScanShape& shape) {
+    switch (shape.shifted) {
+      case ShiftedKind::stack: return shape.no_op ? 3 : 2;
+      case ShiftedKind::list: return shape.no_op ? 4 : 3;
+      case ShiftedKind::tape: break;
+    }
+    return 5;
+  }
+  // How far from cell 0 the cells after update u reach, of those that can still be read later:
+  // 0 .. extent - 1, of a list -extent .. extent. u = -1: before any.
+  static Index extent(const ScanShape& shape, Index u) {
+    if (shape.shifted == ShiftedKind::tape) return shape.limit;
+    const Index written = u + 1;
+    Index needed = shape.reach + (shape.steps - 2 - u);
+    if (shape.limit > 0 && shape.limit < needed) needed = shape.limit;
+    return written < needed ? written : needed;
+  }
+  // One row more than cells: for those that were never written.
+  static Index rows(const ScanShape& shape, Index u) {
+    const Index reach = extent(shape, u);
+    return (shape.shifted == ShiftedKind::list ? 2 * reach + 1 : reach) + 1;
+  }
+  static Index most_rows(const ScanShape& shape) {
+    Index most = 0;
+    for (Index u = -1; u + 1 < shape.steps; ++u)
+      most = rows(shape, u) > most ? rows(shape, u) : most;
+    return most;
+  }
+  static Index tape_size(const ScanShape& shape) {
+    const Index row = scan_padded(shape.size);
+    Index all = (shape.steps - 1) * (actions(shape) + 1);
+    for (Index u = -1; u + 1 < shape.steps; ++u) all += rows(shape, u);
+    return all * row;
+  }
+  static Index scratch_size(const ScanShape& shape) {
+    return (2 * most_rows(shape) + actions(shape) + 1) * scan_padded(shape.size);
+  }
+
+  // Where action a takes the content of cell d from.
+  Index source(Index a, Index d) const {
+    switch (z.shifted) {
+      case ShiftedKind::stack:
+        if (a == 0) return d == 0 ? kValue : d - 1;
+        if (a == 1) return d + 1;
+        return z.worn && d > 0 ? kNothing : d;
+      case ShiftedKind::list:
+        if (a == 2) return d < 0 ? d + 1 : d == 0 ? kValue : d;
+        return a == 0 ? d - 1 : a == 1 ? d + 1 : d;
+      case ShiftedKind::tape: break;
+    }
+    if (a == 2) return d;
+    const bool up = a == 0 || a == 4;
+    const Index from = up ? d + 1 : d - 1;
+    if (from >= 0 && from < z.limit) return from;
+    return a < 2 ? (up ? 0 : z.limit - 1) : kNothing;
+  }
+  Index first(Index reach) const { return z.shifted == ShiftedKind::list ? -reach : 0; }
+  Index last(Index reach) const { return z.shifted == ShiftedKind::list ? reach : reach - 1; }
+  // The row of cell d among those that reach so far.
+  Index place(Index d, Index reach) const {
+    return d < first(reach) || d > last(reach) ? last(reach) - first(reach) + 1 : d - first(reach);
+  }
+
+  F* now = nullptr;  // rows after the last update made or undone
+
+  // visit(cell, index of the first number in the reading, distance of its numbers)
+  template <class Visit>
+  void reading_cells(Visit visit) const {
+    const Index from = z.shifted == ShiftedKind::list ? -z.reach : 0;
+    const Index to = z.shifted == ShiftedKind::list   ? z.reach
+                     : z.shifted == ShiftedKind::tape ? 0
+                                                      : z.reach - 1;
+    const Index read = to - from + 1;
+    for (Index d = from; d <= to; ++d)
+      visit(d, z.shared ? (d - from) * width : d - from, z.shared ? Index{1} : read);
+  }
+  void read(Index reach, F* reading) const {
+    reading_cells([&](Index d, Index at, Index step) {
+      const F* cell = now + place(d, reach) * row;
+      for (Index k = 0; k < width; ++k) reading[at + k * step] = cell[k];
+    });
+  }
+
+  void begin(const ScanParameters<F>&, F* reading) {
+    now = cells;
+    const Index all = rows(z, -1) * row;
+    for (Index i = 0; i < all; ++i) now[i] = static_cast<F>(z.empty);
+    read(extent(z, -1), reading);
+  }
+
+  void forward(Index u, F* given, F* reading) {
+    F* w = weights + u * count * row;
+    F* value = values + u * row;
+    for (Index a = 0; a < count; ++a)
+      for (Index k = 0; k < row; ++k)
+        w[a * row + k] = k >= width ? F(0) : given[z.shared ? a : k * count + a];
+    const F* put = given + (z.shared ? count : count * width);
+    for (Index k = 0; k < row; ++k) value[k] = k < width ? put[k] : F(0);
+    const F* old = now;
+    const Index before = extent(z, u - 1), after = extent(z, u);
+    now += rows(z, u - 1) * row;
+    const bool tape = z.shifted == ShiftedKind::tape;
+    for (Index d = first(after); d <= last(after); ++d) {
+      F* to = now + place(d, after) * row;
+      for (Index k = 0; k < row; ++k) to[k] = tape && d == 0 ? value[k] : F(0);
+      for (Index a = 0; a < count; ++a) {
+        const Index s = source(a, d);
+        if (s == kNothing) continue;
+        const F* from = s == kValue ? value : old + place(s, before) * row;
+        for (Index k = 0; k < row; ++k) to[k] += w[a * row + k] * from[k];
+      }
+    }
+    const F* rest = old + (rows(z, u - 1) - 1) * row;
+    F* left = now + (rows(z, u) - 1) * row;
+    for (Index k = 0; k < row; ++k) left[k] = z.worn ? (w[k] + w[row + k]) * rest[k] : rest[k];
+    read(after, reading);
+  }
+
+  void begin_backward() {
+    now = cells;
+    for (Index u = -1; u + 1 < updates; ++u) now += rows(z, u) * row;
+    clear(gradient, most_rows(z) * row);
+  }
+
+  void backward(Index u, const F* reading_gradient, F* out) {
+    const F* w = weights + u * count * row;
+    const F* value = values + u * row;
+    const Index before = extent(z, u - 1), after = extent(z, u);
+    const F* old = now - rows(z, u - 1) * row;
+    reading_cells([&](Index d, Index at, Index step) {
+      F* to = gradient + place(d, after) * row;
+      for (Index k = 0; k < width; ++k) to[k] += reading_gradient[at + k * step];
+    });
+    clear(old_gradient, rows(z, u - 1) * row);
+    clear(weight_gradient, (count + 1) * row);  // and that of the value behind it
+    for (Index d = first(after); d <= last(after); ++d) {
+      const F* g = gradient + place(d, after) * row;
+      if (z.shifted == ShiftedKind::tape && d == 0) add(value_gradient, g, row);
+      for (Index a = 0; a < count; ++a) {
+        const Index s = source(a, d);
+        if (s == kNothing) continue;
+        const Index at = s == kValue ? 0 : place(s, before) * row;
+        const F* from = s == kValue ? value : old + at;
+        F* slope = s == kValue ? value_gradient : old_gradient + at;
+        F* weight_slope = weight_gradient + a * row;
+        for (Index k = 0; k < row; ++k) {
+          weight_slope[k] += g[k] * from[k];
+          slope[k] += g[k] * w[a * row + k];
+        }
+      }
+    }
+    // What was never written is the same after a step, but where it wears away.
+    const F* rest = old + (rows(z, u - 1) - 1) * row;
+    const F* g = gradient + (rows(z, u) - 1) * row;
+    F* slope = old_gradient + (rows(z, u - 1) - 1) * row;
+    for (Index k = 0; k < row; ++k) {
+      slope[k] += z.worn ? g[k] * (w[k] + w[row + k]) : g[k];
+      if (!z.worn) continue;
+      weight_gradient[k] += g[k] * rest[k];
+      weight_gradient[row + k] += g[k] * rest[k];
+    }
+    for (Index a = 0; a < count; ++a) {
+      if (z.shared) {
+        out[a] = 0;
+        for (Index k = 0; k < width; ++k) out[a] += weight_gradient[a * row + k];
+      } else {
+        for (Index k = 0; k < width; ++k) out[k * count + a] = weight_gradient[a * row + k];
+      }
+    }
+    copy(out + (z.shared ? count : count * width), value_gradient, width);
+    F* spent = gradient;
+    gradient = old_gradient;
+    old_gradient = spent;
+    now = const_cast<F*>(old);
+  }
+  void end_backward(const F*, F*) {}
+};
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -323,7 +323,7 @@ TEST(AnalogPushdownFullOrder, ActionsStayWithinOneAndSaturatedNeuronsHaveGradien
   const Tensor lengths = hiddens.select(2, 3);
   EXPECT_LE(lengths.diff().abs().max().item<double>(), 1 + 1e-12);
   EXPECT_EQ(hiddens.select(2, 0).min().item<double>(), 1);
-  EXPECT_EQ(hiddens.select(1, 5).select(1, 1).max().item<double>(), 0);
+  EXPECT_LT(hiddens.select(1, 5).select(1, 1).max().item<double>(), 1e-300);
   hiddens.sum().backward();
   for (const auto& [name, tensor] : network->parameters())
     EXPECT_TRUE(tensor.grad().isfinite().all().item<bool>()) << name;

@@ -49,7 +49,7 @@ std::vector<Case> cases() {
   const std::vector<Json> shifted{
       {{"kind", "superposition"}, {"size", 5}, {"no_op", false}, {"depth", 4}},
       {{"kind", "superposition"}, {"size", 17}, {"vector", "linear"}, {"temperature", 0.5}},
-      parallel({}),
+      parallel(Json::object()),
       parallel({{"no_op", true}, {"read_depth", 4}, {"stacks", 1}, {"bias", true}}),
       parallel({{"no_op", true}, {"no_op_keeps", "top"}, {"read_depth", 3}}),
       parallel({{"no_op", true}, {"rounding", true}, {"stacks", 18}, {"empty", 0.5}}),
@@ -80,7 +80,7 @@ class Recorded : public testing::TestWithParam<Case> {};
 
 TEST_P(Recorded, EqualsStepwise) {
   for (const auto& [type, value_bound, gradient_bound] :
-       {std::tuple{at::kDouble, 1e-12, 1e-11}, {at::kFloat, 2e-6, 5e-5}})
+       {std::tuple{at::kDouble, 1e-11, 1e-9}, {at::kFloat, 2e-6, 5e-5}})
     for (const bool training : {true, false})
       for (const auto& [batch, steps] : {std::pair{3, 12}, {1, 1}, {2, 2}}) {
         const auto options = at::TensorOptions().dtype(type);
@@ -88,9 +88,11 @@ TEST_P(Recorded, EqualsStepwise) {
         const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
                                GetParam().recurrence);
         {
-          // So that the actions differ and no_op is at times the greatest.
+          // So that the actions differ and no_op is at times the greatest; in single precision
+          // such networks are chaotic.
           at::NoGradGuard guard;
-          for (const auto& [name, tensor] : network.parameters()) tensor.mul_(3);
+          for (const auto& [name, tensor] : network.parameters())
+            tensor.mul_(type == at::kDouble ? 3 : 1);
         }
         Tensor inputs = at::empty({batch, steps, 4}, options);
         for (Tensor& row : inputs.unbind(1)) row.copy_(at::randn({batch, 4}, options));

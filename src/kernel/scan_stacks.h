@@ -180,6 +180,7 @@ struct StratificationScan {
     const F* dv = vector_gradient + u * m;
     for (Index i = 0; i < m; ++i) out[2 + i] = dv[i] * (1 - v[i] * v[i]);
   }
+  void cut() { begin_backward(); }
   void end_backward(const F*, F*) {}
 };
 

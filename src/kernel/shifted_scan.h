@@ -216,6 +216,7 @@ struct ShiftedScan {
     old_gradient = spent;
     now = const_cast<F*>(old);
   }
+  void cut() { clear(gradient, most_rows(z) * row); }
   void end_backward(const F*, F*) {}
 };
 

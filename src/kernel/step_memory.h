@@ -17,10 +17,19 @@ struct StepMemory {
   void (*forward)(void* object, Index u, F* actions, F* reading);
   void (*begin_backward)(void* object);
   void (*backward)(void* object, Index u, const F* reading_gradient, F* actions_gradient);
+  void (*cut)(void* object);  // nothing reaches further back; null where a stack has no such thing
   void (*end_backward)(void* object, const F* reading_gradient, F* bottom_gradient);
   Index (*tape_size)(const ScanShape& shape);
   Index (*scratch_size)(const ScanShape& shape);
 };
+
+template <class Stack>
+constexpr auto cut_of() -> void (*)(void*) {
+  if constexpr (requires(Stack & stack) { stack.cut(); })
+    return [](void* object) { static_cast<Stack*>(object)->cut(); };
+  else
+    return nullptr;
+}
 
 template <class F, class Stack>
 StepMemory<F> step_memory_of() {
@@ -40,6 +49,7 @@ StepMemory<F> step_memory_of() {
           [](void* object, Index u, const F* reading_gradient, F* actions_gradient) {
             static_cast<Stack*>(object)->backward(u, reading_gradient, actions_gradient);
           },
+          cut_of<Stack>(),
           [](void* object, const F* reading_gradient, F* bottom_gradient) {
             static_cast<Stack*>(object)->end_backward(reading_gradient, bottom_gradient);
           },

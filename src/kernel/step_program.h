@@ -92,6 +92,10 @@ struct StepProgram {
   const StepPlace<F>* places;
   std::int64_t steps, batch;
   std::int64_t widest;  // the largest padded size of a node
+  // Gradients end behind every `window` steps; 0: nowhere. Nodes from `after` on are what follows a
+  // step, a stack's move above all: at a border they belong to the next step, which sees all other
+  // numbers of this one as constants.
+  std::int64_t window, after;
   // The stack, if there is a `memory`: shape.steps = steps, or, where the stack moves at the last
   // step too, steps + 1; a tape (kept between the passes) and scratch for each sequence.
   ScanShape memory;

@@ -50,11 +50,22 @@ class StepRun {
     for (Index t = p_.steps; t-- > 0;) {
       for (int n = 0; n < p_.count; ++n)
         if (owns_rows(n)) clear_gradient(n, p_.nodes[n].carried ? t - 1 : t);
+      int n = static_cast<int>(p_.count);
+      const auto propagate_from = [&](Index lowest) {
+        while (n-- > lowest)
+          if (p_.nodes[n].gradient) propagate(n, t);
+        n = static_cast<int>(lowest);
+      };
+      if (p_.window > 0 && t + 1 < p_.steps && (t + 1) % p_.window == 0) {
+        propagate_from(p_.after);
+        for (int k = 0; k < n; ++k)
+          if (owns_rows(k)) clear_gradient(k, t);
+        for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.cut(object(b));
+      }
       const Rows<F> slope{given.first + t * given_step, given.row};
       if (p_.nodes[output].gradient)
         add_to(output, t, [&](Index b, Index i) { return load(slope[b] + i); });
-      for (int n = static_cast<int>(p_.count); n-- > 0;)
-        if (p_.nodes[n].gradient) propagate(n, t);
+      propagate_from(0);
     }
     if (memory_node_ < 0) return;
     const StepNode& node = p_.nodes[memory_node_];

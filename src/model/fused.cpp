@@ -20,7 +20,7 @@ void connect(const std::shared_ptr<torch::autograd::Node>& node, Tensor& result,
   torch::autograd::create_gradient_edge(result, node);
 }
 
-// What both functions work with, and the loss keeps for its backward pass.
+// What the backward pass goes on with.
 template <class F>
 struct Workspace {
   FusedNetworkPtr network;
@@ -31,14 +31,14 @@ struct Workspace {
   ScanKernel<F> kernel;
 
   Workspace(const FusedNetworkPtr& network, const BufferPoolPtr& buffers, std::int64_t batch,
-            bool one_hot, bool gradients)
+            bool gradients)
       : network(network), buffers(buffers), kernel(scan_kernel<F>(current_isa(), network->shape)) {
     Pieces<F> count(nullptr);
-    PackedWeights<F>(*network, one_hot, count);
+    PackedWeights<F>(*network, count);
     StepRecord<F>(*network, batch, gradients, count);
     memory = Buffer(buffers, count.bytes());
     Pieces<F> pieces(memory.as<F>());
-    weights.emplace(*network, one_hot, pieces);
+    weights.emplace(*network, pieces);
     record.emplace(*network, batch, gradients, pieces);
   }
   std::int64_t tape_size() const { return scan_tape_size(network->shape); }
@@ -47,87 +47,6 @@ struct Workspace {
     return {buffers, static_cast<std::size_t>(count) * sizeof(F)};
   }
 };
-
-// ---- Hidden vectors of all steps, as a function of inputs (the first one) and parameters. ----
-template <class F>
-struct ScanNode final : torch::autograd::Node {
-  using Work = Workspace<F>;
-  std::optional<Work> work;
-  Tensor inputs, pre, top;  // B x T x I, B x T x G, B x (T+1) x H
-  Buffer tapes;             // B x scan_tape_size
-
-  std::string name() const override { return "FusedScan"; }
-  void release_variables() override {
-    work.reset();
-    inputs = pre = top = Tensor();
-    tapes = {};
-  }
-
-  ScanSequence<F> sequence(std::int64_t b, F* scratch) const {
-    auto sequence = work->record->sequence(*work->network, b);
-    sequence.pre = pre.data_ptr<F>() + b * pre.stride(0);
-    sequence.tape = tapes.as<F>() + b * work->tape_size();
-    sequence.scratch = scratch;
-    return sequence;
-  }
-
-  void forward(const FusedNetworkPtr& network, const BufferPoolPtr& buffers, bool gradients) {
-    const ScanShape& shape = network->shape;
-    const auto batch = inputs.size(0);
-    const Tensor& weight = network->layer(0, 0);
-    pre = at::linear(inputs, weight.narrow(1, 0, network->inputs), network->layer(0, 2));
-    top = at::empty({batch, shape.steps + 1, shape.hidden}, inputs.options());
-    work.emplace(network, buffers, batch, false, gradients);
-    work->record->hidden[shape.layers - 1] = top.data_ptr<F>();
-    tapes = work->buffer(batch * work->tape_size());
-    parallel_for(batch, [&](std::int64_t b) {
-      const Buffer scratch = work->buffer(work->scratch_size());
-      work->kernel.forward(shape, work->weights->scan, sequence(b, scratch.as<F>()));
-    });
-  }
-
-  variable_list apply(variable_list&& given) override {
-    check(work.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
-    at::AutoGradMode no_gradient(false);
-    const FusedNetwork& network = *work->network;
-    const auto batch = inputs.size(0);
-    const Tensor slopes = given[0].contiguous();
-    parallel_for(batch, [&](std::int64_t b) {
-      const Buffer scratch = work->buffer(work->scratch_size());
-      auto gradients = work->record->gradients(network, b);
-      gradients.hidden = slopes.data_ptr<F>() + b * slopes.stride(0) + network.shape.hidden;
-      work->kernel.backward(network.shape, work->weights->scan, sequence(b, scratch.as<F>()),
-                            gradients);
-    });
-    variable_list all{Tensor()};
-    if (task_should_compute_output(0)) {
-      const Tensor gates = at::from_blob(
-          work->record->input, {batch, network.shape.steps, network.shape.gates}, inputs.options());
-      all[0] = at::matmul(gates, network.layer(0, 0).narrow(1, 0, network.inputs));
-    }
-    for (auto& gradient :
-         tensor_gradients<F>(network, *work->record, nullptr, nullptr, inputs.data_ptr<F>()))
-      all.push_back(std::move(gradient));
-    return all;
-  }
-};
-
-template <class F>
-Tensor scan(const FusedNetworkPtr& network, const Tensor& inputs, const BufferPoolPtr& buffers) {
-  variable_list differentiable{inputs};
-  differentiable.insert(differentiable.end(), network->tensors.begin(), network->tensors.end());
-  const bool gradients = gradients_wanted(differentiable);
-  const std::shared_ptr<ScanNode<F>> node(new ScanNode<F>, torch::autograd::deleteNode);
-  Tensor result;
-  {
-    at::AutoGradMode no_gradient(false);
-    node->inputs = inputs.detach().contiguous();
-    node->forward(network, buffers, gradients);
-    result = node->top.detach();
-  }
-  if (gradients) connect(node, result, differentiable);
-  return result;
-}
 
 // ---- Log-probabilities of sequences, as a function of the parameters. ----
 template <class F>
@@ -141,7 +60,7 @@ struct LossNode final : torch::autograd::Node {
   Tensor forward(const FusedNetworkPtr& network, const BufferPoolPtr& buffers, bool gradients) {
     const ScanShape& shape = network->shape;
     const auto batch = targets.size(0), rows = shape.steps + 1, hidden = shape.hidden;
-    work.emplace(network, buffers, batch, true, gradients);
+    work.emplace(network, buffers, batch, gradients);
     const Tensor result = at::empty({batch}, network->tensors[0].options());
     const auto dense = dense_kernel<F>(current_isa());
     parallel_for(batch, [&](std::int64_t b) {
@@ -176,7 +95,7 @@ struct LossNode final : torch::autograd::Node {
     at::AutoGradMode no_gradient(false);
     const Tensor scales = given[0].contiguous();
     return tensor_gradients<F>(*work->network, *work->record, scales.data_ptr<F>(),
-                               targets.data_ptr<std::int64_t>(), nullptr);
+                               targets.data_ptr<std::int64_t>());
   }
 };
 
@@ -196,15 +115,6 @@ Tensor log_probabilities(const FusedNetworkPtr& network, const Tensor& targets,
 }
 
 }  // namespace
-
-Tensor run_fused(const Controller& controller, const Stack& stack, const Tensor& inputs,
-                 const BufferPoolPtr& buffers) {
-  if (!inputs.is_cpu() || inputs.dim() != 3) return {};
-  const auto network = fused_network(controller, stack, inputs.size(2), inputs.size(1));
-  if (network == nullptr || network->tensors[0].scalar_type() != inputs.scalar_type()) return {};
-  return inputs.scalar_type() == at::kFloat ? scan<float>(network, inputs, buffers)
-                                            : scan<double>(network, inputs, buffers);
-}
 
 Tensor fused_log_probabilities(const Controller& controller, const Stack& stack,
                                std::int64_t symbols, const Tensor& targets,

@@ -1,5 +1,5 @@
-// The fused recurrence (kernel/scan.h) as autograd functions over a batch of sequences. Threads
-// over the batch; results do not depend on them.
+// The loss of language models by the fused recurrence (kernel/scan.h), as an autograd function over
+// a batch of sequences. Threads over the batch; results do not depend on them.
 #pragma once
 #include "base/buffer_pool.h"
 #include "controller/controller.h"
@@ -7,14 +7,10 @@
 
 namespace pushdown {
 
-// What StackRnn::run returns, or an undefined tensor when there is no fused kernel for this
-// controller, stack, device or type of number.
-Tensor run_fused(const Controller& controller, const Stack& stack, const Tensor& inputs,
-                 const BufferPoolPtr& buffers);
-
 // log p of each sequence, B, when its first symbol is predicted from h_0 = 0, and each later one by
 // softmax(W h_t + b) after reading those before it one-hot. targets : B x (T+1) symbol ids, valid,
-// T >= 1; all but the last symbol are read. Undefined like run_fused's result.
+// T >= 1; all but the last symbol are read. Undefined where there is no fused
+// kernel for this controller, stack, device or type of number.
 //
 // Where gradients are wanted they are taken at once, sequence by sequence, while what the forward
 // pass left is in the cache: the function is linear in the gradient of its result, so that the

@@ -137,7 +137,7 @@ FusedNetworkPtr fused_network(const Controller& controller, const Stack& stack, 
 }
 
 template <class F>
-PackedWeights<F>::PackedWeights(const FusedNetwork& network, bool one_hot, Pieces<F>& pieces) {
+PackedWeights<F>::PackedWeights(const FusedNetwork& network, Pieces<F>& pieces) {
   const ScanShape& shape = network.shape;
   for (std::int64_t l = 0; l < shape.layers; ++l) {
     const Tensor &weight_ih = network.layer(l, 0), &weight_hh = network.layer(l, 1);
@@ -156,8 +156,7 @@ PackedWeights<F>::PackedWeights(const FusedNetwork& network, bool one_hot, Piece
     scan.action_bias = pack_vector<F>(network.action(1), pieces);
   }
   scan.bottom = pack_vector<F>(network.bottom(), pieces);
-  if (one_hot)
-    words = pack_words<F>(network.layer(0, 0), network.layer(0, 2), network.inputs, pieces);
+  words = pack_words<F>(network.layer(0, 0), network.layer(0, 2), network.inputs, pieces);
   if (network.outcomes > 0)
     output = {pack_columns<F>(network.output(0), 0, shape.hidden, pieces),
               pack_rows<F>(network.output(0), 0, shape.hidden, pieces),
@@ -247,7 +246,7 @@ class Products {
 
 template <class F>
 std::vector<Tensor> tensor_gradients(const FusedNetwork& network, const StepRecord<F>& record,
-                                     const F* scales, const std::int64_t* words, const F* inputs) {
+                                     const F* scales, const std::int64_t* words) {
   const ScanShape& shape = network.shape;
   const auto t = shape.steps, g = shape.gates, h = shape.hidden, a = shape.actions,
              r = shape.reading, v = network.outcomes, batch = record.batch;
@@ -267,9 +266,6 @@ std::vector<Tensor> tensor_gradients(const FusedNetwork& network, const StepReco
     if (l == 0) {
       products.add(t, input, t * g, g, record.readings, t * r, r, weight_ih + network.inputs,
                    columns);
-      if (inputs != nullptr)
-        products.add(t, input, t * g, g, inputs, t * network.inputs, network.inputs, weight_ih,
-                     columns);
     } else {
       products.add(t, input, t * g, g, record.hidden[l - 1] + h, hidden_stride, h, weight_ih, h);
     }
@@ -290,17 +286,15 @@ std::vector<Tensor> tensor_gradients(const FusedNetwork& network, const StepReco
   products.run(kernel);
   for (std::int64_t l = 0; l < shape.layers && !network.split_gates(); ++l)
     std::copy_n(out(network.layer(l, 2)), g, out(network.layer(l, 3)));
-  if (words != nullptr) {
-    std::vector<F> table(static_cast<std::size_t>(network.inputs * g));
-    for (std::int64_t b = 0; b < batch; ++b)
-      kernel.scatter_rows(t, words + b * (t + 1), record.input + b * t * g, g,
-                          scales == nullptr ? F(1) : scales[b], table.data());
-    F* weight_ih = out(network.layer(0, 0));
-    const auto columns = network.layer(0, 0).size(1);
-    for (std::int64_t i = 0; i < g; ++i)
-      for (std::int64_t word = 0; word < network.inputs; ++word)
-        weight_ih[i * columns + word] = table[word * g + i];
-  }
+  std::vector<F> table(static_cast<std::size_t>(network.inputs * g));
+  for (std::int64_t b = 0; b < batch; ++b)
+    kernel.scatter_rows(t, words + b * (t + 1), record.input + b * t * g, g,
+                        scales == nullptr ? F(1) : scales[b], table.data());
+  F* weight_ih = out(network.layer(0, 0));
+  const auto columns = network.layer(0, 0).size(1);
+  for (std::int64_t i = 0; i < g; ++i)
+    for (std::int64_t word = 0; word < network.inputs; ++word)
+      weight_ih[i * columns + word] = table[word * g + i];
   const auto channels = network.bottom().numel();
   F* bottom = out(network.bottom());
   std::fill_n(bottom, channels, F(0));
@@ -315,8 +309,8 @@ template struct PackedWeights<double>;
 template struct StepRecord<float>;
 template struct StepRecord<double>;
 template std::vector<Tensor> tensor_gradients(const FusedNetwork&, const StepRecord<float>&,
-                                              const float*, const std::int64_t*, const float*);
+                                              const float*, const std::int64_t*);
 template std::vector<Tensor> tensor_gradients(const FusedNetwork&, const StepRecord<double>&,
-                                              const double*, const std::int64_t*, const double*);
+                                              const double*, const std::int64_t*);
 
 }  // namespace pushdown

@@ -61,7 +61,7 @@ struct PackedWeights {
   const F* words = nullptr;  // I x G: the first layer's weight of each input, with the bias
   OutputLayer<F> output{};
 
-  PackedWeights(const FusedNetwork& network, bool one_hot, Pieces<F>& pieces);
+  PackedWeights(const FusedNetwork& network, Pieces<F>& pieces);
 };
 
 // What the gradients of the tensors are sums over.
@@ -82,10 +82,10 @@ struct StepRecord {
 };
 
 // Gradients of all tensors of the network. `scales`: what the gradients of each sequence are
-// multiplied with, null for 1. The first layer read either `words` (B x (T+1) ids, the last column
-// unused) or `inputs` (B x T x I). Independent of the number of threads.
+// multiplied with, null for 1. The first layer read `words` : B x (T+1) ids, the last column unused.
+// Independent of the number of threads.
 template <class F>
 std::vector<Tensor> tensor_gradients(const FusedNetwork& network, const StepRecord<F>& record,
-                                     const F* scales, const std::int64_t* words, const F* inputs);
+                                     const F* scales, const std::int64_t* words);
 
 }  // namespace pushdown

@@ -88,6 +88,13 @@ class Network {
   // The hidden vectors of whole strings with K passes for each symbol, before the first one too:
   // hiddens : B x (nK + 1) x H.
   virtual Passes run_passes(const Tensor& words, std::int64_t passes, Random* noise) const;
+  // The hidden vectors of run_passes() through which gradients flow back no further than to the
+  // last border, borders being after every `window` symbols: as advance() would give them from
+  // detached states. An undefined tensor where the network has no way to do so at once.
+  virtual Tensor run_windows(const Tensor& words, std::int64_t passes, std::int64_t window,
+                             Random* noise) const {
+    return {};
+  }
   // The hidden vectors after each pass of the next symbols, words : B x c; nothing is held back,
   // the next state has read all of them.
   virtual Passes advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,

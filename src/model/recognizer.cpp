@@ -80,6 +80,11 @@ Recognition Recognizer::run(const Tensor& words, Random* noise) const {
   return {scores(made.hiddens), made.hiddens, made.weights};
 }
 
+Recognition Recognizer::run_windows(const Tensor& words, std::int64_t window, Random* noise) const {
+  const Tensor hiddens = network_->run_windows(input(words), passes_, window, noise);
+  return hiddens.defined() ? Recognition{scores(hiddens), hiddens, {}} : Recognition{};
+}
+
 Tensor Recognizer::next_scores(const Tensor& hiddens) const {
   return next_weight_.defined() ? at::linear(hiddens, next_weight_, next_bias_) : Tensor();
 }

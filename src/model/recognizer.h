@@ -67,6 +67,9 @@ class Recognizer : public SequenceModel {
   Tensor next_scores(const Tensor& hiddens) const;
   // `noise` makes it a training pass, see Network::run.
   Recognition run(const Tensor& words, Random* noise = nullptr) const;
+  // The same with gradients that end after every `window` symbols; nothing defined where the
+  // network cannot (Network::run_windows).
+  Recognition run_windows(const Tensor& words, std::int64_t window, Random* noise) const;
   // What decides about each string, B.
   Tensor decisions(const Tensor& words) const { return decisions(words, decision_); }
   Tensor decisions(const Tensor& words, Decision decision) const;

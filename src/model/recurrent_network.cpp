@@ -71,6 +71,12 @@ class RecurrentNetwork : public Network {
     const Tensor inputs = inputs_of(words);
     return fused_ ? rnn_.run(inputs, noise, one_hot(words) ) : rnn_.run_stepwise(inputs, noise);
   }
+  Tensor run_windows(const Tensor& words, std::int64_t passes, std::int64_t window,
+                     Random* noise) const override {
+    if (!fused_) return {};
+    const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
+    return rnn_.run_recorded(one_hot(repeated), repeated, noise, window * passes);
+  }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {
     if (!fused_ || embedding_.defined()) return {};

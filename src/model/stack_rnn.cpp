@@ -56,17 +56,16 @@ bool StackRnn::plain() const {
 }
 
 Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) const {
-  const bool drawn = noise != nullptr && recurrence_.noisy();
-  Tensor hiddens =
-      plain() && !drawn ? run_fused(*controller_, *stack_, inputs, buffers_) : Tensor();
-  if (!hiddens.defined()) hiddens = run_recorded(inputs, words, noise);
+  const Tensor hiddens = run_recorded(inputs, words, noise);
   return hiddens.defined() ? hiddens : run_stepwise(inputs, noise);
 }
 
-Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise) const {
+Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise,
+                              std::int64_t window) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   if (inputs.dim() != 3 || inputs.size(1) == 0 || !inputs.is_cpu() || !memory.recordable())
     return {};
+  if (window > 0 && !memory.can_be_cut()) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);
   StepTrace trace;
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
@@ -106,12 +105,13 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
     hidden = next.at(place);
   }
   for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], next[i]);
+  trace.begin_aftermath();
   if (memory.reading_size() > 0) {
     const TracedNoOp no_op = memory.record(trace, hidden, reading, steps);
     if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
     if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   }
-  const Tensor hiddens = run_steps(trace.finish(hidden), batch, steps, buffers_);
+  const Tensor hiddens = run_steps(trace.finish(hidden), batch, steps, buffers_, window);
   if (!hiddens.defined()) return {};
   return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()), hiddens}, 1);
 }

@@ -77,7 +77,10 @@ class StackRnn {
   // The same with the step as a recorded program (recurrence/step_trace.h), for stacks that can be
   // recorded; an undefined tensor for others. `words` : B x n, where the inputs are their one-hot
   // vectors, may be left out.
-  Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr) const;
+  // With a window > 0 gradients end behind every `window` inputs, as if the sequence were read in
+  // pieces with the state as a constant in between; undefined for stacks that cannot be cut.
+  Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
+                      std::int64_t window = 0) const;
   // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel, or
   // where training passes draw random numbers.
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,

@@ -33,9 +33,13 @@ class Cutter {
 template <class F>
 class StepMachine {
  public:
-  StepMachine(TracedProgram program, std::int64_t batch, std::int64_t steps, bool gradients,
-              const BufferPoolPtr& buffers)
-      : traced_(std::move(program)), batch_(batch), steps_(steps), gradients_(gradients) {
+  StepMachine(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
+              bool gradients, const BufferPoolPtr& buffers)
+      : traced_(std::move(program)),
+        batch_(batch),
+        steps_(steps),
+        window_(window),
+        gradients_(gradients) {
     traced_.shape.column_start = traced_.column_start.data();
     find_kept();
     lay_out(nullptr);
@@ -172,6 +176,8 @@ class StepMachine {
     program_.places = places_.data();
     program_.steps = steps_;
     program_.batch = batch_;
+    program_.window = window_;
+    program_.after = traced_.after;
     if (traced_.memory >= 0) {
       program_.memory = traced_.shape;
       program_.tape_size = step_tape_size(traced_.shape);
@@ -304,7 +310,7 @@ class StepMachine {
   }
 
   TracedProgram traced_;
-  std::int64_t batch_, steps_;
+  std::int64_t batch_, steps_, window_;
   bool gradients_;
   std::vector<char> kept_, recorded_;
   std::vector<StepPlace<F>> places_;
@@ -335,7 +341,7 @@ struct StepsNode final : torch::autograd::Node {
 };
 
 template <class F>
-Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps,
+Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
            const at::TensorOptions& options, const BufferPoolPtr& buffers) {
   variable_list inputs = program.matrices;
   for (const Tensor& given : program.given)
@@ -347,7 +353,7 @@ Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps,
   {
     at::AutoGradMode no_gradient(false);
     node->options = options;
-    node->machine.emplace(std::move(program), batch, steps, gradients, buffers);
+    node->machine.emplace(std::move(program), batch, steps, window, gradients, buffers);
     node->machine->forward();
     result = node->machine->output(options);
   }
@@ -361,7 +367,7 @@ Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps,
 }  // namespace
 
 Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
-                 const BufferPoolPtr& buffers) {
+                 const BufferPoolPtr& buffers, std::int64_t window) {
   at::ScalarType type = at::ScalarType::Undefined;
   const auto fits = [&](const Tensor& tensor) {
     if (!tensor.defined()) return true;
@@ -373,8 +379,10 @@ Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
   for (const Tensor& initial : program.initial)
     if (initial.defined() && initial.requires_grad() && at::GradMode::is_enabled()) return {};
   const auto options = at::TensorOptions().dtype(type);
-  if (type == at::kFloat) return run<float>(std::move(program), batch, steps, options, buffers);
-  if (type == at::kDouble) return run<double>(std::move(program), batch, steps, options, buffers);
+  if (type == at::kFloat)
+    return run<float>(std::move(program), batch, steps, window, options, buffers);
+  if (type == at::kDouble)
+    return run<double>(std::move(program), batch, steps, window, options, buffers);
   return {};
 }
 

@@ -325,6 +325,8 @@ TracedProgram StepTrace::finish(const Traced& output) {
       program.operands.push_back(rename(operands_[at(first_operand + k)]));
   }
   program.output = rename(last);
+  const auto before = after_ < 0 ? static_cast<std::ptrdiff_t>(alive.size()) : after_;
+  program.after = static_cast<int>(std::count(alive.begin(), alive.begin() + before, 1));
   program.memory = rename(memory_);
   program.shape = shape_;
   if (shape_.stack == ScanStack::nondeterministic) {

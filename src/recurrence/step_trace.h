@@ -62,6 +62,7 @@ struct TracedProgram {
   std::vector<Tensor> given;     // by node: of a sequence B x T x n, of a constant n
   std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, B x n
   int output = -1;
+  int after = 0;                           // see StepProgram
   int memory = -1;                         // node of the stack
   ScanShape shape{};                       // of the stack
   std::vector<std::int64_t> column_start;  // shape points here once it is run
@@ -87,6 +88,9 @@ class StepTrace {
              const Tensor& bottom);
   // The reading after this step's move; after drive().
   Traced read_now() const { return moved_; }
+
+  // What is recorded from here on follows the step, see StepProgram::after.
+  void begin_aftermath() { after_ = static_cast<int>(nodes_.size()); }
 
   // The program that computes `output`, without what it does not need.
   TracedProgram finish(const Traced& output);
@@ -115,7 +119,7 @@ class StepTrace {
   std::vector<Tensor> matrices_, given_, symbols_, initial_;
   std::unordered_map<const void*, int> known_nodes_;
   ScanShape shape_{};
-  int memory_ = -1;
+  int memory_ = -1, after_ = -1;
   Traced moved_;
 };
 

@@ -40,6 +40,11 @@ bool Stack::recordable() const {
   return fused(plan);
 }
 
+bool Stack::can_be_cut() const {
+  FusedStack plan;
+  return recordable() && !(fused(plan) && plan.shape.stack == ScanStack::nondeterministic);
+}
+
 TracedNoOp Stack::record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                          std::int64_t steps) const {
   FusedStack plan;

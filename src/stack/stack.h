@@ -91,6 +91,8 @@ class Stack {
   virtual bool fused(FusedStack& plan) const { return false; }
   // Whether its step can be a part of a recorded program; those with a fused form can.
   virtual bool recordable() const;
+  // Whether gradients can end within a recorded sequence.
+  virtual bool can_be_cut() const;
   // Records the update that `hidden` drives; `reading` is that before it, from
   // StepTrace::reading(). `steps`: of the sequence, after the last of which nothing is read.
   virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,

@@ -12,7 +12,11 @@ std::vector<double> numbers_of(const Tensor& values) {
 ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
                              const StringBatch& batch, Random& random) {
   const at::AutoGradMode with_gradient(true);
-  const Recognition said = model.run(batch.words, &random);
+  return backpropagate(model, objective, batch, model.run(batch.words, &random));
+}
+
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, const Recognition& said) {
   const auto made = said.scores.size(1) - 1;  // P
   const auto skip = made > 0 ? 1 : 0;         // the score before anything was read
   ObjectiveBatch read{said.scores.narrow(1, skip, said.scores.size(1) - skip),

@@ -20,6 +20,9 @@ Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, st
 // bptt without asking the network for a kernel.
 ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
                              const StringBatch& batch, Random& random);
+// The same for what the model has said about the batch.
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, const Recognition& said);
 
 // Strings of a batch as they are read forward in time.
 class StringPieces {

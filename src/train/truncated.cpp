@@ -22,6 +22,8 @@ class Truncated : public LearningAlgorithm {
         return *inside;
       return backpropagate(model, objective, batch, random);
     }
+    const Recognition whole = model.run_windows(batch.words, window_, &random);
+    if (whole.hiddens.defined()) return backpropagate(model, objective, batch, whole);
     const auto batch_size = static_cast<double>(pieces.strings());
     ValidityLosses result;
     result.losses.resize(static_cast<std::size_t>(pieces.strings()));

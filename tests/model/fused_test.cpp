@@ -163,22 +163,6 @@ TEST(FusedInputs, EqualStepwise) {
   EXPECT_LT(deviation(gradients[0], gradients[1]), 1e-11);
 }
 
-// Cells without a fused kernel run step by step, whatever else they share with those that have one.
-TEST(FusedControllers, AreTheOnesWithKernels) {
-  Random random(2);
-  const Tensor inputs = at::ones({1, 3, 4});
-  const auto is_fused = [&](const Json& controller) {
-    const StackRnn network(controller, Json{{"kind", "superposition"}}, 4, at::kFloat, random);
-    return run_fused(network.controller(), network.stack(), inputs, std::make_shared<BufferPool>())
-        .defined();
-  };
-  const std::set<std::string> with_kernels{"elman", "lstm", "gru"};
-  for (const auto& kind : controller_kinds())
-    EXPECT_EQ(is_fused({{"kind", kind.name}}), with_kernels.contains(kind.name)) << kind.name;
-  EXPECT_TRUE(is_fused({{"kind", "elman"}, {"activation", "sigmoid"}}));
-  EXPECT_FALSE(is_fused({{"kind", "elman"}, {"activation", "scaled_tanh"}}));
-}
-
 TEST(FusedGraph, IsKeptOnRequestAndElseFreed) {
   const LanguageModel model(Alphabet({"a", "b"}), Json{{"stack", {{"kind", "superposition"}}}});
   const Tensor words = at::ones({2, 6}, at::kLong);

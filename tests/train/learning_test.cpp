@@ -233,6 +233,40 @@ TEST(TruncatedBackpropagation, SumsThePiecesFromConstantStates) {
   EXPECT_GT(difference, 1e-4);
 }
 
+// At once, with gradients that end at the borders, or piece by piece.
+TEST(TruncatedBackpropagation, IsTheSameAtOnceAndInPieces) {
+  const auto batch = strings(3, 11);
+  const Json still{{"kind", "parallel_superposition"}, {"stacks", 2}, {"no_op", true}},
+      lstm{{"kind", "lstm"}, {"hidden", 4}}, mrnn{{"kind", "mrnn"}, {"hidden", 5}, {"layers", 2}};
+  std::vector<Json> models{pair_of(lstm, {{"kind", "none"}}),
+                           pair_of(mrnn, {{"kind", "superposition"}, {"size", 3}}),
+                           pair_of(lstm, {{"kind", "stratification"}, {"size", 3}}),
+                           pair_of(lstm, {{"kind", "list"}, {"lists", 2}}),
+                           pair_of(mrnn, {{"kind", "baby_ntm"}, {"cells", 7}, {"size", 2}}),
+                           pair_of(lstm, {{"kind", "nondeterministic"}})};
+  for (const char* carry : {"none", "soft", "counter"}) {
+    Json model = pair_of(mrnn, still);
+    model.update({{"coupling", "state"}, {"noise", 0.1}, {"carry_forward", carry}});
+    models.push_back(model);
+    model["passes"] = 2;
+    models.push_back(model);
+  }
+  for (Json model : models)
+    for (const std::int64_t window : {1, 4, 11}) {
+      const Json kind{{"kind", "tbptt"}, {"window", window}};
+      model["fused"] = false;
+      const auto wanted = gradient(recognizer(model), kind, batch);
+      model["fused"] = true;
+      const auto got = gradient(recognizer(model), kind, batch);
+      for (std::size_t b = 0; b < 3; ++b)
+        EXPECT_NEAR(got.values.losses[b], wanted.values.losses[b], 1e-10) << model;
+      ASSERT_EQ(got.gradients.size(), wanted.gradients.size());
+      for (std::size_t i = 0; i < got.gradients.size(); ++i)
+        EXPECT_LT(deviation(got.gradients[i], wanted.gradients[i]), 1e-10)
+            << model << ' ' << i << ", window " << window;
+    }
+}
+
 TEST(TruncatedBackpropagation, WorksOnNetworksWithoutAListOfTensors) {
   const auto batch = strings(2, 5);
   for (const Json& options : std::vector<Json>{

@@ -42,6 +42,7 @@ struct ScanShape {
   bool worn = false;       // of a stack: no_op keeps the top cell alone
   std::int64_t reach = 1;  // how many cells of a stack, or to both sides of a head, are read
   std::int64_t limit = 0;  // cells of a tape, or of a stack that has an end; 0: none
+  bool taped = true;       // kept for a backward pass
   double empty = 0;        // what was never written
   // Of the analog stack, see model/analog_pushdown.h.
   double epsilon = 0, tolerance = 0;

@@ -34,8 +34,8 @@ struct ShiftedScan {
         row(scan_padded(shape.size)),
         count(actions(shape)),
         weights(tape),
-        values(weights + updates * count * row),
-        cells(values + updates * row),
+        values(weights + kept(shape) * count * row),
+        cells(values + kept(shape) * row),
         gradient(scratch),
         old_gradient(gradient + most_rows(shape) * row),
         weight_gradient(old_gradient + most_rows(shape) * row),
@@ -69,9 +69,12 @@ struct ShiftedScan {
       most = rows(shape, u) > most ? rows(shape, u) : most;
     return most;
   }
+  // Updates that are kept; without a backward pass the last one.
+  static Index kept(const ScanShape& shape) { return shape.taped ? shape.steps - 1 : 1; }
   static Index tape_size(const ScanShape& shape) {
     const Index row = scan_padded(shape.size);
-    Index all = (shape.steps - 1) * (actions(shape) + 1);
+    Index all = kept(shape) * (actions(shape) + 1);
+    if (!shape.taped) return (all + 2 * most_rows(shape)) * row;
     for (Index u = -1; u + 1 < shape.steps; ++u) all += rows(shape, u);
     return all * row;
   }
@@ -132,8 +135,9 @@ struct ShiftedScan {
   }
 
   void forward(Index u, F* given, F* reading) {
-    F* w = weights + u * count * row;
-    F* value = values + u * row;
+    const Index at = z.taped ? u : 0;
+    F* w = weights + at * count * row;
+    F* value = values + at * row;
     for (Index a = 0; a < count; ++a)
       for (Index k = 0; k < row; ++k)
         w[a * row + k] = k >= width ? F(0) : given[z.shared ? a : k * count + a];
@@ -141,7 +145,11 @@ struct ShiftedScan {
     for (Index k = 0; k < row; ++k) value[k] = k < width ? put[k] : F(0);
     const F* old = now;
     const Index before = extent(z, u - 1), after = extent(z, u);
-    now += rows(z, u - 1) * row;
+    // Without a tape two places take turns.
+    if (z.taped)
+      now += rows(z, u - 1) * row;
+    else
+      now = now == cells ? cells + most_rows(z) * row : cells;
     const bool tape = z.shifted == ShiftedKind::tape;
     for (Index d = first(after); d <= last(after); ++d) {
       F* to = now + place(d, after) * row;

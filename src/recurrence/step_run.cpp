@@ -41,6 +41,7 @@ class StepMachine {
         window_(window),
         gradients_(gradients) {
     traced_.shape.column_start = traced_.column_start.data();
+    traced_.shape.taped = gradients;
     find_kept();
     lay_out(nullptr);
     memory_ = Buffer(buffers, bytes_);

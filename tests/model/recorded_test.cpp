@@ -112,6 +112,12 @@ TEST_P(Recorded, EqualsStepwise) {
         };
         const auto wanted = run(false), got = run(true);
         EXPECT_LT(deviation(got[0], wanted[0]), value_bound);
+        {
+          // Without gradients nothing is kept for them.
+          const at::NoGradGuard guard;
+          Random drawn(7);
+          EXPECT_TRUE(network.run_recorded(inputs, {}, training ? &drawn : nullptr).equal(got[0]));
+        }
         for (std::size_t i = 1; i < wanted.size(); ++i)
           EXPECT_LT(deviation(got[i], wanted[i]), gradient_bound)
               << (i == 1 ? "inputs" : network.parameters()[i - 2].first) << ", " << batch << " x "

@@ -1,4 +1,4 @@
-// Runs the benchmarks named on the command line, or all: update, recognizer, grammar. `bench model
+// Runs the benchmarks named on the command line, or all: update, recognizer, steps, grammar. `bench model
 // NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
@@ -70,5 +70,6 @@ int main(int count, char** arguments) {
   };
   if (asked("update")) pushdown::bench::bench_updates();
   if (asked("recognizer")) pushdown::bench::bench_recognizers();
+  if (asked("steps")) pushdown::bench::bench_steps();
   if (asked("grammar")) bench_grammar();
 }

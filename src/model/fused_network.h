@@ -82,8 +82,8 @@ struct StepRecord {
 };
 
 // Gradients of all tensors of the network. `scales`: what the gradients of each sequence are
-// multiplied with, null for 1. The first layer read `words` : B x (T+1) ids, the last column unused.
-// Independent of the number of threads.
+// multiplied with, null for 1. The first layer read `words` : B x (T+1) ids, the last column
+// unused. Independent of the number of threads.
 template <class F>
 std::vector<Tensor> tensor_gradients(const FusedNetwork& network, const StepRecord<F>& record,
                                      const F* scales, const std::int64_t* words);

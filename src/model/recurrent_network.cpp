@@ -69,13 +69,13 @@ class RecurrentNetwork : public Network {
 
   Tensor run(const Tensor& words, Random* noise) const override {
     const Tensor inputs = inputs_of(words);
-    return fused_ ? rnn_.run(inputs, noise, one_hot(words) ) : rnn_.run_stepwise(inputs, noise);
+    return fused_ ? rnn_.run(inputs, noise, one_hot_ids(words)) : rnn_.run_stepwise(inputs, noise);
   }
   Tensor run_windows(const Tensor& words, std::int64_t passes, std::int64_t window,
                      Random* noise) const override {
     if (!fused_) return {};
     const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
-    return rnn_.run_recorded(one_hot(repeated), repeated, noise, window * passes);
+    return rnn_.run_recorded(inputs_of(repeated), one_hot_ids(repeated), noise, window * passes);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {
@@ -138,6 +138,10 @@ class RecurrentNetwork : public Network {
 
  private:
   at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }
+  // The ids where the inputs are one-hot.
+  Tensor one_hot_ids(const Tensor& words) const {
+    return embedding_.defined() ? Tensor() : words.to(device_);
+  }
   // B x n -> B x n x V, or B x n x N with an embedding
   Tensor inputs_of(const Tensor& words) const {
     const Tensor ids = words.to(device_);

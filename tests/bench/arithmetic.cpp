@@ -11,7 +11,9 @@ double multiply_adds(const Workload& work, int length) {
   const double m = static_cast<double>(work.size), channels = static_cast<double>(work.channels);
   double reading = 0, actions = 0, stack = 0;
   switch (work.stack) {
-    case ScanStack::none: break;
+    case ScanStack::none:
+    case ScanStack::shifted:  // in recorded steps alone
+    case ScanStack::analog: break;
     case ScanStack::superposition:
       reading = m;
       actions = 3 + m;

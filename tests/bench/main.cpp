@@ -1,5 +1,5 @@
-// Runs the benchmarks named on the command line, or all: update, recognizer, steps, grammar. `bench model
-// NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
+// Runs the benchmarks named on the command line, or all: update, recognizer, steps, grammar.
+// `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>

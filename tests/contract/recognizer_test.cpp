@@ -77,8 +77,9 @@ TEST_P(RecognizerContract, TheMeanDecidesAndTheNextSymbolIsPredicted) {
     const Tensor answers = own ? scores : scores.sigmoid();
     const Tensor made = said.weights.defined() ? said.weights : at::ones_like(scores);
     EXPECT_LT(deviation(decided, (answers * made).sum(1) / made.sum(1)), 1e-12);
-    if (!own)
+    if (!own) {
       EXPECT_EQ(model.next_scores(said.hiddens).sizes(), (std::vector<std::int64_t>{2, 13, 4}));
+    }
   }
   if (own) return;
   // Read in pieces, the loss of the next symbols and the decision are the same.

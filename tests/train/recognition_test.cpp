@@ -110,7 +110,7 @@ TEST(Recognition, LossIsEquationSeven) {
 }
 
 TEST(Recognition, InterruptedTrainingGoesOnBitForBit) {
-  for (const Json curriculum :
+  for (const Json& curriculum :
        {Json("sequential"), Json("incremental"),
         Json{{"kind", "two_stage"}, {"threshold", 3}, {"epochs", {1, 2}}}}) {
     const Json options = with(kFast, {{"epochs", 20},

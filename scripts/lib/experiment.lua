@@ -260,6 +260,17 @@ function Run:claim(settings)
   end
 end
 
+-- The result that finish() wrote earlier in this folder, if `is_enough` (a function of it; none: any is)
+-- says so; nil if there is none.
+function Run:earlier_result(is_enough)
+  local path = self:path 'result.json'
+  if not files.exists(path) then return nil end
+  local result = json.decode(files.read(path))
+  if is_enough and not is_enough(result) then return nil end
+  print('Finished before: ' .. path)
+  return result
+end
+
 Run.__tostring = function(run) return ("run of '%s' in %s"):format(run.name, run.folder) end
 
 -- First line of what a command prints, or nil.
@@ -331,13 +342,34 @@ local function command(arguments)
   return #words > 0 and runs.plain_command(words) or nil
 end
 
+-- Lists of declared options, one after the other.
+function M.join_options(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    for _, option in ipairs(list) do all[#all + 1] = option end
+  end
+  return all
+end
+
+-- What decides the numbers of a run, for Run:claim: all options but the folder, the names of smaller sizes,
+-- and those in `but` (a list, optional).
+function M.settings(options, but)
+  local left_out = { run_folder = true, quick = true, smoke = true }
+  for _, key in ipairs(but or {}) do left_out[key] = true end
+  local settings = {}
+  for key, value in pairs(options) do
+    if not left_out[key] then settings[key] = value end
+  end
+  return settings
+end
+
 -- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list
 -- of {name, default, doc, type=, choices=, minimum=, maximum=}, quick and smoke = values of smaller
 -- runs. A type is inferred from the default: integer, number, text, flag or list. arguments default
 -- to those of the script. Answers --help and wrong command lines itself (exit codes 0 and 2), makes
 -- the run folder, takes its lock, enters the run in the registry (pushdown.runs) and writes
--- experiment.json. run: folder, size, record, path(name), claim(settings), table(name, spec),
--- lines(name, spec), finish(result).
+-- experiment.json. run: folder, size, record, path(name), claim(settings),
+-- earlier_result(is_enough), table(name, spec), lines(name, spec), finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
   local ok, options, size, given = pcall(M.parse, declaration, arguments)

@@ -76,7 +76,7 @@ struct ScanParameters {
 template <class F>
 struct ScanSequence {
   const F* pre;               // rows of G numbers: W x_t + b_ih of layer 0
-  const std::int64_t* words;  // the row of `pre` that each step reads; null: row t
+  const std::int64_t* words;  // the row of `pre` that each step reads
   F* hidden[kMaxScanLayers];  // T x H for each layer
   F* readings;                // T x R
   F* tape;                    // scan_tape_size numbers

@@ -61,8 +61,7 @@ struct Scan {
         F* saved = sequence.tape + (l * shape.steps + t) * z.saved;
         const F* before = t == 0 ? nullptr : saved - z.saved;
         if (l == 0)
-          copy(input, sequence.pre + (sequence.words == nullptr ? t : sequence.words[t]) * z.g,
-               z.g);
+          copy(input, sequence.pre + sequence.words[t] * z.g, z.g);
         else
           copy(input, layer.input_bias, z.g);
         clear(input + z.g, z.gp - z.g);

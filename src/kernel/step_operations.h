@@ -72,7 +72,7 @@ void product_columns(Rows<F> out, Rows<F> x, Index rows, Index count, const F* w
 }
 
 // out[b] += sum_i x[b][i] w[i], i = 0 .. count-1; rows of w and of out have w_row numbers, a
-// multiple of kStepPadding. The sums are taken in the order of i.
+// multiple of kScanPadding. The sums are taken in the order of i.
 template <class F>
 void add_products(Rows<F> out, Rows<F> x, Index rows, Index count, const F* w, Index w_row) {
   constexpr Index kL = kLanes<F>;

@@ -3,7 +3,7 @@
 // without a kernel of its own; programs are recorded by recurrence/step_trace.h.
 //
 // Letters: B sequences, T steps. The value of a node at step t = 0 .. T-1 is B rows of `size`
-// numbers, each row padded to a multiple of kStepPadding numbers.
+// numbers, each row padded to a multiple of kScanPadding numbers.
 //
 // Gradients of matrices are sums over all steps and sequences of what the backward pass leaves in
 // the nodes, taken by the caller. So results depend neither on threads nor on how sequences are
@@ -14,8 +14,6 @@
 #include "kernel/scan.h"
 
 namespace pushdown {
-
-inline constexpr std::int64_t kStepPadding = 16;
 
 enum class StepOp : std::uint8_t {
   sequence,  // given for every step
@@ -106,7 +104,7 @@ struct StepProgram {
 
 // Numbers of scratch that a call for `rows` sequences needs.
 inline std::int64_t step_scratch_size(std::int64_t rows, std::int64_t widest) {
-  return (rows + 1) * (widest + 2 * kStepPadding);
+  return (rows + 1) * (widest + 2 * kScanPadding);
 }
 std::int64_t step_tape_size(const ScanShape& memory);
 std::int64_t step_memory_scratch_size(const ScanShape& memory);

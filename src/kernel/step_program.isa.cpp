@@ -307,7 +307,7 @@ class StepRun {
         add_products(gradient(term.operand, t), slope, rows_, matrix.rows, matrix.straight, padded);
         continue;
       }
-      const Rows<F> sum{scratch_, padded + kStepPadding};
+      const Rows<F> sum{scratch_, padded + kScanPadding};
       for (Index b = 0; b < rows_; ++b) clear(sum[b], padded);
       add_products(sum, slope, rows_, matrix.rows, matrix.straight, padded);
       add_to(term.operand, t, [&](Index b, Index i) { return load(sum[b] + i); });

@@ -9,6 +9,7 @@
 #include "base/buffer_pool.h"
 #include "controller/controller.h"
 #include "kernel/dense.h"
+#include "kernel/pieces.h"
 #include "stack/stack.h"
 
 namespace pushdown {
@@ -35,24 +36,6 @@ using FusedNetworkPtr = std::shared_ptr<const FusedNetwork>;
 FusedNetworkPtr fused_network(const Controller& controller, const Stack& stack, std::int64_t inputs,
                               std::int64_t steps, const Tensor& output_weight = {},
                               const Tensor& output_bias = {});
-
-// Memory cut into pieces, each with room for two paddings more. Called once with a null `memory` it
-// counts what the second call needs.
-template <class F>
-class Pieces {
- public:
-  explicit Pieces(F* memory) : memory_(memory) {}
-  F* take(std::int64_t count) {
-    F* piece = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += scan_padded(count) + 2 * kScanPadding;
-    return piece;
-  }
-  std::size_t bytes() const { return static_cast<std::size_t>(used_) * sizeof(F); }
-
- private:
-  F* memory_;
-  std::int64_t used_ = 0;
-};
 
 // The trainable tensors as the kernels read them.
 template <class F>

@@ -3,31 +3,12 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "kernel/dense.h"
+#include "kernel/pieces.h"
 
 namespace pushdown {
 namespace {
 
 using torch::autograd::variable_list;
-
-std::int64_t padded(std::int64_t size) { return scan_padded(size); }
-
-// Memory cut into pieces; with null memory it counts.
-template <class F>
-class Cutter {
- public:
-  explicit Cutter(F* memory) : memory_(memory) {}
-  F* take(std::int64_t count) {
-    F* piece = memory_ == nullptr ? nullptr : memory_ + used_;
-    // Two paddings behind, where rows are read and written by whole vectors.
-    used_ += padded(count) + 2 * kScanPadding;
-    return piece;
-  }
-  std::size_t bytes() const { return static_cast<std::size_t>(used_) * sizeof(F); }
-
- private:
-  F* memory_;
-  std::int64_t used_ = 0;
-};
 
 // A program with its numbers.
 template <class F>
@@ -60,12 +41,12 @@ class StepMachine {
     const auto size = slopes.size(2);
     // Rows are read by whole vectors.
     std::vector<F> padded_slopes(
-        static_cast<std::size_t>(batch_ * steps_ * padded(size) + kScanPadding));
+        static_cast<std::size_t>(batch_ * steps_ * scan_padded(size) + kScanPadding));
     for (std::int64_t row = 0; row < batch_ * steps_; ++row)
-      std::copy_n(given + row * size, size, padded_slopes.data() + row * padded(size));
+      std::copy_n(given + row * size, size, padded_slopes.data() + row * scan_padded(size));
     in_parts([&](std::int64_t first, std::int64_t end, F* scratch) {
       kernel_.backward(program_, first, end, scratch, traced_.output, padded_slopes.data(),
-                       padded(size), steps_ * padded(size));
+                       scan_padded(size), steps_ * scan_padded(size));
     });
   }
 
@@ -136,13 +117,13 @@ class StepMachine {
   }
 
   void lay_out(F* memory) {
-    Cutter<F> cut(memory);
+    Pieces<F> cut(memory);
     places_.assign(traced_.nodes.size(), {});
     program_ = {};
     for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
       const StepNode& of = node(n);
       auto& place = places_[static_cast<std::size_t>(n)];
-      const auto row = padded(of.size);
+      const auto row = scan_padded(of.size);
       program_.widest = std::max(program_.widest, row);
       if (of.op == StepOp::slice || of.op == StepOp::previous) continue;
       if (of.op == StepOp::constant) {
@@ -166,8 +147,8 @@ class StepMachine {
     matrices_.clear();
     for (const Tensor& matrix : traced_.matrices) {
       const auto rows = matrix.size(0), columns = matrix.size(1);
-      matrices_.push_back(
-          {cut.take(columns * padded(rows)), cut.take(rows * padded(columns)), rows, columns});
+      matrices_.push_back({cut.take(columns * scan_padded(rows)),
+                           cut.take(rows * scan_padded(columns)), rows, columns});
     }
     program_.nodes = traced_.nodes.data();
     program_.count = static_cast<std::int64_t>(traced_.nodes.size());
@@ -233,11 +214,11 @@ class StepMachine {
     const auto rows = packed.rows, columns = packed.columns;
     F* straight = const_cast<F*>(packed.straight);
     F* transposed = const_cast<F*>(packed.transposed);
-    std::fill_n(straight, rows * padded(columns), F(0));
-    std::fill_n(transposed, columns * padded(rows), F(0));
+    std::fill_n(straight, rows * scan_padded(columns), F(0));
+    std::fill_n(transposed, columns * scan_padded(rows), F(0));
     for (std::int64_t i = 0; i < rows; ++i)
       for (std::int64_t j = 0; j < columns; ++j)
-        straight[i * padded(columns) + j] = transposed[j * padded(rows) + i] =
+        straight[i * scan_padded(columns) + j] = transposed[j * scan_padded(rows) + i] =
             from[i * columns + j];
   }
 
@@ -245,7 +226,7 @@ class StepMachine {
   void in_parts(Body body) {
     const std::int64_t parts = std::min<std::int64_t>(thread_count(), batch_);
     // Rows of scratch are those of the sequences; one more belongs to the last part.
-    const auto row = program_.widest + 2 * kStepPadding;
+    const auto row = program_.widest + 2 * kScanPadding;
     const auto part = [&](std::int64_t k) {
       const auto first = batch_ * k / parts, end = batch_ * (k + 1) / parts;
       body(first, end, scratch_ + first * row);

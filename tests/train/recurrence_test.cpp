@@ -92,24 +92,6 @@ TEST(RecurrenceLearning, PiecesDrawTheSameNoise) {
   for (std::size_t b = 0; b < wanted.size(); ++b) EXPECT_NEAR(got[b], wanted[b], 1e-12);
 }
 
-// All strings over a and b of length 1 to 4; valid: as many a as b, all a first.
-LabelledDatasetPtr counted_strings() {
-  std::vector<Word> words;
-  std::vector<bool> labels;
-  for (std::size_t length = 1; length <= 4; ++length)
-    for (unsigned code = 0; code < 1u << length; ++code) {
-      Word word;
-      bool valid = length % 2 == 0;
-      for (std::size_t k = 0; k < length; ++k) {
-        word.push_back(static_cast<int>(code >> k & 1));
-        valid = valid && word[k] == (k < length / 2 ? 0 : 1);
-      }
-      words.push_back(word);
-      labels.push_back(valid);
-    }
-  return std::make_shared<LabelledDataset>(Alphabet({"a", "b"}), words, labels);
-}
-
 std::unique_ptr<Trainer> trainer(const Json& options, const Json& learning) {
   return std::make_unique<Trainer>(
       recognition(recognizer(options), counted_strings(), nullptr),

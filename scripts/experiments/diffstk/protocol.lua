@@ -2,6 +2,7 @@
 -- one training and its measurements. What is the paper's and what was chosen where it is silent or says two
 -- things is listed in docs/reference/experiments.md.
 local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
@@ -60,12 +61,7 @@ M.smoke = { train_strings = 30, valid_strings = 16, test_strings = 16, long_stri
   valid_lengths = { 5, 11 }, test_lengths = { 10, 13 }, long_lengths = { 16, 20 }, curve_lengths = { 14, 20 },
   epochs = 3, window = 4 }
 
-function M.with_options(own)
-  local all = {}
-  for _, option in ipairs(own) do all[#all + 1] = option end
-  for _, option in ipairs(M.options) do all[#all + 1] = option end
-  return all
-end
+function M.with_options(own) return experiment.join_options(own, M.options) end
 
 function M.grammar(options)
   if options.task == 'palindrome' then return pd.grammar.load('palindrome', { centre = options.centre }) end
@@ -196,15 +192,9 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
 -- Writes result.json last, and returns it.
 function M.train(options, run)
-  local settings = {}
-  for key, value in pairs(options) do
-    if key ~= 'run_folder' and key ~= 'quick' and key ~= 'smoke' then settings[key] = value end
-  end
-  run:claim(settings)
-  if files.exists(run:path 'result.json') then
-    print('Finished before: ' .. run:path 'result.json')
-    return json.decode(files.read(run:path 'result.json'))
-  end
+  run:claim(experiment.settings(options))
+  local before = run:earlier_result()
+  if before then return before end
   local grammar = M.grammar(options)
   local sets = M.sets(options, grammar)
   local trainer = trainer_of(options, run, grammar, sets)

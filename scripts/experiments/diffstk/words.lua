@@ -35,12 +35,7 @@ M.options = {
 M.quick = { vocabulary = 2000, hidden = 50, embedding = 50, epochs = 5 }
 M.smoke = { vocabulary = 20, hidden = 4, embedding = 3, epochs = 2, batch = 2, window = 5, stack_windows = 2 }
 
-function M.with_options(own)
-  local all = {}
-  for _, option in ipairs(own) do all[#all + 1] = option end
-  for _, option in ipairs(M.options) do all[#all + 1] = option end
-  return all
-end
+function M.with_options(own) return experiment.join_options(own, M.options) end
 
 -- experiment.start, but for a command line without --data, which is told before anything is made.
 function M.start(declaration)
@@ -109,10 +104,8 @@ function M.train(options, run)
   local settings = M.settings(options, corpus)
   settings.model, settings.seed = options.model, options.seed
   run:claim(settings)
-  if files.exists(run:path 'result.json') then
-    print('Finished before: ' .. run:path 'result.json')
-    return json.decode(files.read(run:path 'result.json'))
-  end
+  local before = run:earlier_result()
+  if before then return before end
   local trainer = trainer_of(options, run, corpus)
   for _ in trainer:epochs() do end
   local history, seconds, lines = trainer:history(), 0, { 'epoch,train,valid,learning_rate' }

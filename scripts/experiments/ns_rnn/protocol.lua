@@ -7,6 +7,7 @@
 -- to norm 5, learning rate times 0.9 after 5 epochs without improvement, end after 10. The limit of
 -- 200 epochs is that of the published code.
 local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
@@ -56,12 +57,7 @@ M.smoke = { lengths = { 6, 12 }, strings = 60, valid_strings = 20, test_lengths 
   test_strings = 2, epochs = 2 }
 
 -- The options of a script: its own ones first.
-function M.with_options(own)
-  local all = {}
-  for _, option in ipairs(own) do all[#all + 1] = option end
-  for _, option in ipairs(M.options) do all[#all + 1] = option end
-  return all
-end
+function M.with_options(own) return experiment.join_options(own, M.options) end
 
 -- The stack of a model, from the options of train.lua.
 function M.stack(options)
@@ -114,21 +110,12 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
 -- stopped. Writes test.csv (a row for each length) and, last, result.json. Returns the result.
 function M.train(options, run)
-  local settings = {}
-  for key, value in pairs(options) do
-    -- A run may be given more epochs later.
-    if key ~= 'run_folder' and key ~= 'quick' and key ~= 'smoke' and key ~= 'epochs' then
-      settings[key] = value
-    end
-  end
-  run:claim(settings)
-  if files.exists(run:path 'result.json') then
-    local result = json.decode(files.read(run:path 'result.json'))
-    if result.converged or result.epochs >= options.epochs then
-      print('Finished before: ' .. run:path 'result.json')
-      return result
-    end
-  end
+  -- A run may be given more epochs later.
+  run:claim(experiment.settings(options, { 'epochs' }))
+  local before = run:earlier_result(function(result)
+    return result.converged or result.epochs >= options.epochs
+  end)
+  if before then return before end
   local grammar = pd.grammar.load(options.task)
   local trainer
   if files.exists(run:path 'checkpoints/last.safetensors') then

@@ -15,6 +15,7 @@
 -- on) in equal numbers of valid and invalid ones, half of the latter one to three edits away from valid
 -- ones.
 local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
@@ -77,12 +78,7 @@ M.quick = { valid_strings = 500, invalid_strings = 500, validation_strings = 200
 M.smoke = { valid_strings = 20, invalid_strings = 20, validation_strings = 10, lengths = { 1, 7 },
   test_lengths = { 8, 12 }, test_strings = 10, epochs = 2, stage_epochs = { 1, 2 }, passes = 2 }
 
-function M.with_options(own)
-  local all = {}
-  for _, option in ipairs(own) do all[#all + 1] = option end
-  for _, option in ipairs(M.options) do all[#all + 1] = option end
-  return all
-end
+function M.with_options(own) return experiment.join_options(own, M.options) end
 
 local function chosen(options, key)
   if options[key] ~= 'own' then return options[key] end
@@ -192,15 +188,9 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
 -- stopped. Writes result.json last, and returns it. Errors are percent of the strings.
 function M.train(options, run)
-  local settings = {}
-  for key, value in pairs(options) do
-    if key ~= 'run_folder' and key ~= 'quick' and key ~= 'smoke' then settings[key] = value end
-  end
-  run:claim(settings)
-  if files.exists(run:path 'result.json') then
-    print('Finished before: ' .. run:path 'result.json')
-    return json.decode(files.read(run:path 'result.json'))
-  end
+  run:claim(experiment.settings(options))
+  local before = run:earlier_result()
+  if before then return before end
   local grammar = pd.grammar.load(options.task)
   local trainer = trainer_of(options, run, grammar)
   for _ in trainer:epochs() do end

@@ -1,0 +1,28 @@
+// Memory for kernels, cut into pieces.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel/scan.h"
+
+namespace pushdown {
+
+// Each piece has room for two paddings more, since kernels read and write whole vectors. Called
+// once with a null `memory` it counts what the second call needs.
+template <class F>
+class Pieces {
+ public:
+  explicit Pieces(F* memory) : memory_(memory) {}
+  F* take(std::int64_t count) {
+    F* piece = memory_ == nullptr ? nullptr : memory_ + used_;
+    used_ += scan_padded(count) + 2 * kScanPadding;
+    return piece;
+  }
+  std::size_t bytes() const { return static_cast<std::size_t>(used_) * sizeof(F); }
+
+ private:
+  F* memory_;
+  std::int64_t used_ = 0;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,118 @@
+#include "task/transduction.h"
+
+#include <algorithm>
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "task.transduction";
+
+Alphabet numbered_symbols(std::int64_t count) {
+  std::vector<std::string> symbols;
+  for (std::int64_t i = 1; i <= count; ++i) symbols.push_back(fmt::format("a{}", i));
+  return Alphabet(std::move(symbols));
+}
+
+// The target is a permutation of the source that depends on its length alone.
+class PermutedPairs : public PairSource {
+ public:
+  using Permute = void (*)(Word&);
+
+  PermutedPairs(std::string kind, const Json& options, int step, Permute permute)
+      : PairSource(numbered_symbols(options["symbols"]), numbered_symbols(options["symbols"])),
+        kind_(std::move(kind)),
+        options_(options),
+        step_(step),
+        permute_(permute) {
+    const auto [low, high] = length_interval(kWhere, "lengths", options["lengths"], 1);
+    shortest_ = (low + step - 1) / step * step;
+    check(shortest_ <= high, kWhere, "{} has sources of even length only, and {{{}, {}}} has none",
+          kind_, low, high);
+    lengths_ = (high - shortest_) / step + 1;
+  }
+
+  std::string name() const override { return kind_; }
+
+  Json describe() const override {
+    Json whole{{"kind", kind_}};
+    whole.update(options_);
+    return whole;
+  }
+
+  std::vector<Pair> draw(std::int64_t count, Random& random) const override {
+    check(count >= 0, kWhere, "count must be at least 0, got {}", count);
+    std::vector<Pair> pairs(count);
+    for (auto& pair : pairs) {
+      pair.source.resize(shortest_ + step_ * random.below(lengths_));
+      for (auto& symbol : pair.source)
+        symbol = static_cast<int>(random.below(source_alphabet().size()));
+      pair.target = pair.source;
+      permute_(pair.target);
+    }
+    return pairs;
+  }
+
+ private:
+  std::string kind_;
+  Json options_;
+  int step_, shortest_ = 0, lengths_ = 0;  // the lengths are shortest_ + 0 .. lengths_ - 1 steps
+  Permute permute_;
+};
+
+PairSourcePtr copy(const Json& options, const SynchronousGrammar*) {
+  return std::make_shared<PermutedPairs>("copy", options, 1, [](Word&) {});
+}
+
+PairSourcePtr reversal(const Json& options, const SynchronousGrammar*) {
+  return std::make_shared<PermutedPairs>(
+      "reversal", options, 1, [](Word& word) { std::reverse(word.begin(), word.end()); });
+}
+
+PairSourcePtr bigram_flipping(const Json& options, const SynchronousGrammar*) {
+  return std::make_shared<PermutedPairs>("bigram_flipping", options, 2, [](Word& word) {
+    for (std::size_t i = 0; i + 1 < word.size(); i += 2) std::swap(word[i], word[i + 1]);
+  });
+}
+
+std::vector<OptionSpec> symbol_options(const char* lengths) {
+  return {integer_option("symbols", 128, "number of symbols of each side", 1).between(1, 1'000'000),
+          list_option("lengths", Json::array({8, 64}), lengths)};
+}
+
+}  // namespace
+
+const std::vector<PairKind>& pair_kinds() {
+  constexpr const char* kLengths = "{lowest, highest} length of the source, uniform";
+  static const std::vector<PairKind> kinds{
+      {"copy", "the target is the source", symbol_options(kLengths), copy},
+      {"reversal", "the target is the source from back to front", symbol_options(kLengths),
+       reversal},
+      {"bigram_flipping", "symbols 1 and 2, 3 and 4 and so on change places",
+       symbol_options("{lowest, highest} length of the source, uniform over the even ones"),
+       bigram_flipping},
+  };
+  return kinds;
+}
+
+PairSourcePtr make_pairs(const Json& options, const SynchronousGrammar* grammar) {
+  const auto [row, resolved] = resolve_kind(kWhere, pair_kinds(), options);
+  check(grammar == nullptr, kWhere, "kind '{}' takes no grammar", row.name);
+  return row.make(resolved, grammar);
+}
+
+LengthInterval length_interval(std::string_view where, std::string_view option, const Json& list,
+                               int minimum) {
+  const auto whole = [](const Json& number) {
+    return number.is_number_integer() && number.get<std::int64_t>() <= 1'000'000;
+  };
+  check(list.is_array() && list.size() == 2 && whole(list[0]) && whole(list[1]), where,
+        "option '{}' must be {{lowest, highest}}, two integers up to a million, got {}", option,
+        list.dump());
+  const auto low = list[0].get<std::int64_t>(), high = list[1].get<std::int64_t>();
+  check(minimum <= low && low <= high, where,
+        "option '{}' must be {{lowest, highest}} with {} <= lowest <= highest, got {{{}, {}}}",
+        option, minimum, low, high);
+  return {static_cast<int>(low), static_cast<int>(high)};
+}
+
+}  // namespace pushdown

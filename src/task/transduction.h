@@ -1,0 +1,69 @@
+// Transductions: pairs of a source and a target string, drawn without end (Grefenstette, Hermann,
+// Suleyman and Blunsom 2015, section 4). A source of pairs has an alphabet for each side; the
+// strings have no start, separator or end marks, which belong to whoever joins the two.
+//
+// Kinds:
+//   copy              a1 ... ak  ->  a1 ... ak
+//   reversal          a1 ... ak  ->  ak ... a1
+//   bigram_flipping   a1 a2 a3 a4 ... ak  ->  a2 a1 a4 a3 ... ak ak-1        (k even)
+// with k uniform over the lengths of the interval that have strings and the symbols uniform;
+//   grammar           pairs of a synchronous grammar (grammar/synchronous_sampler.h).
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "base/registry.h"
+#include "grammar/alphabet.h"
+
+namespace pushdown {
+
+class SynchronousGrammar;
+
+struct Pair {
+  Word source, target;  // ids of the source alphabet and of the target alphabet
+
+  friend bool operator==(const Pair&, const Pair&) = default;
+};
+
+class PairSource {
+ public:
+  PairSource(Alphabet source, Alphabet target)
+      : source_alphabet_(std::move(source)), target_alphabet_(std::move(target)) {}
+  virtual ~PairSource() = default;
+  PairSource(const PairSource&) = delete;
+  PairSource& operator=(const PairSource&) = delete;
+
+  const Alphabet& source_alphabet() const { return source_alphabet_; }
+  const Alphabet& target_alphabet() const { return target_alphabet_; }
+  virtual std::string name() const = 0;  // "copy"
+  // {"kind": ..., then all options}, for the configuration of a run.
+  virtual Json describe() const = 0;
+  // The same generator gives the same pairs, and the first pairs do not depend on `count`. Safe to
+  // call from several threads, each with a generator of its own.
+  virtual std::vector<Pair> draw(std::int64_t count, Random& random) const = 0;
+
+ private:
+  Alphabet source_alphabet_, target_alphabet_;
+};
+
+using PairSourcePtr = std::shared_ptr<const PairSource>;
+
+// `options` are resolved; `grammar` is null for the kinds that need none.
+using PairKind = RegistryRow<PairSourcePtr (*)(const Json& options, const SynchronousGrammar*)>;
+const std::vector<PairKind>& pair_kinds();
+
+// {"kind": "copy", "symbols": 128, "lengths": [8, 64]}. Throws std::invalid_argument on an unknown
+// kind or option, an interval without lengths, and a grammar that is missing or not wanted.
+PairSourcePtr make_pairs(const Json& options, const SynchronousGrammar* grammar = nullptr);
+
+// {lowest, highest} of an option; lowest is at least `minimum`.
+struct LengthInterval {
+  int shortest = 0, longest = 0;
+};
+LengthInterval length_interval(std::string_view where, std::string_view option, const Json& list,
+                               int minimum);
+
+}  // namespace pushdown

@@ -1,0 +1,167 @@
+#include "task/transduction.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/parallel.h"
+#include "task/pair_list.h"
+
+namespace pushdown {
+namespace {
+
+template <class Action>
+std::string message(Action action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+std::vector<Pair> drawn(const PairSource& source, std::int64_t count, std::uint64_t seed) {
+  Random random(seed, "pairs");
+  return source.draw(count, random);
+}
+
+TEST(Transduction, CopyReversalAndBigramFlipping) {
+  const Json lengths = Json::array({3, 8});
+  for (const auto& pair : drawn(*make_pairs({{"kind", "copy"}, {"lengths", lengths}}), 200, 1))
+    EXPECT_EQ(pair.target, pair.source);
+  for (const auto& pair : drawn(*make_pairs({{"kind", "reversal"}, {"lengths", lengths}}), 200, 1))
+    EXPECT_EQ(pair.target, Word(pair.source.rbegin(), pair.source.rend()));
+  std::set<std::size_t> seen;
+  for (const auto& pair :
+       drawn(*make_pairs({{"kind", "bigram_flipping"}, {"lengths", lengths}}), 200, 1)) {
+    ASSERT_EQ(pair.target.size(), pair.source.size());
+    seen.insert(pair.source.size());
+    for (std::size_t i = 1; i <= pair.source.size(); ++i)
+      EXPECT_EQ(pair.target[i - 1], pair.source[(i % 2 == 1 ? i + 1 : i - 1) - 1]);
+  }
+  EXPECT_EQ(seen, (std::set<std::size_t>{4, 6, 8}));
+}
+
+TEST(Transduction, LengthsAndSymbolsAreUniform) {
+  const auto source =
+      make_pairs({{"kind", "copy"}, {"symbols", 5}, {"lengths", Json::array({8, 64})}});
+  std::vector<double> lengths(65), symbols(5);
+  double count = 0;
+  for (const auto& pair : drawn(*source, 20000, 3)) {
+    ++lengths.at(pair.source.size());
+    for (const int id : pair.source) ++symbols.at(id), ++count;
+  }
+  double chi_lengths = 0, chi_symbols = 0;
+  for (int n = 0; n < 8; ++n) EXPECT_EQ(lengths[n], 0);
+  const double expected = 20000.0 / 57;
+  for (int n = 8; n <= 64; ++n) chi_lengths += std::pow(lengths[n] - expected, 2) / expected;
+  for (const double n : symbols) chi_symbols += std::pow(n - count / 5, 2) / (count / 5);
+  EXPECT_LT(chi_lengths, 56 + 5 * std::sqrt(2 * 56.0));
+  EXPECT_LT(chi_symbols, 4 + 5 * std::sqrt(2 * 4.0));
+}
+
+TEST(Transduction, DefaultsAreThePapers) {
+  const auto source = make_pairs({{"kind", "reversal"}});
+  EXPECT_EQ(source->name(), "reversal");
+  EXPECT_EQ(source->describe(),
+            (Json{{"kind", "reversal"}, {"symbols", 128}, {"lengths", Json::array({8, 64})}}));
+  EXPECT_EQ(source->source_alphabet().size(), 128);
+  EXPECT_EQ(source->target_alphabet(), source->source_alphabet());
+  EXPECT_EQ(source->source_alphabet().symbols().back(), "a128");
+}
+
+TEST(Transduction, PairsDependOnTheSeedAlone) {
+  const auto source = make_pairs({{"kind", "copy"}});
+  const auto once = drawn(*source, 50, 7);
+  EXPECT_EQ(drawn(*source, 50, 7), once);
+  EXPECT_NE(drawn(*source, 50, 8), once);
+  const auto more = drawn(*source, 80, 7);
+  EXPECT_TRUE(std::equal(once.begin(), once.end(), more.begin()));
+  // In groups from one generator, and on several threads at once.
+  Random random(7, "pairs");
+  auto parts = source->draw(20, random);
+  for (auto& pair : source->draw(30, random)) parts.push_back(std::move(pair));
+  EXPECT_EQ(parts, once);
+  set_thread_count(4);
+  std::vector<std::vector<Pair>> at_once(8);
+  parallel_for(8, [&](std::int64_t i) { at_once[i] = drawn(*source, 50, 7); });
+  set_thread_count(1);
+  for (const auto& pairs : at_once) EXPECT_EQ(pairs, once);
+}
+
+TEST(Transduction, NonsenseIsRefused) {
+  const auto refusal = [](const Json& options) { return message([&] { make_pairs(options); }); };
+  EXPECT_NE(refusal({{"kind", "copi"}}).find("unknown kind 'copi', did you mean 'copy'?"),
+            std::string::npos);
+  EXPECT_NE(refusal({{"kind", "copy"}, {"lenghts", 3}}).find("did you mean 'lengths'?"),
+            std::string::npos);
+  EXPECT_NE(refusal({{"symbols", 3}}).find("expected a table with a 'kind'"), std::string::npos);
+  EXPECT_EQ(refusal({{"kind", "copy"}, {"lengths", Json::array({8})}}),
+            "[task.transduction] option 'lengths' must be {lowest, highest}, two integers up to a "
+            "million, got [8]");
+  EXPECT_EQ(refusal({{"kind", "copy"}, {"lengths", Json::array({0, 5})}}),
+            "[task.transduction] option 'lengths' must be {lowest, highest} with 1 <= lowest <= "
+            "highest, got {0, 5}");
+  EXPECT_NE(refusal({{"kind", "copy"}, {"lengths", Json::array({9, 5})}}), "no error");
+  EXPECT_NE(refusal({{"kind", "copy"}, {"lengths", Json::array({1.5, 5})}}), "no error");
+  EXPECT_NE(refusal({{"kind", "copy"}, {"symbols", 0}}), "no error");
+  EXPECT_EQ(refusal({{"kind", "bigram_flipping"}, {"lengths", Json::array({7, 7})}}),
+            "[task.transduction] bigram_flipping has sources of even length only, and {7, 7} has "
+            "none");
+  EXPECT_NE(message([] { drawn(*make_pairs({{"kind", "copy"}}), -1, 0); }), "no error");
+}
+
+TEST(PairList, ReadsAndWritesThePapersLines) {
+  const auto list = parse_pairs(
+      "\xEF\xBB\xBF# pairs\nsi1 vi28 oi5 ||| so1 oo5 vo28\r\n\n  si1\tvi1 ||| so1 \n||| so1\n",
+      "p.txt");
+  ASSERT_EQ(list->pairs().size(), 3u);
+  EXPECT_EQ(list->name(), "p.txt");
+  EXPECT_EQ(list->source_alphabet().symbols(),
+            (std::vector<std::string>{"si1", "vi28", "oi5", "vi1"}));
+  EXPECT_EQ(list->target_alphabet().symbols(), (std::vector<std::string>{"so1", "oo5", "vo28"}));
+  EXPECT_EQ(list->pairs()[1], (Pair{{0, 3}, {0}}));
+  EXPECT_EQ(list->pairs()[2], (Pair{{}, {0}}));
+  const auto text = pairs_text(*list, list->pairs());
+  EXPECT_EQ(text, "si1 vi28 oi5 ||| so1 oo5 vo28\nsi1 vi1 ||| so1\n||| so1\n");
+  EXPECT_EQ(parse_pairs(text, "again")->pairs(), list->pairs());
+  // A symbol # in front.
+  const auto sharp = parse_pairs(" # a ||| b\n", "sharp");
+  EXPECT_EQ(parse_pairs(pairs_text(*sharp, sharp->pairs()), "sharp")->pairs(), sharp->pairs());
+}
+
+TEST(PairList, DrawsEveryPairEquallyOften) {
+  const auto list = parse_pairs("a ||| 1\nb ||| 2\nc ||| 3\n", "p");
+  std::vector<double> counts(3);
+  for (const auto& pair : drawn(*list, 9000, 2)) {
+    EXPECT_EQ(pair.source, pair.target);
+    ++counts.at(pair.source[0]);
+  }
+  for (const double n : counts) EXPECT_NEAR(n, 3000, 5 * std::sqrt(3000 * 2 / 3.0));
+}
+
+TEST(PairList, ErrorsNameFileAndLine) {
+  const auto refusal = [](const std::string& text, const PairAlphabets& alphabets = {}) {
+    return message([&] { parse_pairs(text, "p.txt", alphabets); });
+  };
+  EXPECT_EQ(refusal("a ||| b\na b\n"),
+            "[task.pairs] p.txt:2: expected 'source ||| target' with blanks around the bars, got "
+            "'a b'");
+  EXPECT_EQ(refusal("a|||b\n"),
+            "[task.pairs] p.txt:1: expected 'source ||| target' with blanks around the bars, got "
+            "'a|||b'");
+  EXPECT_EQ(refusal("\na ||| b ||| c\n"),
+            "[task.pairs] p.txt:2: a pair has one ||| between its sides, got a second one");
+  EXPECT_EQ(refusal("\n# nothing\n"), "[task.pairs] p.txt: there are no pairs");
+  EXPECT_EQ(refusal("a ||| b\n\xFF ||| b\n"), "[task.pairs] p.txt:2: byte 1 (0xff) is not UTF-8");
+  EXPECT_EQ(refusal("cat ||| b\n", {Alphabet({"cab", "dog"}), {}}),
+            "[task.pairs] p.txt:1: 'cat' is not in the source alphabet, did you mean 'cab'?");
+  EXPECT_EQ(refusal("a ||| c\n", {{}, Alphabet({"b"})}),
+            "[task.pairs] p.txt:1: 'c' is not in the target alphabet");
+  EXPECT_NE(message([] { PairList(Alphabet({"a"}), Alphabet({"b"}), {{{0}, {1}}}); }), "no error");
+  EXPECT_EQ(message([] { PairList(Alphabet({"a"}), Alphabet({"b"}), {}); }),
+            "[task.pairs] pairs: there are no pairs");
+}
+
+}  // namespace
+}  // namespace pushdown

@@ -12,6 +12,7 @@
 #include "bindings/session.h"
 #include "bindings/tensor.h"
 #include "model/network_automaton.h"
+#include "model/stack_rnn.h"
 #include "model/sublayer.h"
 
 namespace pushdown {
@@ -108,6 +109,22 @@ Tensor model_transition_weights(const LanguageModel& model, const Tokens& tokens
   return log_transition_weights(model, to_word(model.alphabet(), tokens));
 }
 
+// Of the string that the network reads, words : 1 x n.
+NamedTensors strengths_of(const SequenceModel& model, const Tensor& words) {
+  at::NoGradGuard guard;
+  NamedTensors all = model.network().strengths(words);
+  check(!all.empty(), "model.strengths", "this model has no memory of sections with strengths");
+  for (auto& [name, tensor] : all) tensor = tensor[0];
+  return all;
+}
+
+NamedTensors model_strengths(const LanguageModel& model, const Tokens& tokens) {
+  return strengths_of(model, word_tensor(model, tokens));
+}
+NamedTensors recognizer_strengths(const Recognizer& model, const Tokens& tokens) {
+  return strengths_of(model, model.input(word_tensor(model, tokens)));
+}
+
 // The scores after every pass, before the first too.
 Tensor scores(const Recognizer& model, const Tokens& tokens) {
   return model.run(word_tensor(model, tokens)).scores[0];
@@ -195,6 +212,11 @@ void bind_model(lua_State* L) {
           "next",
           "model:next(state) -> Tensor, ModelState  Scores V (of a batch B x V) of whatever comes "
           "next, the end symbol included, and a state that has them already.")
+      .def<&model_strengths>(
+          "strengths",
+          "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
+          "with strengths, by name: strengths n x K x S after each symbol, push and pop n x K, "
+          "read n x K x S, the shares in the reading; K memories, S places, bottom first.")
       .def<&model_trace>("trace",
                          "model:trace(tokens) -> Trace  The pushdown automaton in a network with a "
                          "nondeterministic stack, on a string: all its runs at once.")
@@ -217,6 +239,11 @@ void bind_model(lua_State* L) {
           "model:scores(tokens) -> Tensor  What the model says of a string before the first "
           "symbol and after each (each pass; the end symbol last): above 0 is valid, for "
           "output = 'own' above 1/2.")
+      .def<&recognizer_strengths>(
+          "strengths",
+          "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
+          "with strengths, by name: strengths n x K x S after each symbol, push and pop n x K, "
+          "read n x K x S, the shares in the reading; K memories, S places, bottom first.")
       .def<&next_symbols>(
           "next_symbols",
           "model:next_symbols(tokens) -> Tensor  The probabilities m x V of what is read next, "

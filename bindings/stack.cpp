@@ -24,7 +24,7 @@ std::string describe_kind(const std::string& kind) {
 
 // Tensors and nested tables of numbers are taken out of the options as inputs, by the names that
 // the kind declares.
-Tensor simulate(lua_State* L, OptionTable options) {
+std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
   const auto name = options.take<std::string>("kind");
   check(name.has_value(), "stack.simulate", "expected a table with a 'kind', one of {}",
         quoted_list(kinds()));
@@ -45,7 +45,17 @@ Tensor simulate(lua_State* L, OptionTable options) {
   }
   Json rest = options.rest();
   rest["kind"] = *name;
+  return {std::move(rest), std::move(inputs)};
+}
+
+Tensor simulate(lua_State* L, OptionTable options) {
+  const auto [rest, inputs] = simulation(L, options);
   return simulate_stack(rest, inputs);
+}
+
+NamedTensors strengths(lua_State* L, OptionTable options) {
+  const auto [rest, inputs] = simulation(L, options);
+  return simulate_strengths(rest, inputs);
 }
 
 }  // namespace
@@ -59,7 +69,12 @@ void bind_stack(lua_State* L) {
       .def<&simulate>("simulate",
                       "simulate{kind=, ...} -> Tensor  Drives a bare stack with the tensors and "
                       "options that describe(kind) lists; readings B x (n+1) x R, the one before "
-                      "any step first, differentiable in every tensor.");
+                      "any step first, differentiable in every tensor.")
+      .def<&strengths>("strengths",
+                       "strengths{kind=, ...} -> table  What the same call of simulate does to a "
+                       "memory of sections with strengths, by name: strengths B x n x K x S after "
+                       "each step, push and pop B x n x K, read B x n x K x S, the shares in the "
+                       "reading; K = 1, S places of sections, bottom first.");
 }
 
 }  // namespace pushdown

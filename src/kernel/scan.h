@@ -26,12 +26,16 @@ enum class ScanCell { elman_tanh, elman_sigmoid, lstm, gru };
 enum class ScanStack { none, superposition, stratification, nondeterministic, shifted, analog };
 // Memories whose cells become mixtures of their neighbours, see kernel/shifted_scan.h.
 enum class ShiftedKind { stack, list, tape };
+// Where memories of sections with strengths are cut, pushed and read, see stack/stratification.h.
+enum class SectionEnds { stack, queue, deque };
 
 struct ScanShape {
   ScanCell cell;
   ScanStack stack;
   std::int64_t steps = 0, layers = 1, hidden = 0, gates = 0, reading = 0, actions = 0;
   std::int64_t size = 0;                       // m of the vector stacks
+  SectionEnds ends = SectionEnds::stack;       // of stratification
+  std::int64_t memories = 1;                   // the same: side by side
   NondeterministicSize automaton;              // of the nondeterministic stacks, steps = T - 1
   const std::int64_t* column_start = nullptr;  // see NondeterministicMemory
   bool reexposed = false, state_symbol = false, normalized = true;

@@ -124,61 +124,110 @@ struct SuperpositionScan {
   void end_backward(const F*, F*) {}
 };
 
-// Rows of the action layer: push, pop | vector.
+// K memories of sections with strengths (stack/stratification.h). Rows of the action layer for each
+// end, the top one first: K pushes | K pops | K vectors. Reading: for each memory that of each end.
 template <class F>
 struct StratificationScan {
-  Index updates, m;
-  F* actions;  // U x 2: push and pop strength
-  F* vectors;  // U x m
-  Strengths<F> sections;
-  F* vector_gradient;
+  Index updates, m, memories, ends;  // ends: 2 of a deque, else 1
+  SectionEnds kind;
+  F* actions;  // ends x U x 2K: push and pop strengths; each end with a padding behind
+  F* vectors;  // ends x U x Km: the same
+  F* strengths;
+  F* vector_gradient;  // as vectors
+  F* strength_scratch;
 
   StratificationScan(const ScanShape& shape, F* tape, F* scratch)
       : updates(shape.steps - 1),
         m(shape.size),
+        memories(shape.memories),
+        ends(ends_of(shape)),
+        kind(shape.ends),
         actions(tape),
-        vectors(actions + 2 * updates),
-        sections{updates, vectors + updates * m + kScanPadding, scratch} {
-    vector_gradient = scratch + Strengths<F>::scratch_size(updates);
+        vectors(actions + ends * actions_size(shape)),
+        strengths(vectors + ends * vectors_size(shape)),
+        vector_gradient(scratch),
+        strength_scratch(scratch + ends * vectors_size(shape)) {}
+  static Index ends_of(const ScanShape& shape) { return shape.ends == SectionEnds::deque ? 2 : 1; }
+  static Index actions_size(const ScanShape& shape) {
+    return (shape.steps - 1) * 2 * shape.memories + kScanPadding;
+  }
+  static Index vectors_size(const ScanShape& shape) {
+    return (shape.steps - 1) * shape.memories * shape.size + kScanPadding;
   }
   static Index tape_size(const ScanShape& shape) {
-    const Index u = shape.steps - 1;
-    return 2 * u + u * shape.size + kScanPadding + Strengths<F>::tape_size(u);
+    return ends_of(shape) * (actions_size(shape) + vectors_size(shape)) +
+           shape.memories * Strengths<F>::tape_size(shape.steps - 1, shape.ends);
   }
   static Index scratch_size(const ScanShape& shape) {
-    return Strengths<F>::scratch_size(shape.steps - 1) + shape.size * shape.steps;
+    return ends_of(shape) * vectors_size(shape) +
+           shape.memories * Strengths<F>::scratch_size(shape.steps - 1, shape.ends);
   }
 
-  void begin(const ScanParameters<F>&, F* reading) { clear(reading, m); }
+  Strengths<F> sections(Index k) const {
+    return {updates, strengths + k * Strengths<F>::tape_size(updates, kind),
+            strength_scratch + k * Strengths<F>::scratch_size(updates, kind), kind, true};
+  }
+  F* actions_of(Index end, Index u) const {
+    return actions + end * (updates * 2 * memories + kScanPadding) + u * 2 * memories;
+  }
+  F* vectors_of(F* of, Index end, Index u) const {
+    return of + end * (updates * memories * m + kScanPadding) + u * memories * m;
+  }
+  // The vector of memory k at a place: rows are in the order of the updates, at each end.
+  F* at_place(F* of, Index k, Index place) const {
+    if (ends == 1) return vectors_of(of, 0, place) + k * m;
+    return (place < updates ? vectors_of(of, 1, updates - 1 - place)
+                            : vectors_of(of, 0, place - updates)) +
+           k * m;
+  }
+  bool top(Index end) const { return end == 0 && kind != SectionEnds::queue; }
+
+  void begin(const ScanParameters<F>&, F* reading) { clear(reading, memories * ends * m); }
 
   void forward(Index u, F* given, F* reading) {
-    F both[kScanPadding] = {given[0], given[1]};
-    sigmoid_all(both, both, 2);
-    actions[2 * u] = both[0];
-    actions[2 * u + 1] = both[1];
-    tanh_all(given + 2, vectors + u * m, m);
-    sections.update(u, both[0], both[1]);
-    clear(reading, m);
-    sections.read(u, [&](Index i, F share) { add_scaled(reading, vectors + i * m, share, m); });
+    for (Index end = 0; end < ends; ++end, given += memories * (2 + m)) {
+      // Both write up to a vector behind: the rows there come later.
+      sigmoid_all(given, actions_of(end, u), 2 * memories);
+      tanh_all(given + 2 * memories, vectors_of(vectors, end, u), memories * m);
+    }
+    clear(reading, memories * ends * m);
+    const F *first = actions_of(0, u), *last = actions_of(ends - 1, u);
+    for (Index k = 0; k < memories; ++k) {
+      auto own = sections(k);
+      own.update(u, first[k], first[memories + k], last[k], last[memories + k]);
+      for (Index end = 0; end < ends; ++end, reading += m)
+        own.read(u, top(end),
+                 [&](Index i, F share) { add_scaled(reading, at_place(vectors, k, i), share, m); });
+    }
   }
 
   void begin_backward() {
-    sections.begin_backward();
-    clear(vector_gradient, updates * m);
+    for (Index k = 0; k < memories; ++k) sections(k).begin_backward();
+    clear(vector_gradient, ends * (updates * memories * m + kScanPadding));
   }
 
   void backward(Index u, const F* reading_gradient, F* out) {
-    sections.read_backward(u, [&](Index i, F share) {
-      add_scaled(vector_gradient + i * m, reading_gradient, share, m);
-      return dot(reading_gradient, vectors + i * m, m);
-    });
-    const F push = actions[2 * u], pop = actions[2 * u + 1];
-    const auto gradient = sections.update_backward(u, pop);
-    out[0] = gradient.push * push * (1 - push);
-    out[1] = gradient.pop * pop * (1 - pop);
-    const F* v = vectors + u * m;
-    const F* dv = vector_gradient + u * m;
-    for (Index i = 0; i < m; ++i) out[2 + i] = dv[i] * (1 - v[i] * v[i]);
+    const F *first = actions_of(0, u), *last = actions_of(ends - 1, u);
+    const Index rows = memories * (2 + m);
+    for (Index k = 0; k < memories; ++k) {
+      auto own = sections(k);
+      for (Index end = 0; end < ends; ++end, reading_gradient += m)
+        own.read_backward(u, top(end), [&](Index i, F share) {
+          add_scaled(at_place(vector_gradient, k, i), reading_gradient, share, m);
+          return dot(reading_gradient, at_place(vectors, k, i), m);
+        });
+      const auto slopes = own.update_backward(u, first[memories + k], last[memories + k]);
+      out[k] = slopes.push * first[k] * (1 - first[k]);
+      out[memories + k] = slopes.pop * first[memories + k] * (1 - first[memories + k]);
+      if (ends == 1) continue;
+      out[rows + k] = slopes.bottom_push * last[k] * (1 - last[k]);
+      out[rows + memories + k] = slopes.bottom_pop * last[memories + k] * (1 - last[memories + k]);
+    }
+    for (Index end = 0; end < ends; ++end, out += rows) {
+      const F* v = vectors_of(vectors, end, u);
+      const F* dv = vectors_of(vector_gradient, end, u);
+      for (Index i = 0; i < memories * m; ++i) out[2 * memories + i] = dv[i] * (1 - v[i] * v[i]);
+    }
   }
   void cut() { begin_backward(); }
   void end_backward(const F*, F*) {}

@@ -1,13 +1,23 @@
-// Strengths of the sections of a continuous stack (Grefenstette et al. 2015; Sun et al. 1998), over
-// all updates of a sequence, forward and backward. For kernel files only.
+// Strengths of the sections of a continuous stack, queue or deque (Grefenstette et al. 2015; Sun et
+// al. 1998), over all updates of a sequence, forward and backward. For kernel files only.
 //
-// Update u = 0, 1, ... takes `pop` off the top and puts a section of strength `push` there:
-//   s_i' = max(0, s_i - max(0, pop - sum_{j>i} s_j)),   s_u' = push
-// The reading is a window of length 1 at the top: section i has the share
-//   min(s_i, max(0, 1 - sum_{j>i} s_j)).
-// At kinks the derivatives are those of the stack's definition: max(0, x) has none at 0, and a
-// section that just fits into the window is whole.
+// Update u = 0, 1, ... takes `pop` off an end and puts a section of strength `push` at one; a deque
+// is cut at the top, then at the bottom, and gets a section at both ends (definition:
+// stack/stratification.h). With `before` the sum of the strengths between section i and the end,
+//   cut      s_i' = max(0, s_i - max(0, pop - before))
+//   reading  a window of length 1: the share of section i is min(s_i, max(0, 1 - before)).
+// Sections have places that they keep: i = 0 .. u of a stack or a queue, U - 1 - u .. U + u of a
+// deque, U being the number of updates, from the bottom to the top.
+//
+// At kinks the derivatives are those of the definitions: a cut has none where it ends, a section
+// that just fits into the window is whole, and a section before which the window is exactly full
+// has a slope where `open_when_full`, see read_backward().
+//
+// A section whose strength has become 0 stays so, and nothing flows back through it: it is not
+// visited. An update and a reading cost O(sections), but only those near the end are more than
+// copied.
 #pragma once
+#include "kernel/scan.h"
 #include "kernel/vector.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
@@ -15,96 +25,157 @@ namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 template <class F>
 struct Strengths {
   Index updates;
-  F* tape;  // after update u: u + 1 numbers at u (u + 1) / 2, bottom first
-  F *gradient, *old_gradient, *above_gradient;  // updates + 1 each
+  SectionEnds ends;
+  bool open_when_full;
+  F* tape;                // the strengths after each update
+  F *gradient, *between;  // one for each place
 
   struct Actions {
-    F push, pop;
+    F push, pop, bottom_push, bottom_pop;
   };
 
-  Strengths(Index updates, F* tape, F* scratch)
+  Strengths(Index updates, F* tape, F* scratch, SectionEnds ends = SectionEnds::stack,
+            bool open_when_full = false)
       : updates(updates),
+        ends(ends),
+        open_when_full(open_when_full),
         tape(tape),
         gradient(scratch),
-        old_gradient(gradient + updates + 1),
-        above_gradient(old_gradient + updates + 1) {}
-  static Index tape_size(Index updates) { return updates * (updates + 1) / 2; }
-  static Index scratch_size(Index updates) { return 3 * (updates + 1); }
+        between(scratch + places(updates, ends)) {}
+  static Index places(Index updates, SectionEnds ends) {
+    return ends == SectionEnds::deque ? 2 * updates : updates;
+  }
+  static Index tape_size(Index updates, SectionEnds ends = SectionEnds::stack) {
+    return offset(updates, ends);
+  }
+  static Index scratch_size(Index updates, SectionEnds ends = SectionEnds::stack) {
+    return 2 * places(updates, ends);
+  }
 
-  F* after(Index u) const { return tape + u * (u + 1) / 2; }
+  // After update u: how many sections there are, the place of the lowest, their strengths.
+  Index count(Index u) const { return ends == SectionEnds::deque ? 2 * u + 2 : u + 1; }
+  Index lowest(Index u) const { return ends == SectionEnds::deque ? updates - 1 - u : 0; }
+  F* after(Index u) const { return tape + offset(u, ends); }
+  bool at_top() const { return ends != SectionEnds::queue; }
 
-  void update(Index u, F push, F pop) {
+  void update(Index u, F push, F pop, F bottom_push = 0, F bottom_pop = 0) {
     const F* old = u == 0 ? nullptr : after(u - 1);
     F* now = after(u);
-    F above = 0;
-    for (Index i = u; i-- > 0;) {
-      const F cut = pop - above;
-      const F left = cut > 0 ? old[i] - cut : old[i];
-      now[i] = left > 0 ? left : F(0);
-      above += old[i];
+    if (ends != SectionEnds::deque) {
+      cut(old, now, u, pop, at_top());
+      now[u] = push;
+      return;
     }
-    now[u] = push;
+    cut(old, between, 2 * u, pop, true);
+    cut(between, now + 1, 2 * u, bottom_pop, false);
+    now[0] = bottom_push;
+    now[2 * u + 1] = push;
   }
 
-  // visit(i, share) for the sections in the window, from the top.
+  // visit(place, share) for the sections in the window, from the end on.
+  template <class Visit>
+  void read(Index u, bool top, Visit visit) const {
+    window(u, top,
+           [&](Index i, F strength, F room) { visit(i, strength <= room ? strength : room); });
+  }
   template <class Visit>
   void read(Index u, Visit visit) const {
-    const F* now = after(u);
-    F above = 0;
-    for (Index i = u + 1; i-- > 0 && above < 1;) {
-      const F room = 1 - above;
-      visit(i, now[i] <= room ? now[i] : room);
-      above += now[i];
-    }
+    read(u, at_top(), visit);
   }
 
-  void begin_backward() { clear(gradient, updates + 1); }
+  void begin_backward() { clear(gradient, places(updates, ends)); }
 
-  // visit(i, share) returns the gradient of the share.
+  // visit(place, share) returns the gradient of the share.
+  template <class Visit>
+  void read_backward(Index u, bool top, Visit visit) {
+    F below = 0;  // of the room of the only section that is in the window in part
+    Index partial = -1;
+    window(u, top, [&](Index i, F strength, F room) {
+      const bool whole = strength <= room;
+      const F slope = visit(i, whole ? strength : room);
+      if (whole) {
+        gradient[i] += slope;
+      } else {
+        below = -slope;
+        partial = i;
+      }
+    });
+    if (partial < 0) return;
+    const Index first = lowest(u), end = first + count(u);
+    for (Index i = top ? partial + 1 : first; i < (top ? end : partial); ++i) gradient[i] += below;
+  }
   template <class Visit>
   void read_backward(Index u, Visit visit) {
-    const F* now = after(u);
-    F above = 0;
-    Index lowest = u + 1;
-    for (Index i = u + 1; i-- > 0 && above < 1;) {
-      const F room = 1 - above;
-      const bool whole = now[i] <= room;
-      const F slope = visit(i, whole ? now[i] : room);
-      above_gradient[i] = whole ? F(0) : -slope;
-      if (whole) gradient[i] += slope;
-      above += now[i];
-      lowest = i;
-    }
-    F below = 0;
-    for (Index i = lowest; i <= u; ++i) {
-      gradient[i] += below;
-      below += above_gradient[i];
-    }
+    read_backward(u, at_top(), visit);
   }
 
   // From the gradients of the strengths after update u to those before it.
-  Actions update_backward(Index u, F pop) {
+  Actions update_backward(Index u, F pop, F bottom_pop = 0) {
     const F* now = after(u);
     const F* old = u == 0 ? nullptr : after(u - 1);
-    F pop_gradient = 0, above = 0;
-    for (Index i = u; i-- > 0;) {
-      const F g = now[i] > 0 ? gradient[i] : F(0);
-      const bool cut = pop - above > 0;
-      old_gradient[i] = g;
-      above_gradient[i] = cut ? g : F(0);
-      if (cut) pop_gradient -= g;
-      above += old[i];
-    }
-    F below = 0;
-    for (Index i = 0; i < u; ++i) {
-      old_gradient[i] += below;
-      below += above_gradient[i];
-    }
-    const Actions result{gradient[u], pop_gradient};
-    F* spent = gradient;
-    gradient = old_gradient;
-    old_gradient = spent;
+    F* slopes = gradient + lowest(u);
+    if (ends != SectionEnds::deque)
+      return {slopes[u], cut_backward(old, now, u, pop, at_top(), slopes), 0, 0};
+    cut(old, between, 2 * u, pop, true);
+    Actions result{slopes[2 * u + 1], 0, slopes[0], 0};
+    result.bottom_pop = cut_backward(between, now + 1, 2 * u, bottom_pop, false, slopes + 1);
+    result.pop = cut_backward(old, between, 2 * u, pop, true, slopes + 1);
     return result;
+  }
+
+ private:
+  static Index offset(Index u, SectionEnds ends) {
+    return ends == SectionEnds::deque ? u * (u + 1) : u * (u + 1) / 2;
+  }
+
+  // The first of the `size` strengths, going on from the end, that the pop does not reach.
+  static Index reached(const F* old, Index size, F pop, bool top) {
+    F before = 0;
+    Index k = 0;
+    for (; k < size && pop - before > 0; ++k) before += old[top ? size - 1 - k : k];
+    return k;
+  }
+
+  static void cut(const F* old, F* now, Index size, F pop, bool top) {
+    F before = 0;
+    Index k = 0;
+    for (; k < size; ++k) {
+      const F rest = pop - before;
+      if (!(rest > 0)) break;
+      const Index i = top ? size - 1 - k : k;
+      const F left = old[i] - rest;
+      now[i] = left > 0 ? left : F(0);
+      before += old[i];
+    }
+    const Index first = top ? 0 : k;
+    copy(now + first, old + first, size - k);
+  }
+
+  // Turns the gradients of the strengths after a cut into those before it; returns that of the pop.
+  static F cut_backward(const F* old, const F* now, Index size, F pop, bool top, F* slopes) {
+    const Index cuts = reached(old, size, pop, top);
+    for (Index i = 0; i < size; ++i) slopes[i] = now[i] > 0 ? slopes[i] : F(0);
+    F farther = 0;
+    for (Index k = cuts; k-- > 0;) {
+      F& slope = slopes[top ? size - 1 - k : k];
+      farther += slope;
+      slope = farther;
+    }
+    return -farther;
+  }
+
+  // visit(place, strength, room) for the sections in the window and, for a slope, the one behind.
+  template <class Visit>
+  void window(Index u, bool top, Visit visit) const {
+    const F* now = after(u);
+    const Index size = count(u), first = lowest(u);
+    F before = 0;
+    for (Index k = 0; k < size && (before < 1 || (open_when_full && before == 1)); ++k) {
+      const Index i = top ? size - 1 - k : k;
+      const bool pushed = i + 1 == size || (i == 0 && ends == SectionEnds::deque);
+      if (now[i] != 0 || pushed) visit(first + i, now[i], 1 - before);
+      before += now[i];
+    }
   }
 };
 

@@ -4,6 +4,7 @@
 // Dimension letters: B batch, n length, c length of a piece, H hidden, V vocabulary, K passes of
 // iterative refinement.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -110,6 +111,9 @@ class Network {
   // A network's own measure of validity, B x ... of hidden vectors B x ... x H: valid where it is
   // above 1/2. Undefined where it has none.
   virtual Tensor validity(const Tensor& hiddens) const { return {}; }
+  // What reading words : B x n does to a memory of sections with strengths, in an evaluation: the
+  // tensors of Stack::strengths; none where the network has no such memory.
+  virtual std::map<std::string, Tensor> strengths(const Tensor& words) const { return {}; }
   // One line without the size of the alphabet: "lstm controller, nondeterministic stack".
   virtual std::string line() const = 0;
   // The controller and the stack, where there are such.

@@ -36,6 +36,7 @@ Recurrence recurrence_of(const Json& options) {
   recurrence.noise_mean = options["noise_mean"];
   if (options["carry_forward"] == "soft") recurrence.carry = CarryForward::soft;
   if (options["carry_forward"] == "counter") recurrence.carry = CarryForward::counter;
+  recurrence.learned_start = options["initial_state"] == "learned";
   return recurrence;
 }
 
@@ -81,6 +82,10 @@ class RecurrentNetwork : public Network {
                            const Tensor& output_bias) const override {
     if (!fused_ || embedding_.defined()) return {};
     return rnn_.log_probabilities(targets, output_weight, output_bias);
+  }
+
+  NamedTensors strengths(const Tensor& words) const override {
+    return rnn_.strengths(inputs_of(words));
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
@@ -182,7 +187,11 @@ NetworkKind recurrent_network() {
       text_option("carry_forward", "none",
                   "keep the state while the stack does nothing: by its weight of no_op, or from "
                   "the second no_op in a row on",
-                  {"none", "soft", "counter"})};
+                  {"none", "soft", "counter"}),
+      text_option("initial_state", "zero",
+                  "where the controller starts: at the cell's own initial state, 0 for most, or at "
+                  "trained vectors",
+                  {"zero", "learned"})};
   kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
     return std::make_shared<RecurrentNetwork>(options, context);
   };

@@ -34,6 +34,9 @@ StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input
   controller_ = make_controller(controller, context);
   if (recurrence_.coupled_state && reading > 0)
     coupling_weight_ = uniform_parameter({hidden_size(), reading}, -0.1, 0.1, context);
+  if (recurrence_.learned_start)
+    for (const Tensor& own : controller_->initial(1))
+      initial_.push_back(uniform_parameter({own.size(1)}, -0.1, 0.1, context));
   if (recurrence_.carry == CarryForward::none) return;
   check(stack_->no_op(at::zeros({1, hidden_size()}, tensor_options)).has_value(), "model.recurrent",
         "carry_forward needs a stack that has the action no_op, got {} without it",
@@ -47,12 +50,21 @@ ParameterList StackRnn::parameters() const {
   for (const auto& [name, tensor] : stack_->parameters())
     list.emplace_back("stack." + name, tensor);
   if (coupling_weight_.defined()) list.emplace_back("coupling.weight", coupling_weight_);
+  for (std::size_t i = 0; i < initial_.size(); ++i)
+    list.emplace_back(fmt::format("initial.{}", i), initial_[i]);
   return list;
 }
 
 // Whether an evaluation is the recurrence that fused kernels have.
 bool StackRnn::plain() const {
-  return !recurrence_.coupled_state && recurrence_.carry == CarryForward::none;
+  return !recurrence_.coupled_state && recurrence_.carry == CarryForward::none && initial_.empty();
+}
+
+ControllerState StackRnn::initial_controller(std::int64_t batch) const {
+  if (initial_.empty()) return controller_->initial(batch);
+  ControllerState state;
+  for (const Tensor& own : initial_) state.push_back(own.expand({batch, own.size(0)}));
+  return state;
 }
 
 Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) const {
@@ -71,7 +83,7 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
                                        : trace.sequence(inputs);
   TracedState states;
-  for (const Tensor& initial : controller_->initial(batch)) states.push_back(trace.state(initial));
+  for (const Tensor& initial : initial_controller(batch)) states.push_back(trace.state(initial));
   const auto zero = [&] { return trace.state(at::zeros({batch, 1}, tensor_options_)); };
 
   // See step().
@@ -131,7 +143,7 @@ Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise) const {
 }
 
 StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
-  StackRnnState state{controller_->initial(batch), stack_->initial(batch, length), {}, {}};
+  StackRnnState state{initial_controller(batch), stack_->initial(batch, length), {}, {}};
   if (recurrence_.carry == CarryForward::counter)
     state.resting = at::zeros({batch, 1}, tensor_options_);
   return state;
@@ -193,6 +205,11 @@ std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnSt
   Tensor all = hiddens.empty() ? at::empty({inputs.size(0), 0, hidden_size()}, inputs.options())
                                : at::stack(hiddens, 1);
   return {std::move(all), std::move(state)};
+}
+
+NamedTensors StackRnn::strengths(const Tensor& inputs) const {
+  const Tensor hiddens = run(inputs);
+  return evaluated_->strengths(hiddens.narrow(1, 1, inputs.size(1)));
 }
 
 StackRnnState StackRnnState::detached() const {

@@ -18,6 +18,11 @@
 // The equation has one hidden vector. A cell with more to remember (LSTM) keeps all of it, and so
 // do all layers. z^, not z, is kept, as it is printed: the reading still moves the state.
 //
+// The controller starts from its own initial state (0 for most cells), or, with `learned_start`,
+// from trained vectors that are the same for all sequences and drawn from U(-0.1, 0.1) at first
+// (Grefenstette et al. 2015, section 3.4): one for each tensor of its state. What predicts the
+// first symbol stays h_0 = 0, and the stack starts empty.
+//
 // Dimension letters: B batch, n length, I input, H hidden, R reading size.
 #pragma once
 #include "base/buffer_pool.h"
@@ -28,11 +33,13 @@ namespace pushdown {
 
 enum class CarryForward { none, soft, counter };
 
-// What happens between a controller and its stack besides the plain recurrence.
+// What happens between a controller and its stack besides the plain recurrence, and where it
+// starts.
 struct Recurrence {
   bool coupled_state = false;        // coupling 'state', not 'input'
   double noise = 0, noise_mean = 0;  // deviation and mean of e
   CarryForward carry = CarryForward::none;
+  bool learned_start = false;
 
   bool noisy() const { return noise != 0 || noise_mean != 0; }
 };
@@ -65,7 +72,8 @@ class StackRnn {
   // P : H x R, undefined where the reading is part of the input or has size 0.
   const Tensor& coupling_weight() const { return coupling_weight_; }
   std::int64_t hidden_size() const { return controller_->hidden_size(); }
-  ParameterList parameters() const;  // controller.*, stack.*, coupling.weight
+  // controller.*, stack.*, coupling.weight, initial.0 and on
+  ParameterList parameters() const;
 
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. On the CPU one
   // program over the sequence, where there is one for the controller, the stack and what is
@@ -91,6 +99,8 @@ class StackRnn {
   // The inputs that follow, B x c x I -> their hidden vectors B x c x H, and where that leads.
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
                                         Random* noise = nullptr) const;
+  // See Stack::strengths, for the steps of reading the inputs in an evaluation.
+  NamedTensors strengths(const Tensor& inputs) const;
 
   // What the next `steps` steps of a training pass add to the old hidden vector: n x B x H,
   // undefined without noise.
@@ -102,12 +112,14 @@ class StackRnn {
 
  private:
   bool plain() const;
+  ControllerState initial_controller(std::int64_t batch) const;
 
   Recurrence recurrence_;
   ControllerPtr controller_;
   StackPtr stack_;
   std::shared_ptr<const Stack> evaluated_;  // what an evaluation uses: another view of stack_
   Tensor coupling_weight_;
+  std::vector<Tensor> initial_;  // by tensor of the controller's state: H; none unless learned
   at::TensorOptions tensor_options_;
   std::int64_t input_;
   BufferPoolPtr buffers_ = std::make_shared<BufferPool>();

@@ -54,7 +54,8 @@ class StepMachine {
   Tensor output(const at::TensorOptions& options) const {
     return gathered(traced_.output, false, options);
   }
-  // Of the matrices and then of the other tensors, in the order of their nodes.
+  // Of the matrices, then of what is given, then of what `previous` nodes see at first, each in the
+  // order of their nodes.
   variable_list gradients(const at::TensorOptions& options) const {
     variable_list all = matrix_gradients(options);
     for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
@@ -66,6 +67,12 @@ class StepMachine {
         all.push_back(gathered(static_cast<int>(n), true, options));
       else
         all.push_back(summed(static_cast<int>(n), options));
+    }
+    for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
+      const Tensor& initial = traced_.initial[n];
+      if (!initial.defined()) continue;
+      all.emplace_back();
+      if (initial.requires_grad()) all.back() = before_first(static_cast<int>(n), options);
     }
     return all;
   }
@@ -249,6 +256,15 @@ class StepMachine {
                     to + (b * steps_ + t) * size);
     return result;
   }
+  // The gradient of what a `previous` node sees before the first step, B x n.
+  Tensor before_first(int n, const at::TensorOptions& options) const {
+    const auto size = node(n).size;
+    const Tensor result = at::empty({batch_, size}, options);
+    for (std::int64_t b = 0; b < batch_; ++b)
+      std::copy_n(places_[static_cast<std::size_t>(n)].gradient_at(0, b), size,
+                  result.data_ptr<F>() + b * size);
+    return result;
+  }
   // The gradient of a constant.
   Tensor summed(int n, const at::TensorOptions& options) const {
     const auto& place = places_[static_cast<std::size_t>(n)];
@@ -328,6 +344,8 @@ Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std:
   variable_list inputs = program.matrices;
   for (const Tensor& given : program.given)
     if (given.defined()) inputs.push_back(given);
+  for (const Tensor& initial : program.initial)
+    if (initial.defined()) inputs.push_back(initial);
   const bool gradients =
       at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
   const std::shared_ptr<StepsNode<F>> node(new StepsNode<F>, torch::autograd::deleteNode);
@@ -358,8 +376,6 @@ Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
   };
   for (const auto* tensors : {&program.matrices, &program.given, &program.initial})
     if (!std::all_of(tensors->begin(), tensors->end(), fits)) return {};
-  for (const Tensor& initial : program.initial)
-    if (initial.defined() && initial.requires_grad() && at::GradMode::is_enabled()) return {};
   const auto options = at::TensorOptions().dtype(type);
   if (type == at::kFloat)
     return run<float>(std::move(program), batch, steps, window, options, buffers);

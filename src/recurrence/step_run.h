@@ -8,7 +8,7 @@ namespace pushdown {
 // The program's output after each of the T >= 1 steps, B x T x n. With a window > 0 gradients end
 // behind every `window` steps. Threads share the sequences;
 // results do not depend on their number. An undefined tensor where the program cannot be run so:
-// not on the CPU, not float or double, or with initial values that are differentiated.
+// not on the CPU, or not float or double.
 Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
                  const BufferPoolPtr& buffers, std::int64_t window = 0);
 

@@ -336,13 +336,18 @@ TracedProgram StepTrace::finish(const Traced& output) {
       start += shape_.automaton.column(j);
     }
   }
+  // Whoever gives a state its values has the place for the gradient of the first one.
+  std::vector<char> kept(program.nodes.size());
+  for (std::size_t n = 0; n < program.nodes.size(); ++n)
+    if (program.initial[n].defined() && program.initial[n].requires_grad())
+      kept[n] = kept[at(program.nodes[n].a)] = 1;
   // Gradients flow around the loops of the recurrence: until nothing changes.
   const auto flows = [&](int n) { return n >= 0 && program.nodes[at(n)].gradient; };
   for (bool changed = true; changed;) {
     changed = false;
     for (std::size_t n = 0; n < program.nodes.size(); ++n) {
       StepNode& node = program.nodes[n];
-      bool gradient = flows(node.a) || flows(node.b) || flows(node.c);
+      bool gradient = kept[n] || flows(node.a) || flows(node.b) || flows(node.c);
       gradient |= program.given[n].defined() && program.given[n].requires_grad();
       for (int k = 0; k < node.terms; ++k) {
         const StepTerm& term = program.terms[at(node.first_term + k)];
@@ -350,7 +355,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
       }
       for (int k = 0; k < node.operands; ++k)
         gradient |= flows(program.operands[at(node.first_operand + k)]);
-      gradient &= node.op != StepOp::greater && node.op != StepOp::greatest;
+      gradient &= kept[n] || (node.op != StepOp::greater && node.op != StepOp::greatest);
       changed |= gradient != node.gradient;
       node.gradient = gradient;
     }

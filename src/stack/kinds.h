@@ -11,6 +11,8 @@ StackKind list_stack();
 StackKind baby_ntm_stack();
 StackKind analog_stack();
 StackKind stratification_stack();
+StackKind stratification_queue();
+StackKind stratification_deque();
 StackKind nondeterministic_stack();
 StackKind vector_nondeterministic_stack();
 

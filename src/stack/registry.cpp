@@ -9,6 +9,8 @@ const std::vector<StackKind>& stack_kinds() {
       none_stack(),
       superposition_stack(),
       stratification_stack(),
+      stratification_queue(),
+      stratification_deque(),
       nondeterministic_stack(),
       vector_nondeterministic_stack(),
       parallel_superposition_stack(),
@@ -85,7 +87,10 @@ void check_state_tensors(std::string_view where, const std::vector<Tensor>& own,
 
 std::size_t tensor_bytes(const Tensor& tensor) { return tensor.defined() ? tensor.nbytes() : 0; }
 
-Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {
+namespace {
+
+// The kind and its resolved options; the inputs are checked.
+std::pair<const StackKind&, Json> simulation(const Json& options, const NamedTensors& inputs) {
   constexpr auto kWhere = "stack.simulate";
   check(options.is_object() && options.contains("kind") && options["kind"].is_string(), kWhere,
         "expected a table with a 'kind', one of {}", quoted_list(row_names(stack_kinds())));
@@ -107,7 +112,21 @@ Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {
   }
   Json rest = options;
   rest.erase("kind");
-  return kind.simulate(resolve_options(where, kind.simulate_options, rest), inputs);
+  return {kind, resolve_options(where, kind.simulate_options, rest)};
+}
+
+}  // namespace
+
+Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {
+  const auto [kind, resolved] = simulation(options, inputs);
+  return kind.simulate(resolved, inputs);
+}
+
+NamedTensors simulate_strengths(const Json& options, const NamedTensors& inputs) {
+  const auto [kind, resolved] = simulation(options, inputs);
+  check(kind.strengths != nullptr, "stack.strengths", "kind '{}' has no sections with strengths",
+        kind.name);
+  return kind.strengths(resolved, inputs);
 }
 
 ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double gain,

@@ -62,6 +62,9 @@ struct TracedNoOp {
   Traced weight, greatest;
 };
 
+// Named tensors: what the bare data structure is given, or a run in numbers.
+using NamedTensors = std::map<std::string, Tensor>;
+
 class Stack {
  public:
   virtual ~Stack() = default;
@@ -75,6 +78,14 @@ class Stack {
   virtual Tensor reading(const StackStatePtr& state) const = 0;  // B x R
   // The readings after each of n steps from the beginning: hiddens : B x n x H -> B x n x R.
   virtual Tensor readings(const Tensor& hiddens) const;
+  // What the same n steps do to a memory of sections with strengths, for pictures; nothing for any
+  // other. K memories side by side, S places of sections, bottom first, each of which stays where
+  // it is and is 0 before its push:
+  //   strengths        B x n x K x S  after each step
+  //   push, pop        B x n x K      of each step
+  //   read             B x n x K x S  the share of each section in the reading after each step
+  // Where a memory is pushed, popped or read at two ends, these names end in _top and _bottom.
+  virtual NamedTensors strengths(const Tensor& hiddens) const { return {}; }
 
   // The stack as a model uses it that is evaluated and not trained; the parameters and the states
   // are the same. Null where there is no difference.
@@ -106,9 +117,6 @@ class Stack {
 };
 using StackPtr = std::shared_ptr<Stack>;
 
-// Named tensors given to the bare data structure.
-using NamedTensors = std::map<std::string, Tensor>;
-
 struct StackKind : RegistryRow<StackPtr (*)(const Json& options, const ModuleContext&)> {
   // The tensors that simulate() takes, each with shape and meaning; empty: cannot be simulated.
   std::vector<std::pair<std::string, std::string>> inputs;
@@ -117,6 +125,8 @@ struct StackKind : RegistryRow<StackPtr (*)(const Json& options, const ModuleCon
   // Drives the bare structure: readings B x (n+1) x R, the reading before any step first.
   // Differentiable in every floating-point input.
   Tensor (*simulate)(const Json& options, const NamedTensors& inputs) = nullptr;
+  // The same as Stack::strengths of the bare structure; null where there are none.
+  NamedTensors (*strengths)(const Json& options, const NamedTensors& inputs) = nullptr;
 };
 
 const std::vector<StackKind>& stack_kinds();
@@ -126,5 +136,7 @@ StackPtr make_stack(const Json& options, const ModuleContext& context);
 
 // {kind = ..., options...} and the named tensors -> readings.
 Tensor simulate_stack(const Json& options, const NamedTensors& inputs);
+// The same -> what Stack::strengths lists; std::invalid_argument for a kind without strengths.
+NamedTensors simulate_strengths(const Json& options, const NamedTensors& inputs);
 
 }  // namespace pushdown

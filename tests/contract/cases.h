@@ -33,6 +33,8 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
     if (spec.name == "layers") add(2);
     if (spec.name == "states" || spec.name == "symbols") add(3);
     if (spec.name == "window") add(3);
+    if (spec.name == "memories") add(2);
+    if (spec.name == "pop_bias") add(-1.0);
   }
   return all;
 }
@@ -87,6 +89,8 @@ inline std::vector<Json> recurrence_cases() {
   worn["no_op_keeps"] = "top";
   cases.push_back(with({{"kind", "mrnn"}}, worn, {{"coupling", "state"}}));
   cases.push_back(with({{"kind", "lstm"}}, {{"kind", "none"}}, {{"noise", 0.1}}));
+  for (const auto& start : {Json{{"kind", "lstm"}, {"layers", 2}}, {{"kind", "second_order"}}})
+    cases.push_back(with(start, stack, {{"initial_state", "learned"}}));
   return cases;
 }
 

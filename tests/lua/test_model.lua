@@ -74,6 +74,17 @@ test('gradients reach the parameters', function()
   end
 end)
 
+test('what a memory with strengths does can be looked at', function()
+  local m = model{ stack = { kind = 'stratification_deque', size = 3, memories = 2 } }
+  local run = m:strengths('0 1 # 1')
+  test.equal(table.concat(run.strengths:size(), ' '), '4 2 8')
+  test.equal(table.concat(run.push_top:size(), ' '), '4 2')
+  test.near(run.strengths[1]:sum(), run.push_top[1]:sum() + run.push_bottom[1]:sum())
+  test.fails('no memory of sections', function() model{}:strengths('0 1') end)
+  local r = pd.model.recognizer{ alphabet = { 'a', 'b' }, stack = { kind = 'stratification', size = 2 } }
+  test.equal(table.concat(r:strengths('a b').read:size(), ' '), '3 1 3')
+end)
+
 test('fused and stepwise agree for every pair', function()
   for _, controller in ipairs(pd.controller.kinds()) do
     for _, stack in ipairs(pd.stack.kinds()) do

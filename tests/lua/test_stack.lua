@@ -4,8 +4,8 @@ local test = require 'pushdown.test'
 
 test('kinds are listed and described', function()
   test.equal(table.concat(pd.stack.kinds(), ' '),
-    'none superposition stratification nondeterministic vector_nondeterministic '
-    .. 'parallel_superposition list baby_ntm analog')
+    'none superposition stratification stratification_queue stratification_deque '
+    .. 'nondeterministic vector_nondeterministic parallel_superposition list baby_ntm analog')
   for _, kind in ipairs(pd.stack.kinds()) do
     test.equal(pd.stack.describe(kind):sub(1, #kind + 1), kind .. ':')
   end
@@ -55,6 +55,29 @@ test('a stratification stack follows the example of its equations', function()
     push = { { 0.8, 0.5, 0.9 } }, pop = { { 0, 0.1, 0.9 } },
     vectors = { { { 1 }, { 2 }, { 3 } } } }
   test.near(readings, { { { 0 }, { 0.8 }, { 0.5 * 2 + 0.5 }, { 0.9 * 3 + 0.1 } } })
+end)
+
+test('a queue gives back what came first, a deque works at both ends', function()
+  test.near(pd.stack.simulate{ kind = 'stratification_queue',
+    push = { { 1, 1, 0, 0 } }, pop = { { 0, 0, 1, 1 } }, vectors = { { { 1 }, { 2 }, { 3 }, { 4 } } } },
+    { { { 0 }, { 1 }, { 1 }, { 2 }, { 0 } } })
+  local given = { kind = 'stratification_deque',
+    push_top = { { 1, 1, 0 } }, pop_top = { { 0, 0, 1 } }, vectors_top = { { { 1 }, { 2 }, { 0 } } },
+    push_bottom = { { 0, 1, 0 } }, pop_bottom = { { 0, 0, 0.5 } },
+    vectors_bottom = { { { 0 }, { 3 }, { 0 } } } }
+  test.near(pd.stack.simulate(given), { { { 0, 0 }, { 1, 1 }, { 2, 3 }, { 1, 0.5 * 3 + 0.5 } } })
+  local run = pd.stack.strengths(given)
+  test.near(run.strengths, { { { { 0, 0, 0, 1, 0, 0 } }, { { 0, 1, 0, 1, 1, 0 } },
+    { { 0, 0.5, 0, 1, 0, 0 } } } })
+  test.near(run.read_top, { { { { 0, 0, 0, 1, 0, 0 } }, { { 0, 0, 0, 0, 1, 0 } },
+    { { 0, 0, 0, 1, 0, 0 } } } })
+  test.near(run.read_bottom[1][3], { { 0, 0.5, 0, 0.5, 0, 0 } })
+  test.near(run.pop_bottom, { { { 0 }, { 0 }, { 0.5 } } })
+  test.fails('no sections with strengths', function()
+    pd.stack.strengths{ kind = 'superposition', actions = { { { 1, 0, 0 } } }, vectors = { { { 1 } } } }
+  end)
+  given.push_bottom = { { 1, 2 } }
+  test.fails("'push_bottom' must be 1 x 3, got 1 x 2", function() pd.stack.simulate(given) end)
 end)
 
 test('an analog stack cuts its sections where the pop ends', function()

@@ -39,6 +39,8 @@ std::vector<Case> cases() {
                                  {{"kind", "superposition"}, {"size", 19}},
                                  {{"kind", "stratification"}, {"size", 4}},
                                  {{"kind", "stratification"}, {"size", 19}},
+                                 {{"kind", "stratification_queue"}, {"size", 19}},
+                                 {{"kind", "stratification_deque"}, {"size", 4}, {"memories", 2}},
                                  automaton(2, 2, "symbol", "original", true),
                                  automaton(2, 3, "state_symbol", "reexposed", false),
                                  automaton(3, 3, "state_symbol", "original", true),

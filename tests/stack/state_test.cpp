@@ -22,6 +22,8 @@ std::vector<Json> cases() {
       {{"kind", "list"}, {"lists", 2}, {"reach", 0}, {"rounding", true}},
       {{"kind", "baby_ntm"}, {"cells", 4}, {"size", 2}},
       {{"kind", "stratification"}, {"size", 3}},
+      {{"kind", "stratification_queue"}, {"size", 3}, {"memories", 2}},
+      {{"kind", "stratification_deque"}, {"size", 2}, {"pop_bias", -1}},
       {{"kind", "analog"}, {"size", 3}},
       {{"kind", "nondeterministic"}, {"fast", false}},
       {{"kind", "nondeterministic"}, {"fast", false}, {"window", 2}, {"bottom", "reexposed"}},

@@ -80,12 +80,16 @@ std::vector<Json> smooth_models() {
            {{"kind", "superposition"}, {"size", 2}, {"depth", 2}, {"no_op", false}},
            {{"kind", "baby_ntm"}, {"cells", 4}, {"size", 2}},
            {{"kind", "stratification"}, {"size", 2}},
+           {{"kind", "stratification_deque"}, {"size", 2}},
            {{"kind", "analog"}, {"size", 2}},
            {{"kind", "nondeterministic"}, {"fast", false}, {"window", 3}},
            {{"kind", "vector_nondeterministic"}, {"fast", false}, {"states", 1}, {"size", 2}}})
     all.push_back(pair_of(elman, stack));
   all.push_back(pair_of({{"kind", "lstm"}, {"hidden", 2}, {"layers", 2}}, stacks[1]));
   all.push_back(pair_of({{"kind", "second_order"}, {"hidden", 3}, {"layers", 2}}, stacks[0]));
+  Json learned = pair_of({{"kind", "lstm"}, {"hidden", 2}}, stacks[1]);
+  learned["initial_state"] = "learned";
+  all.push_back(learned);
   return all;
 }
 
@@ -241,6 +245,7 @@ TEST(TruncatedBackpropagation, IsTheSameAtOnceAndInPieces) {
   std::vector<Json> models{pair_of(lstm, {{"kind", "none"}}),
                            pair_of(mrnn, {{"kind", "superposition"}, {"size", 3}}),
                            pair_of(lstm, {{"kind", "stratification"}, {"size", 3}}),
+                           pair_of(lstm, {{"kind", "stratification_queue"}, {"memories", 2}}),
                            pair_of(lstm, {{"kind", "list"}, {"lists", 2}}),
                            pair_of(mrnn, {{"kind", "baby_ntm"}, {"cells", 7}, {"size", 2}}),
                            pair_of(lstm, {{"kind", "nondeterministic"}})};
@@ -249,6 +254,7 @@ TEST(TruncatedBackpropagation, IsTheSameAtOnceAndInPieces) {
     model.update({{"coupling", "state"}, {"noise", 0.1}, {"carry_forward", carry}});
     models.push_back(model);
     model["passes"] = 2;
+    model["initial_state"] = "learned";
     models.push_back(model);
   }
   for (Json model : models)

@@ -1,0 +1,109 @@
+// The kernels of the memories with strengths against their definition, at all sizes and at kinks,
+// and what a network tells of its strengths.
+#include <gtest/gtest.h>
+
+#include "model/network.h"
+#include "model/stack_rnn.h"
+#include "support/golden.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+class StrengthKernels : public testing::TestWithParam<const char*> {
+ protected:
+  static StackRnn network(Json stack, std::int64_t hidden = 6) {
+    Random random(3);
+    stack["kind"] = GetParam();
+    return {
+        {{"kind", "lstm"}, {"hidden", hidden}}, stack, 4, at::TensorOptions(at::kDouble), random};
+  }
+  // Hidden vectors, then the gradients of the inputs and of the parameters.
+  static std::vector<Tensor> numbers(const StackRnn& network, const Tensor& inputs, bool recorded) {
+    const Tensor x = inputs.clone().requires_grad_();
+    for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
+    const Tensor hiddens = recorded ? network.run_recorded(x, {}) : network.run_stepwise(x);
+    (hiddens * at::arange(hiddens.numel(), at::kDouble).view_as(hiddens).cos()).sum().backward();
+    std::vector<Tensor> all{hiddens.detach(), x.grad()};
+    for (const auto& [name, tensor] : network.parameters())
+      all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+    return all;
+  }
+  static void expect_same(const StackRnn& network, const Tensor& inputs, const std::string& where) {
+    const auto wanted = numbers(network, inputs, false), got = numbers(network, inputs, true);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_LT(deviation(got[i], wanted[i]), i == 0 ? 1e-11 : 1e-9) << where << ", " << i;
+  }
+  static Tensor inputs(std::int64_t batch, std::int64_t steps) {
+    Random random(8);
+    Tensor result = at::empty({batch, steps, 4}, at::kDouble);
+    for (std::int64_t i = 0; i < result.numel(); ++i)
+      result.data_ptr<double>()[i] = random.uniform(-2, 2);
+    return result;
+  }
+};
+
+TEST_P(StrengthKernels, EqualTheDefinitionAtAllSizes) {
+  for (const std::int64_t size : {1, 3, 16, 19})
+    for (const std::int64_t memories : {1, 2, 5})
+      for (const auto& [batch, steps] : {std::pair{1, 1}, {1, 2}, {5, 3}, {3, 33}}) {
+        const auto rnn = network({{"size", size}, {"memories", memories}, {"pop_bias", -0.5}});
+        {
+          const at::NoGradGuard guard;
+          for (const auto& [name, tensor] : rnn.parameters()) tensor.mul_(3);
+        }
+        expect_same(rnn, inputs(batch, steps),
+                    fmt::format("size {} x {}, {} x {}", size, memories, batch, steps));
+      }
+}
+
+// Actions that are the same at all steps, so that sums of strengths meet pops and windows exactly:
+// sigmoid(0) is 1/2, and saturated ones are 1 or next to nothing.
+TEST_P(StrengthKernels, EqualTheDefinitionAtKinks) {
+  for (const double push : {0.0, 50.0})
+    for (const double pop : {0.0, 50.0, -1000.0})
+      for (const double bottom_pop : {0.0, -1000.0}) {
+        const auto rnn = network({{"size", 3}, {"memories", 2}});
+        {
+          const at::NoGradGuard guard;
+          for (const auto& [name, tensor] : rnn.parameters()) {
+            if (name.starts_with("stack.vector") || name.starts_with("controller")) tensor.mul_(3);
+            const bool pops = name.starts_with("stack.pop");
+            if (!pops && !name.starts_with("stack.push")) continue;
+            const bool bottom = name.find("bottom") != std::string::npos;
+            tensor.fill_(name.ends_with("weight") ? 0 : !pops ? push : bottom ? bottom_pop : pop);
+          }
+        }
+        expect_same(rnn, inputs(3, 9), fmt::format("push {} pop {} {}", push, pop, bottom_pop));
+      }
+}
+
+TEST_P(StrengthKernels, ANetworkTellsWhatItsMemoryDid) {
+  const at::NoGradGuard guard;
+  const auto rnn = network({{"size", 3}, {"memories", 2}});
+  const Tensor x = inputs(2, 5), hiddens = rnn.run_stepwise(x);
+  const auto run = rnn.strengths(x);
+  const auto wanted = rnn.stack().strengths(hiddens.narrow(1, 1, 5));
+  ASSERT_EQ(run.size(), wanted.size());
+  for (const auto& [name, tensor] : wanted) EXPECT_LT(deviation(run.at(name), tensor), 1e-12);
+  // The shares and the vectors make the readings: the shares of a step are at most one in sum.
+  for (const auto& [name, tensor] : run)
+    if (name.starts_with("read")) {
+      EXPECT_LE(tensor.sum(3).max().item<double>(), 1 + 1e-12);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, StrengthKernels,
+                         testing::Values("stratification", "stratification_queue",
+                                         "stratification_deque"));
+
+TEST(Strengths, ThereAreNoneWithoutSuchAMemory) {
+  Random random(1);
+  const StackRnn rnn({{"kind", "elman"}, {"hidden", 3}}, {{"kind", "superposition"}}, 2,
+                     at::TensorOptions(at::kDouble), random);
+  EXPECT_TRUE(rnn.strengths(at::ones({1, 3, 2}, at::kDouble)).empty());
+}
+
+}  // namespace
+}  // namespace pushdown

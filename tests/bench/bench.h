@@ -21,6 +21,7 @@ double peak_megabytes();
 void bench_updates();
 void bench_recognizers();
 void bench_steps();
+void bench_transduction();
 // One row of the above, so many updates: something to run under a profiler.
 void bench_model(const std::string& name, int length, int repeats, int threads);
 

@@ -13,6 +13,9 @@ inline Json small_options(const std::string& kind, const std::vector<OptionSpec>
   for (const auto& spec : specs) {
     if (spec.name == "hidden") options["hidden"] = 4;
     if (spec.name == "size") options["size"] = 3;
+    // Two pops as strong as the pushes take all there is at every step, and then nothing is
+    // learned.
+    if (spec.name == "pop_bias" && kind == "stratification_deque") options["pop_bias"] = -1.0;
   }
   return options;
 }
@@ -34,7 +37,6 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
     if (spec.name == "states" || spec.name == "symbols") add(3);
     if (spec.name == "window") add(3);
     if (spec.name == "memories") add(2);
-    if (spec.name == "pop_bias") add(-1.0);
   }
   return all;
 }

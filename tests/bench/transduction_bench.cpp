@@ -1,0 +1,92 @@
+// One update of a transducer's size, forward and backward, as Grefenstette et al. (2015) train
+// them: an LSTM with a memory of sections over joint sequences, and an output layer with a
+// cross-entropy at every step. Recorded steps against the same network by tensor operations, one
+// thread.
+#include <cstdio>
+
+#include "bench.h"
+#include "kernel/dense.h"
+#include "model/stack_rnn.h"
+
+namespace pushdown::bench {
+namespace {
+
+constexpr std::int64_t kBatch = 10, kSteps = 128, kEmbedding = 64, kHidden = 256, kSize = 256,
+                       kSymbols = 130;
+constexpr double kBar = 5;
+
+struct Row {
+  const char* name;
+  const char* stack;
+  int readings;       // of kSize numbers
+  int action_layers;  // of kSize + 2 rows
+};
+
+// Multiply-adds of the matrix products, those with a matrix counted three times: forward, gradient
+// of the vector, gradient of the matrix.
+double multiply_adds(const Row& row) {
+  const double cell = 4.0 * kHidden * (kEmbedding + kHidden + row.readings * kSize),
+               actions = row.action_layers * (kSize + 2.0) * kHidden, output = kSymbols * kHidden;
+  return 3.0 * kBatch * kSteps * (cell + actions + output);
+}
+
+void bench_row(const Row& row, double peak) {
+  const auto options = at::TensorOptions().dtype(at::kFloat);
+  Random random(1);
+  Json stack{{"kind", row.stack}};
+  if (row.readings > 0) stack.update(Json{{"size", kSize}, {"pop_bias", -1}});
+  const StackRnn network({{"kind", "lstm"}, {"hidden", kHidden}}, stack, kEmbedding, options,
+                         random);
+  const Tensor embedding = at::empty({kSymbols, kEmbedding}, options).uniform_(-0.1, 0.1),
+               weight = at::empty({kSymbols, kHidden}, options).uniform_(-0.1, 0.1),
+               bias = at::zeros({kSymbols}, options);
+  std::vector<Tensor> parameters{embedding, weight, bias};
+  for (const auto& [name, tensor] : network.parameters()) parameters.push_back(tensor);
+  for (const Tensor& tensor : parameters) tensor.requires_grad_();
+  const Tensor words =
+      at::arange(kBatch * (kSteps + 1)).mul(7919).remainder(kSymbols).view({kBatch, kSteps + 1});
+  const Tensor read = words.narrow(1, 0, kSteps), next = words.narrow(1, 1, kSteps);
+  double times[2];
+  for (const bool recorded : {true, false}) {
+    const auto update = [&] {
+      const Tensor inputs = at::embedding(embedding, read);
+      const Tensor hiddens = recorded ? network.run_recorded(inputs, {}, nullptr)
+                                      : network.run_stepwise(inputs, nullptr);
+      const Tensor scores = at::linear(hiddens.narrow(1, 1, kSteps), weight, bias);
+      at::cross_entropy_loss(scores.flatten(0, 1), next.flatten()).backward();
+      for (const Tensor& tensor : parameters) tensor.mutable_grad() = Tensor();
+    };
+    times[recorded] = measure(recorded ? 12 : 3, update).least_ms;
+  }
+  const double rate = multiply_adds(row) / times[1] * 1e-6;  // billions a second
+  std::printf(
+      "transduction network=\"%s\" stepwise_ms=%.0f recorded_ms=%.1f ratio=%.1f bar=%.0f "
+      "gflops=%.0f percent_of_peak=%.0f\n",
+      row.name, times[0], times[1], times[0] / times[1], kBar, 2 * rate, 100 * rate / peak);
+  std::fflush(stdout);
+}
+
+}  // namespace
+
+void bench_transduction() {
+  std::printf(
+      "\nTransduction: hidden %lld, memory %lld, embedding %lld, batch %lld, %lld steps, forward "
+      "and "
+      "backward, one thread\n",
+      static_cast<long long>(kHidden), static_cast<long long>(kSize),
+      static_cast<long long>(kEmbedding), static_cast<long long>(kBatch),
+      static_cast<long long>(kSteps));
+  constexpr std::int64_t kRounds = 20000;
+  double count = 0;
+  const double least =
+      measure(5, [&] {
+        count = static_cast<double>(dense_kernel<float>(current_isa()).multiply_add_loop(kRounds));
+      }).least_ms;
+  for (const Row& row : {Row{"lstm", "none", 0, 0},
+                         {"stack-lstm", "stratification", 1, 1},
+                         {"queue-lstm", "stratification_queue", 1, 1},
+                         {"deque-lstm", "stratification_deque", 2, 2}})
+    bench_row(row, count / least * 1e-6);
+}
+
+}  // namespace pushdown::bench

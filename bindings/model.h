@@ -3,6 +3,7 @@
 #include "bindings/value.h"
 #include "model/language_model.h"
 #include "model/recognizer.h"
+#include "model/transducer.h"
 
 namespace pushdown {
 
@@ -22,10 +23,20 @@ struct ClassName<Recognizer> {
   }
 };
 
-// A model of either kind.
+template <>
+struct ClassName<Transducer> {
+  static constexpr const char* value = "Transducer";
+  static std::size_t bytes(const Transducer& model) {
+    return static_cast<std::size_t>(model.parameter_count()) * 8;
+  }
+};
+
+// A model of any kind.
 template <>
 struct Value<SequenceModelPtr> {
   static int push(lua_State* L, const SequenceModelPtr& model) {
+    if (auto transducer = std::dynamic_pointer_cast<Transducer>(model))
+      return Value<TransducerPtr>::push(L, std::move(transducer));
     if (auto recognizer = std::dynamic_pointer_cast<Recognizer>(model))
       return Value<std::shared_ptr<Recognizer>>::push(L, std::move(recognizer));
     return Value<std::shared_ptr<LanguageModel>>::push(

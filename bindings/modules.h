@@ -14,7 +14,8 @@ void bind_task(lua_State* L);
 void bind_stack(lua_State* L);
 void bind_controller(lua_State* L);
 void bind_model(lua_State* L);
-void bind_rules(lua_State* L);  // into pd.model
+void bind_transducer(lua_State* L);  // into pd.model
+void bind_rules(lua_State* L);       // into pd.model
 void bind_train(lua_State* L);
 void bind_record(lua_State* L);
 void bind_process(lua_State* L);

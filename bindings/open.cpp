@@ -130,6 +130,7 @@ int open(lua_State* L) {
   bind_stack(L);
   bind_controller(L);
   bind_model(L);
+  bind_transducer(L);
   bind_rules(L);
   bind_train(L);
   bind_record(L);

@@ -5,16 +5,23 @@
 
 namespace pushdown {
 
-std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options) {
+Alphabet required_alphabet(OptionTable& options, const char* key) {
   const auto given =
-      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
-          "alphabet");
+      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(key);
   const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
-  Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
+  return shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
+}
+
+Json other_options(lua_State* L, const OptionTable& options) {
   Json rest = options.rest();
   if (!rest.contains("device")) rest["device"] = session(L).device.str();
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
-  return {std::move(alphabet), std::move(rest)};
+  return rest;
+}
+
+std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options) {
+  Alphabet alphabet = required_alphabet(options, "alphabet");
+  return {std::move(alphabet), other_options(L, options)};
 }
 
 void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values) {
@@ -46,6 +53,11 @@ std::string line_of(const SequenceModel& model, const char* name) {
 std::string describe_model_options(std::string text, const std::vector<OptionSpec>& specs) {
   text +=
       "\n  alphabet           Alphabet or list of symbols, required: the symbols of the strings";
+  return text + option_lines(specs);
+}
+
+std::string option_lines(const std::vector<OptionSpec>& specs) {
+  std::string text;
   for (const auto& spec : specs) text += "\n  " + describe(spec);
   return text;
 }

@@ -1,4 +1,4 @@
-// What language models and recognizers have in common, as Lua sees it.
+// What all models have in common, as Lua sees it.
 #pragma once
 #include <variant>
 
@@ -12,12 +12,17 @@ namespace pushdown {
 
 // The alphabet of a new model, and its other options with the session's device and a seed.
 std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options);
+// What was not taken, with the session's device and a seed.
+Json other_options(lua_State* L, const OptionTable& options);
+// The alphabet under this key, an Alphabet or a list of symbols.
+Alphabet required_alphabet(OptionTable& options, const char* key);
 // Copies values into parameters, all of them or none.
 void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values);
 // "Recognizer: lstm controller, ..., float32"
 std::string line_of(const SequenceModel& model, const char* name);
 // The lines of help about the options of a model.
 std::string describe_model_options(std::string text, const std::vector<OptionSpec>& specs);
+std::string option_lines(const std::vector<OptionSpec>& specs);
 
 template <class Model>
 void bind_sequence_model(Class<Model>& type) {

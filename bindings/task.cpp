@@ -8,6 +8,7 @@
 #include "bindings/labelled.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/pairs.h"
 #include "bindings/running_text.h"
 #include "bindings/session.h"
 #include "task/dataset_text.h"
@@ -177,6 +178,7 @@ void bind_task(lua_State* L) {
                           "tostring(dataset) -> string  One line about the data set.");
   bind_labelled(module);
   bind_running_text(module);
+  bind_pairs(module);
   bind_sampler(module);
 }
 

@@ -13,6 +13,7 @@
 #include "bindings/model.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/pairs.h"
 #include "bindings/progress.h"
 #include "bindings/running_text.h"
 #include "bindings/session.h"
@@ -23,6 +24,8 @@
 #include "train/recognition.h"
 #include "train/text_modelling.h"
 #include "train/text_reader.h"
+#include "train/transduction.h"
+#include "train/transduction_accuracy.h"
 
 namespace pushdown {
 
@@ -71,11 +74,12 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optiona
   return training;
 }
 
-// A model of either kind, and data of its kind.
-using AnyModel = std::variant<std::shared_ptr<LanguageModel>, std::shared_ptr<Recognizer>>;
+// A model of any kind, and data of its kind.
+using AnyModel =
+    std::variant<std::shared_ptr<LanguageModel>, std::shared_ptr<Recognizer>, TransducerPtr>;
 using Strings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>>;
 using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledDataset>,
-                             std::shared_ptr<RunningText>>;
+                             std::shared_ptr<RunningText>, std::shared_ptr<PairSource>>;
 
 ProblemPtr problem_of(OptionTable& options) {
   const auto model = options.require<AnyModel>("model");
@@ -83,6 +87,11 @@ ProblemPtr problem_of(OptionTable& options) {
     auto train = options.require<std::shared_ptr<LabelledDataset>>("train");
     auto valid = options.take<std::shared_ptr<LabelledDataset>>("valid");
     return recognition(*recognizer, train, valid.value_or(nullptr));
+  }
+  if (const auto* transducer = std::get_if<TransducerPtr>(&model)) {
+    auto train = options.require<std::shared_ptr<PairSource>>("train");
+    auto test = options.take<std::shared_ptr<PairSource>>("test");
+    return transduction(*transducer, train, test.value_or(nullptr));
   }
   const auto& language_model = std::get<std::shared_ptr<LanguageModel>>(model);
   const auto train = options.require<Strings>("train");
@@ -113,7 +122,14 @@ TrainingPtr resume(lua_State* L, const std::string& folder, OptionTable options)
 // "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
 std::string epoch_line(const EpochMetrics& epoch) {
   std::string text = fmt::format("epoch {}: ", epoch.epoch);
-  if (epoch.train_accuracy) {
+  if (epoch.train_perplexity) {
+    text += fmt::format("training perplexity {:.4f}", *epoch.train_perplexity);
+    const auto accuracies = [&](const char* of, const auto& coarse, const auto& fine) {
+      if (coarse) text += fmt::format(", {} {:.3f} coarse {:.3f} fine", of, *coarse, *fine);
+    };
+    accuracies("training", epoch.train_coarse, epoch.train_fine);
+    accuracies("test", epoch.coarse, epoch.fine);
+  } else if (epoch.train_accuracy) {
     if (epoch.accuracy) text += fmt::format("{:.2f} % told right, ", 100 * *epoch.accuracy);
     text += fmt::format("{:.2f} % of the training strings, loss {:.4f}",
                         100 * *epoch.train_accuracy, epoch.train_loss);
@@ -276,9 +292,51 @@ const std::vector<OptionSpec>& evaluation_options() {
   return specs;
 }
 
+// A measurement that was not interrupted.
+Json finished(lua_State* L, std::optional<Json> result) {
+  if (!result) {
+    stop_if_interrupted(L);
+    throw std::runtime_error("interrupted");
+  }
+  return *std::move(result);
+}
+
+Json evaluate_transducer(lua_State* L, const Transducer& model, const PairSource& source,
+                         const OptionTable& given) {
+  constexpr auto kWhere = "train.evaluate";
+  static const std::vector<OptionSpec> specs{
+      integer_option("pairs", 1000, "pairs that are drawn and measured", 1),
+      integer_option("seed", 0, "seed of these pairs", 0),
+      integer_option("batch", 10, "pairs measured at once", 1),
+      integer_option("bin_width", 10, "symbols; the bins of source length start at its multiples",
+                     1)};
+  const Json options = resolve_options(kWhere, specs, given.rest());
+  check_alphabets(kWhere, model, source);
+  EvaluationOptions evaluation{options["batch"], options["bin_width"]};
+  evaluation.should_stop = interrupt_check(L);
+  Random random(options["seed"].get<std::uint64_t>(), "pairs to be measured");
+  const auto pairs = source.draw(options["pairs"], random);
+  std::optional<Json> result;
+  if (const auto found = evaluate(model, pairs, evaluation)) {
+    result = to_json(*found);
+    (*result)["wrong"] = Json::array();
+    for (const auto index : found->wrong)
+      (*result)["wrong"].push_back(
+          {{"source", source.source_alphabet().text(pairs[index].source)},
+           {"target", source.target_alphabet().text(pairs[index].target)}});
+  }
+  return finished(L, std::move(result));
+}
+
 Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
                     const OptionTable& given) {
   constexpr auto kWhere = "train.evaluate";
+  const auto* transducer = std::get_if<TransducerPtr>(&model);
+  if (transducer != nullptr) {
+    const auto* source = std::get_if<std::shared_ptr<PairSource>>(&data);
+    check(source != nullptr, kWhere, "a Transducer is measured on Pairs");
+    return evaluate_transducer(L, **transducer, **source, given);
+  }
   const Json options = resolve_options(kWhere, evaluation_options(), given.rest());
   EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
   evaluation.stack_chunks = options["stack_chunks"];
@@ -298,8 +356,9 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
       for (const auto index : found->wrong) (*result)["wrong"].push_back(index + 1);
     }
   } else {
-    check(!std::holds_alternative<std::shared_ptr<LabelledDataset>>(data), kWhere,
-          "a LanguageModel is measured on a Dataset or a RunningText, got a LabelledDataset");
+    check(std::holds_alternative<std::shared_ptr<Dataset>>(data) ||
+              std::holds_alternative<std::shared_ptr<RunningText>>(data),
+          kWhere, "a LanguageModel is measured on a Dataset or a RunningText");
     check(!evaluation.decision, kWhere, "a LanguageModel decides nothing; leave out decision");
     const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
     if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
@@ -309,15 +368,12 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
       result = to_json(*found);
     }
   }
-  if (!result) {
-    stop_if_interrupted(L);
-    throw std::runtime_error("interrupted");
-  }
-  return *result;
+  return finished(L, std::move(result));
 }
 
 AnyModel any_model(const SequenceModelPtr& model) {
   if (auto recognizer = std::dynamic_pointer_cast<Recognizer>(model)) return recognizer;
+  if (auto transducer = std::dynamic_pointer_cast<Transducer>(model)) return transducer;
   return std::dynamic_pointer_cast<LanguageModel>(model);
 }
 

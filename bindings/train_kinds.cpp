@@ -6,29 +6,37 @@
 #include "train/learning.h"
 #include "train/recognition.h"
 #include "train/text_modelling.h"
+#include "train/transduction.h"
 
 namespace pushdown {
 namespace {
 
+struct TrainerKind {
+  const char *name, *trains, *model, *data, *second;
+  const std::vector<OptionSpec>& (*options)();
+};
+
 std::string describe_trainer(std::optional<std::string> kind) {
-  const std::string of = kind.value_or("language_model");
-  check(of == "language_model" || of == "recognizer" || of == "text", "train.describe",
-        "expected 'language_model', 'text' or 'recognizer', got '{}'", of);
-  const bool recognizer = of == "recognizer", text_model = of == "text";
-  std::string text = fmt::format("trainer: trains a {} by gradient descent",
-                                 recognizer   ? "recognizer"
-                                 : text_model ? "language model on a running text"
-                                              : "language model");
-  const std::string data = recognizer ? "LabelledDataset" : text_model ? "RunningText" : "Dataset";
-  text += fmt::format("\n  model              {}, required: what is trained",
-                      recognizer ? "Recognizer" : "LanguageModel");
-  text += "\n  train              " + data + ", required: the strings to learn";
-  text += "\n  valid              " + data + ", optional: decides which epoch is best";
+  constexpr auto kValid = "valid              {}, optional: decides which epoch is best";
+  constexpr auto kTest = "test               {}, optional: accuracy is measured on them";
+  static const std::vector<TrainerKind> kinds{
+      {"language_model", "language model", "LanguageModel", "Dataset", kValid,
+       language_modelling_options},
+      {"text", "language model on a running text", "LanguageModel", "RunningText", kValid,
+       text_modelling_options},
+      {"recognizer", "recognizer", "Recognizer", "LabelledDataset", kValid, recognition_options},
+      {"transducer", "transducer", "Transducer", "Pairs", kTest, transduction_options}};
+  const auto of = kind.value_or("language_model");
+  const auto found = std::find_if(kinds.begin(), kinds.end(),
+                                  [&](const TrainerKind& row) { return row.name == of; });
+  check(found != kinds.end(), "train.describe",
+        "expected 'language_model', 'text', 'recognizer' or 'transducer', got '{}'", of);
+  std::string text = fmt::format("trainer: trains a {} by gradient descent", found->trains);
+  text += fmt::format("\n  model              {}, required: what is trained", found->model);
+  text += fmt::format("\n  train              {}, required: the strings to learn", found->data);
+  text += "\n  " + fmt::format(fmt::runtime(found->second), found->data);
   text += "\n  progress           boolean, default true: show progress on stderr";
-  for (const auto& spec : trainer_options(recognizer   ? recognition_options()
-                                          : text_model ? text_modelling_options()
-                                                       : language_modelling_options()))
-    text += "\n  " + describe(spec);
+  for (const auto& spec : trainer_options(found->options())) text += "\n  " + describe(spec);
   return text;
 }
 
@@ -69,8 +77,8 @@ void bind_training_kinds(Module& module) {
   module
       .def<&describe_trainer>("describe",
                               "describe(kind='language_model') -> string  The options of trainer "
-                              "for a language_model, a recognizer, or a language model on a "
-                              "running text (kind 'text').")
+                              "for a language_model, a recognizer, a transducer, or a language "
+                              "model on a running text (kind 'text').")
       .def<&objective_names>("objectives",
                              "objectives() -> table  What recognizers can be trained to do.")
       .def<&describe_objective>("describe_objective",

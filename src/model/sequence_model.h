@@ -13,7 +13,7 @@ class SequenceModel {
   virtual ~SequenceModel() = default;
   SequenceModel(SequenceModel&&) = default;
 
-  virtual std::string kind() const = 0;  // "language_model", "recognizer"
+  virtual std::string kind() const = 0;  // "language_model", "recognizer", "transducer"
   const Alphabet& alphabet() const { return alphabet_; }
   const Json& options() const { return options_; }  // all of them, defaults filled in
   const Network& network() const { return *network_; }
@@ -39,8 +39,8 @@ class SequenceModel {
   SequenceModel(Alphabet alphabet, const char* where, const std::vector<OptionSpec>& own,
                 const Json& options);
   // Makes the network for the alphabet and `end_inputs` more symbols, then an output layer with
-  // `outputs` rows.
-  void build(std::int64_t end_inputs, std::int64_t outputs);
+  // `outputs` rows for vectors of size `output_inputs`; 0: for hidden vectors.
+  void build(std::int64_t end_inputs, std::int64_t outputs, std::int64_t output_inputs = 0);
   // words : B x n symbol ids (int64), each in the alphabet; else std::invalid_argument.
   void check_words(const char* where, const Tensor& words) const;
 
@@ -49,7 +49,7 @@ class SequenceModel {
   Json options_;
   bool end_symbol_ = false;
   NetworkPtr network_;
-  Tensor output_weight_;  // outputs x H
+  Tensor output_weight_;  // outputs x H, or x output_inputs
   Tensor output_bias_;    // outputs
   ParameterList parameters_;
   std::map<std::string, Tensor> frozen_;

@@ -14,6 +14,11 @@ void for_each_member(Metrics& m, Visit visit) {
   visit("train_loss", m.train_loss);
   visit("train_accuracy", m.train_accuracy);
   visit("accuracy", m.accuracy);
+  visit("train_perplexity", m.train_perplexity);
+  visit("train_coarse", m.train_coarse);
+  visit("train_fine", m.train_fine);
+  visit("coarse", m.coarse);
+  visit("fine", m.fine);
   visit("cross_entropy", m.cross_entropy);
   visit("perplexity", m.perplexity);
   visit("lower_bound", m.lower_bound);

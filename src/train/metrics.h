@@ -34,6 +34,9 @@ struct EpochMetrics {
   std::optional<double> perplexity;  // exp(cross_entropy), of a running text
   // Shares of strings that a recognizer tells right, of the training and of the validation set.
   std::optional<double> train_accuracy, accuracy;
+  // exp(train_cross_entropy) of a transducer, and its accuracies on pairs like the training ones
+  // and on others, in the epochs in which they were measured.
+  std::optional<double> train_perplexity, train_coarse, train_fine, coarse, fine;
   double gradient_norm = 0;       // mean over the epoch's updates, before clipping
   double learning_rate = 0;       // that this epoch was trained with
   double seconds = 0;             // training and validation

@@ -2,9 +2,11 @@
 
 #include "base/check.h"
 #include "task/dataset_text.h"
+#include "task/pair_text.h"
 #include "train/language_modelling.h"
 #include "train/recognition.h"
 #include "train/text_modelling.h"
+#include "train/transduction.h"
 
 namespace pushdown {
 namespace {
@@ -36,6 +38,11 @@ RunningTextPtr running_text(const StoredText& stored) {
   });
 }
 
+PairSourcePtr pairs(const StoredText& stored) {
+  return reading(stored,
+                 [](const auto& text, const auto& file) { return parse_pair_source(text, file); });
+}
+
 }  // namespace
 
 ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
@@ -47,6 +54,8 @@ ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train
   if (language_model != nullptr)
     return language_modelling(language_model, strings(train),
                               valid ? strings(*valid) : DatasetPtr());
+  if (auto transducer = std::dynamic_pointer_cast<Transducer>(model))
+    return transduction(transducer, pairs(train), valid ? pairs(*valid) : PairSourcePtr());
   auto recognizer = std::dynamic_pointer_cast<Recognizer>(model);
   check(recognizer != nullptr, "run_folder", "no training is known for a {}", model->kind());
   return recognition(recognizer, labelled_strings(train),

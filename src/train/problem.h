@@ -51,7 +51,8 @@ class Problem {
   virtual void carry_on(std::int64_t position, const std::vector<Tensor>& tensors) {}
   // Adds the gradient of the mean loss of the batch's strings to the parameters' gradients.
   virtual BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) = 0;
-  // Fills in the numbers of an epoch whose batches gave `sum`. `phase` is the running one.
+  // Fills in the numbers of an epoch whose batches gave `sum`. `phase` is the running one;
+  // metrics.epoch is known.
   // False: should_stop said so.
   virtual bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t strings,
                        const TrainingPhase& phase, const EvaluationOptions& options) const = 0;
@@ -59,8 +60,9 @@ class Problem {
   virtual double value(const EpochMetrics& metrics) const = 0;
   // Writes the best value among the numbers of an epoch.
   virtual void set_best(EpochMetrics& metrics, double value) const = 0;
-  // Whether nothing is left to learn in the running phase.
+  // Whether nothing is left to learn in the running phase, and how that is said.
   virtual bool converged(const EpochMetrics& metrics) const { return false; }
+  virtual const char* convergence() const { return "nothing is left to learn"; }
 
   // The files of the data in a run folder, and {strings, symbols, shortest, longest, ...} for the
   // configuration; valid: nothing where there are no such strings.

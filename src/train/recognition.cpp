@@ -133,6 +133,7 @@ class RecognitionProblem : public Problem {
   bool converged(const EpochMetrics& metrics) const override {
     return stop_accuracy_ > 0 && *metrics.train_accuracy >= stop_accuracy_;
   }
+  const char* convergence() const override { return "all training strings are told right"; }
 
   std::string train_text() const override { return to_text(*train_); }
   std::optional<std::string> valid_text() const override {

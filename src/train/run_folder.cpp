@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "model/language_model.h"
 #include "model/recognizer.h"
+#include "model/transducer.h"
 
 namespace pushdown {
 namespace {
@@ -194,9 +195,11 @@ Json describe_data(const Problem& problem) {
 }
 
 Json describe_model(const SequenceModel& model) {
-  return {{"kind", model.kind()},
-          {"alphabet", model.alphabet().symbols()},
-          {"options", model.options()}};
+  Json description{{"kind", model.kind()}, {"alphabet", model.alphabet().symbols()}};
+  if (const auto* transducer = dynamic_cast<const Transducer*>(&model))
+    description["target_alphabet"] = transducer->target_alphabet().symbols();
+  description["options"] = model.options();
+  return description;
 }
 
 SequenceModelPtr model_from_description(const Json& description, const std::string& device) {
@@ -207,6 +210,10 @@ SequenceModelPtr model_from_description(const Json& description, const std::stri
   if (kind == "language_model")
     return std::make_shared<LanguageModel>(std::move(alphabet), options);
   if (kind == "recognizer") return std::make_shared<Recognizer>(std::move(alphabet), options);
+  if (kind == "transducer") {
+    Alphabet target(description.at("target_alphabet").get<std::vector<std::string>>());
+    return std::make_shared<Transducer>(std::move(alphabet), std::move(target), options);
+  }
   fail(kWhere, "unknown kind of model '{}'", kind);
 }
 

@@ -210,13 +210,13 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
       callbacks.progress({true, epochs_done() + 1, options_["epochs"], done, total, updates_,
                           last_loss_, learning_rate(), epoch_seconds_});
     };
+  metrics.epoch = epochs_done() + 1;
   if (!problem_->measure(metrics, epoch_sum_, epoch_strings_, running(), evaluation)) {
     checkpoint();
     return std::nullopt;
   }
   const double value = problem_->value(metrics);
   if (!std::isfinite(value)) diverged(fmt::format("the validation loss became {}", value));
-  metrics.epoch = epochs_done() + 1;
   metrics.updates = updates_;
   metrics.stage = running().stage;
   metrics.gradient_norm = epoch_norms_ / static_cast<double>(order_->count());
@@ -262,7 +262,7 @@ std::string Trainer::finished() const {
   if (epochs_done() >= options_["epochs"].get<std::int64_t>())
     return fmt::format("{} of {} epochs are done", epochs_done(),
                        options_["epochs"].get<std::int64_t>());
-  if (converged_) return "all training strings are told right";
+  if (converged_) return problem_->convergence();
   if (last_phase() && phase_epochs_ >= running().epochs) return "the curriculum is done";
   if (schedule_->should_stop())
     return fmt::format("no improvement for {} epochs", schedule_->since_best());

@@ -1,0 +1,105 @@
+// pd.task: pairs of a source and a target string.
+#include "base/check.h"
+#include "bindings/alphabet.h"
+#include "bindings/bind.h"
+#include "bindings/kinds.h"
+#include "bindings/options.h"
+#include "bindings/pairs.h"
+#include "bindings/session.h"
+#include "task/pair_list.h"
+#include "train/atomic_file.h"
+
+namespace pushdown {
+namespace {
+
+using Source = std::shared_ptr<PairSource>;
+
+Source shared(const PairSourcePtr& source) { return std::const_pointer_cast<PairSource>(source); }
+
+Source transduction_pairs(OptionTable options) { return shared(make_pairs(options.rest())); }
+
+std::vector<std::string> transductions() { return row_names(pair_kinds()); }
+
+std::string describe_transduction(const std::string& kind) {
+  const auto& row = find_row("task.describe_transduction", pair_kinds(), kind);
+  return describe_row(row, row.options);
+}
+
+// A file, or a list of {source, target}.
+using GivenPairs = std::variant<std::string, std::vector<std::vector<Tokens>>>;
+
+Source pair_list(const GivenPairs& given, OptionTable options) {
+  constexpr auto kWhere = "task.pairs";
+  PairAlphabets alphabets;
+  const auto take = [&](const char* key, std::optional<Alphabet>& alphabet) {
+    if (const auto found = options.take<std::shared_ptr<Alphabet>>(key)) alphabet = **found;
+  };
+  take("source_alphabet", alphabets.source);
+  take("target_alphabet", alphabets.target);
+  options.finish(kWhere, {"source_alphabet", "target_alphabet"});
+  if (const auto* path = std::get_if<std::string>(&given))
+    return shared(parse_pairs(read_file(*path), *path, alphabets));
+  std::vector<NamedPair> named;
+  const auto symbols = [](const Tokens& tokens) {
+    if (const auto* list = std::get_if<std::vector<std::string>>(&tokens)) return *list;
+    std::vector<std::string> found;
+    std::istringstream text(std::get<std::string>(tokens));
+    for (std::string symbol; text >> symbol;) found.push_back(symbol);
+    return found;
+  };
+  for (const auto& pair : std::get<std::vector<std::vector<Tokens>>>(given)) {
+    const auto origin = fmt::format("pair {}", named.size() + 1);
+    check(pair.size() == 2, kWhere, "{}: expected {{source, target}}, got {} strings", origin,
+          pair.size());
+    named.push_back({symbols(pair[0]), symbols(pair[1]), origin});
+  }
+  return shared(make_pair_list(named, alphabets, "pairs"));
+}
+
+Json draw(lua_State* L, const PairSource& source, std::int64_t count, OptionTable options) {
+  const auto seed = options.take<std::uint64_t>("seed");
+  options.finish("pairs.draw", {"seed"});
+  Random random(seed_or_next(L, seed), "pairs");
+  Json list = Json::array();
+  for (const auto& pair : source.draw(count, random))
+    list.push_back({{"source", source.source_alphabet().text(pair.source)},
+                    {"target", source.target_alphabet().text(pair.target)}});
+  return list;
+}
+
+std::string pairs_line(const PairSource& source) {
+  return fmt::format("Pairs: {}, {} source symbols, {} target symbols", source.name(),
+                     source.source_alphabet().size(), source.target_alphabet().size());
+}
+
+}  // namespace
+
+void bind_pairs(Module& module) {
+  module
+      .def<&transduction_pairs>(
+          "transduction",
+          "transduction{kind='copy', symbols=128, lengths={8, 64}, ...} -> Pairs  Pairs of source "
+          "and target without end; see pd.task.describe_transduction(kind).")
+      .def<&transductions>("transductions",
+                           "transductions() -> table  The kinds of pairs without end.")
+      .def<&describe_transduction>("describe_transduction",
+                                   "describe_transduction(kind) -> string  What the pairs of a "
+                                   "kind are, and its options.")
+      .def<&pair_list>("pairs",
+                       "pairs(list, {source_alphabet=, target_alphabet=}) -> Pairs  Pairs from a "
+                       "list of {source, target}, or from a file with a pair 'source ||| target' "
+                       "in each line.");
+  Class<PairSource>(module, "Pairs of a source and a target string, drawn without end.")
+      .def<&draw>("draw",
+                  "pairs:draw(count, {seed=}) -> table  So many pairs, each a table with the texts "
+                  "source and target.")
+      .def<[](const PairSource& source) {
+        return std::make_shared<Alphabet>(source.source_alphabet());
+      }>("source_alphabet", "pairs:source_alphabet() -> Alphabet  The symbols of the sources.")
+      .def<[](const PairSource& source) {
+        return std::make_shared<Alphabet>(source.target_alphabet());
+      }>("target_alphabet", "pairs:target_alphabet() -> Alphabet  The symbols of the targets.")
+      .def<&pairs_line>("__tostring", "tostring(pairs) -> string  One line about them.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,105 @@
+// pd.model: transducers.
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/kinds.h"
+#include "bindings/modules.h"
+#include "bindings/pairs.h"
+#include "bindings/sequence_model.h"
+#include "bindings/session.h"
+
+namespace pushdown {
+namespace {
+
+TransducerPtr transducer(lua_State* L, OptionTable options) {
+  constexpr auto kWhere = "model.transducer";
+  const auto pairs = options.take<std::shared_ptr<PairSource>>("pairs");
+  const auto alphabet = [&](const char* key, const Alphabet& of_pairs) {
+    check(!options.has(key), kWhere, "give either pairs or the alphabets, not both");
+    return of_pairs;
+  };
+  Alphabet source = pairs ? alphabet("source_alphabet", (*pairs)->source_alphabet())
+                          : required_alphabet(options, "source_alphabet");
+  Alphabet target = pairs ? alphabet("target_alphabet", (*pairs)->target_alphabet())
+                          : required_alphabet(options, "target_alphabet");
+  return std::make_shared<Transducer>(std::move(source), std::move(target),
+                                      other_options(L, options));
+}
+
+// One text with its target, or lists of both.
+using Texts = std::variant<std::string, std::vector<Tokens>>;
+
+std::vector<Word> words_of(const Alphabet& alphabet, const Texts& texts) {
+  if (const auto* one = std::get_if<std::string>(&texts)) return {to_word(alphabet, *one)};
+  std::vector<Word> words;
+  for (const auto& text : std::get<std::vector<Tokens>>(texts))
+    words.push_back(to_word(alphabet, text));
+  return words;
+}
+
+Json translate(const Transducer& model, const Texts& sources, OptionTable given) {
+  const auto words = words_of(model.alphabet(), sources);
+  std::size_t greatest = 0;
+  for (const auto& word : words) greatest = std::max(greatest, word.size());
+  const auto longest =
+      given.take<std::int64_t>("longest").value_or(2 * static_cast<std::int64_t>(greatest) + 10);
+  given.finish("model.translate", {"longest"});
+  Json targets = Json::array();
+  for (const auto& found : model.translate(words, longest))
+    targets.push_back(model.target_alphabet().text(found.target) + (found.ended ? "" : " ..."));
+  return std::holds_alternative<std::string>(sources) ? targets[0] : targets;
+}
+
+double log_probability(const Transducer& model, const Tokens& source, const Tokens& target) {
+  at::NoGradGuard guard;
+  const auto joint =
+      model.joint({to_word(model.alphabet(), source)}, {to_word(model.target_alphabet(), target)});
+  return -model.losses(joint).sum(at::kDouble).item<double>();
+}
+
+std::string describe_transducer(std::optional<std::string> given) {
+  const auto& kind =
+      find_row("model.describe_transducer", network_kinds(), given.value_or("recurrent"));
+  return "transducer: reads a source string and writes a target string; " + kind.name + ": " +
+         kind.doc +
+         "\n  source_alphabet    Alphabet or list of symbols, required unless pairs are given"
+         "\n  target_alphabet    Alphabet or list of symbols, required unless pairs are given"
+         "\n  pairs              Pairs, optional: whose alphabets these are" +
+         option_lines(transducer_options(kind.name));
+}
+
+}  // namespace
+
+void bind_transducer(lua_State* L) {
+  lua_getfield(L, -1, "model");
+  {
+    Module module(L, "pd.model");
+    module
+        .def<&transducer>(
+            "transducer",
+            "transducer{pairs=, source_alphabet=, target_alphabet=, architecture=, ..., "
+            "output_embedding=, dtype=, device=, seed=} -> Transducer  A transducer with new "
+            "parameters, for the alphabets of `pairs` or for given ones; see "
+            "pd.model.describe_transducer().")
+        .def<&describe_transducer>(
+            "describe_transducer",
+            "describe_transducer(architecture='recurrent') -> string  The options of transducer.");
+    Class<Transducer> type(module,
+                           "A transducer: reads a source string and writes a target string.");
+    type.def<&translate>(
+            "translate",
+            "model:translate(source, {longest=}) -> string  What the model writes for a source, or "
+            "a list of targets for a list of sources: the likeliest symbol after each other. A "
+            "target that has not ended after `longest` symbols (else twice the longest source and "
+            "10) closes with ' ...'.")
+        .def<&log_probability>("log_probability",
+                               "model:log_probability(source, target) -> number  Natural logarithm "
+                               "of the probability of a target and its end, given the source.")
+        .def<[](const Transducer& model) {
+          return std::make_shared<Alphabet>(model.target_alphabet());
+        }>("target_alphabet", "model:target_alphabet() -> Alphabet  The symbols of the targets.");
+    bind_sequence_model(type);
+  }
+  lua_pop(L, 1);
+}
+
+}  // namespace pushdown

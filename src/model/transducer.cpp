@@ -1,0 +1,147 @@
+#include "model/transducer.h"
+
+#include "base/check.h"
+
+namespace pushdown {
+namespace {
+
+constexpr auto kWhere = "model.transducer";
+
+const std::vector<OptionSpec>& own_options() {
+  static const std::vector<OptionSpec> specs{integer_option(
+      "output_embedding", 64,
+      "size of the output vector tanh(W_o h + b_o) that the softmax stands on; 0: on h", 0)};
+  return specs;
+}
+
+void check_word(const char* what, const Word& word, const Alphabet& alphabet) {
+  for (const int id : word)
+    check(id >= 0 && id < alphabet.size(), kWhere, "{} symbol ids must be 0 to {}, got {}", what,
+          alphabet.size() - 1, id);
+}
+
+}  // namespace
+
+std::vector<OptionSpec> transducer_options(const std::string& architecture) {
+  return sequence_model_options(kWhere, architecture, own_options());
+}
+
+Transducer::Transducer(Alphabet source, Alphabet target, const Json& options)
+    : SequenceModel(std::move(source), kWhere, own_options(), options), target_(std::move(target)) {
+  check(target_.size() > 0, kWhere, "the target alphabet is empty");
+  const std::int64_t size = options_["output_embedding"];
+  build(2 + target_.size(), target_.size() + 1, size);
+  if (size == 0) return;
+  Random random(options_["seed"].get<std::uint64_t>(), "interface");
+  const ModuleContext context{network_->hidden_size(), output_weight_.options(), &random};
+  interface_weight_ = xavier_parameter(size, context.input, 5.0 / 3.0, context);
+  interface_bias_ = uniform_parameter({size}, -0.1, 0.1, context);
+  parameters_.emplace_back("interface.weight", interface_weight_);
+  parameters_.emplace_back("interface.bias", interface_bias_);
+}
+
+JointBatch Transducer::joint(const std::vector<Word>& sources,
+                             const std::vector<Word>& targets) const {
+  check(!sources.empty() && sources.size() == targets.size(), kWhere,
+        "expected as many targets as sources, at least one, got {} and {}", targets.size(),
+        sources.size());
+  std::size_t length = 0;
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    check_word("source", sources[b], alphabet_);
+    check_word("target", targets[b], target_);
+    length = std::max(length, sources[b].size() + targets[b].size() + 2);
+  }
+  JointBatch batch;
+  const auto n = static_cast<std::int64_t>(length);
+  // Nothing is predicted from what fills up, and nothing before it depends on it.
+  batch.inputs =
+      at::full({static_cast<std::int64_t>(sources.size()), n}, separator_input(), at::kLong);
+  std::vector<std::int64_t> outcomes, places;
+  for (std::size_t b = 0; b < sources.size(); ++b) {
+    auto* input = batch.inputs.data_ptr<std::int64_t>() + static_cast<std::int64_t>(b) * n;
+    *input++ = start_input();
+    for (const int id : sources[b]) *input++ = id;
+    *input++ = separator_input();
+    // h_t has seen t symbols.
+    auto place =
+        static_cast<std::int64_t>(b) * (n + 1) + static_cast<std::int64_t>(sources[b].size()) + 2;
+    for (const int id : targets[b]) {
+      *input++ = target_input(id);
+      outcomes.push_back(id);
+      places.push_back(place++);
+    }
+    outcomes.push_back(end_outcome());
+    places.push_back(place);
+    batch.predictions.push_back(static_cast<std::int64_t>(targets[b].size()) + 1);
+  }
+  batch.targets = at::tensor(outcomes, at::kLong);
+  batch.places = at::tensor(places, at::kLong);
+  return batch;
+}
+
+Tensor Transducer::scores(const Tensor& hiddens) const {
+  const Tensor output = interface_weight_.defined()
+                            ? at::linear(hiddens, interface_weight_, interface_bias_).tanh()
+                            : hiddens;
+  return at::linear(output, output_weight_, output_bias_);
+}
+
+Tensor Transducer::logits(const JointBatch& batch, Random* noise) const {
+  const Tensor hiddens = network_->run(batch.inputs, noise);  // B x (n+1) x H
+  return scores(hiddens.flatten(0, 1).index_select(0, batch.places.to(hiddens.device())));
+}
+
+Tensor Transducer::losses(const JointBatch& batch, Random* noise) const {
+  const Tensor all = logits(batch, noise).log_softmax(-1);
+  return -all.gather(1, batch.targets.to(all.device()).unsqueeze(1)).squeeze(1);
+}
+
+std::vector<Transducer::Translation> Transducer::translate(const std::vector<Word>& sources,
+                                                           std::int64_t longest) const {
+  check(longest >= 0, kWhere, "longest must be at least 0, got {}", longest);
+  if (sources.empty()) return {};
+  at::NoGradGuard no_grad;
+  const auto batch = static_cast<std::int64_t>(sources.size());
+  std::vector<Translation> results(sources.size());
+  std::vector<bool> open(sources.size(), true);
+  std::size_t shortest = sources[0].size(), greatest = 0;
+  for (const Word& source : sources) {
+    check_word("source", source, alphabet_);
+    shortest = std::min(shortest, source.size());
+    greatest = std::max(greatest, source.size());
+  }
+  auto state = network_->initial(batch, static_cast<std::int64_t>(greatest) + 2 + longest);
+  Tensor inputs = at::empty({batch, 1}, at::kLong);
+  auto* input = inputs.data_ptr<std::int64_t>();
+  // Sources of different length are read side by side: each begins to write when its own ends.
+  for (std::size_t t = 0; std::find(open.begin(), open.end(), true) != open.end(); ++t) {
+    for (std::size_t b = 0; b < sources.size(); ++b) {
+      const Word& source = sources[b];
+      if (t == 0)
+        input[b] = start_input();
+      else if (t <= source.size())
+        input[b] = source[t - 1];
+      else if (t == source.size() + 1)
+        input[b] = separator_input();
+      else if (open[b])
+        input[b] = target_input(results[b].target.back());
+    }
+    const Passes read = network_->advance(inputs, 1, state, nullptr);
+    state = read.state;
+    if (t < shortest + 1) continue;
+    const Tensor best = scores(read.hiddens.select(1, 0)).argmax(1).cpu().contiguous();
+    for (std::size_t b = 0; b < sources.size(); ++b) {
+      if (!open[b] || t < sources[b].size() + 1) continue;
+      const auto outcome = best.data_ptr<std::int64_t>()[b];
+      auto& [target, ended] = results[b];
+      ended = outcome == end_outcome();
+      if (ended || static_cast<std::int64_t>(target.size()) == longest)
+        open[b] = false;
+      else
+        target.push_back(static_cast<int>(outcome));
+    }
+  }
+  return results;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,65 @@
+// A transducer reads a source string and writes a target string (Grefenstette et al. 2015, section
+// 4). What it reads is the joint sequence
+//   <s> a_1 .. a_k ||| b_1 .. b_m
+// and from the separator ||| on it predicts b_1, .., b_m and the end </s>:
+//   o_t = tanh(W_o h_t + b_o),   p(b | what was read) = softmax(E o_t + c)
+// with o_t of size output_embedding (section 3.4; the paper's parameter counts are those of 64);
+// with output_embedding = 0 the softmax stands on h_t itself. Source and target have alphabets of
+// their own, even where their symbols are spelled alike, so that an embedding has separate rows for
+// them.
+//
+// Dimension letters: B batch, n length of the joint sequence, P predictions, H hidden.
+#pragma once
+#include "model/sequence_model.h"
+
+namespace pushdown {
+
+// architecture, the options of that network, output_embedding, dtype, device, seed.
+std::vector<OptionSpec> transducer_options(const std::string& architecture = "recurrent");
+
+// Joint sequences side by side, the short ones filled up behind their ends.
+struct JointBatch {
+  Tensor inputs;   // B x n, int64: what is read
+  Tensor targets;  // P, int64: what is to be predicted, the sequences one after the other
+  Tensor places;   // P, int64: b (n + 1) + t of the hidden vector h_t that predicts it
+  std::vector<std::int64_t> predictions;  // B: m + 1 each
+};
+
+class Transducer : public SequenceModel {
+ public:
+  Transducer(Alphabet source, Alphabet target, const Json& options);
+
+  std::string kind() const override { return "transducer"; }
+  const Alphabet& target_alphabet() const { return target_; }
+
+  // What is read: source symbols are their ids, then come start, separator, and the target symbols.
+  std::int64_t start_input() const { return alphabet_.size(); }
+  std::int64_t separator_input() const { return alphabet_.size() + 1; }
+  std::int64_t target_input(std::int64_t id) const { return alphabet_.size() + 2 + id; }
+  // What is predicted: target symbols are their ids, then comes the end.
+  std::int64_t end_outcome() const { return target_.size(); }
+
+  // std::invalid_argument: no pairs, lists of different length, or an id outside its alphabet.
+  JointBatch joint(const std::vector<Word>& sources, const std::vector<Word>& targets) const;
+  // The logits of what is predicted : P x (target symbols + 1). `noise` makes it a training pass.
+  Tensor logits(const JointBatch& batch, Random* noise = nullptr) const;
+  // -log p of what is to be predicted : P, nats.
+  Tensor losses(const JointBatch& batch, Random* noise = nullptr) const;
+
+  // The symbol of greatest probability after each step, until the end. `longest`: a target that has
+  // not ended after so many symbols ends there.
+  struct Translation {
+    Word target;
+    bool ended = true;
+  };
+  std::vector<Translation> translate(const std::vector<Word>& sources, std::int64_t longest) const;
+
+ private:
+  Tensor scores(const Tensor& hiddens) const;  // ... x H -> ... x outcomes
+
+  Alphabet target_;
+  Tensor interface_weight_, interface_bias_;  // W_o, b_o; undefined with output_embedding = 0
+};
+using TransducerPtr = std::shared_ptr<Transducer>;
+
+}  // namespace pushdown

@@ -1,0 +1,49 @@
+#include "task/pair_text.h"
+
+#include "base/check.h"
+#include "task/pair_list.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "task.pairs";
+constexpr std::string_view kMark = "# pairs ";
+
+Alphabet alphabet_of(const Json& symbols) {
+  return Alphabet(symbols.get<std::vector<std::string>>());
+}
+
+}  // namespace
+
+std::string to_text(const PairSource& source) {
+  Json head = source.describe();
+  std::string body;
+  if (const auto* list = dynamic_cast<const PairList*>(&source)) {
+    // Some symbols of the alphabets may be in no pair.
+    head["source_alphabet"] = source.source_alphabet().symbols();
+    head["target_alphabet"] = source.target_alphabet().symbols();
+    body = pairs_text(source, list->pairs());
+  }
+  return std::string(kMark) + head.dump() + "\n" + body;
+}
+
+PairSourcePtr parse_pair_source(std::string_view text, const std::string& file) {
+  check(text.starts_with(kMark), kWhere, "{}:1: expected a line that begins with '{}'", file,
+        kMark);
+  const auto end = std::min(text.find('\n'), text.size());
+  Json head = Json::parse(text.substr(kMark.size(), end - kMark.size()), nullptr, false);
+  check(head.is_object() && head.contains("kind"), kWhere,
+        "{}:1: expected a table with the kind of the pairs", file);
+  if (head["kind"] != "list") return make_pairs(head);
+  PairAlphabets alphabets;
+  try {
+    alphabets = {alphabet_of(head.at("source_alphabet")), alphabet_of(head.at("target_alphabet"))};
+  } catch (const nlohmann::json::exception& error) {
+    fail(kWhere, "{}:1: {}", file, error.what());
+  }
+  const auto list = parse_pairs(text, file, alphabets);
+  return std::make_shared<PairList>(list->source_alphabet(), list->target_alphabet(), list->pairs(),
+                                    head.value("name", file));
+}
+
+}  // namespace pushdown

@@ -1,0 +1,167 @@
+// Transducers: what is read and predicted, and that writing symbol by symbol is what the most
+// likely symbols of one pass say.
+#include "model/transducer.h"
+
+#include <gtest/gtest.h>
+
+#include "support/gradient.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+Transducer small(const Json& more = Json::object()) {
+  Json options{{"controller", {{"kind", "lstm"}, {"hidden", 6}}},
+               {"stack", {{"kind", "stratification"}, {"size", 3}}},
+               {"embedding", 4},
+               {"output_embedding", 5},
+               {"dtype", "float64"},
+               {"seed", 3}};
+  options.update(more);
+  return Transducer(Alphabet({"a", "b", "c"}), Alphabet({"x", "a"}), options);
+}
+
+const std::vector<Word> kSources{{0, 1, 2}, {}, {2, 2, 1, 0, 0}};
+const std::vector<Word> kTargets{{1}, {0, 0, 1, 1}, {}};
+
+TEST(Transducer, ReadsTheJointSequenceAndPredictsTargetAndEnd) {
+  const auto model = small();
+  const auto joint = model.joint(kSources, kTargets);
+  // Source ids 0 to 2, start 3, separator 4, target ids 5 and 6; the separator fills up.
+  const std::vector<std::int64_t> inputs{3, 0, 1, 2, 4, 6, 4, 4, 3, 4, 5, 5,
+                                         6, 6, 4, 4, 3, 2, 2, 1, 0, 0, 4, 4};
+  // The longest joint sequence is the third one, of 7.
+  std::vector<std::int64_t> expected;
+  for (std::size_t b = 0; b < 3; ++b)
+    for (std::size_t t = 0; t < 7; ++t) expected.push_back(inputs[b * 8 + t]);
+  EXPECT_TRUE(at::equal(joint.inputs, at::tensor(expected, at::kLong).view({3, 7})));
+  EXPECT_TRUE(at::equal(joint.targets, at::tensor({1, 2, 0, 0, 1, 1, 2, 2}, at::kLong)));
+  EXPECT_TRUE(at::equal(joint.places, at::tensor({5, 6, 10, 11, 12, 13, 14, 23}, at::kLong)));
+  EXPECT_EQ(joint.predictions, (std::vector<std::int64_t>{2, 5, 1}));
+}
+
+TEST(Transducer, FillingUpChangesNothing) {
+  const auto model = small();
+  at::NoGradGuard guard;
+  const Tensor together = model.losses(model.joint(kSources, kTargets));
+  std::vector<Tensor> alone;
+  for (std::size_t i = 0; i < kSources.size(); ++i)
+    alone.push_back(model.losses(model.joint({kSources[i]}, {kTargets[i]})));
+  EXPECT_TRUE(at::allclose(together, at::cat(alone), 1e-9, 1e-12));
+}
+
+// All targets of at most n symbols and the beginnings of longer ones share the whole probability.
+TEST(Transducer, ProbabilitiesOfTargetsSumToOne) {
+  const auto model = small();
+  at::NoGradGuard guard;
+  const Word source{1, 0};
+  constexpr int kLongest = 4;
+  double sum = 0;
+  std::vector<Word> targets{{}};
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Word target = targets[i];
+    const auto losses = model.losses(model.joint({source}, {target}));
+    const bool longest = target.size() == kLongest;
+    // Of the longest ones whatever comes behind them.
+    const auto counted = longest ? losses.narrow(0, 0, kLongest) : losses;
+    sum += std::exp(-counted.sum().item<double>());
+    for (int id = 0; id < 2 && !longest; ++id) {
+      targets.push_back(target);
+      targets.back().push_back(id);
+    }
+  }
+  EXPECT_NEAR(sum, 1, 1e-9);
+}
+
+TEST(Transducer, GradientsAreThoseOfDifferences) {
+  for (const int interface : {0, 5}) {
+    const auto model = small({{"output_embedding", interface}});
+    std::vector<Tensor> leaves;
+    for (const auto& [name, parameter] : model.parameters()) leaves.push_back(parameter);
+    const auto joint = model.joint(kSources, kTargets);
+    EXPECT_LT(gradient_error(leaves, [&] { return model.losses(joint).sum(); }), 1e-6);
+  }
+}
+
+// Up to its end or the limit, each symbol is the likeliest one behind those before it.
+TEST(Transducer, WritesTheLikeliestSymbols) {
+  bool some_ended = false, some_not = false;
+  for (std::int64_t seed = 0; seed < 12; ++seed) {
+    const auto model = small({{"seed", seed}});
+    at::NoGradGuard guard;
+    for (const auto& [name, parameter] : model.parameters()) parameter.mul_(3);
+    constexpr std::int64_t kLongest = 6;
+    const auto written = model.translate(kSources, kLongest);
+    ASSERT_EQ(written.size(), kSources.size());
+    for (std::size_t i = 0; i < kSources.size(); ++i) {
+      const auto& [target, ended] = written[i];
+      const Tensor best = model.logits(model.joint({kSources[i]}, {target})).argmax(1);
+      for (std::size_t t = 0; t < target.size(); ++t)
+        EXPECT_EQ(best[static_cast<std::int64_t>(t)].item<std::int64_t>(), target[t]);
+      const bool ends = best[-1].item<std::int64_t>() == model.end_outcome();
+      EXPECT_EQ(ends, ended);
+      if (!ended) {
+        EXPECT_EQ(static_cast<std::int64_t>(target.size()), kLongest);
+      }
+      (ended ? some_ended : some_not) = true;
+      // Alone as among others.
+      EXPECT_EQ(model.translate({kSources[i]}, kLongest)[0].target, target);
+    }
+  }
+  EXPECT_TRUE(some_ended);
+  EXPECT_TRUE(some_not);
+}
+
+TEST(Transducer, WorksWithOtherNetworks) {
+  const Transducer model(Alphabet({"a", "b", "c"}), Alphabet({"x", "a"}),
+                         Json{{"architecture", "transformer"},
+                              {"layers", Json::array({"attention"})},
+                              {"hidden", 8},
+                              {"heads", 2},
+                              {"dtype", "float64"},
+                              {"seed", 1}});
+  at::NoGradGuard guard;
+  EXPECT_EQ(model.losses(model.joint(kSources, kTargets)).numel(), 8);
+  const auto written = model.translate(kSources, 3);
+  const Tensor best = model.logits(model.joint({kSources[0]}, {written[0].target})).argmax(1);
+  for (std::size_t t = 0; t < written[0].target.size(); ++t)
+    EXPECT_EQ(best[static_cast<std::int64_t>(t)].item<std::int64_t>(), written[0].target[t]);
+}
+
+// The parameters of the paper's Table 2 (hidden 512: 1.9e6 for stack and queue, all but the
+// embeddings of the symbols).
+TEST(Transducer, HasThePapersNumberOfParameters) {
+  const Transducer model(Alphabet({"a"}), Alphabet({"b"}),
+                         Json{{"controller", {{"kind", "lstm"}, {"hidden", 512}}},
+                              {"stack", {{"kind", "stratification"}, {"size", 256}}},
+                              {"embedding", 64}});
+  std::int64_t count = 0;
+  for (const auto& [name, parameter] : model.parameters())
+    if (!name.starts_with("embedding") && !name.starts_with("output")) count += parameter.numel();
+  EXPECT_NEAR(static_cast<double>(count), 1.9e6, 0.05e6);
+}
+
+TEST(Transducer, RefusesNonsense) {
+  const auto model = small();
+  const auto complaint = [](auto action) -> std::string {
+    try {
+      action();
+    } catch (const std::invalid_argument& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  EXPECT_NE(complaint([&] { model.joint({}, {}); }).find("at least one"), std::string::npos);
+  EXPECT_NE(complaint([&] { model.joint({{0}}, {{2}}); }).find("target symbol ids must be 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(complaint([&] { model.translate({{3}}, 5); }).find("source symbol ids"),
+            std::string::npos);
+  EXPECT_NE(complaint([&] {
+              small({{"output_embeding", 3}});
+            }).find("output_embedding"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace pushdown

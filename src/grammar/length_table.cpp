@@ -22,6 +22,7 @@ LengthTable::LengthTable(Grammar grammar, int max_length)
   index(form.terminal_pairs, &LeftSide::terminal_pairs);
   index(form.terminal_left, &LeftSide::terminal_left);
   index(form.terminal_right, &LeftSide::terminal_right);
+  index(form.short_rules, &LeftSide::whole);
   for (std::size_t p = 0; p < form.pairs.size(); ++p)
     for (const auto& [left, weight] : form.pairs[p].lefts)
       left_sides_[left].pairs.emplace_back(static_cast<int>(p), weight);
@@ -207,6 +208,64 @@ Word LengthTable::draw(int length, Random& random) const {
     stack.push_back(expansion.first);
   }
   return word;
+}
+
+template <class S>
+double LengthTable::mass_of(Symbol symbol, int length) const {
+  if (symbol.terminal) return length == 1 ? S::from_weight(1.0) : S::zero();
+  if (length > 0) return after_[at(symbol.id, length)];
+  return S::from_weight(grammar_.normal_form().nullable[symbol.id]);
+}
+
+// From the top: the masses solve T[A,l] = sum over the rules of A and over the lengths of their
+// parts, epsilon and unary rules included, so each choice is taken in proportion to its summand.
+template <class S>
+std::vector<int> LengthTable::derive(int length, Random& random) const {
+  const auto& form = grammar_.normal_form();
+  std::vector<int> derivation;
+  std::vector<Part> stack{{{false, form.start}, length}};
+  while (!stack.empty()) {
+    const auto [symbol, l] = stack.back();
+    stack.pop_back();
+    if (symbol.terminal) continue;
+    const double whole = mass_of<S>(symbol, l);
+    Wheel wheel(random.uniform());
+    const ShortRule* chosen = nullptr;
+    int split = 0;  // length of the first part
+    // True once the wheel stops; until then the last possible choice is kept.
+    const auto consider = [&](const ShortRule& rule, int first, double below) {
+      const double share = S::ratio(S::times(S::from_weight(rule.weight), below), whole);
+      if (share > 0) chosen = &rule, split = first;
+      return wheel.stops_at(share);
+    };
+    const auto walk = [&] {
+      for (const int r : left_sides_[symbol.id].whole) {
+        const auto& rule = form.short_rules[r];
+        if (rule.right.empty()) {
+          if (l == 0 && consider(rule, 0, S::from_weight(1.0))) return;
+        } else if (rule.right.size() == 1) {
+          if (consider(rule, l, mass_of<S>(rule.right[0], l))) return;
+        } else {
+          const int low = rule.right[0].terminal ? 1 : rule.right[1].terminal ? l - 1 : 0;
+          const int high = rule.right[0].terminal ? 1 : rule.right[1].terminal ? l - 1 : l;
+          for (int k = std::max(0, low); k <= std::min(high, l); ++k)
+            if (consider(rule, k,
+                         S::times(mass_of<S>(rule.right[0], k), mass_of<S>(rule.right[1], l - k))))
+              return;
+        }
+      }
+    };
+    walk();
+    if (chosen->rule >= 0) derivation.push_back(chosen->rule);
+    if (chosen->right.size() == 2) stack.push_back({chosen->right[1], l - split});
+    if (!chosen->right.empty()) stack.push_back({chosen->right[0], split});
+  }
+  return derivation;
+}
+
+std::vector<int> LengthTable::sample_derivation(int length, Random& random) const {
+  check(has_strings(length), "grammar.sample", "there are no strings of length {}", length);
+  return logarithms_ ? derive<Log>(length, random) : derive<Real>(length, random);
 }
 
 std::vector<double> LengthTable::derivation_entropies() const {

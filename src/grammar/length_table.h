@@ -30,6 +30,9 @@ class LengthTable {
   // A string of this length, drawn from the grammar's distribution given the length (algorithm 2).
   // Throws std::invalid_argument when there is none.
   Word sample(int length, Random& random) const;
+  // A derivation of a string of this length, drawn with its probability given the length: the rules
+  // of the grammar in leftmost order. Same condition.
+  std::vector<int> sample_derivation(int length, Random& random) const;
 
   // Entropy in nats, for each length 0 .. max_length, of the derivations of the strings of that
   // length, given the length: -sum_d p(d) log p(d) with p(d) = weight(d) / mass(length). In an
@@ -58,6 +61,11 @@ class LengthTable {
   Expansion draw_rule(int left, int length, Random& random) const;
   template <class S>
   int draw_split(int pair, int length, Random& random) const;
+  // The total mass of the derivations of strings of that length, 0 included.
+  template <class S>
+  double mass_of(Symbol symbol, int length) const;
+  template <class S>
+  std::vector<int> derive(int length, Random& random) const;
   template <class S>
   std::vector<double> entropies() const;
 
@@ -68,6 +76,7 @@ class LengthTable {
   struct LeftSide {
     std::vector<int> lexical, terminal_pairs, terminal_left, terminal_right;
     std::vector<std::pair<int, double>> pairs;  // (pair, weight)
+    std::vector<int> whole;                     // the short rules, before epsilon and unary removal
   };
 
   Grammar grammar_;

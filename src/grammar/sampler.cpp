@@ -48,10 +48,19 @@ Sampler::Sampler(Grammar grammar, int shortest, int longest)
 
 int Sampler::sample_length(Random& random) const { return lengths_[random.below(lengths_.size())]; }
 
-Word Sampler::sample_of_length(int length, Random& random) const {
+void Sampler::check_length(int length) const {
   check(std::binary_search(lengths_.begin(), lengths_.end(), length), kWhere,
         "there are no strings of length {} in the interval {} to {}", length, shortest_, longest_);
+}
+
+Word Sampler::sample_of_length(int length, Random& random) const {
+  check_length(length);
   return table_->sample(length, random);
+}
+
+std::vector<int> Sampler::derivation_of_length(int length, Random& random) const {
+  check_length(length);
+  return table_->sample_derivation(length, random);
 }
 
 std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch,
@@ -143,31 +152,59 @@ FreeSampler::FreeSampler(Grammar grammar)
   }
 }
 
+std::optional<std::vector<int>> FreeSampler::derivation(Random& random,
+                                                        std::int64_t max_length) const {
+  std::vector<int> rules;
+  std::int64_t symbols = 0;
+  std::vector<int> open{grammar_.start()};
+  while (!open.empty()) {
+    const auto& choices = choices_[open.back()];
+    open.pop_back();
+    const double spot = random.uniform() * choices.back().second;
+    auto found =
+        std::upper_bound(choices.begin(), choices.end(), spot,
+                         [](double value, const auto& choice) { return value < choice.second; });
+    if (found == choices.end()) --found;
+    rules.push_back(found->first);
+    const auto& right = grammar_.rules()[found->first].right;
+    for (auto symbol = right.rbegin(); symbol != right.rend(); ++symbol) {
+      if (symbol->terminal)
+        ++symbols;
+      else
+        open.push_back(symbol->id);
+    }
+    if (symbols > max_length || static_cast<std::int64_t>(rules.size()) > 10 * max_length)
+      return std::nullopt;
+  }
+  return rules;
+}
+
 Word FreeSampler::sample(Random& random, std::int64_t max_length) const {
+  const auto rules = derivation(random, max_length);
+  check(rules.has_value(), "grammar.sample",
+        "a derivation grew beyond {} symbols; give a length, or lengths to a sampler", max_length);
+  return yield_of(grammar_, *rules);
+}
+
+Word yield_of(const Grammar& grammar, const std::vector<int>& derivation) {
   Word word;
-  std::int64_t steps = 0;
-  std::vector<Symbol> stack{{false, grammar_.start()}};
+  auto next = derivation.begin();
+  std::vector<Symbol> stack{{false, grammar.start()}};
   while (!stack.empty()) {
     const auto symbol = stack.back();
     stack.pop_back();
     if (symbol.terminal) {
       word.push_back(symbol.id);
-    } else {
-      const auto& choices = choices_[symbol.id];
-      const double spot = random.uniform() * choices.back().second;
-      auto found =
-          std::upper_bound(choices.begin(), choices.end(), spot,
-                           [](double value, const auto& choice) { return value < choice.second; });
-      if (found == choices.end()) --found;
-      const auto& right = grammar_.rules()[found->first].right;
-      stack.insert(stack.end(), right.rbegin(), right.rend());
-      ++steps;
+      continue;
     }
-    check(static_cast<std::int64_t>(word.size()) <= max_length && steps <= 10 * max_length,
-          "grammar.sample",
-          "a derivation grew beyond {} symbols; give a length, or lengths to a sampler",
-          max_length);
+    check(next != derivation.end() && *next >= 0 &&
+              *next < static_cast<int>(grammar.rules().size()) &&
+              grammar.rules()[*next].left == symbol.id,
+          "grammar.derivation", "these rules are no leftmost derivation");
+    const auto& right = grammar.rules()[*next++].right;
+    stack.insert(stack.end(), right.rbegin(), right.rend());
   }
+  check(next == derivation.end(), "grammar.derivation", "these rules are no leftmost derivation");
   return word;
 }
 

@@ -31,6 +31,10 @@ class Sampler {
   int sample_length(Random& random) const;
   // Throws std::invalid_argument when there are no strings of that length in the interval.
   Word sample_of_length(int length, Random& random) const;
+  // The same as a derivation: the rules of the grammar in leftmost order.
+  std::vector<int> derivation_of_length(int length, Random& random) const;
+  // log of the total mass of the strings of a length 0 .. longest; see LengthTable.
+  double log_mass(int length) const { return table_->log_mass(length); }
   Word sample(Random& random) const { return sample_of_length(sample_length(random), random); }
   // `count` strings in groups of `batch` strings of one length, as the paper draws its batches;
   // the last group may be smaller. The same seed gives the same strings, and the first strings do
@@ -60,11 +64,16 @@ class Sampler {
 
  private:
   double mean_length() const;
+  void check_length(int length) const;
 
   std::shared_ptr<const LengthTable> table_;
   int shortest_, longest_;
   std::vector<int> lengths_;
 };
+
+// The string of a derivation given as rules in leftmost order. Throws std::invalid_argument when
+// they are none.
+Word yield_of(const Grammar& grammar, const std::vector<int>& derivation);
 
 // Draws without regard to length, from the grammar's distribution over the strings of derivations
 // that end: rule A -> X1 ... Xk is taken with probability weight * Z[X1] ... Z[Xk] / Z[A], Z being
@@ -75,6 +84,9 @@ class FreeSampler {
   // Throws std::invalid_argument when the string grows beyond max_length symbols or the derivation
   // beyond ten times as many rules.
   Word sample(Random& random, std::int64_t max_length = 1'000'000) const;
+  // The rules of a derivation in leftmost order; nothing as soon as it grows beyond these limits.
+  std::optional<std::vector<int>> derivation(Random& random,
+                                             std::int64_t max_length = 1'000'000) const;
 
  private:
   Grammar grammar_;

@@ -2,68 +2,22 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
-#include "grammar/line_reader.h"
+#include "grammar/grammar_line.h"
 
 namespace pushdown {
 namespace {
 
 constexpr std::string_view kWhere = "grammar.parse";
-constexpr std::string_view kNumber = "a number in brackets";
-constexpr std::string_view kArrow = "\xE2\x86\x92";
-
-class GrammarLine : public LineReader {
- public:
-  GrammarLine(std::string_view line, std::string origin)
-      : LineReader(kWhere, line, std::move(origin), true) {}
-
-  bool accept_arrow() { return accept("->") || accept(kArrow); }
-
-  std::string terminal() {
-    std::string text = quoted("terminal");
-    if (text.empty())
-      stop("a terminal must not be empty; an empty right side is written as nothing");
-    if (std::any_of(text.begin(), text.end(), is_white_space))
-      stop("terminal '{}' holds white space; write one pair of quotes per symbol", text);
-    return text;
-  }
-
-  std::string nonterminal(std::string_view expected) {
-    if (done()) stop("expected {}, got the end of the line", expected);
-    const std::size_t begin = at_;
-    while (at_ < line_.size() && !is_white_space(line_[at_]) &&
-           std::string_view("|[]#").find(line_[at_]) == std::string_view::npos &&
-           !left().starts_with("->") && !left().starts_with(kArrow))
-      ++at_;
-    const std::string name(line_.substr(begin, at_ - begin));
-    if (name.empty()) stop("expected {}, got '{}'", expected, line_.substr(at_, 1));
-    if (const auto reason = nonterminal_name_error(name); !reason.empty())
-      stop("nonterminal {}", reason);
-    return name;
-  }
-
-  std::optional<double> weight() {
-    if (!accept("[")) return std::nullopt;
-    const double numerator = number(kNumber);
-    const double denominator = accept("/") ? number(kNumber) : 1.0;
-    if (denominator == 0) stop("a weight is divided by zero");
-    if (!accept("]")) stop("expected ']' after the weight, got {}", rest());
-    return numerator / denominator;
-  }
-};
 
 std::vector<NamedSymbol> right_side(GrammarLine& line) {
   std::vector<NamedSymbol> symbols;
-  while (!line.done()) {
+  while (!line.at_end_of_side()) {
     if (line.at_quote()) {
       symbols.push_back({true, line.terminal()});
       continue;
     }
-    // The bracket and the bar end an alternative; nonterminal() would refuse them.
-    GrammarLine probe = line;
-    if (probe.accept("|") || probe.accept("[")) break;
-    if (probe.accept_arrow()) line.stop("a rule has one arrow, got a second one");
+    if (line.accept_arrow()) line.stop("a rule has one arrow, got a second one");
     symbols.push_back({false, line.nonterminal("a symbol")});
   }
   return symbols;
@@ -138,7 +92,8 @@ class Reader {
   std::map<std::string, Side> sides_;
 };
 
-// The shortest fixed-point notation that reads back as the same number: NLTK knows no exponents.
+}  // namespace
+
 std::string weight_text(double weight) {
   std::string text = fmt::format("{}", weight);
   for (int digits = 17; text.find('e') != std::string::npos && digits < 1080; digits += 8) {
@@ -149,6 +104,8 @@ std::string weight_text(double weight) {
   }
   return text;
 }
+
+namespace {
 
 std::string directives(const Grammar& grammar, const std::vector<std::string>& first_use) {
   std::string text;
@@ -224,7 +181,8 @@ std::string nonterminal_name_error(std::string_view name) {
   if (name.starts_with('%')) return shown + "must not begin with %";
   if (std::any_of(name.begin(), name.end(), is_white_space) ||
       name.find_first_of("|[]#\"") != std::string_view::npos ||
-      name.find("->") != std::string_view::npos || name.find(kArrow) != std::string_view::npos)
+      name.find("->") != std::string_view::npos ||
+      name.find(GrammarLine::kArrow) != std::string_view::npos)
     return shown + "must not hold white space, an arrow or any of | [ ] # \"";
   const auto quote = name.find('\'');
   if (quote == 0) return shown + "must not begin with a quote";

@@ -32,6 +32,9 @@ NamedRule parse_rule(std::string_view text, std::string_view origin);
 // Rules are grouped by left side, the start symbol first.
 std::string to_text(const Grammar& grammar);
 
+// The shortest fixed-point notation that reads back as the same number: NLTK knows no exponents.
+std::string weight_text(double weight);
+
 // 'a' or "a", whichever needs no escapes.
 std::string quoted_terminal(std::string_view symbol);
 // Why `name` cannot be a nonterminal ("must not be empty"), or empty if it can.

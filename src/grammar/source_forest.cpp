@@ -1,0 +1,132 @@
+#include "grammar/source_forest.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "grammar/inside.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "grammar.synchronous";
+constexpr std::size_t kMostWays = 5'000'000, kLongest = 2000;
+
+}  // namespace
+
+SourceForest::SourceForest(const SynchronousGrammar& grammar, const Word& word)
+    : length_(static_cast<int>(word.size())) {
+  check_word(kWhere, grammar.source_alphabet(), word);
+  check(word.size() <= kLongest, kWhere, "a source may have up to {} symbols, got {}", kLongest,
+        word.size());
+  derive(grammar, word);
+  if (derives(grammar.start(), 0, length_)) grow(grammar, word);
+  group();
+  derives_ = {};
+}
+
+// derives[A, i, j] from the last i to the first; within one i until nothing changes, since the
+// first symbols of a rule may be empty.
+void SourceForest::derive(const SynchronousGrammar& grammar, const Word& word) {
+  const std::size_t width = length_ + 1;
+  derives_.assign(grammar.nonterminals().size() * width * width, 0);
+  std::vector<char> ends(width), next(width);  // where a part of a rule that begins at i may end
+  for (int i = length_; i >= 0; --i) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const auto& rule : grammar.rules()) {
+        if (rule.weight == 0) continue;
+        std::fill(ends.begin(), ends.end(), 0);
+        ends[i] = 1;
+        bool any = true;
+        for (const auto symbol : rule.source) {
+          std::fill(next.begin(), next.end(), 0);
+          any = false;
+          for (int j = i; j <= length_; ++j) {
+            if (!ends[j]) continue;
+            if (symbol.terminal) {
+              if (j < length_ && word[j] == symbol.id) next[j + 1] = 1, any = true;
+              continue;
+            }
+            for (int k = j; k <= length_; ++k)
+              if (derives(symbol.id, j, k)) next[k] = 1, any = true;
+          }
+          std::swap(ends, next);
+          if (!any) break;
+        }
+        if (!any) continue;
+        auto* row = &derives_[(rule.left * width + i) * width];
+        for (int j = i; j <= length_; ++j)
+          if (ends[j] && !row[j]) row[j] = 1, changed = true;
+      }
+    }
+  }
+}
+
+// From the whole word down, so that only spans of complete derivations become nodes.
+void SourceForest::grow(const SynchronousGrammar& grammar, const Word& word) {
+  std::unordered_map<std::int64_t, int> numbers;
+  const auto node = [&](int nonterminal, int begin, int end) {
+    const std::int64_t width = length_ + 1;
+    const auto [found, is_new] = numbers.emplace((nonterminal * width + begin) * width + end,
+                                                 static_cast<int>(nodes_.size()));
+    if (is_new) nodes_.push_back({nonterminal, begin, end, {}});
+    return found->second;
+  };
+  std::vector<std::vector<int>> rules(grammar.nonterminals().size());
+  for (std::size_t r = 0; r < grammar.rules().size(); ++r)
+    if (grammar.rules()[r].weight > 0)
+      rules[grammar.rules()[r].left].push_back(static_cast<int>(r));
+
+  std::size_t count = 0;
+  node(grammar.start(), 0, length_);
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const auto [nonterminal, begin, end, unused] = nodes_[n];
+    std::vector<Way> ways;
+    for (const int r : rules[nonterminal]) {
+      const auto& side = grammar.rules()[r].source;
+      std::vector<std::array<int, 3>> parts;  // nonterminal, begin, end
+      // Places the symbols from `s` on into word[at .. end).
+      const auto place = [&](const auto& self, std::size_t s, int at) -> void {
+        if (s == side.size()) {
+          if (at != end) return;
+          check(++count <= kMostWays, kWhere,
+                "a source of {} symbols has more than {} million ways to be derived", length_,
+                kMostWays / 1'000'000);
+          Way way{r, {}};
+          for (const auto& part : parts) way.children.push_back(node(part[0], part[1], part[2]));
+          ways.push_back(std::move(way));
+        } else if (side[s].terminal) {
+          if (at < end && word[at] == side[s].id) self(self, s + 1, at + 1);
+        } else {
+          const bool last = s + 1 == side.size();
+          for (int to = last ? end : at; to <= end; ++to)
+            if (derives(side[s].id, at, to)) {
+              parts.push_back({side[s].id, at, to});
+              self(self, s + 1, to);
+              parts.pop_back();
+            }
+        }
+      };
+      place(place, 0, begin);
+    }
+    nodes_[n].ways = std::move(ways);
+  }
+}
+
+void SourceForest::group() {
+  std::map<std::array<int, 2>, Group> spans;
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const auto& node = nodes_[n];
+    auto& group = spans[{node.end - node.begin, node.begin}];
+    group.nodes.push_back(static_cast<int>(n));
+    for (const auto& way : node.ways)
+      for (const int child : way.children)
+        if (nodes_[child].begin == node.begin && nodes_[child].end == node.end) group.repeat = true;
+  }
+  for (auto& [span, group] : spans) groups_.push_back(std::move(group));
+}
+
+}  // namespace pushdown

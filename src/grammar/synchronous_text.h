@@ -1,0 +1,34 @@
+// Synchronous grammars as text, one rule a line:
+//
+//   #% synchronous
+//   A -> S1 VT2 O3 | S1 O3 VT2
+//   S -> S1 'rpi' S2 VT3 | S1 'rpo' S2 VT3 [1/5]      # a comment
+//   %start A
+//
+// The source side stands before the bar and the target side after it; either may be empty. A
+// nonterminal of a side ends in its index, a number from 1. Everything else is as in grammars of
+// NLTK's notation (grammar/text.h): quotes, arrows, weights in brackets at all rules of a left side
+// or at none, comments, %start. Comment lines that begin with #% carry what they carry there:
+// `#% name svo`, `#% source_symbols 'a' 'b'`, `#% target_symbols 'x'`; `#% synchronous` tells the
+// text from that of a Grammar and may be left out where that is clear.
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "grammar/synchronous.h"
+
+namespace pushdown {
+
+// Errors (std::invalid_argument) read "[grammar.parse] file:line: ...".
+SynchronousSource parse_synchronous(std::string_view text, std::string_view file = "text");
+// One line with a rule. `weighted` says whether a weight is written in it.
+NamedSynchronousRule parse_synchronous_rule(std::string_view text, std::string_view origin,
+                                            bool* weighted = nullptr);
+// Whether a line of the text is `#% synchronous`.
+bool says_synchronous(std::string_view text);
+
+// Reading the result gives the same grammar.
+std::string to_text(const SynchronousGrammar& grammar);
+
+}  // namespace pushdown

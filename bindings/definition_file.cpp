@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <functional>
 #include <set>
 
 #include "base/check.h"
@@ -20,7 +21,8 @@ struct KindWords {
   std::vector<const char*> endings;  // of texts in the kind's own notation
 };
 const KindWords& words(Definition::Kind kind) {
-  static const KindWords grammar{"grammar.load", "grammar", "grammar", {".txt", ".pcfg", ".cfg"}};
+  static const KindWords grammar{
+      "grammar.load", "grammar", "grammar", {".txt", ".pcfg", ".cfg", ".scfg", ".itg"}};
   static const KindWords automaton{"pda.load", "pushdown automaton", "automaton", {".pda"}};
   return kind == Definition::grammar ? grammar : automaton;
 }
@@ -123,22 +125,35 @@ Json run_file(lua_State* L, Definition::Kind kind, const fs::path& path, const J
 
 bool is_automaton(const Json& spec) { return spec.value("kind", "") == "automaton"; }
 
-}  // namespace
-
-std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind) {
+// The names of the files whose declaration is wanted; one that does not run declares nothing.
+std::vector<std::string> names_of_files(lua_State* L, const std::function<bool(const Json&)>& is) {
   std::set<std::string> names;
   std::error_code ignored;
   for (const auto& folder : folders(L))
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
       if (entry.path().extension() != ".lua") continue;
-      bool automaton = false;
+      Json spec = Json::object();
       try {
-        automaton = is_automaton(run_file(L, kind, entry.path(), Json::object()));
+        spec = run_file(L, Definition::grammar, entry.path(), Json::object());
       } catch (const std::exception&) {  // told when it is loaded
       }
-      if (automaton == (kind == Definition::automaton)) names.insert(entry.path().stem());
+      if (is(spec)) names.insert(entry.path().stem());
     }
   return {names.begin(), names.end()};
+}
+
+}  // namespace
+
+std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind) {
+  return names_of_files(L, [kind](const Json& spec) {
+    return is_automaton(spec) == (kind == Definition::automaton);
+  });
+}
+
+std::vector<std::string> grammar_names(lua_State* L, bool synchronous) {
+  return names_of_files(L, [synchronous](const Json& spec) {
+    return !is_automaton(spec) && spec.value("synchronous", false) == synchronous;
+  });
 }
 
 std::vector<std::string> hint_names(lua_State* L) {

@@ -21,6 +21,8 @@ struct Definition {
 std::filesystem::path find_definition(lua_State* L, Definition::Kind kind, const std::string& name);
 // The names of that kind in both folders, sorted. A file that does not run counts as a grammar.
 std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind);
+// Those of the grammars that are synchronous, or those that are not.
+std::vector<std::string> grammar_names(lua_State* L, bool synchronous);
 // The hints of both folders as find_definition() takes them, sorted.
 std::vector<std::string> hint_names(lua_State* L);
 std::string read_definition(Definition::Kind kind, const std::filesystem::path& path);

@@ -6,6 +6,7 @@
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
+#include "bindings/synchronous.h"
 #include "grammar/greibach.h"
 #include "grammar/hardest_homomorphism.h"
 #include "grammar/inside.h"
@@ -250,13 +251,14 @@ void bind_derivation(Module& module) {
 }  // namespace
 
 void bind_grammar(lua_State* L) {
-  Module module(L, "grammar", "Probabilistic context-free grammars.");
+  Module module(L, "grammar", "Probabilistic context-free grammars, and synchronous ones.");
   bind_grammar_loading(module);
   module.def<&tokens_text>("text",
                            "text(tokens) -> string  A string of symbols with blanks between them.");
   bind_alphabet(module);
   bind_grammar_class(module);
   bind_derivation(module);
+  bind_synchronous(module);
 }
 
 }  // namespace pushdown

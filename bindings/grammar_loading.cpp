@@ -5,21 +5,31 @@
 #include "bindings/grammar.h"
 #include "bindings/log.h"
 #include "bindings/options.h"
+#include "bindings/synchronous.h"
 #include "grammar/conditioned_removal.h"
+#include "grammar/synchronous_text.h"
 #include "grammar/text.h"
 
 namespace pushdown {
 namespace {
 
+using AnyGrammar = std::variant<Grammar, SynchronousGrammar>;
+
 // The grammar, its warnings logged.
-Grammar built(const GrammarSource& source) {
-  Grammar grammar(source);
+template <class Made>
+Made told(Made grammar) {
   for (const auto& warning : grammar.warnings()) log_message("warn", warning);
   return grammar;
 }
+Grammar built(const GrammarSource& source) { return told(Grammar(source)); }
+SynchronousGrammar built(const SynchronousSource& source) {
+  return told(SynchronousGrammar(source));
+}
 
-std::vector<std::string> grammar_names(lua_State* L) {
-  return definition_names(L, Definition::grammar);
+std::vector<std::string> list_grammars(lua_State* L, const std::optional<std::string>& kind) {
+  check(!kind || *kind == "context_free" || *kind == "synchronous", "grammar.list",
+        "kind must be 'context_free' or 'synchronous', got '{}'", kind.value_or(""));
+  return grammar_names(L, kind == "synchronous");
 }
 
 std::string describe_grammar(lua_State* L, const std::string& name) {
@@ -45,13 +55,63 @@ void add_rules(GrammarSource& source, const Json& row) {
   }
 }
 
+NamedSynchronousRule synchronous_rule(const Json& row, bool& weighted) {
+  if (row.is_string()) return parse_synchronous_rule(row.get<std::string>(), "rule", &weighted);
+  check(row.is_object() && row.contains("text") && row["text"].is_string(), "grammar",
+        "a rule is a text or a table {{text = , weight = , origin = }}");
+  check_keys("grammar", row, {"text", "weight", "origin"});
+  const auto origin = text_entry("grammar", row, "origin");
+  auto rule = parse_synchronous_rule(row["text"].get<std::string>(),
+                                     origin.empty() ? "rule" : origin, &weighted);
+  if (!row.contains("weight")) return rule;
+  check(row["weight"].is_number(), "grammar", "{}: the weight of a rule must be a number",
+        rule.origin);
+  check(!weighted, "grammar", "{}: the weight stands in the rule and beside it", rule.origin);
+  rule.weight = row["weight"].get<double>();
+  weighted = true;
+  return rule;
+}
+
+SynchronousGrammar build_synchronous(const Json& spec) {
+  check(spec.is_object() && spec.contains("rules"), "grammar.synchronous",
+        "expected a table with a list of rules");
+  for (const auto* word : {"symbols", "unambiguous", "conditioned_removal"})
+    check(!spec.contains(word), "grammar",
+          "a synchronous grammar has no '{}'; its alphabets are ordered by 'source_symbols' and "
+          "'target_symbols'",
+          word);
+  check_keys("grammar.synchronous", spec,
+             {"name", "doc", "start", "source_symbols", "target_symbols", "rules", "options",
+              "synchronous"});
+  SynchronousSource source;
+  source.name = text_entry("grammar", spec, "name");
+  source.start = text_entry("grammar", spec, "start");
+  source.source_symbols = text_list("grammar", spec, "source_symbols");
+  source.target_symbols = text_list("grammar", spec, "target_symbols");
+  std::map<std::string, bool> has_weights;
+  for (const auto& row : spec["rules"]) {
+    bool weighted = false;
+    const auto rule = synchronous_rule(row, weighted);
+    check(has_weights.emplace(rule.left, weighted).first->second == weighted, "grammar",
+          "{}: some rules of {} have a weight and some have none", rule.origin, rule.left);
+    source.rules.push_back(rule);
+  }
+  return built(source);
+}
+
+SynchronousGrammar synchronous(const std::variant<std::string, Json>& given) {
+  if (const auto* text = std::get_if<std::string>(&given)) return built(parse_synchronous(*text));
+  return build_synchronous(std::get<Json>(given));
+}
+
 // From what a grammar file, or the user, collected.
-Grammar build(const Json& spec) {
+AnyGrammar build(const Json& spec) {
   check(spec.is_object() && spec.contains("rules"), "grammar.build",
         "expected a table with a list of rules");
+  if (spec.value("synchronous", Json(false)) == Json(true)) return build_synchronous(spec);
   check_keys("grammar.build", spec,
              {"name", "doc", "start", "symbols", "rules", "options", "unambiguous",
-              "conditioned_removal"});
+              "conditioned_removal", "synchronous"});
   GrammarSource source;
   source.name = text_entry("grammar", spec, "name");
   source.start = text_entry("grammar", spec, "start");
@@ -63,31 +123,47 @@ Grammar build(const Json& spec) {
   return built(source);
 }
 
-Grammar load(lua_State* L, const std::string& name, const std::optional<Json>& options) {
-  const auto path = find_definition(L, Definition::grammar, name);
-  const Json given = options.value_or(Json::object());
-  if (path.extension() != ".lua") {
-    resolve_options("grammar.load", {}, given);  // a text has no options
-    return built(parse_grammar(read_definition(Definition::grammar, path), path.string()));
-  }
-  return build(run_definition(L, Definition::grammar, path, given));
+AnyGrammar parse_text(const std::string& text, const std::string& file) {
+  if (says_synchronous(text)) return built(parse_synchronous(text, file));
+  return built(parse_grammar(text, file));
 }
 
-Grammar parse(const std::string& text) { return built(parse_grammar(text)); }
+AnyGrammar load(lua_State* L, const std::string& name, const std::optional<Json>& options) {
+  const auto path = find_definition(L, Definition::grammar, name);
+  const Json given = options.value_or(Json::object());
+  if (path.extension() == ".lua") return build(run_definition(L, Definition::grammar, path, given));
+  resolve_options("grammar.load", {}, given);  // a text has no options
+  const auto text = read_definition(Definition::grammar, path);
+  if (path.extension() == ".scfg" || path.extension() == ".itg")
+    return built(parse_synchronous(text, path.string()));
+  return parse_text(text, path.string());
+}
+
+AnyGrammar parse(const std::string& text) { return parse_text(text, "text"); }
 
 }  // namespace
 
 void bind_grammar_loading(Module& module) {
   module
       .def<&load>("load",
-                  "load(name_or_path, options) -> Grammar  A grammar of the grammars folder, a "
-                  "grammar file (.lua), or a text file in NLTK's notation (.txt, .pcfg, .cfg).")
-      .def<&parse>("parse", "parse(text) -> Grammar  A grammar from text in NLTK's notation.")
+                  "load(name_or_path, options) -> Grammar or SynchronousGrammar  A grammar of the "
+                  "grammars folder, a grammar file (.lua), a text file in NLTK's notation (.txt, "
+                  ".pcfg, .cfg), or one of a synchronous grammar (.scfg, .itg).")
+      .def<&parse>("parse",
+                   "parse(text) -> Grammar or SynchronousGrammar  A grammar from text in NLTK's "
+                   "notation; with a line '#% synchronous', a synchronous one.")
+      .def<&synchronous>(
+          "synchronous",
+          "synchronous(text_or_table) -> SynchronousGrammar  A grammar of pairs from text, one "
+          "rule 'A -> S1 T2 | T2 S1' a line, or from {rules=, name=, start=, source_symbols=, "
+          "target_symbols=}.")
       .def<&build>(
           "build",
           "build{rules=, name=, start=, symbols=, unambiguous=} -> Grammar  A grammar from "
           "a list of rules {text=, weight=}.")
-      .def<&grammar_names>("list", "list() -> table  The names that load() knows.")
+      .def<&list_grammars>("list",
+                           "list(kind='context_free') -> table  The names that load() knows of "
+                           "grammars that are context-free, or 'synchronous'.")
       .def<&describe_grammar>(
           "describe", "describe(name_or_path) -> string  What a grammar is, and its options.");
 }

@@ -6,6 +6,7 @@
 #include "bindings/options.h"
 #include "bindings/pairs.h"
 #include "bindings/session.h"
+#include "bindings/synchronous.h"
 #include "task/pair_list.h"
 #include "train/atomic_file.h"
 
@@ -16,7 +17,10 @@ using Source = std::shared_ptr<PairSource>;
 
 Source shared(const PairSourcePtr& source) { return std::const_pointer_cast<PairSource>(source); }
 
-Source transduction_pairs(OptionTable options) { return shared(make_pairs(options.rest())); }
+Source transduction_pairs(OptionTable options) {
+  const auto grammar = options.take<std::shared_ptr<SynchronousGrammar>>("grammar");
+  return shared(make_pairs(options.rest(), grammar ? grammar->get() : nullptr));
+}
 
 std::vector<std::string> transductions() { return row_names(pair_kinds()); }
 
@@ -78,8 +82,8 @@ void bind_pairs(Module& module) {
   module
       .def<&transduction_pairs>(
           "transduction",
-          "transduction{kind='copy', symbols=128, lengths={8, 64}, ...} -> Pairs  Pairs of source "
-          "and target without end; see pd.task.describe_transduction(kind).")
+          "transduction{kind='copy', symbols=128, lengths={8, 64}, grammar=, ...} -> Pairs  Pairs "
+          "of source and target without end; see pd.task.describe_transduction(kind).")
       .def<&transductions>("transductions",
                            "transductions() -> table  The kinds of pairs without end.")
       .def<&describe_transduction>("describe_transduction",

@@ -14,11 +14,12 @@ local function copy(library, without)
 end
 
 local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'unambiguous',
-  'conditioned_removal', 'transition', 'bottom', 'states', 'stack_symbols', 'accepting', 'at_bottom',
-  'dead', 'strength' }
+  'conditioned_removal', 'synchronous', 'source_symbols', 'target_symbols', 'transition', 'bottom', 'states',
+  'stack_symbols', 'accepting', 'at_bottom', 'dead', 'strength' }
 
 -- The words that only one kind of file has.
 local kind_of = { rule = 'grammar', unambiguous = 'grammar', conditioned_removal = 'grammar',
+  synchronous = 'grammar', source_symbols = 'grammar', target_symbols = 'grammar',
   transition = 'automaton', bottom = 'automaton', states = 'automaton', stack_symbols = 'automaton',
   accepting = 'automaton', at_bottom = 'automaton', dead = 'automaton', strength = 'automaton' }
 local nouns = { grammar = 'grammar', automaton = 'pushdown automaton' }
@@ -53,6 +54,7 @@ local function words_of(spec, path, given, resolve)
   function words.start(symbol) set_once('start', 'start', symbol) end
   function words.unambiguous() spec.unambiguous = true end
   function words.conditioned_removal() spec.conditioned_removal = true end
+  function words.synchronous() spec.synchronous = true end
 
   function words.option(name, default, doc, limits)
     check_text('the name of an option', name)
@@ -70,6 +72,8 @@ local function words_of(spec, path, given, resolve)
     end
   end
   set_list('symbols', 'terminals')
+  set_list('source_symbols', 'terminals')
+  set_list('target_symbols', 'terminals')
   set_list('states', 'states')
   set_list('stack_symbols', 'stack symbols')
   set_list('accepting', 'states')
@@ -127,9 +131,10 @@ local function environment(words)
 end
 
 -- Runs the text of the file at `path`. Returns what it declared: {kind = 'grammar', name, doc, start,
--- symbols, rules, options, unambiguous, conditioned_removal} or {kind = 'automaton', name, doc, start,
--- symbols, states, stack_symbols, bottom, accepting, at_bottom, dead, strength, transitions, options};
--- or nil and a message. `resolve` checks options.
+-- symbols, rules, options, unambiguous, conditioned_removal, synchronous, source_symbols,
+-- target_symbols} or {kind = 'automaton', name, doc, start, symbols, states, stack_symbols, bottom,
+-- accepting, at_bottom, dead, strength, transitions, options}; or nil and a message. `resolve` checks
+-- options.
 function M.collect(text, path, given, resolve)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
   local spec = { rules = {}, transitions = {}, options = {} }

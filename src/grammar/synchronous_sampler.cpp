@@ -28,6 +28,9 @@ SynchronousSampler::SynchronousSampler(SynchronousGrammar grammar, LengthInterva
   for (const int l : lengths()) most = std::max(most, sampler_.log_mass(l));
   for (const int l : lengths()) cumulative_.push_back(sum += std::exp(sampler_.log_mass(l) - most));
   for (auto& value : cumulative_) value /= sum;
+  if (!target_) return;
+  Random random(0, "targets");
+  sample(random);  // so that intervals without pairs are refused here
 }
 
 int SynchronousSampler::draw_length(Random& random) const {

@@ -25,8 +25,8 @@ enum class PairLengths { uniform, grammar };
 
 class SynchronousSampler {
  public:
-  // Throws std::invalid_argument when an interval is empty or negative, or no source has a length
-  // within it.
+  // Throws std::invalid_argument when an interval is empty or negative, no source has a length
+  // within it, or no target fits, see above.
   SynchronousSampler(SynchronousGrammar grammar, LengthInterval source,
                      PairLengths mode = PairLengths::uniform,
                      std::optional<LengthInterval> target = {});
@@ -34,7 +34,6 @@ class SynchronousSampler {
   const SynchronousGrammar& grammar() const { return grammar_; }
   const std::vector<int>& lengths() const { return sampler_.lengths(); }  // of the source
 
-  // Throws std::invalid_argument when no target fits, see above.
   Pair sample(Random& random) const;
 
  private:

@@ -1,7 +1,6 @@
 // A source of pairs as the text that a run folder keeps: a first line
 //   # pairs {"kind": ..., and its options}
-// and behind it what the options do not hold: the pairs of a list, one a line (pair_list.h), or the
-// synchronous grammar.
+// and behind it what the options do not hold: the pairs of a list, one a line (pair_list.h).
 #pragma once
 #include "task/transduction.h"
 

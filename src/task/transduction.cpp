@@ -90,13 +90,15 @@ const std::vector<PairKind>& pair_kinds() {
       {"bigram_flipping", "symbols 1 and 2, 3 and 4 and so on change places",
        symbol_options("{lowest, highest} length of the source, uniform over the even ones"),
        bigram_flipping},
+      grammar_pairs(),
   };
   return kinds;
 }
 
 PairSourcePtr make_pairs(const Json& options, const SynchronousGrammar* grammar) {
   const auto [row, resolved] = resolve_kind(kWhere, pair_kinds(), options);
-  check(grammar == nullptr, kWhere, "kind '{}' takes no grammar", row.name);
+  check(grammar == nullptr || row.name == "grammar", kWhere, "kind '{}' takes no grammar",
+        row.name);
   return row.make(resolved, grammar);
 }
 

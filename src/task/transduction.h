@@ -16,17 +16,9 @@
 
 #include "base/random.h"
 #include "base/registry.h"
-#include "grammar/alphabet.h"
+#include "grammar/synchronous.h"
 
 namespace pushdown {
-
-class SynchronousGrammar;
-
-struct Pair {
-  Word source, target;  // ids of the source alphabet and of the target alphabet
-
-  friend bool operator==(const Pair&, const Pair&) = default;
-};
 
 class PairSource {
  public:
@@ -54,15 +46,13 @@ using PairSourcePtr = std::shared_ptr<const PairSource>;
 // `options` are resolved; `grammar` is null for the kinds that need none.
 using PairKind = RegistryRow<PairSourcePtr (*)(const Json& options, const SynchronousGrammar*)>;
 const std::vector<PairKind>& pair_kinds();
+PairKind grammar_pairs();  // the row of kind grammar
 
 // {"kind": "copy", "symbols": 128, "lengths": [8, 64]}. Throws std::invalid_argument on an unknown
 // kind or option, an interval without lengths, and a grammar that is missing or not wanted.
 PairSourcePtr make_pairs(const Json& options, const SynchronousGrammar* grammar = nullptr);
 
 // {lowest, highest} of an option; lowest is at least `minimum`.
-struct LengthInterval {
-  int shortest = 0, longest = 0;
-};
 LengthInterval length_interval(std::string_view where, std::string_view option, const Json& list,
                                int minimum);
 

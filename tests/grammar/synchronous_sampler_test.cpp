@@ -191,13 +191,12 @@ TEST(SynchronousSampler, WhatCannotBeDrawnIsRefused) {
             }),
             "no error");
   // A source of length 2n - 1 has a target of length n: nothing fits, and the search ends.
-  const SynchronousSampler sampler(grammar, {9, 9}, PairLengths::uniform, {{6, 7}});
-  Random random(1);
-  EXPECT_EQ(message([&] { sampler.sample(random); }),
+  EXPECT_EQ(message([&] { SynchronousSampler(grammar, {9, 9}, PairLengths::uniform, {{6, 7}}); }),
             "[grammar.synchronous] of 100000 pairs with sources of length 9 to 9 none had a target "
             "of length 6 to 7");
   // Of the lengths 1, 3, 5, ... only 9 has a target of length 5.
   const SynchronousSampler some(grammar, {1, 15}, PairLengths::uniform, {{5, 5}});
+  Random random(1);
   EXPECT_EQ(some.sample(random).source.size(), 9u);
 }
 

@@ -1,5 +1,5 @@
 -- Every grammar of the grammars folder loads with its defaults, samples, and knows its own samples;
--- every automaton loads. Each file is one or the other.
+-- every automaton loads; a synchronous grammar draws pairs and knows them. Each file is one of the three.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -15,9 +15,14 @@ test('the grammars of the first paper are there', function()
   end
 end)
 
-test('every file is a grammar or an automaton', function()
+test('every file is a grammar, a synchronous grammar or an automaton', function()
   local kinds = {}
   for _, name in ipairs(pd.grammar.list()) do kinds[name] = 'grammar' end
+  for _, name in ipairs(pd.grammar.list('synchronous')) do
+    test.equal(kinds[name], nil)
+    kinds[name] = 'synchronous'
+    test.equal(pd.grammar.parse(pd.grammar.load(name):text()):text(), pd.grammar.load(name):text())
+  end
   for _, name in ipairs(pd.pda.list()) do
     test.equal(kinds[name], nil)
     kinds[name] = 'automaton'
@@ -45,6 +50,22 @@ for _, name in ipairs(pd.grammar.list()) do
         local score = grammar:log_probability(tokens)
         assert(score > -math.huge and score <= mass + 1e-9, ('%s scores %g'):format(tostring(tokens), score))
         assert(sampler:log_probability(tokens) > -math.huge)
+      end
+    end
+  end)
+end
+
+for _, name in ipairs(pd.grammar.list('synchronous')) do
+  test(name, function()
+    local grammar = pd.grammar.load(name)
+    for _, mode in ipairs { 'uniform', 'grammar' } do
+      for _, pair in ipairs(grammar:sample { lengths = { 8, 64 }, mode = mode, count = 20, seed = 1 }) do
+        local length = select(2, pair.source:gsub('%S+', ''))
+        assert(length >= 8 and length <= 64, pair.source)
+        assert(grammar:contains(pair.source, pair.target), pair.source .. ' ||| ' .. pair.target)
+        local score = grammar:log_probability(pair.source, pair.target)
+        local whole = grammar:source_grammar():log_probability(pair.source)
+        assert(score > -math.huge and score <= whole + 1e-9, score .. ' ' .. whole)
       end
     end
   end)

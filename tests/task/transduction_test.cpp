@@ -5,7 +5,10 @@
 #include <set>
 
 #include "base/parallel.h"
+#include "grammar/synchronous_parse.h"
+#include "grammar/synchronous_text.h"
 #include "task/pair_list.h"
+#include "task/pair_text.h"
 
 namespace pushdown {
 namespace {
@@ -109,6 +112,80 @@ TEST(Transduction, NonsenseIsRefused) {
             "[task.transduction] bigram_flipping has sources of even length only, and {7, 7} has "
             "none");
   EXPECT_NE(message([] { drawn(*make_pairs({{"kind", "copy"}}), -1, 0); }), "no error");
+}
+
+const char* const kSwaps =
+    "#% name swaps\nA -> S1 T2 | T2 S1\nS -> 'a' S1 | 'x' S1\nS -> 'a' | 'x'\nT -> 'b' T1 | T1 "
+    "'y'\n"
+    "T -> 'c' | 'z'";
+
+TEST(GrammarPairs, AreThoseOfTheGrammar) {
+  const SynchronousGrammar grammar(parse_synchronous(kSwaps));
+  const auto source = make_pairs({{"kind", "grammar"}, {"lengths", Json::array({1, 6})}}, &grammar);
+  EXPECT_EQ(source->name(), "swaps");
+  EXPECT_EQ(source->target_alphabet(), grammar.target_alphabet());
+  std::map<std::size_t, double> lengths;
+  const auto pairs = drawn(*source, 5000, 1);
+  for (const auto& pair : pairs) {
+    ++lengths[pair.source.size()];
+    ASSERT_TRUE(contains(grammar, pair));
+  }
+  ASSERT_EQ(lengths.size(), 5u);
+  for (const auto& [length, n] : lengths) EXPECT_NEAR(n, 1000, 5 * std::sqrt(800.0)) << length;
+  EXPECT_EQ(drawn(*source, 5000, 1), pairs);
+  EXPECT_NE(drawn(*source, 5000, 2), pairs);
+}
+
+TEST(GrammarPairs, ModeGrammarHasTheGrammarsLengths) {
+  // Length l has mass (l - 1) / 2^l.
+  const auto source = make_pairs({{"kind", "grammar"},
+                                  {"rules", kSwaps},
+                                  {"lengths", Json::array({3, 5})},
+                                  {"mode", "grammar"}});
+  std::map<std::size_t, double> lengths;
+  for (const auto& pair : drawn(*source, 11000, 1)) ++lengths[pair.source.size()];
+  const double sum = 2 / 8.0 + 3 / 16.0 + 4 / 32.0;
+  EXPECT_NEAR(lengths[3], 11000 * 2 / 8.0 / sum, 5 * std::sqrt(11000 / 4.0));
+  EXPECT_NEAR(lengths[4], 11000 * 3 / 16.0 / sum, 5 * std::sqrt(11000 / 4.0));
+  EXPECT_NEAR(lengths[5], 11000 * 4 / 32.0 / sum, 5 * std::sqrt(11000 / 4.0));
+}
+
+TEST(GrammarPairs, WhatDescribesThemMakesThemAgain) {
+  const SynchronousGrammar grammar(parse_synchronous(kSwaps));
+  for (const Json& options :
+       {Json{{"kind", "grammar"}, {"lengths", Json::array({2, 9})}},
+        Json{{"kind", "grammar"}, {"target_lengths", Json::array({9, 12})}, {"mode", "grammar"}}}) {
+    const auto source = make_pairs(options, &grammar);
+    const auto again = make_pairs(source->describe());
+    EXPECT_EQ(again->describe(), source->describe());
+    EXPECT_EQ(again->name(), "swaps");
+    EXPECT_EQ(drawn(*again, 30, 4), drawn(*source, 30, 4));
+    const auto stored = parse_pair_source(to_text(*source), "stored");
+    EXPECT_EQ(drawn(*stored, 30, 4), drawn(*source, 30, 4));
+  }
+}
+
+TEST(GrammarPairs, NonsenseIsRefused) {
+  const SynchronousGrammar grammar(parse_synchronous(kSwaps));
+  const auto refusal = [&](const Json& options, const SynchronousGrammar* given) {
+    return message([&] { make_pairs(options, given); });
+  };
+  EXPECT_EQ(refusal({{"kind", "grammar"}}, nullptr),
+            "[task.transduction grammar] option 'grammar' is missing: a synchronous grammar, as "
+            "pd.grammar.load gives one");
+  EXPECT_EQ(refusal({{"kind", "copy"}}, &grammar),
+            "[task.transduction] kind 'copy' takes no grammar");
+  EXPECT_NE(refusal({{"kind", "grammar"}, {"rules", kSwaps}}, &grammar), "no error");
+  EXPECT_NE(refusal({{"kind", "grammar"}, {"rules", "A -> B1 |"}}, nullptr).find("rules:1"),
+            std::string::npos);
+  EXPECT_NE(refusal({{"kind", "grammar"}, {"mode", "exact"}}, &grammar), "no error");
+  EXPECT_EQ(refusal({{"kind", "grammar"}, {"target_lengths", Json::array({2, 5})}}, &grammar),
+            "[grammar.synchronous] of 100000 pairs with sources of length 8 to 64 none had a "
+            "target of length 2 to 5");
+  EXPECT_NE(
+      refusal({{"kind", "grammar"}, {"lengths", Json::array({0, 1})}}, &grammar)
+          .find("there are no strings of length 0 to 1; the nearest length with strings is 2"),
+      std::string::npos);
 }
 
 TEST(PairList, ReadsAndWritesThePapersLines) {

@@ -1,0 +1,164 @@
+// pd.grammar: what a synchronous grammar can be asked.
+#include "bindings/synchronous.h"
+
+#include "base/check.h"
+#include "bindings/alphabet.h"
+#include "bindings/bind.h"
+#include "bindings/grammar.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+#include "grammar/synchronous_parse.h"
+#include "grammar/synchronous_sampler.h"
+#include "grammar/synchronous_text.h"
+#include "task/transduction.h"
+
+namespace pushdown {
+namespace {
+
+constexpr auto kWhere = "grammar.sample";
+
+std::string line_of(const SynchronousGrammar& grammar) {
+  const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
+  return fmt::format(
+      "SynchronousGrammar{}{}: {} rule{}, {} nonterminal{}, {} source symbol{}, {} target symbol{}",
+      grammar.name().empty() ? "" : " ", grammar.name(), grammar.rules().size(),
+      plural(grammar.rules().size()), grammar.nonterminals().size(),
+      plural(grammar.nonterminals().size()), grammar.source_alphabet().size(),
+      plural(grammar.source_alphabet().size()), grammar.target_alphabet().size(),
+      plural(grammar.target_alphabet().size()));
+}
+
+std::string text_of(const SynchronousGrammar& grammar) { return to_text(grammar); }
+
+std::string show(const SynchronousGrammar& grammar) {
+  auto text = to_text(grammar);
+  text.pop_back();
+  return line_of(grammar) + "\n" + text;
+}
+
+Json rules_table(const SynchronousGrammar& grammar) {
+  Json list = Json::array();
+  const auto side_of = [](const std::vector<LinkedSymbol>& side) {
+    Json symbols = Json::array();
+    for (const auto& symbol : side) {
+      Json entry{{"symbol", symbol.name}, {"terminal", symbol.terminal}};
+      if (!symbol.terminal) entry["index"] = symbol.index;
+      symbols.push_back(entry);
+    }
+    return symbols;
+  };
+  for (const auto& rule : grammar.source().rules)
+    list.push_back({{"left", rule.left},
+                    {"source", side_of(rule.source)},
+                    {"target", side_of(rule.target)},
+                    {"weight", rule.weight},
+                    {"text", rule_text(rule)},
+                    {"origin", rule.origin}});
+  return list;
+}
+
+// A pair of strings; a symbol that is not in its alphabet is an error.
+Pair pair_of(const SynchronousGrammar& grammar, const Tokens& source, const Tokens& target) {
+  return {to_word(grammar.source_alphabet(), source), to_word(grammar.target_alphabet(), target)};
+}
+
+Json sample(lua_State* L, const SynchronousGrammar& grammar, OptionTable options) {
+  const auto count = options.take<std::int64_t>("count");
+  const auto length = options.take<int>("length");
+  const auto seed = options.take<std::uint64_t>("seed");
+  check(!length || !options.has("lengths"), kWhere,
+        "length and lengths are two ways to say the same; leave one out");
+  const Json given = resolve_options(
+      kWhere,
+      {list_option("lengths", nullptr, "{lowest, highest} length of the source"),
+       list_option("target_lengths", nullptr, "{lowest, highest} length of the target"),
+       text_option("mode", "uniform", "how the length is drawn", {"uniform", "grammar"}),
+       integer_option("length", nullptr, "of the source"),
+       integer_option("count", nullptr, "pairs"),
+       integer_option("seed", nullptr, "of the random numbers")},
+      options.rest());
+  check(length || !given["lengths"].is_null(), kWhere,
+        "expected length = or lengths = {{lowest, highest}} of the source");
+  const auto source = length ? LengthInterval{*length, *length}
+                             : length_interval(kWhere, "lengths", given["lengths"], 0);
+  std::optional<LengthInterval> target;
+  if (!given["target_lengths"].is_null())
+    target = length_interval(kWhere, "target_lengths", given["target_lengths"], 0);
+  const SynchronousSampler sampler(
+      grammar, source, given["mode"] == "grammar" ? PairLengths::grammar : PairLengths::uniform,
+      target);
+  Random random(seed_or_next(L, seed), "pairs");
+  const auto draw = [&]() -> Json {
+    const auto pair = sampler.sample(random);
+    return {{"source", grammar.source_alphabet().text(pair.source)},
+            {"target", grammar.target_alphabet().text(pair.target)}};
+  };
+  if (!count) return draw();
+  check(*count >= 1, kWhere, "count must be at least 1, got {}", *count);
+  Json list = Json::array();
+  for (std::int64_t i = 0; i < *count; ++i) list.push_back(draw());
+  return list;
+}
+
+std::tuple<std::vector<std::string>, bool> targets(const SynchronousGrammar& grammar,
+                                                   const Tokens& source, OptionTable options) {
+  const auto limit = options.take<std::int64_t>("limit").value_or(1000);
+  options.finish("grammar.translations", {"limit"});
+  const auto found = translations(grammar, to_word(grammar.source_alphabet(), source), limit);
+  std::vector<std::string> texts;
+  for (const auto& target : found.targets) texts.push_back(grammar.target_alphabet().text(target));
+  return {texts, found.complete};
+}
+
+}  // namespace
+
+void bind_synchronous(Module& module) {
+  Class<SynchronousGrammar>(module, "A grammar that rewrites a source and a target string at once.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.name(); }>(
+          "name", "grammar:name() -> string  Its name, or an empty string.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.source_alphabet(); }>(
+          "source_alphabet", "grammar:source_alphabet() -> Alphabet  The symbols of the sources.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.target_alphabet(); }>(
+          "target_alphabet", "grammar:target_alphabet() -> Alphabet  The symbols of the targets.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.nonterminals(); }>(
+          "nonterminals", "grammar:nonterminals() -> table  Their names.")
+      .def<[](const SynchronousGrammar& grammar) {
+        return grammar.nonterminals()[grammar.start()];
+      }>("start", "grammar:start() -> string  The start symbol.")
+      .def<&rules_table>("rules",
+                         "grammar:rules() -> table  The rules, each {left, source, target, weight, "
+                         "text, origin}, weights normalised.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.source_side(); }>(
+          "source_grammar", "grammar:source_grammar() -> Grammar  The grammar of the source sides.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.target_side(); }>(
+          "target_grammar", "grammar:target_grammar() -> Grammar  The grammar of the target sides.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.termination_probability(); }>(
+          "termination_probability",
+          "grammar:termination_probability() -> number  The total probability of all pairs; below "
+          "1 for a supercritical grammar.")
+      .def<[](const SynchronousGrammar& grammar) { return grammar.warnings(); }>(
+          "warnings", "grammar:warnings() -> table  What is odd about it.")
+      .def<&sample>(
+          "sample",
+          "grammar:sample{length=, lengths=, target_lengths=, mode='uniform', count=, seed=} -> "
+          "table  A random pair {source=, target=} whose source has that length, or a list of "
+          "`count` pairs.")
+      .def<[](const SynchronousGrammar& grammar, const Tokens& source, const Tokens& target) {
+        return contains(grammar, pair_of(grammar, source, target));
+      }>("contains",
+         "grammar:contains(source, target) -> boolean  Whether the pair has a derivation.")
+      .def<[](const SynchronousGrammar& grammar, const Tokens& source, const Tokens& target) {
+        return log_probability(grammar, pair_of(grammar, source, target));
+      }>("log_probability",
+         "grammar:log_probability(source, target) -> number  Natural logarithm of the probability "
+         "of the pair; -inf where it has no derivation.")
+      .def<&targets>("translations",
+                     "grammar:translations(source, {limit=}) -> table, boolean  The targets of a "
+                     "source, the shortest first, at most `limit` (1000); and whether these are "
+                     "all.")
+      .def<&text_of>("text", "grammar:text() -> string  The grammar as pd.grammar.parse reads it.")
+      .def<&show>("__show", "show(grammar) -> string  All rules.")
+      .def<&line_of>("__tostring", "tostring(grammar) -> string  One line about the grammar.");
+}
+
+}  // namespace pushdown

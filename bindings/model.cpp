@@ -109,15 +109,6 @@ Tensor model_transition_weights(const LanguageModel& model, const Tokens& tokens
   return log_transition_weights(model, to_word(model.alphabet(), tokens));
 }
 
-// Of the string that the network reads, words : 1 x n.
-NamedTensors strengths_of(const SequenceModel& model, const Tensor& words) {
-  at::NoGradGuard guard;
-  NamedTensors all = model.network().strengths(words);
-  check(!all.empty(), "model.strengths", "this model has no memory of sections with strengths");
-  for (auto& [name, tensor] : all) tensor = tensor[0];
-  return all;
-}
-
 NamedTensors model_strengths(const LanguageModel& model, const Tokens& tokens) {
   return strengths_of(model, word_tensor(model, tokens));
 }

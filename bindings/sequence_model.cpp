@@ -44,6 +44,14 @@ void set_parameters_of(const SequenceModel& model, const std::map<std::string, T
   for (const auto& [name, value] : values) own[name].copy_(value);
 }
 
+NamedTensors strengths_of(const SequenceModel& model, const Tensor& words) {
+  at::NoGradGuard guard;
+  NamedTensors all = model.network().strengths(words);
+  check(!all.empty(), "model.strengths", "this model has no memory of sections with strengths");
+  for (auto& [name, tensor] : all) tensor = tensor[0];
+  return all;
+}
+
 std::string line_of(const SequenceModel& model, const char* name) {
   return fmt::format("{}: {}, {} symbols, {} parameters, {}", name, model.network().line(),
                      model.alphabet().size(), model.parameter_count(),

@@ -7,6 +7,7 @@
 #include "bindings/model.h"
 #include "bindings/options.h"
 #include "bindings/tensor.h"
+#include "stack/stack.h"
 
 namespace pushdown {
 
@@ -18,6 +19,8 @@ Json other_options(lua_State* L, const OptionTable& options);
 Alphabet required_alphabet(OptionTable& options, const char* key);
 // Copies values into parameters, all of them or none.
 void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values);
+// Of the string that the network reads, words : 1 x n.
+NamedTensors strengths_of(const SequenceModel& model, const Tensor& words);
 // "Recognizer: lstm controller, ..., float32"
 std::string line_of(const SequenceModel& model, const char* name);
 // The lines of help about the options of a model.

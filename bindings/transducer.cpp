@@ -56,6 +56,12 @@ double log_probability(const Transducer& model, const Tokens& source, const Toke
   return -model.losses(joint).sum(at::kDouble).item<double>();
 }
 
+NamedTensors strengths(const Transducer& model, const Tokens& source, const Tokens& target) {
+  const auto joint = model.joint({to_word(model.alphabet(), source)},
+                                 {to_word(model.target_alphabet(), target)});
+  return strengths_of(model, joint.inputs);
+}
+
 std::string describe_transducer(std::optional<std::string> given) {
   const auto& kind =
       find_row("model.describe_transducer", network_kinds(), given.value_or("recurrent"));
@@ -94,6 +100,10 @@ void bind_transducer(lua_State* L) {
         .def<&log_probability>("log_probability",
                                "model:log_probability(source, target) -> number  Natural logarithm "
                                "of the probability of a target and its end, given the source.")
+        .def<&strengths>("strengths",
+                         "model:strengths(source, target) -> table  What start, source, separator "
+                         "and target do to a memory of sections with strengths: the tensors of "
+                         "pd.stack.strengths, without a batch dimension.")
         .def<[](const Transducer& model) {
           return std::make_shared<Alphabet>(model.target_alphabet());
         }>("target_alphabet", "model:target_alphabet() -> Alphabet  The symbols of the targets.");

@@ -34,6 +34,20 @@ function M.bars(spec) return finish(spec, require 'pushdown.plot.bars'(spec)) en
 -- format, title, width, height, path. Missing and infinite values are grey.
 function M.heat_map(spec) return finish(spec, require 'pushdown.plot.heat_map'(spec)) end
 
+-- plot.heat_text(options) -> the same heat map as text for the terminal. Further options: columns (width,
+-- default the terminal's), ascii (default: as the locale says).
+function M.heat_text(spec) return require 'pushdown.plot.heat_text'(spec) end
+
+-- plot.strengths{run = model:strengths(source, target), symbols =, memory = 1, what = 'strengths'} -> SVG of what a
+-- run does to a memory of sections with strengths: push, pop and the sum that is read at each step, and below the
+-- strength of every section (what = 'read': its share in the reading; of a deque 'read_top', 'read_bottom'), the top
+-- first. run: also that of pd.stack.strengths, without its batch dimension; symbols: what the steps read; title,
+-- width, height, path.
+function M.strengths(spec) return M.heat_map(require 'pushdown.plot.strengths'(spec)) end
+
+-- plot.strengths_text(options) -> the same as text for the terminal; columns, ascii as in plot.heat_text.
+function M.strengths_text(spec) return M.heat_text(require 'pushdown.plot.strengths'(spec)) end
+
 -- plot.automaton{trace = pda:trace(tokens), title =, path =} -> SVG of the stack automaton of a string:
 -- a column for each time, nodes (time, state, top) that darken with their share of the forward weight,
 -- a double border where the string is accepted, edges "stack symbol/inner weight".

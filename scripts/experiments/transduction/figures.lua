@@ -1,0 +1,60 @@
+-- What the figure scripts share: the runs of all tasks, models and learning rates, and for each task and
+-- model the setting that was chosen.
+local cells = require 'pushdown.cells'
+local experiment = require 'pushdown.experiment'
+local here = arg[0]:match('^(.*/)') or ''
+local protocol = dofile(here .. 'protocol.lua')
+
+local M = { protocol = protocol }
+
+-- Section 4.4: learning rates are searched.
+local rates = { 5e-3, 1e-3, 5e-4, 1e-4, 5e-5 }
+
+function M.start(given)
+  local options = cells.options { tasks = given.tasks or protocol.tasks, restarts = 1,
+    folder = 'runs/transduction/grid' }
+  options[#options + 1] = { 'learning_rates', rates, 'that are tried; the best one is chosen by the average training '
+    .. 'perplexity' }
+  local quick = { folder = 'runs/transduction/quick_grid', learning_rates = { 5e-3, 1e-3 } }
+  local smoke = { folder = 'runs/transduction/smoke_grid', learning_rates = { 1e-3, 5e-4 }, tasks = { 'reversal',
+    'svo_to_sov' }, rows = { 'Stack-LSTM', '2-layer LSTM' } }
+  for key, value in pairs(protocol.quick) do quick[key] = value end
+  for key, value in pairs(protocol.smoke) do smoke[key] = value end
+  return experiment.start { name = given.name, doc = given.doc, options = protocol.with_options(options),
+    quick = quick, smoke = smoke }
+end
+
+-- Trains what is not trained yet. Returns the settings: for each task and model { task =, model =, row =, runs =
+-- the finished ones, best = the one with the least average training perplexity }, and the rows of the grid.
+function M.run(options)
+  local all = {}
+  for _, task in ipairs(protocol.tasks) do
+    for _, model in ipairs(protocol.model_names) do
+      for _, rate in ipairs(options.learning_rates) do
+        all[#all + 1] = { task = task, model = model, row = protocol.labels[model],
+          point = { model = model, learning_rate = rate } }
+      end
+    end
+  end
+  local kept, rows = cells.train { cells = all, options = options, settings = protocol.options,
+    name = 'transduction', script = here .. 'train.lua' }
+  local settings, by_name = {}, {}
+  for _, cell in ipairs(kept) do
+    local name = cell.task .. '/' .. cell.model
+    local setting = by_name[name]
+    if not setting then
+      setting = { task = cell.task, model = cell.model, row = cell.row, runs = {} }
+      by_name[name], settings[#settings + 1] = setting, setting
+    end
+    for _, run in ipairs(cell.runs) do
+      setting.runs[#setting.runs + 1] = run
+      if not setting.best or run.result.perplexity < setting.best.result.perplexity then setting.best = run end
+    end
+  end
+  return settings, rows
+end
+
+M.keys = { 'learning_rate', 'parameters', 'batches', 'best_batches', 'perplexity', 'train_coarse', 'train_fine',
+  'test_coarse', 'test_fine', 'seconds', 'stopped' }
+
+return M

@@ -1,0 +1,60 @@
+-- What a run does to a memory of sections with strengths, as the matrix of a heat map: above, how much is
+-- pushed, popped and read at each step; below, the strength of every section, the top first.
+local check = require 'pushdown.plot.figure'.check
+
+-- One memory of a tensor B? x n x K (x S), a list of rows.
+local function rows_of(tensor, memory)
+  local rows = {}
+  for t, memories in ipairs(tensor:to_table()) do rows[t] = memories[memory] end
+  return rows
+end
+
+-- The options of plot.heat_map and plot.heat_text for the options of plot.strengths.
+return function(spec)
+  local where = 'plot.strengths'
+  check(type(spec) == 'table' and type(spec.run) == 'table' and spec.run.strengths, where,
+    "expected {run = model:strengths(...)} or {run = pd.stack.strengths{...}}")
+  local memory, run = spec.memory or 1, spec.run
+  local size = run.strengths:size()
+  check(#size == 3, where, 'expected tensors of one string, without a batch dimension, got %d dimensions', #size)
+  check(memory >= 1 and memory <= size[2], where, 'memory must be 1 to %d, got %s', size[2], tostring(memory))
+  local steps = size[1]
+  local values, labels = {}, {}
+  local ends = run.push and { { '', 'push', 'pop', 'read' } }
+    or { { ' top', 'push_top', 'pop_top', 'read_top' }, { ' bottom', 'push_bottom', 'pop_bottom', 'read_bottom' } }
+  for _, one in ipairs(ends) do
+    local read, sums = rows_of(run[one[4]], memory), {}
+    for t = 1, steps do
+      sums[t] = 0
+      for _, share in ipairs(read[t]) do sums[t] = sums[t] + share end
+    end
+    for _, row in ipairs { { 'push' .. one[1], rows_of(run[one[2]], memory) },
+      { 'pop' .. one[1], rows_of(run[one[3]], memory) }, { 'read' .. one[1], sums } } do
+      values[#values + 1], labels[#labels + 1] = row[2], row[1]
+    end
+  end
+  -- A line of no values between the two parts.
+  local gap = {}
+  for t = 1, steps do gap[t] = 0 / 0 end
+  values[#values + 1], labels[#labels + 1] = gap, ''
+  local what = spec.what or 'strengths'
+  check(run[what] and #run[what]:size() == 3, where, "what must be 'strengths' or a reading, got '%s'", tostring(what))
+  local sections = rows_of(run[what], memory)
+  local symbols = spec.symbols or {}
+  local places = size[3]
+  for place = places, 1, -1 do
+    local row = {}
+    for t = 1, steps do row[t] = sections[t][place] end
+    values[#values + 1] = row
+    -- Of a stack and a queue section i is pushed by step i; the bottom half of a deque counts downwards.
+    local pushed = places == steps and place or place > steps and place - steps or steps - place + 1
+    labels[#labels + 1] = symbols[pushed] or tostring(pushed)
+  end
+  local x_labels = {}
+  for t = 1, steps do x_labels[t] = symbols[t] or tostring(t) end
+  return { values = values, y_labels = labels, x_labels = x_labels, low = 0, high = 1,
+    title = spec.title, x_label = 'what is read', y_label = 'what was read when it was pushed',
+    value_label = what == 'strengths' and 'strength' or 'share in the reading', path = spec.path, ascii = spec.ascii,
+    columns = spec.columns, width = spec.width or math.max(640, 22 * steps),
+    height = spec.height or 120 + 16 * #values }
+end

@@ -29,6 +29,8 @@ M.options = {
   { 'symbols', 128, 'symbols of copy, reversal and bigram_flipping', minimum = 1 },
   { 'lengths', { 8, 64 }, 'shortest and longest source in training' },
   { 'test_lengths', { 65, 128 }, 'shortest and longest source of the test pairs' },
+  { 'grammar_lengths', 'grammar', 'lengths of the sources of grammars: as the grammar has them, others rejected, or '
+    .. 'uniform', choices = { 'grammar', 'uniform' } },
   { 'batch', 10, 'pairs in one update', minimum = 1 },
   { 'clip', 1, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
   { 'batches', 50000, 'updates at most; the paper trains without bound', minimum = 1 },
@@ -49,7 +51,8 @@ function M.with_options(own) return experiment.join_options(own, M.options) end
 
 function M.pairs(options, lengths)
   if M.grammars[options.task] then
-    return pd.task.transduction { kind = 'grammar', grammar = pd.grammar.load(options.task), lengths = lengths }
+    return pd.task.transduction { kind = 'grammar', grammar = pd.grammar.load(options.task), lengths = lengths,
+      mode = options.grammar_lengths }
   end
   return pd.task.transduction { kind = options.task, symbols = options.symbols, lengths = lengths }
 end

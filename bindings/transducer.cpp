@@ -57,8 +57,8 @@ double log_probability(const Transducer& model, const Tokens& source, const Toke
 }
 
 NamedTensors strengths(const Transducer& model, const Tokens& source, const Tokens& target) {
-  const auto joint = model.joint({to_word(model.alphabet(), source)},
-                                 {to_word(model.target_alphabet(), target)});
+  const auto joint =
+      model.joint({to_word(model.alphabet(), source)}, {to_word(model.target_alphabet(), target)});
   return strengths_of(model, joint.inputs);
 }
 

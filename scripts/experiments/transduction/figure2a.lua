@@ -34,20 +34,20 @@ for _, setting in ipairs(settings) do
   local theirs = paper[setting.task][setting.model] or {}
   local ours = setting.best and setting.best.result or {}
   for i, key in ipairs { 'train_coarse', 'train_fine', 'test_coarse', 'test_fine' } do
-    line[#line + 1], line[#line + 1] = theirs[i] or '', ours[key] or ''
+    line[1 + 2 * i], line[2 + 2 * i] = theirs[i] or '', ours[key] or ''
   end
   for _, key in ipairs { 'learning_rate', 'best_batches', 'perplexity' } do line[#line + 1] = ours[key] or '' end
   line[#line + 1] = #setting.runs
   lines[#lines + 1] = line
 end
 local columns = { 'task', 'model' }
-for _, name in ipairs { 'training coarse', 'training fine', 'test coarse', 'test fine' } do
-  columns[#columns + 1] = { name .. ', paper', format = '%.2f' }
+for _, name in ipairs { 'train coarse', 'train fine', 'test coarse', 'test fine' } do
+  columns[#columns + 1] = { name .. ' (paper)', format = '%.2f' }
   columns[#columns + 1] = { name, format = '%.3f' }
 end
 columns[#columns + 1] = { 'learning rate', format = '%g' }
-columns[#columns + 1] = { 'after batches', format = '%d' }
-columns[#columns + 1] = { 'training perplexity', format = '%.4f' }
+columns[#columns + 1] = { 'batches', format = '%d' }
+columns[#columns + 1] = { 'perplexity', format = '%.4f' }
 columns[#columns + 1] = { 'runs', format = '%d' }
 run:table('figure2a', {
   title = ('Training: length %d to %d; test: length %d to %d. Of the runs with different learning rates the one with '

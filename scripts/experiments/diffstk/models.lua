@@ -21,7 +21,7 @@ end
 -- Equations 4 to 9 around a cell.
 local function diffstk(row, label, kind, more)
   local model = plain(row, label, kind, scalar_stack(), 'state', more)
-  model.noise, model.carry_forward = 0.01, 'counter'
+  model.noise, model.carry_forward = 0.01, 'soft'
   return model
 end
 

@@ -40,6 +40,11 @@ struct DenseKernel {
                            const std::int64_t* targets, F* scratch, F* score_gradients,
                            F* hidden_gradient);
   void (*outer_sum)(const OuterSum<F>& sum);
+  // out[b] += sum_i x[b][i] w[i] for b = 0 .. rows-1, i = 0 .. count-1, with w in panels
+  // (kernel/panels.h) of `padded` columns in all; rows of out have room for as many. Every sum is
+  // taken in the order of i.
+  void (*add_products)(F* out, std::int64_t out_row, const F* x, std::int64_t x_row,
+                       std::int64_t rows, std::int64_t count, const F* panels, std::int64_t padded);
   // table[words[t]][0 .. count) += scale * rows[t][0 .. count) for t = 0 .. steps-1.
   void (*scatter_rows)(std::int64_t steps, const std::int64_t* words, const F* rows,
                        std::int64_t count, F scale, F* table);

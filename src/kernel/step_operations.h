@@ -4,6 +4,7 @@
 // vectors; what lies there is never used. Only rows that are a part of another row (`exact`) must
 // be written number by number at their end.
 #pragma once
+#include "kernel/panel_product.h"
 #include "kernel/scan_math.h"
 #include "kernel/step_program.h"
 
@@ -41,50 +42,10 @@ template <class F, class Of>
   }
 }
 
-template <class F, int kRows, int kVectors>
-[[gnu::always_inline]] inline void product_tile(Rows<F> out, Rows<F> x, Index count, const F* w,
-                                                Index w_row) {
-  constexpr Index kL = kLanes<F>;
-  Vector<F> sums[kRows][kVectors];
-  for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) sums[r][v] = load(out[r] + v * kL);
-  for (Index i = 0; i < count; ++i) {
-    Vector<F> weights[kVectors];
-    for (int v = 0; v < kVectors; ++v) weights[v] = load(w + i * w_row + v * kL);
-    for (int r = 0; r < kRows; ++r) {
-      const Vector<F> factor = splat(x[r][i]);
-      for (int v = 0; v < kVectors; ++v) sums[r][v] += factor * weights[v];
-    }
-  }
-  for (int r = 0; r < kRows; ++r)
-    for (int v = 0; v < kVectors; ++v) store(out[r] + v * kL, sums[r][v]);
-}
-
-template <class F, int kVectors>
-void product_columns(Rows<F> out, Rows<F> x, Index rows, Index count, const F* w, Index w_row) {
-  Index b = 0;
-  const auto part = [](Rows<F> of, Index at) { return Rows<F>{of[at], of.row}; };
-  for (; b + 4 <= rows; b += 4)
-    product_tile<F, 4, kVectors>(part(out, b), part(x, b), count, w, w_row);
-  if (rows - b == 3) product_tile<F, 3, kVectors>(part(out, b), part(x, b), count, w, w_row);
-  if (rows - b == 2) product_tile<F, 2, kVectors>(part(out, b), part(x, b), count, w, w_row);
-  if (rows - b == 1) product_tile<F, 1, kVectors>(part(out, b), part(x, b), count, w, w_row);
-}
-
-// out[b] += sum_i x[b][i] w[i], i = 0 .. count-1; rows of w and of out have w_row numbers, a
-// multiple of kScanPadding. The sums are taken in the order of i.
+// See panel_product.h.
 template <class F>
-void add_products(Rows<F> out, Rows<F> x, Index rows, Index count, const F* w, Index w_row) {
-  constexpr Index kL = kLanes<F>;
-  const auto from = [&](Index column) { return Rows<F>{out.first + column, out.row}; };
-  Index column = 0;
-  if constexpr (kVectorRegisters == 32)
-    for (; column + 4 * kL <= w_row; column += 4 * kL)
-      product_columns<F, 4>(from(column), x, rows, count, w + column, w_row);
-  for (; column + 2 * kL <= w_row; column += 2 * kL)
-    product_columns<F, 2>(from(column), x, rows, count, w + column, w_row);
-  for (; column < w_row; column += kL)
-    product_columns<F, 1>(from(column), x, rows, count, w + column, w_row);
+void add_products(Rows<F> out, Rows<F> x, Index rows, Index count, const F* panels, Index padded) {
+  add_products(out.first, out.row, x.first, x.row, rows, count, panels, padded);
 }
 
 // 1 at the first of the greatest numbers, else 0.

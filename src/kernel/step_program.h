@@ -55,11 +55,11 @@ struct StepNode {
   bool sliced = false;                  // a part of another node's rows
 };
 
-// W of a term, rows x columns, as the kernels read it.
+// W of a term, rows x columns, as the kernels read it: in panels (kernel/panels.h).
 template <class F>
 struct StepMatrix {
-  const F* transposed;  // columns x padded rows
-  const F* straight;    // rows x padded columns
+  const F* transposed;  // of W^T: columns x padded rows
+  const F* straight;    // of W: rows x padded columns
   std::int64_t rows, columns;
 };
 

@@ -1,7 +1,7 @@
 #include "model/language_model.h"
 
 #include "base/check.h"
-#include "model/affine.h"
+#include "recurrence/affine.h"
 
 namespace pushdown {
 namespace {

@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "kernel/dense.h"
+#include "kernel/panels.h"
 #include "kernel/pieces.h"
 
 namespace pushdown {
@@ -218,15 +219,8 @@ class StepMachine {
   static void pack(const Tensor& matrix, const StepMatrix<F>& packed) {
     const Tensor numbers = matrix.detach().contiguous();
     const F* from = numbers.data_ptr<F>();
-    const auto rows = packed.rows, columns = packed.columns;
-    F* straight = const_cast<F*>(packed.straight);
-    F* transposed = const_cast<F*>(packed.transposed);
-    std::fill_n(straight, rows * scan_padded(columns), F(0));
-    std::fill_n(transposed, columns * scan_padded(rows), F(0));
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < columns; ++j)
-        straight[i * scan_padded(columns) + j] = transposed[j * scan_padded(rows) + i] =
-            from[i * columns + j];
+    pack_panels(from, packed.rows, packed.columns, const_cast<F*>(packed.straight));
+    pack_transposed_panels(from, packed.rows, packed.columns, const_cast<F*>(packed.transposed));
   }
 
   template <class Body>

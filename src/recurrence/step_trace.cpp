@@ -1,6 +1,7 @@
 #include "recurrence/step_trace.h"
 
 #include "base/check.h"
+#include "recurrence/affine.h"
 
 namespace pushdown {
 
@@ -220,7 +221,7 @@ namespace {
 
 // Columns are chosen where the vectors are one-hot.
 Tensor map_known(const Tensor& x, const Tensor& symbols, const Tensor& weight, const Tensor& bias) {
-  if (!symbols.defined()) return at::linear(x, weight, bias);
+  if (!symbols.defined()) return pushdown::affine(x, weight, bias);
   const Tensor mapped = at::embedding(weight.t(), symbols);
   return bias.defined() ? mapped + bias : mapped;
 }

@@ -7,6 +7,7 @@
 #include "bench.h"
 #include "kernel/dense.h"
 #include "model/stack_rnn.h"
+#include "recurrence/affine.h"
 
 namespace pushdown::bench {
 namespace {
@@ -52,7 +53,8 @@ void bench_row(const Row& row, double peak) {
       const Tensor inputs = at::embedding(embedding, read);
       const Tensor hiddens = recorded ? network.run_recorded(inputs, {}, nullptr)
                                       : network.run_stepwise(inputs, nullptr);
-      const Tensor scores = at::linear(hiddens.narrow(1, 1, kSteps), weight, bias);
+      const Tensor last = hiddens.narrow(1, 1, kSteps);
+      const Tensor scores = recorded ? affine(last, weight, bias) : at::linear(last, weight, bias);
       at::cross_entropy_loss(scores.flatten(0, 1), next.flatten()).backward();
       for (const Tensor& tensor : parameters) tensor.mutable_grad() = Tensor();
     };

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "kernel/panels.h"
 #include "kernel/scan.h"
 #include "support/golden.h"
 
@@ -72,43 +73,70 @@ TYPED_TEST(Dense, LogLikelihoodAndItsGradients) {
   }
 }
 
-TYPED_TEST(Dense, SumsOfOuterProducts) {
+// Some rows times a matrix in panels, added to what is there.
+TYPED_TEST(Dense, ProductsWithPanels) {
   using F = TypeParam;
-  constexpr std::int64_t kBatch = 3, kSteps = 5;
-  for (const std::int64_t rows : {1, 16, 41, 80})
-    for (const std::int64_t columns : {1, 2, 7, 23}) {
-      const Tensor a = this->random({kBatch * kSteps * rows + 2 * kScanPadding}, 1);
-      const Tensor c = this->random({kBatch, kSteps, columns}, 2),
-                   scales = this->random({kBatch}, 3);
-      const Tensor factors = a.narrow(0, 0, kBatch * kSteps * rows).view({kBatch, kSteps, rows});
-      const Tensor wanted =
-          at::matmul((factors * scales.view({kBatch, 1, 1})).flatten(0, 1).t(), c.flatten(0, 1));
-      for (const Isa isa : usable_isas()) {
-        // The result is a part of a wider matrix; what is beside it must stay.
-        const Tensor out = at::full({rows, columns + 2}, 7, this->options);
-        OuterSum<F> sum{kBatch,
-                        kSteps,
-                        this->data(a),
-                        kSteps * rows,
-                        rows,
-                        this->data(c),
-                        kSteps * columns,
-                        columns,
-                        columns,
-                        this->data(scales),
-                        this->data(out) + 1,
-                        columns + 2,
-                        0,
-                        0};
-        for (sum.first = 0; sum.first < rows; sum.first = sum.end) {
-          sum.end = std::min<std::int64_t>(rows, sum.first + 32);
-          dense_kernel<F>(isa).outer_sum(sum);
+  for (const std::int64_t rows : {1, 3, 10, 13, 50, 131})
+    for (const auto& [count, columns] :
+         {std::pair{1, 1}, {7, 16}, {5, 33}, {300, 40}, {19, 150}, {600, 129}, {513, 256}}) {
+      const Tensor x = this->random({rows, count + 3}, 1), w = this->random({count, columns}, 2),
+                   before = this->random({rows, scan_padded(columns)}, 3);
+      const Tensor wanted = before.narrow(1, 0, columns) + at::matmul(x.narrow(1, 0, count), w);
+      for (const bool transposed : {false, true}) {
+        const Tensor given = transposed ? w.t().contiguous() : w;
+        const Tensor panels = at::full({count * scan_padded(columns)}, 7, this->options);
+        if (transposed)
+          pack_transposed_panels(this->data(given), columns, count, this->data(panels));
+        else
+          pack_panels(this->data(given), count, columns, this->data(panels));
+        for (const Isa isa : usable_isas()) {
+          const Tensor out = before.clone();
+          dense_kernel<F>(isa).add_products(this->data(out), scan_padded(columns), this->data(x),
+                                            count + 3, rows, count, this->data(panels),
+                                            scan_padded(columns));
+          EXPECT_LT(deviation(out.narrow(1, 0, columns), wanted), this->kBound * 10)
+              << rows << ' ' << count << ' ' << columns << ' ' << isa_name(isa);
         }
-        EXPECT_LT(deviation(out.narrow(1, 1, columns), wanted), this->kBound) << isa_name(isa);
-        EXPECT_TRUE(out.select(1, 0).eq(7).all().template item<bool>());
-        EXPECT_TRUE(out.select(1, columns + 1).eq(7).all().template item<bool>());
       }
     }
+}
+
+TYPED_TEST(Dense, SumsOfOuterProducts) {
+  using F = TypeParam;
+  constexpr std::int64_t kBatch = 3;
+  for (const auto& [steps, rows, columns] :
+       {std::tuple{5, 1, 1}, {5, 16, 2}, {5, 41, 7}, {5, 80, 23}, {300, 41, 53}, {64, 33, 48}}) {
+    const Tensor a = this->random({kBatch * steps * rows + 2 * kScanPadding}, 1);
+    const Tensor c = this->random({kBatch, steps, columns}, 2), scales = this->random({kBatch}, 3);
+    const Tensor factors = a.narrow(0, 0, kBatch * steps * rows).view({kBatch, steps, rows});
+    const Tensor wanted =
+        at::matmul((factors * scales.view({kBatch, 1, 1})).flatten(0, 1).t(), c.flatten(0, 1));
+    for (const Isa isa : usable_isas()) {
+      // The result is a part of a wider matrix; what is beside it must stay.
+      const Tensor out = at::full({rows, columns + 2}, 7, this->options);
+      OuterSum<F> sum{kBatch,
+                      steps,
+                      this->data(a),
+                      steps * rows,
+                      rows,
+                      this->data(c),
+                      steps * columns,
+                      columns,
+                      columns,
+                      this->data(scales),
+                      this->data(out) + 1,
+                      columns + 2,
+                      0,
+                      0};
+      for (sum.first = 0; sum.first < rows; sum.first = sum.end) {
+        sum.end = std::min<std::int64_t>(rows, sum.first + 32);
+        dense_kernel<F>(isa).outer_sum(sum);
+      }
+      EXPECT_LT(deviation(out.narrow(1, 1, columns), wanted), this->kBound) << isa_name(isa);
+      EXPECT_TRUE(out.select(1, 0).eq(7).all().template item<bool>());
+      EXPECT_TRUE(out.select(1, columns + 1).eq(7).all().template item<bool>());
+    }
+  }
 }
 
 TYPED_TEST(Dense, RowsGoToTheirWords) {

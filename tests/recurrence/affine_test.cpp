@@ -1,4 +1,4 @@
-#include "model/affine.h"
+#include "recurrence/affine.h"
 
 #include <gtest/gtest.h>
 
@@ -36,6 +36,20 @@ TEST(Affine, IsTheLinearMapInValuesAndGradients) {
         EXPECT_TRUE(at::allclose(gradients[0][i], gradients[1][i], tolerance, tolerance))
             << rows << " " << i;
     }
+}
+
+TEST(Affine, TakesPartsOfMatricesAndNoBias) {
+  std::vector<Tensor> wanted;
+  for (const bool ours : {true, false}) {
+    const Tensor x = numbers({6, 5, 40}, at::kDouble, 1), w = numbers({70, 30}, at::kDouble, 2);
+    const Tensor part = w.narrow(1, 4, 20), rows = x.transpose(0, 1).narrow(2, 3, 20);
+    const Tensor y = ours ? affine_by_kernel(rows, part, {}) : at::linear(rows, part);
+    (y * numbers({5, 6, 70}, at::kDouble, 4).detach()).sum().backward();
+    const std::vector<Tensor> all{y.detach(), x.grad(), w.grad()};
+    if (ours) wanted = all;
+    for (std::size_t i = 0; i < all.size(); ++i)
+      EXPECT_TRUE(at::allclose(all[i], wanted[i], 1e-11, 1e-11)) << i;
+  }
 }
 
 TEST(Affine, DoesNotDependOnThreads) {

@@ -1,0 +1,47 @@
+// Matrices cut into panels of kPanel columns, each with its rows behind each other, so that a
+// product (panel_product.h) reads them once and in order whatever their size. Of a matrix with
+// `count` rows, the panel that begins with column c begins at number c * count. Columns are padded
+// with zeros to a multiple of kScanPadding; so the last panel may be half as wide.
+#pragma once
+#include <algorithm>
+
+#include "kernel/scan.h"
+
+namespace pushdown {
+
+inline constexpr std::int64_t kPanel = 2 * kScanPadding;
+
+inline std::int64_t panel_width(std::int64_t padded, std::int64_t column) {
+  return std::min(kPanel, padded - column);
+}
+
+// The panels of a matrix rows x columns, rows behind each other : rows * scan_padded(columns).
+template <class F>
+void pack_panels(const F* matrix, std::int64_t rows, std::int64_t columns, F* panels) {
+  const auto padded = scan_padded(columns);
+  for (std::int64_t column = 0; column < padded; column += kPanel) {
+    const auto width = panel_width(padded, column), filled = std::min(width, columns - column);
+    F* to = panels + column * rows;
+    for (std::int64_t i = 0; i < rows; ++i, to += width) {
+      std::copy_n(matrix + i * columns + column, filled, to);
+      std::fill_n(to + filled, width - filled, F(0));
+    }
+  }
+}
+
+// Those of the transposed matrix : columns * scan_padded(rows).
+template <class F>
+void pack_transposed_panels(const F* matrix, std::int64_t rows, std::int64_t columns, F* panels) {
+  const auto padded = scan_padded(rows);
+  for (std::int64_t row = 0; row < padded; row += kPanel) {
+    const auto width = panel_width(padded, row), filled = std::min(width, rows - row);
+    F* to = panels + row * columns;
+    const F* from = matrix + row * columns;
+    for (std::int64_t j = 0; j < columns; ++j, to += width) {
+      for (std::int64_t k = 0; k < filled; ++k) to[k] = from[k * columns + j];
+      std::fill_n(to + filled, width - filled, F(0));
+    }
+  }
+}
+
+}  // namespace pushdown

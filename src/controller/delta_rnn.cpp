@@ -24,8 +24,8 @@ struct DeltaLayer {
 
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
-    const V from_input = linear(x, sum.weight_ih);
-    const V candidate = sum(from_input, linear(*old, sum.weight_hh)).tanh();
+    const V from_input = pushdown::linear(x, sum.weight_ih);
+    const V candidate = sum(from_input, pushdown::linear(*old, sum.weight_hh)).tanh();
     const V mixed = candidate + (from_input + gate_bias).sigmoid() * (*old - candidate);
     if (phi == "tanh") return {mixed.tanh()};
     if (phi == "sigmoid") return {mixed.sigmoid()};

@@ -15,7 +15,8 @@ struct ElmanLayer : CellLayer {
 
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
-    return {activate(activation, linear(x, weight_ih, bias_ih) + linear(*old, weight_hh, bias_hh))};
+    return {activate(activation, pushdown::linear(x, weight_ih, bias_ih) +
+                                     pushdown::linear(*old, weight_hh, bias_hh))};
   }
 };
 using Elman = Layered<ElmanLayer>;

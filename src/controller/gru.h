@@ -15,8 +15,8 @@ struct GruLayer : CellLayer {
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
     const V& h = *old;
-    const auto from_input = linear(x, weight_ih, bias_ih).chunk(3, 1);
-    const auto from_hidden = linear(h, weight_hh, bias_hh).chunk(3, 1);
+    const auto from_input = pushdown::linear(x, weight_ih, bias_ih).chunk(3, 1);
+    const auto from_hidden = pushdown::linear(h, weight_hh, bias_hh).chunk(3, 1);
     const V reset = (from_input[0] + from_hidden[0]).sigmoid();
     const V update = (from_input[1] + from_hidden[1]).sigmoid();
     const V candidate = (from_input[2] + reset * from_hidden[2]).tanh();

@@ -17,7 +17,8 @@ struct LstmLayer : CellLayer {
   std::vector<V> step(const V& x, const V* old) const {
     const V &h = old[0], &c = old[1];
     const auto gates =
-        (linear(x, weight_ih, bias_ih) + linear(h, weight_hh, bias_hh)).chunk(4, 1);  // each B x H
+        (pushdown::linear(x, weight_ih, bias_ih) + pushdown::linear(h, weight_hh, bias_hh))
+            .chunk(4, 1);  // each B x H
     const V cell = gates[1].sigmoid() * c + gates[0].sigmoid() * gates[2].tanh();
     return {gates[3].sigmoid() * cell.tanh(), cell};
   }

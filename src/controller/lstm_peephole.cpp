@@ -22,7 +22,8 @@ struct PeepholeLayer : CellLayer {
   std::vector<V> step(const V& x, const V* old) const {
     const V &h = old[0], &c = old[1];
     const auto gates =
-        (linear(x, weight_ih, bias_ih) + linear(h, weight_hh, bias_hh)).chunk(4, 1);  // each B x H
+        (pushdown::linear(x, weight_ih, bias_ih) + pushdown::linear(h, weight_hh, bias_hh))
+            .chunk(4, 1);  // each B x H
     const auto p = peephole.unbind(0);
     const V cell =
         (gates[1] + p[1] * c).sigmoid() * c + (gates[0] + p[0] * c).sigmoid() * gates[2].tanh();

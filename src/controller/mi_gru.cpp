@@ -22,12 +22,12 @@ struct MiGruLayer {
   std::vector<V> step(const V& x, const V* old) const {
     const V& h = *old;
     const auto size = h.size(1);
-    const V from_input = linear(x, sum.weight_ih);  // B x 3H
+    const V from_input = pushdown::linear(x, sum.weight_ih);  // B x 3H
     const auto gates = sum.rows(0, 2 * size, from_input.narrow(1, 0, 2 * size),
-                                linear(h, sum.weight_hh.narrow(0, 0, 2 * size)))
+                                pushdown::linear(h, sum.weight_hh.narrow(0, 0, 2 * size)))
                            .sigmoid()
                            .chunk(2, 1);
-    const V from_hidden = linear(gates[0] * h, sum.weight_hh.narrow(0, 2 * size, size));
+    const V from_hidden = pushdown::linear(gates[0] * h, sum.weight_hh.narrow(0, 2 * size, size));
     const V candidate =
         sum.rows(2 * size, size, from_input.narrow(1, 2 * size, size), from_hidden).tanh();
     return {candidate + gates[1] * (h - candidate)};

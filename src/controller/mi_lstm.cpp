@@ -18,7 +18,8 @@ struct MiLstmLayer {
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
     const auto gates =
-        sum(linear(x, sum.weight_ih), linear(old[0], sum.weight_hh)).chunk(4, 1);  // each B x H
+        sum(pushdown::linear(x, sum.weight_ih), pushdown::linear(old[0], sum.weight_hh))
+            .chunk(4, 1);  // each B x H
     const V cell = gates[1].sigmoid() * old[1] + gates[0].sigmoid() * gates[2].tanh();
     return {gates[3].sigmoid() * cell.tanh(), cell};
   }

@@ -18,7 +18,8 @@ struct MiRnnLayer {
 
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
-    return {activate(activation, sum(linear(x, sum.weight_ih), linear(*old, sum.weight_hh)))};
+    return {activate(activation, sum(pushdown::linear(x, sum.weight_ih),
+                                     pushdown::linear(*old, sum.weight_hh)))};
   }
 };
 

@@ -27,7 +27,8 @@ struct MlstmLayer {
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
     const auto gates =
-        (linear(x, weight_ih, bias) + linear(state(x, old[0]), weight_hm)).chunk(4, 1);
+        (pushdown::linear(x, weight_ih, bias) + pushdown::linear(state(x, old[0]), weight_hm))
+            .chunk(4, 1);
     const V cell = gates[1].sigmoid() * old[1] + gates[0].sigmoid() * gates[2].tanh();
     const V gate = gates[3].sigmoid();
     return {gate_outside ? gate * cell.tanh() : (gate * cell).tanh(), cell};

@@ -26,7 +26,8 @@ struct MrnnLayer {
 
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
-    return {activate(activation, linear(x, weight_ih, bias) + linear(state(x, *old), weight_hm))};
+    return {activate(activation, pushdown::linear(x, weight_ih, bias) +
+                                     pushdown::linear(state(x, *old), weight_hm))};
   }
 };
 

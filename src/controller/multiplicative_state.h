@@ -17,7 +17,7 @@ struct MultiplicativeState {
   // x : B x I, h : B x H -> B x F
   template <class V>
   V operator()(const V& x, const V& h) const {
-    return linear(x, weight_mx) * linear(h, weight_mh);
+    return pushdown::linear(x, weight_mx) * pushdown::linear(h, weight_mh);
   }
 };
 

@@ -26,7 +26,7 @@ struct SecondOrderLayer {
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
     const V pairs = outer_product(*old, x);  // B x HI: h_j x_k
-    return {activate(activation, linear(pairs, weight.flatten(1), bias))};
+    return {activate(activation, pushdown::linear(pairs, weight.flatten(1), bias))};
   }
 };
 

@@ -1,6 +1,7 @@
 #include "model/transducer.h"
 
 #include "base/check.h"
+#include "recurrence/affine.h"
 
 namespace pushdown {
 namespace {
@@ -81,9 +82,9 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
 
 Tensor Transducer::scores(const Tensor& hiddens) const {
   const Tensor output = interface_weight_.defined()
-                            ? at::linear(hiddens, interface_weight_, interface_bias_).tanh()
+                            ? affine(hiddens, interface_weight_, interface_bias_).tanh()
                             : hiddens;
-  return at::linear(output, output_weight_, output_bias_);
+  return affine(output, output_weight_, output_bias_);
 }
 
 Tensor Transducer::logits(const JointBatch& batch, Random* noise) const {

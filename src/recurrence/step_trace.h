@@ -16,6 +16,7 @@
 
 #include "base/torch.h"
 #include "kernel/step_program.h"
+#include "recurrence/affine.h"
 
 namespace pushdown {
 
@@ -123,7 +124,11 @@ class StepTrace {
   Traced moved_;
 };
 
-// W x (+ b), x : B x I, W : O x I, b : O; of tensors it is LibTorch's
+// W x (+ b), x : B x I, W : O x I, b : O; of tensors it is LibTorch's, or, where nothing is
+// differentiated, that of affine.h. Called by its full name, since LibTorch's is found as well.
+inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
+  return at::GradMode::is_enabled() ? at::linear(x, weight, bias) : affine(x, weight, bias);
+}
 inline Traced linear(const Traced& x, const Tensor& weight, const Tensor& bias = {}) {
   return StepTrace::of(x).affine(x, weight, bias);
 }

@@ -21,7 +21,7 @@ struct ActionLayer {
   Tensor weight, bias;
   template <class V>
   V operator()(const V& hidden) const {
-    return linear(hidden, weight, bias);
+    return pushdown::linear(hidden, weight, bias);
   }
   Tensor bias_or_zero() const {
     return bias.defined() ? bias : at::zeros({weight.size(0)}, weight.options());

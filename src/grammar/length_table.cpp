@@ -256,6 +256,8 @@ std::vector<int> LengthTable::derive(int length, Random& random) const {
       }
     };
     walk();
+    check(chosen != nullptr, "grammar.sample",
+          "the weights of length {} leave the range of numbers", length);
     if (chosen->rule >= 0) derivation.push_back(chosen->rule);
     if (chosen->right.size() == 2) stack.push_back({chosen->right[1], l - split});
     if (!chosen->right.empty()) stack.push_back({chosen->right[0], split});

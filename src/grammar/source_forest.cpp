@@ -12,12 +12,12 @@ namespace pushdown {
 namespace {
 
 constexpr std::string_view kWhere = "grammar.synchronous";
-constexpr std::size_t kMostWays = 5'000'000, kLongest = 2000;
+constexpr std::size_t kMostWays = 2'000'000, kLongest = 2000;
 
 }  // namespace
 
 SourceForest::SourceForest(const SynchronousGrammar& grammar, const Word& word)
-    : length_(static_cast<int>(word.size())) {
+    : length_(static_cast<int>(word.size())), words_(word.size() / 64 + 1) {
   check_word(kWhere, grammar.source_alphabet(), word);
   check(word.size() <= kLongest, kWhere, "a source may have up to {} symbols, got {}", kLongest,
         word.size());
@@ -27,39 +27,42 @@ SourceForest::SourceForest(const SynchronousGrammar& grammar, const Word& word)
   derives_ = {};
 }
 
-// derives[A, i, j] from the last i to the first; within one i until nothing changes, since the
-// first symbols of a rule may be empty.
+// From the last place to the first; at one place until nothing changes, since the first symbols of
+// a rule may be empty.
 void SourceForest::derive(const SynchronousGrammar& grammar, const Word& word) {
-  const std::size_t width = length_ + 1;
-  derives_.assign(grammar.nonterminals().size() * width * width, 0);
-  std::vector<char> ends(width), next(width);  // where a part of a rule that begins at i may end
+  derives_.assign(grammar.nonterminals().size() * (length_ + 1) * words_, 0);
+  using Places = std::vector<std::uint64_t>;
+  const auto holds = [](const Places& places, int j) { return places[j / 64] >> (j % 64) & 1; };
+  Places ends(words_), next(words_);  // where a part of a rule that begins at i may end
   for (int i = length_; i >= 0; --i) {
     for (bool changed = true; changed;) {
       changed = false;
       for (const auto& rule : grammar.rules()) {
         if (rule.weight == 0) continue;
         std::fill(ends.begin(), ends.end(), 0);
-        ends[i] = 1;
+        ends[i / 64] |= std::uint64_t{1} << (i % 64);
         bool any = true;
         for (const auto symbol : rule.source) {
           std::fill(next.begin(), next.end(), 0);
-          any = false;
           for (int j = i; j <= length_; ++j) {
-            if (!ends[j]) continue;
-            if (symbol.terminal) {
-              if (j < length_ && word[j] == symbol.id) next[j + 1] = 1, any = true;
-              continue;
+            if (!holds(ends, j)) continue;
+            if (!symbol.terminal) {
+              const auto* more = row(symbol.id, j);
+              for (std::size_t k = 0; k < words_; ++k) next[k] |= more[k];
+            } else if (j < length_ && word[j] == symbol.id) {
+              next[(j + 1) / 64] |= std::uint64_t{1} << ((j + 1) % 64);
             }
-            for (int k = j; k <= length_; ++k)
-              if (derives(symbol.id, j, k)) next[k] = 1, any = true;
           }
           std::swap(ends, next);
+          any = std::any_of(ends.begin(), ends.end(), [](std::uint64_t bits) { return bits != 0; });
           if (!any) break;
         }
         if (!any) continue;
-        auto* row = &derives_[(rule.left * width + i) * width];
-        for (int j = i; j <= length_; ++j)
-          if (ends[j] && !row[j]) row[j] = 1, changed = true;
+        auto* known = row(rule.left, i);
+        for (std::size_t k = 0; k < words_; ++k) {
+          changed = changed || (ends[k] & ~known[k]) != 0;
+          known[k] |= ends[k];
+        }
       }
     }
   }

@@ -1,6 +1,8 @@
 // All derivations of a string by the source side of a synchronous grammar, shared: the forest that
 // synchronous_parse.h works on.
 #pragma once
+#include <cstdint>
+
 #include "grammar/synchronous.h"
 
 namespace pushdown {
@@ -19,7 +21,7 @@ class SourceForest {
   };
 
   // Throws std::invalid_argument when an id is outside the source alphabet, the word is longer than
-  // 2,000 symbols, or there are more than 5 million ways.
+  // 2,000 symbols, or there are more than 2 million ways.
   SourceForest(const SynchronousGrammar& grammar, const Word& word);
 
   // Only nodes that stand in a derivation of the whole word; none when there is no derivation. The
@@ -38,14 +40,17 @@ class SourceForest {
   void derive(const SynchronousGrammar& grammar, const Word& word);
   void grow(const SynchronousGrammar& grammar, const Word& word);
   void group();
-  bool derives(int nonterminal, int begin, int end) const {
-    return derives_[(static_cast<std::size_t>(nonterminal) * (length_ + 1) + begin) *
-                        (length_ + 1) +
-                    end] != 0;
+  // The ends of what the nonterminal derives from a place on, as a set of bits.
+  std::uint64_t* row(int nonterminal, int begin) {
+    return &derives_[(static_cast<std::size_t>(nonterminal) * (length_ + 1) + begin) * words_];
+  }
+  bool derives(int nonterminal, int begin, int end) {
+    return (row(nonterminal, begin)[end / 64] >> (end % 64) & 1) != 0;
   }
 
   int length_;
-  std::vector<char> derives_;  // nonterminal x begin x end
+  std::size_t words_;  // of 64 bits in a row
+  std::vector<std::uint64_t> derives_;
   std::vector<Node> nodes_;
   std::vector<Group> groups_;
 };

@@ -16,6 +16,8 @@ struct SynchronousGrammar::Data {
 
 namespace {
 
+constexpr std::size_t kMostSymbols = 1000;
+
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // "[grammar NAME] ORIGIN: in RULE: ..."
@@ -76,7 +78,10 @@ void check_rules(const SynchronousSource& source) {
     if (!rule.left.empty() && is_digit(rule.left.back()))
       report.stop("nonterminal {} must not end in a digit; digits at the end are an index",
                   rule.left);
-    for (const auto* side : {&rule.source, &rule.target})
+    for (const auto* side : {&rule.source, &rule.target}) {
+      // Parsing goes through a side recursively.
+      if (side->size() > kMostSymbols)
+        report.stop("a side may have up to {} symbols, got {}", kMostSymbols, side->size());
       for (const auto& symbol : *side) {
         if (symbol.terminal) {
           if (known.contains(symbol.name))
@@ -88,6 +93,7 @@ void check_rules(const SynchronousSource& source) {
                       near.empty() ? "" : ", did you mean " + near + "?");
         }
       }
+    }
     check_indices(rule.source, "source", rule.target, "target", report);
     check_indices(rule.target, "target", rule.source, "source", report);
   }

@@ -3,7 +3,8 @@
 //   A -> S1 VT2 O3 | S1 O3 VT2
 // and rewrites two strings at once. Nonterminals of the two sides are linked by their index: the
 // same indices and nonterminals stand on both, in any order. Terminals are not linked, and each
-// side has its own alphabet. A side may be empty, and a rule may have any number of nonterminals.
+// side has its own alphabet. A side may be empty or have up to 1,000 symbols, of which any number
+// are nonterminals.
 //
 // A derivation is the sequence of its rules in leftmost order of the source side. It is at once a
 // derivation of the source projection, the context-free grammar of the source sides, and, the
@@ -70,8 +71,8 @@ struct SynchronousRule {
 class SynchronousGrammar {
  public:
   // Throws on what Grammar refuses of either projection, on an index that is missing, stands twice
-  // on a side, is missing on the other side or has another nonterminal there, and on a nonterminal
-  // that ends in a digit or is also a terminal.
+  // on a side, is missing on the other side or has another nonterminal there, on a nonterminal that
+  // ends in a digit or is also a terminal, and on a side that is too long.
   explicit SynchronousGrammar(const SynchronousSource& source);
 
   const std::string& name() const { return source_side().name(); }

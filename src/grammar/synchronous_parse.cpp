@@ -14,6 +14,7 @@ namespace pushdown {
 namespace {
 
 constexpr std::string_view kWhere = "grammar.synchronous";
+constexpr std::int64_t kMostSteps = 50'000'000;
 constexpr std::size_t kMostTerms = 20'000'000;
 
 using Span = std::array<int, 2>;  // target[k .. l)
@@ -22,8 +23,13 @@ using Span = std::array<int, 2>;  // target[k .. l)
 class Bitext {
  public:
   Bitext(const SynchronousGrammar& grammar, const Pair& pair)
-      : grammar_(grammar), target_(pair.target), forest_(grammar, pair.source) {
+      : grammar_(grammar),
+        source_(pair.source),
+        target_(pair.target),
+        forest_(grammar, pair.source) {
     check_word(kWhere, grammar.target_alphabet(), pair.target);
+    occurrences_.resize(grammar.target_alphabet().size());
+    for (int k = 0; k < whole()[1]; ++k) occurrences_[target_[k]].push_back(k);
     spans_.resize(forest_.nodes().size());
     for (const auto& group : forest_.groups())
       for (bool changed = true; changed;) {
@@ -37,24 +43,27 @@ class Bitext {
 
   double log_probability() const {
     if (!contains()) return kMinusInfinity;
+    const int length = forest_.nodes()[0].end;
     System system;
-    system.scale = chart_scale(grammar_.source_alphabet());
+    if (length > 0)
+      system.log_scale = -pushdown::log_probability(grammar_.source_side(), source_) / length;
     fill(system);
     const double value = least_fixed_point(system.size, system.terms)[0];
     check(value > 0 && std::isfinite(value), kWhere,
-          "the probability of a pair of {} and {} symbols leaves the range of numbers",
-          length_of_source(), target_.size());
-    return std::log(value) - system.scale * std::log(2.0) * length_of_source();
+          "the probability of a pair of {} and {} symbols leaves the range of numbers", length,
+          target_.size());
+    return std::log(value) - system.log_scale * length;
   }
 
  private:
-  // Every source terminal carries a factor 2^scale.
+  // Every source terminal carries a factor e^log_scale, such that the whole has about the
+  // probability of the target given the source.
   struct System {
-    int scale = 0, size = 0;
+    double log_scale = 0;
+    int size = 0;
     std::vector<Monomial> terms;
   };
 
-  int length_of_source() const { return forest_.nodes()[0].end; }
   Span whole() const { return {0, static_cast<int>(target_.size())}; }
   static bool has(const std::vector<Span>& spans, Span span) {
     return std::binary_search(spans.begin(), spans.end(), span);
@@ -66,6 +75,10 @@ class Bitext {
   void cover(const SourceForest::Way& way, std::size_t s, int at, std::vector<Span>& chosen,
              const Visit& visit) const {
     const auto& rule = grammar_.rules()[way.rule];
+    check(++steps_ <= kMostSteps, kWhere,
+          "a pair of {} and {} symbols has too many derivations: laying the target over those of "
+          "the source takes more than {} million steps",
+          source_.size(), target_.size(), kMostSteps / 1'000'000);
     if (s == rule.target.size()) return visit(at, chosen);
     const auto symbol = rule.target[s];
     if (symbol.terminal) {
@@ -82,12 +95,27 @@ class Bitext {
     }
   }
 
+  // Where the target side of a way may begin.
+  std::vector<int> starts_of(const SourceForest::Way& way) const {
+    const auto& rule = grammar_.rules()[way.rule];
+    std::vector<int> starts;
+    if (rule.target.empty()) {
+      for (int k = 0; k <= whole()[1]; ++k) starts.push_back(k);
+    } else if (rule.target[0].terminal) {
+      starts = occurrences_[rule.target[0].id];
+    } else {
+      for (const auto& span : spans_[way.children[rule.links[0]]])
+        if (starts.empty() || starts.back() != span[0]) starts.push_back(span[0]);
+    }
+    return starts;
+  }
+
   // Adds what the node's ways give now; true when that was new.
   bool extend(int node) {
     std::vector<Span> found;
     std::vector<Span> chosen;
     for (const auto& way : forest_.nodes()[node].ways)
-      for (int k = 0; k <= static_cast<int>(target_.size()); ++k)
+      for (const int k : starts_of(way))
         cover(way, 0, k, chosen, [&](int end, const std::vector<Span>&) {
           found.push_back({k, end});
         });
@@ -123,7 +151,8 @@ class Bitext {
         const auto& rule = grammar_.rules()[way.rule];
         const auto terminals = std::count_if(rule.source.begin(), rule.source.end(),
                                              [](Symbol symbol) { return symbol.terminal; });
-        const double weight = std::ldexp(rule.weight, system.scale * static_cast<int>(terminals));
+        const double weight =
+            rule.weight * std::exp(system.log_scale * static_cast<double>(terminals));
         cover(way, 0, span[0], chosen, [&, end = span[1]](int at, const auto& spans) {
           if (at != end) return;
           std::vector<int> below;
@@ -151,9 +180,12 @@ class Bitext {
   }
 
   const SynchronousGrammar& grammar_;
+  const Word& source_;
   const Word& target_;
   SourceForest forest_;
-  std::vector<std::vector<Span>> spans_;  // of each node, sorted
+  std::vector<std::vector<int>> occurrences_;  // of each target symbol
+  std::vector<std::vector<Span>> spans_;       // of each node, sorted
+  mutable std::int64_t steps_ = 0;
 };
 
 }  // namespace

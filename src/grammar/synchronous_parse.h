@@ -10,8 +10,8 @@
 //   P(A,i,j,k,l) = sum over rules and ways of  weight * product of P(children)
 // over the spans that take part (fixed_point.h). Costs: the forest has O(n^(1 + c)) ways for rules
 // of c nonterminals; each is walked through with the target spans that fit, few where words tell
-// places apart. More than 5 million ways are an error (std::invalid_argument): grammars that are
-// ambiguous everywhere are for short pairs.
+// places apart. More than 2 million ways, or 50 million steps over them, are an error
+// (std::invalid_argument): grammars that are ambiguous everywhere are for short pairs.
 #pragma once
 #include "grammar/synchronous.h"
 

@@ -124,8 +124,8 @@ std::string pairs_text(const PairSource& source, const std::vector<Pair>& pairs)
   for (const auto& pair : pairs) {
     const auto left = source.source_alphabet().text(pair.source);
     const auto right = source.target_alphabet().text(pair.target);
-    const auto line = fmt::format("{}{}|||{}{}", left, left.empty() ? "" : " ",
-                                  right.empty() ? "" : " ", right);
+    const auto line =
+        fmt::format("{}{}|||{}{}", left, left.empty() ? "" : " ", right.empty() ? "" : " ", right);
     // A line that begins with a # would be read as a comment.
     text += (line.starts_with("# ") ? " " : "") + line + "\n";
   }

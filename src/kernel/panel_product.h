@@ -61,7 +61,7 @@ void panel_rows(Index rows, F* out, Index out_row, const F* x, Index x_row, Inde
 template <class F>
 void add_products(F* out, Index out_row, const F* x, Index x_row, Index rows, Index count,
                   const F* panels, Index padded) {
-  constexpr Index kUnpacked = 5, kNarrow = 128, kChunk = 256, kBlocks = 4;
+  constexpr Index kUnpacked = 5, kNarrow = 256, kChunk = 256, kBlocks = 4;
   // Blocks of rows that are as equal as can be.
   const auto start = [](Index block, Index blocks, Index all) { return all * block / blocks; };
   if (padded < kNarrow) {

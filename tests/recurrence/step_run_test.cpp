@@ -36,15 +36,15 @@ struct Everything {
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
     const V &h = old[0], &c = old[1];
-    const V sum = linear(x, weight, bias) + linear(h, recurrent);     // 7
-    const V first = sum.narrow(1, 0, 5), last = sum.narrow(1, 5, 2);  // slices
+    const V sum = pushdown::linear(x, weight, bias) + pushdown::linear(h, recurrent);  // 7
+    const V first = sum.narrow(1, 0, 5), last = sum.narrow(1, 5, 2);                   // slices
     const V gate = (first + shift * c).sigmoid();
-    const V crossed = linear(outer_product(h, x), pairs).tanh();
-    const V some = linear(last, narrow).relu() - 0.5 * crossed;
+    const V crossed = pushdown::linear(outer_product(h, x), pairs).tanh();
+    const V some = pushdown::linear(last, narrow).relu() - 0.5 * crossed;
     const V chosen = larger(h, c) * some + (1 - larger(h, c)) * gate;
-    const V part = linear(gate, share).sigmoid();  // one number
+    const V part = pushdown::linear(gate, share).sigmoid();  // one number
     const V mixed = mix(part, chosen, c);
-    const V shares = linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
+    const V shares = pushdown::linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
     const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
     return {(mixed * shares + crossed * 0.3).tanh(), pairs_of.narrow(1, 2, 5) + mixed + shares};
   }
@@ -156,7 +156,7 @@ TEST(StepTrace, MapsOneHotVectorsByTheirSymbols) {
     const Traced x = chosen ? trace.one_hot(symbols, 3, options)
                             : trace.sequence(at::one_hot(symbols, 3).to(at::kDouble));
     const Traced state = trace.state(at::ones({2, 4}, options));
-    const Traced next = (linear(x, weight) + linear(state, other)).tanh();
+    const Traced next = (pushdown::linear(x, weight) + pushdown::linear(state, other)).tanh();
     trace.bind(state, next);
     const Tensor y = run_steps(trace.finish(next), 2, 3, std::make_shared<BufferPool>());
     y.sum().backward();
@@ -173,8 +173,8 @@ TEST(StepTrace, KeepsWhatTheRecurrenceNeeds) {
   const Tensor weight = at::ones({2, 3}, at::kDouble);
   const Traced x = trace.sequence(inputs_of(1, 4, false));
   const Traced state = trace.state(at::zeros({1, 2}, at::kDouble));
-  const Traced next = linear(x, weight).sigmoid() * state;
-  linear(next, at::ones({5, 2}, at::kDouble)).tanh();  // of no use
+  const Traced next = pushdown::linear(x, weight).sigmoid() * state;
+  pushdown::linear(next, at::ones({5, 2}, at::kDouble)).tanh();  // of no use
   trace.bind(state, next);
   const TracedProgram program = trace.finish(next);
   EXPECT_EQ(program.matrices.size(), 0u);
@@ -185,7 +185,7 @@ TEST(StepTrace, KeepsWhatTheRecurrenceNeeds) {
 TEST(StepTrace, NamesWhatDoesNotFit) {
   StepTrace trace;
   const Traced state = trace.state(at::zeros({1, 2}, at::kDouble));
-  EXPECT_THROW(linear(state, at::ones({2, 3}, at::kDouble)), std::invalid_argument);
+  EXPECT_THROW(pushdown::linear(state, at::ones({2, 3}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW(state + trace.constant(at::ones({3}, at::kDouble)), std::invalid_argument);
   EXPECT_THROW(state.softmax_of_groups(3), std::invalid_argument);
   EXPECT_THROW(trace.finish(state.tanh()), std::invalid_argument);  // never bound

@@ -1,6 +1,6 @@
--- The twelve models of Mali et al. (2021), Table 1, as options of a recognizer or a language model with
--- 8 hidden units: name -> { row =, label =, and the options }. What the paper prints, what it leaves open
--- and what was chosen is on the page docs/reference/diffstk.md.
+-- The twelve models of Mali et al. (2021), Table 1, and one of our own, as options of a recognizer or a language
+-- model with 8 hidden units: name -> { row =, label =, and the options }. What the paper prints, what it leaves
+-- open and what was chosen is on the page docs/reference/diffstk.md.
 local function controller(kind, more)
   local options = { kind = kind, hidden = 8 }
   for key, value in pairs(more or {}) do options[key] = value end
@@ -43,4 +43,6 @@ return {
   diffstk_mrnn = diffstk(10, 'DiffStk-MRNN', 'mrnn', scaled),
   diffstk_mlstm = diffstk(11, 'DiffStk-MLSTM', 'mlstm'),
   diffstk_mirnn = diffstk(12, 'DiffStk-MIRNN', 'mi_rnn', scaled),
+  -- None of the paper's: it is in no table of it.
+  superposition_lstm = plain(13, 'Superposition-LSTM', 'lstm', { kind = 'superposition', size = 10 }),
 }

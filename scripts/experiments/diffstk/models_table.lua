@@ -13,8 +13,10 @@ return function(number, task, paper)
     doc = ('All models on %s, as Table %d of Mali et al. (2021).'):format(protocol.titles[task], number) }
   local all = {}
   for _, model in ipairs(protocol.model_names) do
-    all[#all + 1] = { task = task, row = protocol.models[model].label, paper = paper[model] or {},
-      point = { model = model } }
+    if paper[model] then
+      all[#all + 1] = { task = task, row = protocol.models[model].label, paper = paper[model],
+        point = { model = model } }
+    end
   end
   local kept, rows = tables.run(options, all)
 

@@ -11,16 +11,23 @@ local protocol = dofile(here .. 'protocol.lua')
 
 local M = { protocol = protocol }
 
--- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything).
+-- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything); folder
+-- and defaults (by option) where they are not those of the paper's tables.
 function M.start(given)
-  local options = cells.options { tasks = { given.task }, restarts = 10, folder = 'runs/diffstk/grid',
+  local options = cells.options { tasks = { given.task }, restarts = 10, folder = given.folder or 'runs/diffstk/grid',
     columns = given.columns }
+  for _, option in ipairs(protocol.options) do
+    local changed = {}
+    for key, value in pairs(option) do changed[key] = value end
+    if given.defaults and given.defaults[option[1]] ~= nil then changed[2] = given.defaults[option[1]] end
+    options[#options + 1] = changed
+  end
   local quick, smoke = { restarts = 2, folder = 'runs/diffstk/quick_grid' },
     { restarts = 1, folder = 'runs/diffstk/smoke_grid' }
   for key, value in pairs(protocol.quick) do quick[key] = value end
   for key, value in pairs(protocol.smoke) do smoke[key] = value end
   for key, value in pairs(given.smoke or {}) do smoke[key] = value end
-  return experiment.start { name = given.name, doc = given.doc, options = protocol.with_options(options),
+  return experiment.start { name = given.name, doc = given.doc, options = options,
     quick = quick, smoke = smoke }
 end
 

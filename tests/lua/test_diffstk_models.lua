@@ -19,14 +19,14 @@ local function shapes(model)
   return found
 end
 
-test('twelve rows in the order of the table', function()
+test('twelve rows in the order of the table, and one of our own', function()
   local labels = {}
   for _, model in pairs(models) do
     test.equal(labels[model.row], nil)
     labels[model.row] = model.label
   end
   test.equal(table.concat(labels, ', '), 'RNN, LSTM, GRU, Δ-RNN, Stack RNN, Stack-RNN+Softmax, Baby-NTM+Softmax, '
-    .. 'DiffStk-RNN, DiffStk-LSTM, DiffStk-MRNN, DiffStk-MLSTM, DiffStk-MIRNN')
+    .. 'DiffStk-RNN, DiffStk-LSTM, DiffStk-MRNN, DiffStk-MLSTM, DiffStk-MIRNN, Superposition-LSTM')
 end)
 
 test('each makes a recognizer and a language model', function()

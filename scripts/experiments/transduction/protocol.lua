@@ -105,7 +105,10 @@ end
 -- the parameters with the best average training perplexity, writes result.json last, and returns it.
 function M.train(options, run)
   run:claim(experiment.settings(options, { 'batches', 'patience' }))
-  local before = run:earlier_result()
+  -- A run may be given more batches later.
+  local before = run:earlier_result(function(result)
+    return result.batches >= options.batches or not result.stopped:find('epochs are done', 1, true)
+  end)
   if before then return before end
   local training = M.pairs(options, options.lengths)
   local trainer = trainer_of(options, run, training)

@@ -86,7 +86,8 @@ std::optional<TransductionEvaluation> evaluate(const Transducer& model,
       said += count;
       loss += count;
     }
-    if (options.progress) options.progress(static_cast<std::int64_t>(end / step), batches);
+    if (options.progress)
+      options.progress(static_cast<std::int64_t>((end + step - 1) / step), batches);
   }
   std::sort(result.wrong.begin(), result.wrong.end());
   for (auto& [bin, sum] : bins) {

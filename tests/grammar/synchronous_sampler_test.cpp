@@ -11,22 +11,15 @@
 #include "grammar/synchronous_parse.h"
 #include "grammar/synchronous_text.h"
 #include "grammar/text.h"
+#include "support/message.h"
 
 namespace pushdown {
 namespace {
 
+using testing_support::message;
+
 SynchronousGrammar grammar_of(const std::string& text) {
   return SynchronousGrammar(parse_synchronous(text));
-}
-
-template <class Action>
-std::string message(Action action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 using Counts = std::map<std::pair<Word, Word>, double>;

@@ -12,22 +12,15 @@
 #include "grammar/synchronous_parse.h"
 #include "grammar/synchronous_sampler.h"
 #include "grammar/synchronous_text.h"
+#include "support/message.h"
 
 namespace pushdown {
 namespace {
 
+using testing_support::message;
+
 SynchronousGrammar grammar_of(const std::string& text) {
   return SynchronousGrammar(parse_synchronous(text));
-}
-
-template <class Action>
-std::string message(Action action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 std::string refusal(const std::string& text) {

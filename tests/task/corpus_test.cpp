@@ -1,4 +1,5 @@
 #include "task/corpus.h"
+#include "support/message.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -8,6 +9,8 @@
 namespace pushdown {
 namespace {
 
+using testing_support::message;
+
 using Parts = std::array<CorpusFile, 3>;
 
 Parts parts(const std::string& train, const std::string& valid = "a\n",
@@ -16,16 +19,6 @@ Parts parts(const std::string& train, const std::string& valid = "a\n",
 }
 
 std::string words(const RunningTextPtr& text) { return text->alphabet().text(text->words()); }
-
-template <class Action>
-std::string message(Action action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::string refusal(const std::string& train, const CorpusOptions& options = {}) {
   return message([&] { make_corpus(parts(train), options); });

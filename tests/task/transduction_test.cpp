@@ -7,21 +7,14 @@
 #include "base/parallel.h"
 #include "grammar/synchronous_parse.h"
 #include "grammar/synchronous_text.h"
+#include "support/message.h"
 #include "task/pair_list.h"
 #include "task/pair_text.h"
 
 namespace pushdown {
 namespace {
 
-template <class Action>
-std::string message(Action action) {
-  try {
-    action();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
+using testing_support::message;
 
 std::vector<Pair> drawn(const PairSource& source, std::int64_t count, std::uint64_t seed) {
   Random random(seed, "pairs");

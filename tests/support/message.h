@@ -1,0 +1,18 @@
+// What an action complains about.
+#pragma once
+#include <exception>
+#include <string>
+
+namespace pushdown::testing_support {
+
+// The text of the exception that `action` throws, or "no error".
+std::string message(auto&& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+}  // namespace pushdown::testing_support

@@ -6,26 +6,20 @@
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/dataset.h"
+#include "bindings/evaluation.h"
 #include "bindings/interrupt.h"
 #include "bindings/kinds.h"
-#include "bindings/labelled.h"
 #include "bindings/log.h"
 #include "bindings/model.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
-#include "bindings/pairs.h"
 #include "bindings/progress.h"
-#include "bindings/running_text.h"
 #include "bindings/session.h"
 #include "bindings/training.h"
-#include "train/accuracy.h"
-#include "train/evaluation.h"
 #include "train/learning.h"
 #include "train/recognition.h"
 #include "train/text_modelling.h"
-#include "train/text_reader.h"
 #include "train/transduction.h"
-#include "train/transduction_accuracy.h"
 
 namespace pushdown {
 
@@ -74,12 +68,7 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optiona
   return training;
 }
 
-// A model of any kind, and data of its kind.
-using AnyModel =
-    std::variant<std::shared_ptr<LanguageModel>, std::shared_ptr<Recognizer>, TransducerPtr>;
 using Strings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>>;
-using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledDataset>,
-                             std::shared_ptr<RunningText>, std::shared_ptr<PairSource>>;
 
 ProblemPtr problem_of(OptionTable& options) {
   const auto model = options.require<AnyModel>("model");
@@ -276,107 +265,6 @@ void save(lua_State* L, Training& training, const std::string& folder, OptionTab
   draw_curves(L, *training.trainer, folder);
 }
 
-const std::vector<OptionSpec>& evaluation_options() {
-  static const std::vector<OptionSpec> specs{
-      integer_option("batch", 10,
-                     "strings of equal length measured at once; streams of a running text", 1),
-      integer_option("bin_width", 10, "symbols; the bins of length start at its multiples", 1),
-      integer_option("chunk", 0,
-                     "longer strings are read in pieces of so many symbols; 0: never, a running "
-                     "text in pieces of 50",
-                     0),
-      integer_option("stack_chunks", 4,
-                     "of a running text: pieces after which the stack is emptied; 0: never", 0),
-      text_option("decision", "own", "of a recognizer, in place of its own",
-                  {"own", "last", "mean"})};
-  return specs;
-}
-
-// A measurement that was not interrupted.
-Json finished(lua_State* L, std::optional<Json> result) {
-  if (!result) {
-    stop_if_interrupted(L);
-    throw std::runtime_error("interrupted");
-  }
-  return *std::move(result);
-}
-
-Json evaluate_transducer(lua_State* L, const Transducer& model, const PairSource& source,
-                         const OptionTable& given) {
-  constexpr auto kWhere = "train.evaluate";
-  static const std::vector<OptionSpec> specs{
-      integer_option("pairs", 1000, "pairs that are drawn and measured", 1),
-      integer_option("seed", 0, "seed of these pairs", 0),
-      integer_option("batch", 10, "pairs measured at once", 1),
-      integer_option("bin_width", 10, "symbols; the bins of source length start at its multiples",
-                     1)};
-  const Json options = resolve_options(kWhere, specs, given.rest());
-  check_alphabets(kWhere, model, source);
-  EvaluationOptions evaluation{options["batch"], options["bin_width"]};
-  evaluation.should_stop = interrupt_check(L);
-  Random random(options["seed"].get<std::uint64_t>(), "pairs to be measured");
-  const auto pairs = source.draw(options["pairs"], random);
-  std::optional<Json> result;
-  if (const auto found = evaluate(model, pairs, evaluation)) {
-    result = to_json(*found);
-    (*result)["wrong"] = Json::array();
-    for (const auto index : found->wrong)
-      (*result)["wrong"].push_back(
-          {{"source", source.source_alphabet().text(pairs[index].source)},
-           {"target", source.target_alphabet().text(pairs[index].target)}});
-  }
-  return finished(L, std::move(result));
-}
-
-Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
-                    const OptionTable& given) {
-  constexpr auto kWhere = "train.evaluate";
-  const auto* transducer = std::get_if<TransducerPtr>(&model);
-  if (transducer != nullptr) {
-    const auto* source = std::get_if<std::shared_ptr<PairSource>>(&data);
-    check(source != nullptr, kWhere, "a Transducer is measured on Pairs");
-    return evaluate_transducer(L, **transducer, **source, given);
-  }
-  const Json options = resolve_options(kWhere, evaluation_options(), given.rest());
-  EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
-  evaluation.stack_chunks = options["stack_chunks"];
-  evaluation.should_stop = interrupt_check(L);
-  const std::string decision = options["decision"];
-  if (decision != "own") evaluation.decision = parse_decision(kWhere, decision);
-  std::optional<Json> result;
-  const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model);
-  if (recognizer != nullptr) {
-    const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
-    check(labelled != nullptr, kWhere, "a Recognizer is measured on a LabelledDataset, got a {}",
-          std::holds_alternative<std::shared_ptr<RunningText>>(data) ? "RunningText" : "Dataset");
-    check(evaluation.chunk == 0, kWhere, "a Recognizer reads whole strings; leave out chunk");
-    if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
-      result = to_json(*found);
-      (*result)["wrong"] = Json::array();
-      for (const auto index : found->wrong) (*result)["wrong"].push_back(index + 1);
-    }
-  } else {
-    check(std::holds_alternative<std::shared_ptr<Dataset>>(data) ||
-              std::holds_alternative<std::shared_ptr<RunningText>>(data),
-          kWhere, "a LanguageModel is measured on a Dataset or a RunningText");
-    check(!evaluation.decision, kWhere, "a LanguageModel decides nothing; leave out decision");
-    const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
-    if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
-      if (const auto found = evaluate(language_model, *text, evaluation)) result = to_json(*found);
-    } else if (const auto found = evaluate(language_model,
-                                           *std::get<std::shared_ptr<Dataset>>(data), evaluation)) {
-      result = to_json(*found);
-    }
-  }
-  return finished(L, std::move(result));
-}
-
-AnyModel any_model(const SequenceModelPtr& model) {
-  if (auto recognizer = std::dynamic_pointer_cast<Recognizer>(model)) return recognizer;
-  if (auto transducer = std::dynamic_pointer_cast<Transducer>(model)) return transducer;
-  return std::dynamic_pointer_cast<LanguageModel>(model);
-}
-
 Json trainer_evaluate(lua_State* L, Training& training, const AnyData& data,
                       const OptionTable& given) {
   return evaluate_model(L, any_model(training.trainer->model()), data, given);
@@ -413,22 +301,14 @@ void bind_train(lua_State* L) {
     module
         .def<&make_trainer>("trainer",
                             "trainer{model=, train=, valid=, ...} -> Trainer  Trains a "
-                            "LanguageModel on a Dataset or a RunningText, or "
-                            "a Recognizer on a LabelledDataset, and chooses by `valid`; see "
-                            "pd.train.describe() for "
-                            "all options.")
+                            "LanguageModel on a Dataset or a RunningText or a Recognizer on a "
+                            "LabelledDataset, and chooses by `valid`, or a Transducer on Pairs "
+                            "and measures accuracy on `test`; see pd.train.describe(kind) for all "
+                            "options.")
         .def<&resume>("resume",
                       "resume(folder, {epochs=, ...}) -> Trainer  Goes on with the run in a "
-                      "folder, bit for bit, with changed limits if given.")
-        .def<&evaluate_model>(
-            "evaluate",
-            "evaluate(model, dataset, {batch=, bin_width=, chunk=, stack_chunks=, decision=}) -> "
-            "table  "
-            "Cross-entropy in "
-            "nats per symbol, perplexity of a RunningText, lower_bound and "
-            "cross_entropy_difference where known, or accuracy, "
-            "error (percent), missed, false_positives and the places of the strings told wrong; of "
-            "all strings and in `bins` by length.");
+                      "folder, bit for bit, with changed limits if given.");
+    bind_evaluation(module);
     bind_training_kinds(module);
     bind_together(module);
     Class<Training>(module, "Trains one model; it can be stopped and goes on at any update.")
@@ -445,12 +325,14 @@ void bind_train(lua_State* L) {
                     "pd.train.resume goes on.")
         .def<&trainer_evaluate>(
             "evaluate",
-            "trainer:evaluate(dataset, {batch=, bin_width=, chunk=, decision=}) -> table  "
-            "pd.train.evaluate of the model as it is now.")
+            "trainer:evaluate(data, {batch=, bin_width=, ...}) -> table  pd.train.evaluate of the "
+            "model as it is now.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
             "history", "trainer:history() -> table  The numbers of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(
-            "model", "trainer:model() -> LanguageModel or Recognizer  The model that is trained.")
+            "model",
+            "trainer:model() -> LanguageModel, Recognizer or Transducer  The model that is "
+            "trained.")
         .def<[](const Training& t) { return t.trainer->options(); }>(
             "options", "trainer:options() -> table  All options, defaults filled in.")
         .def<[](const Training& t) -> std::optional<std::string> {
@@ -471,10 +353,11 @@ void bind_train(lua_State* L) {
                           "epochs() -> table  Trains one epoch; nil when training is over.");
   }
   lua_getfield(L, -1, "model");
-  define(L, lua_gettop(L), "pd.model.load", "load", &thunk<&load>,
-         "load(path, {which='best', device=}) -> LanguageModel or Recognizer  The model in a run "
-         "folder or a "
-         "checkpoint file; 'last' instead of 'best' gives the newest parameters.");
+  define(
+      L, lua_gettop(L), "pd.model.load", "load", &thunk<&load>,
+      "load(path, {which='best', device=}) -> LanguageModel, Recognizer or Transducer  The model "
+      "in a run folder or a checkpoint file; 'last' instead of 'best' gives the newest "
+      "parameters.");
   lua_pop(L, 1);
 }
 

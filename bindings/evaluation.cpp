@@ -1,0 +1,130 @@
+#include "bindings/evaluation.h"
+
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/interrupt.h"
+#include "train/accuracy.h"
+#include "train/evaluation.h"
+#include "train/text_reader.h"
+#include "train/transduction_accuracy.h"
+
+namespace pushdown {
+namespace {
+
+const std::vector<OptionSpec>& evaluation_options() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("batch", 10,
+                     "strings of equal length measured at once; streams of a running text", 1),
+      integer_option("bin_width", 10, "symbols; the bins of length start at its multiples", 1),
+      integer_option("chunk", 0,
+                     "longer strings are read in pieces of so many symbols; 0: never, a running "
+                     "text in pieces of 50",
+                     0),
+      integer_option("stack_chunks", 4,
+                     "of a running text: pieces after which the stack is emptied; 0: never", 0),
+      text_option("decision", "own", "of a recognizer, in place of its own",
+                  {"own", "last", "mean"})};
+  return specs;
+}
+
+// A measurement that was not interrupted.
+Json finished(lua_State* L, std::optional<Json> result) {
+  if (!result) {
+    stop_if_interrupted(L);
+    throw std::runtime_error("interrupted");
+  }
+  return *std::move(result);
+}
+
+Json evaluate_transducer(lua_State* L, const Transducer& model, const PairSource& source,
+                         const OptionTable& given) {
+  constexpr auto kWhere = "train.evaluate";
+  static const std::vector<OptionSpec> specs{
+      integer_option("pairs", 1000, "pairs that are drawn and measured", 1),
+      integer_option("seed", 0, "seed of these pairs", 0),
+      integer_option("batch", 10, "pairs measured at once", 1),
+      integer_option("bin_width", 10, "symbols; the bins of source length start at its multiples",
+                     1)};
+  const Json options = resolve_options(kWhere, specs, given.rest());
+  check_alphabets(kWhere, model, source);
+  EvaluationOptions evaluation{options["batch"], options["bin_width"]};
+  evaluation.should_stop = interrupt_check(L);
+  Random random(options["seed"].get<std::uint64_t>(), "pairs to be measured");
+  const auto pairs = source.draw(options["pairs"], random);
+  std::optional<Json> result;
+  if (const auto found = evaluate(model, pairs, evaluation)) {
+    result = to_json(*found);
+    (*result)["wrong"] = Json::array();
+    for (const auto index : found->wrong)
+      (*result)["wrong"].push_back(
+          {{"source", source.source_alphabet().text(pairs[index].source)},
+           {"target", source.target_alphabet().text(pairs[index].target)}});
+  }
+  return finished(L, std::move(result));
+}
+
+}  // namespace
+
+AnyModel any_model(const SequenceModelPtr& model) {
+  if (auto recognizer = std::dynamic_pointer_cast<Recognizer>(model)) return recognizer;
+  if (auto transducer = std::dynamic_pointer_cast<Transducer>(model)) return transducer;
+  return std::dynamic_pointer_cast<LanguageModel>(model);
+}
+
+Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
+                    const OptionTable& given) {
+  constexpr auto kWhere = "train.evaluate";
+  const auto* transducer = std::get_if<TransducerPtr>(&model);
+  if (transducer != nullptr) {
+    const auto* source = std::get_if<std::shared_ptr<PairSource>>(&data);
+    check(source != nullptr, kWhere, "a Transducer is measured on Pairs");
+    return evaluate_transducer(L, **transducer, **source, given);
+  }
+  const Json options = resolve_options(kWhere, evaluation_options(), given.rest());
+  EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
+  evaluation.stack_chunks = options["stack_chunks"];
+  evaluation.should_stop = interrupt_check(L);
+  const std::string decision = options["decision"];
+  if (decision != "own") evaluation.decision = parse_decision(kWhere, decision);
+  std::optional<Json> result;
+  const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model);
+  if (recognizer != nullptr) {
+    const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
+    check(labelled != nullptr, kWhere, "a Recognizer is measured on a LabelledDataset, got a {}",
+          std::holds_alternative<std::shared_ptr<RunningText>>(data) ? "RunningText" : "Dataset");
+    check(evaluation.chunk == 0, kWhere, "a Recognizer reads whole strings; leave out chunk");
+    if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
+      result = to_json(*found);
+      (*result)["wrong"] = Json::array();
+      for (const auto index : found->wrong) (*result)["wrong"].push_back(index + 1);
+    }
+  } else {
+    check(std::holds_alternative<std::shared_ptr<Dataset>>(data) ||
+              std::holds_alternative<std::shared_ptr<RunningText>>(data),
+          kWhere, "a LanguageModel is measured on a Dataset or a RunningText");
+    check(!evaluation.decision, kWhere, "a LanguageModel decides nothing; leave out decision");
+    const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
+    if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
+      if (const auto found = evaluate(language_model, *text, evaluation)) result = to_json(*found);
+    } else if (const auto found = evaluate(language_model,
+                                           *std::get<std::shared_ptr<Dataset>>(data), evaluation)) {
+      result = to_json(*found);
+    }
+  }
+  return finished(L, std::move(result));
+}
+
+void bind_evaluation(Module& module) {
+  module.def<&evaluate_model>(
+      "evaluate",
+      "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, pairs=, "
+      "seed=}) "
+      "-> table  Of a LanguageModel cross-entropy in nats per symbol, perplexity of a RunningText, "
+      "lower_bound and cross_entropy_difference where known; of a Recognizer accuracy, error "
+      "(percent), missed, false_positives and the places of the strings told wrong; of a "
+      "Transducer "
+      "on so many `pairs` coarse and fine accuracy, perplexity and the pairs written wrong; of all "
+      "and in `bins` by length.");
+}
+
+}  // namespace pushdown

@@ -1,10 +1,10 @@
 #include "train/accuracy.h"
 
-#include <map>
 #include <numeric>
 
 #include "base/check.h"
 #include "task/dataset.h"
+#include "train/length_bins.h"
 
 namespace pushdown {
 namespace {
@@ -68,11 +68,7 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
       options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));
   }
   std::sort(result.wrong.begin(), result.wrong.end());
-  for (auto& [bin, sum] : bins) {
-    sum.shortest = bin * options.bin_width;
-    sum.longest = (bin + 1) * options.bin_width - 1;
-    result.bins.push_back(sum);
-  }
+  result.bins = in_order(bins, options.bin_width);
   return result;
 }
 

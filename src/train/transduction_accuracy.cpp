@@ -1,10 +1,10 @@
 #include "train/transduction_accuracy.h"
 
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "base/check.h"
+#include "train/length_bins.h"
 
 namespace pushdown {
 namespace {
@@ -90,11 +90,7 @@ std::optional<TransductionEvaluation> evaluate(const Transducer& model,
       options.progress(static_cast<std::int64_t>((end + step - 1) / step), batches);
   }
   std::sort(result.wrong.begin(), result.wrong.end());
-  for (auto& [bin, sum] : bins) {
-    sum.shortest = bin * options.bin_width;
-    sum.longest = (bin + 1) * options.bin_width - 1;
-    result.bins.push_back(sum);
-  }
+  result.bins = in_order(bins, options.bin_width);
   return result;
 }
 

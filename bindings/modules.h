@@ -11,6 +11,7 @@ void bind_tensor(lua_State* L);
 void bind_grammar(lua_State* L);
 void bind_pda(lua_State* L);
 void bind_task(lua_State* L);
+void bind_tree(lua_State* L);
 void bind_stack(lua_State* L);
 void bind_controller(lua_State* L);
 void bind_model(lua_State* L);

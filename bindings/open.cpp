@@ -127,6 +127,7 @@ int open(lua_State* L) {
   bind_grammar(L);
   bind_pda(L);
   bind_task(L);
+  bind_tree(L);
   bind_stack(L);
   bind_controller(L);
   bind_model(L);

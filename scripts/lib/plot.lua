@@ -61,6 +61,12 @@ function M.state_diagram(spec) return finish(spec, require 'pushdown.plot.state_
 -- stack at every time, and what is read, the move, the state and the move's weight.
 function M.run(spec) return finish(spec, require 'pushdown.plot.run'(spec)) end
 
+-- plot.tree{tree =, gold =, title =, names =, layout =, tags =, path =} -> SVG of a tree over its words. With gold,
+-- another tree over the same words, both, and the spans that both have marked: filled circles, the others open squares.
+-- names: of both ({'extracted', 'gold'}); layout: 'beside' each other, 'below', or as they fit ('auto'); tags: parts of
+-- speech are shown (by default of one tree). tree:text{gold =} is the same for the terminal.
+function M.tree(spec) return finish(spec, require 'pushdown.plot.tree'(spec)) end
+
 local function column(history, key)
   local x, y, any = {}, {}, false
   for i, row in ipairs(history) do

@@ -1,0 +1,140 @@
+#include "task/bracketed_text.h"
+#include "support/message.h"
+
+#include <gtest/gtest.h>
+
+namespace pushdown {
+namespace {
+
+using testing_support::message;
+
+std::vector<std::string> read(const std::string& text, const BracketOptions& options = {}) {
+  std::vector<std::string> trees;
+  for (const auto& tree : parse_brackets(text, "f.mrg", options)) trees.push_back(bracketed(tree));
+  return trees;
+}
+
+std::string refusal(const std::string& text, const BracketOptions& options = {}) {
+  return message([&] { parse_brackets(text, "f.mrg", options); });
+}
+
+using Texts = std::vector<std::string>;
+
+TEST(BracketedText, TreesOfThePennTreebank) {
+  const std::string text =
+      "\n( (S \n    (NP-SBJ (DT The) (NN cat) )\n    (VP (VBD sat) \n      (NP (-NONE- *) ))\n"
+      "    (. .) ))\n( (NP=2 (NN dog)) )((S-TPC-1 (NN x)(VBZ y)))\n";
+  const Texts expected{"(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))", "(NP (NN dog))",
+                       "(S (NN x) (VBZ y))"};
+  EXPECT_EQ(read(text), expected);
+  // The same from Windows, with a byte order mark.
+  std::string windows = "\xEF\xBB\xBF";
+  for (const char c : text) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  EXPECT_EQ(read(windows), expected);
+}
+
+TEST(BracketedText, EmptyElementsGoWithThePhrasesThatHoldNothingElse) {
+  const std::string text =
+      "(S (SBAR (-NONE- 0) (S (NP-SBJ (-NONE- *T*-1)) (VP (-NONE- *?*)))) (VP (VB go)))";
+  EXPECT_EQ(read(text), Texts{"(S (VP (VB go)))"});
+  BracketOptions options;
+  options.keep_empty_elements = true;
+  options.keep_functions = true;
+  EXPECT_EQ(
+      read(text, options),
+      Texts{"(S (SBAR (-NONE- 0) (S (NP-SBJ (-NONE- *T*-1)) (VP (-NONE- *?*)))) (VP (VB go)))"});
+}
+
+TEST(BracketedText, FunctionsOfLabelsAndNotOfPartsOfSpeech) {
+  const std::string text = "(S-TPC-2 (NP-SBJ=3 (PRP$ my) (-LRB- -LRB-)) (NN-X a-b))";
+  EXPECT_EQ(read(text), Texts{"(S (NP (PRP$ my) (-LRB- -LRB-)) (NN-X a-b))"});
+  BracketOptions options;
+  options.keep_functions = true;
+  EXPECT_EQ(read(text, options), Texts{text});
+}
+
+TEST(BracketedText, Escapes) {
+  const std::string text = "(X (A -LRB-) (B 1\\/2) (C \\*) (D -RRB-) (E a\\b) (F -LCB-))";
+  EXPECT_EQ(parse_brackets(text, "f")[0].words(), (Texts{"(", "1/2", "*", ")", "a\\b", "{"}));
+  BracketOptions options;
+  options.keep_escapes = true;
+  EXPECT_EQ(parse_brackets(text, "f", options)[0].words(),
+            (Texts{"-LRB-", "1\\/2", "\\*", "-RRB-", "a\\b", "-LCB-"}));
+  EXPECT_EQ(read("(X (A -LRB-) (B a\\/b))"), Texts{"(X (A -LRB-) (B a/b))"});
+}
+
+TEST(BracketedText, NestedRoots) {
+  EXPECT_EQ(read("( ( ( (S (A a) (B b)) ) ) )"), Texts{"(S (A a) (B b))"});
+  EXPECT_EQ(read("( ( (A a)) )"), Texts{"(A a)"});
+  EXPECT_EQ(read("(TOP (S (A a) (B b)))"), Texts{"(TOP (S (A a) (B b)))"});
+  // Two trees in one bracket stay together.
+  EXPECT_EQ(read("( (S (A a) (B b)) (. .) )"), Texts{"((S (A a) (B b)) (. .))"});
+  EXPECT_EQ(read("( (-NONE- *) (S (A a) (B b)))"), Texts{"(S (A a) (B b))"});
+}
+
+TEST(BracketedText, WhatIsWrittenIsReadAgain) {
+  for (const char* text :
+       {"(S (A a) (NP (B b) (C c)) (D d))", "(A a)", "((A a) ((B b) (C c)))", "(S (X (Y (A a))))"})
+    EXPECT_EQ(read(text), Texts{text});
+  BracketOptions options;
+  options.unlabelled = true;
+  for (const char* text : {"((The cat) (sat (on (the mat))))", "(a b c)", "(a (b c) d (e))"})
+    EXPECT_EQ(read(text, options), Texts{text});
+  EXPECT_EQ(read("( ( The cat ) sat )\n( It rains )", options),
+            (Texts{"((The cat) sat)", "(It rains)"}));
+}
+
+TEST(BracketedText, BracketsThatDoNotMatchAreToldWithTheirLine) {
+  EXPECT_EQ(refusal("(A a)\n\n(S (A a)\n (B b)\n"),
+            "[tree.read] f.mrg:3: the bracket that opens here is never closed");
+  EXPECT_EQ(refusal("(A a)\r\n(S\r\n (A a)))\r\n(B b)\r\n"),
+            "[tree.read] f.mrg:3: a bracket closes here that none opens");
+  EXPECT_EQ(refusal("\n)"), "[tree.read] f.mrg:2: a bracket closes here that none opens");
+  EXPECT_EQ(refusal("("), "[tree.read] f.mrg:1: the bracket that opens here is never closed");
+}
+
+TEST(BracketedText, WhatIsNoTreeIsToldWithItsLine) {
+  EXPECT_EQ(refusal("(S\n (A a)\n cat)"),
+            "[tree.read] f.mrg:3: the word 'cat' stands beside brackets in (S ...)");
+  EXPECT_EQ(refusal("(S cat\n (A a))"),
+            "[tree.read] f.mrg:2: the word 'cat' stands beside brackets in (S ...)");
+  EXPECT_EQ(refusal("(S (A the cat))"),
+            "[tree.read] f.mrg:1: (A ...) holds two words, 'the' and 'cat'");
+  EXPECT_EQ(refusal("(S (A a)\n ())"), "[tree.read] f.mrg:2: the bracket is empty");
+  EXPECT_EQ(refusal("()"), "[tree.read] f.mrg:1: the bracket is empty");
+  EXPECT_EQ(refusal("(S (A a)\n\n (NP))"),
+            "[tree.read] f.mrg:3: (NP) holds neither a word nor brackets");
+  EXPECT_EQ(refusal("(S (X x)\n ((A a) (B b)))"), "[tree.read] f.mrg:2: the bracket has no label");
+  EXPECT_EQ(refusal("(A a)\nhello (B b)"), "[tree.read] f.mrg:2: expected '(', got 'hello'");
+  EXPECT_EQ(refusal("(A a)\n( (S (-NONE- *)) )"),
+            "[tree.read] f.mrg:2: the tree that begins here has no words");
+  EXPECT_EQ(refusal(" \n"), "[tree.read] f.mrg: there are no trees");
+  EXPECT_EQ(refusal("(A a)\n(A b\xC3)"), "[tree.read] f.mrg:2: byte 0xc3 is not UTF-8");
+  EXPECT_EQ(refusal(std::string("(A a)\n(A \0b)", 12)),
+            "[tree.read] f.mrg:2: there is a NUL byte; the text must be UTF-8");
+  BracketOptions options;
+  options.unlabelled = true;
+  EXPECT_EQ(refusal("(a (b c)\n", options),
+            "[tree.read] f.mrg:1: the bracket that opens here is never closed");
+  EXPECT_EQ(refusal("(a ())", options), "[tree.read] f.mrg:1: the bracket is empty");
+}
+
+TEST(BracketedText, EmptySentencesCanBeLeftOut) {
+  BracketOptions options;
+  options.skip_empty_sentences = true;
+  EXPECT_EQ(read("(S (-NONE- *))(A a)", options), Texts{"(A a)"});
+  EXPECT_EQ(read("(S (-NONE- *))", options), Texts{});
+}
+
+TEST(BracketedText, ManyBracketsAreReadAndRefused) {
+  const int n = 100'000;
+  EXPECT_EQ(refusal(std::string(n, '(')),
+            "[tree.read] f.mrg:1: the bracket that opens here is never closed");
+  std::string text;
+  for (int i = 0; i < n; ++i) text += "(X ";
+  text += "(A a)" + std::string(n, ')');
+  EXPECT_EQ(parse_brackets(text, "f")[0].phrases().size(), static_cast<std::size_t>(n));
+}
+
+}  // namespace
+}  // namespace pushdown

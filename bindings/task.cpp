@@ -1,5 +1,6 @@
 // Samplers of grammars, and pd.task: data sets. Labelled strings are in task_labelled.cpp, running
 // texts and corpora in task_text.cpp.
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
@@ -13,7 +14,6 @@
 #include "bindings/session.h"
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
-#include "train/atomic_file.h"
 
 namespace pushdown {
 namespace {

@@ -1,4 +1,5 @@
 // pd.task: strings labelled valid or invalid.
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
@@ -9,7 +10,6 @@
 #include "bindings/session.h"
 #include "task/curriculum.h"
 #include "task/labelled_sampling.h"
-#include "train/atomic_file.h"
 
 namespace pushdown {
 namespace {

@@ -1,4 +1,5 @@
 // pd.task: pairs of a source and a target string.
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
@@ -8,7 +9,6 @@
 #include "bindings/session.h"
 #include "bindings/synchronous.h"
 #include "task/pair_list.h"
-#include "train/atomic_file.h"
 
 namespace pushdown {
 namespace {

@@ -1,13 +1,13 @@
 // pd.task: running texts, and corpora of words.
 #include <filesystem>
 
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
 #include "bindings/options.h"
 #include "bindings/running_text.h"
 #include "task/corpus.h"
-#include "train/atomic_file.h"
 
 namespace pushdown {
 namespace {

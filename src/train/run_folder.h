@@ -11,7 +11,7 @@
 #pragma once
 #include <memory>
 
-#include "train/atomic_file.h"
+#include "base/atomic_file.h"
 #include "train/problem.h"
 #include "train/safetensors.h"
 

@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/atomic_file.h"
 #include "base/torch.h"
-#include "train/atomic_file.h"
 
 namespace pushdown {
 

@@ -13,6 +13,27 @@ using Path = std::filesystem::path;
 
 // Replaces `path` by `bytes`: temporary file, fsync, rename, fsync of the folder.
 void write_file(const Path& path, std::string_view bytes);
+
+// The same for a file that is too large to be in memory: what is written goes into the temporary
+// file, which becomes `path` by commit() and is removed without.
+class FileWriter {
+ public:
+  explicit FileWriter(const Path& path);
+  FileWriter(const FileWriter&) = delete;
+  FileWriter& operator=(const FileWriter&) = delete;
+  ~FileWriter();
+
+  void write(std::string_view bytes);
+  void commit();
+
+ private:
+  void flush();
+
+  Path path_, temporary_;
+  int descriptor_ = -1;
+  std::string buffer_;
+};
+
 // The whole file; a missing or unreadable one is an error.
 std::string read_file(const Path& path);
 

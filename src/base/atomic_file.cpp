@@ -1,4 +1,4 @@
-#include "train/atomic_file.h"
+#include "base/atomic_file.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -49,19 +49,51 @@ void sync_folder(const Path& folder) {
 
 }  // namespace
 
-void write_file(const Path& path, std::string_view bytes) {
-  // The process number keeps two processes from writing into one temporary file.
-  const Path temporary = path.string() + fmt::format(".{}.tmp", ::getpid());
-  Descriptor descriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC);
-  if (descriptor.number() < 0) fail_on("write", temporary, errno);
-  const bool written = write_all(descriptor.number(), bytes) && ::fsync(descriptor.number()) == 0 &&
-                       descriptor.close() && ::rename(temporary.c_str(), path.c_str()) == 0;
-  if (!written) {
-    const int error = errno;
-    ::unlink(temporary.c_str());
-    fail_on("write", path, error);
+FileWriter::FileWriter(const Path& path)
+    // The process number keeps two processes from writing into one temporary file.
+    : path_(path), temporary_(path.string() + fmt::format(".{}.tmp", ::getpid())) {
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  if (descriptor_ < 0) fail_on("write", temporary_, errno);
+}
+
+FileWriter::~FileWriter() {
+  if (descriptor_ < 0) return;
+  ::close(descriptor_);
+  ::unlink(temporary_.c_str());
+}
+
+void FileWriter::write(std::string_view bytes) {
+  constexpr std::size_t kBuffer = 1 << 20;
+  if (buffer_.size() + bytes.size() > kBuffer) flush();
+  if (bytes.size() > kBuffer) {
+    if (!write_all(descriptor_, bytes)) fail_on("write", path_, errno);
+  } else {
+    buffer_ += bytes;
   }
-  sync_folder(folder_of(path));
+}
+
+void FileWriter::flush() {
+  if (!write_all(descriptor_, buffer_)) fail_on("write", path_, errno);
+  buffer_.clear();
+}
+
+void FileWriter::commit() {
+  flush();
+  const bool synced = ::fsync(descriptor_) == 0;
+  const int error = errno;
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (!synced || !closed || ::rename(temporary_.c_str(), path_.c_str()) != 0) {
+    const int last = synced ? errno : error;
+    ::unlink(temporary_.c_str());
+    fail_on("write", path_, last);
+  }
+  sync_folder(folder_of(path_));
+}
+
+void write_file(const Path& path, std::string_view bytes) {
+  FileWriter file(path);
+  file.write(bytes);
+  file.commit();
 }
 
 std::string read_file(const Path& path) {

@@ -5,6 +5,7 @@
 #include "bindings/interrupt.h"
 #include "train/accuracy.h"
 #include "train/evaluation.h"
+#include "train/sentence_modelling.h"
 #include "train/text_reader.h"
 #include "train/transduction_accuracy.h"
 
@@ -91,7 +92,8 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
   if (recognizer != nullptr) {
     const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
     check(labelled != nullptr, kWhere, "a Recognizer is measured on a LabelledDataset, got a {}",
-          std::holds_alternative<std::shared_ptr<RunningText>>(data) ? "RunningText" : "Dataset");
+          std::visit([](const auto& of) { return ClassName<std::decay_t<decltype(*of)>>::value; },
+                     data));
     check(evaluation.chunk == 0, kWhere, "a Recognizer reads whole strings; leave out chunk");
     if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
       result = to_json(*found);
@@ -99,13 +101,16 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
       for (const auto index : found->wrong) (*result)["wrong"].push_back(index + 1);
     }
   } else {
-    check(std::holds_alternative<std::shared_ptr<Dataset>>(data) ||
-              std::holds_alternative<std::shared_ptr<RunningText>>(data),
-          kWhere, "a LanguageModel is measured on a Dataset or a RunningText");
+    check(!std::holds_alternative<std::shared_ptr<LabelledDataset>>(data) &&
+              !std::holds_alternative<std::shared_ptr<PairSource>>(data),
+          kWhere, "a LanguageModel is measured on a Dataset, a RunningText or Sentences");
     check(!evaluation.decision, kWhere, "a LanguageModel decides nothing; leave out decision");
     const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
     if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
       if (const auto found = evaluate(language_model, *text, evaluation)) result = to_json(*found);
+    } else if (const auto* sentences = std::get_if<std::shared_ptr<TokenFile>>(&data)) {
+      if (const auto found = evaluate(language_model, **sentences, evaluation))
+        result = to_json(*found);
     } else if (const auto found = evaluate(language_model,
                                            *std::get<std::shared_ptr<Dataset>>(data), evaluation)) {
       result = to_json(*found);
@@ -119,7 +124,8 @@ void bind_evaluation(Module& module) {
       "evaluate",
       "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, pairs=, "
       "seed=}) "
-      "-> table  Of a LanguageModel cross-entropy in nats per symbol, perplexity of a RunningText, "
+      "-> table  Of a LanguageModel cross-entropy in nats per symbol, perplexity of a RunningText "
+      "or of Sentences, "
       "lower_bound and cross_entropy_difference where known; of a Recognizer accuracy, error "
       "(percent), missed, false_positives and the places of the strings told wrong; of a "
       "Transducer "

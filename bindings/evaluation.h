@@ -8,6 +8,7 @@
 #include "bindings/options.h"
 #include "bindings/pairs.h"
 #include "bindings/running_text.h"
+#include "bindings/sentences.h"
 
 namespace pushdown {
 
@@ -15,7 +16,8 @@ namespace pushdown {
 using AnyModel =
     std::variant<std::shared_ptr<LanguageModel>, std::shared_ptr<Recognizer>, TransducerPtr>;
 using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledDataset>,
-                             std::shared_ptr<RunningText>, std::shared_ptr<PairSource>>;
+                             std::shared_ptr<RunningText>, std::shared_ptr<TokenFile>,
+                             std::shared_ptr<PairSource>>;
 
 AnyModel any_model(const SequenceModelPtr& model);
 

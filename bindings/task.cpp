@@ -11,6 +11,7 @@
 #include "bindings/options.h"
 #include "bindings/pairs.h"
 #include "bindings/running_text.h"
+#include "bindings/sentences.h"
 #include "bindings/session.h"
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
@@ -178,6 +179,7 @@ void bind_task(lua_State* L) {
                           "tostring(dataset) -> string  One line about the data set.");
   bind_labelled(module);
   bind_running_text(module);
+  bind_sentences(module);
   bind_pairs(module);
   bind_sampler(module);
 }

@@ -69,12 +69,14 @@ LabelledDataset own_strings(OptionTable options) {
           "alphabet");
   const auto strings = options.require<std::vector<Tokens>>("strings");
   auto labels = options.require<std::vector<bool>>("labels");
-  options.finish("task.labelled_dataset", {"alphabet", "strings", "labels"});
+  const bool classes = options.take<bool>("classes").value_or(false);
+  options.finish("task.labelled_dataset", {"alphabet", "strings", "labels", "classes"});
   const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
   const Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
   std::vector<Word> words;
   for (const auto& tokens : strings) words.push_back(to_word(alphabet, tokens));
-  return LabelledDataset(alphabet, std::move(words), std::move(labels));
+  return LabelledDataset(alphabet, std::move(words), std::move(labels), {},
+                         classes ? LabelMeaning::observed_class : LabelMeaning::membership);
 }
 
 LabelledDataset load(const std::string& path) { return parse_labelled(read_file(path), path); }
@@ -183,8 +185,9 @@ void bind_labelled(Module& module) {
                   "LabelledDataset  Strings of the grammar's language, and others that an exact "
                   "oracle made from it rejects.")
       .def<&own_strings>("labelled_dataset",
-                         "labelled_dataset{alphabet=, strings=, labels=} -> LabelledDataset  Your "
-                         "own strings; the labels are true (valid) or false.")
+                         "labelled_dataset{alphabet=, strings=, labels=, classes=} -> "
+                         "LabelledDataset  Your own strings; the labels are true (valid) or "
+                         "false; with classes = true one string may have both.")
       .def<&load>("load_labelled",
                   "load_labelled(path) -> LabelledDataset  Reads what a labelled data set's save "
                   "wrote: a label, a tab and a string a line.");

@@ -18,6 +18,7 @@
 #include "bindings/training.h"
 #include "train/learning.h"
 #include "train/recognition.h"
+#include "train/sentence_modelling.h"
 #include "train/text_modelling.h"
 #include "train/transduction.h"
 
@@ -68,7 +69,8 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optiona
   return training;
 }
 
-using Strings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>>;
+using Strings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>,
+                             std::shared_ptr<TokenFile>>;
 
 ProblemPtr problem_of(OptionTable& options) {
   const auto model = options.require<AnyModel>("model");
@@ -87,6 +89,10 @@ ProblemPtr problem_of(OptionTable& options) {
   if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&train)) {
     auto valid = options.take<std::shared_ptr<RunningText>>("valid");
     return text_modelling(language_model, *text, valid.value_or(nullptr));
+  }
+  if (const auto* sentences = std::get_if<std::shared_ptr<TokenFile>>(&train)) {
+    auto valid = options.take<std::shared_ptr<TokenFile>>("valid");
+    return sentence_modelling(language_model, *sentences, valid.value_or(nullptr));
   }
   auto valid = options.take<std::shared_ptr<Dataset>>("valid");
   return language_modelling(language_model, std::get<std::shared_ptr<Dataset>>(train),
@@ -299,12 +305,13 @@ void bind_train(lua_State* L) {
   {
     Module module(L, "train", "Training, evaluation and run folders.");
     module
-        .def<&make_trainer>("trainer",
-                            "trainer{model=, train=, valid=, ...} -> Trainer  Trains a "
-                            "LanguageModel on a Dataset or a RunningText or a Recognizer on a "
-                            "LabelledDataset, and chooses by `valid`, or a Transducer on Pairs "
-                            "and measures accuracy on `test`; see pd.train.describe(kind) for all "
-                            "options.")
+        .def<&make_trainer>(
+            "trainer",
+            "trainer{model=, train=, valid=, ...} -> Trainer  Trains a "
+            "LanguageModel on a Dataset, a RunningText or Sentences or a Recognizer on a "
+            "LabelledDataset, and chooses by `valid`, or a Transducer on Pairs "
+            "and measures accuracy on `test`; see pd.train.describe(kind) for all "
+            "options.")
         .def<&resume>("resume",
                       "resume(folder, {epochs=, ...}) -> Trainer  Goes on with the run in a "
                       "folder, bit for bit, with changed limits if given.");

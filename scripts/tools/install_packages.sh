@@ -7,7 +7,7 @@
 set -eu
 
 packages="g++ cmake ninja-build pkg-config git libluajit-5.1-dev luajit libedit-dev libspdlog-dev \
-libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libgtest-dev"
+libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libicu-dev libgtest-dev"
 # A LibTorch of one's own replaces the system's.
 [ -n "${PUSHDOWN_TORCH_DIR:-}" ] || packages="$packages libtorch-dev"
 [ "${1:-build}" = check ] && packages="$packages clang-format lua-check"

@@ -44,6 +44,23 @@ Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) cons
   return scores.gather(2, targets.to(scores.device()).unsqueeze(2)).squeeze(2).sum(1);
 }
 
+Tensor LanguageModel::outcome_logits(const Tensor& words, const Tensor& outcomes) const {
+  constexpr auto kHere = "language_model.outcome_logits";
+  check_words("language_model.logits", words);
+  check(outcomes.dim() == 2 && outcomes.size(0) == words.size(0) &&
+            outcomes.scalar_type() == at::kLong,
+        kHere, "outcomes must be {} x m (int64), got {}", words.size(0), shape_text(outcomes));
+  check(outcomes.numel() == 0 || (outcomes.min().item<std::int64_t>() >= 0 &&
+                                  outcomes.max().item<std::int64_t>() < output_bias_.size(0)),
+        kHere, "outcomes are 0 to {}", output_bias_.size(0) - 1);
+  const Tensor hidden = network_->run(words, nullptr).select(1, words.size(1));  // B x H
+  const Tensor ids = outcomes.to(hidden.device());
+  const Tensor rows = output_weight_.index_select(0, ids.flatten())
+                          .view({ids.size(0), ids.size(1), hidden.size(1)});
+  return at::matmul(rows, hidden.unsqueeze(2)).squeeze(2) +
+         output_bias_.index_select(0, ids.flatten()).view_as(ids);
+}
+
 ReadingState LanguageModel::begin(std::int64_t batch, std::int64_t length) const {
   constexpr auto kHere = "language_model.begin";
   check(batch >= 1, kHere, "the batch must be at least 1, got {}", batch);

@@ -36,6 +36,11 @@ class LanguageModel : public SequenceModel {
   // log p(w), B; the end symbol's probability included when there is one.
   Tensor log_probabilities(const Tensor& words, Random* noise = nullptr) const;
 
+  // The logits of these outcomes alone, right behind the strings: words : B x n, outcomes : B x m
+  // ids (int64; the size of the alphabet is the end symbol) -> B x m. Their differences are those
+  // of the logarithms of the probabilities.
+  Tensor outcome_logits(const Tensor& words, const Tensor& outcomes) const;
+
   // A batch of strings in pieces. `length`: how many symbols are expected, 0 where that is not
   // known. With gradients a state may be continued once only (see fast_step).
   ReadingState begin(std::int64_t batch, std::int64_t length = 0) const;

@@ -76,12 +76,13 @@ double Dataset::lower_bound() const {
 }
 
 std::vector<std::vector<std::int64_t>> equal_length_batches(
-    const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch) {
+    const std::vector<std::int64_t>& indices, std::int64_t batch,
+    const std::function<std::int64_t(std::int64_t)>& length_of) {
   check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
   std::vector<std::vector<std::int64_t>> batches;
-  std::map<std::size_t, std::size_t> open;  // length -> index of the batch being filled
+  std::map<std::int64_t, std::size_t> open;  // length -> index of the batch being filled
   for (const auto index : indices) {
-    const auto length = words[static_cast<std::size_t>(index)].size();
+    const auto length = length_of(index);
     const auto found = open.find(length);
     if (found != open.end() && static_cast<std::int64_t>(batches[found->second].size()) < batch) {
       batches[found->second].push_back(index);
@@ -91,6 +92,13 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(
     batches.push_back({index});
   }
   return batches;
+}
+
+std::vector<std::vector<std::int64_t>> equal_length_batches(
+    const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch) {
+  return equal_length_batches(indices, batch, [&](std::int64_t index) {
+    return static_cast<std::int64_t>(words[static_cast<std::size_t>(index)].size());
+  });
 }
 
 std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Word>& words,

@@ -53,6 +53,11 @@ std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& datas
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch);
 
+// The same for anything that has a length, by number.
+std::vector<std::vector<std::int64_t>> equal_length_batches(
+    const std::vector<std::int64_t>& indices, std::int64_t batch,
+    const std::function<std::int64_t(std::int64_t)>& length);
+
 // The words of one batch, all of one length: B x n, int64, on the CPU.
 Tensor word_tensor(const std::vector<Word>& words, const std::vector<std::int64_t>& batch);
 

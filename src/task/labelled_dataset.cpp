@@ -18,6 +18,8 @@ namespace {
 constexpr std::string_view kWhere = "labelled";
 constexpr RowFormat kFormat{"labelled.load", "# pushdown labelled data set 1",
                             "a labelled data set", "1 or 0"};
+constexpr RowFormat kClassified{"labelled.load", "# pushdown classified data set 1",
+                                "a classified data set", "1 or 0"};
 
 void check_alphabet(const LabelledDataset& dataset, const Grammar& grammar) {
   check(dataset.alphabet() == grammar.alphabet(), kWhere,
@@ -32,17 +34,20 @@ std::string shown(const Alphabet& alphabet, const Word& word) {
 }  // namespace
 
 LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
-                                 std::vector<bool> labels, std::vector<std::int64_t> dead_ends)
+                                 std::vector<bool> labels, std::vector<std::int64_t> dead_ends,
+                                 LabelMeaning meaning)
     : alphabet_(std::move(alphabet)),
       words_(std::move(words)),
       labels_(std::move(labels)),
-      dead_ends_(std::move(dead_ends)) {
+      dead_ends_(std::move(dead_ends)),
+      meaning_(meaning) {
   check(!words_.empty(), kWhere, "a labelled data set needs at least one string");
   check(labels_.size() == words_.size(), kWhere,
         "there must be one label for each of {} strings, got {}", words_.size(), labels_.size());
   std::map<Word, std::size_t> first;
   for (std::size_t i = 0; i < words_.size(); ++i) {
     check_word(kWhere, alphabet_, words_[i]);
+    if (meaning == LabelMeaning::observed_class) continue;
     const auto found = first.emplace(words_[i], i).first->second;
     check(labels_[found] == labels_[i], kWhere,
           "{} is labelled valid and invalid (strings {} and {})", shown(alphabet_, words_[i]),
@@ -92,7 +97,8 @@ LabelledDataset LabelledDataset::subset(const std::vector<std::int64_t>& indices
     labels.push_back(labels_[i]);
     if (!dead_ends_.empty()) dead_ends.push_back(dead_ends_[i]);
   }
-  return LabelledDataset(alphabet_, std::move(words), std::move(labels), std::move(dead_ends));
+  return LabelledDataset(alphabet_, std::move(words), std::move(labels), std::move(dead_ends),
+                         meaning_);
 }
 
 std::vector<std::int64_t> LabelledDataset::of_length(std::int64_t shortest,
@@ -177,7 +183,7 @@ LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& gr
           shown(dataset.alphabet(), dataset.words()[i]), dead_ends.back());
   }
   return LabelledDataset(dataset.alphabet(), dataset.words(), dataset.labels(),
-                         std::move(dead_ends));
+                         std::move(dead_ends), dataset.meaning());
 }
 
 std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Grammar& grammar) {
@@ -190,7 +196,8 @@ std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Gra
 }
 
 std::string to_text(const LabelledDataset& dataset) {
-  auto text = rows_head(kFormat, dataset.alphabet());
+  const bool classes = dataset.meaning() == LabelMeaning::observed_class;
+  auto text = rows_head(classes ? kClassified : kFormat, dataset.alphabet());
   for (std::int64_t i = 0; i < dataset.size(); ++i) {
     text += dataset.labels()[i] ? "1" : "0";
     if (!dataset.dead_ends().empty() && dataset.dead_ends()[i] > 0)
@@ -203,8 +210,10 @@ std::string to_text(const LabelledDataset& dataset) {
 LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   std::vector<bool> labels;
   std::vector<std::int64_t> dead_ends;
-  auto [alphabet, words] =
-      parse_rows(kFormat, text, file, [&](const std::string& place, std::string_view field) {
+  const bool classes = text.starts_with(kClassified.title);
+  auto [alphabet, words] = parse_rows(
+      classes ? kClassified : kFormat, text, file,
+      [&](const std::string& place, std::string_view field) {
         const std::string_view label = field.substr(0, field.find(':'));
         check(label == "1" || label == "0", kFormat.where,
               "{}: expected the label 1 (valid) or 0 (invalid), got '{}'", place, label);
@@ -223,7 +232,7 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   // Lines 1 and 2 are the head: string i is in line i + 3.
   std::map<Word, std::size_t> first;
   for (std::size_t i = 0; i < words.size(); ++i) {
-    const auto found = first.emplace(words[i], i).first->second;
+    const auto found = classes ? i : first.emplace(words[i], i).first->second;
     check(labels[found] == labels[i], kFormat.where,
           "{}:{}: {} is labelled {} here and {} in line {}", file, i + 3, shown(alphabet, words[i]),
           labels[i] ? 1 : 0, labels[found] ? 1 : 0, found + 3);
@@ -234,7 +243,8 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   // Without a single one they were not written.
   if (std::count(dead_ends.begin(), dead_ends.end(), 0) == std::ssize(dead_ends)) dead_ends.clear();
   return LabelledDataset(std::move(alphabet), std::move(words), std::move(labels),
-                         std::move(dead_ends));
+                         std::move(dead_ends),
+                         classes ? LabelMeaning::observed_class : LabelMeaning::membership);
 }
 
 }  // namespace pushdown

@@ -11,19 +11,25 @@
 
 namespace pushdown {
 
+// What a label says: whether the string is in a language, which is so or not, or which of two
+// classes an observation was of, where the same string may have been of both.
+enum class LabelMeaning { membership, observed_class };
+
 class LabelledDataset {
  public:
   // Throws std::invalid_argument when there are no strings, an id is outside the alphabet, the
-  // number of labels is not the number of strings, or one string has both labels. `dead_ends`: for
-  // every string after how many symbols no string of the language can follow any more, 0 where one
-  // always can, as with every valid string; empty where that is not known.
+  // number of labels is not the number of strings, or one string is valid and invalid. `dead_ends`:
+  // for every string after how many symbols no string of the language can follow any more, 0 where
+  // one always can, as with every valid string; empty where that is not known.
   LabelledDataset(Alphabet alphabet, std::vector<Word> words, std::vector<bool> labels,
-                  std::vector<std::int64_t> dead_ends = {});
+                  std::vector<std::int64_t> dead_ends = {},
+                  LabelMeaning meaning = LabelMeaning::membership);
 
   const Alphabet& alphabet() const { return alphabet_; }
   const std::vector<Word>& words() const { return words_; }
   const std::vector<bool>& labels() const { return labels_; }  // true: valid
   const std::vector<std::int64_t>& dead_ends() const { return dead_ends_; }
+  LabelMeaning meaning() const { return meaning_; }
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
   std::int64_t positives() const;  // how many are valid
   std::int64_t negatives() const { return size() - positives(); }
@@ -41,15 +47,16 @@ class LabelledDataset {
   std::vector<Word> words_;
   std::vector<bool> labels_;
   std::vector<std::int64_t> dead_ends_;
+  LabelMeaning meaning_;
 };
 
 using LabelledDatasetPtr = std::shared_ptr<const LabelledDataset>;
 
 // Cuts into parts of the given shares (positive, divided by their sum). Each label is shuffled and
 // divided by itself, so that the parts have the same balance, and equal strings stay together, so
-// that no string is in two parts: the sizes are those of the shares up to rounding where the
-// strings are distinct, and otherwise as near as the repetitions allow. Throws
-// std::invalid_argument when a part would be empty.
+// that no string is in two parts, but for one of both classes: the sizes are those of the shares up
+// to rounding where the strings are distinct, and otherwise as near as the repetitions allow.
+// Throws std::invalid_argument when a part would be empty.
 std::vector<LabelledDataset> split(const LabelledDataset& dataset,
                                    const std::vector<double>& shares, std::uint64_t seed);
 
@@ -75,6 +82,7 @@ std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Gra
 //   1<TAB>( [ ] ( ) )
 //   0<TAB>( [ ]
 //   0:2<TAB>( ] ]
+// The title of observed classes is "# pushdown classified data set 1".
 std::string to_text(const LabelledDataset& dataset);
 // Errors (std::invalid_argument) read "[labelled.load] file:line: ...".
 LabelledDataset parse_labelled(std::string_view text, std::string_view file);

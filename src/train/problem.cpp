@@ -5,6 +5,7 @@
 #include "task/pair_text.h"
 #include "train/language_modelling.h"
 #include "train/recognition.h"
+#include "train/sentence_modelling.h"
 #include "train/text_modelling.h"
 #include "train/transduction.h"
 
@@ -51,6 +52,9 @@ ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train
   if (language_model != nullptr && is_running_text(train.text))
     return text_modelling(language_model, running_text(train),
                           valid ? running_text(*valid) : RunningTextPtr());
+  if (language_model != nullptr && is_token_note(train.text))
+    return sentence_modelling(language_model, noted_file(train.text, train.file),
+                              valid ? noted_file(valid->text, valid->file) : TokenFilePtr());
   if (language_model != nullptr)
     return language_modelling(language_model, strings(train),
                               valid ? strings(*valid) : DatasetPtr());

@@ -9,17 +9,6 @@ namespace {
 
 constexpr std::int64_t kChunk = 50;
 
-// A vocabulary is too long to be printed.
-void check_vocabulary(std::string_view where, const Alphabet& model, const Alphabet& text) {
-  if (model == text) return;
-  for (int id = 0; id < std::min(model.size(), text.size()); ++id)
-    check(model.symbol(id) == text.symbol(id), where,
-          "the text's vocabulary is not the model's: word {} is '{}', the model's '{}'", id + 1,
-          text.symbol(id), model.symbol(id));
-  fail(where, "the text's vocabulary is not the model's: it has {} words, the model's {}",
-       text.size(), model.size());
-}
-
 TextPieces pieces_of(std::string_view where, const LanguageModel& model, RunningTextPtr text,
                      std::int64_t streams, std::int64_t chunk) {
   check(text != nullptr, where, "there is no text");
@@ -31,6 +20,16 @@ TextPieces pieces_of(std::string_view where, const LanguageModel& model, Running
 }
 
 }  // namespace
+
+void check_vocabulary(std::string_view where, const Alphabet& model, const Alphabet& text) {
+  if (model == text) return;
+  for (int id = 0; id < std::min(model.size(), text.size()); ++id)
+    check(model.symbol(id) == text.symbol(id), where,
+          "the text's vocabulary is not the model's: word {} is '{}', the model's '{}'", id + 1,
+          text.symbol(id), model.symbol(id));
+  fail(where, "the text's vocabulary is not the model's: it has {} words, the model's {}",
+       text.size(), model.size());
+}
 
 TextReader::TextReader(std::string_view where, const LanguageModel& model, RunningTextPtr text,
                        std::int64_t streams, std::int64_t chunk, std::int64_t stack_chunks)

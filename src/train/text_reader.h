@@ -11,6 +11,9 @@
 
 namespace pushdown {
 
+// std::invalid_argument that names the first difference; a vocabulary is too long to be printed.
+void check_vocabulary(std::string_view where, const Alphabet& model, const Alphabet& text);
+
 class TextReader {
  public:
   // Both must outlive the reader. `streams`: at most as many as the text has words. chunk: words of

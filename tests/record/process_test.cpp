@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "record/scratch.h"
+#include "support/scratch.h"
 
 namespace pushdown {
 namespace {

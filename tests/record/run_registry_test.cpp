@@ -6,7 +6,7 @@
 #include <fstream>
 #include <thread>
 
-#include "record/scratch.h"
+#include "support/scratch.h"
 
 namespace pushdown {
 namespace {

@@ -84,7 +84,7 @@ TEST(Chunks, EvaluationGivesTheSameCrossEntropy) {
 
 TEST(Chunks, AResumedTrainingGoesOnBitForBit) {
   const Json stack{{"kind", "vector_nondeterministic"}, {"window", 3}};
-  const ScratchFolder folder;
+  const Scratch folder;
   const auto whole = small_model(stack);
   const auto uninterrupted = trainer(whole, 4, 3);
   while (uninterrupted->finished().empty()) uninterrupted->run_epoch();

@@ -155,7 +155,7 @@ TEST(Decision, IsSavedAndGoesOnBitForBit) {
   };
   auto whole = make(Json::object());
   while (whole->finished().empty()) whole->run_epoch();
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto first = make({{"run_folder", (scratch / "run").string()}});
   for (int i = 0; i < 23; ++i) first->step();
   first->checkpoint();

@@ -63,7 +63,7 @@ TEST(LearningByTraining, GoesOnBitForBitAfterAStop) {
   for (const Json& learning : algorithms()) {
     auto whole = trainer(learning, noisy);
     for (int epoch = 0; epoch < 3; ++epoch) whole->run_epoch();
-    ScratchFolder scratch;
+    Scratch scratch;
     auto stopped = trainer(learning, noisy);
     int updates = 0;
     stopped->callbacks.should_stop = [&] { return ++updates > 11; };

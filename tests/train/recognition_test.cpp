@@ -119,7 +119,7 @@ TEST(Recognition, InterruptedTrainingGoesOnBitForBit) {
     auto whole = make_trainer(options);
     for (int i = 0; i < 8; ++i) whole->run_epoch();
     for (const int stop : {3, 17, 40}) {
-      const ScratchFolder scratch;
+      const Scratch scratch;
       auto first = make_trainer(with(options, {{"run_folder", (scratch / "run").string()}}));
       for (int i = 0; i < stop; ++i) first->step();
       first->checkpoint();
@@ -133,7 +133,7 @@ TEST(Recognition, InterruptedTrainingGoesOnBitForBit) {
 }
 
 TEST(Recognition, CheckpointsWithoutNewerOptionsFit) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto first = make_trainer(with(kFast, {{"curriculum", {{"kind", "incremental"}, {"epochs", {2}}}},
                                          {"run_folder", (scratch / "run").string()}}));
   first->run_epoch();
@@ -209,7 +209,7 @@ TEST(Recognition, FrozenNumbersStay) {
   EXPECT_FALSE(at::equal(after[0], before[0]));
   EXPECT_FALSE(at::equal(after[1], before[1]));
   // The mask is saved with the model.
-  const ScratchFolder scratch;
+  const Scratch scratch;
   trainer->save(scratch / "run");
   const auto loaded = load_model(scratch / "run", "last");
   EXPECT_TRUE(at::equal(loaded->frozen().at(name), before[0] > 0));
@@ -218,7 +218,7 @@ TEST(Recognition, FrozenNumbersStay) {
 }
 
 TEST(Recognition, LoadedModelsSayTheSame) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto trainer = make_trainer(with(kFast, {{"run_folder", (scratch / "run").string()}}),
                               small_recognizer({{"passes", 2}}));
   trainer->run_epoch();
@@ -244,7 +244,7 @@ TEST(Recognition, InsertedRulesAreSavedWithTheModel) {
   insert_rules(*model, pda, rules);
   const auto data = counted_strings(60, 1);
   EXPECT_EQ(evaluate(*model, *data, {})->all.correct(), 60);
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto trainer = Trainer(recognition(model, data, nullptr),
                          with(kFast, {{"run_folder", (scratch / "run").string()}}));
   const auto loaded = load_model(scratch / "run", "last");

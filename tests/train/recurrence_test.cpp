@@ -110,7 +110,7 @@ TEST(RecurrenceTraining, GoesOnBitForBitAfterAStop) {
        {Json("bptt"), Json{{"kind", "tbptt"}, {"window", 2}}, Json("rtrl"), Json("uoro")}) {
     const auto whole = trainer(options, learning);
     for (int epoch = 0; epoch < 3; ++epoch) whole->run_epoch();
-    const ScratchFolder scratch;
+    const Scratch scratch;
     const auto stopped = trainer(options, learning);
     for (int i = 0; i < 11; ++i) stopped->step();
     stopped->save(scratch / "run");

@@ -45,7 +45,7 @@ TEST(Resume, StoppingAtAnyUpdateChangesNoBit) {
   // Within an epoch, at its last update, behind it, and in the last epoch.
   for (const std::int64_t stop : {std::int64_t{0}, std::int64_t{1}, updates - 1, updates,
                                   updates + 1, 2 * updates + 3, 5 * updates - 1}) {
-    const ScratchFolder scratch;
+    const Scratch scratch;
     {
       auto first = fresh();
       for (std::int64_t i = 0; i < stop; ++i) first->step();
@@ -59,7 +59,7 @@ TEST(Resume, StoppingAtAnyUpdateChangesNoBit) {
     // All the files too: the best weights and one line an epoch.
     const auto best = load_model(scratch / "run"), last = load_model(scratch / "run", "last");
     EXPECT_TRUE(same(weights(*last), weights(*whole->model())));
-    const ScratchFolder other;
+    const Scratch other;
     whole->save(other / "run");
     EXPECT_TRUE(same(weights(*best), weights(*load_model(other / "run"))));
     EXPECT_EQ(metrics_lines(scratch / "run").size(), 5u);
@@ -70,7 +70,7 @@ TEST(Resume, WorksForEveryOptimizerInBothPrecisions) {
   for (const char* dtype : {"float32", "float64"})
     for (const Json& optimizer :
          {Json{{"kind", "rmsprop"}, {"momentum", 0.5}}, Json{{"kind", "sgd"}, {"momentum", 0.9}}}) {
-      const ScratchFolder scratch;
+      const Scratch scratch;
       const auto make = [&] {
         Json options = kOptions;
         options.update(Json{{"epochs", 2}, {"optimizer", optimizer}});
@@ -91,7 +91,7 @@ TEST(Resume, WorksForEveryOptimizerInBothPrecisions) {
 TEST(Resume, ABrokenRunContinuesFromItsLastCheckpoint) {
   auto whole = fresh();
   run_to_end(*whole);
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const std::string folder = (scratch / "run").string();
   {
     auto first = fresh({{"run_folder", folder}, {"checkpoint_every", 3}, {"log_every", 1}});
@@ -121,7 +121,7 @@ TEST(Resume, ABrokenRunContinuesFromItsLastCheckpoint) {
 }
 
 TEST(Resume, AnInterruptLeavesACheckpoint) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto trainer = fresh({{"run_folder", (scratch / "run").string()}});
   int questions = 0;
   trainer->callbacks.should_stop = [&] { return ++questions > 4; };
@@ -131,7 +131,7 @@ TEST(Resume, AnInterruptLeavesACheckpoint) {
 }
 
 TEST(Resume, SavingIntoTheOwnRunFolderIsACheckpoint) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto trainer = fresh({{"run_folder", (scratch / "run").string()}, {"epochs", 2}});
   trainer->run_epoch();
   trainer->step();
@@ -144,7 +144,7 @@ TEST(Resume, SavingIntoTheOwnRunFolderIsACheckpoint) {
 }
 
 TEST(Resume, TakesChangesThatDoNotTouchThePast) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto trainer = fresh({{"epochs", 2}});
   run_to_end(*trainer);
   trainer->save(scratch / "run");
@@ -164,7 +164,7 @@ TEST(Resume, TakesChangesThatDoNotTouchThePast) {
 }
 
 TEST(RunFolder, RecordsTheWholeConfiguration) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   auto trainer = fresh({{"run_folder", (scratch / "a" / "b").string()}});
   trainer->run_epoch();
   const Path folder = scratch / "a" / "b";
@@ -192,7 +192,7 @@ TEST(RunFolder, RecordsTheWholeConfiguration) {
 }
 
 TEST(RunFolder, DoesNotOverwriteAnotherRun) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const std::string folder = (scratch / "run").string();
   auto first = fresh({{"run_folder", folder}});
   first->run_epoch();
@@ -211,7 +211,7 @@ TEST(RunFolder, DoesNotOverwriteAnotherRun) {
 }
 
 TEST(RunFolder, ClearsAwayWhatAKilledWriterLeft) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   fresh({{"run_folder", (scratch / "run").string()}});
   const Path stale = (scratch / "run") / "checkpoints" / "last.safetensors.123.tmp";
   std::filesystem::copy(scratch / "run" / "config.json", stale);
@@ -228,7 +228,7 @@ TEST(RunFolder, UnwritableFoldersAreErrorsBeforeAnyWork) {
 }
 
 TEST(RunFolder, DamageIsNamed) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const Path folder = scratch / "run";
   const auto problem = [&] {
     return complaint<std::runtime_error>([&] { resume_trainer(folder); });
@@ -284,7 +284,7 @@ TEST(RunFolder, DamageIsNamed) {
 }
 
 TEST(RunFolder, DivergenceKeepsTheLastGoodCheckpoint) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const Path folder = scratch / "run";
   auto trainer = fresh({{"run_folder", folder.string()}, {"checkpoint_every", 1}});
   for (int i = 0; i < 12; ++i) trainer->step();
@@ -304,7 +304,7 @@ TEST(RunFolder, DivergenceKeepsTheLastGoodCheckpoint) {
 }
 
 TEST(RunFolder, RecordsGit) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   EXPECT_TRUE(git_state(scratch.path()).is_null());
   const std::string git = "cd '" + scratch.path().string() +
                           "' && git init -q . && git -c user.name=a -c user.email=b commit -q "
@@ -375,7 +375,7 @@ bool work_then_kill(const std::string& folder, int epochs, std::chrono::millisec
 }
 
 void killed_training_equals_an_uninterrupted_one(int kills, int epochs, std::uint64_t seed) {
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const std::string folder = (scratch / "killed").string();
   Random random(seed);
   int killed = 0, starts = 0;

@@ -265,7 +265,7 @@ TEST(TextModelling, StoppingAtAnyUpdateChangesNoBit) {
     EXPECT_EQ(whole->updates_per_epoch(), 8);
     // Before and after the stack was emptied, and in the second epoch.
     for (const std::int64_t stop : {2, 3, 5, 10}) {
-      const ScratchFolder scratch;
+      const Scratch scratch;
       {
         auto first = fresh(model, more);
         for (std::int64_t i = 0; i < stop; ++i) first->step();
@@ -283,7 +283,7 @@ TEST(TextModelling, StoppingAtAnyUpdateChangesNoBit) {
 TEST(TextModelling, CheckpointsWithinAnEpochAndInterruptsGoOn) {
   auto whole = fresh(kDiffStk);
   run_to_end(*whole);
-  const ScratchFolder scratch;
+  const Scratch scratch;
   const std::string folder = (scratch / "run").string();
   {
     auto first = fresh(kDiffStk, {{"run_folder", folder}, {"checkpoint_every", 3}});

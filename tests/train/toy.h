@@ -1,9 +1,6 @@
 // Small models and data sets whose training takes milliseconds.
 #pragma once
-#include <unistd.h>
-
-#include <filesystem>
-
+#include "support/scratch.h"
 #include "task/labelled_dataset.h"
 #include "train/evaluation.h"
 #include "train/trainer.h"
@@ -61,25 +58,6 @@ inline Json timeless(const std::vector<EpochMetrics>& history) {
   for (const auto& metrics : history) list.push_back(timeless(metrics));
   return list;
 }
-
-// An empty folder that goes away with the object.
-class ScratchFolder {
- public:
-  ScratchFolder() {
-    std::string name = "/tmp/pushdown_train_XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("no scratch folder");
-    path_ = name;
-  }
-  ~ScratchFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Path operator/(const std::string& name) const { return path_ / name; }
-  const Path& path() const { return path_; }
-
- private:
-  Path path_;
-};
 
 // The message of the exception of type Error that `action` throws, or "no error".
 template <class Error>

@@ -97,7 +97,7 @@ TEST(Transduction, StoppingAtAnyUpdateChangesNoBit) {
   auto whole = fresh();
   while (whole->finished().empty()) whole->run_epoch();
   for (const std::int64_t stop : {1, 20, 33}) {
-    const ScratchFolder scratch;
+    const Scratch scratch;
     {
       auto first = fresh();
       for (std::int64_t i = 0; i < stop; ++i) first->step();

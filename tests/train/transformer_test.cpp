@@ -42,7 +42,7 @@ TEST(TransformerTraining, LowersTheLoss) {
 
 TEST(TransformerTraining, StoppedAndResumedItGoesOnBitForBit) {
   for (const int chunk : {0, 3}) {
-    const ScratchFolder folder;
+    const Scratch folder;
     const auto whole = transformer(0.2);
     const auto uninterrupted = trainer(whole, 3, chunk);
     while (uninterrupted->finished().empty()) uninterrupted->run_epoch();

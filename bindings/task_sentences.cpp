@@ -1,0 +1,137 @@
+// pd.task: corpora of sentences.
+#include "base/check.h"
+#include "bindings/alphabet.h"
+#include "bindings/bind.h"
+#include "bindings/interrupt.h"
+#include "bindings/options.h"
+#include "bindings/progress.h"
+#include "bindings/sentences.h"
+#include "task/sentences.h"
+
+namespace pushdown {
+namespace {
+
+constexpr auto kWhere = "task.sentences";
+
+using Shared = std::shared_ptr<TokenFile>;
+
+Shared shared(const TokenFilePtr& file) { return std::const_pointer_cast<TokenFile>(file); }
+
+const std::vector<OptionSpec>& sentence_options() {
+  static const std::vector<OptionSpec> specs{
+      text_option("words", "blanks",
+                  "what a word is: what stands between white space, by the Unicode standard, or "
+                  "every character",
+                  {"blanks", "unicode", "characters"}),
+      text_option("sentences", "lines",
+                  "what a sentence is: a line, or within lines by the Unicode standard",
+                  {"lines", "unicode"}),
+      boolean_option("lower", false, "all words in lower case"),
+      integer_option("vocabulary", 10000,
+                     "words of the vocabulary, <unk> and the most frequent ones of the training "
+                     "part; 0: all",
+                     0),
+      integer_option("minimum_count", 1, "words that are rarer in the training part are <unk>", 1),
+      integer_option("longest", 0, "sentences of more words are left out; 0: none", 0),
+      list_option("shares", Json::array(),
+                  "of training and test, or training, validation and test; {1}: all is for "
+                  "training; 0.9 and 0.1 if empty"),
+      integer_option("seed", 0, "decides which sentence is in which part", 0)};
+  return specs;
+}
+
+// {train=, test=} and so on.
+Results sentences(lua_State* L, const std::string& path, OptionTable given) {
+  const auto folder = given.require<std::string>("folder");
+  SentenceOptions options;
+  if (const auto alphabet = given.take<std::shared_ptr<Alphabet>>("alphabet"))
+    options.alphabet = **alphabet;
+  const auto progress = given.take<bool>("progress").value_or(true);
+  const Json resolved = resolve_options(kWhere, sentence_options(), given.rest());
+  const std::string words = resolved["words"];
+  options.tokenizer.words = words == "blanks"    ? WordBorders::blanks
+                            : words == "unicode" ? WordBorders::unicode
+                                                 : WordBorders::characters;
+  options.tokenizer.sentences =
+      resolved["sentences"] == "lines" ? SentenceBorders::lines : SentenceBorders::unicode;
+  options.tokenizer.lower = resolved["lower"];
+  options.vocabulary = resolved["vocabulary"];
+  options.minimum_count = resolved["minimum_count"];
+  options.longest = resolved["longest"];
+  options.seed = resolved["seed"].get<std::uint64_t>();
+  const Json& shares = resolved["shares"];
+  if (!shares.empty()) {
+    options.shares.clear();
+    for (const auto& share : shares) {
+      check(share.is_number(), kWhere, "shares must be numbers, got {}", share.dump());
+      options.shares.push_back(share.get<double>());
+    }
+  }
+  ProgressLine line(progress ? ProgressLine::Style::automatic : ProgressLine::Style::silent);
+  const auto interrupted = interrupt_check(L);
+  const auto parts =
+      prepare_sentences(path, folder, options, [&](std::int64_t done, std::int64_t total) {
+        line.show({"preparing sentences", done >> 10, total >> 10, "KiB", ""});
+        return !interrupted();
+      });
+  line.clear();
+  if (!parts) {
+    stop_if_interrupted(L);
+    throw std::runtime_error("interrupted");
+  }
+  lua_createtable(L, 0, static_cast<int>(parts->size()));
+  const int table = lua_gettop(L);
+  for (const auto& [name, file] : *parts) {
+    Value<Shared>::push(L, shared(file));
+    lua_setfield(L, table, name.c_str());
+  }
+  return {1};
+}
+
+Shared load(const std::string& path) { return std::make_shared<TokenFile>(path); }
+
+std::string sentence(const TokenFile& file, std::int64_t number) {
+  check(number >= 1 && number <= file.size(), "sentences.sentence",
+        "the sentences are 1 to {}, got {}", file.size(), number);
+  const auto words = file.sentence(number - 1);
+  return file.alphabet().text(Word(words.begin(), words.end()));
+}
+
+std::string line_of(const TokenFile& file) {
+  return fmt::format(
+      "Sentences: {} of {} to {} words, {} words in all, {:.1f} % of them unknown, vocabulary of "
+      "{}",
+      file.size(), file.shortest(), file.longest(), file.word_count(),
+      100.0 * static_cast<double>(file.unknown_count()) /
+          static_cast<double>(std::max<std::int64_t>(file.word_count(), 1)),
+      file.alphabet().size());
+}
+
+}  // namespace
+
+void bind_sentences(Module& module) {
+  module
+      .def<&sentences>(
+          "sentences",
+          "sentences(path, {folder=, words=, sentences=, lower=, vocabulary=, minimum_count=, "
+          "longest=, shares=, seed=, alphabet=, progress=}) -> table  The parts train and test, or "
+          "train, valid and test, of a text file or a folder of them, a treebank (.conllu, .mrg) "
+          "too, as files of numbers in `folder`; the text may be larger than memory.")
+      .def<&load>("load_sentences",
+                  "load_sentences(path) -> Sentences  Opens a file that sentences made.");
+  Class<TokenFile>(module, "Sentences of a corpus in a file, for language models.")
+      .def<&TokenFile::size>("size", "sentences:size() -> integer  The number of sentences.")
+      .def<&TokenFile::word_count>("word_count",
+                                   "sentences:word_count() -> integer  All words together.")
+      .def<&TokenFile::unknown_count>(
+          "unknown_count", "sentences:unknown_count() -> integer  How many of them are <unk>.")
+      .def<[](const TokenFile& file) { return file.alphabet(); }>(
+          "alphabet", "sentences:alphabet() -> Alphabet  The vocabulary.")
+      .def<&sentence>("sentence",
+                      "sentences:sentence(number) -> string  A sentence, blanks between words.")
+      .def<[](const TokenFile& file) { return file.path().string(); }>(
+          "path", "sentences:path() -> string  The file.")
+      .def<&line_of>("__tostring", "tostring(sentences) -> string  One line about them.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,25 @@
+// Number agreement judged by a language model (Linzen, Dupoux and Goldberg 2016): behind a prefix
+// of a sentence the verb can stand in the singular or in the plural, and the model is right when it
+// gives the form of the right number the greater probability.
+#pragma once
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "model/language_model.h"
+
+namespace pushdown {
+
+struct AgreementCase {
+  Word prefix;           // ids of words
+  int right, wrong = 0;  // the two forms of the verb
+};
+
+// Whether the model is right, for each case; equal probabilities are wrong. Nothing when
+// should_stop said so. std::invalid_argument for a form that is not of the vocabulary.
+std::optional<std::vector<bool>> judge_agreement(const LanguageModel& model,
+                                                 const std::vector<AgreementCase>& cases,
+                                                 std::int64_t batch,
+                                                 const std::function<bool()>& should_stop);
+
+}  // namespace pushdown

@@ -1,0 +1,272 @@
+#include "task/sentences.h"
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <unordered_map>
+
+#include "base/check.h"
+#include "base/random.h"
+#include "grammar/utf8.h"
+#include "task/corpus.h"
+#include "task/running_text.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "task.sentences";
+
+struct Stopped {};
+
+// ---- What is read ----
+
+// The files of each part, or of all parts together.
+struct Sources {
+  std::vector<std::vector<Path>> files;
+  bool divided = false;  // one list of files a part
+};
+
+bool holds_parts(const Path& folder) {
+  for (const char* name : {"ptb.train.txt", "train.txt"})
+    if (std::filesystem::is_regular_file(folder / name)) return true;
+  return false;
+}
+
+Sources sources_of(const Path& path) {
+  if (std::filesystem::is_regular_file(path)) return {{{path}}, false};
+  if (!std::filesystem::is_directory(path))
+    fail_environment(kWhere, "there is no file or folder '{}'", path.string());
+  if (holds_parts(path)) {
+    const auto parts = corpus_files(path);
+    return {{{parts[0]}, {parts[1]}, {parts[2]}}, true};
+  }
+  std::vector<Path> files;
+  for (auto entry = std::filesystem::recursive_directory_iterator(path);
+       entry != std::filesystem::recursive_directory_iterator(); ++entry) {
+    const bool hidden = entry->path().filename().string().starts_with('.');
+    if (hidden && entry->is_directory()) entry.disable_recursion_pending();
+    if (!hidden && entry->is_regular_file()) files.push_back(entry->path());
+  }
+  if (files.empty()) fail_environment(kWhere, "the folder '{}' holds no files", path.string());
+  std::sort(files.begin(), files.end());
+  return {{std::move(files)}, false};
+}
+
+void read_plain(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
+                const std::function<bool(std::int64_t)>& read) {
+  std::ifstream stream(file, std::ios::binary);
+  if (!stream) fail_environment(kWhere, "cannot read '{}'", file.string());
+  std::string line;
+  const VisitSentence with_words = [&](SentenceWords& words) {
+    if (!words.empty()) visit(words);
+  };
+  for (std::int64_t number = 1; std::getline(stream, line); ++number) {
+    const auto bytes = static_cast<std::int64_t>(line.size()) + 1;
+    std::string_view text = line;
+    const auto stop = [&](const std::string& what) {
+      fail(kWhere, "{}:{}: {}", file.string(), number, what);
+    };
+    if (number == 1) {
+      if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
+        stop("the text must be UTF-8, its first two bytes are the mark of UTF-16");
+      if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    }
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (const auto zero = text.find('\0'); zero != text.npos)
+      stop(fmt::format("byte {} is NUL; the text must be UTF-8", zero + 1));
+    if (const auto byte = find_invalid_utf8(text))
+      stop(fmt::format("byte {} (0x{:02x}) is not UTF-8", *byte + 1,
+                       static_cast<unsigned char>(text[*byte])));
+    tokenizer.split(text, with_words);
+    if (!read(bytes)) throw Stopped();
+  }
+  if (stream.bad()) fail_environment(kWhere, "cannot read '{}' to its end", file.string());
+}
+
+// ---- Parts ----
+
+std::vector<std::string> part_names(std::size_t count) {
+  if (count == 1) return {"train"};
+  if (count == 2) return {"train", "test"};
+  return {"train", "valid", "test"};
+}
+
+// Walks through all sentences of the sources: visit(part, words).
+class Walk {
+ public:
+  Walk(const Sources& sources, const SentenceOptions& options, const SentenceProgress& progress)
+      : sources_(sources), options_(options), progress_(progress), tokenizer_(options.tokenizer) {
+    for (const auto& files : sources.files)
+      for (const auto& file : files)
+        total_ += 2 * static_cast<std::int64_t>(std::filesystem::file_size(file));
+    const double sum = std::accumulate(options.shares.begin(), options.shares.end(), 0.0);
+    double before = 0;
+    for (const double share : options.shares) ends_.push_back((before += share) / sum);
+  }
+
+  std::size_t parts() const { return sources_.divided ? sources_.files.size() : ends_.size(); }
+
+  void run(const std::function<void(std::size_t, SentenceWords&)>& visit) {
+    Random random(options_.seed, "parts of a corpus");
+    for (std::size_t i = 0; i < sources_.files.size(); ++i)
+      for (const auto& file : sources_.files[i])
+        visit_sentences(
+            file, tokenizer_,
+            [&](SentenceWords& words) {
+              // Drawn for every sentence, so that what is left out moves no other one.
+              const auto part = sources_.divided ? i : drawn(random.uniform());
+              if (options_.longest == 0 || std::ssize(words) <= options_.longest)
+                visit(part, words);
+            },
+            [&](std::int64_t bytes) {
+              done_ += bytes;
+              return progress_ == nullptr || progress_(std::min(done_, total_), total_);
+            });
+  }
+
+ private:
+  std::size_t drawn(double place) const {
+    std::size_t part = 0;
+    while (part + 1 < ends_.size() && place >= ends_[part]) ++part;
+    return part;
+  }
+
+  const Sources& sources_;
+  const SentenceOptions& options_;
+  const SentenceProgress& progress_;
+  Tokenizer tokenizer_;
+  std::vector<double> ends_;
+  std::int64_t done_ = 0, total_ = 0;
+};
+
+Alphabet vocabulary_of(Walk& walk, const SentenceOptions& options) {
+  struct Count {
+    std::int64_t times = 0, first = 0;
+  };
+  std::unordered_map<std::string, Count> counts;
+  walk.run([&](std::size_t part, const SentenceWords& words) {
+    if (part != 0) return;
+    for (const auto& word : words) {
+      auto& count = counts[word];
+      if (count.times++ == 0) count.first = static_cast<std::int64_t>(counts.size());
+    }
+  });
+  counts.erase(kUnknownWord);
+  std::vector<const std::pair<const std::string, Count>*> order;
+  for (const auto& entry : counts)
+    if (entry.second.times >= options.minimum_count) order.push_back(&entry);
+  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+    return a->second.times != b->second.times ? a->second.times > b->second.times
+                                              : a->second.first < b->second.first;
+  });
+  std::vector<std::string> symbols{kUnknownWord};
+  for (const auto* entry : order) {
+    if (options.vocabulary > 0 && std::ssize(symbols) == options.vocabulary) break;
+    symbols.push_back(entry->first);
+  }
+  return Alphabet(std::move(symbols));
+}
+
+// What decides the files that are made.
+Json description(const Sources& sources, const SentenceOptions& options) {
+  Json files = Json::array();
+  for (const auto& part : sources.files)
+    for (const auto& file : part)
+      files.push_back(
+          {{"file", std::filesystem::absolute(file).string()},
+           {"bytes", std::filesystem::file_size(file)},
+           {"changed", std::filesystem::last_write_time(file).time_since_epoch().count()}});
+  Json json{{"files", std::move(files)},
+            {"divided", sources.divided},
+            {"words", static_cast<int>(options.tokenizer.words)},
+            {"sentences", static_cast<int>(options.tokenizer.sentences)},
+            {"lower", options.tokenizer.lower},
+            {"vocabulary", options.vocabulary},
+            {"minimum_count", options.minimum_count},
+            {"longest", options.longest},
+            {"shares", options.shares},
+            {"seed", options.seed}};
+  if (options.alphabet) json["alphabet"] = options.alphabet->symbols();
+  return json;
+}
+
+// The files of an earlier preparation by the same description; nothing where one is not there.
+std::optional<SentenceParts> prepared(const Path& folder, const std::vector<std::string>& names,
+                                      const Json& source) {
+  SentenceParts parts;
+  for (const auto& name : names) {
+    const Path path = folder / (name + ".tokens");
+    if (!std::filesystem::exists(path)) return std::nullopt;
+    try {
+      parts.emplace_back(name, std::make_shared<const TokenFile>(path));
+    } catch (const std::runtime_error&) {
+      return std::nullopt;  // cut off or of another kind: made anew
+    }
+    if (parts.back().second->source() != source) return std::nullopt;
+  }
+  return parts;
+}
+
+void check_options(const Sources& sources, const SentenceOptions& options) {
+  const auto at_least = [](const char* name, std::int64_t value, std::int64_t least) {
+    check(value >= least, kWhere, "{} must be at least {}, got {}", name, least, value);
+  };
+  at_least("vocabulary", options.vocabulary, 0);
+  check(options.vocabulary != 1, kWhere, "a vocabulary of 1 has no word but {}", kUnknownWord);
+  at_least("minimum_count", options.minimum_count, 1);
+  at_least("longest", options.longest, 0);
+  check(!options.shares.empty() && options.shares.size() <= 3, kWhere,
+        "shares are those of training and test, or of training, validation and test, got {} "
+        "numbers",
+        options.shares.size());
+  for (const double share : options.shares)
+    check(std::isfinite(share) && share > 0, kWhere, "shares must be above 0, got {}", share);
+  if (options.alphabet)
+    check(options.alphabet->find(kUnknownWord).has_value(), kWhere,
+          "a vocabulary needs the word {}", kUnknownWord);
+}
+
+}  // namespace
+
+void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
+                     const std::function<bool(std::int64_t)>& read) {
+  read_plain(file, tokenizer, visit, read);
+}
+
+std::optional<SentenceParts> prepare_sentences(const Path& path, const Path& folder,
+                                               const SentenceOptions& options,
+                                               const SentenceProgress& progress) {
+  const Sources sources = sources_of(path);
+  check_options(sources, options);
+  const Json source = description(sources, options);
+  Walk walk(sources, options, progress);
+  const auto names = part_names(walk.parts());
+  if (auto found = prepared(folder, names, source)) return found;
+  make_writable_folder(folder);
+  try {
+    const Alphabet vocabulary = options.alphabet ? *options.alphabet : vocabulary_of(walk, options);
+    const int unknown = vocabulary.id(kUnknownWord);
+    std::vector<std::unique_ptr<TokenFileWriter>> writers;
+    for (const auto& name : names)
+      writers.push_back(std::make_unique<TokenFileWriter>(folder / (name + ".tokens"), vocabulary));
+    Word ids;
+    walk.run([&](std::size_t part, const SentenceWords& words) {
+      ids.clear();
+      for (const auto& word : words) ids.push_back(vocabulary.find(word).value_or(unknown));
+      writers[part]->add(ids);
+    });
+    for (std::size_t i = 0; i < names.size(); ++i)
+      check(writers[i]->size() > 0, kWhere, "'{}': the part '{}' has no sentences", path.string(),
+            names[i]);
+    for (auto& writer : writers) writer->commit(source);
+  } catch (const Stopped&) {
+    return std::nullopt;
+  }
+  SentenceParts parts;
+  for (const auto& name : names)
+    parts.emplace_back(name, std::make_shared<const TokenFile>(folder / (name + ".tokens")));
+  return parts;
+}
+
+}  // namespace pushdown

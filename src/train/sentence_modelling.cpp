@@ -1,0 +1,142 @@
+#include "train/sentence_modelling.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/check.h"
+#include "task/dataset.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kWhere = "train.trainer";
+
+void check_model(std::string_view where, const LanguageModel& model, const TokenFile& sentences) {
+  check_vocabulary(where, model.alphabet(), sentences.alphabet());
+  check(model.end_symbol(), where,
+        "sentences have an end that is predicted; make the model with end_symbol = true");
+}
+
+std::vector<std::vector<std::int64_t>> batches_of(const TokenFile& sentences, std::int64_t batch) {
+  std::vector<std::int64_t> all(static_cast<std::size_t>(sentences.size()));
+  std::iota(all.begin(), all.end(), std::int64_t{0});
+  return equal_length_batches(all, batch, [&](std::int64_t i) { return sentences.length(i); });
+}
+
+Tensor words_of(const TokenFile& sentences, const std::vector<std::int64_t>& batch) {
+  Tensor words = at::empty(
+      {static_cast<std::int64_t>(batch.size()), sentences.length(batch.front())}, at::kLong);
+  auto* out = words.data_ptr<std::int64_t>();
+  for (const auto i : batch) {
+    const auto sentence = sentences.sentence(i);
+    out = std::copy(sentence.begin(), sentence.end(), out);
+  }
+  return words;
+}
+
+Json described(const TokenFile& sentences) {
+  return {{"file", sentences.path().string()},        {"sentences", sentences.size()},
+          {"words", sentences.word_count()},          {"shortest", sentences.shortest()},
+          {"longest", sentences.longest()},           {"unknown", sentences.unknown_count()},
+          {"vocabulary", sentences.alphabet().size()}};
+}
+
+class SentenceModelling : public Problem {
+ public:
+  SentenceModelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid)
+      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
+    check(model_ != nullptr, kWhere, "there is no model");
+    check(train_ != nullptr, kWhere, "there are no training sentences");
+    check_model(kWhere, *model_, *train_);
+    if (valid_ != nullptr) check_model(kWhere, *model_, *valid_);
+  }
+
+  const char* kind() const override { return "language_model"; }
+  SequenceModelPtr model() const override { return model_; }
+  const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
+  const std::vector<const char*>& fixed_options() const override {
+    static const std::vector<const char*> names{"chunk"};
+    return names;
+  }
+  void configure(Json& options) override { chunk_ = options["chunk"]; }
+
+  std::int64_t training_strings() const override { return train_->size(); }
+  const char* unit() const override { return "sentences"; }
+  std::vector<TrainingPhase> phases(std::int64_t batch) const override {
+    return {TrainingPhase{batches_of(*train_, batch)}};
+  }
+
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
+    BatchLoss sum;
+    sum.units = static_cast<double>(std::ssize(batch) * (train_->length(batch.front()) + 1));
+    model_->visit_log_probabilities(words_of(*train_, batch), chunk_, &random,
+                                    [&](const Tensor& of_piece) {
+                                      sum.loss -= of_piece.detach().sum(at::kDouble).item<double>();
+                                      of_piece.mean().neg().backward();
+                                    });
+    return sum;
+  }
+
+  bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t, const TrainingPhase&,
+               const EvaluationOptions& given) const override {
+    metrics.train_cross_entropy = sum.loss / sum.units;
+    if (valid_ == nullptr) return true;
+    EvaluationOptions options = given;
+    options.chunk = chunk_;
+    const auto result = evaluate(*model_, *valid_, options);
+    if (!result) return false;
+    metrics.cross_entropy = result->cross_entropy;
+    metrics.perplexity = result->perplexity;
+    return true;
+  }
+  double value(const EpochMetrics& metrics) const override {
+    return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
+  }
+  void set_best(EpochMetrics& metrics, double value) const override {
+    metrics.best_cross_entropy = value;
+  }
+
+  std::string train_text() const override { return note_of(*train_); }
+  std::optional<std::string> valid_text() const override {
+    return valid_ ? std::optional(note_of(*valid_)) : std::nullopt;
+  }
+  Json describe_train() const override { return described(*train_); }
+  Json describe_valid() const override { return described(*valid_); }
+
+ private:
+  LanguageModelPtr model_;
+  TokenFilePtr train_, valid_;
+  std::int64_t chunk_ = 0;
+};
+
+}  // namespace
+
+ProblemPtr sentence_modelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid) {
+  return std::make_shared<SentenceModelling>(std::move(model), std::move(train), std::move(valid));
+}
+
+std::optional<TextEvaluation> evaluate(const LanguageModel& model, const TokenFile& sentences,
+                                       const EvaluationOptions& options) {
+  constexpr auto kHere = "train.evaluate";
+  check(options.batch > 0, kHere, "batch must be at least 1, got {}", options.batch);
+  check(options.chunk >= 0, kHere, "chunk must not be negative, got {}", options.chunk);
+  check_model(kHere, model, sentences);
+  at::NoGradGuard no_grad;
+  TextEvaluation result;
+  result.words = sentences.word_count() + sentences.size();
+  double sum = 0;
+  const auto batches = batches_of(sentences, options.batch);
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (options.should_stop && options.should_stop()) return std::nullopt;
+    model.visit_log_probabilities(
+        words_of(sentences, batches[i]), options.chunk, nullptr,
+        [&](const Tensor& of_piece) { sum -= of_piece.sum(at::kDouble).item<double>(); });
+    if (options.progress)
+      options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));
+  }
+  result.cross_entropy = sum / static_cast<double>(result.words);
+  result.perplexity = std::exp(result.cross_entropy);
+  return result;
+}
+
+}  // namespace pushdown

@@ -2,13 +2,13 @@
 #include "bindings/tree.h"
 
 #include "analysis/tree_drawing.h"
+#include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "task/bracketed_text.h"
 #include "task/file_set.h"
-#include "train/atomic_file.h"
 
 namespace pushdown {
 namespace {

@@ -9,6 +9,8 @@
 #include "base/check.h"
 #include "base/random.h"
 #include "grammar/utf8.h"
+#include "task/bracketed_text.h"
+#include "task/conllu.h"
 #include "task/corpus.h"
 #include "task/running_text.h"
 
@@ -53,10 +55,15 @@ Sources sources_of(const Path& path) {
   return {{std::move(files)}, false};
 }
 
-void read_plain(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
-                const std::function<bool(std::int64_t)>& read) {
+std::ifstream opened(const Path& file) {
   std::ifstream stream(file, std::ios::binary);
   if (!stream) fail_environment(kWhere, "cannot read '{}'", file.string());
+  return stream;
+}
+
+void read_plain(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
+                const std::function<bool(std::int64_t)>& read) {
+  std::ifstream stream = opened(file);
   std::string line;
   const VisitSentence with_words = [&](SentenceWords& words) {
     if (!words.empty()) visit(words);
@@ -82,6 +89,32 @@ void read_plain(const Path& file, Tokenizer& tokenizer, const VisitSentence& vis
     if (!read(bytes)) throw Stopped();
   }
   if (stream.bad()) fail_environment(kWhere, "cannot read '{}' to its end", file.string());
+}
+
+void read_conllu(const Path& file, const Tokenizer& tokenizer, const VisitSentence& visit,
+                 const std::function<bool(std::int64_t)>& read) {
+  std::ifstream stream = opened(file);
+  ConlluReader reader(stream, file.string());
+  SentenceWords words;
+  std::int64_t before = 0;
+  for (ConlluSentence sentence; reader.next(sentence);) {
+    words = forms(sentence);
+    for (auto& word : words) word = tokenizer.folded(word);
+    visit(words);
+    if (!read(reader.bytes() - std::exchange(before, reader.bytes()))) throw Stopped();
+  }
+}
+
+void read_trees(const Path& file, const Tokenizer& tokenizer, const VisitSentence& visit,
+                const std::function<bool(std::int64_t)>& read) {
+  const std::string text = read_file(file);
+  SentenceWords words;
+  for (const auto& tree : parse_brackets(text, file.string())) {
+    words = tree.words();
+    for (auto& word : words) word = tokenizer.folded(word);
+    visit(words);
+  }
+  if (!read(std::ssize(text))) throw Stopped();
 }
 
 // ---- Parts ----
@@ -231,6 +264,9 @@ void check_options(const Sources& sources, const SentenceOptions& options) {
 
 void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
                      const std::function<bool(std::int64_t)>& read) {
+  const auto ending = file.extension();
+  if (ending == ".conllu") return read_conllu(file, tokenizer, visit, read);
+  if (ending == ".mrg") return read_trees(file, tokenizer, visit, read);
   read_plain(file, tokenizer, visit, read);
 }
 

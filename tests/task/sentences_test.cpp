@@ -110,6 +110,18 @@ TEST(Sentences, AFolderIsReadFileByFile) {
   EXPECT_EQ(texts(*given[2].second), (Texts{"<unk>"}));
 }
 
+TEST(Sentences, TreebanksAreReadByTheirEndings) {
+  const Scratch scratch;
+  put(scratch, "text/a.mrg", "( (S (NP (DT The) (NN cat)) (VP (VBD sat) (NP (-NONE- *)))) )\n");
+  put(scratch, "text/b.conllu",
+      "1-2\tcannot\t_\t_\t_\t_\t_\t_\t_\t_\n1\tCan\tcan\tAUX\t_\t_\t0\troot\t_\t_\n"
+      "2\tnot\tnot\tPART\t_\t_\t1\tadvmod\t_\t_\n\n");
+  auto options = whole();
+  options.tokenizer.lower = true;
+  const auto parts = *prepare_sentences(scratch / "text", scratch / "made", options);
+  EXPECT_EQ(texts(*parts[0].second), (Texts{"the cat sat", "can not"}));
+}
+
 TEST(Sentences, AnEarlierPreparationIsTakenAsItIs) {
   const Scratch scratch;
   const auto file = put(scratch, "text.txt", "a b\nc\n"), made = scratch / "made";

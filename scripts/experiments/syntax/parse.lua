@@ -1,0 +1,91 @@
+-- Trees out of a language model that was never shown any (Merrill et al. 2019, section 5): the strengths of a trained
+-- stack are syntactic distances, Algorithm 1 makes trees of them, and unlabelled F1 compares these with a treebank.
+--
+--   pushdown scripts/experiments/syntax/parse.lua --run runs/syntax/language_model/... --trees wsj/23
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local page = require 'pushdown.page'
+local pd = require 'pushdown'
+local plot = require 'pushdown.plot'
+local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
+
+local options, run = protocol.start({
+  name = 'syntax/parse',
+  doc = 'Trees from the strengths of a language model, and their F1, as section 5 of Merrill et al. (2019).',
+  options = {
+    { 'run', '', 'the run folder of a language model of language_model.lua, with a stack; needed' },
+    { 'trees', '', 'gold trees in brackets: a file, a folder of *.mrg, or a pattern; needed' },
+    { 'presets', { 'merrill', 'htut' }, 'how F1 is computed, see docs/reference/trees.md',
+      choices = { 'merrill', 'htut', 'none' } },
+    { 'first_lower', true, 'the model reads the first word of a sentence in lower case' },
+    { 'max_length', 0, 'longer sentences are left out; 0: none', minimum = 0 },
+    { 'first', 0, 'only so many sentences; 0: all', minimum = 0 },
+    { 'pictures', 5, 'sentences of which the tree is drawn beside the gold one', minimum = 0 },
+    { 'picture_length', 15, 'their greatest length', minimum = 2 },
+    { 'seed', 1, 'of the random trees', minimum = 0 },
+  },
+  quick = { first = 200 }, smoke = { first = 5, pictures = 1 },
+}, { 'run', 'trees' })
+
+local model, settings, words = protocol.trained(options.run)
+local gold = {}
+for _, tree in ipairs(pd.tree.read(options.trees)) do
+  local fits = options.max_length == 0 or tree:size() <= options.max_length
+  if fits and (options.first == 0 or #gold < options.first) then gold[#gold + 1] = tree end
+end
+local shown = os.time()
+local induced = protocol.parse(model, settings, words, gold, options.first_lower, function(done)
+  if os.time() - shown >= 10 then
+    shown = os.time()
+    print(('%d of %d sentences parsed'):format(done, #gold))
+  end
+end)
+pd.tree.save(induced, run:path 'induced.txt')
+pd.tree.save(gold, run:path 'gold.txt')
+
+local label = protocol.models[settings.model].label
+local parsers = { { label, induced } }
+for _, kind in ipairs { 'right', 'left', 'balanced', 'random' } do
+  parsers[#parsers + 1] = { kind, pd.tree.baseline(gold, kind, kind == 'random' and { seed = options.seed } or {}) }
+end
+local result = { model = settings.model, sentences = #gold }
+local order = { 'model', 'sentences' }
+for _, preset in ipairs(options.presets) do
+  local rows, score = {}, nil
+  for _, parser in ipairs(parsers) do
+    local one = pd.tree.score(parser[2], gold, { preset = preset })
+    score = score or one
+    local found = one:to_table()
+    rows[#rows + 1] = { parser[1], found.f1, found.precision, found.recall, found.sentences }
+    local key = ('%s_%s'):format(preset, parser[1] == label and 'model' or parser[1])
+    result[key], order[#order + 1] = found.f1, key
+  end
+  run:table('f1_' .. preset, {
+    title = ('Unlabelled F1, %s: %s'):format(preset, (tostring(score):match('%((.*)%)') or ''):gsub(
+      'precision [%d.]+ %%?, recall [%d.]+ %%?,? ?', '')),
+    columns = { 'parser', { 'F1', format = '%.2f' }, { 'precision', format = '%.2f' }, { 'recall', format = '%.2f' },
+      { 'sentences', align = 'right' } }, rows = rows })
+  local labels, lines = score:labels(), {}
+  for _, entry in ipairs(labels) do
+    lines[#lines + 1] = { entry.label, entry.gold, entry.found, 100 * entry.found / entry.gold }
+  end
+  table.sort(lines, function(a, b) return a[2] ~= b[2] and a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
+  run:table('labels_' .. preset, { title = ('Gold phrases that %s found, by label'):format(label),
+    columns = { 'label', { 'phrases', align = 'right' }, { 'found', align = 'right' }, { '%', format = '%.1f' } },
+    rows = lines })
+end
+
+local drawn = 0
+for i, tree in ipairs(gold) do
+  if drawn < options.pictures and tree:size() >= 3 and tree:size() <= options.picture_length then
+    drawn = drawn + 1
+    local binary = tree:binarized()
+    run:picture('tree' .. drawn, plot.tree { tree = induced[i], gold = binary })
+    local text = induced[i]:text { gold = binary }
+    files.write(run:path('tree' .. drawn .. '.txt'), text)
+    print()
+    io.write(text)
+  end
+end
+run:finish(json.ordered(result, order))

@@ -1,0 +1,272 @@
+-- The protocol of Merrill et al. (2019) as one place for the scripts of this folder: models, text, sentences, one
+-- training of a language model and of a classifier, and what their memories did. What is the paper's and what was
+-- chosen where it is silent is listed in docs/reference/syntax.md.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local M = {}
+
+-- push, pop, read: see docs/reference/stacks.md. distance: whose strength is the syntactic distance, and to which
+-- neighbour of the word.
+M.models = {
+  stack_u1 = { label = 'Stack (u = 1)', push = 'expectation', pop = 'fixed', read = 'expectation',
+    distance = { 'push', 'previous' } },
+  stack_d1 = { label = 'Stack (d = 1)', push = 'fixed', pop = 'expectation', read = 'expectation',
+    distance = { 'pop', 'next' } },
+  stack_sigmoid = { label = 'Stack (sigmoid d)', push = 'sigmoid', pop = 'expectation', read = 'expectation',
+    distance = { 'push', 'previous' } },
+  stack_free = { label = 'Stack (free)', push = 'expectation', pop = 'expectation', read = 'expectation',
+    distance = { 'push', 'previous' } },
+  lstm = { label = 'LSTM' },
+}
+M.model_names = { 'stack_u1', 'stack_d1', 'stack_sigmoid', 'stack_free', 'lstm' }
+
+-- What every training of this folder can change.
+M.options = {
+  { 'hidden', 100, 'units of the LSTM', minimum = 1 },
+  { 'stack_size', 16, 'size of the vectors on the stack', minimum = 1 },
+  { 'max_strength', 4, 'the greatest push, pop and read strength k', minimum = 1 },
+  { 'embedding', 50, "size of a word's learned vector; 0: one-hot vectors", minimum = 0 },
+  { 'vocabulary', 10000, 'words of the vocabulary, the most frequent ones of the training part; 0: all', minimum = 0 },
+  { 'lower', false, 'all words in lower case' },
+  { 'learning_rate', 1e-3, 'of Adam', minimum = 0, type = 'number' },
+  { 'batch', 20, 'sentences of one length in an update', minimum = 1 },
+}
+M.text_options = {
+  { 'data', '', 'the text: a file or a folder of plain text, *.conllu or *.mrg; needed' },
+  { 'shares', { 0.9, 0.1 }, 'of the training and the test part, or of training, validation and test' },
+  { 'words', 'blanks', 'what a word of plain text is', choices = { 'blanks', 'unicode', 'characters' } },
+  { 'sentences', 'lines', 'what a sentence of plain text is', choices = { 'lines', 'unicode' } },
+  { 'minimum_count', 1, 'words that are rarer in the training part are <unk>', minimum = 1 },
+  { 'longest', 0, 'sentences of more words are left out; 0: none', minimum = 0 },
+  { 'epochs', 5, 'passes over the training sentences', minimum = 1 },
+  { 'agreement', '', 'examples of number prediction (see number_prediction.lua) that the language model judges by the '
+    .. 'two forms of the verb; none if empty' },
+}
+M.number_options = {
+  { 'data', '', 'examples: a folder with numpred.train, numpred.val and numpred.test (and numpred.test.0 to .5), a '
+    .. 'published table (.tsv), a file of lines "VBZ|VBP, tab, words", or a treebank in CoNLL-U; needed' },
+  { 'split', { 9, 1, 90 }, 'shares of training, validation and test, where the data are not in parts' },
+  { 'epochs', 100, 'at most', minimum = 1 },
+  { 'patience', 5, 'epochs without better accuracy on the validation examples that end training', minimum = 1 },
+}
+local smaller = { hidden = 4, stack_size = 2, max_strength = 2, embedding = 3, vocabulary = 50, batch = 4, epochs = 1 }
+M.quick = { hidden = 50, stack_size = 8, embedding = 25, vocabulary = 2000, epochs = 2 }
+M.smoke = smaller
+
+-- experiment.start, but for a command line without what is needed, which is told before anything is made.
+function M.start(declaration, needed)
+  local ok, options = pcall(experiment.parse, declaration, arg)
+  for _, name in ipairs(ok and not options.help and needed or {}) do
+    if options[name] == '' then
+      local doc
+      for _, option in ipairs(declaration.options) do
+        if option[1] == name then doc = option[3] end
+      end
+      io.stderr:write(('%s: --%s is needed: %s\n'):format(declaration.name, name, doc:gsub('; needed$', '')))
+      os.exit(2)
+    end
+  end
+  return experiment.start(declaration)
+end
+
+local function stack_of(options)
+  local model = M.models[options.model]
+  if not model.push then return { kind = 'none' } end
+  return { kind = 'stratification', size = options.stack_size, push = model.push, pop = model.pop, read = model.read,
+    max_strength = options.max_strength }
+end
+
+local function network_of(options, alphabet)
+  return { alphabet = alphabet, controller = { kind = 'lstm', hidden = options.hidden }, stack = stack_of(options),
+    embedding = options.embedding, seed = options.seed }
+end
+
+local function trainer_of(options, run, made)
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
+    print(('Going on after epoch %d.'):format(#trainer:history()))
+    return trainer
+  end
+  local given = made()
+  for key, value in pairs { batch = options.batch, epochs = options.epochs, seed = options.seed, clip_norm = 0,
+    optimizer = { kind = 'adam', learning_rate = options.learning_rate }, decay_patience = 0, run_folder = run.folder,
+    overwrite = true } do
+    given[key] = value
+  end
+  return pd.train.trainer(given)
+end
+
+local function seconds_of(history)
+  local seconds = 0
+  for _, epoch in ipairs(history) do seconds = seconds + epoch.seconds end
+  return seconds
+end
+
+-- ---- Language models ----
+
+-- The parts of the text, prepared in `folder`.
+function M.text(options, folder)
+  return pd.task.sentences(options.data, { folder = folder, shares = options.shares, words = options.words,
+    sentences = options.sentences, lower = options.lower, vocabulary = options.vocabulary,
+    minimum_count = options.minimum_count, longest = options.longest })
+end
+
+-- The share of the examples in which the model gives the verb's own form the greater probability, by attractors:
+-- a list of {attractors=, examples=, accuracy=}, `attractors` absent where it is over all; nil without examples.
+local function agreement(model, options)
+  if options.agreement == '' then return nil end
+  local examples = pd.task.number_examples(options.agreement)
+  local judged = pd.task.agreement(model, examples, { lower = options.lower })
+  if judged.judged == 0 then
+    error(("--agreement %s: none of its %d examples has both forms of the verb in the model's vocabulary"):format(
+      options.agreement, examples:size()), 0)
+  end
+  return judged
+end
+
+-- One training to its end, in the folder of `run`; goes on where an earlier one stopped. Writes result.json last
+-- and returns it.
+function M.train_language_model(options, run)
+  run:claim(experiment.settings(options, { 'epochs' }))
+  local before = run:earlier_result(function(result) return result.epochs >= options.epochs end)
+  if before then return before end
+  local text = M.text(options, run:path 'data')
+  local trainer = trainer_of(options, run, function()
+    local network = network_of(options, text.train:alphabet())
+    network.end_symbol = true
+    return { model = pd.model.language_model(network), train = text.train, valid = text.valid, stop_patience = 0 }
+  end)
+  for _ in trainer:epochs() do end
+  local history, lines = trainer:history(), { 'epoch,train,valid,seconds' }
+  for _, epoch in ipairs(history) do
+    lines[#lines + 1] = ('%d,%.6g,%s,%.1f'):format(epoch.epoch, math.exp(epoch.train_cross_entropy),
+      epoch.perplexity or '', epoch.seconds)
+  end
+  files.write(run:path 'perplexity.csv', table.concat(lines, '\n') .. '\n')
+  -- Without a validation part, after the last epoch.
+  local model = pd.model.load(run.folder, { which = text.valid and 'best' or 'last' })
+  local measured = pd.train.evaluate(model, text.test, { batch = 100 })
+  local judged = agreement(model, options)
+  local result = { task = options.task, model = options.model, seed = options.seed, restart = options.restart,
+    parameters = model:parameter_count(), epochs = #history, best_epoch = text.valid and history[#history].best_epoch,
+    seconds = seconds_of(history), train_sentences = text.train:size(), train_words = text.train:word_count(),
+    test_words = text.test:word_count(), vocabulary = text.train:alphabet():size(),
+    train_perplexity = math.exp(history[#history].train_cross_entropy), test_perplexity = measured.perplexity,
+    agreement = judged and judged.accuracy, agreement_examples = judged and judged.judged }
+  run:finish(json.ordered(result, { 'task', 'model', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch', 'seconds',
+    'train_sentences', 'train_words', 'test_words', 'vocabulary', 'train_perplexity', 'test_perplexity', 'agreement',
+    'agreement_examples' }))
+  return result
+end
+
+-- ---- Number prediction ----
+
+-- Training, validation and test examples, and the test examples by attractors: {name=, examples=} from 0 to 5.
+function M.number_parts(options)
+  local parts, subsets = nil, {}
+  local train = options.data .. '/numpred.train'
+  if files.exists(train) then
+    local function part(name) return pd.task.number_examples(options.data .. '/numpred.' .. name, { format = 'lines' }) end
+    parts = { part 'train', part 'val', part 'test' }
+    for count = 0, 5 do
+      if files.exists(('%s/numpred.test.%d'):format(options.data, count)) then
+        subsets[#subsets + 1] = { attractors = count, examples = part('test.' .. count) }
+      end
+    end
+  else
+    parts = pd.task.number_examples(options.data):split(options.split, { seed = options.data_seed })
+    for count = 0, 5 do
+      -- As Linzen et al. have it: all nouns between subject and verb are attractors.
+      local examples = parts[3]:where { attractors = count, homogeneous = true }
+      if examples:size() > 0 then subsets[#subsets + 1] = { attractors = count, examples = examples } end
+    end
+  end
+  return { train = parts[1], valid = parts[2], test = parts[3], subsets = subsets }
+end
+
+function M.train_classifier(options, run)
+  run:claim(experiment.settings(options, { 'epochs' }))
+  local before = run:earlier_result(function(result)
+    return result.epochs >= options.epochs or not result.stopped:find('epochs are done', 1, true)
+  end)
+  if before then return before end
+  local parts = M.number_parts(options)
+  local alphabet = parts.train:vocabulary(options.vocabulary, { lower = options.lower })
+  local function labelled(examples) return examples:labelled(alphabet, { lower = options.lower }) end
+  local trainer = trainer_of(options, run, function()
+    local network = network_of(options, alphabet)
+    return { model = pd.model.recognizer(network), train = labelled(parts.train), valid = labelled(parts.valid),
+      objective = 'final', stop_accuracy = 0, stop_patience = options.patience }
+  end)
+  for _ in trainer:epochs() do end
+  local history = trainer:history()
+  local model = pd.model.load(run.folder)
+  local function accuracy(examples) return 100 * pd.train.evaluate(model, labelled(examples), { batch = 200 }).accuracy end
+  local last = history[#history]
+  local result = { task = options.task, model = options.model, seed = options.seed, restart = options.restart,
+    parameters = model:parameter_count(), epochs = #history, best_epoch = last.best_epoch,
+    seconds = seconds_of(history), stopped = trainer:finished(), train_examples = parts.train:size(),
+    test_examples = parts.test:size(), vocabulary = alphabet:size(), valid_accuracy = 100 * last.best_accuracy,
+    test_accuracy = accuracy(parts.test) }
+  local order = { 'task', 'model', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch', 'seconds', 'stopped',
+    'train_examples', 'test_examples', 'vocabulary', 'valid_accuracy', 'test_accuracy' }
+  for _, subset in ipairs(parts.subsets) do
+    local key = 'accuracy_' .. subset.attractors
+    result[key], result['examples_' .. subset.attractors] = accuracy(subset.examples), subset.examples:size()
+    order[#order + 1], order[#order + 2] = key, 'examples_' .. subset.attractors
+  end
+  run:finish(json.ordered(result, order))
+  return result
+end
+
+-- ---- What a trained language model does with sentences ----
+
+-- Of a run of language_model.lua: its model, what it was made with (its settings), and words(tokens), which gives
+-- words the form that the model knows and <unk> to those that it does not.
+function M.trained(folder)
+  local path = folder .. '/settings.json'
+  if not files.exists(path) then
+    error(("--run %s: there is no settings.json; it must be the folder of a run of language_model.lua"):format(folder), 0)
+  end
+  local settings = json.decode(files.read(path))
+  if not M.models[settings.model] then error(('--run %s: no language model of these scripts'):format(folder), 0) end
+  local valid = #settings.shares == 3
+  local model = pd.model.load(folder, { which = valid and 'best' or 'last' })
+  local known = {}
+  for _, symbol in ipairs(model:alphabet():symbols()) do known[symbol] = true end
+  local function words(tokens, first_lower)
+    local own = {}
+    for i, word in ipairs(tokens) do
+      if settings.lower or first_lower and i == 1 then word = pd.task.lower(word) end
+      own[i] = known[word] and word or '<unk>'
+    end
+    return own
+  end
+  return model, settings, words
+end
+
+-- The numbers of model:strengths(), push or pop of the only memory, one for each word.
+function M.strength(strengths, name)
+  local values = {}
+  for i, memories in ipairs(strengths[name]:to_table()) do values[i] = memories[1] end
+  return values
+end
+
+-- The trees that a model of stack_u1 or stack_d1 gives to sentences (a list of trees, whose words are taken), by
+-- Algorithm 1. A function called with the number of trees made shows progress, if given.
+function M.parse(model, settings, words, sentences, first_lower, progress)
+  local distance = M.models[settings.model].distance
+  if not distance then error(('a model %s has no stack that could tell distances'):format(settings.model), 0) end
+  local trees = {}
+  for i, sentence in ipairs(sentences) do
+    local strengths = model:strengths(words(sentence:words(), first_lower))
+    trees[i] = pd.tree.from_distances(sentence, M.strength(strengths, distance[1]), { to = distance[2] })
+    if progress then progress(i) end
+  end
+  return trees
+end
+
+return M

@@ -1,5 +1,5 @@
 // Samplers of grammars, and pd.task: data sets. Labelled strings are in task_labelled.cpp, running
-// texts and corpora in task_text.cpp.
+// texts and corpora in task_text.cpp, number prediction in number.cpp.
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/alphabet.h"
@@ -8,6 +8,7 @@
 #include "bindings/grammar.h"
 #include "bindings/labelled.h"
 #include "bindings/modules.h"
+#include "bindings/number.h"
 #include "bindings/options.h"
 #include "bindings/pairs.h"
 #include "bindings/running_text.h"
@@ -181,6 +182,7 @@ void bind_task(lua_State* L) {
   bind_running_text(module);
   bind_sentences(module);
   bind_pairs(module);
+  bind_number(module);
   bind_sampler(module);
 }
 

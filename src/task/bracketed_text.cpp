@@ -31,8 +31,8 @@ std::string unescaped(std::string_view word) {
 
 // NP-SBJ-1 and NP=2 are NP.
 std::string without_functions(std::string_view label) {
-  if (label.starts_with('-')) return std::string(label);
-  return std::string(label.substr(0, label.find_first_of("-=")));
+  const auto end = label.find_first_of("-=");
+  return std::string(label.substr(0, end == 0 ? label.npos : end));
 }
 
 class BracketReader {

@@ -51,6 +51,8 @@ TEST(BracketedText, FunctionsOfLabelsAndNotOfPartsOfSpeech) {
   BracketOptions options;
   options.keep_functions = true;
   EXPECT_EQ(read(text, options), Texts{text});
+  // What would leave nothing stays.
+  EXPECT_EQ(read("(= (A a) (-X- (B b) (C c)))"), Texts{"(= (A a) (-X- (B b) (C c)))"});
 }
 
 TEST(BracketedText, Escapes) {

@@ -1,0 +1,264 @@
+// pd.task: dependency tree banks, and examples of number prediction.
+#include "bindings/number.h"
+
+#include <fstream>
+
+#include "base/atomic_file.h"
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/options.h"
+#include "bindings/session.h"
+#include "task/file_set.h"
+#include "task/number_treebank.h"
+
+namespace pushdown {
+
+// The sentences of the files of a tree bank, one after another.
+class ConlluFiles {
+ public:
+  explicit ConlluFiles(std::vector<Path> files) : files_(std::move(files)) {}
+
+  std::optional<ConlluSentence> next() {
+    ConlluSentence sentence;
+    while (true) {
+      if (reader_ && reader_->next(sentence)) return sentence;
+      reader_.reset();
+      if (file_ == files_.size()) return std::nullopt;
+      const auto& path = files_[file_++];
+      input_ = std::ifstream(path, std::ios::binary);
+      if (!input_) fail_environment("task.conllu", "cannot open '{}'", path.string());
+      reader_.emplace(input_, path.string());
+    }
+  }
+
+  std::size_t files() const { return files_.size(); }
+
+ private:
+  std::vector<Path> files_;
+  std::size_t file_ = 0;
+  std::ifstream input_;
+  std::optional<ConlluReader> reader_;
+};
+template <>
+struct ClassName<ConlluFiles> {
+  static constexpr const char* value = "ConlluFiles";
+};
+
+namespace {
+
+constexpr auto kWhere = "task.number_examples";
+
+ConlluFiles open_conllu(const std::string& path) {
+  return ConlluFiles(files_named("task.conllu", path, ".conllu"));
+}
+
+// The sentence as lists of the same length, or nil at the end.
+Json next_sentence(ConlluFiles& files) {
+  const auto sentence = files.next();
+  if (!sentence) return nullptr;
+  Json table{{"id", sentence->id}, {"line", sentence->line}};
+  for (const char* key :
+       {"forms", "lemmas", "upos", "xpos", "features", "heads", "relations", "ranges"})
+    table[key] = Json::array();
+  for (const auto& word : sentence->words) {
+    table["forms"].push_back(word.form);
+    table["lemmas"].push_back(word.lemma);
+    table["upos"].push_back(word.upos);
+    table["xpos"].push_back(word.xpos);
+    table["features"].push_back(word.features);
+    table["heads"].push_back(word.head);
+    table["relations"].push_back(word.relation);
+  }
+  table["surface"] = forms(*sentence, true);
+  for (const auto& range : sentence->ranges)
+    table["ranges"].push_back({{"first", range.first}, {"last", range.last}, {"form", range.form}});
+  return table;
+}
+
+NumberExamples from_treebank(const std::string& path, const NumberTreebankOptions& options) {
+  NumberTreebank bank(options);
+  visit_conllu(path, [&](const ConlluSentence& sentence) { bank.add(sentence); });
+  auto examples = bank.finish();
+  check(!examples.empty(), kWhere, "'{}' has no present verb with a noun as its subject before it",
+        path);
+  return examples;
+}
+
+std::string format_of(const std::string& path) {
+  std::error_code ignored;
+  if (path.ends_with(".tsv")) return "table";
+  if (path.ends_with(".conllu") || std::filesystem::is_directory(path, ignored)) return "conllu";
+  return "lines";
+}
+
+NumberData number_examples(const std::string& path, OptionTable options) {
+  const auto format = options.take<std::string>("format").value_or(format_of(path));
+  check(format == "lines" || format == "table" || format == "conllu", kWhere,
+        "format must be 'lines', 'table' or 'conllu', got '{}'", format);
+  if (format == "conllu") {
+    NumberTreebankOptions all;
+    all.auxiliaries = options.take<bool>("auxiliaries").value_or(true);
+    all.proper_nouns = options.take<bool>("proper_nouns").value_or(false);
+    all.surface = options.take<bool>("surface").value_or(false);
+    all.one_for_each_sentence = options.take<bool>("one_for_each_sentence").value_or(false);
+    all.seed = options.take<std::uint64_t>("seed").value_or(0);
+    options.finish(kWhere, {"format", "auxiliaries", "proper_nouns", "surface",
+                            "one_for_each_sentence", "seed"});
+    return {from_treebank(path, all)};
+  }
+  std::string words = "sentence";
+  if (format == "table") {
+    words = options.take<std::string>("words").value_or(words);
+    options.finish(kWhere, {"format", "words"});
+  } else {
+    options.finish(kWhere, {"format"});
+  }
+  NumberData data;
+  for (const auto& file : files_named(kWhere, path, format == "table" ? ".tsv" : "")) {
+    auto more = format == "table" ? parse_number_table(read_file(file), file.string(), words)
+                                  : parse_number_lines(read_file(file), file.string());
+    std::move(more.begin(), more.end(), std::back_inserter(data.examples));
+  }
+  return data;
+}
+
+const NumberExample& at(const NumberData& data, std::int64_t number) {
+  const auto size = static_cast<std::int64_t>(data.examples.size());
+  check(number >= 1 && number <= size, "examples.example", "the examples are 1 to {}, got {}", size,
+        number);
+  return data.examples[static_cast<std::size_t>(number - 1)];
+}
+
+Json example_table(const NumberData& data, std::int64_t number) {
+  const auto& example = at(data, number);
+  Json table{{"prefix", example.prefix},
+             {"plural", example.plural},
+             {"homogeneous", example.homogeneous()}};
+  if (example.attractors >= 0) table["attractors"] = example.attractors;
+  if (example.intervening >= 0) table["intervening"] = example.intervening;
+  if (!example.verb.empty()) table["verb"] = example.verb;
+  if (!example.other.empty()) table["other"] = example.other;
+  return table;
+}
+
+std::vector<std::string> prefixes(const NumberData& data) {
+  std::vector<std::string> list;
+  for (const auto& example : data.examples) list.push_back(example.prefix);
+  return list;
+}
+
+std::vector<bool> plurals(const NumberData& data) {
+  std::vector<bool> list;
+  for (const auto& example : data.examples) list.push_back(example.plural);
+  return list;
+}
+
+NumberData where(const NumberData& data, OptionTable options) {
+  const auto attractors = options.take<int>("attractors");
+  const auto homogeneous = options.take<bool>("homogeneous");
+  const auto both_forms = options.take<bool>("both_forms");
+  const auto plural = options.take<bool>("plural");
+  options.finish("examples.where", {"attractors", "homogeneous", "both_forms", "plural"});
+  NumberData part;
+  for (const auto& example : data.examples) {
+    const bool fits =
+        (!attractors || example.attractors == *attractors) &&
+        (!homogeneous || example.homogeneous() == *homogeneous) &&
+        (!both_forms || (!example.verb.empty() && !example.other.empty()) == *both_forms) &&
+        (!plural || example.plural == *plural);
+    if (fits) part.examples.push_back(example);
+  }
+  return part;
+}
+
+std::vector<NumberData> split(lua_State* L, const NumberData& data,
+                              const std::optional<std::vector<double>>& shares,
+                              OptionTable options) {
+  const auto seed = options.take<std::uint64_t>("seed");
+  options.finish("examples.split", {"seed"});
+  Random random(seed_or_next(L, seed), "parts of number prediction");
+  std::vector<NumberData> parts;
+  for (auto& part :
+       split_examples(data.examples, shares.value_or(std::vector<double>{9, 1, 90}), random))
+    parts.push_back({std::move(part)});
+  return parts;
+}
+
+// {singular =, plural =, both_forms =, attractors = {{attractors =, examples =, homogeneous =}}}
+Json counts(const NumberData& data) {
+  std::int64_t plural = 0, both = 0;
+  std::map<int, std::pair<std::int64_t, std::int64_t>> by_attractors;
+  for (const auto& example : data.examples) {
+    plural += example.plural;
+    both += !example.verb.empty() && !example.other.empty();
+    auto& [all, homogeneous] = by_attractors[example.attractors];
+    ++all;
+    homogeneous += example.homogeneous();
+  }
+  Json list = Json::array();
+  for (const auto& [attractors, found] : by_attractors)
+    if (attractors >= 0)
+      list.push_back(
+          {{"attractors", attractors}, {"examples", found.first}, {"homogeneous", found.second}});
+  return {{"singular", static_cast<std::int64_t>(data.examples.size()) - plural},
+          {"plural", plural},
+          {"both_forms", both},
+          {"attractors", list}};
+}
+
+void save(const NumberData& data, const std::string& path) {
+  write_file(path, number_lines(data.examples));
+}
+
+std::string line_of(const NumberData& data) {
+  std::int64_t plural = 0;
+  for (const auto& example : data.examples) plural += example.plural;
+  return fmt::format("NumberData: {} example{} of number prediction, {} plural",
+                     data.examples.size(), data.examples.size() == 1 ? "" : "s", plural);
+}
+
+}  // namespace
+
+void bind_number(Module& module) {
+  module
+      .def<&open_conllu>("conllu",
+                         "conllu(path) -> ConlluFiles  An iterator over the sentences of a tree "
+                         "bank in CoNLL-U, a file, the *.conllu of a folder, or a pattern: tables "
+                         "of the lists forms, lemmas, upos, xpos, features, heads, relations, of "
+                         "surface, ranges, and of id and line.")
+      .def<&number_examples>(
+          "number_examples",
+          "number_examples(path, {format=, words=, auxiliaries=, proper_nouns=, surface=, "
+          "one_for_each_sentence=, seed=}) -> NumberData  Examples of number prediction from the "
+          "published files ('lines'), the published 'table', or a tree bank ('conllu').");
+  Class<ConlluFiles>(module, "The sentences of a tree bank, one after another.")
+      .def<[](ConlluFiles& files, Any, Any) { return next_sentence(files); }>(
+          "__call", "files() -> table  The next sentence, nil at the end.")
+      .def<[](const ConlluFiles& files) {
+        return fmt::format("ConlluFiles: {} file{}", files.files(), files.files() == 1 ? "" : "s");
+      }>("__tostring", "tostring(files) -> string  One line about the files.");
+  Class<NumberData>(module, "Prefixes of sentences whose next word is a singular or plural verb.")
+      .def<[](const NumberData& data) { return data.examples.size(); }>(
+          "size", "examples:size() -> integer  The number of examples.")
+      .def<&example_table>(
+          "example",
+          "examples:example(number) -> table  prefix (a text), plural, homogeneous, and where they "
+          "are known attractors, intervening, verb and other, the verb in the other number.")
+      .def<&prefixes>("prefixes",
+                      "examples:prefixes() -> table  The words before the verbs, as texts.")
+      .def<&plurals>("plural", "examples:plural() -> table  Whether each verb is plural.")
+      .def<&where>("where",
+                   "examples:where{attractors=, homogeneous=, both_forms=, plural=} -> NumberData  "
+                   "The examples with so many attractors, with attractors alone between subject "
+                   "and verb, with the verb known in both numbers.")
+      .def<&split>("split",
+                   "examples:split(shares={9, 1, 90}, {seed=}) -> table  Parts in random order, "
+                   "by default training, validation and test as Linzen et al. have them.")
+      .def<&counts>("counts",
+                    "examples:counts() -> table  How many are singular, plural, have both_forms, "
+                    "and of each number of attractors.")
+      .def<&save>("save", "examples:save(path)  Writes a file as the published ones are.")
+      .def<&line_of>("__tostring", "tostring(examples) -> string  One line about the examples.");
+}
+
+}  // namespace pushdown

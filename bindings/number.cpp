@@ -10,6 +10,7 @@
 #include "bindings/session.h"
 #include "task/file_set.h"
 #include "task/number_treebank.h"
+#include "task/tokenizer.h"
 
 namespace pushdown {
 
@@ -84,6 +85,16 @@ NumberExamples from_treebank(const std::string& path, const NumberTreebankOption
   return examples;
 }
 
+// All words in lower case, or as they are.
+Fold take_fold(OptionTable& options) {
+  if (!options.take<bool>("lower").value_or(false)) return nullptr;
+  TokenizerOptions lower;
+  lower.lower = true;
+  return [tokenizer = std::make_shared<Tokenizer>(lower)](std::string_view word) {
+    return tokenizer->folded(word);
+  };
+}
+
 std::string format_of(const std::string& path) {
   std::error_code ignored;
   if (path.ends_with(".tsv")) return "table";
@@ -95,28 +106,30 @@ NumberData number_examples(const std::string& path, OptionTable options) {
   const auto format = options.take<std::string>("format").value_or(format_of(path));
   check(format == "lines" || format == "table" || format == "conllu", kWhere,
         "format must be 'lines', 'table' or 'conllu', got '{}'", format);
+  const auto fold = take_fold(options);
   if (format == "conllu") {
     NumberTreebankOptions all;
+    all.fold = fold;
     all.auxiliaries = options.take<bool>("auxiliaries").value_or(true);
     all.proper_nouns = options.take<bool>("proper_nouns").value_or(false);
     all.surface = options.take<bool>("surface").value_or(false);
     all.one_for_each_sentence = options.take<bool>("one_for_each_sentence").value_or(false);
     all.seed = options.take<std::uint64_t>("seed").value_or(0);
-    options.finish(kWhere, {"format", "auxiliaries", "proper_nouns", "surface",
+    options.finish(kWhere, {"format", "lower", "auxiliaries", "proper_nouns", "surface",
                             "one_for_each_sentence", "seed"});
     return {from_treebank(path, all)};
   }
   std::string words = "sentence";
   if (format == "table") {
     words = options.take<std::string>("words").value_or(words);
-    options.finish(kWhere, {"format", "words"});
+    options.finish(kWhere, {"format", "lower", "words"});
   } else {
-    options.finish(kWhere, {"format"});
+    options.finish(kWhere, {"format", "lower"});
   }
   NumberData data;
   for (const auto& file : files_named(kWhere, path, format == "table" ? ".tsv" : "")) {
-    auto more = format == "table" ? parse_number_table(read_file(file), file.string(), words)
-                                  : parse_number_lines(read_file(file), file.string());
+    auto more = format == "table" ? parse_number_table(read_file(file), file.string(), words, fold)
+                                  : parse_number_lines(read_file(file), file.string(), fold);
     std::move(more.begin(), more.end(), std::back_inserter(data.examples));
   }
   return data;
@@ -228,7 +241,7 @@ void bind_number(Module& module) {
                          "surface, ranges, and of id and line.")
       .def<&number_examples>(
           "number_examples",
-          "number_examples(path, {format=, words=, auxiliaries=, proper_nouns=, surface=, "
+          "number_examples(path, {format=, lower=, words=, auxiliaries=, proper_nouns=, surface=, "
           "one_for_each_sentence=, seed=}) -> NumberData  Examples of number prediction from the "
           "published files ('lines'), the published 'table', or a tree bank ('conllu').");
   Class<ConlluFiles>(module, "The sentences of a tree bank, one after another.")

@@ -106,27 +106,24 @@ bool ConlluReader::next(ConlluSentence& sentence) {
   sentence = {};
   lines_.clear();
   empty_nodes_ = 0;
-  int comment = 0;  // the first line of comments
-  for (std::string line; read_line(line);) {
+  int comment = 0, row = 0;  // the first line of each
+  std::string line;
+  while (read_line(line)) {
     if (line.find_first_not_of(" \t") == line.npos) {
-      if (!sentence.words.empty() || !sentence.ranges.empty()) {
-        finish(sentence);
-        return true;
-      }
-      if (comment > 0) stop(comment, "comments without a sentence");
+      if (row > 0 || comment > 0) break;
     } else if (line[0] == '#') {
       if (comment == 0) comment = line_;
       read_comment(line, sentence);
     } else {
+      if (row == 0) row = line_;
       read_row(line, sentence);
     }
   }
-  if (!sentence.words.empty() || !sentence.ranges.empty()) {
-    finish(sentence);
-    return true;
-  }
-  if (comment > 0) stop(comment, "comments without a sentence");
-  return false;
+  if (row == 0 && comment > 0) stop(comment, "comments without a sentence");
+  if (row == 0) return false;
+  if (sentence.words.empty()) stop(row, "a sentence without words");
+  finish(sentence);
+  return true;
 }
 
 void ConlluReader::read_comment(std::string_view line, ConlluSentence& sentence) const {

@@ -48,7 +48,8 @@ class ConlluReader {
   // in front and a missing blank line at the end make no difference, more than one blank line and
   // comments anywhere neither. std::invalid_argument "[task.conllu] file:line: ..." for text that
   // is not UTF-8, NUL, another number of columns, an empty column, numbers out of order, a head
-  // outside of the sentence or the word itself, a range outside of it, comments without a sentence.
+  // outside of the sentence or the word itself, a range outside of it, a sentence without words,
+  // comments without a sentence.
   bool next(ConlluSentence& sentence);
 
   std::int64_t bytes() const { return bytes_; }  // read until now

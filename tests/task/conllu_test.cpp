@@ -150,6 +150,9 @@ TEST(Conllu, WhatIsNoTextOrSentenceIsToldWithItsLine) {
   EXPECT_EQ(refusal(row("1", "a") + "\n# text = nothing\n# more\n\n" + row("1", "b")),
             where + "3: comments without a sentence");
   EXPECT_EQ(refusal(row("1", "a") + "\n# text\n"), where + "3: comments without a sentence");
+  EXPECT_EQ(refusal(row("1", "a") + "\n" + row("0.1", "b") + "\n" + row("1", "c")),
+            where + "3: a sentence without words");
+  EXPECT_EQ(refusal(row("1-2", "a")), where + "1: a sentence without words");
   EXPECT_EQ(message([] { visit_conllu("/none.conllu", [](const ConlluSentence&) {}); }),
             "[task.conllu] there is no file or folder '/none.conllu'");
 }

@@ -3,11 +3,21 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "grammar/utf8.h"
 
 namespace pushdown {
 namespace {
 
 constexpr auto kWhere = "tree";
+
+bool has_white_space(const std::string& text) {
+  return std::any_of(text.begin(), text.end(), is_white_space);
+}
+
+void check_name(const std::string& name, const char* what) {
+  check(!has_white_space(name) && name.find_first_of("()") == name.npos, kWhere,
+        "a {} must be a text without white space and round brackets, got '{}'", what, name);
+}
 
 bool before(const Phrase& a, const Phrase& b) {
   return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
@@ -22,10 +32,16 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
   if (tags_.empty()) tags_.resize(words_.size());
   check(tags_.size() == words_.size(), kWhere, "{} words need as many parts of speech, got {}",
         words_.size(), tags_.size());
-  for (const auto& phrase : phrases_)
+  for (const auto& word : words_)
+    check(!word.empty() && !has_white_space(word), kWhere,
+          "a word must be a text without white space, got '{}'", word);
+  for (const auto& tag : tags_) check_name(tag, "part of speech");
+  for (const auto& phrase : phrases_) {
+    check_name(phrase.label, "label");
     check(phrase.begin >= 0 && phrase.begin < phrase.end && phrase.end <= size(), kWhere,
           "a phrase must lie in the words 1 to {}, got {} to {}", size(), phrase.begin + 1,
           phrase.end);
+  }
   std::stable_sort(phrases_.begin(), phrases_.end(), before);
   std::vector<int> open;  // ends of the phrases around
   for (const auto& phrase : phrases_) {

@@ -22,8 +22,9 @@ struct Phrase {
 class PhraseTree {
  public:
   // Phrases in any order; of two with the same words the one named first is the outer one.
-  // std::invalid_argument without words, when `tags` is neither empty nor one for each word, when a
-  // phrase is empty or outside of the sentence, and when two phrases cross.
+  // std::invalid_argument without words, when a word is empty or holds white space, when a label or
+  // part of speech holds white space or round brackets, when `tags` is neither empty nor one for
+  // each word, when a phrase is empty or outside of the sentence, and when two phrases cross.
   PhraseTree(std::vector<std::string> words, std::vector<std::string> tags,
              std::vector<Phrase> phrases);
 

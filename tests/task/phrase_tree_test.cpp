@@ -41,6 +41,21 @@ TEST(PhraseTree, WhatIsNoTreeIsRefused) {
   EXPECT_EQ(message([] { PhraseTree({}, {}, {}); }), "[tree] a tree needs at least one word");
   EXPECT_EQ(message([&] { PhraseTree(words, {"N"}, {}); }),
             "[tree] 3 words need as many parts of speech, got 1");
+  EXPECT_EQ(message([] {
+              PhraseTree({"a", "b c"}, {}, {});
+            }),
+            "[tree] a word must be a text without white space, got 'b c'");
+  EXPECT_EQ(message([] {
+              PhraseTree({"a", ""}, {}, {});
+            }),
+            "[tree] a word must be a text without white space, got ''");
+  EXPECT_EQ(message([] { PhraseTree({"a"}, {"N)"}, {}); }),
+            "[tree] a part of speech must be a text without white space and round brackets, got "
+            "'N)'");
+  EXPECT_EQ(message([] {
+              PhraseTree({"a"}, {}, {{0, 1, "N P"}});
+            }),
+            "[tree] a label must be a text without white space and round brackets, got 'N P'");
   EXPECT_EQ(message([&] {
               PhraseTree(words, {}, {{1, 4}});
             }),

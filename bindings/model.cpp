@@ -206,8 +206,10 @@ void bind_model(lua_State* L) {
       .def<&model_strengths>(
           "strengths",
           "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
-          "with strengths, by name: strengths n x K x S after each symbol, push and pop n x K, "
-          "read n x K x S, the shares in the reading; K memories, S places, bottom first.")
+          "with strengths, by name: strengths n x K x S after each symbol, push, pop and "
+          "read_strength n x K, read n x K x S, the shares in the reading, and push_distribution, "
+          "pop_distribution, read_distribution n x K x (k+1) of expectations; K memories, S "
+          "places, bottom first.")
       .def<&model_trace>("trace",
                          "model:trace(tokens) -> Trace  The pushdown automaton in a network with a "
                          "nondeterministic stack, on a string: all its runs at once.")
@@ -233,8 +235,10 @@ void bind_model(lua_State* L) {
       .def<&recognizer_strengths>(
           "strengths",
           "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
-          "with strengths, by name: strengths n x K x S after each symbol, push and pop n x K, "
-          "read n x K x S, the shares in the reading; K memories, S places, bottom first.")
+          "with strengths, by name: strengths n x K x S after each symbol, push, pop and "
+          "read_strength n x K, read n x K x S, the shares in the reading, and push_distribution, "
+          "pop_distribution, read_distribution n x K x (k+1) of expectations; K memories, S "
+          "places, bottom first.")
       .def<&next_symbols>(
           "next_symbols",
           "model:next_symbols(tokens) -> Tensor  The probabilities m x V of what is read next, "

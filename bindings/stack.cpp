@@ -73,8 +73,8 @@ void bind_stack(lua_State* L) {
       .def<&strengths>("strengths",
                        "strengths{kind=, ...} -> table  What the same call of simulate does to a "
                        "memory of sections with strengths, by name: strengths B x n x K x S after "
-                       "each step, push and pop B x n x K, read B x n x K x S, the shares in the "
-                       "reading; K = 1, S places of sections, bottom first.");
+                       "each step, push, pop and read_strength B x n x K, read B x n x K x S, the "
+                       "shares in the reading; K = 1, S places of sections, bottom first.");
 }
 
 }  // namespace pushdown

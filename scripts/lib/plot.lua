@@ -26,7 +26,8 @@ function M.lines(spec) return finish(spec, require 'pushdown.plot.lines'(spec)) 
 M.text = text.draw
 
 -- plot.bars(options) -> SVG of grouped bars: categories, series = {{name=, y=, low=, high=}},
--- title, x_label, y_label, reference = {value=, name=}, y_min, y_max, width, height, path.
+-- title, x_label, y_label, reference = {value=, name=}, y_min, y_max, width, height, path; colour of a series,
+-- legend = true also for one series, under = {name=, texts=}: a line of texts between the axis and the categories.
 function M.bars(spec) return finish(spec, require 'pushdown.plot.bars'(spec)) end
 
 -- plot.heat_map(options) -> SVG of a matrix: values (list of rows, the first on top), x_labels,
@@ -47,6 +48,34 @@ function M.strengths(spec) return M.heat_map(require 'pushdown.plot.strengths'(s
 
 -- plot.strengths_text(options) -> the same as text for the terminal; columns, ascii as in plot.heat_text.
 function M.strengths_text(spec) return M.heat_text(require 'pushdown.plot.strengths'(spec)) end
+
+-- plot.word_strengths{run =, symbols =, memory = 1, show = {'push', 'read'}} -> SVG of bars over the words that a model
+-- read: how strong the push, the pop and the reading of each step are (those that are not fixed to 1, if show is left
+-- out), and under each word how much strength lies on the stack then. run, symbols: as in plot.strengths; of a deque
+-- ['end'] = 'top' or 'bottom'. title, y_max, width, height, path.
+function M.word_strengths(spec) return M.bars(require 'pushdown.plot.word_strengths'.bars(spec)) end
+
+-- plot.word_strengths_text(options) -> the same as text for the terminal, a line for each word; columns, ascii as in
+-- plot.heat_text.
+function M.word_strengths_text(spec) return require 'pushdown.plot.word_strengths'.text(spec) end
+
+-- plot.strength_distributions{run =, symbols =, memory = 1, show = {'push', 'read'}} -> SVG of the distributions whose
+-- expected values the strengths are: a small bar chart for each word and strength, the expected value above it.
+-- Options as in plot.word_strengths.
+function M.strength_distributions(spec)
+  return finish(spec, require 'pushdown.plot.word_strengths'.distributions(spec))
+end
+
+-- plot.strength_distributions_text(options) -> the same as text for the terminal, a line for each word.
+function M.strength_distributions_text(spec) return require 'pushdown.plot.word_strengths'.distributions_text(spec) end
+
+-- plot.histograms{groups = {noun = {0.4, ...}, verb = {2.5, ...}}, bins = 40} -> SVG of how the values of each group are
+-- spread, as overlaid histograms of area 1 (counts = true: numbers of values). groups: also a list of {name=, values=};
+-- low, high: the range of the bins; title, x_label, y_label, width, height, path.
+function M.histograms(spec) return M.lines(require 'pushdown.plot.histograms'(spec, 'plot.histograms')) end
+
+-- plot.histograms_text(options) -> the same as text for the terminal; columns, rows, ascii as in plot.text.
+function M.histograms_text(spec) return text.draw(require 'pushdown.plot.histograms'(spec, 'plot.histograms_text')) end
 
 -- plot.automaton{trace = pda:trace(tokens), title =, path =} -> SVG of the stack automaton of a string:
 -- a column for each time, nodes (time, state, top) that darken with their share of the forward weight,

@@ -28,14 +28,24 @@ enum class ScanStack { none, superposition, stratification, nondeterministic, sh
 enum class ShiftedKind { stack, list, tape };
 // Where memories of sections with strengths are cut, pushed and read, see stack/stratification.h.
 enum class SectionEnds { stack, queue, deque };
+// How their strengths come about, see stack/strength_layer.h.
+enum class StrengthKind { sigmoid, expectation, fixed };
+// Rows of the action layer for one strength whose greatest value is `greatest`.
+[[gnu::always_inline]] constexpr std::int64_t strength_rows(StrengthKind kind,
+                                                            std::int64_t greatest) {
+  return kind == StrengthKind::sigmoid ? 1 : kind == StrengthKind::expectation ? greatest + 1 : 0;
+}
 
 struct ScanShape {
   ScanCell cell;
   ScanStack stack;
   std::int64_t steps = 0, layers = 1, hidden = 0, gates = 0, reading = 0, actions = 0;
-  std::int64_t size = 0;                       // m of the vector stacks
-  SectionEnds ends = SectionEnds::stack;       // of stratification
-  std::int64_t memories = 1;                   // the same: side by side
+  std::int64_t size = 0;                  // m of the vector stacks
+  SectionEnds ends = SectionEnds::stack;  // of stratification
+  std::int64_t memories = 1;              // the same: side by side
+  // The same: strengths of pushes, pops and readings.
+  StrengthKind strengths[3] = {StrengthKind::sigmoid, StrengthKind::sigmoid, StrengthKind::fixed};
+  std::int64_t max_strength = 1;
   NondeterministicSize automaton;              // of the nondeterministic stacks, steps = T - 1
   const std::int64_t* column_start = nullptr;  // see NondeterministicMemory
   bool reexposed = false, state_symbol = false, normalized = true;

@@ -3,6 +3,7 @@
 
 #include "kernel/scan_cells.h"
 #include "kernel/scan_stacks.h"
+#include "kernel/stratification_scan.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {

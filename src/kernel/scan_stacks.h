@@ -13,7 +13,6 @@
 //                                          stack starts with
 #pragma once
 #include "kernel/scan_math.h"
-#include "kernel/strengths.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -121,115 +120,6 @@ struct SuperpositionScan {
     gradient[1] = now;
     cells_after = const_cast<F*>(old);
   }
-  void end_backward(const F*, F*) {}
-};
-
-// K memories of sections with strengths (stack/stratification.h). Rows of the action layer for each
-// end, the top one first: K pushes | K pops | K vectors. Reading: for each memory that of each end.
-template <class F>
-struct StratificationScan {
-  Index updates, m, memories, ends;  // ends: 2 of a deque, else 1
-  SectionEnds kind;
-  F* actions;  // ends x U x 2K: push and pop strengths; each end with a padding behind
-  F* vectors;  // ends x U x Km: the same
-  F* strengths;
-  F* vector_gradient;  // as vectors
-  F* strength_scratch;
-
-  StratificationScan(const ScanShape& shape, F* tape, F* scratch)
-      : updates(shape.steps - 1),
-        m(shape.size),
-        memories(shape.memories),
-        ends(ends_of(shape)),
-        kind(shape.ends),
-        actions(tape),
-        vectors(actions + ends * actions_size(shape)),
-        strengths(vectors + ends * vectors_size(shape)),
-        vector_gradient(scratch),
-        strength_scratch(scratch + ends * vectors_size(shape)) {}
-  static Index ends_of(const ScanShape& shape) { return shape.ends == SectionEnds::deque ? 2 : 1; }
-  static Index actions_size(const ScanShape& shape) {
-    return (shape.steps - 1) * 2 * shape.memories + kScanPadding;
-  }
-  static Index vectors_size(const ScanShape& shape) {
-    return (shape.steps - 1) * shape.memories * shape.size + kScanPadding;
-  }
-  static Index tape_size(const ScanShape& shape) {
-    return ends_of(shape) * (actions_size(shape) + vectors_size(shape)) +
-           shape.memories * Strengths<F>::tape_size(shape.steps - 1, shape.ends);
-  }
-  static Index scratch_size(const ScanShape& shape) {
-    return ends_of(shape) * vectors_size(shape) +
-           shape.memories * Strengths<F>::scratch_size(shape.steps - 1, shape.ends);
-  }
-
-  Strengths<F> sections(Index k) const {
-    return {updates, strengths + k * Strengths<F>::tape_size(updates, kind),
-            strength_scratch + k * Strengths<F>::scratch_size(updates, kind), kind, true};
-  }
-  F* actions_of(Index end, Index u) const {
-    return actions + end * (updates * 2 * memories + kScanPadding) + u * 2 * memories;
-  }
-  F* vectors_of(F* of, Index end, Index u) const {
-    return of + end * (updates * memories * m + kScanPadding) + u * memories * m;
-  }
-  // The vector of memory k at a place: rows are in the order of the updates, at each end.
-  F* at_place(F* of, Index k, Index place) const {
-    if (ends == 1) return vectors_of(of, 0, place) + k * m;
-    return (place < updates ? vectors_of(of, 1, updates - 1 - place)
-                            : vectors_of(of, 0, place - updates)) +
-           k * m;
-  }
-  bool top(Index end) const { return end == 0 && kind != SectionEnds::queue; }
-
-  void begin(const ScanParameters<F>&, F* reading) { clear(reading, memories * ends * m); }
-
-  void forward(Index u, F* given, F* reading) {
-    for (Index end = 0; end < ends; ++end, given += memories * (2 + m)) {
-      // Both write up to a vector behind: the rows there come later.
-      sigmoid_all(given, actions_of(end, u), 2 * memories);
-      tanh_all(given + 2 * memories, vectors_of(vectors, end, u), memories * m);
-    }
-    clear(reading, memories * ends * m);
-    const F *first = actions_of(0, u), *last = actions_of(ends - 1, u);
-    for (Index k = 0; k < memories; ++k) {
-      auto own = sections(k);
-      own.update(u, first[k], first[memories + k], last[k], last[memories + k]);
-      for (Index end = 0; end < ends; ++end, reading += m)
-        own.read(u, top(end),
-                 [&](Index i, F share) { add_scaled(reading, at_place(vectors, k, i), share, m); });
-    }
-  }
-
-  void begin_backward() {
-    for (Index k = 0; k < memories; ++k) sections(k).begin_backward();
-    clear(vector_gradient, ends * (updates * memories * m + kScanPadding));
-  }
-
-  void backward(Index u, const F* reading_gradient, F* out) {
-    const F *first = actions_of(0, u), *last = actions_of(ends - 1, u);
-    const Index rows = memories * (2 + m);
-    for (Index k = 0; k < memories; ++k) {
-      auto own = sections(k);
-      for (Index end = 0; end < ends; ++end, reading_gradient += m)
-        own.read_backward(u, top(end), [&](Index i, F share) {
-          add_scaled(at_place(vector_gradient, k, i), reading_gradient, share, m);
-          return dot(reading_gradient, at_place(vectors, k, i), m);
-        });
-      const auto slopes = own.update_backward(u, first[memories + k], last[memories + k]);
-      out[k] = slopes.push * first[k] * (1 - first[k]);
-      out[memories + k] = slopes.pop * first[memories + k] * (1 - first[memories + k]);
-      if (ends == 1) continue;
-      out[rows + k] = slopes.bottom_push * last[k] * (1 - last[k]);
-      out[rows + memories + k] = slopes.bottom_pop * last[memories + k] * (1 - last[memories + k]);
-    }
-    for (Index end = 0; end < ends; ++end, out += rows) {
-      const F* v = vectors_of(vectors, end, u);
-      const F* dv = vectors_of(vector_gradient, end, u);
-      for (Index i = 0; i < memories * m; ++i) out[2 * memories + i] = dv[i] * (1 - v[i] * v[i]);
-    }
-  }
-  void cut() { begin_backward(); }
   void end_backward(const F*, F*) {}
 };
 

@@ -6,6 +6,7 @@
 #include "kernel/analog_scan.h"
 #include "kernel/scan_stacks.h"
 #include "kernel/shifted_scan.h"
+#include "kernel/stratification_scan.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 

@@ -1,11 +1,13 @@
 // Strengths of the sections of a continuous stack, queue or deque (Grefenstette et al. 2015; Sun et
-// al. 1998), over all updates of a sequence, forward and backward. For kernel files only.
+// al. 1998; Merrill et al. 2019), over all updates of a sequence, forward and backward. For kernel
+// files only.
 //
 // Update u = 0, 1, ... takes `pop` off an end and puts a section of strength `push` at one; a deque
 // is cut at the top, then at the bottom, and gets a section at both ends (definition:
 // stack/stratification.h). With `before` the sum of the strengths between section i and the end,
 //   cut      s_i' = max(0, s_i - max(0, pop - before))
-//   reading  a window of length 1: the share of section i is min(s_i, max(0, 1 - before)).
+//   reading  a window of length r, 1 if nothing else is said: the share of section i is
+//            min(s_i, max(0, r - before)).
 // Sections have places that they keep: i = 0 .. u of a stack or a queue, U - 1 - u .. U + u of a
 // deque, U being the number of updates, from the bottom to the top.
 //
@@ -74,23 +76,23 @@ struct Strengths {
 
   // visit(place, share) for the sections in the window, from the end on.
   template <class Visit>
-  void read(Index u, bool top, Visit visit) const {
-    window(u, top,
+  void read(Index u, bool top, F length, Visit visit) const {
+    window(u, top, length,
            [&](Index i, F strength, F room) { visit(i, strength <= room ? strength : room); });
   }
   template <class Visit>
   void read(Index u, Visit visit) const {
-    read(u, at_top(), visit);
+    read(u, at_top(), 1, visit);
   }
 
   void begin_backward() { clear(gradient, places(updates, ends)); }
 
-  // visit(place, share) returns the gradient of the share.
+  // visit(place, share) returns the gradient of the share. Returns that of the window's length.
   template <class Visit>
-  void read_backward(Index u, bool top, Visit visit) {
+  F read_backward(Index u, bool top, F length, Visit visit) {
     F below = 0;  // of the room of the only section that is in the window in part
     Index partial = -1;
-    window(u, top, [&](Index i, F strength, F room) {
+    window(u, top, length, [&](Index i, F strength, F room) {
       const bool whole = strength <= room;
       const F slope = visit(i, whole ? strength : room);
       if (whole) {
@@ -100,13 +102,14 @@ struct Strengths {
         partial = i;
       }
     });
-    if (partial < 0) return;
+    if (partial < 0) return 0;
     const Index first = lowest(u), end = first + count(u);
     for (Index i = top ? partial + 1 : first; i < (top ? end : partial); ++i) gradient[i] += below;
+    return -below;
   }
   template <class Visit>
   void read_backward(Index u, Visit visit) {
-    read_backward(u, at_top(), visit);
+    read_backward(u, at_top(), 1, visit);
   }
 
   // From the gradients of the strengths after update u to those before it.
@@ -166,14 +169,14 @@ struct Strengths {
 
   // visit(place, strength, room) for the sections in the window and, for a slope, the one behind.
   template <class Visit>
-  void window(Index u, bool top, Visit visit) const {
+  void window(Index u, bool top, F length, Visit visit) const {
     const F* now = after(u);
     const Index size = count(u), first = lowest(u);
     F before = 0;
-    for (Index k = 0; k < size && (before < 1 || (open_when_full && before == 1)); ++k) {
+    for (Index k = 0; k < size && (before < length || (open_when_full && before == length)); ++k) {
       const Index i = top ? size - 1 - k : k;
       const bool pushed = i + 1 == size || (i == 0 && ends == SectionEnds::deque);
-      if (now[i] != 0 || pushed) visit(first + i, now[i], 1 - before);
+      if (now[i] != 0 || pushed) visit(first + i, now[i], length - before);
       before += now[i];
     }
   }

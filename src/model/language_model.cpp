@@ -2,11 +2,15 @@
 
 #include "base/check.h"
 #include "recurrence/affine.h"
+#include "recurrence/log_likelihood.h"
 
 namespace pushdown {
 namespace {
 
 constexpr auto kWhere = "model.language_model";
+// What is kept of working memory: scores of about a thousand words over a vocabulary of ten
+// thousand.
+constexpr std::size_t kWorkingMemory = std::size_t{64} << 20;
 
 const std::vector<OptionSpec>& own_options() {
   static const std::vector<OptionSpec> specs{
@@ -21,16 +25,32 @@ std::vector<OptionSpec> language_model_options(const std::string& architecture) 
 }
 
 LanguageModel::LanguageModel(Alphabet alphabet, const Json& options)
-    : SequenceModel(std::move(alphabet), kWhere, own_options(), options) {
+    : SequenceModel(std::move(alphabet), kWhere, own_options(), options),
+      fused_(options_.value("fused", true)),
+      buffers_(std::make_shared<BufferPool>(kWorkingMemory)) {
   build(0, alphabet_.size() + (end_symbol_ ? 1 : 0));
+}
+
+Tensor LanguageModel::hiddens(const Tensor& words, Random* noise) const {
+  const auto read = end_symbol_ ? words.size(1) : std::max<std::int64_t>(words.size(1) - 1, 0);
+  const Tensor all = network_->run(words.narrow(1, 0, read), noise);
+  return words.size(1) == 0 && !end_symbol_ ? all.narrow(1, 0, 0) : all;
+}
+
+Tensor LanguageModel::scores(const Tensor& hiddens) const {
+  return fused_ ? affine(hiddens, output_weight_, output_bias_)
+                : at::linear(hiddens, output_weight_, output_bias_);
+}
+
+Tensor LanguageModel::log_likelihoods(const Tensor& hiddens, const Tensor& targets) const {
+  const Tensor ids = targets.to(hiddens.device());
+  return fused_ ? pushdown::log_likelihoods(hiddens, output_weight_, output_bias_, ids, buffers_)
+                : log_likelihoods_composed(hiddens, output_weight_, output_bias_, ids);
 }
 
 Tensor LanguageModel::logits(const Tensor& words, Random* noise) const {
   check_words("language_model.logits", words);
-  const auto read = end_symbol_ ? words.size(1) : std::max<std::int64_t>(words.size(1) - 1, 0);
-  Tensor hiddens = network_->run(words.narrow(1, 0, read), noise);
-  if (words.size(1) == 0 && !end_symbol_) hiddens = hiddens.narrow(1, 0, 0);
-  return at::linear(hiddens, output_weight_, output_bias_);
+  return scores(hiddens(words, noise));
 }
 
 Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) const {
@@ -39,9 +59,7 @@ Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) cons
   if (end_symbol_)
     targets = at::constant_pad_nd(targets, {0, 1}, static_cast<double>(alphabet_.size()));
   const Tensor fused = network_->log_probabilities(targets, output_weight_, output_bias_);
-  if (fused.defined()) return fused;
-  const Tensor scores = logits(words, noise).log_softmax(2);
-  return scores.gather(2, targets.to(scores.device()).unsqueeze(2)).squeeze(2).sum(1);
+  return fused.defined() ? fused : log_likelihoods(hiddens(words, noise), targets).sum(1);
 }
 
 Tensor LanguageModel::outcome_logits(const Tensor& words, const Tensor& outcomes) const {
@@ -79,7 +97,20 @@ std::pair<Tensor, ReadingState> LanguageModel::read(const Tensor& words, const R
   check(words.size(0) == state.batch, "language_model.read", "words must be {} x c, got {}",
         state.batch, shape_text(words));
   auto [hiddens, next] = network_->read(words, state.state, noise);
-  return {affine(hiddens, output_weight_, output_bias_),
+  return {scores(hiddens),
+          ReadingState{network_, std::move(next), state.batch, state.symbols + words.size(1)}};
+}
+
+std::pair<Tensor, ReadingState> LanguageModel::score(const Tensor& words, const Tensor& targets,
+                                                     const ReadingState& state,
+                                                     Random* noise) const {
+  check_words("language_model.logits", words);
+  check_state(state);
+  check(words.size(0) == state.batch && targets.sizes() == words.sizes(), "language_model.score",
+        "words and targets must be {} x c, got {} and {}", state.batch, shape_text(words),
+        shape_text(targets));
+  auto [hiddens, next] = network_->read(words, state.state, noise);
+  return {log_likelihoods(hiddens, targets),
           ReadingState{network_, std::move(next), state.batch, state.symbols + words.size(1)}};
 }
 
@@ -87,8 +118,7 @@ std::pair<Tensor, ReadingState> LanguageModel::next(const ReadingState& state,
                                                     Random* noise) const {
   check_state(state);
   auto [hidden, next] = network_->peek(state.state, noise);
-  return {at::linear(hidden, output_weight_, output_bias_),
-          ReadingState{network_, std::move(next), state.batch, state.symbols}};
+  return {scores(hidden), ReadingState{network_, std::move(next), state.batch, state.symbols}};
 }
 
 ReadingState LanguageModel::restarted(const ReadingState& state) const {
@@ -105,9 +135,8 @@ void LanguageModel::visit_log_probabilities(const Tensor& words, std::int64_t ch
   for (std::int64_t start = 0; start < length; start += chunk) {
     const auto size = std::min(chunk, length - start);
     const Tensor piece = words.narrow(1, start, size);
-    auto [scores, next] = read(piece, state, noise);
-    Tensor values =
-        scores.log_softmax(2).gather(2, piece.to(scores.device()).unsqueeze(2)).squeeze(2).sum(1);
+    auto [of_piece, next] = score(piece, piece, state, noise);
+    Tensor values = of_piece.sum(1);
     if (end_symbol_ && start + size == length)
       values = values + this->next(next, noise).first.log_softmax(1).select(1, alphabet_.size());
     state = next.detached();

@@ -6,6 +6,7 @@
 #pragma once
 #include <functional>
 
+#include "base/buffer_pool.h"
 #include "model/sequence_model.h"
 
 namespace pushdown {
@@ -48,6 +49,10 @@ class LanguageModel : public SequenceModel {
   // logits(), and where that leads.
   std::pair<Tensor, ReadingState> read(const Tensor& words, const ReadingState& state,
                                        Random* noise = nullptr) const;
+  // The same with the log-probabilities of targets : B x c in the place of the logits, 0 where a
+  // target is negative.
+  std::pair<Tensor, ReadingState> score(const Tensor& words, const Tensor& targets,
+                                        const ReadingState& state, Random* noise = nullptr) const;
   // The logits of whatever follows, B x V (or V+1), the last row of logits() with an end symbol;
   // and a state that has them already, to be continued instead.
   std::pair<Tensor, ReadingState> next(const ReadingState& state, Random* noise = nullptr) const;
@@ -60,7 +65,15 @@ class LanguageModel : public SequenceModel {
                                const std::function<void(const Tensor&)>& visit) const;
 
  private:
+  // h_0 .. of all symbols that predict one : B x n x H, or B x (n+1) x H with end_symbol.
+  Tensor hiddens(const Tensor& words, Random* noise) const;
+  Tensor scores(const Tensor& hiddens) const;
+  // log p of targets : ... by hiddens : ... x H
+  Tensor log_likelihoods(const Tensor& hiddens, const Tensor& targets) const;
   void check_state(const ReadingState& state) const;
+
+  bool fused_ = true;
+  BufferPoolPtr buffers_;
 };
 
 }  // namespace pushdown

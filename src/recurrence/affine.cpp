@@ -102,13 +102,15 @@ Tensor affine_by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bia
       .view(shape);
 }
 
-Tensor affine(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+bool suits_kernel(const Tensor& x, const Tensor& weight) {
   const auto type = x.scalar_type();
-  const bool ours =
-      x.is_cpu() && weight.is_cpu() && type == weight.scalar_type() &&
-      (type == at::kFloat || type == at::kDouble) && x.numel() > 0 &&
-      (weight.numel() >= kSmallest || x.numel() / weight.size(1) * weight.numel() >= kLeastWork);
-  return ours ? affine_by_kernel(x, weight, bias) : at::linear(x, weight, bias);
+  return x.is_cpu() && weight.is_cpu() && type == weight.scalar_type() &&
+         (type == at::kFloat || type == at::kDouble) && x.numel() > 0 &&
+         (weight.numel() >= kSmallest || x.numel() / weight.size(1) * weight.numel() >= kLeastWork);
+}
+
+Tensor affine(const Tensor& x, const Tensor& weight, const Tensor& bias) {
+  return suits_kernel(x, weight) ? affine_by_kernel(x, weight, bias) : at::linear(x, weight, bias);
 }
 
 }  // namespace pushdown

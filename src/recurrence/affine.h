@@ -13,6 +13,9 @@ namespace pushdown {
 // number of threads.
 Tensor affine(const Tensor& x, const Tensor& weight, const Tensor& bias);
 
+// Whether the kernel takes a map of x by this weight.
+bool suits_kernel(const Tensor& x, const Tensor& weight);
+
 // The same by the kernel, whatever the size.
 Tensor affine_by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias);
 

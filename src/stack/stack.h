@@ -84,6 +84,9 @@ class Stack {
   //   strengths        B x n x K x S  after each step
   //   push, pop        B x n x K      of each step
   //   read             B x n x K x S  the share of each section in the reading after each step
+  //   read_strength    B x n x K      of each reading
+  //   push_distribution, pop_distribution, read_distribution
+  //                    B x n x K x (k+1)  over 0 .. k where a strength is the expectation of one
   // Where a memory is pushed, popped or read at two ends, these names end in _top and _bottom.
   virtual NamedTensors strengths(const Tensor& hiddens) const { return {}; }
 

@@ -1,11 +1,13 @@
 // The kinds `stratification`, `stratification_queue` and `stratification_deque`. Controller
 // interface of the paper's section 3.4, for every memory and each end that is pushed or popped:
-//   d = sigmoid(W_d h + b_d),  u = sigmoid(W_u h + b_u),  v = tanh(W_v h + b_v).
-// b_u starts around `pop_bias`: with -1 (the paper's supplement) little is popped at first.
+//   d = sigmoid(W_d h + b_d),  u = sigmoid(W_u h + b_u),  r = 1,  v = tanh(W_v h + b_v),
+// where d, u and r can come about otherwise (stack/strength_layer.h). Of a sigmoid b_u starts
+// around `pop_bias`: with -1 (the paper's supplement) little is popped at first.
 #include "stack/stratification.h"
 
 #include "base/check.h"
 #include "stack/kinds.h"
+#include "stack/strength_layer.h"
 
 namespace pushdown {
 
@@ -29,8 +31,8 @@ Tensor cut(const Tensor& strengths, const Tensor& amount, bool at_top) {
   return (strengths - taken).relu();
 }
 
-Tensor reading_at(const Strata& strata, bool at_top) {
-  const Tensor shares = strata_shares(strata.strengths, at_top);
+Tensor reading_at(const Strata& strata, bool at_top, const Tensor& read) {
+  const Tensor shares = strata_shares(strata.strengths, at_top, read);
   return at::matmul(shares.unsqueeze(2), strata.vectors).squeeze(2);
 }
 
@@ -41,21 +43,25 @@ Strata strata_step(SectionEnds ends, const Strata& old, const StrataActions& top
   const auto section = [](const Tensor& actions) { return actions.unsqueeze(2); };
   Tensor kept = cut(old.strengths, top.pop, ends != SectionEnds::queue);
   if (ends != SectionEnds::deque)
-    return {at::cat({old.vectors, section(top.vector)}, 2), at::cat({kept, section(top.push)}, 2)};
+    return {at::cat({old.vectors, section(top.vector)}, 2), at::cat({kept, section(top.push)}, 2),
+            top.read};
   kept = cut(kept, bottom.pop, false);
   return {at::cat({section(bottom.vector), old.vectors, section(top.vector)}, 2),
-          at::cat({section(bottom.push), kept, section(top.push)}, 2)};
+          at::cat({section(bottom.push), kept, section(top.push)}, 2), top.read, bottom.read};
 }
 
-Tensor strata_shares(const Tensor& strengths, bool at_top) {
+Tensor strata_shares(const Tensor& strengths, bool at_top, const Tensor& read) {
   const Tensor before = strength_before(strengths, at_top);
-  const Tensor room = at::where(before <= 1, 1 - before, at::zeros_like(before));
+  const Tensor length = read.defined() ? read.unsqueeze(2) : at::ones({1}, before.options());
+  const Tensor room = at::where(before <= length, length - before, at::zeros_like(before));
   return at::where(strengths <= room, strengths, room);
 }
 
 Tensor strata_reading(SectionEnds ends, const Strata& strata) {
-  if (ends != SectionEnds::deque) return reading_at(strata, ends == SectionEnds::stack);
-  return at::cat({reading_at(strata, true), reading_at(strata, false)}, 2);
+  if (ends != SectionEnds::deque)
+    return reading_at(strata, ends == SectionEnds::stack, strata.read);
+  return at::cat(
+      {reading_at(strata, true, strata.read), reading_at(strata, false, strata.bottom_read)}, 2);
 }
 
 namespace {
@@ -65,16 +71,27 @@ struct StrataState : StackState {
 
   explicit StrataState(Strata given) : strata(std::move(given)) {}
   StackStatePtr detached() const override {
-    return std::make_shared<StrataState>(
-        Strata{strata.vectors.detach(), strata.strengths.detach()});
+    std::vector<Tensor> constants;
+    for (const Tensor& own : tensors()) constants.push_back(own.detach());
+    return with_tensors(constants);
   }
   std::size_t bytes() const override {
-    return tensor_bytes(strata.vectors) + tensor_bytes(strata.strengths);
+    std::size_t total = 0;
+    for (const Tensor& own : tensors()) total += tensor_bytes(own);
+    return total;
   }
-  std::vector<Tensor> tensors() const override { return {strata.vectors, strata.strengths}; }
+  std::vector<Tensor> tensors() const override {
+    std::vector<Tensor> all{strata.vectors, strata.strengths};
+    for (const Tensor& read : {strata.read, strata.bottom_read})
+      if (read.defined()) all.push_back(read);
+    return all;
+  }
   StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
     check_state_tensors("stack.stratification", tensors(), given);
-    return std::make_shared<StrataState>(Strata{given[0], given[1]});
+    Strata other{given[0], given[1]};
+    if (given.size() > 2) other.read = given[2];
+    if (given.size() > 3) other.bottom_read = given[3];
+    return std::make_shared<StrataState>(std::move(other));
   }
 };
 
@@ -84,11 +101,12 @@ std::vector<std::string> end_names(SectionEnds ends) {
                                     : std::vector<std::string>{""};
 }
 
-// The actions of all steps, one entry an end. push, pop : B x n x K, vector : B x n x K x m
+// The actions of all steps, one entry an end. push, pop, read : B x n x K, vector : B x n x K x m
 std::vector<StrataActions> of_step(const std::vector<StrataActions>& all, std::int64_t t) {
   std::vector<StrataActions> now;
-  for (const auto& [push, pop, vector] : all)
-    now.push_back({push.select(1, t), pop.select(1, t), vector.select(1, t)});
+  for (const auto& [push, pop, vector, read] : all)
+    now.push_back({push.select(1, t), pop.select(1, t), vector.select(1, t),
+                   read.defined() ? read.select(1, t) : Tensor()});
   return now;
 }
 
@@ -111,6 +129,8 @@ NamedTensors strengths_of(SectionEnds ends, const std::vector<StrataActions>& al
   for (std::size_t e = 0; e < names.size(); ++e) {
     result["push" + names[e]] = all[e].push;
     result["pop" + names[e]] = all[e].pop;
+    result["read_strength" + names[e]] =
+        all[e].read.defined() ? all[e].read : at::ones_like(all[e].push);
   }
   const auto states = run(ends, all);
   const auto length = static_cast<std::int64_t>(states.size()) - 1;
@@ -119,15 +139,16 @@ NamedTensors strengths_of(SectionEnds ends, const std::vector<StrataActions>& al
     for (std::int64_t t = 1; t <= length; ++t) {
       // Every section keeps its place; those to come are 0.
       const auto later = length - t;
-      rows.push_back(at::constant_pad_nd(row_of(states[static_cast<std::size_t>(t)].strengths),
+      rows.push_back(at::constant_pad_nd(row_of(states[static_cast<std::size_t>(t)]),
                                          {ends == SectionEnds::deque ? later : 0, later}));
     }
     return rows.empty() ? states[0].strengths.unsqueeze(1).narrow(1, 0, 0) : at::stack(rows, 1);
   };
-  result["strengths"] = stacked([](const Tensor& own) { return own; });
+  result["strengths"] = stacked([](const Strata& own) { return own.strengths; });
   for (const auto& name : names)
-    result["read" + name] = stacked([&](const Tensor& own) {
-      return strata_shares(own, name.empty() ? ends == SectionEnds::stack : name == "_top");
+    result["read" + name] = stacked([&](const Strata& own) {
+      const bool at_top = name.empty() ? ends == SectionEnds::stack : name == "_top";
+      return strata_shares(own.strengths, at_top, name == "_bottom" ? own.bottom_read : own.read);
     });
   return result;
 }
@@ -138,16 +159,25 @@ class StratificationStack : public Stack {
       : ends_(ends),
         size_(options["size"]),
         memories_(options["memories"]),
+        greatest_(options["max_strength"]),
         options_(context.tensor_options) {
+    const bool shifted = options["pop_bias"] != 0.0;
+    check(!shifted || options["pop"] == "sigmoid", "stack.stratification",
+          "pop_bias needs pop = 'sigmoid', got {} with pop = '{}'",
+          options["pop_bias"].get<double>(), options["pop"].get<std::string>());
     for (const auto& name : end_names(ends)) {
-      const auto layer = [&](const char* what, std::int64_t rows, double gain) {
-        return make_action_layer(what + name, memories_ * rows, gain, context, parameters_);
+      const auto strength = [&](const char* what) {
+        return StrengthLayer(what + name, options[what], options["max_strength"], memories_,
+                             context, parameters_);
       };
       // In this order: the random numbers are drawn on the way.
-      const ActionLayer push = layer("push", 1, 1.0), pop = layer("pop", 1, 1.0);
-      layers_.push_back({push, pop, layer("vector", size_, 5.0 / 3.0)});
+      const auto push = strength("push"), pop = strength("pop"), read = strength("read");
+      layers_.push_back(
+          {{push, pop, read},
+           make_action_layer("vector" + name, memories_ * size_, 5.0 / 3.0, context, parameters_)});
+      if (!shifted) continue;
       at::NoGradGuard guard;
-      pop.bias.add_(options["pop_bias"].get<double>());
+      pop.layer().bias.add_(options["pop_bias"].get<double>());
     }
   }
 
@@ -155,7 +185,12 @@ class StratificationStack : public Stack {
     return memories_ * size_ * static_cast<std::int64_t>(layers_.size());
   }
   StackStatePtr initial(std::int64_t batch, std::int64_t) const override {
-    return std::make_shared<StrataState>(empty_strata(batch, memories_, size_, options_));
+    Strata strata = empty_strata(batch, memories_, size_, options_);
+    if (layers_[0].strengths[kRead].kind() != StrengthKind::fixed) {
+      strata.read = at::zeros({batch, memories_}, options_);
+      if (ends_ == SectionEnds::deque) strata.bottom_read = strata.read;
+    }
+    return std::make_shared<StrataState>(std::move(strata));
   }
   StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
     const auto now = actions(hidden);
@@ -166,27 +201,45 @@ class StratificationStack : public Stack {
     return strata_reading(ends_, strata_of(state)).flatten(1);
   }
   NamedTensors strengths(const Tensor& hiddens) const override {
-    return strengths_of(ends_, actions(hiddens));
+    NamedTensors result = strengths_of(ends_, actions(hiddens));
+    const auto names = end_names(ends_);
+    for (std::size_t e = 0; e < names.size(); ++e)
+      for (int what = 0; what < kStrengths; ++what) {
+        const Tensor distribution = layers_[e].strengths[what].distribution(hiddens);
+        if (distribution.defined())
+          result[fmt::format("{}_distribution{}", kNames[what], names[e])] = distribution;
+      }
+    return result;
   }
   bool fused(FusedStack& plan) const override {
     plan.shape.stack = ScanStack::stratification;
     plan.shape.ends = ends_;
     plan.shape.memories = memories_;
     plan.shape.size = size_;
+    for (int what = 0; what < kStrengths; ++what)
+      plan.shape.strengths[what] = layers_[0].strengths[what].kind();
+    plan.shape.max_strength = greatest_;
     std::vector<Tensor> weights, biases;
-    for (const auto& end : layers_)
-      for (const ActionLayer* layer : {&end.push, &end.pop, &end.vector}) {
-        weights.push_back(layer->weight);
-        biases.push_back(layer->bias);
-      }
+    const auto add = [&](const ActionLayer& layer) {
+      if (!layer.weight.defined()) return;
+      weights.push_back(layer.weight);
+      biases.push_back(layer.bias);
+    };
+    for (const auto& [strengths, vector] : layers_) {
+      for (const auto& one : strengths) add(one.layer());
+      add(vector);
+    }
     plan.action_weight = at::cat(weights);
     plan.action_bias = at::cat(biases);
     return true;
   }
 
  private:
+  enum { kPush, kPop, kRead, kStrengths };
+  static constexpr const char* kNames[] = {"push", "pop", "read"};
   struct EndLayers {
-    ActionLayer push, pop, vector;
+    std::array<StrengthLayer, kStrengths> strengths;
+    ActionLayer vector;
   };
   static const Strata& strata_of(const StackStatePtr& state) {
     return static_cast<const StrataState&>(*state).strata;
@@ -194,14 +247,19 @@ class StratificationStack : public Stack {
   // hidden : ... x H -> ... x K and ... x K x m, one entry an end
   std::vector<StrataActions> actions(const Tensor& hidden) const {
     std::vector<StrataActions> all;
-    for (const auto& [push, pop, vector] : layers_)
-      all.push_back({push(hidden).sigmoid(), pop(hidden).sigmoid(),
-                     vector(hidden).tanh().unflatten(-1, {memories_, size_})});
+    for (const auto& [strengths, vector] : layers_) {
+      const Tensor vectors = vector(hidden).tanh().unflatten(-1, {memories_, size_});
+      const auto given = [&](int what) {
+        const Tensor strength = strengths[what](hidden);
+        return strength.defined() ? strength : at::ones_like(vectors.select(-1, 0));
+      };
+      all.push_back({given(kPush), given(kPop), vectors, strengths[kRead](hidden)});
+    }
     return all;
   }
 
   SectionEnds ends_;
-  std::int64_t size_, memories_;
+  std::int64_t size_, memories_, greatest_;
   at::TensorOptions options_;
   std::vector<EndLayers> layers_;  // one an end
 };
@@ -227,7 +285,8 @@ std::vector<StrataActions> given_actions(SectionEnds ends, const NamedTensors& i
     shape = {vectors.size(0), vectors.size(1), vectors.size(3)};
     const Tensor push = given("push", {shape[0], shape[1]}),
                  pop = given("pop", {shape[0], shape[1]});
-    all.push_back({push, pop, vectors});
+    const bool reads = inputs.contains("read" + name);
+    all.push_back({push, pop, vectors, reads ? given("read", {shape[0], shape[1]}) : Tensor()});
   }
   return all;
 }
@@ -243,7 +302,9 @@ StackKind kind_of(const char* doc) {
           .between(1, 1 << 16),
       number_option("pop_bias", 0.0,
                     "around which the bias of the pop layer starts; -1 in the paper's "
-                    "supplement")};
+                    "supplement; of sigmoid pops alone")};
+  const auto strengths = strength_options();
+  kind.options.insert(kind.options.end(), strengths.begin(), strengths.end());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<StratificationStack>(kEnds, options, context);
   };
@@ -252,6 +313,8 @@ StackKind kind_of(const char* doc) {
     kind.inputs.emplace_back("push" + name, "B x n: strength d of each push" + where);
     kind.inputs.emplace_back("pop" + name, "B x n: thickness u popped before the pushes" + where);
     kind.inputs.emplace_back("vectors" + name, "B x n x m: the pushed vectors" + where);
+    kind.inputs.emplace_back("read" + name,
+                             "B x n: strength r of each reading" + where + ", 1 where left out");
   }
   kind.simulate = [](const Json&, const NamedTensors& inputs) {
     std::vector<Tensor> readings;
@@ -269,7 +332,7 @@ StackKind kind_of(const char* doc) {
 
 StackKind stratification_stack() {
   return kind_of<SectionEnds::stack>(
-      "Vectors with real-valued strengths (Grefenstette et al. 2015).");
+      "Vectors with real-valued strengths (Grefenstette et al. 2015; Merrill et al. 2019).");
 }
 StackKind stratification_queue() {
   return kind_of<SectionEnds::queue>(

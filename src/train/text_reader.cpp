@@ -46,12 +46,11 @@ ReadingState TextReader::after(std::int64_t piece, const ReadingState& state) co
 
 std::pair<Tensor, ReadingState> TextReader::losses(std::int64_t piece, const ReadingState& state,
                                                    Random* noise) const {
-  auto [scores, next] = model_.read(pieces_.words(piece), state, noise);  // B x c x V
-  const Tensor targets = pieces_.targets(piece).to(scores.device());
-  const Tensor losses = at::cross_entropy_loss(scores.flatten(0, 1), targets.flatten(), {},
-                                               at::Reduction::None, TextPieces::kAbsent)
-                            .view_as(targets);
-  return {losses, after(piece, next)};
+  // Words that are not there have a negative target.
+  static_assert(TextPieces::kAbsent < 0);
+  auto [values, next] =
+      model_.score(pieces_.words(piece), pieces_.targets(piece), state, noise);  // B x c
+  return {values.neg(), after(piece, next)};
 }
 
 ReadingState TextReader::state_of(std::int64_t piece, const std::vector<Tensor>& tensors) const {

@@ -22,6 +22,7 @@ void bench_updates();
 void bench_recognizers();
 void bench_steps();
 void bench_transduction();
+void bench_language();
 // One row of the above, so many updates: something to run under a profiler.
 void bench_model(const std::string& name, int length, int repeats, int threads);
 

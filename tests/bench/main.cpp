@@ -1,5 +1,5 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
-// grammar.
+// language, grammar.
 // `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
@@ -73,5 +73,6 @@ int main(int count, char** arguments) {
   if (asked("recognizer")) pushdown::bench::bench_recognizers();
   if (asked("steps")) pushdown::bench::bench_steps();
   if (asked("transduction")) pushdown::bench::bench_transduction();
+  if (asked("language")) pushdown::bench::bench_language();
   if (asked("grammar")) bench_grammar();
 }

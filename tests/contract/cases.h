@@ -16,6 +16,8 @@ inline Json small_options(const std::string& kind, const std::vector<OptionSpec>
     // Two pops as strong as the pushes take all there is at every step, and then nothing is
     // learned.
     if (spec.name == "pop_bias" && kind == "stratification_deque") options["pop_bias"] = -1.0;
+    // A push stronger than what is read would hide all else.
+    if (spec.name == "max_strength") options["max_strength"] = 1;
   }
   return options;
 }
@@ -28,6 +30,10 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
     const auto add = [&](Json value) {
       Json other = base;
       other[spec.name] = std::move(value);
+      if (spec.name == "pop") other.erase("pop_bias");
+      // A reading that sees no more than the last push would hide all pops.
+      if (spec.name == "push" && other[spec.name] == "fixed")
+        other.update(Json{{"read", "expectation"}, {"max_strength", 4}});
       all.push_back(other);
     };
     for (const auto& choice : spec.choices)
@@ -41,8 +47,28 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
   return all;
 }
 
-inline std::vector<Json> stack_variants() {
+// Strengths of pushes, pops and readings together, as Merrill et al. (2019) have them: u fixed to
+// 1, d fixed to 1, all free, a sigmoid d.
+inline std::vector<Json> strength_variants() {
   std::vector<Json> all;
+  for (const auto& [push, pop] : {std::pair{"expectation", "fixed"},
+                                  {"fixed", "expectation"},
+                                  {"expectation", "expectation"},
+                                  {"sigmoid", "expectation"}})
+    for (const int memories : {1, 2})
+      for (const int greatest : {3, 4})
+        all.push_back({{"kind", "stratification"},
+                       {"size", 3},
+                       {"push", push},
+                       {"pop", pop},
+                       {"read", "expectation"},
+                       {"memories", memories},
+                       {"max_strength", greatest}});
+  return all;
+}
+
+inline std::vector<Json> stack_variants() {
+  std::vector<Json> all = strength_variants();
   for (const auto& kind : stack_kinds())
     for (auto& options : variants(kind.name, kind.options)) all.push_back(options);
   return all;

@@ -58,6 +58,57 @@ TEST_P(StrengthKernels, EqualTheDefinitionAtAllSizes) {
       }
 }
 
+// Every way in which the three strengths can come about.
+TEST_P(StrengthKernels, EqualTheDefinitionForAllStrengths) {
+  for (const char* push : {"sigmoid", "expectation", "fixed"})
+    for (const char* pop : {"sigmoid", "expectation", "fixed"})
+      for (const char* read : {"expectation", "fixed"})
+        for (const auto& [memories, greatest] : {std::pair{1, 4}, {2, 1}, {3, 9}}) {
+          const auto rnn = network({{"size", 3},
+                                    {"memories", memories},
+                                    {"push", push},
+                                    {"pop", pop},
+                                    {"read", read},
+                                    {"max_strength", greatest}});
+          {
+            const at::NoGradGuard guard;
+            for (const auto& [name, tensor] : rnn.parameters()) tensor.mul_(3);
+          }
+          expect_same(rnn, inputs(3, 12),
+                      fmt::format("{} {} {} {} {}", push, pop, read, memories, greatest));
+        }
+}
+
+// Expectations that are the same at all steps, 1.5 of four values that are all as likely, or one
+// value alone: sums of strengths meet pops and readings exactly.
+TEST_P(StrengthKernels, EqualTheDefinitionAtKinksOfExpectations) {
+  for (const int push : {-1, 1, 2})
+    for (const int pop : {-1, 0, 1, 2})
+      for (const int read : {-1, 0, 1, 3}) {
+        const auto rnn = network({{"size", 3},
+                                  {"memories", 2},
+                                  {"push", "expectation"},
+                                  {"pop", "expectation"},
+                                  {"read", "expectation"},
+                                  {"max_strength", 3}});
+        {
+          const at::NoGradGuard guard;
+          for (const auto& [name, tensor] : rnn.parameters()) {
+            if (!name.starts_with("stack.")) tensor.mul_(3);
+            const int value = name.starts_with("stack.push")   ? push
+                              : name.starts_with("stack.pop")  ? pop
+                              : name.starts_with("stack.read") ? read
+                                                               : -2;
+            if (value == -2) continue;
+            tensor.zero_();
+            if (value >= 0 && name.ends_with("bias"))
+              tensor.view({2, 4}).select(1, value).fill_(2000);
+          }
+        }
+        expect_same(rnn, inputs(3, 9), fmt::format("push {} pop {} read {}", push, pop, read));
+      }
+}
+
 // Actions that are the same at all steps, so that sums of strengths meet pops and windows exactly:
 // sigmoid(0) is 1/2, and saturated ones are 1 or next to nothing.
 TEST_P(StrengthKernels, EqualTheDefinitionAtKinks) {
@@ -81,17 +132,20 @@ TEST_P(StrengthKernels, EqualTheDefinitionAtKinks) {
 
 TEST_P(StrengthKernels, ANetworkTellsWhatItsMemoryDid) {
   const at::NoGradGuard guard;
-  const auto rnn = network({{"size", 3}, {"memories", 2}});
+  const auto rnn =
+      network({{"size", 3}, {"memories", 2}, {"push", "expectation"}, {"read", "expectation"}});
   const Tensor x = inputs(2, 5), hiddens = rnn.run_stepwise(x);
   const auto run = rnn.strengths(x);
   const auto wanted = rnn.stack().strengths(hiddens.narrow(1, 1, 5));
   ASSERT_EQ(run.size(), wanted.size());
   for (const auto& [name, tensor] : wanted) EXPECT_LT(deviation(run.at(name), tensor), 1e-12);
-  // The shares and the vectors make the readings: the shares of a step are at most one in sum.
-  for (const auto& [name, tensor] : run)
-    if (name.starts_with("read")) {
-      EXPECT_LE(tensor.sum(3).max().item<double>(), 1 + 1e-12);
-    }
+  // The shares of a step are at most the strength of the reading in sum.
+  for (const auto& [name, tensor] : run) {
+    if (!name.starts_with("read_strength")) continue;
+    const Tensor shares = run.at("read" + name.substr(13)).sum(3);
+    EXPECT_LE((shares - tensor).max().item<double>(), 1e-12) << name;
+    EXPECT_GT(shares.min().item<double>(), 0) << name;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, StrengthKernels,

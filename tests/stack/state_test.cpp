@@ -24,6 +24,8 @@ std::vector<Json> cases() {
       {{"kind", "stratification"}, {"size", 3}},
       {{"kind", "stratification_queue"}, {"size", 3}, {"memories", 2}},
       {{"kind", "stratification_deque"}, {"size", 2}, {"pop_bias", -1}},
+      {{"kind", "stratification"}, {"size", 3}, {"push", "expectation"}, {"read", "expectation"}},
+      {{"kind", "stratification_deque"}, {"size", 2}, {"pop", "fixed"}, {"read", "expectation"}},
       {{"kind", "analog"}, {"size", 3}},
       {{"kind", "nondeterministic"}, {"fast", false}},
       {{"kind", "nondeterministic"}, {"fast", false}, {"window", 2}, {"bottom", "reexposed"}},

@@ -51,20 +51,21 @@ struct Equations {
     s.push_back(d);
     V.push_back(v);
   }
-  // Equations 3 and 10 (top), 5 and 11 (bottom).
-  Numbers shares(bool top) const {
+  // Equations 3 and 10 (top), 5 and 11 (bottom), with r in the place of their 1.
+  Numbers shares(bool top, double r) const {
     Numbers result;
     for (int i = 1; i <= count(); ++i)
       result.push_back(std::min(s[static_cast<std::size_t>(i - 1)],
-                                positive(1 - (top ? sum(s, i + 1, count()) : sum(s, 1, i - 1)))));
+                                positive(r - (top ? sum(s, i + 1, count()) : sum(s, 1, i - 1)))));
     return result;
   }
-  Numbers read(std::size_t size) const {
+  // Readings of these strengths; `at_bottom` is of a deque alone.
+  Numbers read(std::size_t size, double strength, double at_bottom) const {
     Numbers r;
     for (const bool top : {true, false}) {
       if (ends != SectionEnds::deque && top != (ends == SectionEnds::stack)) continue;
       Numbers own(size, 0.0);
-      const auto share = shares(top);
+      const auto share = shares(top, ends == SectionEnds::deque && !top ? at_bottom : strength);
       for (std::size_t i = 0; i < s.size(); ++i)
         for (std::size_t k = 0; k < size; ++k) own[k] += share[i] * V[i][k];
       r.insert(r.end(), own.begin(), own.end());
@@ -99,13 +100,14 @@ class Memories : public testing::TestWithParam<Kind> {
   static Json options() { return {{"kind", GetParam().name}}; }
   // Strengths up to `most`, a multiple of `grain` where that is not 0.
   static NamedTensors inputs(std::int64_t batch, std::int64_t length, std::int64_t size,
-                             double most, double grain, std::uint64_t seed) {
+                             double most, double grain, std::uint64_t seed, bool reads = true) {
     Random random(seed);
     NamedTensors all;
     for (const std::string end : {"_top", "_bottom"}) {
       if (!deque() && end == "_bottom") continue;
       const std::string name = deque() ? end : "";
-      for (const char* what : {"push", "pop"}) {
+      for (const std::string what : {"push", "pop", "read"}) {
+        if (what == "read" && !reads) continue;
         Tensor& given = all[what + name] = random_tensor({batch, length}, random, 0, most);
         if (grain > 0) given.div_(grain).round_().mul_(grain);
       }
@@ -134,7 +136,8 @@ TEST_P(Memories, FollowTheEquations) {
           plain.step(row("push" + top, b, t)[0], row("pop" + top, b, t)[0],
                      row("vectors" + top, b, t), row("push_bottom", b, t)[0],
                      row("pop_bottom", b, t)[0], row("vectors_bottom", b, t));
-          const auto wanted = plain.read(kSize);
+          const double read = row("read" + top, b, t)[0], read_bottom = row("read_bottom", b, t)[0];
+          const auto wanted = plain.read(kSize, read, read_bottom);
           EXPECT_LT(deviation(readings[b][t + 1], at::tensor(wanted, at::kDouble)), 1e-14);
           // Every section has kept its place.
           const auto first = deque() ? kLength - 1 - t : 0;
@@ -150,16 +153,17 @@ TEST_P(Memories, FollowTheEquations) {
           };
           same("strengths", plain.s);
           if (deque()) {
-            same("read_top", plain.shares(true));
-            same("read_bottom", plain.shares(false));
+            same("read_top", plain.shares(true, read));
+            same("read_bottom", plain.shares(false, read_bottom));
           } else {
-            same("read", plain.shares(GetParam().ends == SectionEnds::stack));
+            same("read", plain.shares(GetParam().ends == SectionEnds::stack, read));
           }
         }
       }
       for (const auto& [name, tensor] : given) {
         if (name.starts_with("vectors")) continue;
-        EXPECT_TRUE(run.at(name).squeeze(2).equal(tensor)) << name;
+        const auto told = name.starts_with("read") ? "read_strength" + name.substr(4) : name;
+        EXPECT_TRUE(run.at(told).squeeze(2).equal(tensor)) << name;
       }
     }
 }
@@ -167,7 +171,7 @@ TEST_P(Memories, FollowTheEquations) {
 // Whole pushes and pops are those of the data structure.
 TEST_P(Memories, AreTheDataStructureForWholeActions) {
   constexpr std::int64_t kLength = 40;
-  const auto given = inputs(4, kLength, 2, 1, 1, 3);
+  const auto given = inputs(4, kLength, 2, 1, 1, 3, false);
   const Tensor readings = simulate_stack(options(), given);
   for (std::int64_t b = 0; b < 4; ++b) {
     std::deque<Numbers> plain;

@@ -29,15 +29,21 @@ return function(spec)
 
   local names = {}
   for i, series in ipairs(spec.series) do names[i] = series.name or ('series ' .. i) end
-  local with_legend = #names > 1
+  local with_legend = #names > 1 or spec.legend
   local canvas = svg.canvas(spec.width or 640, spec.height or 400)
   local area = {
     left = 34 + svg.widest(axis.labels) + (y_label and 14 or 0), right = canvas.width - 16,
     top = spec.title and 40 or 16, bottom = canvas.height - (spec.x_label and 52 or 32),
   }
   if with_legend then area.right = canvas.width - svg.widest(names) - 46 end
+  if spec.under and spec.under.name then
+    area.right = math.min(area.right, canvas.width - svg.text_width(spec.under.name) - 8)
+  end
   local slot = (area.right - area.left) / math.max(1, #categories)
   local slanted = svg.widest(categories) > slot - 6
+  -- A line of texts between the axis and the categories.
+  local under = spec.under and 18 or 0
+  area.bottom = area.bottom - under
   if slanted then area.bottom = area.bottom - math.min(90, 0.62 * svg.widest(categories)) end
   local function y_at(value) return area.bottom - axis.place(value) * (area.bottom - area.top) end
 
@@ -52,7 +58,7 @@ return function(spec)
       if axes.finite(value) then
         local top = y_at(math.max(axis.low, math.min(axis.high, value)))
         canvas:add('rect', { x = left + 0.04 * width, width = 0.92 * width, y = math.min(top, zero),
-          height = math.abs(zero - top), fill = style.of(i).colour })
+          height = math.abs(zero - top), fill = series.colour or style.of(i).colour })
         local from, to = series.low and series.low[k], series.high and series.high[k]
         if axes.finite(from) and axes.finite(to) then
           local x = left + width / 2
@@ -67,11 +73,16 @@ return function(spec)
         canvas:text(left + width / 2, zero - 5, '–', { ['text-anchor'] = 'middle' })
       end
     end
+    if under > 0 then
+      canvas:text(middle, area.bottom + 15, spec.under.texts[k] or '', { ['text-anchor'] = 'middle',
+        ['font-size'] = 11, fill = '#666666' })
+    end
     if slanted then
-      canvas:text(middle + 4, area.bottom + 15, category, { ['text-anchor'] = 'end',
-        transform = ('rotate(-35 %s %s)'):format(svg.number(middle + 4), svg.number(area.bottom + 15)) })
+      local y = area.bottom + under + 15
+      canvas:text(middle + 4, y, category, { ['text-anchor'] = 'end',
+        transform = ('rotate(-35 %s %s)'):format(svg.number(middle + 4), svg.number(y)) })
     else
-      canvas:text(middle, area.bottom + 19, category, { ['text-anchor'] = 'middle' })
+      canvas:text(middle, area.bottom + under + 19, category, { ['text-anchor'] = 'middle' })
     end
   end
   if zero < area.bottom - 0.5 then canvas:line(area.left, zero, area.right, zero) end
@@ -86,9 +97,13 @@ return function(spec)
   if with_legend then
     for i, name in ipairs(names) do
       local y = area.top + (i - 1) * 19
-      canvas:add('rect', { x = area.right + 12, y = y, width = 13, height = 13, fill = style.of(i).colour })
+      canvas:add('rect', { x = area.right + 12, y = y, width = 13, height = 13,
+        fill = spec.series[i].colour or style.of(i).colour })
       canvas:text(area.right + 31, y + 11, name)
     end
+  end
+  if under > 0 and spec.under.name then
+    canvas:text(area.right + 8, area.bottom + 15, spec.under.name, { ['font-size'] = 11, fill = '#666666' })
   end
   canvas:labels(area, spec.title, spec.x_label, y_label)
   return canvas:document(spec.title)

@@ -52,7 +52,14 @@ return function(spec)
   end
   local x_labels = {}
   for t = 1, steps do x_labels[t] = symbols[t] or tostring(t) end
-  return { values = values, y_labels = labels, x_labels = x_labels, low = 0, high = 1,
+  -- Strengths are at most 1 where nothing else is asked for.
+  local high = 1
+  for _, row in ipairs(values) do
+    for t = 1, steps do
+      if row[t] == row[t] then high = math.max(high, row[t]) end
+    end
+  end
+  return { values = values, y_labels = labels, x_labels = x_labels, low = 0, high = high,
     title = spec.title, x_label = 'what is read', y_label = 'what was read when it was pushed',
     value_label = what == 'strengths' and 'strength' or 'share in the reading', path = spec.path, ascii = spec.ascii,
     columns = spec.columns, width = spec.width or math.max(640, 22 * steps),

@@ -1,0 +1,188 @@
+#include "recurrence/log_likelihood.h"
+
+#include "base/check.h"
+#include "base/parallel.h"
+#include "kernel/vocabulary.h"
+#include "recurrence/affine.h"
+
+namespace pushdown {
+namespace {
+
+using torch::autograd::variable_list;
+
+constexpr std::int64_t kPartOfSums = 8 * kPanel;  // rows of the weight's gradient for one thread
+
+template <class F>
+struct LogLikelihoods final : torch::autograd::Node {
+  std::int64_t rows = 0, hidden = 0, outcomes = 0;
+  Tensor x, targets;  // N x H, N
+  Tensor slopes;      // N x H: of log p by x
+  Buffer memory;      // e | Z, see kernel/vocabulary.h
+  bool freed = false;
+
+  std::string name() const override { return "LogLikelihoods"; }
+  void release_variables() override {
+    memory = Buffer();
+    x = slopes = Tensor();
+    freed = true;
+  }
+  F* exponentials() const { return memory.as<F>(); }
+  F* totals() const { return exponentials() + vocabulary_panels(outcomes, rows); }
+
+  Tensor forward(const Tensor& weight, const Tensor& bias, const BufferPoolPtr& buffers,
+                 bool gradients) {
+    const auto vp = scan_padded(outcomes), hp = scan_padded(hidden);
+    const auto parts = (rows + kVocabularyRows - 1) / kVocabularyRows;
+    // W^T, b and, for gradients, W, rows of W being whole vectors.
+    const auto layer_size = hidden * vp + vp + (gradients ? outcomes * hp : 0) + 4 * kScanPadding;
+    const auto bytes = [](std::int64_t count) {
+      return static_cast<std::size_t>(count) * sizeof(F);
+    };
+    const Buffer layer_memory(buffers, bytes(layer_size));
+    F* transposed = layer_memory.as<F>();
+    F* shift = transposed + hidden * vp;
+    F* straight = shift + vp;
+    const F* own = weight.data_ptr<F>();
+    pack_transposed_panels(own, outcomes, hidden, transposed);
+    std::copy_n(bias.data_ptr<F>(), outcomes, shift);
+    std::fill(shift + outcomes, shift + vp, F(-1e30));
+    if (gradients) pack_panels(own, outcomes, hidden, straight);
+    const VocabularyLayer<F> layer{transposed, straight, shift, hidden, outcomes};
+
+    const auto kernel = vocabulary_kernel<F>(current_isa());
+    const Tensor result = at::empty({rows}, x.options());
+    Buffer means;  // N x Hp
+    if (gradients) {
+      memory = Buffer(buffers, bytes(vocabulary_panels(outcomes, rows) + rows + kScanPadding));
+      means = Buffer(buffers, bytes(rows * hp + kScanPadding));
+    }
+    parallel_for(parts, [&](std::int64_t part) {
+      VocabularyRows<F> own_rows;
+      own_rows.first = part * kVocabularyRows;
+      own_rows.count = std::min(rows - own_rows.first, kVocabularyRows);
+      own_rows.hidden = x.data_ptr<F>();
+      own_rows.targets = targets.data_ptr<std::int64_t>();
+      own_rows.log_probabilities = result.data_ptr<F>();
+      Buffer once;  // what an evaluation need not keep
+      if (gradients) {
+        own_rows.all = rows;
+        own_rows.exponentials = exponentials();
+        own_rows.totals = totals();
+        own_rows.mean_weight = means.as<F>();
+      } else {
+        const auto first = own_rows.first, count = own_rows.count;
+        once = Buffer(buffers, bytes(vocabulary_panels(outcomes, count) + count + kScanPadding));
+        own_rows.all = count;
+        own_rows.first = 0;
+        own_rows.hidden += first * hidden;
+        own_rows.targets += first;
+        own_rows.log_probabilities += first;
+        own_rows.exponentials = once.as<F>();
+        own_rows.totals = own_rows.exponentials + vocabulary_panels(outcomes, count);
+      }
+      kernel.rows(layer, own_rows);
+    });
+    if (!gradients) return result;
+    slopes = at::empty({rows, hidden}, x.options());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const auto target = targets.data_ptr<std::int64_t>()[r];
+      F* to = slopes.data_ptr<F>() + r * hidden;
+      const F* mean = means.as<F>() + r * hp;
+      for (std::int64_t i = 0; i < hidden; ++i)
+        to[i] = target < 0 ? F(0) : own[target * hidden + i] - mean[i];
+    }
+    return result;
+  }
+
+  variable_list apply(variable_list&& given) override {
+    check(!freed, "backward", "the graph was used and freed; keep it with retain_graph");
+    at::AutoGradMode no_gradient(false);
+    const Tensor scales = at::where(targets >= 0, given[0], at::zeros_like(given[0])).contiguous();
+    variable_list result(3);
+    if (task_should_compute_output(0)) result[0] = slopes * scales.unsqueeze(1);
+    if (task_should_compute_output(1) || task_should_compute_output(2))
+      std::tie(result[1], result[2]) = weight_gradients(scales);
+    return result;
+  }
+
+  std::pair<Tensor, Tensor> weight_gradients(const Tensor& scales) const {
+    const F *scale = scales.data_ptr<F>(), *h = x.data_ptr<F>();
+    // -g_r / Z_r (h_r, 1)
+    const auto columns = hidden + 1;
+    const Tensor factors = at::empty({rows, columns}, x.options()),
+                 panels = at::empty({rows * scan_padded(columns)}, x.options());
+    for (std::int64_t r = 0; r < rows; ++r) {
+      const F factor = -scale[r] / totals()[r];
+      F* to = factors.data_ptr<F>() + r * columns;
+      for (std::int64_t i = 0; i < hidden; ++i) to[i] = factor * h[r * hidden + i];
+      to[hidden] = factor;
+    }
+    pack_panels(factors.data_ptr<F>(), rows, columns, panels.data_ptr<F>());
+    const Tensor weight = at::empty({outcomes, hidden}, x.options()),
+                 bias = at::empty({outcomes}, x.options());
+    F *of_weight = weight.data_ptr<F>(), *of_bias = bias.data_ptr<F>();
+    const auto kernel = vocabulary_kernel<F>(current_isa());
+    parallel_for((outcomes + kPartOfSums - 1) / kPartOfSums, [&](std::int64_t part) {
+      const auto first = part * kPartOfSums;
+      kernel.sums({rows, first, std::min(outcomes, first + kPartOfSums), columns, exponentials(),
+                   panels.data_ptr<F>(), of_weight, of_bias});
+    });
+    const auto* target = targets.data_ptr<std::int64_t>();
+    for (std::int64_t r = 0; r < rows; ++r) {
+      if (target[r] < 0) continue;
+      F* to = of_weight + target[r] * hidden;
+      for (std::int64_t i = 0; i < hidden; ++i) to[i] += scale[r] * h[r * hidden + i];
+      of_bias[target[r]] += scale[r];
+    }
+    return {weight, bias};
+  }
+};
+
+template <class F>
+Tensor by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& targets,
+                 const BufferPoolPtr& buffers) {
+  const variable_list inputs{x, weight, bias};
+  const bool gradients =
+      at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
+  const std::shared_ptr<LogLikelihoods<F>> node(new LogLikelihoods<F>, torch::autograd::deleteNode);
+  Tensor result;
+  {
+    at::AutoGradMode no_gradient(false);
+    node->x = x.detach().contiguous();
+    node->targets = targets.contiguous();
+    node->rows = x.size(0);
+    node->hidden = x.size(1);
+    node->outcomes = weight.size(0);
+    result = node->forward(weight.contiguous(), bias.contiguous(), buffers, gradients);
+  }
+  if (gradients) {
+    node->set_next_edges(torch::autograd::collect_next_edges(inputs));
+    torch::autograd::create_gradient_edge(result, node);
+  }
+  return result;
+}
+
+}  // namespace
+
+Tensor log_likelihoods_composed(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                const Tensor& targets) {
+  const Tensor scores = at::linear(x, weight, bias).log_softmax(-1);
+  const Tensor own = scores.gather(-1, targets.clamp_min(0).unsqueeze(-1)).squeeze(-1);
+  return at::where(targets >= 0, own, at::zeros_like(own));
+}
+
+Tensor log_likelihoods_by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                                 const Tensor& targets, const BufferPoolPtr& buffers) {
+  const Tensor rows = x.reshape({-1, x.size(-1)}), ids = targets.reshape({-1});
+  return (x.scalar_type() == at::kFloat ? by_kernel<float>(rows, weight, bias, ids, buffers)
+                                        : by_kernel<double>(rows, weight, bias, ids, buffers))
+      .view(targets.sizes());
+}
+
+Tensor log_likelihoods(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                       const Tensor& targets, const BufferPoolPtr& buffers) {
+  return suits_kernel(x, weight) ? log_likelihoods_by_kernel(x, weight, bias, targets, buffers)
+                                 : log_likelihoods_composed(x, weight, bias, targets);
+}
+
+}  // namespace pushdown

@@ -69,9 +69,9 @@ end
 -- plot.strength_distributions_text(options) -> the same as text for the terminal, a line for each word.
 function M.strength_distributions_text(spec) return require 'pushdown.plot.word_strengths'.distributions_text(spec) end
 
--- plot.histograms{groups = {noun = {0.4, ...}, verb = {2.5, ...}}, bins = 40} -> SVG of how the values of each group are
--- spread, as overlaid histograms of area 1 (counts = true: numbers of values). groups: also a list of {name=, values=};
--- low, high: the range of the bins; title, x_label, y_label, width, height, path.
+-- plot.histograms{groups = {noun = {0.4, ...}, verb = {2.5, ...}}, bins = 40} -> SVG of how the values of each group
+-- are spread, as overlaid histograms of area 1 (counts = true: numbers of values). groups: also a list of
+-- {name=, values=}; low, high: the range of the bins; title, x_label, y_label, width, height, path.
 function M.histograms(spec) return M.lines(require 'pushdown.plot.histograms'(spec, 'plot.histograms')) end
 
 -- plot.histograms_text(options) -> the same as text for the terminal; columns, rows, ascii as in plot.text.

@@ -152,6 +152,7 @@ function M.distributions(spec)
   local left, top = 74, spec.title and 56 or 30
   local a_line = math.max(1, math.min(found.steps, math.floor(((spec.width or 1000) - left - 10) / (chart + gap))))
   local lines = math.ceil(found.steps / a_line)
+  a_line = math.max(1, math.ceil(found.steps / math.max(1, lines)))
   local line_height = #names * (height + row_gap) + 34
   local canvas = svg.canvas(spec.width or left + a_line * (chart + gap) + 10, top + math.max(1, lines) * line_height)
   if spec.title then

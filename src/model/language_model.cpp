@@ -106,9 +106,14 @@ std::pair<Tensor, ReadingState> LanguageModel::score(const Tensor& words, const 
                                                      Random* noise) const {
   check_words("language_model.logits", words);
   check_state(state);
-  check(words.size(0) == state.batch && targets.sizes() == words.sizes(), "language_model.score",
+  constexpr auto kHere = "language_model.score";
+  check(words.size(0) == state.batch && targets.sizes() == words.sizes(), kHere,
         "words and targets must be {} x c, got {} and {}", state.batch, shape_text(words),
         shape_text(targets));
+  check(targets.scalar_type() == at::kLong, kHere, "targets must be int64, got {}",
+        dtype_name(targets.scalar_type()));
+  check(targets.numel() == 0 || targets.max().item<std::int64_t>() < output_bias_.size(0), kHere,
+        "targets must be below {}", output_bias_.size(0));
   auto [hiddens, next] = network_->read(words, state.state, noise);
   return {log_likelihoods(hiddens, targets),
           ReadingState{network_, std::move(next), state.batch, state.symbols + words.size(1)}};

@@ -1,8 +1,10 @@
 #include "bindings/evaluation.h"
 
+#include "analysis/agreement.h"
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/interrupt.h"
+#include "bindings/number.h"
 #include "train/accuracy.h"
 #include "train/evaluation.h"
 #include "train/sentence_modelling.h"
@@ -119,7 +121,53 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
   return finished(L, std::move(result));
 }
 
+// {accuracy =, judged =, attractors = {{attractors =, judged =, accuracy =}}, wrong = {...}}
+Json agreement(lua_State* L, const LanguageModel& model, const NumberData& data,
+               const OptionTable& given) {
+  static const std::vector<OptionSpec> specs{
+      integer_option("batch", 100, "prefixes of one length judged at once", 1)};
+  const Json options = resolve_options("train.agreement", specs, given.rest());
+  const auto found = agreement_cases(data.examples, model.alphabet());
+  const auto right = judge_agreement(model, found.cases, options["batch"], interrupt_check(L));
+  if (!right) finished(L, std::nullopt);
+  struct Share {
+    std::int64_t judged = 0, right = 0;
+    Json accuracy() const {
+      return judged > 0 ? Json(100.0 * static_cast<double>(right) / static_cast<double>(judged))
+                        : Json();
+    }
+  };
+  Share all;
+  std::map<int, Share> by_attractors;
+  Json wrong = Json::array();
+  for (std::size_t i = 0; i < right->size(); ++i) {
+    const auto number = found.examples[i];
+    for (Share* share : {&all, &by_attractors[data.examples[number].attractors]}) {
+      ++share->judged;
+      share->right += (*right)[i];
+    }
+    if (!(*right)[i]) wrong.push_back(number + 1);
+  }
+  Json rows = Json::array();
+  for (const auto& [attractors, share] : by_attractors)
+    if (attractors >= 0)
+      rows.push_back(
+          {{"attractors", attractors}, {"judged", share.judged}, {"accuracy", share.accuracy()}});
+  return {{"accuracy", all.accuracy()},
+          {"judged", all.judged},
+          {"attractors", std::move(rows)},
+          {"wrong", std::move(wrong)}};
+}
+
 void bind_evaluation(Module& module) {
+  module.def<&agreement>("agreement",
+                         "agreement(model, examples, {batch=}) -> table  In how many "
+                         "percent of the NumberData "
+                         "a LanguageModel gives the verb's own form a greater probability than the "
+                         "other one, of those "
+                         "whose two forms its vocabulary has: accuracy, judged, the same by "
+                         "attractors, and the numbers "
+                         "of the `wrong` ones.");
   module.def<&evaluate_model>(
       "evaluate",
       "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, pairs=, "

@@ -5,11 +5,14 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
+#include "bindings/alphabet.h"
 #include "bindings/bind.h"
+#include "bindings/labelled.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
 #include "task/file_set.h"
 #include "task/number_treebank.h"
+#include "task/number_words.h"
 #include "task/tokenizer.h"
 
 namespace pushdown {
@@ -184,9 +187,9 @@ NumberData where(const NumberData& data, OptionTable options) {
   return part;
 }
 
-std::vector<NumberData> split(lua_State* L, const NumberData& data,
-                              const std::optional<std::vector<double>>& shares,
-                              OptionTable options) {
+std::vector<NumberData> parts_of(lua_State* L, const NumberData& data,
+                                 const std::optional<std::vector<double>>& shares,
+                                 OptionTable options) {
   const auto seed = options.take<std::uint64_t>("seed");
   options.finish("examples.split", {"seed"});
   Random random(seed_or_next(L, seed), "parts of number prediction");
@@ -230,6 +233,14 @@ std::string line_of(const NumberData& data) {
                      data.examples.size(), data.examples.size() == 1 ? "" : "s", plural);
 }
 
+Alphabet vocabulary(const NumberData& data, std::optional<std::int64_t> limit) {
+  return number_vocabulary(data.examples, limit.value_or(0));
+}
+
+LabelledDataset labelled(const NumberData& data, const Alphabet& vocabulary) {
+  return number_dataset(data.examples, vocabulary);
+}
+
 }  // namespace
 
 void bind_number(Module& module) {
@@ -264,12 +275,18 @@ void bind_number(Module& module) {
                    "examples:where{attractors=, homogeneous=, both_forms=, plural=} -> NumberData  "
                    "The examples with so many attractors, with attractors alone between subject "
                    "and verb, with the verb known in both numbers.")
-      .def<&split>("split",
-                   "examples:split(shares={9, 1, 90}, {seed=}) -> table  Parts in random order, "
-                   "by default training, validation and test as Linzen et al. have them.")
+      .def<&parts_of>("split",
+                      "examples:split(shares={9, 1, 90}, {seed=}) -> table  Parts in random order, "
+                      "by default training, validation and test as Linzen et al. have them.")
       .def<&counts>("counts",
                     "examples:counts() -> table  How many are singular, plural, have both_forms, "
                     "and of each number of attractors.")
+      .def<&vocabulary>("vocabulary",
+                        "examples:vocabulary(size=0) -> Alphabet  <unk> and the most "
+                        "frequent words of the prefixes, `size` words in all; 0: all.")
+      .def<&labelled>("labelled",
+                      "examples:labelled(alphabet) -> LabelledDataset  The prefixes as "
+                      "strings over a vocabulary with <unk>, labelled true for a plural verb.")
       .def<&save>("save", "examples:save(path)  Writes a file as the published ones are.")
       .def<&line_of>("__tostring", "tostring(examples) -> string  One line about the examples.");
 }

@@ -97,6 +97,13 @@ std::string sentence(const TokenFile& file, std::int64_t number) {
   return file.alphabet().text(Word(words.begin(), words.end()));
 }
 
+std::string lower(const std::string& text) {
+  TokenizerOptions options;
+  options.lower = true;
+  static const Tokenizer tokenizer(options);
+  return tokenizer.folded(text);
+}
+
 std::string line_of(const TokenFile& file) {
   return fmt::format(
       "Sentences: {} of {} to {} words, {} words in all, {:.1f} % of them unknown, vocabulary of "
@@ -117,6 +124,7 @@ void bind_sentences(Module& module) {
           "longest=, shares=, seed=, alphabet=, progress=}) -> table  The parts train and test, or "
           "train, valid and test, of a text file or a folder of them, a treebank (.conllu, .mrg) "
           "too, as files of numbers in `folder`; the text may be larger than memory.")
+      .def<&lower>("lower", "lower(text) -> string  The text in lower case, by Unicode.")
       .def<&load>("load_sentences",
                   "load_sentences(path) -> Sentences  Opens a file that sentences made.");
   Class<TokenFile>(module, "Sentences of a corpus in a file, for language models.")

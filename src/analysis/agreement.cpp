@@ -4,8 +4,23 @@
 
 #include "base/check.h"
 #include "task/dataset.h"
+#include "task/number_words.h"
 
 namespace pushdown {
+
+AgreementCases agreement_cases(const NumberExamples& examples, const Alphabet& vocabulary) {
+  AgreementCases found;
+  for (std::size_t i = 0; i < examples.size(); ++i) {
+    const auto form = [&](const std::string& word) {
+      return word.empty() ? std::nullopt : vocabulary.find(word);
+    };
+    const auto right = form(examples[i].verb), wrong = form(examples[i].other);
+    if (!right || !wrong || *right == *wrong) continue;
+    found.cases.push_back({prefix_ids(examples[i], vocabulary), *right, *wrong});
+    found.examples.push_back(i);
+  }
+  return found;
+}
 
 std::optional<std::vector<bool>> judge_agreement(const LanguageModel& model,
                                                  const std::vector<AgreementCase>& cases,

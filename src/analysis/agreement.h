@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/language_model.h"
+#include "task/number_prediction.h"
 
 namespace pushdown {
 
@@ -14,6 +15,14 @@ struct AgreementCase {
   Word prefix;           // ids of words
   int right, wrong = 0;  // the two forms of the verb
 };
+
+// Those of the examples whose two forms are known and are two words of the vocabulary, and which
+// examples these are.
+struct AgreementCases {
+  std::vector<AgreementCase> cases;
+  std::vector<std::size_t> examples;  // their numbers, from 0
+};
+AgreementCases agreement_cases(const NumberExamples& examples, const Alphabet& vocabulary);
 
 // Whether the model is right, for each case; equal probabilities are wrong. Nothing when
 // should_stop said so. std::invalid_argument for a form that is not of the vocabulary.

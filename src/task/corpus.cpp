@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
 
 #include "base/check.h"
 #include "grammar/line_reader.h"
+#include "task/word_counts.h"
 
 namespace pushdown {
 namespace {
@@ -54,31 +54,10 @@ std::vector<Line> lines_of(const CorpusFile& part, EmptyLines empty_lines) {
 }
 
 Alphabet vocabulary_of(const std::vector<Line>& lines, std::int64_t limit) {
-  check(limit == 0 || limit >= 3, kWhere,
-        "vocabulary must be 0 (all words) or at least 3, {} and {} being two, got {}", kUnknownWord,
-        kLineEnd, limit);
-  struct Entry {
-    std::string_view word;
-    std::int64_t count;
-  };
-  std::vector<Entry> entries;
-  std::unordered_map<std::string_view, std::size_t> places;
+  WordCounts counts;
   for (const auto& line : lines)
-    for (const auto word : line) {
-      if (word == kUnknownWord) continue;
-      const auto [found, is_new] = places.emplace(word, entries.size());
-      if (is_new) entries.push_back({word, 0});
-      ++entries[found->second].count;
-    }
-  // Stable: equal counts stay in the order of their first occurrence.
-  std::stable_sort(entries.begin(), entries.end(),
-                   [](const Entry& a, const Entry& b) { return a.count > b.count; });
-  std::vector<std::string> symbols{kUnknownWord, kLineEnd};
-  for (const auto& entry : entries) {
-    if (limit > 0 && static_cast<std::int64_t>(symbols.size()) == limit) break;
-    symbols.emplace_back(entry.word);
-  }
-  return Alphabet(std::move(symbols));
+    for (const auto word : line) counts.add(word);
+  return counts.vocabulary(kWhere, {kUnknownWord, kLineEnd}, limit);
 }
 
 RunningTextPtr text_of(const std::vector<Line>& lines, const Alphabet& vocabulary) {

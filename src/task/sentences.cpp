@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fstream>
 #include <numeric>
-#include <unordered_map>
 
 #include "base/check.h"
 #include "base/random.h"
@@ -13,6 +12,7 @@
 #include "task/conllu.h"
 #include "task/corpus.h"
 #include "task/running_text.h"
+#include "task/word_counts.h"
 
 namespace pushdown {
 namespace {
@@ -174,31 +174,12 @@ class Walk {
 };
 
 Alphabet vocabulary_of(Walk& walk, const SentenceOptions& options) {
-  struct Count {
-    std::int64_t times = 0, first = 0;
-  };
-  std::unordered_map<std::string, Count> counts;
+  WordCounts counts;
   walk.run([&](std::size_t part, const SentenceWords& words) {
     if (part != 0) return;
-    for (const auto& word : words) {
-      auto& count = counts[word];
-      if (count.times++ == 0) count.first = static_cast<std::int64_t>(counts.size());
-    }
+    for (const auto& word : words) counts.add(word);
   });
-  counts.erase(kUnknownWord);
-  std::vector<const std::pair<const std::string, Count>*> order;
-  for (const auto& entry : counts)
-    if (entry.second.times >= options.minimum_count) order.push_back(&entry);
-  std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    return a->second.times != b->second.times ? a->second.times > b->second.times
-                                              : a->second.first < b->second.first;
-  });
-  std::vector<std::string> symbols{kUnknownWord};
-  for (const auto* entry : order) {
-    if (options.vocabulary > 0 && std::ssize(symbols) == options.vocabulary) break;
-    symbols.push_back(entry->first);
-  }
-  return Alphabet(std::move(symbols));
+  return counts.vocabulary(kWhere, {kUnknownWord}, options.vocabulary, options.minimum_count);
 }
 
 // What decides the files that are made.
@@ -246,7 +227,8 @@ void check_options(const Sources& sources, const SentenceOptions& options) {
     check(value >= least, kWhere, "{} must be at least {}, got {}", name, least, value);
   };
   at_least("vocabulary", options.vocabulary, 0);
-  check(options.vocabulary != 1, kWhere, "a vocabulary of 1 has no word but {}", kUnknownWord);
+  check(options.vocabulary != 1, kWhere,
+        "vocabulary must be 0 (all words) or at least 2, {} being part of it, got 1", kUnknownWord);
   at_least("minimum_count", options.minimum_count, 1);
   at_least("longest", options.longest, 0);
   check(!options.shares.empty() && options.shares.size() <= 3, kWhere,

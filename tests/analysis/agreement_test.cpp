@@ -48,5 +48,18 @@ TEST(Agreement, TheMoreProbableFormDecides) {
             "5");
 }
 
+TEST(Agreement, ExamplesNeedTwoFormsThatTheVocabularyHas) {
+  const Alphabet vocabulary({"<unk>", "the", "cats", "purr", "purrs", "is", "are"});
+  NumberExample good{"the big cats", true}, unknown = good, same = good, none = good;
+  good.verb = "purr", good.other = "purrs";
+  unknown.verb = "run", unknown.other = "runs";
+  same.verb = same.other = "purr";
+  const auto found = agreement_cases({unknown, good, none, same, good}, vocabulary);
+  EXPECT_EQ(found.examples, (std::vector<std::size_t>{1, 4}));
+  EXPECT_EQ(found.cases[0].prefix, (Word{1, 0, 2}));
+  EXPECT_EQ(found.cases[0].right, 3);
+  EXPECT_EQ(found.cases[0].wrong, 4);
+}
+
 }  // namespace
 }  // namespace pushdown

@@ -25,7 +25,26 @@ end
 -- Scripts that read what is not a part of the program, and arguments that give them something small.
 local corpus = top .. '/corpus.txt'
 files.write(corpus, ('the cat saw the dog\na dog ran\nthe end of the cat\n'):rep(12))
-local further = { ['diffstk/table5.lua'] = { '--data', corpus }, ['diffstk/train_words.lua'] = { '--data', corpus } }
+local numbers, trees = top .. '/numbers.txt', top .. '/trees.mrg'
+files.write(numbers, ('VBZ\tthe cat\nVBP\tthe dogs of the cat\nVBZ\ta dog\nVBP\tthe cats\n'):rep(12))
+files.write(trees, '( (S (NP (DT the) (NN cat)) (VP (VBD saw) (NP (DT the) (NN dog)))) )\n( (S (NN dog) (VBD ran)) )\n')
+local treebank = top .. '/bank.conllu'
+files.write(treebank, '1\tCats\tcat\tNOUN\tNNS\tNumber=Plur\t2\tnsubj\t_\t_\n'
+  .. '2\tsee\tsee\tVERB\tVBP\tNumber=Plur|Tense=Pres|VerbForm=Fin\t0\troot\t_\t_\n'
+  .. '3\tdogs\tdog\tNOUN\tNNS\tNumber=Plur\t2\tobj\t_\t_\n\n')
+local trained, of_words = top .. '/trained', { '--data', corpus }
+local further = { ['diffstk/table5.lua'] = of_words, ['diffstk/train_words.lua'] = of_words,
+  ['syntax/language_model.lua'] = of_words, ['syntax/table1.lua'] = of_words,
+  ['syntax/number_prediction.lua'] = { '--data', numbers, '--split', '2,1,1' },
+  ['syntax/table2.lua'] = { '--data', numbers, '--split', '2,1,1' },
+  ['syntax/table3.lua'] = { '--data', corpus, '--trees', trees },
+  ['syntax/parse.lua'] = { '--run', trained, '--trees', trees },
+  ['syntax/figures.lua'] = { '--run', trained, '--trees', trees, '--treebank', treebank } }
+
+do
+  local output, status = run('syntax/language_model.lua', '--smoke', '--data', corpus, '--run-folder', trained)
+  assert(status == 0, output)
+end
 
 for _, script in ipairs(files.find(pd.root .. '/scripts/experiments', '%.lua$')) do
   -- What returns something is for other scripts to load.

@@ -49,7 +49,7 @@ TEST(Corpus, TheVocabularyCanBeLimited) {
     options.vocabulary = limit;
     EXPECT_EQ(refusal("a b\n", options),
               "[task.corpus] vocabulary must be 0 (all words) or at least 3, <unk> and <eos> being "
-              "two, got " +
+              "part of it, got " +
                   std::to_string(limit));
   }
 }

@@ -172,7 +172,8 @@ TEST(Sentences, BadTextIsRefusedByFileAndLine) {
   EXPECT_NE(refusal("a\n", options).find("shares must be above 0, got -1"), std::string::npos);
   options = whole();
   options.vocabulary = 1;
-  EXPECT_NE(refusal("a\n", options).find("no word but <unk>"), std::string::npos);
+  EXPECT_NE(refusal("a\n", options).find("vocabulary must be 0 (all words) or at least 2"),
+            std::string::npos);
   EXPECT_NE(message([&] {
               prepare_sentences("/nowhere", scratch / "made", whole());
             }).find("there is no file or folder '/nowhere'"),

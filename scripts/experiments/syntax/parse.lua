@@ -2,10 +2,8 @@
 -- stack are syntactic distances, Algorithm 1 makes trees of them, and unlabelled F1 compares these with a treebank.
 --
 --   pushdown scripts/experiments/syntax/parse.lua --run runs/syntax/language_model/... --trees wsj/23
-local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local page = require 'pushdown.page'
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')

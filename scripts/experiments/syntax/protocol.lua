@@ -2,10 +2,12 @@
 -- training of a language model and of a classifier, and what their memories did. What is the paper's and what was
 -- chosen where it is silent is listed in docs/reference/syntax.md.
 local pd = require 'pushdown'
+local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 local M = {}
 
 -- push, pop, read: see docs/reference/stacks.md. distance: whose strength is the syntactic distance, and to which
@@ -41,6 +43,7 @@ M.text_options = {
   { 'sentences', 'lines', 'what a sentence of plain text is', choices = { 'lines', 'unicode' } },
   { 'minimum_count', 1, 'words that are rarer in the training part are <unk>', minimum = 1 },
   { 'longest', 0, 'sentences of more words are left out; 0: none', minimum = 0 },
+  { 'prepared', '', 'folder for the prepared text, which several runs can share; empty: in the run folder' },
   { 'epochs', 5, 'passes over the training sentences', minimum = 1 },
   { 'agreement', '', 'examples of number prediction (see number_prediction.lua) that the language model judges by the '
     .. 'two forms of the verb; none if empty' },
@@ -52,9 +55,34 @@ M.number_options = {
   { 'epochs', 100, 'at most', minimum = 1 },
   { 'patience', 5, 'epochs without better accuracy on the validation examples that end training', minimum = 1 },
 }
-local smaller = { hidden = 4, stack_size = 2, max_strength = 2, embedding = 3, vocabulary = 50, batch = 4, epochs = 1 }
+-- Sizes of the smaller runs, and with what else a script has.
+function M.smaller(sizes, own)
+  local all = {}
+  for key, value in pairs(sizes) do all[key] = value end
+  for key, value in pairs(own) do all[key] = value end
+  return all
+end
 M.quick = { hidden = 50, stack_size = 8, embedding = 25, vocabulary = 2000, epochs = 2 }
-M.smoke = smaller
+M.smoke = { hidden = 4, stack_size = 2, max_strength = 2, embedding = 3, vocabulary = 50, batch = 4,
+  epochs = 1 }
+
+-- The options of a table of language models: those of its runs and of its grid.
+function M.table_options(own)
+  return experiment.join_options(cells.options { tasks = { 'text' }, restarts = 1, folder = 'runs/syntax/text' },
+    M.text_options, M.options, own)
+end
+
+-- Trains the language models of a table, all of them on one prepared text.
+function M.train_cells(names, options)
+  if options.prepared == '' then options.prepared = options.folder .. '/prepared' end
+  local text, all = M.text(options), {}
+  for _, name in ipairs(names) do
+    all[#all + 1] = { task = 'text', row = M.models[name].label, point = { model = name } }
+  end
+  local kept, rows = cells.train { cells = all, options = options, name = 'syntax',
+    script = here .. 'language_model.lua', settings = experiment.join_options(M.text_options, M.options) }
+  return kept, rows, text
+end
 
 -- experiment.start, but for a command line without what is needed, which is told before anything is made.
 function M.start(declaration, needed)
@@ -107,8 +135,9 @@ end
 
 -- ---- Language models ----
 
--- The parts of the text, prepared in `folder`.
+-- The parts of the text, prepared in the folder that is given.
 function M.text(options, folder)
+  folder = options.prepared ~= '' and options.prepared or folder
   return pd.task.sentences(options.data, { folder = folder, shares = options.shares, words = options.words,
     sentences = options.sentences, lower = options.lower, vocabulary = options.vocabulary,
     minimum_count = options.minimum_count, longest = options.longest })
@@ -118,8 +147,8 @@ end
 -- a list of {attractors=, examples=, accuracy=}, `attractors` absent where it is over all; nil without examples.
 local function agreement(model, options)
   if options.agreement == '' then return nil end
-  local examples = pd.task.number_examples(options.agreement)
-  local judged = pd.task.agreement(model, examples, { lower = options.lower })
+  local examples = pd.task.number_examples(options.agreement, { lower = options.lower })
+  local judged = pd.train.agreement(model, examples)
   if judged.judged == 0 then
     error(("--agreement %s: none of its %d examples has both forms of the verb in the model's vocabulary"):format(
       options.agreement, examples:size()), 0)
@@ -130,7 +159,7 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one stopped. Writes result.json last
 -- and returns it.
 function M.train_language_model(options, run)
-  run:claim(experiment.settings(options, { 'epochs' }))
+  run:claim(experiment.settings(options, { 'epochs', 'prepared' }))
   local before = run:earlier_result(function(result) return result.epochs >= options.epochs end)
   if before then return before end
   local text = M.text(options, run:path 'data')
@@ -166,18 +195,21 @@ end
 
 -- Training, validation and test examples, and the test examples by attractors: {name=, examples=} from 0 to 5.
 function M.number_parts(options)
-  local parts, subsets = nil, {}
+  local parts, subsets
   local train = options.data .. '/numpred.train'
   if files.exists(train) then
-    local function part(name) return pd.task.number_examples(options.data .. '/numpred.' .. name, { format = 'lines' }) end
-    parts = { part 'train', part 'val', part 'test' }
+    local function part(name)
+      return pd.task.number_examples(options.data .. '/numpred.' .. name, { format = 'lines', lower = options.lower })
+    end
+    parts, subsets = { part 'train', part 'val', part 'test' }, {}
     for count = 0, 5 do
       if files.exists(('%s/numpred.test.%d'):format(options.data, count)) then
         subsets[#subsets + 1] = { attractors = count, examples = part('test.' .. count) }
       end
     end
   else
-    parts = pd.task.number_examples(options.data):split(options.split, { seed = options.data_seed })
+    local whole = pd.task.number_examples(options.data, { lower = options.lower })
+    parts, subsets = whole:split(options.split, { seed = options.data_seed }), {}
     for count = 0, 5 do
       -- As Linzen et al. have it: all nouns between subject and verb are attractors.
       local examples = parts[3]:where { attractors = count, homogeneous = true }
@@ -194,8 +226,8 @@ function M.train_classifier(options, run)
   end)
   if before then return before end
   local parts = M.number_parts(options)
-  local alphabet = parts.train:vocabulary(options.vocabulary, { lower = options.lower })
-  local function labelled(examples) return examples:labelled(alphabet, { lower = options.lower }) end
+  local alphabet = parts.train:vocabulary(options.vocabulary)
+  local function labelled(examples) return examples:labelled(alphabet) end
   local trainer = trainer_of(options, run, function()
     local network = network_of(options, alphabet)
     return { model = pd.model.recognizer(network), train = labelled(parts.train), valid = labelled(parts.valid),
@@ -204,7 +236,9 @@ function M.train_classifier(options, run)
   for _ in trainer:epochs() do end
   local history = trainer:history()
   local model = pd.model.load(run.folder)
-  local function accuracy(examples) return 100 * pd.train.evaluate(model, labelled(examples), { batch = 200 }).accuracy end
+  local function accuracy(examples)
+    return 100 * pd.train.evaluate(model, labelled(examples), { batch = 200 }).accuracy
+  end
   local last = history[#history]
   local result = { task = options.task, model = options.model, seed = options.seed, restart = options.restart,
     parameters = model:parameter_count(), epochs = #history, best_epoch = last.best_epoch,
@@ -229,7 +263,8 @@ end
 function M.trained(folder)
   local path = folder .. '/settings.json'
   if not files.exists(path) then
-    error(("--run %s: there is no settings.json; it must be the folder of a run of language_model.lua"):format(folder), 0)
+    error(('--run %s: there is no settings.json; it must be the folder of a run of language_model.lua'):format(
+      folder), 0)
   end
   local settings = json.decode(files.read(path))
   if not M.models[settings.model] then error(('--run %s: no language model of these scripts'):format(folder), 0) end

@@ -1,0 +1,51 @@
+#include "task/number_words.h"
+
+#include <sstream>
+
+#include "base/check.h"
+#include "task/running_text.h"
+#include "task/word_counts.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kWhere = "task.number_examples";
+
+// visit(word) for the words of the prefix.
+void each_word(const NumberExample& example, auto visit) {
+  std::istringstream prefix(example.prefix);
+  for (std::string word; prefix >> word;) visit(word);
+}
+
+}  // namespace
+
+Alphabet number_vocabulary(const NumberExamples& examples, std::int64_t limit) {
+  WordCounts counts;
+  for (const auto& example : examples)
+    each_word(example, [&](const std::string& word) { counts.add(word); });
+  return counts.vocabulary(kWhere, {kUnknownWord}, limit);
+}
+
+Word prefix_ids(const NumberExample& example, const Alphabet& vocabulary) {
+  const auto unknown = vocabulary.find(kUnknownWord);
+  check(unknown.has_value(), kWhere, "a vocabulary needs the word {}", kUnknownWord);
+  Word ids;
+  each_word(example, [&](const std::string& word) {
+    ids.push_back(vocabulary.find(word).value_or(*unknown));
+  });
+  return ids;
+}
+
+LabelledDataset number_dataset(const NumberExamples& examples, const Alphabet& vocabulary) {
+  check(!examples.empty(), kWhere, "there are no examples");
+  std::vector<Word> words;
+  std::vector<bool> labels;
+  for (const auto& example : examples) {
+    words.push_back(prefix_ids(example, vocabulary));
+    labels.push_back(example.plural);
+  }
+  return LabelledDataset(vocabulary, std::move(words), std::move(labels), {},
+                         LabelMeaning::observed_class);
+}
+
+}  // namespace pushdown

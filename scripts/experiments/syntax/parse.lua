@@ -60,13 +60,12 @@ for _, preset in ipairs(options.presets) do
     result[key], order[#order + 1] = found.f1, key
   end
   run:table('f1_' .. preset, {
-    title = ('Unlabelled F1, %s: %s'):format(preset, (tostring(score):match('%((.*)%)') or ''):gsub(
-      'precision [%d.]+ %%?, recall [%d.]+ %%?,? ?', '')),
+    title = 'Unlabelled F1: ' .. protocol.score_settings(score),
     columns = { 'parser', { 'F1', format = '%.2f' }, { 'precision', format = '%.2f' }, { 'recall', format = '%.2f' },
       { 'sentences', align = 'right' } }, rows = rows })
-  local labels, lines = score:labels(), {}
-  for _, entry in ipairs(labels) do
-    lines[#lines + 1] = { entry.label, entry.gold, entry.found, 100 * entry.found / entry.gold }
+  local lines = {}
+  for name, entry in pairs(score:labels()) do
+    lines[#lines + 1] = { name, entry.gold, entry.found, 100 * entry.found / entry.gold }
   end
   table.sort(lines, function(a, b) return a[2] ~= b[2] and a[2] > b[2] or a[2] == b[2] and a[1] < b[1] end)
   run:table('labels_' .. preset, { title = ('Gold phrases that %s found, by label'):format(label),

@@ -290,6 +290,9 @@ function M.strength(strengths, name)
   return values
 end
 
+-- The options that an F1 was computed with, in one line.
+function M.score_settings(score) return tostring(score):match '; (.*)%)$' end
+
 -- The trees that a model of stack_u1 or stack_d1 gives to sentences (a list of trees, whose words are taken), by
 -- Algorithm 1. A function called with the number of trees made shows progress, if given.
 function M.parse(model, settings, words, sentences, first_lower, progress)

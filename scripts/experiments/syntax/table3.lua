@@ -73,7 +73,7 @@ for i, line in ipairs(lines) do
 end
 run:picture('table3', require 'pushdown.plot'.bars(bars))
 for _, preset in ipairs(presets) do
-  print(('%s: %s'):format(preset, tostring(pd.tree.score(gold, gold, { preset = preset })):match('%((.*)%)') or ''))
+  print(protocol.score_settings(pd.tree.score(gold, gold, { preset = preset })))
 end
 print(('The paper\'s numbers are of other sentences. Trees, every run and the setting: %s'):format(run.folder))
 cells.finish(run, rows, 'table3', { 'parameters', 'epochs', 'seconds', 'train_perplexity', 'test_perplexity' })

@@ -12,6 +12,9 @@ target_link_libraries(pushdown_kernel PUBLIC pushdown_base)
 target_precompile_headers(pushdown_kernel REUSE_FROM pushdown_base)
 if(PUSHDOWN_HAVE_CUDA)
   set_target_properties(pushdown_kernel PROPERTIES CUDA_RUNTIME_LIBRARY Static)
+  # Kernels call constexpr functions that they share with the processor's.
+  target_compile_options(pushdown_kernel PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
   target_compile_definitions(pushdown_kernel PRIVATE PUSHDOWN_HAVE_CUDA=1)
 endif()
 

@@ -1,0 +1,39 @@
+#include "kernel/device_scan.h"
+
+#include "base/check.h"
+#include "kernel/device_scan_loop.h"
+
+namespace pushdown {
+
+DeviceScanSizes device_scan_sizes(const ScanShape& shape) {
+  return device::with_scan_loop<float>(shape, [&]<class Loop>() { return Loop::sizes(shape); });
+}
+
+DeviceGradients device_gradients(const ScanShape& shape, std::int64_t symbols) {
+  return device::gradient_places(shape, symbols);
+}
+
+template <class F>
+void check_device_scan(const DeviceScan<F>& scan, bool backward) {
+  constexpr auto kWhere = "device_scan";
+  const ScanShape& shape = scan.shape;
+  check(shape.stack != ScanStack::shifted && shape.stack != ScanStack::analog, kWhere,
+        "stack must be none, superposition, stratification or nondeterministic");
+  check(shape.steps >= 1 && shape.hidden >= 1, kWhere,
+        "sequences need at least one step and one unit, got {} and {}", shape.steps, shape.hidden);
+  check(shape.layers >= 1 && shape.layers <= kMaxScanLayers, kWhere,
+        "layers must be 1 to {}, got {}", kMaxScanLayers, shape.layers);
+  check(shape.gates == device::cell_gates(shape.cell) * shape.hidden, kWhere,
+        "gates must be {}, got {}", device::cell_gates(shape.cell) * shape.hidden, shape.gates);
+  // The limit of the second axis of a grid.
+  check(scan.models >= 1 && scan.models <= 65535, kWhere, "models must be 1 to 65535, got {}",
+        scan.models);
+  check(scan.batch >= 1, kWhere, "the batch must hold a sequence, got {}", scan.batch);
+  check(!backward || !device::cell_splits(shape.cell) || scan.recurrent_gradient != nullptr, kWhere,
+        "gru needs memory for recurrent_gradient");
+}
+
+template void check_device_scan(const DeviceScan<float>&, bool);
+template void check_device_scan(const DeviceScan<double>&, bool);
+
+}  // namespace pushdown

@@ -1,0 +1,68 @@
+// What the CUDA kernels are written in: step functions for a team of threads that work on one
+// sequence. On the device a team is a block; tests run the same source with threads of the
+// processor or with a team of one (tests/support/thread_team.h).
+//
+// A Team has
+//   id(), size()       of this thread; of the team
+//   sync()             a barrier: what was written before it is seen behind it
+//   lane(), lanes()    the team is made of groups of `lanes` threads each: a warp on the device
+//   group(), groups()
+//   group_sum(value)   the sum over a group, for all of its threads, which must all call it; its
+//                      order depends on nothing but `lanes`
+// Every thread of a team calls every function below with the same arguments.
+#pragma once
+#include <cmath>
+#include <cstdint>
+
+#include "kernel/scan.h"
+
+#ifdef __CUDACC__
+#define PUSHDOWN_DEVICE __device__
+#define PUSHDOWN_HOST_DEVICE __host__ __device__ inline
+#define PUSHDOWN_UNROLL _Pragma("unroll")
+#else
+#define PUSHDOWN_DEVICE
+#define PUSHDOWN_HOST_DEVICE inline
+#define PUSHDOWN_UNROLL _Pragma("GCC unroll 4")
+#endif
+
+namespace pushdown::device {
+
+using Index = std::int64_t;
+
+// body(i) for i = 0 .. count-1. Thread i mod size takes i, here and wherever a number has an owner.
+template <class Team, class Body>
+PUSHDOWN_DEVICE void each(const Team& team, Index count, const Body& body) {
+  for (Index i = team.id(); i < count; i += team.size()) body(i);
+}
+
+// store(row, sum_{i < length(row)} term(row)(i)) for each row, once, by one thread.
+template <class F, class Team, class Length, class Term, class Store>
+PUSHDOWN_DEVICE void sums(const Team& team, Index rows, const Length& length, const Term& term,
+                          const Store& store) {
+  for (Index row = team.group(); row < rows; row += team.groups()) {
+    F sum = 0;
+    const Index count = length(row);
+    const auto of_row = term(row);
+    for (Index i = team.lane(); i < count; i += team.lanes()) sum += of_row(i);
+    sum = team.group_sum(sum);
+    if (team.lane() == 0) store(row, sum);
+  }
+}
+
+template <class F>
+PUSHDOWN_DEVICE F sigmoid(F x) {
+  return F(1) / (F(1) + std::exp(-x));
+}
+
+// Where a stack keeps its numbers. One sequence of T steps.
+template <class F>
+struct StackMemory {
+  F* tape;          // kept from the forward to the backward pass
+  F* scratch;       // of one pass
+  F* fast;          // the same, but small and near
+  F* readings;      // T x R; the stack writes them
+  const F* bottom;  // m, of the vector nondeterministic stack
+};
+
+}  // namespace pushdown::device

@@ -61,9 +61,11 @@ struct ScanLoop {
     return sizes;
   }
 
-  // One sequence of one model: the parts of a DeviceScan.
-  ScanShape shape;
-  ScanParameters<F> parameters;
+  // One sequence of one model: the parts of a DeviceScan, which lies in the device's constant
+  // memory and is not copied.
+  const ScanShape& shape;
+  const ScanParameters<F>& first_model;
+  Index parameter_shift;  // from the first model to this
   const F* pre;
   const std::int64_t* words;
   F *hidden, *readings, *tape, *fast;
@@ -88,22 +90,25 @@ struct ScanLoop {
     const Index h = shape.hidden, g = shape.gates, gp = padded(g), a = shape.actions,
                 ap = padded(a);
     F *input = fast, *recurrent = input + g, *actions = recurrent + g;
+    const F *action_t = own(first_model.action_t), *action_bias = own(first_model.action_bias);
     stack.begin(team);
     team.sync();
     for (Index t = 0; t < shape.steps; ++t) {
       const F* below = readings + t * shape.reading;
       for (Index l = 0; l < shape.layers; ++l) {
-        const ScanLayer<F>& layer = parameters.layers[l];
+        const ScanLayer<F>& layer = first_model.layers[l];
+        const F *input_t = own(layer.input_t), *hidden_t = own(layer.hidden_t),
+                *input_bias = own(layer.input_bias), *hidden_bias = own(layer.hidden_bias);
         const F* previous = t == 0 ? nullptr : hidden_of(l, t - 1);
         const Index width = width_below(shape, l);
         each(team, 2 * g, [&](Index i) {
           const bool is_input = i < g;
           const Index row = is_input ? i : i - g;
           const F* from = is_input ? below : previous;
-          const F* weights = is_input ? layer.input_t : layer.hidden_t;
+          const F* weights = is_input ? input_t : hidden_t;
           const Index count = is_input ? width : t == 0 ? 0 : h;
-          F sum = is_input ? (l == 0 ? pre[words[t] * g + row] : layer.input_bias[row])
-                           : layer.hidden_bias[row];
+          F sum =
+              is_input ? (l == 0 ? pre[words[t] * g + row] : input_bias[row]) : hidden_bias[row];
           for (Index k = 0; k < count; ++k) sum += from[k] * weights[k * gp + row];
           input[i] = sum;
         });
@@ -117,8 +122,8 @@ struct ScanLoop {
       }
       if (a == 0 || t + 1 == shape.steps) continue;
       each(team, a, [&](Index row) {
-        F sum = parameters.action_bias[row];
-        for (Index k = 0; k < h; ++k) sum += below[k] * parameters.action_t[k * ap + row];
+        F sum = action_bias[row];
+        for (Index k = 0; k < h; ++k) sum += below[k] * action_t[k * ap + row];
         actions[row] = sum;
       });
       team.sync();
@@ -131,6 +136,7 @@ struct ScanLoop {
   PUSHDOWN_DEVICE void backward(const Team& team) {
     const Index h = shape.hidden, g = shape.gates, gp = padded(g), a = shape.actions,
                 ap = padded(a), r = shape.reading, top = shape.layers - 1;
+    const F* action_t = own(first_model.action_t);
     F* reading = fast;
     F* carries = reading + r;
     F* hiddens = carries + shape.layers * h;  // gradients of h_t
@@ -150,13 +156,14 @@ struct ScanLoop {
       sums<F>(
           team, h, [&](Index) { return acts ? a : 0; },
           [&](Index k) {
-            const F* weights = parameters.action_t + k * ap;
+            const F* weights = action_t + k * ap;
             return [action, weights](Index i) { return action[i] * weights[i]; };
           },
           [&](Index k, F sum) { hiddens[top * h + k] += hidden_gradient[t * h + k] + sum; });
       team.sync();
       for (Index l = shape.layers; l-- > 0;) {
-        const ScanLayer<F>& layer = parameters.layers[l];
+        const ScanLayer<F>& layer = first_model.layers[l];
+        const F *input_t = own(layer.input_t), *hidden_t = own(layer.hidden_t);
         F* input = input_of(l, t);
         F* recurrent = recurrent_of(l, t);
         each(team, h, [&](Index k) {
@@ -171,8 +178,7 @@ struct ScanLoop {
             team, h + width_below(shape, l), [&](Index) { return g; },
             [&](Index row) {
               const F* slopes = row < h ? recurrent : input;
-              const F* weights =
-                  row < h ? layer.hidden_t + row * gp : layer.input_t + (row - h) * gp;
+              const F* weights = row < h ? hidden_t + row * gp : input_t + (row - h) * gp;
               return [slopes, weights](Index i) { return slopes[i] * weights[i]; };
             },
             [&](Index row, F sum) {
@@ -197,7 +203,8 @@ struct ScanLoop {
   PUSHDOWN_DEVICE ScanLoop(const DeviceScan<F>& scan, Index model, Index place, Index sequence,
                            const DeviceScanSizes& sizes, F* near)
       : shape(scan.shape),
-        parameters(moved(scan.parameters, scan.shape.layers, model * scan.parameter_stride)),
+        first_model(scan.parameters),
+        parameter_shift(model * scan.parameter_stride),
         pre(scan.pre + model * scan.pre_stride),
         words(scan.words + model * scan.model_word_stride + sequence * scan.word_stride),
         hidden(scan.hidden + place * shape.layers * shape.steps * shape.hidden),
@@ -214,28 +221,15 @@ struct ScanLoop {
         gradients(at(scan.sequence_gradients, place * gradient_places(shape, scan.symbols).count)),
         symbols(scan.symbols),
         stack(shape, {tape + cell_tape(shape), scan.scratch + place * sizes.scratch,
-                      fast + own_fast(shape), readings, parameters.bottom}) {}
+                      fast + own_fast(shape), readings, own(first_model.bottom)}) {}
 
   // What a pass does not need may be null.
   template <class Number>
   PUSHDOWN_DEVICE static Number* at(Number* first, Index by) {
     return first == nullptr ? nullptr : first + by;
   }
-  // The parameters of another model.
-  PUSHDOWN_DEVICE static ScanParameters<F> moved(const ScanParameters<F>& first, Index layers,
-                                                 Index by) {
-    ScanParameters<F> result{};
-    for (Index l = 0; l < layers; ++l) {
-      const ScanLayer<F>& from = first.layers[l];
-      result.layers[l] = {at(from.input_t, by),    nullptr,
-                          at(from.hidden_t, by),   nullptr,
-                          at(from.input_bias, by), at(from.hidden_bias, by)};
-    }
-    result.action_t = at(first.action_t, by);
-    result.action_bias = at(first.action_bias, by);
-    result.bottom = at(first.bottom, by);
-    return result;
-  }
+  // A parameter of this model.
+  PUSHDOWN_DEVICE const F* own(const F* of_first) const { return at(of_first, parameter_shift); }
   PUSHDOWN_DEVICE F* input_of(Index l, Index t) const {
     return input_gradient + (l * shape.steps + t) * shape.gates;
   }

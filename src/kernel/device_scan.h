@@ -29,8 +29,8 @@ struct DeviceScan {
   std::int64_t symbols = 0;
   const F* pre = nullptr;
   std::int64_t pre_stride = 0;
-  // The symbol that each step reads: rows of T, the first word_stride apart; those of the next
-  // model model_word_stride on (0: all models read the same).
+  // The symbol that each step reads, 0 .. V-1 (not checked): rows of T, the first word_stride
+  // apart; those of the next model model_word_stride on (0: all models read the same).
   const std::int64_t* words = nullptr;
   std::int64_t word_stride = 0, model_word_stride = 0;
 

@@ -103,7 +103,7 @@ class Problem {
       pack_model(scale);
       stride_ = static_cast<std::int64_t>(memory_.size()) - begin;
     }
-    words.resize(batch * (shape.steps + 1));
+    words.resize(models * batch * (shape.steps + 1));
     for (auto& word : words) word = static_cast<std::int64_t>(random_.uniform() * kSymbols);
     pre = numbers(models * kSymbols * shape.gates, 1);
     hidden_gradient = numbers(models * batch * shape.steps * shape.hidden, 1);
@@ -111,7 +111,7 @@ class Problem {
 
   ScanShape shape;
   std::int64_t models, batch;
-  std::vector<std::int64_t> words;  // B x (T + 1), the last unused
+  std::vector<std::int64_t> words;  // M x B x (T + 1), the last unused
   std::vector<F> pre, hidden_gradient;
 
   Outcome<F> on_processor() const {
@@ -128,7 +128,7 @@ class Problem {
              scratch = zeros(scan_scratch_size(shape)), input = zeros(shape.layers * steps * g),
              recurrent = input, actions = zeros(steps * shape.actions),
              bottom = zeros(shape.automaton.channels);
-        const std::int64_t* own = words.data() + b * (steps + 1);
+        const std::int64_t* own = words.data() + (model * batch + b) * (steps + 1);
         ScanSequence<F> sequence{pre.data() + model * kSymbols * g,
                                  own,
                                  {},
@@ -354,6 +354,7 @@ class Problem {
     scan.pre_stride = kSymbols * shape.gates;
     scan.words = ids;
     scan.word_stride = shape.steps + 1;
+    scan.model_word_stride = batch * scan.word_stride;
     scan.hidden = all.hidden.data();
     scan.readings = all.readings.data();
     scan.tape = tape;
@@ -450,6 +451,15 @@ TYPED_TEST(DeviceScanTwin, Teams) {
     const auto expected = problem.on_processor();
     expect_same(expected, problem.by_teams(4, 2), name + " by 2 groups of 2");
     expect_same(expected, problem.by_teams(3, 1), name + " by 3 groups of 1");
+  }
+}
+
+// Groups as wide as a warp, and more threads than there are numbers.
+TYPED_TEST(DeviceScanTwin, GroupsOf32) {
+  for (const ScanShape& shape :
+       {superposition(3), sections(SectionEnds::deque, 2), automaton(2, 2, 1)}) {
+    const Problem<TypeParam> problem(shape, ScanCell::lstm, {.steps = 3, .hidden = 5, .batch = 1});
+    expect_same(problem.on_processor(), problem.by_teams(64, 32), "64 threads");
   }
 }
 

@@ -2,7 +2,10 @@
 // interface of the paper's section 3.4, for every memory and each end that is pushed or popped:
 //   d = sigmoid(W_d h + b_d),  u = sigmoid(W_u h + b_u),  r = 1,  v = tanh(W_v h + b_v),
 // where d, u and r can come about otherwise (stack/strength_layer.h). Of a sigmoid b_u starts
-// around `pop_bias`: with -1 (the paper's supplement) little is popped at first.
+// around `pop_bias`: with -1 (the paper's supplement) little is popped at first. Of a deque b_d at
+// the bottom starts around `bottom_push_bias`: with -3 it begins as a queue and a stack in one,
+// being pushed at the top and read at both ends; where both ends are pushed alike, each begins as a
+// stack.
 #include "stack/stratification.h"
 
 #include "base/check.h"
@@ -153,6 +156,15 @@ NamedTensors strengths_of(SectionEnds ends, const std::vector<StrataActions>& al
   return result;
 }
 
+// What is added to the bias of a sigmoid strength; any other has none that it could be added to.
+double bias_of(const Json& options, const char* name, const char* strength) {
+  const double bias = options[name];
+  check(bias == 0 || options[strength] == "sigmoid", "stack.stratification",
+        "{} needs {} = 'sigmoid', got {} with {} = '{}'", name, strength, bias, strength,
+        options[strength].get<std::string>());
+  return bias;
+}
+
 class StratificationStack : public Stack {
  public:
   StratificationStack(SectionEnds ends, const Json& options, const ModuleContext& context)
@@ -161,10 +173,9 @@ class StratificationStack : public Stack {
         memories_(options["memories"]),
         greatest_(options["max_strength"]),
         options_(context.tensor_options) {
-    const bool shifted = options["pop_bias"] != 0.0;
-    check(!shifted || options["pop"] == "sigmoid", "stack.stratification",
-          "pop_bias needs pop = 'sigmoid', got {} with pop = '{}'",
-          options["pop_bias"].get<double>(), options["pop"].get<std::string>());
+    const double pop_bias = bias_of(options, "pop_bias", "pop");
+    const double bottom_push_bias =
+        ends == SectionEnds::deque ? bias_of(options, "bottom_push_bias", "push") : 0;
     for (const auto& name : end_names(ends)) {
       const auto strength = [&](const char* what) {
         return StrengthLayer(what + name, options[what], options["max_strength"], memories_,
@@ -175,9 +186,12 @@ class StratificationStack : public Stack {
       layers_.push_back(
           {{push, pop, read},
            make_action_layer("vector" + name, memories_ * size_, 5.0 / 3.0, context, parameters_)});
-      if (!shifted) continue;
-      at::NoGradGuard guard;
-      pop.layer().bias.add_(options["pop_bias"].get<double>());
+      const auto shift = [](const StrengthLayer& of, double bias) {
+        at::NoGradGuard guard;
+        if (bias != 0) of.layer().bias.add_(bias);
+      };
+      shift(pop, pop_bias);
+      if (name == "_bottom") shift(push, bottom_push_bias);
     }
   }
 
@@ -303,6 +317,11 @@ StackKind kind_of(const char* doc) {
       number_option("pop_bias", 0.0,
                     "around which the bias of the pop layer starts; -1 in the paper's "
                     "supplement; of sigmoid pops alone")};
+  if (kEnds == SectionEnds::deque)
+    kind.options.push_back(
+        number_option("bottom_push_bias", 0.0,
+                      "around which the bias of the push layer at the bottom starts; with -3 "
+                      "the deque is pushed at the top at first; of sigmoid pushes alone"));
   const auto strengths = strength_options();
   kind.options.insert(kind.options.end(), strengths.begin(), strengths.end());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {

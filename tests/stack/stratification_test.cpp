@@ -8,6 +8,7 @@
 
 #include "support/golden.h"
 #include "support/gradient.h"
+#include "support/message.h"
 
 namespace pushdown {
 namespace {
@@ -260,6 +261,27 @@ TEST_P(Memories, ThePopBiasIsAddedToTheBiasOfPops) {
     EXPECT_EQ(name.find("_top") != std::string::npos || name.find("_bottom") != std::string::npos,
               deque());
   }
+}
+
+TEST(Deque, TheBottomPushBiasIsAddedToTheBiasOfPushesThere) {
+  const auto make = [](const Json& more) {
+    Random random(5);
+    Json options{{"kind", "stratification_deque"}};
+    options.update(more);
+    return make_stack(options, {4, at::TensorOptions(at::kDouble), &random});
+  };
+  const auto plain = make(Json::object()), moved = make({{"bottom_push_bias", -3}});
+  for (std::size_t i = 0; i < plain->parameters().size(); ++i) {
+    const auto& [name, own] = plain->parameters()[i];
+    EXPECT_LT(deviation(moved->parameters()[i].second, name == "push_bottom_bias" ? own - 3 : own),
+              1e-15)
+        << name;
+  }
+  EXPECT_EQ(message([&] {
+              make({{"bottom_push_bias", -3}, {"push", "fixed"}});
+            }),
+            "[stack.stratification] bottom_push_bias needs push = 'sigmoid', got -3 with push = "
+            "'fixed'");
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Memories, testing::ValuesIn(kKinds));

@@ -25,6 +25,7 @@ M.options = {
   { 'memories', 1, 'memories side by side', minimum = 1 },
   { 'embedding', 64, "size of a symbol's vector, read and written", minimum = 1 },
   { 'pop_bias', -1, 'of the memory at the start', type = 'number' },
+  { 'bottom_push_bias', 0, 'of the pushes at the bottom of a deque at the start', type = 'number' },
   { 'initial_state', 'learned', "the controller's state before the first symbol", choices = { 'learned', 'zero' } },
   { 'symbols', 128, 'symbols of copy, reversal and bigram_flipping', minimum = 1 },
   { 'lengths', { 8, 64 }, 'shortest and longest source in training' },
@@ -63,6 +64,7 @@ function M.model(options, pairs)
   local stack = { kind = 'none' }
   if memory then
     stack = { kind = memory, size = options.memory, memories = options.memories, pop_bias = options.pop_bias }
+    if options.model == 'deque' then stack.bottom_push_bias = options.bottom_push_bias end
   end
   return pd.model.transducer { pairs = pairs, controller = { kind = 'lstm', hidden = options.hidden, layers = layers },
     stack = stack, embedding = options.embedding, output_embedding = options.embedding,

@@ -3,9 +3,9 @@
 //   d = sigmoid(W_d h + b_d),  u = sigmoid(W_u h + b_u),  r = 1,  v = tanh(W_v h + b_v),
 // where d, u and r can come about otherwise (stack/strength_layer.h). Of a sigmoid b_u starts
 // around `pop_bias`: with -1 (the paper's supplement) little is popped at first. Of a deque b_d at
-// the bottom starts around `bottom_push_bias`: with -3 it begins as a queue and a stack in one,
-// being pushed at the top and read at both ends; where both ends are pushed alike, each begins as a
-// stack.
+// the bottom starts around `bottom_push_bias`: with -6, where the pushes of hundreds of steps are
+// less than what is read, it begins as a stack and a queue in one, pushed at the top and read at
+// both ends. Where both ends are pushed alike each begins as a stack.
 #include "stack/stratification.h"
 
 #include "base/check.h"
@@ -320,8 +320,8 @@ StackKind kind_of(const char* doc) {
   if (kEnds == SectionEnds::deque)
     kind.options.push_back(
         number_option("bottom_push_bias", 0.0,
-                      "around which the bias of the push layer at the bottom starts; with -3 "
-                      "the deque is pushed at the top at first; of sigmoid pushes alone"));
+                      "around which the bias of the push layer at the bottom starts; with -6 "
+                      "the deque is pushed at the top alone at first; of sigmoid pushes alone"));
   const auto strengths = strength_options();
   kind.options.insert(kind.options.end(), strengths.begin(), strengths.end());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {

@@ -35,11 +35,10 @@ Json described(const Dataset& dataset, bool with_log_probabilities) {
   return json;
 }
 
-class LanguageModelling : public Problem {
+class LanguageModelling : public LanguageProblem {
  public:
   LanguageModelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid)
-      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
-    check(model_ != nullptr, kWhere, "there is no model");
+      : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
     check(train_ != nullptr, kWhere, "there is no training set");
     check_alphabets(kWhere, *model_, *train_);
     if (valid_ != nullptr) {
@@ -49,8 +48,6 @@ class LanguageModelling : public Problem {
     check(train_->symbol_count() > 0, kWhere, "the training set has nothing but empty strings");
   }
 
-  const char* kind() const override { return "language_model"; }
-  SequenceModelPtr model() const override { return model_; }
   const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
   const std::vector<const char*>& fixed_options() const override {
     static const std::vector<const char*> names{"chunk"};
@@ -99,12 +96,6 @@ class LanguageModelling : public Problem {
     metrics.cross_entropy_difference = result->all.difference;
     return true;
   }
-  double value(const EpochMetrics& metrics) const override {
-    return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
-  }
-  void set_best(EpochMetrics& metrics, double value) const override {
-    metrics.best_cross_entropy = value;
-  }
 
   std::string train_text() const override { return stored_text(*train_, false); }
   std::optional<std::string> valid_text() const override {
@@ -117,7 +108,6 @@ class LanguageModelling : public Problem {
   }
 
  private:
-  LanguageModelPtr model_;
   DatasetPtr train_, valid_;
   std::int64_t chunk_ = 0;
 };

@@ -4,13 +4,10 @@
 // state is carried on, gradients end at the borders and are summed, and there is still one update
 // for each batch.
 #pragma once
-#include "model/language_model.h"
 #include "task/dataset.h"
-#include "train/problem.h"
+#include "train/language_problem.h"
 
 namespace pushdown {
-
-using LanguageModelPtr = std::shared_ptr<LanguageModel>;
 
 // `valid` may be null. std::invalid_argument: no data, or an alphabet that is not the model's.
 ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid);

@@ -41,18 +41,15 @@ Json described(const TokenFile& sentences) {
           {"vocabulary", sentences.alphabet().size()}};
 }
 
-class SentenceModelling : public Problem {
+class SentenceModelling : public LanguageProblem {
  public:
   SentenceModelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid)
-      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
-    check(model_ != nullptr, kWhere, "there is no model");
+      : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
     check(train_ != nullptr, kWhere, "there are no training sentences");
     check_model(kWhere, *model_, *train_);
     if (valid_ != nullptr) check_model(kWhere, *model_, *valid_);
   }
 
-  const char* kind() const override { return "language_model"; }
-  SequenceModelPtr model() const override { return model_; }
   const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
   const std::vector<const char*>& fixed_options() const override {
     static const std::vector<const char*> names{"chunk"};
@@ -89,12 +86,6 @@ class SentenceModelling : public Problem {
     metrics.perplexity = result->perplexity;
     return true;
   }
-  double value(const EpochMetrics& metrics) const override {
-    return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
-  }
-  void set_best(EpochMetrics& metrics, double value) const override {
-    metrics.best_cross_entropy = value;
-  }
 
   std::string train_text() const override { return note_of(*train_); }
   std::optional<std::string> valid_text() const override {
@@ -104,7 +95,6 @@ class SentenceModelling : public Problem {
   Json describe_valid() const override { return described(*valid_); }
 
  private:
-  LanguageModelPtr model_;
   TokenFilePtr train_, valid_;
   std::int64_t chunk_ = 0;
 };

@@ -14,11 +14,10 @@ Json described(const RunningText& text) {
   return json;
 }
 
-class TextModelling : public Problem {
+class TextModelling : public LanguageProblem {
  public:
   TextModelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid)
-      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
-    check(model_ != nullptr, kWhere, "there is no model");
+      : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
     // What readers check, before anything is made.
     TextReader(kWhere, *model_, train_, 1, 1, 0);
     if (valid_ != nullptr) TextReader(kWhere, *model_, valid_, 1, 1, 0);
@@ -32,8 +31,6 @@ class TextModelling : public Problem {
     }
   }
 
-  const char* kind() const override { return "language_model"; }
-  SequenceModelPtr model() const override { return model_; }
   const std::vector<OptionSpec>& options() const override { return text_modelling_options(); }
   const std::vector<const char*>& fixed_options() const override {
     static const std::vector<const char*> names{"chunk", "stack_chunks"};
@@ -95,12 +92,6 @@ class TextModelling : public Problem {
     metrics.perplexity = result->perplexity;
     return true;
   }
-  double value(const EpochMetrics& metrics) const override {
-    return metrics.cross_entropy.value_or(metrics.train_cross_entropy);
-  }
-  void set_best(EpochMetrics& metrics, double value) const override {
-    metrics.best_cross_entropy = value;
-  }
 
   std::string train_text() const override { return to_text(*train_); }
   std::optional<std::string> valid_text() const override {
@@ -123,7 +114,6 @@ class TextModelling : public Problem {
     return after_;
   }
 
-  LanguageModelPtr model_;
   RunningTextPtr train_, valid_;
   std::int64_t batch_ = 0, chunk_ = 0, stack_chunks_ = 0;
   std::optional<TextReader> reader_;

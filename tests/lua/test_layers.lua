@@ -1,4 +1,5 @@
 -- The arrows of the source tree point one way (docs/architecture.md).
+local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local layers = dofile(pd.root .. '/scripts/tools/layers.lua')
@@ -54,6 +55,14 @@ test('what is allowed is not caught', function()
     ['bindings/tensor.cpp'] = '#include <ATen/ScalarOps.h>',
     ['bindings/shell/main.cpp'] = '#include <lua.hpp>\n#include "bindings/shell/repl.h"',
   }, '')
+end)
+
+test('every Lua test ends with its verdict', function()
+  -- Without test.finish() failures would have no consequence.
+  for _, name in ipairs(files.find(pd.root .. '/tests/lua', '^test_.*%.lua$')) do
+    local text = files.read(pd.root .. '/tests/lua/' .. name)
+    assert(text:find '\ntest%.finish%(%)%s*$', name .. ' does not end with test.finish()')
+  end
 end)
 
 test.finish()

@@ -99,3 +99,5 @@ test('nonsense', function()
   test.fails('decision', function() pd.train.evaluate(m, train, { decision = 'mean' }) end)
   test.fails('longest', function() m:translate('a1', { longest = -1 }) end)
 end)
+
+test.finish()

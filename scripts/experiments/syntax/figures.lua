@@ -105,6 +105,7 @@ if options.treebank ~= '' then
       end
     end
   end
+  if sentences == 0 then error(('--treebank %s: there are no sentences'):format(options.treebank), 0) end
   local groups = {}
   for i, part in ipairs(options.parts_of_speech) do groups[i] = { name = part, values = by_part[part] } end
   keep_groups('figure4-parts', ('Figure 4: %s strength by part of speech, %d sentences'):format(strength, sentences),

@@ -138,22 +138,33 @@ end
 -- The parts of the text, prepared in the folder that is given.
 function M.text(options, folder)
   folder = options.prepared ~= '' and options.prepared or folder
+  if #options.shares < 2 or #options.shares > 3 then
+    error(('--shares are those of training and test, or of training, validation and test, got %d'):format(
+      #options.shares), 0)
+  end
   return pd.task.sentences(options.data, { folder = folder, shares = options.shares, words = options.words,
     sentences = options.sentences, lower = options.lower, vocabulary = options.vocabulary,
     minimum_count = options.minimum_count, longest = options.longest })
 end
 
--- The share of the examples in which the model gives the verb's own form the greater probability, by attractors:
--- a list of {attractors=, examples=, accuracy=}, `attractors` absent where it is over all; nil without examples.
-local function agreement(model, options)
+-- pd.train.agreement; nil without examples, or where the vocabulary has both forms of no verb.
+local function agreement(model, examples)
+  if not examples then return nil end
+  local judged = pd.train.agreement(model, examples)
+  if judged.judged > 0 then return judged end
+  print(("No agreement: none of %d verbs has both forms in the model's vocabulary."):format(examples:size()))
+end
+
+-- What agreement() judges; nil where nothing is asked for. Read before training, so that what is wrong is told at once.
+local function agreement_examples(options)
   if options.agreement == '' then return nil end
   local examples = pd.task.number_examples(options.agreement, { lower = options.lower })
-  local judged = pd.train.agreement(model, examples)
-  if judged.judged == 0 then
-    error(("--agreement %s: none of its %d examples has both forms of the verb in the model's vocabulary"):format(
+  local both = examples:where { both_forms = true }
+  if both:size() == 0 then
+    error(('--agreement %s: none of its %d examples has its verb in both numbers; tables and treebanks do'):format(
       options.agreement, examples:size()), 0)
   end
-  return judged
+  return both
 end
 
 -- One training to its end, in the folder of `run`; goes on where an earlier one stopped. Writes result.json last
@@ -162,6 +173,7 @@ function M.train_language_model(options, run)
   run:claim(experiment.settings(options, { 'epochs', 'prepared' }))
   local before = run:earlier_result(function(result) return result.epochs >= options.epochs end)
   if before then return before end
+  local examples = agreement_examples(options)
   local text = M.text(options, run:path 'data')
   local trainer = trainer_of(options, run, function()
     local network = network_of(options, text.train:alphabet())
@@ -178,7 +190,7 @@ function M.train_language_model(options, run)
   -- Without a validation part, after the last epoch.
   local model = pd.model.load(run.folder, { which = text.valid and 'best' or 'last' })
   local measured = pd.train.evaluate(model, text.test, { batch = 100 })
-  local judged = agreement(model, options)
+  local judged = agreement(model, examples)
   local result = { task = options.task, model = options.model, seed = options.seed, restart = options.restart,
     parameters = model:parameter_count(), epochs = #history, best_epoch = text.valid and history[#history].best_epoch,
     seconds = seconds_of(history), train_sentences = text.train:size(), train_words = text.train:word_count(),
@@ -268,8 +280,12 @@ function M.trained(folder)
   end
   local settings = json.decode(files.read(path))
   if not M.models[settings.model] then error(('--run %s: no language model of these scripts'):format(folder), 0) end
-  local valid = #settings.shares == 3
-  local model = pd.model.load(folder, { which = valid and 'best' or 'last' })
+  if not files.exists(folder .. '/result.json') then
+    error(('--run %s: this training has not ended; start language_model.lua on it again'):format(folder), 0)
+  end
+  -- The parameters that were measured: without a validation part no epoch is the best.
+  local result = json.decode(files.read(folder .. '/result.json'))
+  local model = pd.model.load(folder, { which = result.best_epoch and 'best' or 'last' })
   local known = {}
   for _, symbol in ipairs(model:alphabet():symbols()) do known[symbol] = true end
   local function words(tokens, first_lower)

@@ -59,13 +59,9 @@ Results sentences(lua_State* L, const std::string& path, OptionTable given) {
   options.minimum_count = resolved["minimum_count"];
   options.longest = resolved["longest"];
   options.seed = resolved["seed"].get<std::uint64_t>();
-  const Json& shares = resolved["shares"];
-  if (!shares.empty()) {
-    options.shares.clear();
-    for (const auto& share : shares) {
-      check(share.is_number(), kWhere, "shares must be numbers, got {}", share.dump());
-      options.shares.push_back(share.get<double>());
-    }
+  for (const auto& share : resolved["shares"]) {
+    check(share.is_number(), kWhere, "shares must be numbers, got {}", share.dump());
+    options.shares.push_back(share.get<double>());
   }
   ProgressLine line(progress ? ProgressLine::Style::automatic : ProgressLine::Style::silent);
   const auto interrupted = interrupt_check(L);

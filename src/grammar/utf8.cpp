@@ -29,4 +29,15 @@ std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
 
 bool is_white_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
+std::vector<std::string_view> words_between_blanks(std::string_view text) {
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < text.size();) {
+    std::size_t end = i;
+    while (end < text.size() && !is_white_space(text[end])) ++end;
+    if (end > i) words.push_back(text.substr(i, end - i));
+    i = end + 1;
+  }
+  return words;
+}
+
 }  // namespace pushdown

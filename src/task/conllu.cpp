@@ -4,7 +4,6 @@
 #include <fstream>
 #include <optional>
 
-#include "grammar/utf8.h"
 #include "task/file_set.h"
 
 namespace pushdown {
@@ -78,28 +77,11 @@ std::vector<std::string> forms(const ConlluSentence& sentence, bool surface) {
 }
 
 ConlluReader::ConlluReader(std::istream& input, std::string file)
-    : input_(input), file_(std::move(file)) {}
+    : text_(kWhere, input, std::move(file)) {}
 
 template <class... Args>
 void ConlluReader::stop(int line, fmt::format_string<Args...> format, Args&&... args) const {
-  fail(kWhere, "{}:{}: {}", file_, line, fmt::format(format, std::forward<Args>(args)...));
-}
-
-bool ConlluReader::read_line(std::string& line) {
-  if (!std::getline(input_, line)) {
-    if (input_.bad()) fail_environment(kWhere, "{}: cannot be read", file_);
-    return false;
-  }
-  bytes_ += static_cast<std::int64_t>(line.size()) + (input_.eof() ? 0 : 1);
-  ++line_;
-  if (line_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-  if (line.ends_with('\r')) line.pop_back();
-  if (const auto zero = line.find('\0'); zero != line.npos)
-    stop(line_, "byte {} is NUL; the text must be UTF-8", zero + 1);
-  if (const auto byte = find_invalid_utf8(line))
-    stop(line_, "byte {} (0x{:02x}) is not UTF-8", *byte + 1,
-         static_cast<unsigned char>(line[*byte]));
-  return true;
+  fail(kWhere, "{}: {}", text_.place(line), fmt::format(format, std::forward<Args>(args)...));
 }
 
 bool ConlluReader::next(ConlluSentence& sentence) {
@@ -108,14 +90,14 @@ bool ConlluReader::next(ConlluSentence& sentence) {
   empty_nodes_ = 0;
   int comment = 0, row = 0;  // the first line of each
   std::string line;
-  while (read_line(line)) {
+  while (text_.next(line)) {
     if (line.find_first_not_of(" \t") == line.npos) {
       if (row > 0 || comment > 0) break;
     } else if (line[0] == '#') {
-      if (comment == 0) comment = line_;
+      if (comment == 0) comment = text_.number();
       read_comment(line, sentence);
     } else {
-      if (row == 0) row = line_;
+      if (row == 0) row = text_.number();
       read_row(line, sentence);
     }
   }
@@ -142,20 +124,23 @@ void ConlluReader::read_comment(std::string_view line, ConlluSentence& sentence)
 void ConlluReader::read_row(std::string_view line, ConlluSentence& sentence) {
   const auto columns = split(line);
   if (columns.size() != kColumns)
-    stop(line_, "expected {} columns with tabs between them, got {}", kColumns, columns.size());
+    stop(text_.number(), "expected {} columns with tabs between them, got {}", kColumns,
+         columns.size());
   for (std::size_t k = 0; k < kColumns; ++k)
     if (columns[k].empty())
-      stop(line_, "column {} ({}) is empty; _ says that there is nothing", k + 1, kNames[k]);
+      stop(text_.number(), "column {} ({}) is empty; _ says that there is nothing", k + 1,
+           kNames[k]);
   const int size = static_cast<int>(sentence.words.size());
   if (const auto range = two_numbers(columns[0], '-')) {
     const int open = sentence.ranges.empty() ? 0 : sentence.ranges.back().last;
     if (range->first != size + 1 || range->second < range->first || open > size)
-      stop(line_, "the range {} must begin at word {}{}", columns[0], size + 1,
+      stop(text_.number(), "the range {} must begin at word {}{}", columns[0], size + 1,
            open > size ? ", which an earlier range spans" : "");
     sentence.ranges.push_back({range->first, range->second, std::string(columns[1])});
   } else if (const auto node = two_numbers(columns[0], '.')) {
     if (node->first != size || node->second != empty_nodes_ + 1)
-      stop(line_, "expected the empty node {}.{}, got {}", size, empty_nodes_ + 1, columns[0]);
+      stop(text_.number(), "expected the empty node {}.{}, got {}", size, empty_nodes_ + 1,
+           columns[0]);
     ++empty_nodes_;
   } else {
     read_word(columns, sentence);
@@ -166,8 +151,8 @@ void ConlluReader::read_word(const std::vector<std::string_view>& columns,
                              ConlluSentence& sentence) {
   const int expected = static_cast<int>(sentence.words.size()) + 1;
   const auto id = number(columns[0]);
-  if (!id) stop(line_, "the number of a word must be 3, 3-4 or 3.1, got '{}'", columns[0]);
-  if (*id != expected) stop(line_, "expected word {}, got {}", expected, *id);
+  if (!id) stop(text_.number(), "the number of a word must be 3, 3-4 or 3.1, got '{}'", columns[0]);
+  if (*id != expected) stop(text_.number(), "expected word {}, got {}", expected, *id);
   ConlluWord word;
   word.form = columns[1];
   // _ is the lemma of the word _.
@@ -178,13 +163,14 @@ void ConlluReader::read_word(const std::vector<std::string_view>& columns,
   word.relation = value_of(columns[7]);
   if (columns[6] != "_") {
     const auto head = number(columns[6]);
-    if (!head) stop(line_, "the head must be the number of a word, 0 or _, got '{}'", columns[6]);
-    if (*head == *id) stop(line_, "word {} is its own head", *id);
+    if (!head)
+      stop(text_.number(), "the head must be the number of a word, 0 or _, got '{}'", columns[6]);
+    if (*head == *id) stop(text_.number(), "word {} is its own head", *id);
     word.head = *head;
   }
-  if (sentence.words.empty()) sentence.line = line_;
+  if (sentence.words.empty()) sentence.line = text_.number();
   sentence.words.push_back(std::move(word));
-  lines_.push_back(line_);
+  lines_.push_back(text_.number());
   empty_nodes_ = 0;
 }
 
@@ -195,7 +181,7 @@ void ConlluReader::finish(const ConlluSentence& sentence) const {
       stop(lines_[i], "the head of word {} is {}, but the sentence has {} word{}", i + 1,
            sentence.words[i].head, size, size == 1 ? "" : "s");
   if (!sentence.ranges.empty() && sentence.ranges.back().last > size)
-    stop(line_, "the sentence ends at word {}, but the range {}-{} goes on", size,
+    stop(text_.number(), "the sentence ends at word {}, but the range {}-{} goes on", size,
          sentence.ranges.back().first, sentence.ranges.back().last);
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "task/text_lines.h"
 
 namespace pushdown {
 
@@ -52,10 +53,9 @@ class ConlluReader {
   // comments without a sentence.
   bool next(ConlluSentence& sentence);
 
-  std::int64_t bytes() const { return bytes_; }  // read until now
+  std::int64_t bytes() const { return text_.bytes(); }  // read until now
 
  private:
-  bool read_line(std::string& line);
   template <class... Args>
   [[noreturn]] void stop(int line, fmt::format_string<Args...> format, Args&&... args) const;
   void read_comment(std::string_view line, ConlluSentence& sentence) const;
@@ -63,10 +63,7 @@ class ConlluReader {
   void read_word(const std::vector<std::string_view>& columns, ConlluSentence& sentence);
   void finish(const ConlluSentence& sentence) const;
 
-  std::istream& input_;
-  std::string file_;
-  int line_ = 0;
-  std::int64_t bytes_ = 0;
+  TextLines text_;
   std::vector<int> lines_;  // of the words of the sentence
   int empty_nodes_ = 0;     // behind the last word
 };

@@ -14,17 +14,6 @@ constexpr std::string_view kWhere = "task.corpus";
 
 using Line = std::vector<std::string_view>;
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t i = 0; i < line.size();) {
-    std::size_t end = i;
-    while (end < line.size() && !is_white_space(line[end])) ++end;
-    if (end > i) words.push_back(line.substr(i, end - i));
-    i = end + 1;
-  }
-  return words;
-}
-
 std::vector<Line> lines_of(const CorpusFile& part, EmptyLines empty_lines) {
   const std::string_view text = part.text;
   check(!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF"), kWhere,
@@ -36,7 +25,7 @@ std::vector<Line> lines_of(const CorpusFile& part, EmptyLines empty_lines) {
           zero + 1);
     check(line.find('\r') == line.npos, kWhere,
           "{}: a carriage return within the line; lines must end in \\n or \\r\\n", origin);
-    Line words = words_of(line);
+    Line words = words_between_blanks(line);
     if (words.empty()) {
       check(empty_lines != EmptyLines::refuse, kWhere,
             "{}: the line is empty; empty_lines = 'count' takes it for a lone {}, 'skip' leaves "

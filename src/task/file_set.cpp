@@ -18,11 +18,15 @@ std::vector<fs::path> files_named(std::string_view where, const std::string& pat
     constexpr auto kFlags = fs::directory_options::follow_directory_symlink;
     fs::recursive_directory_iterator entry(path, kFlags, error);
     for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error))
-      if (entry->path().filename().string().ends_with(ending) && entry->is_regular_file())
+      if (const auto name = entry->path().filename().string(); name.starts_with('.')) {
+        if (entry->is_directory()) entry.disable_recursion_pending();
+      } else if (name.ends_with(ending) && entry->is_regular_file()) {
         files.push_back(entry->path());
+      }
     if (error) fail_environment(where, "cannot read the folder '{}': {}", path, error.message());
     if (files.empty())
-      fail_environment(where, "the folder '{}' holds no file whose name ends in {}", path, ending);
+      fail_environment(where, "the folder '{}' holds no file{}{}", path,
+                       ending.empty() ? "" : " whose name ends in ", ending);
   } else if (fs::exists(path, error)) {
     files.emplace_back(path);
   } else if (path.find_first_of("*?[") != path.npos) {

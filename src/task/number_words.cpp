@@ -1,8 +1,7 @@
 #include "task/number_words.h"
 
-#include <sstream>
-
 #include "base/check.h"
+#include "grammar/utf8.h"
 #include "task/running_text.h"
 #include "task/word_counts.h"
 
@@ -11,18 +10,12 @@ namespace {
 
 constexpr std::string_view kWhere = "task.number_examples";
 
-// visit(word) for the words of the prefix.
-void each_word(const NumberExample& example, auto visit) {
-  std::istringstream prefix(example.prefix);
-  for (std::string word; prefix >> word;) visit(word);
-}
-
 }  // namespace
 
 Alphabet number_vocabulary(const NumberExamples& examples, std::int64_t limit) {
   WordCounts counts;
   for (const auto& example : examples)
-    each_word(example, [&](const std::string& word) { counts.add(word); });
+    for (const auto word : words_between_blanks(example.prefix)) counts.add(word);
   return counts.vocabulary(kWhere, {kUnknownWord}, limit);
 }
 
@@ -30,9 +23,8 @@ Word prefix_ids(const NumberExample& example, const Alphabet& vocabulary) {
   const auto unknown = vocabulary.find(kUnknownWord);
   check(unknown.has_value(), kWhere, "a vocabulary needs the word {}", kUnknownWord);
   Word ids;
-  each_word(example, [&](const std::string& word) {
+  for (const auto word : words_between_blanks(example.prefix))
     ids.push_back(vocabulary.find(word).value_or(*unknown));
-  });
   return ids;
 }
 

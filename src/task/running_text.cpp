@@ -22,17 +22,6 @@ std::string_view take_line(std::string_view& text) {
   return line;
 }
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> words;
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && !is_white_space(text[end])) ++end;
-    if (end > i) words.emplace_back(text.substr(i, end - i));
-    i = end + 1;
-  }
-  return words;
-}
-
 }  // namespace
 
 RunningText::RunningText(Alphabet vocabulary, Word words)
@@ -71,7 +60,8 @@ RunningText parse_running_text(std::string_view text, std::string_view file) {
         kTitle, title.substr(0, 60));
   check(symbols.starts_with(kAlphabet), kLoad, "{}:2: expected '{} WORD ...'", file, kAlphabet);
   try {
-    Alphabet vocabulary(split(symbols.substr(kAlphabet.size())));
+    const auto words_of_it = words_between_blanks(symbols.substr(kAlphabet.size()));
+    Alphabet vocabulary({words_of_it.begin(), words_of_it.end()});
     Word words = vocabulary.parse(text);
     return RunningText(std::move(vocabulary), std::move(words));
   } catch (const std::invalid_argument& error) {

@@ -7,11 +7,12 @@
 
 #include "base/check.h"
 #include "base/random.h"
-#include "grammar/utf8.h"
 #include "task/bracketed_text.h"
 #include "task/conllu.h"
 #include "task/corpus.h"
+#include "task/file_set.h"
 #include "task/running_text.h"
+#include "task/text_lines.h"
 #include "task/word_counts.h"
 
 namespace pushdown {
@@ -36,23 +37,11 @@ bool holds_parts(const Path& folder) {
 }
 
 Sources sources_of(const Path& path) {
-  if (std::filesystem::is_regular_file(path)) return {{{path}}, false};
-  if (!std::filesystem::is_directory(path))
-    fail_environment(kWhere, "there is no file or folder '{}'", path.string());
-  if (holds_parts(path)) {
+  if (std::filesystem::is_directory(path) && holds_parts(path)) {
     const auto parts = corpus_files(path);
     return {{{parts[0]}, {parts[1]}, {parts[2]}}, true};
   }
-  std::vector<Path> files;
-  for (auto entry = std::filesystem::recursive_directory_iterator(path);
-       entry != std::filesystem::recursive_directory_iterator(); ++entry) {
-    const bool hidden = entry->path().filename().string().starts_with('.');
-    if (hidden && entry->is_directory()) entry.disable_recursion_pending();
-    if (!hidden && entry->is_regular_file()) files.push_back(entry->path());
-  }
-  if (files.empty()) fail_environment(kWhere, "the folder '{}' holds no files", path.string());
-  std::sort(files.begin(), files.end());
-  return {{std::move(files)}, false};
+  return {{files_named(kWhere, path.string(), "")}, false};
 }
 
 std::ifstream opened(const Path& file) {
@@ -64,31 +53,15 @@ std::ifstream opened(const Path& file) {
 void read_plain(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
                 const std::function<bool(std::int64_t)>& read) {
   std::ifstream stream = opened(file);
-  std::string line;
+  TextLines lines(kWhere, stream, file.string());
   const VisitSentence with_words = [&](SentenceWords& words) {
     if (!words.empty()) visit(words);
   };
-  for (std::int64_t number = 1; std::getline(stream, line); ++number) {
-    const auto bytes = static_cast<std::int64_t>(line.size()) + 1;
-    std::string_view text = line;
-    const auto stop = [&](const std::string& what) {
-      fail(kWhere, "{}:{}: {}", file.string(), number, what);
-    };
-    if (number == 1) {
-      if (text.starts_with("\xFF\xFE") || text.starts_with("\xFE\xFF"))
-        stop("the text must be UTF-8, its first two bytes are the mark of UTF-16");
-      if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-    }
-    if (text.ends_with('\r')) text.remove_suffix(1);
-    if (const auto zero = text.find('\0'); zero != text.npos)
-      stop(fmt::format("byte {} is NUL; the text must be UTF-8", zero + 1));
-    if (const auto byte = find_invalid_utf8(text))
-      stop(fmt::format("byte {} (0x{:02x}) is not UTF-8", *byte + 1,
-                       static_cast<unsigned char>(text[*byte])));
-    tokenizer.split(text, with_words);
-    if (!read(bytes)) throw Stopped();
+  std::int64_t before = 0;
+  for (std::string line; lines.next(line);) {
+    tokenizer.split(line, with_words);
+    if (!read(lines.bytes() - std::exchange(before, lines.bytes()))) throw Stopped();
   }
-  if (stream.bad()) fail_environment(kWhere, "cannot read '{}' to its end", file.string());
 }
 
 void read_conllu(const Path& file, const Tokenizer& tokenizer, const VisitSentence& visit,
@@ -231,7 +204,9 @@ void check_options(const Sources& sources, const SentenceOptions& options) {
         "vocabulary must be 0 (all words) or at least 2, {} being part of it, got 1", kUnknownWord);
   at_least("minimum_count", options.minimum_count, 1);
   at_least("longest", options.longest, 0);
-  check(!options.shares.empty() && options.shares.size() <= 3, kWhere,
+  check(!sources.divided || options.shares.empty(), kWhere,
+        "shares split a text, but the folder has its own parts");
+  check(options.shares.size() <= 3, kWhere,
         "shares are those of training and test, or of training, validation and test, got {} "
         "numbers",
         options.shares.size());
@@ -253,10 +228,12 @@ void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence
 }
 
 std::optional<SentenceParts> prepare_sentences(const Path& path, const Path& folder,
-                                               const SentenceOptions& options,
+                                               const SentenceOptions& given,
                                                const SentenceProgress& progress) {
   const Sources sources = sources_of(path);
-  check_options(sources, options);
+  check_options(sources, given);
+  SentenceOptions options = given;
+  if (options.shares.empty() && !sources.divided) options.shares = {0.9, 0.1};
   const Json source = description(sources, options);
   Walk walk(sources, options, progress);
   const auto names = part_names(walk.parts());

@@ -29,8 +29,8 @@ struct SentenceOptions {
   std::int64_t minimum_count = 1;   // a word that is rarer is <unk>
   std::int64_t longest = 0;         // sentences of more words are left out; 0: none
   // Of the training and the test part, or of training, validation and test: every sentence goes to
-  // one of them at random with these probabilities, divided by their sum.
-  std::vector<double> shares{0.9, 0.1};
+  // one of them at random with these probabilities, divided by their sum; 0.9 and 0.1 if empty.
+  std::vector<double> shares;
   std::uint64_t seed = 0;            // of the parts
   std::optional<Alphabet> alphabet;  // a vocabulary that is known, in place of counting
 };
@@ -38,11 +38,11 @@ struct SentenceOptions {
 // Parts of a corpus by name: train, test; or train, valid, test; or all of it as `train`.
 using SentenceParts = std::vector<std::pair<std::string, TokenFilePtr>>;
 
-// `path`: a file; a folder, of which every file counts but hidden ones, by name; or a folder that
-// holds the three files of corpus_files(), which are the parts as they stand, so that no shares may
-// be given. Files named *.conllu are treebanks in CoNLL-U, *.mrg bracketed trees: their words are
-// the sentences, and the tokenizer only gives them their case. All else is plain UTF-8. Empty lines
-// separate paragraphs and are no sentences.
+// `path`: a folder that holds the three files of corpus_files(), which are the parts as they stand,
+// so that no shares may be given; or what files_named() takes, a file, a folder or a pattern. Files
+// named *.conllu are treebanks in CoNLL-U, *.mrg bracketed trees: their words are the sentences,
+// and the tokenizer only gives them their case. All else is plain UTF-8. Empty lines separate
+// paragraphs and are no sentences.
 //
 // The files PART.tokens are made in `folder`. Where they are there already, made from files of the
 // same names, sizes and times by the same options, they are taken as they are.

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -98,12 +99,11 @@ TokenFileWriter::TokenFileWriter(const Path& path, Alphabet vocabulary)
 }
 
 void TokenFileWriter::add(const Word& sentence) {
-  for (const std::int32_t id : sentence) {
-    unknown_ += unknown_id_ && id == *unknown_id_;
-    for (const unsigned char c : bytes_of(&id, 1)) checksum_ = (checksum_ ^ c) * 0x100000001b3ULL;
-  }
   static_assert(sizeof(Word::value_type) == sizeof(std::int32_t));
-  file_.write(bytes_of(sentence.data(), sentence.size()));
+  const auto bytes = bytes_of(sentence.data(), sentence.size());
+  if (unknown_id_) unknown_ += std::count(sentence.begin(), sentence.end(), *unknown_id_);
+  checksum_.add(bytes);
+  file_.write(bytes);
   starts_.push_back(starts_.back() + sentence.size());
 }
 
@@ -124,7 +124,7 @@ void TokenFileWriter::commit(const Json& source) {
       {"unknown", unknown_},
       {"shortest", shortest},
       {"longest", longest},
-      {"checksum", fmt::format("{:016x}", checksum_)},
+      {"checksum", checksum_.text()},
       {"source", source}}.dump();
   const std::uint64_t bytes = footer.size();
   file_.write(footer);

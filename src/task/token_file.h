@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/atomic_file.h"
+#include "base/checksum.h"
 #include "base/options.h"
 #include "grammar/alphabet.h"
 
@@ -84,7 +85,7 @@ class TokenFileWriter {
   FileWriter file_;
   std::vector<std::uint64_t> starts_{0};
   std::int64_t unknown_ = 0;
-  std::uint64_t checksum_ = 0xcbf29ce484222325ULL;
+  Checksum checksum_;
 };
 
 // A note of the file for a run folder, and the file that such a note means: where it was, or in the

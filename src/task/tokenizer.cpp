@@ -60,16 +60,6 @@ bool is_blank(std::string_view text) {
   return true;
 }
 
-void words_between_blanks(std::string_view text,
-                          const std::function<void(std::string_view)>& visit) {
-  for (std::size_t i = 0; i < text.size();) {
-    std::size_t end = i;
-    while (end < text.size() && !is_white_space(text[end])) ++end;
-    if (end > i) visit(text.substr(i, end - i));
-    i = end + 1;
-  }
-}
-
 }  // namespace
 
 struct Tokenizer::Breaks {
@@ -119,12 +109,12 @@ void Tokenizer::split(std::string_view line, const std::function<void(SentenceWo
   const auto take = [&](std::string_view sentence) {
     words.clear();
     const auto add = [&](std::string_view word) { words.push_back(folded(word)); };
-    if (breaks_->words == nullptr)
-      words_between_blanks(sentence, add);
-    else
+    if (breaks_->words != nullptr)
       breaks_->words->pieces(sentence, [&](std::string_view piece) {
         if (!is_blank(piece)) add(piece);
       });
+    else
+      for (const auto word : words_between_blanks(sentence)) add(word);
   };
   if (breaks_->sentences == nullptr || is_blank(line)) {
     take(line);

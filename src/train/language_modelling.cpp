@@ -72,14 +72,7 @@ class LanguageModelling : public LanguageProblem {
       sum.units += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
     // Empty strings predict their end symbol alone.
     if (sum.units == 0) sum.units = static_cast<double>(batch.size());
-    model_->visit_log_probabilities(
-        word_tensor(train_->words(), batch), chunk_, &random, [&](const Tensor& of_piece) {
-          const Tensor losses = of_piece.neg();  // B
-          const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
-          for (std::int64_t i = 0; i < values.numel(); ++i)
-            sum.loss += values.data_ptr<double>()[i];
-          losses.mean().backward();
-        });
+    sum.loss = differentiate_strings(word_tensor(train_->words(), batch), chunk_, random);
     return sum;
   }
 

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "model/language_model.h"
 #include "train/problem.h"
+#include "train/text_reader.h"
 
 namespace pushdown {
 
@@ -23,6 +24,26 @@ class LanguageProblem : public Problem {
  protected:
   explicit LanguageProblem(LanguageModelPtr model) : model_(std::move(model)) {
     check(model_ != nullptr, "train.trainer", "there is no model");
+  }
+
+  // Adds the gradient of the mean over the strings of their -log p, words : B x n, and returns the
+  // sum. `chunk`: see LanguageModel::visit_log_probabilities.
+  double differentiate_strings(const Tensor& words, std::int64_t chunk, Random& random) const {
+    double sum = 0;
+    model_->visit_log_probabilities(words, chunk, &random, [&](const Tensor& of_piece) {
+      const Tensor losses = of_piece.neg();  // B
+      const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
+      for (std::int64_t i = 0; i < values.numel(); ++i) sum += values.data_ptr<double>()[i];
+      losses.mean().backward();
+    });
+    return sum;
+  }
+  // Keeps what a validation text or set of sentences gave; false: should_stop said so.
+  static bool keep(EpochMetrics& metrics, const std::optional<TextEvaluation>& found) {
+    if (!found) return false;
+    metrics.cross_entropy = found->cross_entropy;
+    metrics.perplexity = found->perplexity;
+    return true;
   }
 
   LanguageModelPtr model_;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/checksum.h"
 #include "model/language_model.h"
 #include "model/recognizer.h"
 #include "model/transducer.h"
@@ -21,12 +22,6 @@ Path best_file(const Path& folder) { return folder / "checkpoints" / "best.safet
 Path data_file(const Path& folder, const char* name) { return folder / "data" / name; }
 constexpr const char* kTrain = "train.txt";
 constexpr const char* kValid = "valid.txt";
-
-std::string checksum(std::string_view text) {  // FNV-1a, against accidents
-  std::uint64_t hash = 0xcbf29ce484222325ULL;
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
-  return fmt::format("{:016x}", hash);
-}
 
 template <class Line>
 void for_each_line(std::string_view text, Line line) {

@@ -66,11 +66,7 @@ class SentenceModelling : public LanguageProblem {
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     BatchLoss sum;
     sum.units = static_cast<double>(std::ssize(batch) * (train_->length(batch.front()) + 1));
-    model_->visit_log_probabilities(words_of(*train_, batch), chunk_, &random,
-                                    [&](const Tensor& of_piece) {
-                                      sum.loss -= of_piece.detach().sum(at::kDouble).item<double>();
-                                      of_piece.mean().neg().backward();
-                                    });
+    sum.loss = differentiate_strings(words_of(*train_, batch), chunk_, random);
     return sum;
   }
 
@@ -80,11 +76,7 @@ class SentenceModelling : public LanguageProblem {
     if (valid_ == nullptr) return true;
     EvaluationOptions options = given;
     options.chunk = chunk_;
-    const auto result = evaluate(*model_, *valid_, options);
-    if (!result) return false;
-    metrics.cross_entropy = result->cross_entropy;
-    metrics.perplexity = result->perplexity;
-    return true;
+    return keep(metrics, evaluate(*model_, *valid_, options));
   }
 
   std::string train_text() const override { return note_of(*train_); }

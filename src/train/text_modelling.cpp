@@ -86,11 +86,7 @@ class TextModelling : public LanguageProblem {
     options.batch = batch_;
     options.chunk = chunk_;
     options.stack_chunks = stack_chunks_;
-    const auto result = evaluate(*model_, valid_, options);
-    if (!result) return false;
-    metrics.cross_entropy = result->cross_entropy;
-    metrics.perplexity = result->perplexity;
-    return true;
+    return keep(metrics, evaluate(*model_, valid_, options));
   }
 
   std::string train_text() const override { return to_text(*train_); }

@@ -108,6 +108,13 @@ TEST(Sentences, AFolderIsReadFileByFile) {
   const auto given = *prepare_sentences(scratch / "parts", scratch / "given", {});
   ASSERT_EQ(given.size(), 3u);
   EXPECT_EQ(texts(*given[2].second), (Texts{"<unk>"}));
+  EXPECT_NE(message([&] {
+              prepare_sentences(scratch / "parts", scratch / "given", whole());
+            }).find("shares split a text, but the folder has its own parts"),
+            std::string::npos);
+  const auto matched =
+      *prepare_sentences((scratch / "text").string() + "/*.txt", scratch / "matched", whole());
+  EXPECT_EQ(texts(*matched[0].second), (Texts{"b"}));
 }
 
 TEST(Sentences, TreebanksAreReadByTheirEndings) {

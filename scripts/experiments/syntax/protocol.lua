@@ -38,7 +38,8 @@ M.options = {
 }
 M.text_options = {
   { 'data', '', 'the text: a file or a folder of plain text, *.conllu or *.mrg; needed' },
-  { 'shares', { 0.9, 0.1 }, 'of the training and the test part, or of training, validation and test' },
+  { 'shares', { 0.9, 0.1 }, 'of the training and the test part, or of training, validation and test; a folder with '
+    .. 'train.txt, valid.txt and test.txt has its own' },
   { 'words', 'blanks', 'what a word of plain text is', choices = { 'blanks', 'unicode', 'characters' } },
   { 'sentences', 'lines', 'what a sentence of plain text is', choices = { 'lines', 'unicode' } },
   { 'minimum_count', 1, 'words that are rarer in the training part are <unk>', minimum = 1 },
@@ -138,12 +139,13 @@ end
 -- The parts of the text, prepared in the folder that is given.
 function M.text(options, folder)
   folder = options.prepared ~= '' and options.prepared or folder
-  if #options.shares < 2 or #options.shares > 3 then
+  local divided = files.exists(options.data .. '/train.txt') or files.exists(options.data .. '/ptb.train.txt')
+  if not divided and (#options.shares < 2 or #options.shares > 3) then
     error(('--shares are those of training and test, or of training, validation and test, got %d'):format(
       #options.shares), 0)
   end
-  return pd.task.sentences(options.data, { folder = folder, shares = options.shares, words = options.words,
-    sentences = options.sentences, lower = options.lower, vocabulary = options.vocabulary,
+  return pd.task.sentences(options.data, { folder = folder, shares = not divided and options.shares or nil,
+    words = options.words, sentences = options.sentences, lower = options.lower, vocabulary = options.vocabulary,
     minimum_count = options.minimum_count, longest = options.longest })
 end
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "grammar/grammar.h"
+#include "support/golden_folder.h"
 
 namespace pushdown::golden {
 
@@ -15,7 +16,7 @@ using nlohmann::json;
 
 inline std::vector<std::string> pcfg_files() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(GOLDEN_DIR)) {
+  for (const auto& entry : std::filesystem::directory_iterator(GOLDEN_FOLDER)) {
     const auto name = entry.path().stem().string();
     if (name.starts_with("pcfg_")) names.push_back(name);
   }
@@ -24,7 +25,7 @@ inline std::vector<std::string> pcfg_files() {
 }
 
 inline json load(const std::string& name) {
-  std::ifstream stream(std::string(GOLDEN_DIR) + "/" + name + ".json");
+  std::ifstream stream(std::string(GOLDEN_FOLDER) + "/" + name + ".json");
   return json::parse(stream);
 }
 

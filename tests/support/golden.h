@@ -5,11 +5,12 @@
 
 #include "base/options.h"
 #include "base/torch.h"
+#include "support/golden_folder.h"
 
 namespace pushdown::testing_support {
 
 inline Json load_golden(const std::string& name) {
-  std::ifstream file(std::string(GOLDEN_DIR) + "/" + name + ".json");
+  std::ifstream file(std::string(GOLDEN_FOLDER) + "/" + name + ".json");
   if (!file) throw std::runtime_error("missing golden file " + name);
   return Json::parse(file);
 }

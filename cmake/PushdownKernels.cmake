@@ -16,6 +16,9 @@ if(PUSHDOWN_HAVE_CUDA)
   target_compile_options(pushdown_kernel PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
   target_compile_definitions(pushdown_kernel PRIVATE PUSHDOWN_HAVE_CUDA=1)
+  list(JOIN CMAKE_CUDA_ARCHITECTURES " " architectures)
+  set_source_files_properties(src/kernel/device.cu PROPERTIES COMPILE_DEFINITIONS
+    "PUSHDOWN_CUDA_ARCHITECTURES=\"${architectures}\"")
 endif()
 
 set(flags_baseline "")

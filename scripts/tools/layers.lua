@@ -23,7 +23,7 @@ M.below = {
 }
 
 -- Files that may include LibTorch's own headers.
-M.torch_headers = { ['src/base/torch.h'] = true }
+M.torch_headers = { ['src/base/torch.h'] = true, ['src/model/cuda_runner.cpp'] = true }
 
 local function visible(layer, seen)
   seen = seen or {}

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include "base/check.h"
+#include "base/torch_build.h"
 
 namespace pushdown {
 
@@ -29,11 +30,36 @@ at::ScalarType parse_dtype(const std::string& name) {
   fail("dtype", "dtype must be 'float32', 'float64' or 'int64', got '{}'", name);
 }
 
+bool torch_has_cuda() {
 #ifdef PUSHDOWN_TORCH_CUDA
-constexpr std::string_view kNoCuda = "LibTorch finds no GPU";
+  return true;
 #else
-constexpr std::string_view kNoCuda = "this build's LibTorch has no CUDA (see PUSHDOWN_TORCH_DIR)";
+  return false;
 #endif
+}
+
+std::string torch_version() {
+  return fmt::format("{}.{}", TORCH_VERSION_MAJOR, TORCH_VERSION_MINOR);
+}
+
+namespace {
+
+// Why there is no CUDA device for tensors.
+std::string no_cuda() {
+  if (torch_has_cuda())
+    return "LibTorch finds no CUDA driver or no device (pd.device.status().reason has the driver's "
+           "words)";
+#ifdef PUSHDOWN_HAVE_CUDA
+  constexpr auto kKernels = "";
+#else
+  constexpr auto kKernels = ", and no CUDA toolkit (nvcc) was found for the kernels";
+#endif
+  return fmt::format(
+      "the LibTorch {} of this build has no CUDA (PUSHDOWN_TORCH_DIR names another one){}",
+      torch_version(), kKernels);
+}
+
+}  // namespace
 
 at::Device parse_device(const std::string& name) {
   if (name == "cpu") return at::Device(at::kCPU);
@@ -42,10 +68,11 @@ at::Device parse_device(const std::string& name) {
                          name.find_first_not_of("0123456789", 5) == name.npos);
   check(cuda, "device", "device must be 'cpu', 'cuda' or 'cuda:n', got '{}'", name);
   const int index = name == "cuda" ? 0 : std::stoi(name.substr(5));
-  if (!at::hasCUDA()) fail_environment("device", "'{}' was asked for, but {}", name, kNoCuda);
-  const auto count = at::detail::getCUDAHooks().getNumGPUs();
+  if (!at::hasCUDA()) fail_environment("device", "'{}' was asked for, but {}", name, no_cuda());
+  const int count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
   if (index >= count)
-    fail_environment("device", "'{}' was asked for, but there are {} CUDA devices", name, count);
+    fail_environment("device", "'{}' was asked for, but there {} {} CUDA device{}", name,
+                     count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
 }
 

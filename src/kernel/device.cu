@@ -13,14 +13,34 @@ void check_cuda(cudaError_t error, const std::string& what) {
     throw std::runtime_error("[device] cannot " + what + ": " + cudaGetErrorString(error));
 }
 
+int attribute(cudaDeviceAttr which, int index) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, which, index) == cudaSuccess ? value : 0;
+}
+
+// Lanes for float32 of a multiprocessor.
+int lanes_of(int major, int minor) { return major < 8 || (major == 8 && minor == 0) ? 64 : 128; }
+
 }  // namespace
 
+double CudaDevice::peak_bytes_per_second() const {
+  return 2 * memory_clock_hz * memory_bus_bits / 8;
+}
+double CudaDevice::peak_flops() const {
+  return 2 * clock_hz * multiprocessors * lanes_of(compute_major, compute_minor);
+}
+
 bool built_with_cuda() { return true; }
+std::string cuda_toolkit() {
+  return std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10);
+}
+std::string cuda_architectures() { return PUSHDOWN_CUDA_ARCHITECTURES; }
 
 std::vector<CudaDevice> cuda_devices(std::string& reason) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) {
+    cudaGetLastError();  // the next call is not to find this error
     reason = cudaGetErrorString(error);
     return {};
   }
@@ -29,10 +49,33 @@ std::vector<CudaDevice> cuda_devices(std::string& reason) {
   for (int index = 0; index < count; ++index) {
     cudaDeviceProp properties{};
     if (cudaGetDeviceProperties(&properties, index) != cudaSuccess) continue;
-    devices.push_back({properties.name, static_cast<std::int64_t>(properties.totalGlobalMem),
-                       properties.major, properties.minor});
+    CudaDevice device;
+    device.name = properties.name;
+    device.memory_bytes = static_cast<std::int64_t>(properties.totalGlobalMem);
+    device.compute_major = properties.major;
+    device.compute_minor = properties.minor;
+    device.multiprocessors = properties.multiProcessorCount;
+    device.clock_hz = 1e3 * attribute(cudaDevAttrClockRate, index);
+    device.memory_clock_hz = 1e3 * attribute(cudaDevAttrMemoryClockRate, index);
+    device.memory_bus_bits = attribute(cudaDevAttrGlobalMemoryBusWidth, index);
+    devices.push_back(device);
   }
   return devices;
+}
+
+void use_cuda_device(int index) {
+  check_cuda(cudaSetDevice(index), "use device " + std::to_string(index));
+}
+
+CudaMemory cuda_memory(int index) {
+  use_cuda_device(index);
+  CudaMemory memory;
+  check_cuda(cudaMemGetInfo(&memory.free_bytes, &memory.total_bytes), "ask for its free memory");
+  return memory;
+}
+
+void wait_for_cuda_device() {
+  check_cuda(cudaDeviceSynchronize(), "finish the work of the device");
 }
 
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {

@@ -13,12 +13,21 @@ constexpr auto kReason =
 
 }  // namespace
 
+double CudaDevice::peak_bytes_per_second() const { return 0; }
+double CudaDevice::peak_flops() const { return 0; }
+
 bool built_with_cuda() { return false; }
+std::string cuda_toolkit() { return ""; }
+std::string cuda_architectures() { return ""; }
 
 std::vector<CudaDevice> cuda_devices(std::string& reason) {
   reason = kReason;
   return {};
 }
+
+void use_cuda_device(int) { fail_without_cuda(); }
+CudaMemory cuda_memory(int) { fail_without_cuda(); }
+void wait_for_cuda_device() { fail_without_cuda(); }
 
 DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) { fail_without_cuda(); }
 DeviceMemory::~DeviceMemory() = default;

@@ -2,6 +2,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "model/device_fused.h"
 #include "model/fused_network.h"
 
 namespace pushdown {
@@ -116,16 +117,18 @@ Tensor log_probabilities(const FusedNetworkPtr& network, const Tensor& targets,
 
 }  // namespace
 
-Tensor fused_log_probabilities(const Controller& controller, const Stack& stack,
-                               std::int64_t symbols, const Tensor& targets,
-                               const Tensor& output_weight, const Tensor& output_bias,
+Tensor fused_log_probabilities(const FusedNetworkPtr& network, const Tensor& targets,
                                const BufferPoolPtr& buffers) {
-  const auto network =
-      fused_network(controller, stack, symbols, targets.size(1) - 1, output_weight, output_bias);
-  if (network == nullptr || !targets.is_cpu()) return {};
-  return output_weight.scalar_type() == at::kFloat
-             ? log_probabilities<float>(network, targets, buffers)
-             : log_probabilities<double>(network, targets, buffers);
+  const Tensor& first = network->tensors[0];
+  if (!first.is_cpu()) {
+    const auto runner = cuda_runner(first.device());
+    if (runner == nullptr) return {};
+    const Tensor ids = targets.to(first.device());
+    return device_log_probabilities({network}, ids.unsqueeze(0), runner).squeeze(0);
+  }
+  if (!targets.is_cpu()) return {};
+  return first.scalar_type() == at::kFloat ? log_probabilities<float>(network, targets, buffers)
+                                           : log_probabilities<double>(network, targets, buffers);
 }
 
 }  // namespace pushdown

@@ -98,8 +98,7 @@ FusedNetworkPtr fused_network(const Controller& controller, const Stack& stack, 
   const CellLayers layers = fused_layers(controller, plan.shape.cell);
   if (layers.empty() || steps < 1 || !stack.fused(plan)) return nullptr;
   const Tensor& first = layers.front()->weight_ih;
-  if (!first.is_cpu() || (first.scalar_type() != at::kFloat && first.scalar_type() != at::kDouble))
-    return nullptr;
+  if (first.scalar_type() != at::kFloat && first.scalar_type() != at::kDouble) return nullptr;
   auto network = std::make_shared<FusedNetwork>();
   ScanShape& shape = network->shape = plan.shape;
   shape.steps = steps;

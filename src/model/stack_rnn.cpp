@@ -1,6 +1,7 @@
 #include "model/stack_rnn.h"
 
 #include "base/check.h"
+#include "model/device_fused.h"
 #include "model/fused.h"
 #include "recurrence/step_run.h"
 
@@ -68,7 +69,11 @@ ControllerState StackRnn::initial_controller(std::int64_t batch) const {
 }
 
 Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) const {
-  const Tensor hiddens = run_recorded(inputs, words, noise);
+  Tensor hiddens;
+  if (words.defined() && words.is_cuda())
+    hiddens = run_on_device(words, noise, cuda_runner(words.device()));
+  else
+    hiddens = run_recorded(inputs, words, noise);
   return hiddens.defined() ? hiddens : run_stepwise(inputs, noise);
 }
 
@@ -128,11 +133,26 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()), hiddens}, 1);
 }
 
+FusedNetworkPtr StackRnn::fused(std::int64_t steps, const Tensor& output_weight,
+                                const Tensor& output_bias) const {
+  if (!plain()) return nullptr;
+  return fused_network(*controller_, *stack_, input_, steps, output_weight, output_bias);
+}
+
+Tensor StackRnn::run_on_device(const Tensor& words, Random* noise,
+                               const DeviceRunnerPtr& runner) const {
+  const bool same = noise == nullptr ? evaluated_ == stack_ : !recurrence_.noisy();
+  const auto network = runner != nullptr && same ? fused(words.size(1)) : nullptr;
+  if (network == nullptr) return {};
+  const Tensor hiddens = device_hiddens({network}, words.unsqueeze(0), runner).squeeze(0);
+  return at::cat({at::zeros({words.size(0), 1, hidden_size()}, hiddens.options()), hiddens}, 1);
+}
+
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
                                    const Tensor& output_bias) const {
-  if (!plain() || recurrence_.noisy()) return {};
-  return fused_log_probabilities(*controller_, *stack_, input_, targets, output_weight, output_bias,
-                                 buffers_);
+  if (recurrence_.noisy()) return {};
+  const auto network = fused(targets.size(1) - 1, output_weight, output_bias);
+  return network == nullptr ? Tensor() : fused_log_probabilities(network, targets, buffers_);
 }
 
 Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise) const {

@@ -27,9 +27,13 @@
 #pragma once
 #include "base/buffer_pool.h"
 #include "controller/controller.h"
+#include "model/device_runner.h"
 #include "stack/stack.h"
 
 namespace pushdown {
+
+struct FusedNetwork;
+using FusedNetworkPtr = std::shared_ptr<const FusedNetwork>;
 
 enum class CarryForward { none, soft, counter };
 
@@ -77,8 +81,8 @@ class StackRnn {
 
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. On the CPU one
   // program over the sequence, where there is one for the controller, the stack and what is
-  // between them. `noise` makes it a training pass, for the noise and for stacks that then differ
-  // (Stack::evaluated).
+  // between them; on a CUDA device the kernels, likewise, where the inputs are one-hot. `noise`
+  // makes it a training pass, for the noise and for stacks that then differ (Stack::evaluated).
   Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {}) const;
   // The same step by step: the definition.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr) const;
@@ -89,6 +93,14 @@ class StackRnn {
   // pieces with the state as a constant in between; undefined for stacks that cannot be cut.
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
                       std::int64_t window = 0) const;
+  // The same by the kernels of devices (model/device_fused.h), which read symbols, words : B x n;
+  // an undefined tensor where they do not have this network. The network's tensors are where the
+  // runner is at home.
+  Tensor run_on_device(const Tensor& words, Random* noise, const DeviceRunnerPtr& runner) const;
+  // This network in the form of the fused recurrence for so many steps, with an output layer or
+  // undefined tensors; null where it has none.
+  FusedNetworkPtr fused(std::int64_t steps, const Tensor& output_weight = {},
+                        const Tensor& output_bias = {}) const;
   // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel, or
   // where training passes draw random numbers.
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,

@@ -1,0 +1,10 @@
+// Which LibTorch this build has.
+#pragma once
+#include <string>
+
+namespace pushdown {
+
+bool torch_has_cuda();
+std::string torch_version();  // "2.11"
+
+}  // namespace pushdown

@@ -1,0 +1,59 @@
+// The only file that knows LibTorch's side of CUDA: its streams and what its allocator keeps.
+// PUSHDOWN_CUDA_MODELS: there are kernels, and LibTorch has CUDA.
+#include "model/device_runner.h"
+
+#ifdef PUSHDOWN_CUDA_MODELS
+#include <c10/core/DeviceGuard.h>
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAStream.h>
+
+#include "kernel/device.h"
+#endif
+
+namespace pushdown {
+
+#ifdef PUSHDOWN_CUDA_MODELS
+namespace {
+
+class CudaRunner final : public DeviceRunner {
+ public:
+  explicit CudaRunner(at::Device device) : device_(device) {}
+
+  void forward(const DeviceScan<float>& scan) const override { run<float, false>(scan); }
+  void forward(const DeviceScan<double>& scan) const override { run<double, false>(scan); }
+  void backward(const DeviceScan<float>& scan) const override { run<float, true>(scan); }
+  void backward(const DeviceScan<double>& scan) const override { run<double, true>(scan); }
+
+  std::size_t free_bytes() const override {
+    const c10::DeviceGuard guard(device_);
+    // What LibTorch holds and has not given out is as good as free.
+    const auto kept = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
+    const auto idle = kept.reserved_bytes[0].current - kept.allocated_bytes[0].current;
+    return cuda_memory(device_.index()).free_bytes + static_cast<std::size_t>(idle);
+  }
+
+ private:
+  template <class F, bool kBackward>
+  void run(const DeviceScan<F>& scan) const {
+    const c10::DeviceGuard guard(device_);
+    use_cuda_device(device_.index());
+    void* const stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
+    if constexpr (kBackward)
+      device_scan_backward(scan, stream);
+    else
+      device_scan_forward(scan, stream);
+  }
+
+  at::Device device_;
+};
+
+}  // namespace
+
+DeviceRunnerPtr cuda_runner(at::Device device) {
+  return device.is_cuda() ? std::make_shared<CudaRunner>(device) : nullptr;
+}
+#else
+DeviceRunnerPtr cuda_runner(at::Device) { return nullptr; }
+#endif
+
+}  // namespace pushdown

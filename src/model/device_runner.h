@@ -1,0 +1,28 @@
+// Who runs the passes of kernel/device_scan.h over tensors of LibTorch: a CUDA device, or what a
+// test puts in its place.
+#pragma once
+#include <cstddef>
+#include <memory>
+
+#include "base/torch.h"
+#include "kernel/device_scan.h"
+
+namespace pushdown {
+
+class DeviceRunner {
+ public:
+  virtual ~DeviceRunner() = default;
+  virtual void forward(const DeviceScan<float>& scan) const = 0;
+  virtual void forward(const DeviceScan<double>& scan) const = 0;
+  virtual void backward(const DeviceScan<float>& scan) const = 0;
+  virtual void backward(const DeviceScan<double>& scan) const = 0;
+  // Bytes that further tensors can take, at most.
+  virtual std::size_t free_bytes() const = 0;
+};
+using DeviceRunnerPtr = std::shared_ptr<const DeviceRunner>;
+
+// The kernels on a CUDA device, on LibTorch's current stream there. Null for other devices and
+// where this build has no kernels or a LibTorch without CUDA.
+DeviceRunnerPtr cuda_runner(at::Device device);
+
+}  // namespace pushdown

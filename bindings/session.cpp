@@ -1,9 +1,12 @@
 #include "bindings/session.h"
 
+#include <fmt/ranges.h>
+
 #include <random>
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/torch_build.h"
 #include "bindings/bind.h"
 #include "bindings/interrupt.h"
 #include "bindings/log.h"
@@ -55,31 +58,94 @@ Json change_session(lua_State* L, const std::optional<Json>& given) {
   return settings(current);
 }
 
-Json list_devices() {
-  Json devices = Json::array();
-  devices.push_back({{"name", "cpu"}, {"description", "the processor"}});
-  std::string reason;
-  const auto cuda = cuda_devices(reason);
-  for (std::size_t i = 0; i < cuda.size(); ++i)
-    devices.push_back(
-        {{"name", fmt::format("cuda:{}", i)},
-         {"description", cuda[i].name},
-         {"memory_bytes", cuda[i].memory_bytes},
-         {"compute_capability", fmt::format("{}.{}", cuda[i].compute_major, cuda[i].compute_minor)},
-         {"tensors", at::hasCUDA()}});
-  return devices;
+// What was built, and what is there.
+struct CudaState {
+  std::vector<CudaDevice> devices;
+  std::string reason;  // why models cannot be on a CUDA device, or not fast; empty: they can
+};
+
+CudaState cuda_state() {
+  CudaState state;
+  std::string of_driver;
+  state.devices = cuda_devices(of_driver);
+  std::vector<std::string> reasons;
+  if (!torch_has_cuda())
+    reasons.push_back(fmt::format(
+        "the LibTorch {} of this build has no CUDA (PUSHDOWN_TORCH_DIR names another one)",
+        torch_version()));
+  if (state.devices.empty()) reasons.push_back(of_driver);
+  if (torch_has_cuda() && !state.devices.empty() && !at::hasCUDA())
+    reasons.push_back("LibTorch finds no CUDA device");
+  state.reason = fmt::format("{}", fmt::join(reasons, "; "));
+  return state;
 }
 
-Json device_status() {
-  std::string reason;
-  const auto cuda = cuda_devices(reason);
+Json describe(const CudaState& state) {
   return {{"cuda_kernels", built_with_cuda()},
+          {"cuda_toolkit", cuda_toolkit()},
+          {"cuda_architectures", cuda_architectures()},
+          {"torch", torch_version()},
+          {"torch_cuda", torch_has_cuda()},
           {"cuda_tensors", at::hasCUDA()},
-          {"cuda_devices", cuda.size()},
-          {"reason", reason}};
+          {"cuda_devices", state.devices.size()},
+          {"reason", state.reason}};
+}
+
+std::string capability(const CudaDevice& device) {
+  return fmt::format("{}.{}", device.compute_major, device.compute_minor);
+}
+
+// The devices as a list, with what was built under names beside them.
+struct DeviceList {
+  Json devices, build;
+};
+
+DeviceList list_devices() {
+  const CudaState state = cuda_state();
+  DeviceList list{Json::array(), describe(state)};
+  list.devices.push_back({{"name", "cpu"}, {"description", "the processor"}});
+  for (std::size_t i = 0; i < state.devices.size(); ++i) {
+    const CudaDevice& device = state.devices[i];
+    list.devices.push_back({{"name", fmt::format("cuda:{}", i)},
+                            {"description", device.name},
+                            {"memory_bytes", device.memory_bytes},
+                            {"compute_capability", capability(device)},
+                            {"multiprocessors", device.multiprocessors},
+                            {"tensors", at::hasCUDA()}});
+  }
+  return list;
+}
+
+Json device_status() { return describe(cuda_state()); }
+
+std::string device_text() {
+  const CudaState state = cuda_state();
+  std::string text =
+      fmt::format("LibTorch {} {} CUDA\n", torch_version(), torch_has_cuda() ? "with" : "without");
+  text += built_with_cuda() ? fmt::format("CUDA kernels by toolkit {} for architectures {}\n",
+                                          cuda_toolkit(), cuda_architectures())
+                            : "no CUDA kernels: built without a CUDA toolkit\n";
+  for (std::size_t i = 0; i < state.devices.size(); ++i)
+    text += fmt::format("cuda:{}: {}, {:.1f} GB, compute capability {}\n", i, state.devices[i].name,
+                        static_cast<double>(state.devices[i].memory_bytes) / 1e9,
+                        capability(state.devices[i]));
+  if (!state.reason.empty()) text += "no CUDA device for models: " + state.reason + "\n";
+  return text;
 }
 
 }  // namespace
+
+template <>
+struct Value<DeviceList> {
+  static int push(lua_State* L, const DeviceList& list) {
+    Value<Json>::push(L, list.devices);
+    for (const auto& [name, value] : list.build.items()) {
+      Value<Json>::push(L, value);
+      lua_setfield(L, -2, name.c_str());
+    }
+    return 1;
+  }
+};
 
 Session& session(lua_State* L) {
   static const char key = 0;
@@ -126,9 +192,14 @@ void bind_session(lua_State* L) {
   Module device(L, "device", "The devices that tensors and models can live on.");
   device
       .def<&list_devices>("list",
-                          "list() -> table  The devices of this machine, the processor first.")
+                          "list() -> table  The devices of this machine, the processor first, with "
+                          "memory and compute capability, and by name what status() says.")
       .def<&device_status>("status",
-                           "status() -> table  Whether CUDA can be used, and if not, why.");
+                           "status() -> table  What was built for CUDA (kernels, toolkit, "
+                           "architectures, LibTorch), how many devices there are, and if models "
+                           "cannot be there, why.")
+      .def<&device_text>("text",
+                         "text() -> string  The same in lines, as `pushdown --version` prints it.");
 }
 
 }  // namespace pushdown

@@ -19,6 +19,8 @@
 namespace pushdown {
 namespace {
 
+// What --version prints behind the version: what was built for devices, and what is there.
+constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
 // `pushdown runs ...`; a script of that name is ./runs.
 constexpr const char* kRunsCommand = "os.exit(require('pushdown.runs.command').run{...})";
 
@@ -27,6 +29,7 @@ struct CommandLine {
   std::vector<std::string> modules;  // -l
   std::vector<std::string> script;   // file and its arguments
   bool prompt = false;               // -i
+  bool version = false;              // --version
   std::string jit;
   int parent = 0;  // --exit-with-parent
   SessionChoices session;
@@ -55,7 +58,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
           ""};
 }
 
-// Parses, or leaves with status 0 (help, version) or 2 (wrong usage).
+// Parses, or leaves with status 0 (help) or 2 (wrong usage).
 CommandLine parse(int count, char** words) {
   CommandLine line;
   CLI::App app(
@@ -65,7 +68,8 @@ CommandLine parse(int count, char** words) {
       "Without a file or -e: the prompt. Everything after the file is for the script.",
       "pushdown");
   app.set_help_flag("-h,--help", "Print this help and leave");
-  app.set_version_flag("--version", "pushdown " PUSHDOWN_VERSION, "Print the version and leave");
+  app.add_flag("--version", line.version,
+               "Print the version, what was built for CUDA and the devices, and leave");
   app.prefix_command();
   std::string device, level;
   int threads = 0;
@@ -152,6 +156,13 @@ void require_success(Interpreter& interpreter, const Interpreter::Outcome& outco
 int run(int count, char** words) {
   CommandLine line = parse(count, words);
   if (line.parent > 0) exit_with(line.parent);
+  if (line.version) {
+    std::puts("pushdown " PUSHDOWN_VERSION);
+    std::fflush(stdout);  // whatever becomes of the module
+    Interpreter interpreter({});
+    require_success(interpreter, interpreter.run_text(kVersionCommand, "=--version"));
+    return 0;
+  }
   const bool batch = !line.texts.empty() || !line.script.empty();
   const bool prompt = line.prompt || !batch;
   const bool needs_device = line.session.device && *line.session.device != "cpu";

@@ -75,8 +75,26 @@ test('the session and the devices', function()
   local devices = pd.device.list()
   test.equal(devices[1].name, 'cpu')
   local status = pd.device.status()
-  assert(#status.reason > 0 or status.cuda_devices > 0)
-  test.fails("cuda:99", function() pd.session { device = 'cuda:99' } end)
+  -- Models can be on a device where there is one, and kernels and LibTorch have CUDA.
+  test.equal(status.reason == '', status.torch_cuda and status.cuda_tensors and status.cuda_devices > 0)
+  test.equal(#devices, 1 + status.cuda_devices)
+  for i = 2, #devices do
+    test.equal(devices[i].name, ('cuda:%d'):format(i - 2))
+    assert(devices[i].memory_bytes > 0 and devices[i].compute_capability:find('^%d+%.%d$'))
+  end
+  for name, value in pairs(status) do test.equal(devices[name], value) end
+  assert(status.torch:find('^%d+%.%d+$'), status.torch)
+  test.equal(status.cuda_kernels, status.cuda_toolkit ~= '')
+  test.equal(status.cuda_kernels, status.cuda_architectures ~= '')
+  local text = pd.device.text()
+  assert(text:find('LibTorch ' .. status.torch .. (status.torch_cuda and ' with CUDA' or ' without CUDA'), 1, true))
+  assert(text:find(status.cuda_kernels and 'toolkit ' .. status.cuda_toolkit or 'without a CUDA toolkit', 1, true))
+  assert(status.reason == '' or text:find(status.reason, 1, true))
+  test.fails("'cuda:99' was asked for", function() pd.session { device = 'cuda:99' } end)
+  test.equal(pd.session().device, before.device)
+  test.fails("'cuda:99' was asked for", function()
+    pd.model.language_model { alphabet = { 'a', 'b' }, device = 'cuda:99' }
+  end)
 end)
 
 test('log levels', function()

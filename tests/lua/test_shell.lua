@@ -35,9 +35,12 @@ end
 
 test('version and help', function()
   local out, err, status = run { '--version' }
-  test.equal(out, 'pushdown ' .. pd.version .. '\n')
+  -- Then what was built for CUDA, and what is there.
+  test.equal(out, 'pushdown ' .. pd.version .. '\n' .. pd.device.text())
   test.equal(err, '')
   test.equal(status, 0)
+  -- Whatever else was asked for.
+  test.equal(run { '--device', 'cuda:77', '--version', '-e', 'print(1)' }, out)
   out, err, status = run { '--help' }
   test.equal(status, 0)
   test.equal(err, '')
@@ -71,7 +74,17 @@ end)
 test('a device that is not there is an error of its own', function()
   local _, err, status = run { '--device', 'cuda:77', '-e', 'print(1)' }
   test.equal(status, 1)
-  assert(err:find('cuda:77', 1, true) and err:find('CUDA', 1, true), err)
+  assert(err:find("'cuda:77' was asked for", 1, true), err)
+  -- Which of the reasons it is.
+  local build = pd.device.status()
+  if not build.torch_cuda then
+    assert(err:find('LibTorch ' .. build.torch .. ' of this build has no CUDA', 1, true), err)
+    test.equal(err:find('no CUDA toolkit (nvcc) was found', 1, true) == nil, build.cuda_kernels)
+  elseif not build.cuda_tensors then
+    assert(err:find('no CUDA driver or no device', 1, true), err)
+  else
+    assert(err:find(('%d CUDA device'):format(build.cuda_devices), 1, true), err)
+  end
 end)
 
 test('-e runs text, several in order', function()

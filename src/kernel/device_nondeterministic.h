@@ -388,6 +388,10 @@ struct NondeterministicStack {
          [&](Index k) { out[c * w + k] = vector_gradient[k] * pushed[k] * (1 - pushed[k]); });
   }
 
+  // A probability of the automaton depends on all steps before: check_device_step() refuses
+  // windows.
+  template <class Team>
+  PUSHDOWN_DEVICE void cut(const Team&) {}
   template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team& team, const F* reading_gradient, F* out) {
     if (m == 0) return;

@@ -18,6 +18,7 @@ struct SectionStrengths {
   SectionEnds ends;
   F* tape;                // the strengths after each update
   F *gradient, *between;  // one for each place; place i of a gradient belongs to thread i mod size
+  bool open_when_full = true;  // see strengths.h
 
   PUSHDOWN_HOST_DEVICE static Index places(Index updates, SectionEnds ends) {
     return ends == SectionEnds::deque ? 2 * updates : updates;
@@ -125,7 +126,7 @@ struct SectionStrengths {
     const F* now = after(u);
     const Index size = count(u), first = lowest(u);
     F before = 0;
-    for (Index k = 0; k < size && before <= length; ++k) {
+    for (Index k = 0; k < size && (before < length || (open_when_full && before == length)); ++k) {
       const Index i = top ? size - 1 - k : k;
       const bool pushed = i + 1 == size || (i == 0 && ends == SectionEnds::deque);
       if (now[i] != 0 || pushed) visit(first + i, now[i], length - before);
@@ -352,6 +353,10 @@ struct SectionStack {
       out += end_rows;
       each(team, memories * m, [&](Index i) { out[i - memories * m] = dv[i] * (1 - v[i] * v[i]); });
     }
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void cut(const Team& team) {
+    begin_backward(team);
   }
   template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team&, const F*, F*) {}

@@ -8,6 +8,7 @@
 //   backward(team, u, reading_gradient, actions)
 //                                     gradient of the action layer's output of update u, for
 //                                     u = U-1 .. 0, given that of the reading after it
+//   cut(team)                         between two calls of backward(): nothing reaches further back
 //   end_backward(team, reading_gradient, bottom)
 //                                     given that of the first reading: gradient of what the stack
 //                                     starts with
@@ -31,6 +32,8 @@ struct NoStack {
   PUSHDOWN_DEVICE void begin_backward(const Team&) {}
   template <class Team>
   PUSHDOWN_DEVICE void backward(const Team&, Index, const F*, F*) {}
+  template <class Team>
+  PUSHDOWN_DEVICE void cut(const Team&) {}
   template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team&, const F*, F*) {}
 };
@@ -160,6 +163,10 @@ struct SuperpositionStack {
     gradient = next;
     next = spent;
     cells_after = const_cast<F*>(old);
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void cut(const Team& team) {
+    each(team, (updates + 1) * m, [&](Index i) { gradient[i] = 0; });
   }
   template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team&, const F*, F*) {}

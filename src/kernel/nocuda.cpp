@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "kernel/device.h"
 #include "kernel/device_scan.h"
+#include "kernel/device_step.h"
 
 namespace pushdown {
 namespace {
@@ -47,5 +48,19 @@ template void device_scan_forward(const DeviceScan<float>&, void*);
 template void device_scan_forward(const DeviceScan<double>&, void*);
 template void device_scan_backward(const DeviceScan<float>&, void*);
 template void device_scan_backward(const DeviceScan<double>&, void*);
+
+template <class F>
+void device_step_forward(const DeviceStepProgram<F>&, void*) {
+  fail_without_cuda();
+}
+template <class F>
+void device_step_backward(const DeviceStepProgram<F>&, void*) {
+  fail_without_cuda();
+}
+
+template void device_step_forward(const DeviceStepProgram<float>&, void*);
+template void device_step_forward(const DeviceStepProgram<double>&, void*);
+template void device_step_backward(const DeviceStepProgram<float>&, void*);
+template void device_step_backward(const DeviceStepProgram<double>&, void*);
 
 }  // namespace pushdown

@@ -5,6 +5,8 @@
 #include "kernel/dense.h"
 #include "kernel/panels.h"
 #include "kernel/pieces.h"
+#include "recurrence/step_function.h"
+#include "recurrence/step_needs.h"
 
 namespace pushdown {
 namespace {
@@ -21,10 +23,10 @@ class StepMachine {
         batch_(batch),
         steps_(steps),
         window_(window),
-        gradients_(gradients) {
+        gradients_(gradients),
+        needs_(step_needs(traced_, gradients)) {
     traced_.shape.column_start = traced_.column_start.data();
     traced_.shape.taped = gradients;
-    find_kept();
     lay_out(nullptr);
     memory_ = Buffer(buffers, bytes_);
     lay_out(memory_.as<F>());
@@ -87,43 +89,6 @@ class StepMachine {
     return n;
   }
 
-  // Values of which steps are needed after the step: all those that the backward pass looks at.
-  void find_kept() {
-    kept_.assign(traced_.nodes.size(), 0);
-    recorded_.assign(traced_.nodes.size(), 0);
-    const auto keep = [&](int n) {
-      if (n >= 0) kept_[static_cast<std::size_t>(holder(n))] = 1;
-    };
-    keep(traced_.output);
-    for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
-      const StepNode& of = node(n);
-      const auto place = static_cast<std::size_t>(n);
-      if (of.carried || of.op == StepOp::sequence) keep(n);
-      if (!gradients_ || !of.gradient) continue;
-      recorded_[place] = of.op == StepOp::sequence && traced_.given[place].requires_grad();
-      switch (of.op) {
-        case StepOp::sigmoid:
-        case StepOp::tanh:
-        case StepOp::relu:
-        case StepOp::softmax: keep(n); break;
-        case StepOp::multiply:
-        case StepOp::outer:
-        case StepOp::mix:
-          for (const int operand : {of.a, of.b, of.c}) keep(operand);
-          break;
-        case StepOp::affine:
-          for (int k = 0; k < of.terms; ++k) {
-            const StepTerm& term = traced_.terms[static_cast<std::size_t>(of.first_term + k)];
-            if (!traced_.matrices[static_cast<std::size_t>(term.matrix)].requires_grad()) continue;
-            keep(term.operand);
-            recorded_[place] = 1;
-          }
-          break;
-        default: break;
-      }
-    }
-  }
-
   void lay_out(F* memory) {
     Pieces<F> cut(memory);
     places_.assign(traced_.nodes.size(), {});
@@ -137,13 +102,13 @@ class StepMachine {
       if (of.op == StepOp::constant) {
         place.value = cut.take(row);
       } else {
-        const bool kept = kept_[static_cast<std::size_t>(n)];
+        const bool kept = needs_.kept[static_cast<std::size_t>(n)];
         place.row = row;
         place.step = kept ? batch_ * row : 0;
         place.value = cut.take((kept ? steps_ + 1 : 1) * batch_ * row);
       }
       if (!gradients_ || !of.gradient) continue;
-      place.slots = recorded_[static_cast<std::size_t>(n)] ? steps_ + 1 : of.carried ? 2 : 1;
+      place.slots = needs_.recorded[static_cast<std::size_t>(n)] ? steps_ + 1 : of.carried ? 2 : 1;
       place.gradient_row = row;
       place.gradient_step = batch_ * row;
       place.gradient = cut.take(place.slots * batch_ * row);
@@ -304,7 +269,7 @@ class StepMachine {
   TracedProgram traced_;
   std::int64_t batch_, steps_, window_;
   bool gradients_;
-  std::vector<char> kept_, recorded_;
+  StepNeeds needs_;
   std::vector<StepPlace<F>> places_;
   std::vector<StepMatrix<F>> matrices_;
   StepProgram<F> program_{};
@@ -317,45 +282,12 @@ class StepMachine {
 };
 
 template <class F>
-struct StepsNode final : torch::autograd::Node {
-  std::optional<StepMachine<F>> machine;
-  at::TensorOptions options;
-
-  std::string name() const override { return "RecurrentSteps"; }
-  void release_variables() override { machine.reset(); }
-  variable_list apply(variable_list&& given) override {
-    check(machine.has_value(), "backward",
-          "the graph was used and freed; keep it with retain_graph");
-    at::AutoGradMode no_gradient(false);
-    machine->backward(given[0].contiguous());
-    return machine->gradients(options);
-  }
-};
-
-template <class F>
 Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
            const at::TensorOptions& options, const BufferPoolPtr& buffers) {
-  variable_list inputs = program.matrices;
-  for (const Tensor& given : program.given)
-    if (given.defined()) inputs.push_back(given);
-  for (const Tensor& initial : program.initial)
-    if (initial.defined()) inputs.push_back(initial);
-  const bool gradients =
-      at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
-  const std::shared_ptr<StepsNode<F>> node(new StepsNode<F>, torch::autograd::deleteNode);
-  Tensor result;
-  {
-    at::AutoGradMode no_gradient(false);
-    node->options = options;
-    node->machine.emplace(std::move(program), batch, steps, window, gradients, buffers);
-    node->machine->forward();
-    result = node->machine->output(options);
-  }
-  if (gradients) {
-    node->set_next_edges(torch::autograd::collect_next_edges(inputs));
-    torch::autograd::create_gradient_edge(result, node);
-  }
-  return result;
+  return run_machine<StepMachine<F>>(
+      std::move(program), options, [&](auto& machine, TracedProgram&& traced, bool gradients) {
+        machine.emplace(std::move(traced), batch, steps, window, gradients, buffers);
+      });
 }
 
 }  // namespace

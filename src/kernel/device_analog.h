@@ -1,0 +1,119 @@
+// The analog stack with its refused pops for the CUDA kernels: the same as analog_scan.h, which
+// says what actions and readings are. See device_stacks.h for what the functions do.
+#pragma once
+#include "kernel/device_sections.h"
+
+namespace pushdown::device {
+
+template <class F>
+struct AnalogStack {
+  Index updates, symbols;
+  F epsilon, held;  // held: the share of a pop that must be there
+  bool stops;
+  F* actions;  // U: what was done to the stack
+  F* kinds;    // U: the symbol of section u; -1 for none
+  F* lengths;  // U + 1: L before any update and after each
+  F* unmet;    // U + 1: the same of U
+  SectionStrengths<F> sections;
+  F* readings;
+  F unmet_gradient = 0;
+
+  PUSHDOWN_DEVICE AnalogStack(const ScanShape& shape, const StackMemory<F>& memory)
+      : updates(shape.steps - 1),
+        symbols(shape.size),
+        epsilon(static_cast<F>(shape.epsilon)),
+        held(static_cast<F>(1 - shape.tolerance)),
+        stops(shape.stops),
+        actions(memory.tape),
+        kinds(actions + updates),
+        lengths(kinds + updates),
+        unmet(lengths + updates + 1),
+        sections{updates,        SectionEnds::stack,       unmet + updates + 1,
+                 memory.scratch, memory.scratch + updates, false},
+        readings(memory.readings) {}
+  PUSHDOWN_HOST_DEVICE static Index tape_size(const ScanShape& shape) {
+    const Index u = shape.steps - 1;
+    return 4 * u + 2 + SectionStrengths<F>::offset(u, SectionEnds::stack);
+  }
+  PUSHDOWN_HOST_DEVICE static Index scratch_size(const ScanShape& shape) {
+    return 2 * (shape.steps - 1);
+  }
+  PUSHDOWN_HOST_DEVICE static Index fast_size(const ScanShape&) { return 0; }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void begin(const Team& team) {
+    each(team, symbols + 3, [&](Index i) { readings[i] = i == symbols + 2 ? F(1) : F(0); });
+    if (team.id() == 0) lengths[0] = unmet[0] = 0;
+  }
+
+  // All threads find what is done; one writes it down.
+  template <class Team>
+  PUSHDOWN_DEVICE void forward(const Team& team, Index u, const F* given) {
+    Index symbol = -1;
+    for (Index k = 0; k < symbols; ++k)
+      if (given[1 + k] != 0) symbol = k;
+    const bool running = unmet[u] == 0;
+    F action = given[0];
+    if (!running || symbol < 0 || !(action > epsilon || action < -epsilon)) action = 0;
+    const bool refused = stops && action < 0 && (lengths[u] < -held * action || lengths[u] <= 0);
+    const F missing = refused ? -(lengths[u] + action) : unmet[u];
+    if (refused) action = 0;
+    if (team.id() == 0) {
+      unmet[u + 1] = missing;
+      actions[u] = action;
+      kinds[u] = static_cast<F>(symbol);
+    }
+    sections.update(team, u, action > 0 ? action : F(0), action < 0 ? -action : F(0), F(0), F(0));
+    team.sync();
+    F* reading = readings + (u + 1) * (symbols + 3);
+    each(team, symbols, [&](Index i) {
+      F sum = 0;
+      sections.window(u, true, F(1), [&](Index place, F strength, F room) {
+        if (kinds[place] == static_cast<F>(i)) sum += strength <= room ? strength : room;
+      });
+      reading[i] = sum;
+    });
+    if (team.id() != 0) return;
+    // In the order of the processor: what is refused depends on it.
+    F length = 0;
+    const F* now = sections.after(u);
+    for (Index i = 0; i <= u; ++i) length += now[i];
+    lengths[u + 1] = reading[symbols] = length;
+    reading[symbols + 1] = missing;
+    reading[symbols + 2] = running && !refused ? F(1) : F(0);
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void begin_backward(const Team& team) {
+    each(team, updates, [&](Index i) { sections.gradient[i] = 0; });
+    unmet_gradient = 0;
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void backward(const Team& team, Index u, const F* reading_gradient, F* out) {
+    each(team, u + 1, [&](Index i) { sections.gradient[i] += reading_gradient[symbols]; });
+    sections.read_backward(team, u, true, F(1), [&](Index i, F) {
+      return kinds[i] >= 0 ? reading_gradient[static_cast<Index>(kinds[i])] : F(0);
+    });
+    const F action = actions[u];
+    unmet_gradient += reading_gradient[symbols + 1];
+    const bool refused = unmet[u] == 0 && unmet[u + 1] != 0;
+    each(team, symbols, [&](Index i) { out[1 + i] = 0; });
+    sections.update_backward(team, u, action < 0 ? -action : F(0), F(0), [&](F push, F pop, F, F) {
+      out[0] = action > 0 ? push : action < 0 ? -pop : F(0);
+      // U = -(L + A), of the length and the action that were there.
+      if (refused) out[0] -= unmet_gradient;
+    });
+    if (!refused) return;
+    each(team, u, [&](Index i) { sections.gradient[i] -= unmet_gradient; });
+    unmet_gradient = 0;
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void cut(const Team& team) {
+    begin_backward(team);
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void end_backward(const Team&, const F*, F*) {}
+};
+
+}  // namespace pushdown::device

@@ -1,0 +1,44 @@
+// A block of threads as a team (device_team.h), and what launches have in common. For .cu files
+// only.
+#pragma once
+#include <cuda_runtime.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "kernel/device_team.h"
+
+namespace pushdown::device {
+
+// A block; its groups are warps, all of them full.
+class BlockTeam {
+ public:
+  __device__ Index id() const { return threadIdx.x; }
+  __device__ Index size() const { return blockDim.x; }
+  __device__ void sync() const { __syncthreads(); }
+  __device__ Index lane() const { return threadIdx.x % kWarp; }
+  __device__ Index lanes() const { return kWarp; }
+  __device__ Index group() const { return threadIdx.x / kWarp; }
+  __device__ Index groups() const { return blockDim.x / kWarp; }
+  template <class F>
+  __device__ F group_sum(F value) const {
+    for (int step = kWarp / 2; step > 0; step /= 2)
+      value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+  }
+
+  static constexpr int kWarp = 32;
+};
+
+inline constexpr int kThreads = 128;
+// What every device gives a block without being asked for more.
+inline constexpr std::size_t kSharedBytes = 48 * 1024;
+
+inline void check_launch(const char* where, const char* what) {
+  const cudaError_t error = cudaGetLastError();
+  if (error != cudaSuccess)
+    throw std::runtime_error(std::string("[") + where + "] cannot launch the " + what + ": " +
+                             cudaGetErrorString(error));
+}
+
+}  // namespace pushdown::device

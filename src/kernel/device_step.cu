@@ -1,0 +1,79 @@
+// The launches of device_step.h.
+#include "kernel/device_step.h"
+
+#include "kernel/device_block.h"
+#include "kernel/device_step_loop.h"
+
+namespace pushdown {
+namespace {
+
+using device::BlockTeam;
+using device::check_launch;
+using device::Index;
+using device::kSharedBytes;
+using device::kThreads;
+static_assert(kThreads <= device::kMostThreads);
+
+extern __shared__ double shared_memory[];
+
+template <class F, class Loop>
+__global__ void __launch_bounds__(kThreads)
+    forward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
+  Loop loop(program, blockIdx.y, blockIdx.x,
+            in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
+  loop.forward(BlockTeam());
+}
+
+template <class F, class Loop>
+__global__ void __launch_bounds__(kThreads)
+    backward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
+  Loop loop(program, blockIdx.y, blockIdx.x,
+            in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
+  loop.backward(BlockTeam());
+}
+
+template <class F>
+__global__ void __launch_bounds__(kThreads)
+    sum_kernel(const __grid_constant__ DeviceStepProgram<F> program) {
+  const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < program.parameters) device::sum_over_sequences(program, blockIdx.y, i);
+}
+
+template <class F>
+void launch(const DeviceStepProgram<F>& program, bool backward, cudaStream_t stream) {
+  check_device_step(program, backward);
+  const dim3 grid(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models));
+  const std::size_t wanted =
+      static_cast<std::size_t>(device_step_sizes(program.memory).fast) * sizeof(F);
+  const bool in_shared = wanted <= kSharedBytes;
+  const std::size_t bytes = in_shared ? wanted : 0;
+  device::with_step_loop<F>(program.memory.stack, [&]<class Loop>() {
+    if (backward)
+      backward_kernel<F, Loop><<<grid, kThreads, bytes, stream>>>(program, in_shared);
+    else
+      forward_kernel<F, Loop><<<grid, kThreads, bytes, stream>>>(program, in_shared);
+  });
+  check_launch("device_step", backward ? "backward pass" : "forward pass");
+  if (!backward || program.parameters == 0) return;
+  const dim3 sums(static_cast<unsigned>((program.parameters + kThreads - 1) / kThreads), grid.y);
+  sum_kernel<F><<<sums, kThreads, 0, stream>>>(program);
+  check_launch("device_step", "sum over sequences");
+}
+
+}  // namespace
+
+template <class F>
+void device_step_forward(const DeviceStepProgram<F>& program, void* stream) {
+  launch(program, false, static_cast<cudaStream_t>(stream));
+}
+template <class F>
+void device_step_backward(const DeviceStepProgram<F>& program, void* stream) {
+  launch(program, true, static_cast<cudaStream_t>(stream));
+}
+
+template void device_step_forward(const DeviceStepProgram<float>&, void*);
+template void device_step_forward(const DeviceStepProgram<double>&, void*);
+template void device_step_backward(const DeviceStepProgram<float>&, void*);
+template void device_step_backward(const DeviceStepProgram<double>&, void*);
+
+}  // namespace pushdown

@@ -1,0 +1,89 @@
+// Step programs (step_program.h) on a CUDA device: all steps of a batch of sequences, forward and
+// backward in one launch each, for several models of one program at once. Letters as there; M
+// models, B sequences of each.
+//
+// A block of threads takes one sequence of one model (device_step_loop.h). Behind the backward pass
+// it sums the gradients of matrices and constants over its sequence, and a second launch sums them
+// over the sequences of a model, in order. So results do not depend on how blocks are scheduled.
+//
+// Memory is the caller's, on the device of the stream, the tables of the program included. Twin
+// files: device_step.cu with a CUDA toolkit, nocuda.cpp without; errors as in device_scan.h.
+#pragma once
+#include "kernel/step_program.h"
+
+namespace pushdown {
+
+// W of a term, as it is: row after row. No matrix has two terms.
+template <class F>
+struct DeviceStepMatrix {
+  const F* first = nullptr;
+  std::int64_t rows = 0, columns = 0;
+  std::int64_t model = 0;      // numbers from one model's to the next one's
+  std::int64_t gradient = -1;  // place among the P gradients of a model; -1: none is wanted
+};
+
+// Where a node's numbers lie; no padding is asked for. Value of step t : at (t + 1) * step, that of
+// gradients at (t + 1) % slots * gradient_step, after `model` and `row` of the sequence; slots are
+// 1, 2 or more than steps. Slices and `previous` point into the nodes that they look at; the latter
+// with shift -1.
+//
+// The values of a memory are behind each other: step = size. Those of constants and sequences, and
+// what `previous` nodes see at first, are the caller's to fill. Values that a backward pass looks
+// at (see StepLoop) have a place for every step, others may have step 0. An affine node with a
+// matrix whose gradient is wanted, and a sequence whose gradient is wanted, have slots = T + 1;
+// nodes that are carried at least 2; a constant 1 with its place among the P gradients of its
+// sequence.
+template <class F>
+struct DeviceStepPlace {
+  F* value = nullptr;
+  std::int64_t model = 0, row = 0, step = 0;
+  F* gradient = nullptr;
+  std::int64_t gradient_model = 0, gradient_row = 0, gradient_step = 0, slots = 1;
+  std::int64_t shift = 0;
+};
+
+template <class F>
+struct DeviceStepProgram {
+  const StepNode* nodes = nullptr;
+  std::int64_t count = 0;
+  const StepTerm* terms = nullptr;
+  const int* operands = nullptr;
+  const DeviceStepMatrix<F>* matrices = nullptr;
+  std::int64_t matrix_count = 0;
+  const DeviceStepPlace<F>* places = nullptr;
+  std::int64_t models = 1, batch = 0, steps = 0;
+  std::int64_t window = 0, after = 0;  // see StepProgram
+  // The node of the stack, -1 for none; what it starts with, -1 for nothing; see StepProgram.
+  // memory.actions and memory.reading must be the sizes of its actions and of its reading.
+  int memory_node = -1, bottom_node = -1;
+  ScanShape memory{ScanCell::elman_tanh, ScanStack::none};  // column_start, taped are not read
+  F* tape = nullptr;                                        // M x B x tape, kept between the passes
+  F* scratch = nullptr;  // M x B x scratch, contents do not matter
+
+  // Of the backward pass.
+  int output = -1;
+  const F* given = nullptr;  // gradient of the output of step t, at t * given_step
+  std::int64_t given_model = 0, given_row = 0, given_step = 0;
+  std::int64_t parameters = 0;      // P
+  F* sequence_gradients = nullptr;  // M x B x P
+  F* gradients = nullptr;           // M x P
+};
+
+// Numbers that each sequence needs.
+struct DeviceStepSizes {
+  std::int64_t tape = 0, scratch = 0;
+  std::int64_t fast = 0;  // of scratch; in shared memory where it fits
+};
+DeviceStepSizes device_step_sizes(const ScanShape& memory);
+
+// On the stream (a cudaStream_t; null: the default one), returning at once.
+template <class F>
+void device_step_forward(const DeviceStepProgram<F>& program, void* stream);
+template <class F>
+void device_step_backward(const DeviceStepProgram<F>& program, void* stream);
+
+// std::invalid_argument for what the kernels do not have.
+template <class F>
+void check_device_step(const DeviceStepProgram<F>& program, bool backward);
+
+}  // namespace pushdown

@@ -1,0 +1,45 @@
+#include "recurrence/step_needs.h"
+
+namespace pushdown {
+
+StepNeeds step_needs(const TracedProgram& program, bool gradients) {
+  const auto at = [](int n) { return static_cast<std::size_t>(n); };
+  StepNeeds needs{std::vector<char>(program.nodes.size()), std::vector<char>(program.nodes.size())};
+  // Slices and `previous` have no numbers of their own.
+  const auto keep = [&](int n) {
+    if (n < 0) return;
+    while (program.nodes[at(n)].op == StepOp::slice || program.nodes[at(n)].op == StepOp::previous)
+      n = program.nodes[at(n)].a;
+    needs.kept[at(n)] = 1;
+  };
+  keep(program.output);
+  for (int n = 0; n < static_cast<int>(program.nodes.size()); ++n) {
+    const StepNode& node = program.nodes[at(n)];
+    if (node.carried || node.op == StepOp::sequence) keep(n);
+    if (!gradients || !node.gradient) continue;
+    needs.recorded[at(n)] = node.op == StepOp::sequence && program.given[at(n)].requires_grad();
+    switch (node.op) {
+      case StepOp::sigmoid:
+      case StepOp::tanh:
+      case StepOp::relu:
+      case StepOp::softmax: keep(n); break;
+      case StepOp::multiply:
+      case StepOp::outer:
+      case StepOp::mix:
+        for (const int operand : {node.a, node.b, node.c}) keep(operand);
+        break;
+      case StepOp::affine:
+        for (int k = 0; k < node.terms; ++k) {
+          const StepTerm& term = program.terms[at(node.first_term + k)];
+          if (!program.matrices[at(term.matrix)].requires_grad()) continue;
+          keep(term.operand);
+          needs.recorded[at(n)] = 1;
+        }
+        break;
+      default: break;
+    }
+  }
+  return needs;
+}
+
+}  // namespace pushdown

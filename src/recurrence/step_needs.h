@@ -1,0 +1,15 @@
+// What a run of a recorded step must keep.
+#pragma once
+#include "recurrence/step_trace.h"
+
+namespace pushdown {
+
+struct StepNeeds {
+  // By node: whether its values at all steps are needed after the step, because they are looked at
+  // by the backward pass or are the output, carried or given; and whether its gradients at all
+  // steps are, because sums over the steps or the gradient of an input are made of them.
+  std::vector<char> kept, recorded;
+};
+StepNeeds step_needs(const TracedProgram& program, bool gradients);
+
+}  // namespace pushdown

@@ -1,0 +1,86 @@
+// A recurrent network that uses every operation of step programs.
+#pragma once
+#include "recurrence/step_run.h"
+
+namespace pushdown::testing_support {
+
+inline double deviation(const Tensor& a, const Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+// Softmax of each three numbers, and 1 at the greatest of each three.
+inline Tensor grouped(const Tensor& x) {
+  const Tensor each = x.view({x.size(0), 3, 3});
+  return (each.softmax(2) + 0.5 * at::one_hot(each.argmax(2), 3)).flatten(1);
+}
+inline Traced grouped(const Traced& x) {
+  return x.softmax_of_groups(3) + 0.5 * x.greatest_of_groups(3);
+}
+
+// Every operation at least once; sizes that fill no vector.
+struct Everything {
+  int drawn = 0;
+  std::vector<Tensor> tensors;
+  Tensor weight = leaf({7, 3}), recurrent = leaf({7, 5}), bias = leaf({7}), shift = leaf({5}),
+         pairs = leaf({5, 15}), narrow = leaf({5, 2}), share = leaf({1, 5}), late = leaf({5, 8});
+
+  Tensor leaf(at::IntArrayRef shape) {
+    Tensor tensor = at::empty(shape, at::kDouble);
+    for (std::int64_t i = 0; i < tensor.numel(); ++i)
+      tensor.data_ptr<double>()[i] = std::sin(static_cast<double>(++drawn)) * 0.7;
+    tensors.push_back(tensor.requires_grad_());
+    return tensor;
+  }
+  // Two vectors of state, of hidden numbers each: h and c.
+  template <class V>
+  std::vector<V> step(const V& x, const V* old) const {
+    const V &h = old[0], &c = old[1];
+    const V sum = pushdown::linear(x, weight, bias) + pushdown::linear(h, recurrent);  // 7
+    const V first = sum.narrow(1, 0, 5), last = sum.narrow(1, 5, 2);                   // slices
+    const V gate = (first + shift * c).sigmoid();
+    const V crossed = pushdown::linear(outer_product(h, x), pairs).tanh();
+    const V some = pushdown::linear(last, narrow).relu() - 0.5 * crossed;
+    const V chosen = larger(h, c) * some + (1 - larger(h, c)) * gate;
+    const V part = pushdown::linear(gate, share).sigmoid();  // one number
+    const V mixed = mix(part, chosen, c);
+    const V shares = pushdown::linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
+    const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
+    return {(mixed * shares + crossed * 0.3).tanh(), pairs_of.narrow(1, 2, 5) + mixed + shares};
+  }
+};
+
+inline Tensor inputs_of(std::int64_t batch, std::int64_t steps, bool gradient) {
+  return at::arange(batch * steps * 3, at::kDouble)
+      .mul(1.7)
+      .sin()
+      .view({batch, steps, 3})
+      .requires_grad_(gradient);
+}
+inline std::vector<Tensor> initial_of(std::int64_t batch) {
+  const Tensor h = at::arange(batch * 5, at::kDouble).cos().view({batch, 5});
+  return {h, h * 0.5 - 0.1};
+}
+
+inline Tensor run_plainly(const Everything& network, const Tensor& inputs) {
+  auto state = initial_of(inputs.size(0));
+  std::vector<Tensor> outputs;
+  for (const Tensor& x : inputs.unbind(1)) {
+    state = network.step(x, state.data());
+    outputs.push_back(state[0] + state[1]);
+  }
+  return at::stack(outputs, 1);
+}
+inline TracedProgram record(const Everything& network, const Tensor& inputs) {
+  StepTrace trace;
+  std::vector<Traced> state;
+  for (const Tensor& initial : initial_of(inputs.size(0))) state.push_back(trace.state(initial));
+  const auto next = network.step(trace.sequence(inputs), state.data());
+  for (std::size_t k = 0; k < state.size(); ++k) trace.bind(state[k], next[k]);
+  return trace.finish(next[0] + next[1]);
+}
+inline Tensor run_recorded(const Everything& network, const Tensor& inputs) {
+  return run_steps(record(network, inputs), inputs.size(0), inputs.size(1),
+                   std::make_shared<BufferPool>());
+}
+
+}  // namespace pushdown::testing_support

@@ -1,6 +1,7 @@
 // What stands for the CUDA kernels in a build without a CUDA toolkit.
 #include "base/check.h"
 #include "kernel/device.h"
+#include "kernel/device_grammar.h"
 #include "kernel/device_scan.h"
 #include "kernel/device_step.h"
 
@@ -62,5 +63,8 @@ template void device_step_forward(const DeviceStepProgram<float>&, void*);
 template void device_step_forward(const DeviceStepProgram<double>&, void*);
 template void device_step_backward(const DeviceStepProgram<float>&, void*);
 template void device_step_backward(const DeviceStepProgram<double>&, void*);
+
+void device_inside(const DeviceInside&, void*) { fail_without_cuda(); }
+void device_lengths(const DeviceLengths&, void*) { fail_without_cuda(); }
 
 }  // namespace pushdown

@@ -66,18 +66,33 @@ bool is_method(const std::string& full_name) {
   return colon != full_name.npos && full_name.compare(colon, 3, ":__") != 0;
 }
 
+// ", did you mean 'sum'?" for the name at 2, which is none of the keys of the table at 1; or "".
+std::string suggestion(lua_State* L) {
+  std::vector<std::string> names;
+  for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1))
+    if (lua_type(L, -2) == LUA_TSTRING) names.emplace_back(lua_tostring(L, -2));
+  const auto near = nearest_names(lua_tostring(L, 2), names);
+  return near.empty() ? "" : ", did you mean " + near + "?";
+}
+
 // methods.__index: the name is none of the class's.
 int unknown_method(lua_State* L) {
   return guarded(L, [L]() -> int {
     const auto cls = upvalue_text(L, 1);
     if (lua_type(L, 2) != LUA_TSTRING)
       throw std::invalid_argument("a " + cls + " cannot be indexed by " + type_text(L, 2));
-    std::vector<std::string> names;
-    for (lua_pushnil(L); lua_next(L, 1) != 0; lua_pop(L, 1))
-      if (lua_type(L, -2) == LUA_TSTRING) names.emplace_back(lua_tostring(L, -2));
-    const auto near = nearest_names(lua_tostring(L, 2), names);
     throw std::invalid_argument("a " + cls + " has no method '" + lua_tostring(L, 2) + "'" +
-                                (near.empty() ? "" : ", did you mean " + near + "?"));
+                                suggestion(L));
+  });
+}
+
+// __index of a module: the name is none of its own.
+int unknown_field(lua_State* L) {
+  return guarded(L, [L]() -> int {
+    const auto module = upvalue_text(L, 1);
+    if (lua_type(L, 2) != LUA_TSTRING)
+      throw std::invalid_argument(module + " cannot be indexed by " + type_text(L, 2));
+    throw std::invalid_argument("there is no " + module + "." + lua_tostring(L, 2) + suggestion(L));
   });
 }
 
@@ -235,6 +250,11 @@ Module::Module(lua_State* L, const char* field, const char* sentence, const char
   if (!lua_istable(L, -1)) {
     lua_pop(L, 1);
     lua_newtable(L);
+    lua_createtable(L, 0, 2);
+    lua_pushstring(L, name_.c_str());
+    lua_pushcclosure(L, unknown_field, 1);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
     lua_pushstring(L, field);
     lua_pushvalue(L, -2);
     lua_rawset(L, -4);

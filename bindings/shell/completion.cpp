@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
+#include <optional>
 #include <set>
 
 namespace pushdown {
@@ -16,7 +18,7 @@ struct Path {
   std::vector<std::string> names;  // before the last separator
   std::string prefix;              // after it
   bool method = false;             // the last separator is ':'
-  std::size_t start = 0;           // of the prefix, in the line
+  std::size_t start = 0;           // of the prefix, in the text
 };
 
 Path parse(std::string_view line) {
@@ -116,14 +118,70 @@ int collect(lua_State* L) {
   return 0;
 }
 
+// The names in a folder that a path ends in the beginning of.
+Completion complete_file(std::string_view text, std::size_t first) {
+  const std::string path(text.substr(first));
+  const auto slash = path.rfind('/');
+  const std::string folder = slash == path.npos ? "" : path.substr(0, slash + 1);
+  const std::string prefix = path.substr(folder.size());
+  Completion found{first + folder.size(), {}, ""};
+  std::error_code ignored;
+  namespace fs = std::filesystem;
+  for (fs::directory_iterator entry(folder.empty() ? "." : folder, ignored), end;
+       !ignored && entry != end; entry.increment(ignored)) {
+    const std::string name = entry->path().filename();
+    if (!name.starts_with(prefix) || (prefix.empty() && name.starts_with('.'))) continue;
+    std::error_code none;
+    found.candidates.push_back(entry->is_directory(none) ? name + "/" : name);
+  }
+  std::sort(found.candidates.begin(), found.candidates.end());
+  return found;
+}
+
+struct Asked {
+  std::string_view text;
+  std::optional<Completion> found;
+};
+
+// Asks the library, which knows calls and options.
+int ask(lua_State* L) {
+  auto& asked = *static_cast<Asked*>(lua_touserdata(L, 1));
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.prompt.completion");
+  lua_call(L, 1, 1);
+  lua_pushlstring(L, asked.text.data(), asked.text.size());
+  lua_call(L, 1, 3);
+  if (!lua_isnumber(L, -3)) return 0;
+  const auto start = static_cast<std::size_t>(lua_tointeger(L, -3)) - 1;
+  if (!lua_istable(L, -2)) {
+    asked.found = complete_file(asked.text, start);
+    return 0;
+  }
+  Completion found{start, {}, lua_isstring(L, -1) ? lua_tostring(L, -1) : ""};
+  for (int i = 1; i <= static_cast<int>(lua_objlen(L, -2)); ++i) {
+    lua_rawgeti(L, -2, i);
+    found.candidates.emplace_back(lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+  asked.found = std::move(found);
+  return 0;
+}
+
 }  // namespace
 
-Completion complete(lua_State* L, std::string_view line) {
-  Request request{parse(line), {}};
+Completion complete(lua_State* L, std::string_view text) {
   const int top = lua_gettop(L);
+  // Only calls, tables and strings: what needs no library should not wait for it.
+  if (text.find_first_of("({[\"'") != text.npos) {
+    Asked asked{text, {}};
+    const bool fine = lua_cpcall(L, ask, &asked) == 0;
+    lua_settop(L, top);
+    if (fine && asked.found) return *std::move(asked.found);
+  }
+  Request request{parse(text), {}};
   if (lua_cpcall(L, collect, &request) != 0) request.found.clear();
   lua_settop(L, top);
-  return {request.path.start, {request.found.begin(), request.found.end()}};
+  return {request.path.start, {request.found.begin(), request.found.end()}, ""};
 }
 
 std::string common_start(const std::vector<std::string>& words) {

@@ -12,6 +12,7 @@
 #include <cstring>
 #include <cwchar>
 #include <filesystem>
+#include <string_view>
 
 #include "bindings/shell/interrupt.h"
 
@@ -94,6 +95,8 @@ class LibeditEditor : public Editor {
     el_set(edit_, EL_ADDFN, "complete", "Complete the word", &LibeditEditor::on_tab);
     el_set(edit_, EL_BIND, "^I", "complete", nullptr);
     el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+    el_set(edit_, EL_ADDFN, "paste", "Insert a pasted block", &LibeditEditor::on_paste);
+    el_set(edit_, EL_BIND, "\\e[200~", "paste", nullptr);
     // A Ctrl-D typed while something ran arrives as a zero byte.
     el_set(edit_, EL_BIND, "^@", "ed-ignore", nullptr);
     el_set(edit_, EL_BIND, "\\e[3~", "ed-delete-next-char", nullptr);
@@ -116,12 +119,13 @@ class LibeditEditor : public Editor {
 
   Reading read(const std::string& prompt) override {
     prompt_ = prompt;
-    std::fflush(stdout);
+    set_bracketed_paste(true);
     el_resize(edit_);
     int count = 0;
     errno = 0;
     const char* text = el_gets(edit_, &count);
     const int error = errno;
+    set_bracketed_paste(false);
     if (text && count > 0) {
       std::string line(text, static_cast<std::size_t>(count));
       while (line.ends_with('\n') || line.ends_with('\r')) line.pop_back();
@@ -168,7 +172,8 @@ class LibeditEditor : public Editor {
     if (line.find_first_not_of(" \t") == line.npos) return el_insertstr(edit, "  "), CC_REFRESH;
     const auto completion = self(edit)->completer_(line);
     if (completion.candidates.empty()) return CC_REFRESH_BEEP;
-    const auto start = common_start(completion.candidates);
+    auto start = common_start(completion.candidates);
+    if (completion.candidates.size() == 1) start += completion.ending;
     const auto typed = line.size() - completion.start;
     if (start.size() > typed) {
       el_insertstr(edit, start.c_str() + typed);
@@ -177,6 +182,32 @@ class LibeditEditor : public Editor {
     if (completion.candidates.size() == 1) return CC_REFRESH_BEEP;
     print_columns(completion.candidates);
     return CC_REDISPLAY;
+  }
+
+  // The terminal is asked to mark what is pasted, so that a block of lines is one entry.
+  static void set_bracketed_paste(bool on) {
+    std::fputs(on ? "\033[?2004h" : "\033[?2004l", stdout);
+    std::fflush(stdout);
+  }
+
+  static unsigned char on_paste(EditLine* edit, int) {
+    static constexpr std::wstring_view kEnd = L"\033[201~";
+    std::wstring text;
+    for (wchar_t c = 0; !text.ends_with(kEnd); text += c)
+      if (el_wgetc(edit, &c) != 1) return CC_EOF;
+    text.resize(text.size() - kEnd.size());
+    std::wstring kept;
+    for (const wchar_t c : text) {
+      if (c == L'\t')
+        kept += L"  ";
+      else if (c == L'\r' || c == L'\n')
+        kept += L'\n';
+      else if (c >= 32)
+        kept += c;
+    }
+    while (kept.ends_with(L'\n')) kept.pop_back();
+    if (!kept.empty() && el_winsertstr(edit, kept.c_str()) != 0) return CC_REFRESH_BEEP;
+    return CC_REFRESH;
   }
 
   static void print_columns(const std::vector<std::string>& words) {

@@ -325,6 +325,24 @@ Interpreter::Outcome Interpreter::require(const std::string& module) {
 
 Interpreter::Outcome Interpreter::load_module() { return run_text("local _ = pd", kPromptChunk); }
 
+std::string Interpreter::with_suggestion(const std::string& message) {
+  const auto first = message.substr(0, message.find('\n'));
+  if (first.find("(a nil value)") == first.npos && first.find("undeclared global") == first.npos)
+    return message;
+  const int top = lua_gettop(L_);
+  std::string result = message;
+  lua_getglobal(L_, "require");
+  lua_pushliteral(L_, "pushdown.prompt");
+  if (lua_pcall(L_, 1, 1, 0) == 0) {
+    lua_getfield(L_, -1, "suggestion");
+    lua_pushlstring(L_, first.data(), first.size());
+    if (lua_pcall(L_, 1, 1, 0) == 0 && lua_isstring(L_, -1))
+      result.insert(first.size(), std::string("; ") + lua_tostring(L_, -1));
+  }
+  lua_settop(L_, top);
+  return result;
+}
+
 void Interpreter::set_jit(bool on) {
   luaJIT_setmode(L_, 0, LUAJIT_MODE_ENGINE | (on ? LUAJIT_MODE_ON : LUAJIT_MODE_OFF));
   if (!on) luaJIT_setmode(L_, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);

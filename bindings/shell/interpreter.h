@@ -50,6 +50,8 @@ class Interpreter {
   // Tells the record of runs, if one is open, how the script ended.
   void end_records(const Outcome& outcome);
   Outcome load_module();  // makes `pd` ready now
+  // The message, and behind its first line what a name that is nothing was perhaps meant to be.
+  std::string with_suggestion(const std::string& message);
 
   void set_jit(bool on);
 

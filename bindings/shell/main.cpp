@@ -148,7 +148,7 @@ void require_success(Interpreter& interpreter, const Interpreter::Outcome& outco
   if (interrupted)
     print_interrupted(outcome.error);
   else
-    print_error(outcome.error);
+    print_error(interpreter.with_suggestion(outcome.error));
   interpreter.end_records(outcome);
   leave(interrupted ? 130 : 1);
 }

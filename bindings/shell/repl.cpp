@@ -2,7 +2,10 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 
 #include "bindings/shell/editor.h"
 #include "bindings/shell/interrupt.h"
@@ -21,10 +24,19 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
+// Keeps the first of its arguments as the global _, unless it is nil.
+void keep_value(lua_State* L) {
+  if (lua_isnoneornil(L, 1)) return;
+  lua_pushliteral(L, "_");
+  lua_pushvalue(L, 1);
+  lua_rawset(L, LUA_GLOBALSINDEX);
+}
+
 // Prints all its arguments: together if each has one line.
 int print_values(lua_State* L) {
   const int count = lua_gettop(L);
   if (count == 0) return 0;
+  keep_value(L);
   std::vector<std::string> texts;
   bool lines = false;
   for (int i = 1; i <= count; ++i) {
@@ -39,7 +51,20 @@ int print_values(lua_State* L) {
   return 0;
 }
 
-int ignore_values(lua_State*) { return 0; }
+int ignore_values(lua_State* L) {
+  keep_value(L);
+  return 0;
+}
+
+// "12.3 ms"
+std::string time_text(double seconds) {
+  const char* units[] = {"s", "ms", "us"};
+  int unit = 0;
+  for (; unit < 2 && seconds < 1; ++unit) seconds *= 1000;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g %s", seconds, units[unit]);
+  return text;
+}
 
 // The text as a Lua string literal.
 std::string literal(std::string_view text) {
@@ -53,7 +78,7 @@ std::string literal(std::string_view text) {
 
 // Turns `? topic` into a call of help: with its value if the topic is an expression that has one.
 std::string help_call(std::string_view topic) {
-  if (topic.empty()) return "help()";
+  if (topic.empty()) return "io.write(require('pushdown.prompt').cheat_sheet());";
   const auto text = literal(topic);
   return "help((function(topic) local f = loadstring('return ' .. topic, '=prompt') "
          "local ok, value = pcall(f or error) if ok and value ~= nil then return value end "
@@ -66,7 +91,7 @@ class Prompt {
   explicit Prompt(Interpreter& interpreter)
       : interpreter_(interpreter),
         L_(interpreter.state()),
-        editor_(make_editor([this](auto line) { return complete(L_, line); })) {
+        editor_(make_editor([this](auto line) { return complete_line(line); })) {
     const bool color = editor_->interactive() && use_color(STDOUT_FILENO);
     first_ = color ? "\1\033[1;32m\1pd>\1\033[0m\1 " : "pd> ";
     next_ = "... ";
@@ -91,18 +116,45 @@ class Prompt {
   }
 
  private:
+  Completion complete_line(std::string_view line) {
+    if (entry_.empty()) return complete(L_, line);
+    const std::size_t before = entry_.size() + 1;
+    auto found = complete(L_, entry_ + "\n" + std::string(line));
+    if (found.start < before) return {};  // it began in a line that cannot be changed any more
+    found.start -= before;
+    return found;
+  }
+
   // Runs the entry once it is complete; at the `end` of the input it has to be.
   void take_entry(bool end) {
-    const auto text = trimmed(entry_);
+    auto text = trimmed(entry_);
     if (text.empty()) return entry_.clear();
-    std::string code(text);
-    if (text.starts_with('?'))
+    bool timed = false;
+    std::string code = entry_;
+    if (text.starts_with('?')) {
       code = help_call(trimmed(text.substr(1)));
-    else if (text.starts_with('='))
+    } else if (text.starts_with('=')) {
       code = std::string(text.substr(1));
-    else
-      code = entry_;
-    const bool silent = text.ends_with(';');
+    } else if (text.starts_with(':')) {
+      const auto name_end = std::min(text.find_first_of(" \t\n"), text.size());
+      const auto name = text.substr(1, name_end - 1);
+      const auto rest = trimmed(text.substr(name_end));
+      timed = name == "time" && !rest.empty();
+      if (timed) {
+        code = std::string(rest);
+      } else if (name == "run") {
+        code = "require('pushdown.prompt').run(" + literal(rest) + ");";
+      } else {
+        editor_->remember(std::string(text));
+        print_error(name == "time"
+                        ? ":time needs a statement, as in :time pd.tensor.randn{1000, 1000}:sum()"
+                        : ":" + std::string(name) +
+                              " is no command; there are :time and :run, and ? shows more");
+        if (status_ != 130) status_ = 1;
+        return entry_.clear();
+      }
+    }
+    const bool silent = trimmed(code).ends_with(';');
     auto outcome = interpreter_.compile("return " + code, kPromptChunk);
     if (outcome.status == Status::ok) {
       // Not run as `return f()`: a tail call would lose the position in the prompt's text.
@@ -119,6 +171,8 @@ class Prompt {
     editor_->remember(std::string(trimmed(entry_)));
     entry_.clear();
     const lua_CFunction printer = silent ? ignore_values : print_values;
+    const auto begin = std::chrono::steady_clock::now();
+    const auto processor_begin = std::clock();
     if (outcome.status == Status::ok) {
       lua_pushcfunction(L_, printer);
       outcome = interpreter_.call(1, LUA_MULTRET);
@@ -129,6 +183,12 @@ class Prompt {
       outcome = interpreter_.call(lua_gettop(L_) - 1, 0);
     }
     lua_settop(L_, 0);
+    if (timed && outcome.status == Status::ok) {
+      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
+      const double processor = static_cast<double>(std::clock() - processor_begin) / CLOCKS_PER_SEC;
+      std::printf("%s, processor %s\n", time_text(seconds.count()).c_str(),
+                  time_text(processor).c_str());
+    }
     std::fflush(stdout);
     report(outcome);
   }
@@ -140,7 +200,7 @@ class Prompt {
     if (stopped)
       print_interrupted(outcome.error);
     else
-      print_error(outcome.error);
+      print_error(interpreter_.with_suggestion(outcome.error));
   }
 
   Interpreter& interpreter_;

@@ -2,7 +2,7 @@
 -- doc strings, Lua functions by the comment above their definition, Lua modules by the comment at the
 -- head of their file.
 --
---   help()   help(pd.stack)   help(trainer)   help('stack.simulate')   help('Tensor:sum')
+--   help()   help(pd.stack)   help(trainer)   help('stack.simulate')   help('Tensor:sum')   help('reading')
 local pd = require 'pushdown'
 
 local overview = [[
@@ -11,8 +11,8 @@ Pushdown %s: stack-augmented neural networks that learn context-free languages.
   help(pd)              the modules, classes and functions
   help(pd.stack)        a module         help('Tensor')        a class
   help(x), ? x          the object x     help('tensor.zeros')  a function
-  TAB                   completes names  Ctrl-C                stops what runs
-  expression            prints its value; a ';' at the end keeps it silent
+  help('superposition') a kind, or all that is said of a word
+  ?                     what the prompt can do
 ]]
 
 local function usage_and_sentence(doc)
@@ -140,9 +140,90 @@ local function resolve(docs, topic)
   end
 end
 
+-- What has kinds, by the module that lists and describes them.
+local function kinds()
+  return {
+    { 'a stack', pd.stack.kinds, pd.stack.describe, "pd.stack.describe '%s'" },
+    { 'a controller', pd.controller.kinds, pd.controller.describe, "pd.controller.describe '%s'" },
+    { 'an architecture', pd.model.architectures, pd.model.describe, "pd.model.describe '%s'" },
+    { 'a layer', pd.model.layers, pd.model.describe_layer, "pd.model.describe_layer '%s'" },
+    { 'an optimizer', pd.train.optimizers, pd.train.describe_optimizer, "pd.train.describe_optimizer '%s'" },
+    { 'an annealing', pd.train.annealings, pd.train.describe_annealing, "pd.train.describe_annealing '%s'" },
+    { 'an objective', pd.train.objectives, pd.train.describe_objective, "pd.train.describe_objective '%s'" },
+    { 'a learning algorithm', pd.train.learning_algorithms, pd.train.describe_learning,
+      "pd.train.describe_learning '%s'" },
+    { 'a kind of pairs', pd.task.transductions, pd.task.describe_transduction, "pd.task.describe_transduction '%s'" },
+    { 'a grammar', pd.grammar.list, pd.grammar.describe, "pd.grammar.describe '%s'" },
+  }
+end
+
+-- The descriptions of the kinds that are called this.
+local function describe_kinds(topic)
+  local found = {}
+  for _, group in ipairs(kinds()) do
+    for _, name in ipairs(group[2]()) do
+      if name == topic then found[#found + 1] = ('%s: %s'):format(group[1], group[3](name)) end
+    end
+  end
+  return #found > 0 and table.concat(found, '\n\n') or nil
+end
+
+local most_found = 20
+
+-- All that is documented and has the text in its name or description: names first.
+local function search(docs, text)
+  local wanted = text:lower()
+  local function has(other) return other:lower():find(wanted, 1, true) ~= nil end
+  local names, others = {}, {}
+  for _, name in ipairs(sorted_keys(docs)) do
+    local usage, sentence = usage_and_sentence(docs[name])
+    local entry = { usage and not usage:match '^%(' and (name:match '^(.*[.])' or '') .. usage or name, sentence }
+    if has(name) then names[#names + 1] = entry
+    elseif has(docs[name]) then others[#others + 1] = entry end
+  end
+  for _, group in ipairs(kinds()) do
+    for _, name in ipairs(group[2]()) do
+      local description = group[3](name)
+      local entry = { group[4]:format(name), description:match '^[^\n]*' }
+      if has(name) then names[#names + 1] = entry
+      elseif has(description) then
+        for line in description:gmatch '\n  ([^\n]*)' do
+          if has(line) then entry[2] = line:gsub('%s+', ' ', 1) break end
+        end
+        others[#others + 1] = entry
+      end
+    end
+  end
+  for _, path in ipairs(pd.files.find(pd.scripts .. '/lib', '^[^/]*%.lua$')) do
+    local lines = lines_of(pd.scripts .. '/lib/' .. path) or {}
+    local last = 1
+    while lines[last] and lines[last]:match '^%-%-' do last = last + 1 end
+    local head, module = comment_above(lines, last), 'pushdown.' .. path:gsub('%.lua$', '')
+    local entry = { ("require '%s'"):format(module), head:gsub('%s+', ' '):match '^.-%.%f[%s%z]' or head }
+    if has(module) then names[#names + 1] = entry elseif has(head) then others[#others + 1] = entry end
+  end
+  for _, entry in ipairs(others) do names[#names + 1] = entry end
+  return names
+end
+
+local function found_text(title, entries)
+  local out = { title }
+  for i, entry in ipairs(entries) do
+    if i > most_found then
+      out[#out + 1] = ('  and %d more'):format(#entries - most_found)
+      break
+    end
+    out[#out + 1] = '  ' .. entry[1]
+    out[#out + 1] = wrapped(entry[2], '      ', 96)
+  end
+  return table.concat(out, '\n')
+end
+
 local function describe_topic(docs, topic)
   local name = resolve(docs, topic)
   if name then return describe_name(docs, name) end
+  local text = describe_kinds(topic)
+  if text then return text end
   local value = _G
   for part in topic:gmatch('[^.:]+') do
     local ok, field = pcall(function() return value[part] end)
@@ -150,13 +231,11 @@ local function describe_topic(docs, topic)
     if value == nil then break end
   end
   if type(value) == 'function' then return describe_lua_function(value) end
-  local near = {}
-  for _, key in ipairs(sorted_keys(docs)) do
-    if key:lower():find(topic:lower(), 1, true) then near[#near + 1] = key end
-    if #near == 12 then break end
-  end
-  if #near == 0 then return ("There is no help on '%s'; help(pd) lists what there is."):format(topic) end
-  return ("There is no help on '%s' itself; perhaps you want\n  %s"):format(topic, table.concat(near, '\n  '))
+  local found = topic:find '%S' and search(docs, topic) or {}
+  if #found > 0 then return found_text(("'%s' is said of"):format(topic), found) end
+  local near = require 'pushdown.nearest'(topic, sorted_keys(docs))
+  return ("There is no help on '%s'%s; help(pd) lists what there is."):format(topic,
+    near and (", did you mean '%s'?"):format(near) or '')
 end
 
 local function describe(value)

@@ -30,6 +30,10 @@ M.text = text.draw
 -- legend = true also for one series, under = {name=, texts=}: a line of texts between the axis and the categories.
 function M.bars(spec) return finish(spec, require 'pushdown.plot.bars'(spec)) end
 
+-- plot.bars_text(options) -> the same bars, lying, as text for the terminal, each with its number; a reference is left
+-- out. Further options: columns (width, default the terminal's), ascii (default: as the locale says), format ('%.4g').
+function M.bars_text(spec) return require 'pushdown.plot.bars_text'(spec) end
+
 -- plot.heat_map(options) -> SVG of a matrix: values (list of rows, the first on top), x_labels,
 -- y_labels, x_label, y_label, value_label, low, high (ends of the colour scale), show_values,
 -- format, title, width, height, path. Missing and infinite values are grey.

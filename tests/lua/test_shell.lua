@@ -312,6 +312,70 @@ help(pd.tensor{1})
   end
 end)
 
+test('help finds words and kinds', function()
+  local out, err, status = run({}, [[
+help 'superposition'
+help 'perplexity'
+help 'controler'
+]])
+  test.equal(err, '')
+  test.equal(status, 0)
+  for _, text in ipairs { 'a stack: superposition:', 'temperature', "'perplexity' is said of", 'pd.train.evaluate(',
+    "There is no help on 'controler', did you mean 'pd.controller'?" } do
+    assert(out:find(text, 1, true), text .. ' in\n' .. out)
+  end
+end)
+
+test('completion inside calls, tables and strings', function()
+  local complete = require 'pushdown.prompt.completion'
+  -- The words that the end of a text may become, and what follows.
+  local function words(text)
+    local start, found, ending = complete(text)
+    return type(found) == 'table' and table.concat(found, ' ') or found, ending, start
+  end
+  test.equal(words "pd.stack.simulate{ kind = 'superp", 'superposition')
+  local found, ending, start = words 'pd.model.language_model{ alphabet = a, controller = { kind = [[lstm]], hid'
+  test.equal(found, 'hidden')
+  test.equal(ending, ' = ')
+  test.equal(start, #'pd.model.language_model{ alphabet = a, controller = { kind = [[lstm]], h')
+  -- Keys that are there already are not offered again, and comments and strings are no keys.
+  test.equal(words "pd.stack.simulate{ kind = 'superposition', -- depth = 1\n note = 'no_op = ', de", 'depth')
+  test.equal(words "pd.stack.simulate{ depth = 1, kind = 'superposition', de", nil)
+  test.equal(words "m = model{ stack = { kind = 'strat", 'stratification stratification_deque stratification_queue')
+  test.equal(words "pd.model.language_model{ dtype = 'float", 'float32 float64')
+  test.equal(words "pd.grammar.load('dyc", 'dyck dyck_n')
+  test.equal(words "pd.grammar.load('dyck', { mean_s", 'mean_splits')
+  test.equal(words "pd.grammar.load 'dyck'; pd.pda.load 'an_bn/wh", 'an_bn/whole')
+  test.equal(words "require 'pushdown.prompt.read", 'pushdown.prompt.reading')
+  test.equal(words "sampler:dataset(10, { se", 'seed')
+  test.equal(words "t{ optimizer = { kind = 'adam', beta", 'beta1 beta2')
+  test.equal(words "pd.train.trainer{ optimizer = 'ad", 'adam')
+  test.equal(words "pd.model.language_model{ layers = { { kind = 'superp", 'superposition')
+  -- Elsewhere it is for files, or for the names of Lua.
+  test.equal(words "io.open('", 'files')
+  test.equal(words "f{ x = 'pat", 'files')
+  for _, text in ipairs { '', 'pd.st', 'pd.stack.simulate{ kind = ki', 'x = { [', '-- pd.grammar.load("', '--[[ {',
+    ')}]', 'f({', 'pd.stack.simulate{ kind = { ki', "'" } do
+    local fine, problem = pcall(complete, text)
+    assert(fine, problem)
+    if text ~= "'" then test.equal(select(2, complete(text)), nil) end
+  end
+end)
+
+test('text plots of bars', function()
+  local bars = { categories = { 'a', 'bé' }, series = { { y = { -1, 2 } } }, columns = 24 }
+  bars.ascii = true
+  test.equal(pd.plot.bars_text(bars), 'a  #####| -1\nbé      |########### 2\n')
+  bars.ascii, bars.series = false, { { name = 'one', y = { 1, 2 } }, { name = 'two', y = { 0 / 0, 1.3 } } }
+  bars.columns = 30
+  test.equal(pd.plot.bars_text(bars), 'a   one │████████ 1\n    two │\nbé  one │████████████████ 2\n'
+    .. '    two │██████████▍ 1.3\n')
+  test.fails('series must be a list', function() pd.plot.bars_text { categories = { 'a' } } end)
+  test.fails('category 1 must be a text', function()
+    pd.plot.bars_text { categories = { 3 }, series = { { y = {} } } }
+  end)
+end)
+
 test('the program starts quickly', function()
   local clock = io.popen('date +%s%N')
   local begin = tonumber(clock:read('*l'))

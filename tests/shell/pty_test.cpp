@@ -119,6 +119,112 @@ TEST_F(Prompt, CompletesGlobalsFieldsAndMethods) {
   EXPECT_TRUE(terminal.expect("\n2\n")) << terminal.screen();
 }
 
+TEST_F(Prompt, CompletesOptionsKindsNamesAndFiles) {
+  std::ofstream(home_ + "/strange_name.lua") << "return 7\n";
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  // The controller's kind, one of its options, the model's option, and the stack's kinds.
+  terminal.type(
+      "x = pd.model.language_model{ alphabet = { 'a' }, contr\t{ kind = 'ls\t', hid\t4 },\n");
+  ASSERT_TRUE(terminal.expect("... "));
+  terminal.type("sta\t{ kind = 'superp\t', si\t3 } }\n");
+  terminal.type("tostring(x)\n");
+  EXPECT_TRUE(terminal.expect("superposition")) << terminal.screen();
+  terminal.type("pd.grammar.load('dy\t', { bracket_\t3 }):alphabet():size() .. ' symbols'\n");
+  EXPECT_TRUE(terminal.expect("6 symbols")) << terminal.screen();
+  terminal.type("pd.stack.describe 'nondeterministic\t\t");
+  ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
+  terminal.type("dofile '" + home_ + "/stra\t'\n");
+  EXPECT_TRUE(terminal.expect("\n7\n")) << terminal.screen();
+  terminal.type("pd.train.trainer{ clip_\t\t");
+  EXPECT_TRUE(terminal.expect("clip_norm")) << terminal.screen();
+}
+
+TEST_F(Prompt, APastedBlockIsOneEntry) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type(
+      "\033[200~local kept = 20\r\nif kept > 1 then\r\n\tkept = kept + 1\r\nend\r\n\r\nprint('is', "
+      "kept * 2)\r\n\033[201~");
+  ASSERT_TRUE(terminal.expect("kept * 2)"));
+  EXPECT_EQ(terminal.screen().find("42"), std::string::npos);  // not before Enter
+  terminal.type("\n");
+  EXPECT_TRUE(terminal.expect("42")) << terminal.screen();
+  EXPECT_EQ(terminal.screen().find("error"), std::string::npos) << terminal.screen();
+  // And it is one entry of the history.
+  terminal.type(kCtrlP + "\n");
+  EXPECT_TRUE(terminal.expect("is\t42") || terminal.expect("is      42", 1)) << terminal.screen();
+}
+
+TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
+  std::ofstream(home_ + "/script.lua")
+      << "made = arg[1] .. select('#', ...)\nif arg[1] == 'leave' then os.exit(3) end\n";
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("6 * 7\n");
+  ASSERT_TRUE(terminal.expect("\n42\n"));
+  terminal.type("_ + 1\n");
+  EXPECT_TRUE(terminal.expect("\n43\n")) << terminal.screen();
+  terminal.type("5;\nnil\n_ * 2\n");
+  EXPECT_TRUE(terminal.expect("\n10\n")) << terminal.screen();
+  terminal.type(":time for i = 1, 3 do\n");
+  ASSERT_TRUE(terminal.expect("... "));
+  terminal.type("end\n");
+  EXPECT_TRUE(terminal.expect(", processor ")) << terminal.screen();
+  terminal.type(":run " + home_ + "/script.lua 'two words' b\nmade\n");
+  EXPECT_TRUE(terminal.expect("\ntwo words2\n")) << terminal.screen();
+  terminal.type(":run " + home_ + "/script.lua leave\n");
+  EXPECT_TRUE(terminal.expect("ended with status 3")) << terminal.screen();
+  terminal.type(":run ns_rnn/tran\n");
+  EXPECT_TRUE(terminal.expect("did you mean 'ns_rnn/train'?")) << terminal.screen();
+  terminal.type(":tme 5\n");
+  EXPECT_TRUE(terminal.expect(":tme is no command; there are :time and :run")) << terminal.screen();
+  terminal.type("?\n");
+  EXPECT_TRUE(terminal.expect(":run script words")) << terminal.screen();
+  EXPECT_EQ(leave_at_prompt(terminal), 0);
+}
+
+TEST_F(Prompt, SuggestsTheNearestName) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("pritn(3)\n");
+  EXPECT_TRUE(terminal.expect("did you mean 'print'?")) << terminal.screen();
+  terminal.type("stack.kinds()\n");
+  EXPECT_TRUE(terminal.expect("did you mean 'pd.stack'?")) << terminal.screen();
+  terminal.type("pd.stack.simulat{}\n");
+  EXPECT_TRUE(terminal.expect("there is no pd.stack.simulat, did you mean 'simulate'?"))
+      << terminal.screen();
+  terminal.type("math.sqroot(2)\n");
+  EXPECT_TRUE(terminal.expect("did you mean 'sqrt'?")) << terminal.screen();
+}
+
+TEST_F(Prompt, SearchesTheHistory) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("'need' .. 'le'\n");
+  ASSERT_TRUE(terminal.expect("\nneedle\n"));
+  terminal.type("'hay'\n");
+  ASSERT_TRUE(terminal.expect("\nhay\n"));
+  terminal.type("\x12need");
+  ASSERT_TRUE(terminal.expect("bck:"));
+  terminal.type("\n");
+  EXPECT_TRUE(terminal.expect("\nneedle\n")) << terminal.screen();
+}
+
+TEST_F(Prompt, ColoursObeyTheEnvironment) {
+  auto terminal = start();
+  terminal.type("nothing.at_all\n");
+  ASSERT_TRUE(terminal.expect("error:"));
+  auto plain = environment();
+  plain["NO_COLOR"] = "1";
+  Terminal without({SHELL_BINARY}, plain);
+  without.type("nothing.at_all\n");
+  ASSERT_TRUE(without.expect("error:"));
+  EXPECT_NE(terminal.raw().find("\033[31merror:"), std::string::npos);
+  EXPECT_EQ(without.raw().find("\033[31m"), std::string::npos);
+  EXPECT_EQ(without.raw().find("\033[1;32m"), std::string::npos);
+}
+
 TEST_F(Prompt, CtrlCStopsTheStatementAndKeepsTheSession) {
   auto terminal = start();
   terminal.type(

@@ -22,6 +22,8 @@ class Terminal {
   int wait_exit(double seconds = 20);
   // Everything shown so far, without control sequences.
   std::string screen() const;
+  // The same with them.
+  const std::string& raw() const { return raw_; }
 
  private:
   void read_some(double seconds);

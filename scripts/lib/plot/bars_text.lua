@@ -1,0 +1,71 @@
+-- Bar charts in the terminal: lying bars of blocks, in eighths of a character, or of '#' where the locale is not UTF-8.
+local axes = require 'pushdown.plot.axes'
+local check = require 'pushdown.plot.figure'.check
+local text = require 'pushdown.plot.text'
+
+local eighths = { [0] = '', '▏', '▎', '▍', '▌', '▋', '▊', '▉' }
+local least_bar = 10
+
+local function width_of(label) return #label:gsub('[\128-\191]', '') end
+
+local function padded(label, width) return label .. (' '):rep(width - width_of(label)) end
+
+-- A bar of so many characters, which need not be whole.
+local function bar(length, ascii)
+  if ascii then return ('#'):rep(math.floor(length + 0.5)) end
+  local parts = math.floor(length * 8 + 0.5)
+  return ('█'):rep(math.floor(parts / 8)) .. eighths[parts % 8]
+end
+
+-- The bar chart of plot.bars_text (its options are described there) as text.
+return function(spec)
+  local where = 'plot.bars_text'
+  check(type(spec) == 'table' and type(spec.categories) == 'table', where,
+    "expected {categories = {'a', ...}, series = {{y = {1, ...}}}}")
+  check(type(spec.series) == 'table' and #spec.series > 0, where, 'series must be a list of at least one {y = {...}}')
+  local ascii = spec.ascii
+  if ascii == nil then ascii = not text.utf8_locale() end
+  local labels, names, numbers, low, high = 0, 0, 0, math.min(spec.y_min or 0, 0), math.max(spec.y_max or 0, 0)
+  local several = #spec.series > 1
+  for i, series in ipairs(spec.series) do
+    check(type(series) == 'table' and type(series.y) == 'table', where, 'series %d has no list y', i)
+    if several then names = math.max(names, width_of(series.name or tostring(i))) end
+    for k = 1, #spec.categories do
+      local y = series.y[k]
+      if axes.finite(y) then low, high = math.min(low, y), math.max(high, y) end
+      numbers = math.max(numbers, #(spec.format or '%.4g'):format(axes.finite(y) and y or 0))
+    end
+  end
+  for k, category in ipairs(spec.categories) do
+    check(type(category) == 'string', where, 'category %d must be a text, got %s', k, type(category))
+    labels = math.max(labels, width_of(category))
+  end
+  if low == high then high = 1 end
+  local lead = labels + (several and names + 2 or 0) + 2
+  local room = math.max(least_bar, (spec.columns or text.terminal_width()) - lead - numbers - 2)
+  local scale = room / (high - low)
+  local zero = math.floor(-low * scale + 0.5)
+  local rule = ascii and '|' or '│'
+  local lines = { spec.title }
+  for k, category in ipairs(spec.categories) do
+    for i, series in ipairs(spec.series) do
+      local y = series.y[k]
+      local line = padded(i == 1 and category or '', labels)
+      if several then line = line .. '  ' .. padded(series.name or tostring(i), names) end
+      if not axes.finite(y) then
+        line = line .. ' ' .. (' '):rep(zero) .. rule
+      elseif y >= 0 then
+        line = ('%s %s%s%s %s'):format(line, (' '):rep(zero), rule, bar(y * scale, ascii),
+          (spec.format or '%.4g'):format(y))
+      else
+        -- Blocks grow from the left, so that a bar to the left of 0 has whole characters only.
+        local length = math.min(zero, math.floor(-y * scale + 0.5))
+        line = ('%s %s%s%s %s'):format(line, (' '):rep(zero - length), bar(length, ascii), rule,
+          (spec.format or '%.4g'):format(y))
+      end
+      lines[#lines + 1] = line
+    end
+  end
+  if spec.y_label then lines[#lines + 1] = (' '):rep(lead) .. spec.y_label end
+  return table.concat(lines, '\n') .. '\n'
+end

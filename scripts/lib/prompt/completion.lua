@@ -1,0 +1,184 @@
+-- What TAB offers inside of calls, option tables and strings; names and fields are the shell's own.
+local pd = require 'pushdown'
+local reading = require 'pushdown.prompt.reading'
+
+-- What has a kind: where the kinds are listed, and what describes one.
+local kinds = {
+  stack = { pd.stack.kinds, pd.stack.describe },
+  controller = { pd.controller.kinds, pd.controller.describe },
+  optimizer = { pd.train.optimizers, pd.train.describe_optimizer },
+  annealing = { pd.train.annealings, pd.train.describe_annealing },
+  objective = { pd.train.objectives, pd.train.describe_objective },
+  learning = { pd.train.learning_algorithms, pd.train.describe_learning },
+  layers = { pd.model.layers, pd.model.describe_layer },
+}
+-- Calls whose table has a kind itself.
+local calls_with_kind = {
+  ['pd.stack.simulate'] = kinds.stack,
+  ['pd.task.transduction'] = { pd.task.transductions, pd.task.describe_transduction },
+}
+
+local function joined(...)
+  local all = {}
+  for _, list in ipairs { ... } do
+    for _, name in ipairs(list) do all[#all + 1] = name end
+  end
+  return all
+end
+
+local function grammars() return joined(pd.grammar.list(), pd.grammar.list 'synchronous') end
+local function automata() return joined(pd.pda.list(), pd.pda.hints()) end
+local function documented()
+  local names = {}
+  for name in pairs(pd.docs()) do names[#names + 1] = (name:gsub('^pd%.', '')) end
+  return names
+end
+local function modules()
+  local names = {}
+  for _, path in ipairs(pd.files.find(pd.scripts .. '/lib', '%.lua$')) do
+    names[#names + 1] = 'pushdown.' .. path:gsub('%.lua$', ''):gsub('/', '.')
+  end
+  return names
+end
+
+-- The names that a text argument of a call may have.
+local arguments = {
+  help = documented,
+  require = modules,
+  ['pd.grammar.load'] = grammars, ['pd.grammar.describe'] = grammars,
+  ['pd.pda.load'] = automata, ['pd.pda.describe'] = automata,
+  ['pd.model.insert_rules'] = pd.pda.hints,
+  ['pd.stack.describe'] = pd.stack.kinds,
+  ['pd.controller.describe'] = pd.controller.kinds,
+  ['pd.train.describe_optimizer'] = pd.train.optimizers,
+  ['pd.train.describe_annealing'] = pd.train.annealings,
+  ['pd.train.describe_objective'] = pd.train.objectives,
+  ['pd.train.describe_learning'] = pd.train.learning_algorithms,
+  ['pd.model.describe_layer'] = pd.model.layers,
+  ['pd.task.describe_transduction'] = pd.task.transductions,
+  ['pd.model.describe'] = pd.model.architectures,
+  ['pd.model.describe_recognizer'] = pd.model.architectures,
+  ['pd.model.describe_transducer'] = pd.model.architectures,
+  ['pd.train.describe'] = function() return { 'language_model', 'recognizer', 'transducer', 'text' } end,
+}
+
+-- Adds the options that a description lists to `options`: name -> list of the texts it may be.
+local function add_described(options, describe, ...)
+  local ok, text = pcall(describe, ...)
+  for name, rest in (ok and text or ''):gmatch '\n  ([%a_][%w_]*) +([^\n]*)' do
+    local form = rest:match '^(.-), default' or rest:match '^(.-), required' or rest:match '^(.-), optional' or ''
+    local choices = {}
+    for choice in form:gmatch "'([^']*)'" do choices[#choices + 1] = choice end
+    options[name] = choices
+  end
+end
+
+-- Adds the keys that usage lines name: 'sample{count=, seed=} -> ...'.
+local function add_usage(options, doc)
+  for name in (doc:match '^(.-)%s+%->' or ''):gmatch '([%a_][%w_]*)=' do options[name] = options[name] or {} end
+end
+
+local describes = {
+  ['pd.model.language_model'] = function(options, frame)
+    add_described(options, pd.model.describe, frame.keys.architecture)
+  end,
+  ['pd.model.recognizer'] = function(options, frame)
+    add_described(options, pd.model.describe_recognizer, frame.keys.architecture)
+  end,
+  ['pd.model.transducer'] = function(options, frame)
+    add_described(options, pd.model.describe_transducer, frame.keys.architecture)
+  end,
+  ['pd.train.trainer'] = function(options)
+    for _, kind in ipairs(arguments['pd.train.describe']()) do add_described(options, pd.train.describe, kind) end
+  end,
+  ['pd.grammar.load'] = function(options, _, name) add_described(options, pd.grammar.describe, name) end,
+  ['pd.pda.load'] = function(options, _, name) add_described(options, pd.pda.describe, name) end,
+}
+
+-- The full name of what is called: 'pd.stack.simulate', '*:sample' for a method of any class.
+local function full_name(callee)
+  if callee == nil or arguments[callee] then return callee end
+  if callee:find ':' then return '*' .. callee:match ':[^:]*$' end
+  return pd.docs()['pd.' .. callee] and 'pd.' .. callee or callee
+end
+
+-- The call that a frame's table or string is an argument of: its name, and its first text.
+local function call_of(frame)
+  if frame.callee then return full_name(frame.callee), frame.strings[1] end
+  if frame.open == '{' and frame.parent and frame.parent.open == '(' then
+    return full_name(frame.parent.callee), frame.parent.strings[1]
+  end
+end
+
+-- The list and description of the kinds that the table of a frame may be of.
+local function kinds_of(frame)
+  local call = call_of(frame)
+  if call then return calls_with_kind[call] end
+  local around = frame.parent
+  if frame.parent_key then return kinds[frame.parent_key] end
+  return around and around.parent_key == 'layers' and kinds.layers or nil
+end
+
+-- name -> choices of the options that the table of a frame may have.
+local function options_of(frame)
+  local options, call, text = {}, call_of(frame)
+  if call and call:sub(1, 1) == '*' then
+    for name, doc in pairs(pd.docs()) do
+      if name:match ':[^:]*$' == call:sub(2) then add_usage(options, doc) end
+    end
+  elseif call then
+    add_usage(options, pd.docs()[call] or '')
+    if describes[call] then describes[call](options, frame, text) end
+  end
+  local found = kinds_of(frame)
+  if found then
+    options.kind = found[1]()
+    if type(frame.keys.kind) == 'string' then add_described(options, found[2], frame.keys.kind) end
+  elseif frame.parent_key == 'noise' then
+    add_described(options, pd.train.describe_noise)
+  end
+  return options
+end
+
+local function starting_with(prefix, names)
+  local found, seen = {}, {}
+  for _, name in ipairs(names) do
+    if name:sub(1, #prefix) == prefix and not seen[name] then found[#found + 1], seen[name] = name, true end
+  end
+  table.sort(found)
+  return found
+end
+
+-- The texts that an open string may become, or nil if it is any text.
+local function texts_of(context)
+  local frame = context.frame
+  if not context.called and frame.open == '{' then
+    if not frame.key then return nil end
+    local choices = options_of(frame)[frame.key]
+    if choices and #choices > 0 then return choices end
+    return kinds[frame.key] and kinds[frame.key][1]()
+  end
+  local names = arguments[full_name(context.called or frame.callee) or '']
+  return names and names()
+end
+
+-- completion(text) -> where the word at the end of the text begins, the words it may become, and what follows a
+-- complete one; or where it begins and 'files'; or nothing where there is only a name of Lua to complete.
+return function(text)
+  local context = reading(text)
+  if not context then return nil end
+  if context.quoted then
+    local prefix = text:sub(context.quoted)
+    local texts = texts_of(context)
+    local found = texts and starting_with(prefix, texts) or {}
+    if #found > 0 then return context.quoted, found, '' end
+    return context.quoted, 'files'
+  end
+  if not context.fresh then return nil end
+  local names = {}
+  for name in pairs(options_of(context.frame)) do
+    if not context.frame.keys[name] then names[#names + 1] = name end
+  end
+  local found = starting_with(context.word, names)
+  if #found > 0 then return #text - #context.word + 1, found, ' = ' end
+end

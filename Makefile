@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD := build/release
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow bench asan format format-check lint docs install clean packages
+.PHONY: help run build test test-slow bench asan format format-check lint docs install package clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
@@ -17,6 +17,7 @@ help:
 	@echo 'make lint       check the C++ style and the Lua sources'
 	@echo 'make docs       generate docs/api.md and docs/tutorial again'
 	@echo 'make install    install to PREFIX (now $(PREFIX))'
+	@echo 'make package    make a Debian package of it in $(BUILD)'
 	@echo 'make clean      remove build/'
 
 packages:
@@ -63,6 +64,9 @@ docs: build
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'
+
+package: build
+	cd $(BUILD) && cpack -G DEB
 
 clean:
 	rm -rf build

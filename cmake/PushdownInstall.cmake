@@ -6,3 +6,34 @@ if(EXISTS ${CMAKE_BINARY_DIR}/torch-stubs)
 endif()
 install(DIRECTORY scripts grammars DESTINATION share/pushdown)
 install(FILES README.md LICENSE DESTINATION share/doc/pushdown)
+install(FILES docs/pushdown.1 DESTINATION share/man/man1)
+
+# Stubs for editors, made by the program itself.
+file(GLOB_RECURSE stub_sources CONFIGURE_DEPENDS scripts/lib/*.lua)
+set(stubs ${CMAKE_BINARY_DIR}/stubs/pushdown.lua)
+file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/stubs)
+add_custom_command(OUTPUT ${stubs}
+  COMMAND shell ${CMAKE_CURRENT_SOURCE_DIR}/scripts/tools/make_stubs.lua ${stubs}
+  DEPENDS shell core scripts/tools/make_stubs.lua ${stub_sources}
+  COMMENT "Making stubs for editors" VERBATIM)
+add_custom_target(stubs ALL DEPENDS ${stubs})
+install(FILES ${stubs} DESTINATION share/pushdown/stubs)
+
+# `cpack -G DEB` in the build folder makes a Debian package for /usr; its dependencies are those of the
+# libraries that are linked.
+set(CPACK_PACKAGE_NAME pushdown)
+set(CPACK_PACKAGE_CONTACT "The Pushdown developers <pushdown@localhost>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
+    "Lua-scriptable experiments with stack-augmented neural networks")
+set(CPACK_PACKAGE_DESCRIPTION "Stack-augmented neural networks that learn context-free languages:
+ models, stacks, grammars, automata, samplers and trainers as a module of LuaJIT, with a prompt and
+ the experiments of the papers as scripts.")
+set(CPACK_GENERATOR DEB)
+set(CPACK_STRIP_FILES ON)
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# What shlibdeps cannot see: the stub libraries stand in for others, and scripts call programs.
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/torch-stubs)
+include(CPack)

@@ -24,6 +24,33 @@ for _, tool in ipairs { 'make_api', 'make_tutorial' } do
   end)
 end
 
+test('the manual page has every option of the program', function()
+  local page = files.read(pd.root .. '/docs/pushdown.1'):gsub('\\%-', '-')
+  local count = 0
+  for option in run('--help'):gmatch('%s(%-%-?[%a-]+)') do
+    assert(page:find(option, 1, true), option .. ' is not in docs/pushdown.1')
+    count = count + 1
+  end
+  assert(count > 8, 'the options are found')
+end)
+
+test('the stubs for editors are Lua and have every name', function()
+  local path = os.tmpname()
+  local output, fine = run(pd.root .. '/scripts/tools/make_stubs.lua', path)
+  assert(fine, output)
+  local text = files.read(path)
+  os.remove(path)
+  assert(loadstring(text))
+  for name in pairs(pd.docs()) do
+    local has = name == 'pd' or name:find ':__' or text:find(('function %s('):format(name), 1, true)
+      or text:find(('\n%s = {}'):format(name), 1, true) or text:find(('---@class %s\n'):format(name), 1, true)
+    assert(has, name)
+  end
+  assert(text:find('---@return Tensor\nfunction Tensor:sum(dims, keep) end', 1, true))
+  assert(text:match '"none"|"soft"|"counter"', 'choices of options')
+  assert(text:find('clip_norm?: number', 1, true), 'options that only a description lists')
+end)
+
 test('links within the documentation lead to files', function()
   local pages = { 'README.md', 'CONTRIBUTING.md', 'CHANGELOG.md' }
   for _, path in ipairs(files.find(pd.root .. '/docs', '%.md$')) do pages[#pages + 1] = 'docs/' .. path end

@@ -1,4 +1,5 @@
 -- What TAB offers inside of calls, option tables and strings; names and fields are the shell's own.
+local described = require 'pushdown.prompt.described'
 local pd = require 'pushdown'
 local reading = require 'pushdown.prompt.reading'
 
@@ -65,12 +66,7 @@ local arguments = {
 -- Adds the options that a description lists to `options`: name -> list of the texts it may be.
 local function add_described(options, describe, ...)
   local ok, text = pcall(describe, ...)
-  for name, rest in (ok and text or ''):gmatch '\n  ([%a_][%w_]*) +([^\n]*)' do
-    local form = rest:match '^(.-), default' or rest:match '^(.-), required' or rest:match '^(.-), optional' or ''
-    local choices = {}
-    for choice in form:gmatch "'([^']*)'" do choices[#choices + 1] = choice end
-    options[name] = choices
-  end
+  for _, option in ipairs(ok and described(text) or {}) do options[option.name] = option.choices end
 end
 
 -- Adds the keys that usage lines name: 'sample{count=, seed=} -> ...'.

@@ -2,7 +2,7 @@
 
 #include "base/buffer_pool.h"
 #include "base/check.h"
-#include "recurrence/step_run.h"
+#include "model/recorded_run.h"
 #include "stack/analog_stack.h"
 
 namespace pushdown {
@@ -213,8 +213,9 @@ class AnalogPushdown : public Network {
     const Traced next =
         mix(after.narrow(1, symbols_ + 2, 1), sums.narrow(1, 0, states_).sigmoid(), neurons);
     trace.bind(neurons, next);
-    const Tensor hiddens = run_steps(trace.finish(joined({next, after.narrow(1, symbols_, 2)})),
-                                     batch, steps, buffers_);
+    const Tensor hiddens =
+        run_recorded_steps(trace.finish(joined({next, after.narrow(1, symbols_, 2)})), batch, steps,
+                           buffers_, 0, cuda_runner(options_.device()));
     if (!hiddens.defined()) return {};
     return at::cat({at::constant_pad_nd(first, {0, 2}).unsqueeze(1), hiddens}, 1);
   }

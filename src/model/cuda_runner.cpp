@@ -19,10 +19,24 @@ class CudaRunner final : public DeviceRunner {
  public:
   explicit CudaRunner(at::Device device) : device_(device) {}
 
-  void forward(const DeviceScan<float>& scan) const override { run<float, false>(scan); }
-  void forward(const DeviceScan<double>& scan) const override { run<double, false>(scan); }
-  void backward(const DeviceScan<float>& scan) const override { run<float, true>(scan); }
-  void backward(const DeviceScan<double>& scan) const override { run<double, true>(scan); }
+  void forward(const DeviceScan<float>& scan) const override {
+    on_stream([&](void* stream) { device_scan_forward(scan, stream); });
+  }
+  void forward(const DeviceScan<double>& scan) const override {
+    on_stream([&](void* stream) { device_scan_forward(scan, stream); });
+  }
+  void backward(const DeviceScan<float>& scan) const override {
+    on_stream([&](void* stream) { device_scan_backward(scan, stream); });
+  }
+  void backward(const DeviceScan<double>& scan) const override {
+    on_stream([&](void* stream) { device_scan_backward(scan, stream); });
+  }
+  void run(const DeviceStepProgram<float>& program, bool backward) const override {
+    steps(program, backward);
+  }
+  void run(const DeviceStepProgram<double>& program, bool backward) const override {
+    steps(program, backward);
+  }
 
   std::size_t free_bytes() const override {
     const c10::DeviceGuard guard(device_);
@@ -33,15 +47,20 @@ class CudaRunner final : public DeviceRunner {
   }
 
  private:
-  template <class F, bool kBackward>
-  void run(const DeviceScan<F>& scan) const {
+  template <class Launch>
+  void on_stream(const Launch& launch) const {
     const c10::DeviceGuard guard(device_);
     use_cuda_device(device_.index());
-    void* const stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
-    if constexpr (kBackward)
-      device_scan_backward(scan, stream);
-    else
-      device_scan_forward(scan, stream);
+    launch(c10::cuda::getCurrentCUDAStream(device_.index()).stream());
+  }
+  template <class F>
+  void steps(const DeviceStepProgram<F>& program, bool backward) const {
+    on_stream([&](void* stream) {
+      if (backward)
+        device_step_backward(program, stream);
+      else
+        device_step_forward(program, stream);
+    });
   }
 
   at::Device device_;

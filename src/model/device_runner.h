@@ -1,11 +1,12 @@
-// Who runs the passes of kernel/device_scan.h over tensors of LibTorch: a CUDA device, or what a
-// test puts in its place.
+// Who runs the passes of kernel/device_scan.h and kernel/device_step.h over tensors of LibTorch: a
+// CUDA device, or what a test puts in its place.
 #pragma once
 #include <cstddef>
 #include <memory>
 
 #include "base/torch.h"
 #include "kernel/device_scan.h"
+#include "kernel/device_step.h"
 
 namespace pushdown {
 
@@ -16,6 +17,8 @@ class DeviceRunner {
   virtual void forward(const DeviceScan<double>& scan) const = 0;
   virtual void backward(const DeviceScan<float>& scan) const = 0;
   virtual void backward(const DeviceScan<double>& scan) const = 0;
+  virtual void run(const DeviceStepProgram<float>& program, bool backward) const = 0;
+  virtual void run(const DeviceStepProgram<double>& program, bool backward) const = 0;
   // Bytes that further tensors can take, at most.
   virtual std::size_t free_bytes() const = 0;
 };

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "model/device_fused.h"
 #include "model/fused.h"
-#include "recurrence/step_run.h"
+#include "model/recorded_run.h"
 
 namespace pushdown {
 namespace {
@@ -72,16 +72,16 @@ Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) c
   Tensor hiddens;
   if (words.defined() && words.is_cuda())
     hiddens = run_on_device(words, noise, cuda_runner(words.device()));
-  else
-    hiddens = run_recorded(inputs, words, noise);
+  if (!hiddens.defined()) hiddens = run_recorded(inputs, words, noise);
   return hiddens.defined() ? hiddens : run_stepwise(inputs, noise);
 }
 
 Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise,
-                              std::int64_t window) const {
+                              std::int64_t window, const DeviceRunnerPtr& runner) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
-  if (inputs.dim() != 3 || inputs.size(1) == 0 || !inputs.is_cpu() || !memory.recordable())
-    return {};
+  const auto kernels = runner != nullptr ? runner : cuda_runner(inputs.device());
+  if (inputs.dim() != 3 || inputs.size(1) == 0 || !memory.recordable()) return {};
+  if (!inputs.is_cpu() && kernels == nullptr) return {};
   if (window > 0 && !memory.can_be_cut()) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);
   StepTrace trace;
@@ -128,7 +128,8 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
     if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
     if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   }
-  const Tensor hiddens = run_steps(trace.finish(hidden), batch, steps, buffers_, window);
+  const Tensor hiddens =
+      run_recorded_steps(trace.finish(hidden), batch, steps, buffers_, window, kernels);
   if (!hiddens.defined()) return {};
   return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()), hiddens}, 1);
 }

@@ -79,10 +79,10 @@ class StackRnn {
   // controller.*, stack.*, coupling.weight, initial.0 and on
   ParameterList parameters() const;
 
-  // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. On the CPU one
-  // program over the sequence, where there is one for the controller, the stack and what is
-  // between them; on a CUDA device the kernels, likewise, where the inputs are one-hot. `noise`
-  // makes it a training pass, for the noise and for stacks that then differ (Stack::evaluated).
+  // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. One program over
+  // the sequence, where there is one for the controller, the stack and what is between them; on a
+  // CUDA device the fused recurrence where it has them and the inputs are one-hot. `noise` makes it
+  // a training pass, for the noise and for stacks that then differ (Stack::evaluated).
   Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {}) const;
   // The same step by step: the definition.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr) const;
@@ -91,8 +91,9 @@ class StackRnn {
   // vectors, may be left out.
   // With a window > 0 gradients end behind every `window` inputs, as if the sequence were read in
   // pieces with the state as a constant in between; undefined for stacks that cannot be cut.
+  // By the kernels of the inputs' device, or those that the runner has.
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
-                      std::int64_t window = 0) const;
+                      std::int64_t window = 0, const DeviceRunnerPtr& runner = nullptr) const;
   // The same by the kernels of devices (model/device_fused.h), which read symbols, words : B x n;
   // an undefined tensor where they do not have this network. The network's tensors are where the
   // runner is at home.

@@ -14,7 +14,7 @@ class DeviceStepMachine {
  public:
   DeviceStepMachine(TracedProgram program, std::int64_t batch, std::int64_t steps,
                     std::int64_t window, bool gradients, const at::TensorOptions& options,
-                    DeviceStepLaunch<F> launch)
+                    DeviceStepLaunch<F> launch, std::size_t free_bytes)
       : traced_(std::move(program)),
         batch_(batch),
         steps_(steps),
@@ -29,8 +29,15 @@ class DeviceStepMachine {
     for (const Tensor& matrix : traced_.matrices) held_matrices_.push_back(hold(matrix));
     for (const Tensor& given : traced_.given) held_given_.push_back(hold(given));
     lay_out(nullptr, nullptr);
+    const auto parameters = (batch_ + 1) * program_.parameters;
+    const auto bytes = static_cast<std::size_t>(count_ + parameters) * sizeof(F);
+    if (bytes > free_bytes)
+      fail_environment("device",
+                       "a batch of {} sequences of {} steps takes {} MB on the device, {} MB are "
+                       "free; shorter strings or a smaller batch take less",
+                       batch_, steps_, bytes / 1000000, free_bytes / 1000000);
     numbers_ = at::empty({count_}, options_);
-    parameters_ = at::empty({(batch_ + 1) * program_.parameters}, options_);
+    parameters_ = at::empty({parameters}, options_);
     count_ = 0;
     lay_out(numbers_.data_ptr<F>(), parameters_.data_ptr<F>());
     upload_tables();
@@ -262,18 +269,20 @@ at::Device device_of(const TracedProgram& program) {
 
 template <class F>
 Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
-                        std::int64_t window, const DeviceStepLaunch<F>& launch) {
+                        std::int64_t window, const DeviceStepLaunch<F>& launch,
+                        std::size_t free_bytes) {
   const auto options =
       at::TensorOptions().dtype(c10::CppTypeToScalarType<F>::value).device(device_of(program));
   return run_machine<DeviceStepMachine<F>>(
       std::move(program), options, [&](auto& machine, TracedProgram&& traced, bool gradients) {
-        machine.emplace(std::move(traced), batch, steps, window, gradients, options, launch);
+        machine.emplace(std::move(traced), batch, steps, window, gradients, options, launch,
+                        free_bytes);
       });
 }
 
 template Tensor run_device_steps<float>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                        const DeviceStepLaunch<float>&);
+                                        const DeviceStepLaunch<float>&, std::size_t);
 template Tensor run_device_steps<double>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                         const DeviceStepLaunch<double>&);
+                                         const DeviceStepLaunch<double>&, std::size_t);
 
 }  // namespace pushdown

@@ -3,6 +3,7 @@
 
 #include "model/stack_rnn.h"
 #include "support/golden.h"
+#include "support/team_runner.h"
 
 namespace pushdown {
 namespace {
@@ -123,6 +124,51 @@ TEST_P(Recorded, EqualsStepwise) {
               << (i == 1 ? "inputs" : network.parameters()[i - 2].first) << ", " << batch << " x "
               << steps << ", " << type;
       }
+}
+
+// By the source of the CUDA kernels.
+TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
+  for (const auto& [type, bound] : {std::tuple{at::kDouble, 1e-10}, {at::kFloat, 5e-5}})
+    for (const auto& [batch, steps, window] :
+         {std::tuple{3, 9, 0}, {1, 1, 0}, {2, 2, 0}, {1, 7, 3}}) {
+      const auto options = at::TensorOptions().dtype(type);
+      Random random(3);
+      const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
+                             GetParam().recurrence);
+      if (window > 0 && !network.stack().can_be_cut()) continue;
+      const Tensor inputs = at::randn({batch, steps, 4}, options);
+      const auto run = [&](const DeviceRunnerPtr& runner) {
+        const Tensor x = inputs.clone().requires_grad_();
+        for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
+        Random drawn(7);
+        const Tensor hiddens = network.run_recorded(x, {}, &drawn, window, runner);
+        (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
+        std::vector<Tensor> all{hiddens.detach(), x.grad()};
+        for (const auto& [name, tensor] : network.parameters())
+          all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+        return all;
+      };
+      const auto runner =
+          steps == 2 ? std::make_shared<TeamRunner>(4, 2) : std::make_shared<TeamRunner>();
+      const auto wanted = run(nullptr), got = run(runner);
+      EXPECT_EQ(runner->passes, 2);
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_LT(deviation(got[i], wanted[i]), bound * (1 + wanted[i].abs().max().item<double>()))
+            << (i == 0   ? "hidden"
+                : i == 1 ? "inputs"
+                         : network.parameters()[i - 2].first)
+            << ", " << batch << " x " << steps << ", " << type;
+    }
+}
+
+TEST(RecordedOnDevices, SaysWhenMemoryDoesNotDo) {
+  Random random(3);
+  const StackRnn network({{"kind", "lstm"}, {"hidden", 7}}, {{"kind", "superposition"}}, 4,
+                         at::kDouble, random);
+  const auto runner = std::make_shared<TeamRunner>();
+  runner->memory = 1000;
+  EXPECT_THROW(network.run_recorded(at::ones({2, 3, 4}, at::kDouble), {}, nullptr, 0, runner),
+               std::runtime_error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Recorded, testing::ValuesIn(cases()));

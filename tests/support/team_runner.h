@@ -5,6 +5,7 @@
 
 #include "kernel/device_scan_loop.h"
 #include "model/device_runner.h"
+#include "support/step_team.h"
 #include "support/thread_team.h"
 
 namespace pushdown::testing_support {
@@ -16,15 +17,23 @@ class TeamRunner final : public DeviceRunner {
   std::size_t memory = std::numeric_limits<std::size_t>::max();
   mutable int passes = 0;  // run so far
 
-  void forward(const DeviceScan<float>& scan) const override { run(scan, false); }
-  void forward(const DeviceScan<double>& scan) const override { run(scan, false); }
-  void backward(const DeviceScan<float>& scan) const override { run(scan, true); }
-  void backward(const DeviceScan<double>& scan) const override { run(scan, true); }
+  void forward(const DeviceScan<float>& scan) const override { run_scan(scan, false); }
+  void forward(const DeviceScan<double>& scan) const override { run_scan(scan, false); }
+  void backward(const DeviceScan<float>& scan) const override { run_scan(scan, true); }
+  void backward(const DeviceScan<double>& scan) const override { run_scan(scan, true); }
+  void run(const DeviceStepProgram<float>& program, bool backward) const override {
+    ++passes;
+    run_step_teams(program, backward, size_, lanes_);
+  }
+  void run(const DeviceStepProgram<double>& program, bool backward) const override {
+    ++passes;
+    run_step_teams(program, backward, size_, lanes_);
+  }
   std::size_t free_bytes() const override { return memory; }
 
  private:
   template <class F>
-  void run(const DeviceScan<F>& scan, bool backward) const {
+  void run_scan(const DeviceScan<F>& scan, bool backward) const {
     ++passes;
     check_device_scan(scan, backward);
     const auto places = scan.models * scan.batch;

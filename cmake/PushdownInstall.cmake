@@ -1,5 +1,8 @@
 # Relocatable install: bin/pushdown finds lib/pushdown and share/pushdown beside itself.
 install(TARGETS shell RUNTIME DESTINATION bin)
+if(TARGET notebook)
+  install(TARGETS notebook RUNTIME DESTINATION bin)
+endif()
 install(TARGETS core LIBRARY DESTINATION lib/pushdown)
 if(EXISTS ${CMAKE_BINARY_DIR}/torch-stubs)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/torch-stubs DESTINATION lib/pushdown)

@@ -21,8 +21,12 @@ namespace {
 
 // What --version prints behind the version: what was built for devices, and what is there.
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
-// `pushdown runs ...`; a script of that name is ./runs.
-constexpr const char* kRunsCommand = "os.exit(require('pushdown.runs.command').run{...})";
+// `pushdown runs ...`, `pushdown kernel ...`; scripts of these names are ./runs and ./kernel.
+const char* command_text(const std::string& word) {
+  if (word == "runs") return "os.exit(require('pushdown.runs.command').run{...})";
+  if (word == "kernel") return "os.exit(require('pushdown.kernel').run{...})";
+  return nullptr;
+}
 
 struct CommandLine {
   std::vector<std::string> texts;    // -e
@@ -65,6 +69,7 @@ CommandLine parse(int count, char** words) {
       "Experiments with stack-augmented neural networks, in Lua.\n"
       "  pushdown [options] [file [arguments...]]\n"
       "  pushdown [options] runs list|show|compare   the record of runs; runs --help has more\n"
+      "  pushdown [options] kernel install   makes the kernel for notebooks known to Jupyter\n"
       "Without a file or -e: the prompt. Everything after the file is for the script.",
       "pushdown");
   app.set_help_flag("-h,--help", "Print this help and leave");
@@ -175,9 +180,10 @@ int run(int count, char** words) {
   for (const auto& module : line.modules) require_success(interpreter, interpreter.require(module));
   for (const auto& text : line.texts)
     require_success(interpreter, interpreter.run_text(text, "=-e"));
-  if (!line.script.empty() && line.script[0] == "runs") {
+  if (const char* text = line.script.empty() ? nullptr : command_text(line.script[0])) {
     const std::vector<std::string> words(line.script.begin() + 1, line.script.end());
-    require_success(interpreter, interpreter.run_text(kRunsCommand, "=runs", words));
+    const std::string chunk = "=" + line.script[0];
+    require_success(interpreter, interpreter.run_text(text, chunk.c_str(), words));
     return 0;
   }
   if (!line.script.empty()) {

@@ -2,12 +2,11 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
-#include <ctime>
+#include <stdexcept>
 
 #include "bindings/shell/editor.h"
+#include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/show.h"
 
@@ -16,74 +15,13 @@ namespace {
 
 using Status = Interpreter::Status;
 
-bool ends_early(const std::string& error) { return error.find("near '<eof>'") != error.npos; }
-
-std::string_view trimmed(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t\r\n");
-  if (first == text.npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
-}
-
-// Keeps the first of its arguments as the global _, unless it is nil.
-void keep_value(lua_State* L) {
-  if (lua_isnoneornil(L, 1)) return;
-  lua_pushliteral(L, "_");
-  lua_pushvalue(L, 1);
-  lua_rawset(L, LUA_GLOBALSINDEX);
-}
-
-// Prints all its arguments: together if each has one line.
+// Prints all its arguments.
 int print_values(lua_State* L) {
-  const int count = lua_gettop(L);
-  if (count == 0) return 0;
-  keep_value(L);
-  std::vector<std::string> texts;
-  bool lines = false;
-  for (int i = 1; i <= count; ++i) {
-    texts.push_back(show_value(L, i));
-    lines = lines || texts.back().find('\n') != std::string::npos || texts.back().size() > 60;
-  }
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0) std::fputs(lines ? "\n" : "\t", stdout);
-    std::fwrite(texts[i].data(), 1, texts[i].size(), stdout);
-  }
-  std::fputs("\n", stdout);
+  if (lua_gettop(L) == 0) return 0;
+  keep_values(L);
+  const auto text = show_values(L) + "\n";
+  std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
-}
-
-int ignore_values(lua_State* L) {
-  keep_value(L);
-  return 0;
-}
-
-// "12.3 ms"
-std::string time_text(double seconds) {
-  const char* units[] = {"s", "ms", "us"};
-  int unit = 0;
-  for (; unit < 2 && seconds < 1; ++unit) seconds *= 1000;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g %s", seconds, units[unit]);
-  return text;
-}
-
-// The text as a Lua string literal.
-std::string literal(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\' || c == '\n') result += '\\';
-    result += c == '\0' ? ' ' : c;
-  }
-  return result + "\"";
-}
-
-// Turns `? topic` into a call of help: with its value if the topic is an expression that has one.
-std::string help_call(std::string_view topic) {
-  if (topic.empty()) return "io.write(require('pushdown.prompt').cheat_sheet());";
-  const auto text = literal(topic);
-  return "help((function(topic) local f = loadstring('return ' .. topic, '=prompt') "
-         "local ok, value = pcall(f or error) if ok and value ~= nil then return value end "
-         "return topic end)(" +
-         text + "))";
 }
 
 class Prompt {
@@ -127,68 +65,25 @@ class Prompt {
 
   // Runs the entry once it is complete; at the `end` of the input it has to be.
   void take_entry(bool end) {
-    auto text = trimmed(entry_);
+    const auto text = trimmed(entry_);
     if (text.empty()) return entry_.clear();
-    bool timed = false;
-    std::string code = entry_;
-    if (text.starts_with('?')) {
-      code = help_call(trimmed(text.substr(1)));
-    } else if (text.starts_with('=')) {
-      code = std::string(text.substr(1));
-    } else if (text.starts_with(':')) {
-      const auto name_end = std::min(text.find_first_of(" \t\n"), text.size());
-      const auto name = text.substr(1, name_end - 1);
-      const auto rest = trimmed(text.substr(name_end));
-      timed = name == "time" && !rest.empty();
-      if (timed) {
-        code = std::string(rest);
-      } else if (name == "run") {
-        code = "require('pushdown.prompt').run(" + literal(rest) + ");";
-      } else {
-        editor_->remember(std::string(text));
-        print_error(name == "time"
-                        ? ":time needs a statement, as in :time pd.tensor.randn{1000, 1000}:sum()"
-                        : ":" + std::string(name) +
-                              " is no command; there are :time and :run, and ? shows more");
-        if (status_ != 130) status_ = 1;
-        return entry_.clear();
-      }
+    Entry entry;
+    try {
+      entry = read_entry(entry_);
+    } catch (const std::invalid_argument& error) {
+      editor_->remember(std::string(text));
+      entry_.clear();
+      return report({Status::error, error.what()});
     }
-    const bool silent = trimmed(code).ends_with(';');
-    auto outcome = interpreter_.compile("return " + code, kPromptChunk);
-    if (outcome.status == Status::ok) {
-      // Not run as `return f()`: a tail call would lose the position in the prompt's text.
-      lua_pop(L_, 1);
-      code.erase(code.find_last_not_of(" \t\r\n;") + 1);
-      outcome = interpreter_.compile("(...)(" + code + ")", kPromptChunk);
-      if (outcome.status != Status::ok)  // it ends in a comment
-        outcome = interpreter_.compile("(...)(" + code + "\n)", kPromptChunk);
-    } else {
-      const bool early = ends_early(outcome.error);
-      outcome = interpreter_.compile(code, kPromptChunk);
-      if (outcome.status != Status::ok && !end && (early || ends_early(outcome.error))) return;
-    }
-    editor_->remember(std::string(trimmed(entry_)));
+    bool incomplete = false;
+    auto outcome = compile_entry(interpreter_, entry, incomplete);
+    if (outcome.status != Status::ok && incomplete && !end) return;
+    editor_->remember(std::string(text));
     entry_.clear();
-    const lua_CFunction printer = silent ? ignore_values : print_values;
-    const auto begin = std::chrono::steady_clock::now();
-    const auto processor_begin = std::clock();
-    if (outcome.status == Status::ok) {
-      lua_pushcfunction(L_, printer);
-      outcome = interpreter_.call(1, LUA_MULTRET);
-    }
-    if (outcome.status == Status::ok && lua_gettop(L_) > 0) {  // of statements that end in return
-      lua_pushcfunction(L_, printer);
-      lua_insert(L_, 1);
-      outcome = interpreter_.call(lua_gettop(L_) - 1, 0);
-    }
-    lua_settop(L_, 0);
-    if (timed && outcome.status == Status::ok) {
-      const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-      const double processor = static_cast<double>(std::clock() - processor_begin) / CLOCKS_PER_SEC;
-      std::printf("%s, processor %s\n", time_text(seconds.count()).c_str(),
-                  time_text(processor).c_str());
-    }
+    const Stopwatch watch;
+    if (outcome.status == Status::ok)
+      outcome = run_entry(interpreter_, entry.silent ? keep_values : print_values);
+    if (entry.timed && outcome.status == Status::ok) std::printf("%s\n", watch.text().c_str());
     std::fflush(stdout);
     report(outcome);
   }

@@ -222,6 +222,20 @@ std::string show_value(lua_State* L, int index) {
   return Shower(L, kWidth).show(index, 0);
 }
 
+std::string show_values(lua_State* L) {
+  constexpr std::size_t kShort = 60;
+  std::vector<std::string> texts;
+  bool lines = false;
+  for (int i = 1, count = lua_gettop(L); i <= count; ++i) {
+    texts.push_back(show_value(L, i));
+    lines = lines || texts.back().find('\n') != std::string::npos || texts.back().size() > kShort;
+  }
+  std::string all;
+  for (std::size_t i = 0; i < texts.size(); ++i)
+    all += (i == 0 ? "" : lines ? "\n" : "\t") + texts[i];
+  return all;
+}
+
 std::string show_line(lua_State* L, int index) {
   return Shower(L, std::size_t{1} << 40).show(index < 0 ? lua_gettop(L) + 1 + index : index, 0);
 }

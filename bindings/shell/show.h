@@ -8,6 +8,8 @@ namespace pushdown {
 // What the prompt prints for a value: strings as they are, objects by __show or __tostring, tables
 // with sorted keys, several lines where they need them.
 std::string show_value(lua_State* L, int index);
+// All values on the stack: in one line if each has one and is short.
+std::string show_values(lua_State* L);
 // One line, strings quoted.
 std::string show_line(lua_State* L, int index);
 

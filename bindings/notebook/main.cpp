@@ -1,0 +1,35 @@
+// The program `pushdown-kernel`, which Jupyter starts: see `pushdown kernel install`.
+#include <csignal>
+#include <cstdio>
+#include <xeus/xeus_context.hpp>
+#include <xeus/xhelper.hpp>
+#include <xeus/xkernel.hpp>
+#include <xeus/xkernel_configuration.hpp>
+#include <xeus/xserver_zmq.hpp>
+
+#include "bindings/notebook/notebook.h"
+
+int main(int count, char** words) {
+  std::string file = xeus::extract_filename(count, words);
+  if (file.empty()) {
+    std::fputs("usage: pushdown-kernel -f CONNECTION_FILE (Jupyter starts it so)\n", stderr);
+    return 2;
+  }
+  // In all threads, before there are any: a cell lets the signal through while it runs.
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  try {
+    xeus::xkernel kernel(xeus::load_configuration(file), xeus::get_user_name(),
+                         xeus::make_context<zmq::context_t>(),
+                         std::make_unique<pushdown::Notebook>(), xeus::make_xserver_zmq,
+                         xeus::make_in_memory_history_manager(), nullptr, xeus::make_null_debugger,
+                         nlohmann::json::object(), nlohmann::json::error_handler_t::replace);
+    kernel.start();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "pushdown-kernel: %s\n", error.what());
+    pushdown::leave(1);
+  }
+  pushdown::leave(0);
+}

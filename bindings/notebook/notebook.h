@@ -1,0 +1,40 @@
+// A Jupyter kernel: cells are entries as at the prompt, values come with pictures and tables where
+// there are any.
+#pragma once
+#include <mutex>
+#include <xeus/xinterpreter.hpp>
+
+#include "bindings/notebook/output_capture.h"
+#include "bindings/shell/interpreter.h"
+
+namespace pushdown {
+
+class Notebook : public xeus::xinterpreter {
+ public:
+  Notebook();
+
+ private:
+  using Json = nlohmann::json;
+  void configure_impl() override {}
+  Json execute_request_impl(int count, const std::string& code, bool silent, bool store_history,
+                            Json user_expressions, bool allow_stdin) override;
+  Json complete_request_impl(const std::string& code, int cursor) override;
+  Json inspect_request_impl(const std::string& code, int cursor, int detail) override;
+  Json is_complete_request_impl(const std::string& code) override;
+  Json kernel_info_request_impl() override;
+  void shutdown_request_impl() override {}
+
+  // Compiles and runs a cell; the message of what went wrong is published.
+  Interpreter::Outcome run_cell(const std::string& code);
+  // "text/plain" and what else pushdown.notebook knows for the values on the stack.
+  static Json bundle(lua_State* L);
+  static int print_result(lua_State* L);
+  static int display(lua_State* L);
+
+  Interpreter interpreter_;
+  std::mutex publishing_;
+  OutputCapture capture_;
+  Json result_;  // of the cell that runs
+};
+
+}  // namespace pushdown

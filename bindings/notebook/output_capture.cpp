@@ -1,0 +1,93 @@
+#include "bindings/notebook/output_capture.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <stdexcept>
+
+#include "bindings/text.h"
+
+namespace pushdown {
+namespace {
+
+void make_pipe(int (&ends)[2]) {
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("no pipe can be made for the output");
+  fcntl(ends[0], F_SETFL, O_NONBLOCK);
+}
+
+// How many bytes at the end are the beginning of a character.
+std::size_t unended_bytes(const std::string& text) {
+  for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
+    const auto byte = static_cast<unsigned char>(text[text.size() - back]);
+    if (byte < 0x80) return 0;
+    if (byte >= 0xC0) {
+      const std::size_t length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : 2;
+      return length > back ? back : 0;
+    }
+  }
+  return 0;
+}
+
+}  // namespace
+
+OutputCapture::OutputCapture(Publish publish)
+    : publish_(std::move(publish)), streams_{{"stdout", -1, ""}, {"stderr", -1, ""}} {
+  make_pipe(wake_);
+  for (int i = 0; i < 2; ++i) {
+    int ends[2];
+    make_pipe(ends);
+    streams_[i].file = ends[0];
+    dup2(ends[1], i + 1);  // without O_CLOEXEC: children print there too
+    close(ends[1]);
+  }
+  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);
+}
+
+OutputCapture::~OutputCapture() {
+  if (thread_.joinable()) stop();
+  for (const auto& stream : streams_) close(stream.file);
+  for (const int file : wake_) close(file);
+}
+
+void OutputCapture::start() {
+  thread_ = std::thread([this] { run(); });
+}
+
+void OutputCapture::stop() {
+  std::fflush(stdout);
+  std::fflush(stderr);
+  const char byte = 0;
+  static_cast<void>(!write(wake_[1], &byte, 1));
+  thread_.join();
+}
+
+void OutputCapture::run() {
+  for (bool stopped = false; !stopped;) {
+    pollfd files[] = {
+        {streams_[0].file, POLLIN, 0}, {streams_[1].file, POLLIN, 0}, {wake_[0], POLLIN, 0}};
+    if (poll(files, 3, -1) < 0 && errno != EINTR) return;
+    char byte;
+    stopped = read(wake_[0], &byte, 1) == 1;
+    for (auto& stream : streams_) read_all(stream);
+  }
+}
+
+void OutputCapture::read_all(Stream& stream) {
+  std::string text = std::move(stream.unended);
+  stream.unended.clear();
+  char chunk[65536];
+  for (ssize_t count; (count = read(stream.file, chunk, sizeof chunk)) > 0;) {
+    text.append(chunk, static_cast<std::size_t>(count));
+    if (text.size() > (1u << 20)) break;  // the rest comes with the next round
+  }
+  const auto kept = unended_bytes(text);
+  stream.unended = text.substr(text.size() - kept);
+  text.resize(text.size() - kept);
+  for (std::size_t place; (place = invalid_utf8(text)) != text.npos;) text[place] = '?';
+  if (!text.empty()) publish_(stream.name, text);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,80 @@
+-- `pushdown kernel install`: makes the notebook kernel known to Jupyter.
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local pd = require 'pushdown'
+
+local M = {}
+
+local declaration = {
+  name = 'pushdown kernel install|remove',
+  doc = 'Makes the kernel for notebooks known to Jupyter, for this user, or no longer.',
+  options = {
+    { 'name', 'pushdown', 'how Jupyter calls it: jupyter console --kernel NAME' },
+    { 'prefix', '', 'for all who use the Python or Jupyter below this folder; otherwise for this user' },
+  },
+  words = true, run_folder = false,
+}
+
+local function usage(...) error({ usage = (...):format(select(2, ...)) }, 0) end
+
+-- Where Jupyter looks for kernels.
+local function kernels_folder(prefix)
+  if prefix ~= '' then return prefix .. '/share/jupyter/kernels' end
+  local data = os.getenv 'JUPYTER_DATA_DIR'
+  if data and data ~= '' then return data .. '/kernels' end
+  local home = os.getenv 'XDG_DATA_HOME'
+  if home and home ~= '' then return home .. '/jupyter/kernels' end
+  home = os.getenv 'HOME'
+  if not home or home == '' then error('there is no HOME; say where with --prefix', 0) end
+  return home .. '/.local/share/jupyter/kernels'
+end
+
+-- The program beside this one that Jupyter starts.
+local function program()
+  local path = pd.process.executable() .. '-kernel'
+  if not files.exists(path) then
+    error(('this Pushdown was built without the kernel (no %s): install xeus-dev and build again'):format(path), 0)
+  end
+  return path
+end
+
+local function install(options)
+  local folder = kernels_folder(options.prefix) .. '/' .. options.name
+  local spec = { argv = json.list { program(), '-f', '{connection_file}' }, display_name = 'Pushdown ' .. pd.version,
+    language = 'lua', interrupt_mode = 'signal' }
+  files.make_folder(folder)
+  files.write(folder .. '/kernel.json', json.encode(spec, true) .. '\n')
+  print(('wrote %s/kernel.json; try: jupyter console --kernel %s'):format(folder, options.name))
+end
+
+local function remove(options)
+  local folder = kernels_folder(options.prefix) .. '/' .. options.name
+  if not files.exists(folder .. '/kernel.json') then error(('there is no %s/kernel.json'):format(folder), 0) end
+  os.remove(folder .. '/kernel.json')
+  os.remove(folder)
+  print('removed ' .. folder)
+end
+
+local actions = { install = install, remove = remove }
+
+-- run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
+function M.run(words)
+  local ok, problem = pcall(function()
+    local options = experiment.parse(declaration, words)
+    if options.help or #options.words == 0 then return io.write(experiment.help(declaration)) end
+    local action = actions[options.words[1]]
+    if not action then usage("unknown command '%s'; there are install and remove", options.words[1]) end
+    if #options.words > 1 then usage("unexpected argument '%s'", options.words[2]) end
+    if not options.name:find '^[%w._-]+$' then
+      usage("--name may have letters, digits, '.', '_' and '-', got '%s'", options.name)
+    end
+    action(options)
+  end)
+  if ok then return 0 end
+  local wrong = type(problem) == 'table' and problem.usage
+  io.stderr:write(('pushdown kernel: %s\n'):format(wrong or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', '')))
+  return wrong and 2 or 1
+end
+
+return M

@@ -1,0 +1,95 @@
+-- What a notebook shows of a value beside its text, and what it says of a name.
+local description = require 'pushdown.prompt.description'
+
+local M = {}
+
+local most_rows = 200
+
+local function escaped(text)
+  return (tostring(text):gsub('[&<>]', { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;' }))
+end
+
+local function number_text(value)
+  if value == math.floor(value) and math.abs(value) < 1e15 then return ('%d'):format(value) end
+  return ('%.6g'):format(value)
+end
+
+-- The HTML of a table: names of the columns, rows of cells.
+local function html(columns, rows)
+  local out = { '<table><thead><tr>' }
+  for _, name in ipairs(columns) do out[#out + 1] = ('<th>%s</th>'):format(escaped(name)) end
+  out[#out + 1] = '</tr></thead><tbody>'
+  for i = 1, math.min(#rows, most_rows) do
+    out[#out + 1] = '<tr>'
+    for k = 1, #columns do
+      local value = rows[i][k]
+      local is_number = type(value) == 'number'
+      out[#out + 1] = ('<td%s>%s</td>'):format(is_number and ' style="text-align: right"' or '',
+        value == nil and '' or is_number and number_text(value) or escaped(value))
+    end
+    out[#out + 1] = '</tr>'
+  end
+  out[#out + 1] = '</tbody></table>'
+  if #rows > most_rows then out[#out + 1] = ('<p>%d of %d rows</p>'):format(most_rows, #rows) end
+  return table.concat(out)
+end
+
+-- Rows and sorted names of the columns of a list of tables of plain values, or nil.
+local function records(value)
+  if #value == 0 then return nil end
+  local names, known = {}, {}
+  for key, row in pairs(value) do
+    if type(key) ~= 'number' or type(row) ~= 'table' or getmetatable(row) or #row > 0 then return nil end
+    for name, cell in pairs(row) do
+      if type(name) ~= 'string' or type(cell) == 'table' or type(cell) == 'function' then return nil end
+      if not known[name] then names[#names + 1], known[name] = name, true end
+    end
+  end
+  if #names == 0 then return nil end
+  table.sort(names)
+  local rows = {}
+  for i, row in ipairs(value) do
+    rows[i] = {}
+    for k, name in ipairs(names) do rows[i][k] = row[name] end
+  end
+  return names, rows
+end
+
+-- bundle(value) -> {[type] = text} of what may be shown instead of the text: an SVG, tables of pd.report, lists of
+-- tables of plain values.
+function M.bundle(value)
+  if type(value) == 'string' then
+    if value:find '^%s*<svg[%s>]' or value:find '^%s*<%?xml[^>]*>%s*<svg[%s>]' then
+      return { ['image/svg+xml'] = value, ['text/plain'] = 'a picture (SVG)' }
+    end
+  elseif type(value) == 'table' then
+    local meta = getmetatable(value)
+    if type(meta) == 'table' and type(value.columns) == 'table' and type(value.rows) == 'table' then
+      local names = {}
+      for i, column in ipairs(value.columns) do names[i] = column.name or column end
+      return { ['text/html'] = html(names, value.rows) }
+    elseif not meta then
+      local names, rows = records(value)
+      if names then return { ['text/html'] = html(names, rows) } end
+    end
+  end
+  return {}
+end
+
+-- inspect(code, byte) -> help on the name around that place of the code, or nil.
+function M.inspect(code, byte)
+  local before = code:sub(1, byte):match '[%w_.:]*$'
+  local name = before .. code:sub(byte + 1):match '^[%w_]*'
+  if name == '' then name = code:sub(1, byte):match '([%w_.:]+)%s*[({][^(){}]*$' or '' end
+  name = name:gsub('[.:]+$', '')
+  if not name:find '^[%a_]' then return nil end
+  local chunk = loadstring('return ' .. name:gsub(':', '.'))
+  local ok, value = pcall(chunk or error)
+  local text = description(name)
+  if text:find '^There is no help' or text:find "^'" then
+    text = ok and value ~= nil and description(value) or nil
+  end
+  return text
+end
+
+return M

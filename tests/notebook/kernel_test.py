@@ -1,0 +1,152 @@
+"""The kernel for notebooks as Jupyter meets it, through jupyter_client.
+
+usage: kernel_test.py BUILD_FOLDER; status 77 where there is nothing to test.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+build = os.path.abspath(sys.argv[1])
+try:
+    import jupyter_client.manager
+except ImportError as error:
+    print(f"skipped: {error} (Debian: python3-jupyter-client)")
+    sys.exit(77)
+if not os.path.exists(f"{build}/pushdown-kernel"):
+    print("skipped: built without the kernel (Debian: xeus-dev)")
+    sys.exit(77)
+
+data = tempfile.mkdtemp()
+os.environ.update(JUPYTER_DATA_DIR=data, HOME=data, PUSHDOWN_REGISTRY="off")
+said = subprocess.run([f"{build}/pushdown", "kernel", "install"], capture_output=True, text=True, check=True)
+assert "jupyter console --kernel pushdown" in said.stdout, said
+spec = json.load(open(f"{data}/kernels/pushdown/kernel.json"))
+assert spec["argv"][0] == f"{build}/pushdown-kernel" and spec["interrupt_mode"] == "signal", spec
+
+begin = time.time()
+manager, client = jupyter_client.manager.start_new_kernel(kernel_name="pushdown")
+print(f"starts in {time.time() - begin:.2f} s")
+
+
+def run(code, interrupt_after=None):
+    """What a cell publishes: a list of (kind, content), and the reply."""
+    request = client.execute(code)
+    published = []
+    if interrupt_after:
+        time.sleep(interrupt_after)
+        manager.interrupt_kernel()
+    while True:
+        message = client.get_iopub_msg(timeout=60)
+        if message["parent_header"].get("msg_id") != request:
+            continue
+        kind, content = message["msg_type"], message["content"]
+        if kind == "status" and content["execution_state"] == "idle":
+            break
+        if kind not in ("status", "execute_input"):
+            published.append((kind, content))
+    return published, client.get_shell_msg(timeout=60)["content"]
+
+
+def streams(published, name):
+    return "".join(c["text"] for k, c in published if k == "stream" and c["name"] == name)
+
+
+def result(published):
+    (data,) = [c["data"] for k, c in published if k == "execute_result"]
+    return data
+
+
+published, reply = run("1 + 2")
+assert reply["status"] == "ok" and result(published)["text/plain"] == "3", published
+assert result(run("_ * 2")[0])["text/plain"] == "6"
+assert run("x = 5; y = 'ü'\n-- nothing to show")[0] == []
+
+# What Lua, C++ and child processes print arrives, in order, and while the cell runs.
+published, _ = run("print('hi', x) io.write('no ', 'print\\n') os.execute('echo child; echo wrong >&2') pd.log.warn('careful')")
+assert streams(published, "stdout").startswith("hi\t5\nno print\n"), published
+assert "child\n" in streams(published, "stdout") and "wrong\n" in streams(published, "stderr"), published
+assert "careful" in streams(published, "stderr"), published
+published, _ = run("io.write('\\255\\254 ', y, '\\n')")
+assert streams(published, "stdout") == "?? ü\n", published
+request = client.execute("print('first') local t = os.clock() while os.clock() < t + 1.5 do end print('last')")
+seen = {}
+while "idle" not in seen:
+    message = client.get_iopub_msg(timeout=60)
+    if message["parent_header"].get("msg_id") == request:
+        key = message["content"].get("text") or message["content"].get("execution_state")
+        seen[key] = time.time()
+assert seen["last\n"] - seen["first\n"] > 1, seen
+client.get_shell_msg(timeout=60)
+# Nothing is lost of much output.
+published, _ = run("for i = 1, 100000 do print(i) end")
+assert streams(published, "stdout") == "".join(f"{i}\n" for i in range(1, 100001))
+
+# Pictures and tables.
+shown = result(run("pd.plot.lines{ series = { { y = { 1, 2, 3 } } } }")[0])
+assert shown["image/svg+xml"].lstrip().startswith("<") and "<svg" in shown["image/svg+xml"], shown
+shown = result(run("pd.report.table{ columns = { 'model', 'loss' }, rows = { { '<LSTM>', 0.25 }, { 'GRU', 3 } } }")[0])
+assert "<th>loss</th>" in shown["text/html"] and "&lt;LSTM&gt;" in shown["text/html"], shown
+shown = result(run("{ { a = 1, b = 'x' }, { a = 2 } }")[0])
+assert shown["text/html"].count("<tr>") == 3 and "a = 1" in shown["text/plain"], shown
+published, _ = run("display('<b>bold</b>', 'text/html'); display({ { n = 1 } })")
+kinds = [c["data"] for k, c in published if k == "display_data"]
+assert kinds[0] == {"text/html": "<b>bold</b>"} and "<th>n</th>" in kinds[1]["text/html"], published
+
+# Errors keep the session.
+published, reply = run("local function f() error('boom') end\nf()")
+assert reply["status"] == "error" and "boom" in reply["evalue"], reply
+assert any("prompt:2" in line for line in published[-1][1]["traceback"]), published
+assert "did you mean 'print'?" in run("pritn(1)")[1]["evalue"]
+for nonsense in ("for i =", "%$#", ":nothing", "os.exit(3)", "error({})", "pd.tensor{{1}, {2, 3}}", "\x00", "return"):
+    run(nonsense)
+assert result(run("x")[0])["text/plain"] == "5"
+assert "pd.stack.simulate" in streams(run("? pd.stack.simulate")[0], "stdout")
+assert ", processor " in streams(run(":time 1 + 1")[0], "stdout")
+
+# Completion, inspection, completeness.
+client.complete("ü = pd.stack.simu", 17)
+reply = client.get_shell_msg(timeout=60)["content"]
+assert reply["matches"] == ["simulate"] and reply["cursor_start"] == 13 and reply["cursor_end"] == 17, reply
+code = "m = pd.model.language_model{\n  stack = { kind = 'superp"
+client.complete(code, len(code))
+assert client.get_shell_msg(timeout=60)["content"]["matches"] == ["superposition"]
+client.inspect("pd.stack.simulate{ kind = 'none' }", 12)
+reply = client.get_shell_msg(timeout=60)["content"]
+assert reply["found"] and "Drives a bare stack" in reply["data"]["text/plain"], reply
+client.inspect("no_such_thing", 4)
+assert not client.get_shell_msg(timeout=60)["content"]["found"]
+for code, status in (("for i = 1, 3 do", "incomplete"), ("1 + 1", "complete"), ("x = = 3", "invalid"), (":zzz", "invalid")):
+    client.is_complete(code)
+    assert client.get_shell_msg(timeout=60)["content"]["status"] == status, code
+
+# Interrupts: in Lua, in a training step, while nothing runs.
+begin = time.time()
+published, reply = run("while true do end", interrupt_after=0.5)
+assert reply["ename"] == "Interrupted" and time.time() - begin < 10, reply
+train = """
+g = pd.grammar.load 'marked_reversal'
+d = g:sampler{ lengths = { 20, 40 } }:dataset(2000, { seed = 1 })
+m = pd.model.language_model{ alphabet = g:alphabet(), stack = { kind = 'superposition', size = 10 } }
+t = pd.train.trainer{ model = m, train = d, valid = d, epochs = 1000, progress = false }
+for epoch in t:epochs() do last = epoch end
+"""
+published, reply = run(train, interrupt_after=2)
+assert reply["ename"] == "Interrupted", (published, reply)
+manager.interrupt_kernel()
+time.sleep(0.3)
+assert result(run("tostring(m):match 'superposition'")[0])["text/plain"] == "superposition"
+
+begin = time.time()
+for _ in range(50):
+    run("x")
+print(f"{(time.time() - begin) / 50 * 1e3:.1f} ms a cell")
+client.stop_channels()
+manager.shutdown_kernel()
+assert not manager.is_alive()
+said = subprocess.run([f"{build}/pushdown", "kernel", "remove"], capture_output=True, text=True, check=True)
+assert not os.path.exists(f"{data}/kernels/pushdown"), said
+print("passed", flush=True)
+os._exit(0)  # jupyter_client complains while Python takes it down

@@ -20,5 +20,6 @@ void bind_rules(lua_State* L);       // into pd.model
 void bind_train(lua_State* L);
 void bind_record(lua_State* L);
 void bind_process(lua_State* L);
+void bind_file(lua_State* L);
 
 }  // namespace pushdown

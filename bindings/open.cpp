@@ -136,6 +136,7 @@ int open(lua_State* L) {
   bind_train(L);
   bind_record(L);
   bind_process(L);
+  bind_file(L);
 
   lua_createtable(L, 0, 1);
   lua_pushliteral(L, "pd");

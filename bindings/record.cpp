@@ -47,6 +47,9 @@ void bind_record(lua_State* L) {
       .def<&RunRegistry::finish>("finish",
                                  "registry:finish(id, fields)  The run ends now; fields: status, "
                                  "result, message, seconds.")
+      .def<&RunRegistry::remove>("remove",
+                                 "registry:remove(ids) -> integer  Removes the rows of these runs, "
+                                 "in one step; how many were there.")
       .def<&RunRegistry::find>(
           "find",
           "registry:find(filter) -> table  Rows by id, experiment, grid, point, status, folder, "

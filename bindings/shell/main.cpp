@@ -21,9 +21,10 @@ namespace {
 
 // What --version prints behind the version: what was built for devices, and what is there.
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
-// `pushdown runs ...`, `pushdown kernel ...`; scripts of these names are ./runs and ./kernel.
+// `pushdown runs ...`, `report ...`, `kernel ...`; scripts of these names are ./runs and so on.
 const char* command_text(const std::string& word) {
   if (word == "runs") return "os.exit(require('pushdown.runs.command').run{...})";
+  if (word == "report") return "os.exit(require('pushdown.report.command').run{...})";
   if (word == "kernel") return "os.exit(require('pushdown.kernel').run{...})";
   return nullptr;
 }
@@ -68,8 +69,10 @@ CommandLine parse(int count, char** words) {
   CLI::App app(
       "Experiments with stack-augmented neural networks, in Lua.\n"
       "  pushdown [options] [file [arguments...]]\n"
-      "  pushdown [options] runs list|show|compare   the record of runs; runs --help has more\n"
-      "  pushdown [options] kernel install   makes the kernel for notebooks known to Jupyter\n"
+      "  pushdown [options] runs list|show|plot|...   the record of runs; runs --help has more\n"
+      "  pushdown [options] report RUN... -o FILE     a page about runs; report --help has more\n"
+      "  pushdown [options] kernel install            makes the kernel for notebooks known to "
+      "Jupyter\n"
       "Without a file or -e: the prompt. Everything after the file is for the script.",
       "pushdown");
   app.set_help_flag("-h,--help", "Print this help and leave");

@@ -54,7 +54,7 @@ local function specs_of(declaration)
       error(("[experiment] option '%s' has no known type: %s"):format(name, kind), 0)
     end
     add { name = name, default = default, doc = doc, kind = kind, choices = given.choices,
-      minimum = given.minimum, maximum = given.maximum, repeated = given.repeated }
+      minimum = given.minimum, maximum = given.maximum, repeated = given.repeated, short = given.short }
   end
   for _, size in ipairs { 'quick', 'smoke' } do
     for name in pairs(declaration[size] or {}) do
@@ -123,7 +123,8 @@ function M.help(declaration)
   local lines = { declaration.doc or declaration.name, '', 'Options (name, default, meaning):' }
   local width, middle, rows = 0, 0, {}
   for _, spec in ipairs((specs_of(declaration))) do
-    local row = { dashed(spec.name) .. (spec.kind == 'flag' and '' or ' ' .. spec.kind:upper()),
+    local short = spec.short and '-' .. spec.short .. ', ' or ''
+    local row = { short .. dashed(spec.name) .. (spec.kind == 'flag' and '' or ' ' .. spec.kind:upper()),
       shown(spec.default),
       spec.doc .. (spec.choices and ' (' .. table.concat(spec.choices, ', ') .. ')' or '') }
     width, middle = math.max(width, #row[1]), math.max(middle, #row[2])
@@ -141,17 +142,20 @@ end
 -- on the command line win over the sizes' values, and those over the defaults. --help gives
 -- options.help = true. A wrong command line throws {usage = message}. declaration.words = true: words
 -- that are no options are allowed, and are options.words; run_folder = false: no such option; an
--- option of a list with repeated = true may be given several times.
+-- option of a list with repeated = true may be given several times, and one with short = 'o' is also -o.
 function M.parse(declaration, arguments)
   local specs, by_name = specs_of(declaration)
   local given, words, at = {}, {}, 1
-  local names = { 'help' }
-  for _, spec in ipairs(specs) do names[#names + 1] = spec.name end
+  local names, letters = { 'help' }, { h = 'help' }
+  for _, spec in ipairs(specs) do
+    names[#names + 1] = spec.name
+    if spec.short then letters[spec.short] = spec.name end
+  end
   while at <= #arguments do
     local argument = arguments[at]
     local written, text = argument:match('^%-%-([^=]+)=(.*)$')
     written = written or argument:match('^%-%-(.+)$')
-    if argument == '-h' then written = 'help' end
+    written = written or letters[argument:match('^%-(%a)$') or '']
     if not written and not declaration.words then
       fail("unexpected argument '%s'; options are written --name value", argument)
     end
@@ -304,6 +308,15 @@ local function differences(declaration, options, size, given)
   return table.concat(parts, ', ')
 end
 
+-- What the run is made on: host, processor, processors, device.
+local function machine(core)
+  local text = files.exists '/proc/cpuinfo' and files.read '/proc/cpuinfo' or ''
+  local count = select(2, ('\n' .. text):gsub('\nprocessor%s*:', ''))
+  return json.ordered({ host = core and core.process.host(), processor = text:match('model name%s*:%s*([^\n]+)'),
+    processors = count > 0 and count or nil, device = core and core.session().device },
+    { 'host', 'processor', 'processors', 'device' })
+end
+
 local function configuration(declaration, options, size, arguments)
   local names = {}
   for _, spec in ipairs((specs_of(declaration))) do names[#names + 1] = spec.name end
@@ -313,8 +326,8 @@ local function configuration(declaration, options, size, arguments)
     options = json.ordered(options, names), command_line = json.list { unpack(arguments) },
     script = arguments[0], started = os.date('!%Y-%m-%dT%H:%M:%SZ'),
     version = type(core) == 'table' and core.version or nil,
-    git = said('git describe --always --dirty --abbrev=12'),
-  }, { 'experiment', 'doc', 'size', 'options', 'command_line', 'script', 'started', 'version', 'git' })
+    git = said('git describe --always --dirty --abbrev=12'), machine = machine(type(core) == 'table' and core or nil),
+  }, { 'experiment', 'doc', 'size', 'options', 'command_line', 'script', 'started', 'version', 'git', 'machine' })
 end
 
 -- The options without what the registry has columns for.

@@ -16,13 +16,14 @@ end
 -- plot.lines(options) -> the SVG as text, also written to options.path where that is given.
 --   title, x_label, y_label   texts (units belong in the labels)
 --   series    list of {name=, y=, x= (default 1, 2, ...), low=, high= (a band), style= 'line' |
---             'points' | 'steps', markers= (false: none)}; a NaN or infinite value is a gap
+--             'points' | 'steps', markers= (false: none), look= (whose colour and marker; default its number),
+--             legend= (false: not in the legend)}; a NaN or infinite value is a gap
 --   reference a number, {value=, name=} or a list of those: dashed horizontal lines
 --   x_log, y_log, x_min, x_max, y_min, y_max, width, height (pixels)
 function M.lines(spec) return finish(spec, require 'pushdown.plot.lines'(spec)) end
 
--- plot.text(options) -> the same chart, without its bands, as text for the terminal. Further options:
--- columns (width, default the terminal's), rows (height), ascii (default: as the locale says).
+-- plot.text(options) -> the same chart as text for the terminal, the edges of bands dotted. Further options: columns
+-- (width, default the terminal's), rows (height), ascii (default: as the locale says).
 M.text = text.draw
 
 -- plot.bars(options) -> SVG of grouped bars: categories, series = {{name=, y=, low=, high=}},

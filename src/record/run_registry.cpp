@@ -331,6 +331,18 @@ void RunRegistry::finish(std::int64_t id, const Json& fields) {
   statement.step();
 }
 
+std::int64_t RunRegistry::remove(const std::vector<std::int64_t>& ids) {
+  std::int64_t count = 0;
+  database_.transaction([&] {
+    for (const auto id : ids) {
+      Statement statement(database_, "DELETE FROM run WHERE id = ? RETURNING id");
+      statement.bind(1, id);
+      while (statement.step()) ++count;
+    }
+  });
+  return count;
+}
+
 Json RunRegistry::row(const Statement& statement) const {
   Json run = Json::object();
   for (int i = 0; i < statement.columns(); ++i) {

@@ -41,6 +41,10 @@ class RunRegistry {
   // since it began.
   void finish(std::int64_t id, const Json& fields);
 
+  // Removes the rows of these runs, all or none; those that are not there any more are passed over.
+  // Returns how many were there. Numbers are never used again.
+  std::int64_t remove(const std::vector<std::int64_t>& ids);
+
   // Rows that match, oldest first. filter: {id or list of ids, experiment, grid, point, status
   // (text or list), folder, since, where = list of [key, comparison, value], sort, descending,
   // limit}. Grid and experiment may hold * and ?. A key of `where` is options.NAME, result.NAME, or

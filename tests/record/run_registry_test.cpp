@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <fstream>
 #include <thread>
 
@@ -223,6 +224,41 @@ TEST(RunRegistry, MovesTogetherWithItsFolders) {
   const auto rows = registry.find(nullptr);
   EXPECT_EQ(rows[0]["folder"], (scratch / "new/grid/a").string());
   EXPECT_EQ(rows[1]["folder"], (scratch / "elsewhere/b").string());
+}
+
+TEST(RunRegistry, RemovedRunsAreGoneAndTheirNumbersToo) {
+  const Scratch scratch;
+  RunRegistry registry(scratch / "r.sqlite");
+  for (const char* name : {"a", "b", "c"}) registry.begin({{"folder", (scratch / name).string()}});
+  EXPECT_EQ(registry.remove({1, 3, 99}), 2);
+  EXPECT_EQ(ids(registry.find({})), Ids{2});
+  EXPECT_EQ(registry.remove({1}), 0);
+  EXPECT_EQ(registry.remove({}), 0);
+  EXPECT_EQ(registry.begin({{"folder", (scratch / "c").string()}}), 4);
+  EXPECT_EQ(registry.find({{"id", 4}})[0]["attempts"], 1);
+}
+
+TEST(RunRegistry, ManyRemoveAtOnce) {
+  const Scratch scratch;
+  const auto file = scratch / "r.sqlite";
+  constexpr int kRuns = 24;
+  std::vector<std::int64_t> all;
+  {
+    RunRegistry registry(file);
+    for (int i = 0; i < kRuns; ++i)
+      all.push_back(registry.begin({{"folder", (scratch / std::to_string(i)).string()}}));
+  }
+  std::atomic<std::int64_t> removed = 0;
+  std::vector<std::thread> workers;
+  for (int i = 0; i < 4; ++i)
+    workers.emplace_back([&, i] {
+      RunRegistry registry(file);
+      for (const auto id : all) removed += registry.remove({id});
+      registry.begin({{"folder", (scratch / fmt::format("new-{}", i)).string()}});
+    });
+  for (auto& worker : workers) worker.join();
+  EXPECT_EQ(removed, kRuns);  // every row by one of them
+  EXPECT_EQ(RunRegistry(file).find({}).size(), 4u);
 }
 
 TEST(RunRegistry, ManyWritersLoseNothing) {

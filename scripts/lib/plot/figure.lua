@@ -51,8 +51,8 @@ local function points_of(series, index, spec, where)
     local low, high = series.low and series.low[i], series.high and series.high[i]
     if drawable and finite(low) and finite(high) then points[i].low, points[i].high = low, high end
   end
-  return { name = name, named = series.name ~= nil, points = points, index = index,
-    style = series.style or 'line', markers = series.markers }
+  return { name = name, named = series.name ~= nil, points = points, index = series.look or index,
+    style = series.style or 'line', markers = series.markers, legend = series.legend }
 end
 
 local styles = { line = true, points = true, steps = true }

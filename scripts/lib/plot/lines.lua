@@ -7,7 +7,9 @@ local legend_row, legend_sample = 19, 30
 
 local function legend_size(figure)
   local names = {}
-  for _, series in ipairs(figure.series) do names[#names + 1] = series.name end
+  for _, series in ipairs(figure.series) do
+    if series.legend ~= false then names[#names + 1] = series.name end
+  end
   for _, reference in ipairs(figure.references) do
     if reference.name then names[#names + 1] = reference.name end
   end
@@ -81,13 +83,15 @@ local function draw_legend(canvas, figure, x, y, width, height)
     return middle
   end
   for _, series in ipairs(figure.series) do
-    local middle, look = entry(series.name), style.of(series.index)
-    if series.style ~= 'points' then
-      canvas:line(x + 8, middle, x + 8 + legend_sample, middle,
-        { stroke = look.colour, ['stroke-width'] = 2, ['stroke-dasharray'] = look.dash })
-    end
-    if series.markers ~= false then
-      style.marker(canvas, look.shape, x + 8 + legend_sample / 2, middle, look.colour)
+    if series.legend ~= false then
+      local middle, look = entry(series.name), style.of(series.index)
+      if series.style ~= 'points' then
+        canvas:line(x + 8, middle, x + 8 + legend_sample, middle,
+          { stroke = look.colour, ['stroke-width'] = 2, ['stroke-dasharray'] = look.dash })
+      end
+      if series.markers ~= false then
+        style.marker(canvas, look.shape, x + 8 + legend_sample / 2, middle, look.colour)
+      end
     end
   end
   for _, reference in ipairs(figure.references) do

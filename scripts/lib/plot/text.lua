@@ -72,6 +72,17 @@ function Raster:line(x1, y1, x2, y2, ascii_mark)
   end
 end
 
+-- A dotted line, for the edge of a band.
+function Raster:dotted(x1, y1, x2, y2)
+  local steps = max(math.abs(x2 - x1) * self.columns * self.wide, math.abs(y2 - y1) * self.rows * self.high)
+  steps = min(floor(steps) + 1, 4000)
+  for k = 0, steps do
+    local x = x1 + (x2 - x1) * k / steps
+    local phase = floor(x * self.columns * self.wide + 0.5) % (2 * self.wide)
+    if phase == 0 then self:dot(x, y1 + (y2 - y1) * k / steps, ':') end
+  end
+end
+
 function Raster:mark(x, y, mark)
   if x < 0 or x > 1 or y < 0 or y > 1 then return end
   local column = min(floor(x * self.columns), self.columns - 1)
@@ -88,6 +99,23 @@ function Raster:row(row, rule)
       or rule or ' '
   end
   return table.concat(cells)
+end
+
+local function draw_band(canvas, figure, series)
+  local before
+  for _, point in ipairs(series.points) do
+    local low, high
+    if point.low then low, high = figure.y.place(point.low), figure.y.place(point.high) end
+    if low and high then
+      local x = figure.x.place(point.x)
+      local from = before or { x, low, high }
+      canvas:dotted(from[1], from[2], x, low)
+      canvas:dotted(from[1], from[3], x, high)
+      before = { x, low, high }
+    else
+      before = nil
+    end
+  end
 end
 
 local function draw_series(canvas, figure, series, glyphs)
@@ -140,7 +168,7 @@ local function centred(text, width)
   return (' '):rep(max(0, floor((width - axes.text_length(text)) / 2))) .. text
 end
 
--- The line chart of plot.lines as text, without its bands; further options: columns (width, default
+-- The line chart of plot.lines as text, the edges of its bands dotted; further options: columns (width, default
 -- the terminal's, at most 100), rows (height of the plot area, default 16), ascii (default: as the
 -- locale says).
 function M.draw(spec)
@@ -160,6 +188,7 @@ function M.draw(spec)
   margin = margin + 1
   local columns = max(10, width - margin - 2)
   local canvas = raster(columns, rows, not plain)
+  for _, series in ipairs(figure.series) do draw_band(canvas, figure, series) end
   for _, series in ipairs(figure.series) do draw_series(canvas, figure, series, glyphs) end
 
   local rules, ticks = {}, {}
@@ -186,7 +215,7 @@ function M.draw(spec)
   if figure.x_label then out[#out + 1] = centred(figure.x_label, width) end
   local legend = {}
   for _, series in ipairs(figure.series) do
-    if #figure.series > 1 or series.named then
+    if series.legend ~= false and (#figure.series > 1 or series.named) then
       legend[#legend + 1] = glyphs.marks[(series.index - 1) % #glyphs.marks + 1] .. ' ' .. series.name
     end
   end

@@ -1,4 +1,4 @@
--- How `pushdown runs` shows rows: tables that fit into the terminal, JSON, CSV.
+-- How rows of the registry are shown: tables that fit into the terminal, JSON, CSV.
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
@@ -105,15 +105,33 @@ function M.wrapped(text, width, indent)
   if line ~= '' then print(indent .. line) end
 end
 
+-- A command line that a shell reads as these words.
+function M.shell_words(words)
+  local quoted = {}
+  for i, word in ipairs(words) do
+    quoted[i] = word:find('^[%w_%-=./,:+@]+$') and word or "'" .. word:gsub("'", "'\\''") .. "'"
+  end
+  return table.concat(quoted, ' ')
+end
+
 local row_order = { 'id', 'experiment', 'grid', 'point', 'restart', 'seed', 'status', 'attempts', 'folder',
   'created', 'started', 'finished', 'seconds', 'host', 'pid', 'git', 'command', 'options', 'result', 'message' }
 
+-- The rows as JSON text.
 function M.json(rows)
   for _, row in ipairs(rows) do json.ordered(row, row_order) end
-  print(json.encode(json.list(rows), true))
+  return json.encode(json.list(rows), true) .. '\n'
 end
 
--- All columns, options and results of the rows, for a file.
+-- A list in one field, with all digits of its numbers.
+local function list_text(value)
+  if #value == 0 and next(value) then return json.encode(value) end
+  local items = {}
+  for i, item in ipairs(value) do items[i] = type(item) == 'string' and item or json.encode(item) end
+  return table.concat(items, ',')
+end
+
+-- All columns, options and results of the rows, as CSV text.
 function M.csv(rows)
   local columns, known = {}, {}
   local function add(key)
@@ -137,11 +155,12 @@ function M.csv(rows)
     cells[i] = {}
     for k, key in ipairs(columns) do
       local value = runs.value(row, key)
-      if type(value) == 'table' then value = M.value(value) end
+      if value == json.null then value = nil end
+      if type(value) == 'table' then value = list_text(value) end
       cells[i][k] = value
     end
   end
-  io.write(report.table { columns = columns, rows = cells }:csv())
+  return report.table { columns = columns, rows = cells }:csv()
 end
 
 return M

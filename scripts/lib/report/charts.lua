@@ -1,0 +1,255 @@
+-- The charts of a page: what they show, as data for the live ones and as still pictures for paper and for readers
+-- without scripts.
+--
+-- A chart is {metric =, title =, axes = {epoch = {series}, ...}, reference = {value =, name =} | nil}. A series is a
+-- band (pushdown.runs.bands) with entry = the number of its name in the legend.
+local bands = require 'pushdown.runs.bands'
+local histories = require 'pushdown.runs.history'
+local plot = require 'pushdown.plot'
+local style = require 'pushdown.plot.style'
+local svg = require 'pushdown.plot.svg'
+
+local M = {}
+
+M.most_shown = 8            -- lines that can be told apart; the others are there when asked for
+local budget = 300000       -- numbers on a page, about
+local most_places, least_places = 500, 24
+local many_points = 40      -- above it only what matters most is on the page
+local most_single_runs = 60
+
+local about_training = { gradient_norm = true, learning_rate = true, seconds = true, updates_per_second = true }
+local order = { 'cross_entropy_difference', 'cross_entropy', 'train_cross_entropy', 'perplexity', 'train_perplexity',
+  'accuracy', 'train_accuracy', 'coarse', 'train_coarse', 'fine', 'train_fine', 'train_loss', 'loss' }
+local rank = {}
+for i, metric in ipairs(order) do rank[metric] = i end
+
+-- Reads the histories of all runs of the points into point.histories.
+function M.read(points)
+  local any = 0
+  for _, point in ipairs(points) do
+    point.histories = {}
+    for _, row in ipairs(point.runs) do
+      local history = histories.read(row.folder)
+      row.trained = history ~= nil
+      if history then
+        table.insert(point.histories, history)
+        any = any + 1
+      end
+    end
+  end
+  return any
+end
+
+-- The metrics of the histories, those that tell most first.
+function M.metrics(points)
+  local known, list = {}, {}
+  local function add(key)
+    if not known[key] then known[key], list[#list + 1] = true, key end
+  end
+  for _, point in ipairs(points) do
+    for _, history in ipairs(point.histories) do
+      for _, key in ipairs(history.keys) do add(key) end
+      if history.batches then add 'loss' end
+    end
+  end
+  table.sort(list, function(a, b)
+    local first, second = rank[a] or about_training[a] and 900 or 500, rank[b] or about_training[b] and 900 or 500
+    if first ~= second then return first < second end
+    return a < b
+  end)
+  return list, known
+end
+
+-- The value of a metric if it is the same everywhere, as the lower bound of one data set is.
+local function constant(points, metric)
+  local value
+  for _, point in ipairs(points) do
+    for _, history in ipairs(point.histories) do
+      for _, number in ipairs(history.columns[metric] or {}) do
+        if number == number and value and value ~= number then return nil end
+        if number == number then value = number end
+      end
+    end
+  end
+  return value
+end
+
+local function band_of(point, metric, axis)
+  local curves = {}
+  for _, history in ipairs(point.histories) do curves[#curves + 1] = histories.curve(history, metric, axis) end
+  return bands.of(curves)
+end
+
+-- charts.of(points, {metrics = list or nil, x = 'epoch'}) -> charts, charts about the training itself, notes, names
+-- of the legend. One point has training and validation in one chart, several have a chart for each metric.
+function M.of(points, options)
+  local notes, metrics = {}, {}
+  local all = M.metrics(points)
+  local bound = constant(points, 'lower_bound')
+  for _, metric in ipairs(options.metrics or all) do
+    if options.metrics or not (metric == 'lower_bound' and bound) then metrics[#metrics + 1] = metric end
+  end
+  local axes = { options.x }
+  if #points <= many_points then
+    for _, axis in ipairs { 'epoch', 'update', 'seconds' } do
+      if axis ~= options.x then axes[#axes + 1] = axis end
+    end
+  else
+    notes[#notes + 1] = ('With %d points the curves are drawn over one axis only (%s), and the course of training is '
+      .. 'left out.'):format(#points, options.x)
+  end
+  local single, total_runs = #points == 1, 0
+  for _, point in ipairs(points) do total_runs = total_runs + #point.histories end
+  local by_title, primary, secondary, curves, interpolated, fewer = {}, {}, {}, 0, false, false
+  for _, metric in ipairs(metrics) do
+    local aside = about_training[metric] and not options.metrics
+    if not (aside and #points > many_points) then
+      local base = metric:gsub('^train_', '')
+      local title = single and base or metric
+      local chart = by_title[title]
+      if not chart then
+        chart = { metric = metric, base = base, title = histories.label(metric), axes = {}, keys = {} }
+        by_title[title] = chart
+        table.insert(aside and secondary or primary, chart)
+      elseif chart.metric ~= metric then
+        chart.title = histories.label(base):gsub('^validation ', '')
+      end
+      if bound and base == 'cross_entropy' then chart.reference = { value = bound, name = 'lower bound' } end
+      if base == 'cross_entropy_difference' then chart.reference = { value = 0, name = 'lower bound' } end
+      for _, axis in ipairs(axes) do
+        local list = chart.axes[axis] or {}
+        for i, point in ipairs(points) do
+          local band = band_of(point, metric, axis)
+          if band then
+            local training = metric:match('^train_') or about_training[metric] or metric == 'loss'
+            band.entry = single and (training and 2 or 1) or i
+            if total_runs > most_single_runs then band.each = {} end
+            curves = curves + (band.runs > 1 and 5 + #band.each or 2)
+            interpolated = interpolated or band.interpolated
+            for _, count in ipairs(band.count) do fewer = fewer or count < band.runs end
+            list[#list + 1] = band
+          end
+        end
+        if #list > 0 then chart.axes[axis] = list end
+      end
+    end
+  end
+  local most, thinned = math.max(least_places, math.min(most_places, math.floor(budget / math.max(1, curves)))), 1
+  for _, list in ipairs { primary, secondary } do
+    for k = #list, 1, -1 do
+      if not next(list[k].axes) then table.remove(list, k) end
+    end
+    for _, chart in ipairs(list) do
+      for _, series in pairs(chart.axes) do
+        for i, band in ipairs(series) do
+          local thin, every = bands.thinned(band, most)
+          thin.entry, series[i], thinned = band.entry, thin, math.max(thinned, every)
+        end
+      end
+    end
+  end
+  if thinned > 1 then
+    notes[#notes + 1] = ('Of long curves not every epoch is drawn, but every second one to every %dth, and the last.')
+      :format(thinned):gsub('every second one to every 2th', 'every second one')
+  end
+  if fewer then
+    notes[#notes + 1] = 'Restarts end at different places: where a mean is over fewer of them than there are, its '
+      .. 'line is dotted, and the numbers at the pointer say of how many it is.'
+  end
+  if interpolated then
+    notes[#notes + 1] = 'Over updates and seconds restarts are compared at 200 places, linearly between their epochs.'
+  end
+  if total_runs > most_single_runs and not single then
+    notes[#notes + 1] = ('With %d runs the restarts are not drawn one by one.'):format(total_runs)
+  end
+  local legend = {}
+  if single then
+    legend = { 'validation', 'training' }
+  else
+    for i, point in ipairs(points) do legend[i] = point.name end
+  end
+  return primary, secondary, notes, legend
+end
+
+-- ---- Still pictures ----
+
+-- charts.still(chart, axis, options) -> the chart over the axis as SVG, the first lines of it with mean ± deviation;
+-- and how many are left out. options: names = of the series in the picture, else it has no legend; label = of the
+-- axis; shown = set to which the entries that are drawn are added.
+function M.still(chart, axis, options)
+  local series, left_out = {}, 0
+  for _, band in ipairs(chart.axes[axis]) do
+    if #series < M.most_shown then
+      local one = { name = options.names and options.names[band.entry], legend = options.names ~= nil,
+        look = band.entry, x = band.x, y = band.mean }
+      if band.runs > 1 then one.low, one.high = bands.edges(band) end
+      series[#series + 1] = one
+      if options.shown then options.shown[band.entry] = true end
+    else
+      left_out = left_out + 1
+    end
+  end
+  return plot.lines { series = series, x_label = options.label or histories.axes[axis], y_label = chart.title,
+    reference = chart.reference, width = 760, height = 380 }, left_out
+end
+
+-- The line and the marker of an entry of the legend as a small picture.
+function M.sample(entry)
+  local canvas, look = svg.canvas(36, 12), style.of(entry)
+  canvas:line(1, 6, 35, 6, { stroke = look.colour, ['stroke-width'] = 2, ['stroke-dasharray'] = look.dash })
+  style.marker(canvas, look.shape, 18, 6, look.colour)
+  return '<svg viewBox="0 0 36 12" aria-hidden="true">' .. table.concat(canvas.parts) .. '</svg>'
+end
+
+-- ---- Data ----
+
+local function number(value)
+  if not value or value ~= value or value == math.huge or value == -math.huge then return 'null' end
+  if value == math.floor(value) and math.abs(value) < 1e15 then return ('%.0f'):format(value) end
+  return (('%.6g'):format(value):gsub('e%+?(%-?)0*', 'e%1'))
+end
+
+local function list(values)
+  local parts = {}
+  for i, value in ipairs(values) do parts[i] = number(value) end
+  return '[' .. table.concat(parts, ',') .. ']'
+end
+
+-- A list of counts that are all the same is one number.
+local function counts(values)
+  for _, value in ipairs(values) do
+    if value ~= values[1] then return list(values) end
+  end
+  return number(values[1])
+end
+
+local function series_text(band)
+  local parts = { ('"g":%d,"runs":%d,"x":%s,"m":%s'):format(band.entry - 1, band.runs, list(band.x), list(band.mean)) }
+  if band.runs > 1 then
+    parts[2] = ('"d":%s,"l":%s,"h":%s,"n":%s'):format(list(band.deviation), list(band.low), list(band.high),
+      counts(band.count))
+    local each = {}
+    for i, values in ipairs(band.each) do each[i] = list(values) end
+    if #each > 0 then parts[3] = '"r":[' .. table.concat(each, ',') .. ']' end
+  end
+  return '{' .. table.concat(parts, ',') .. '}'
+end
+
+-- charts.json(chart, escape) -> its data as JSON text; escape(text) makes a JSON string of a text.
+function M.json(chart, escape)
+  local axes = {}
+  for _, axis in ipairs { 'epoch', 'update', 'seconds', 'length' } do
+    if chart.axes[axis] then
+      local parts = {}
+      for i, band in ipairs(chart.axes[axis]) do parts[i] = series_text(band) end
+      axes[#axes + 1] = ('"%s":[%s]'):format(axis, table.concat(parts, ','))
+    end
+  end
+  local reference = chart.reference
+    and (',"reference":{"value":%s,"name":%s}'):format(number(chart.reference.value), escape(chart.reference.name))
+    or ''
+  return ('{"title":%s,"fixed":%s,"axes":{%s}%s}'):format(escape(chart.title), tostring(chart.fixed or false),
+    table.concat(axes, ','), reference)
+end
+
+return M

@@ -1,0 +1,109 @@
+-- The command `pushdown report`: one page about runs, points or a whole grid.
+local charts = require 'pushdown.report.charts'
+local document = require 'pushdown.report.document'
+local experiment = require 'pushdown.experiment'
+local gather = require 'pushdown.report.gather'
+local pd = require 'pushdown'
+local runs = require 'pushdown.runs'
+local selection = require 'pushdown.runs.selection'
+local tables = require 'pushdown.report.tables'
+
+local M = {}
+
+local declaration = { name = 'pushdown report RUN...', words = true, run_folder = false,
+  doc = 'Writes one self-contained page about runs: results, curves, pictures, configuration, command.\n'
+    .. 'RUN is a number of the registry, a run folder, or a folder of runs, such as that of a grid.',
+  options = selection.with_filters {
+    { 'output', 'report.html', 'the page', short = 'o' },
+    { 'title', nil, 'its title', type = 'text' },
+    { 'metric', {}, 'metrics of the epochs and numbers of the results to show; all otherwise', repeated = true },
+    { 'x', 'epoch', 'what curves are drawn over', choices = { 'epoch', 'update', 'seconds' } },
+    selection.registry_option,
+  } }
+
+local function title_of(rows, points)
+  local names, seen = {}, {}
+  local function add(name)
+    if name and not seen[name] then seen[name], names[#names + 1] = true, name end
+  end
+  for _, row in ipairs(rows) do add(row.grid or row.experiment) end
+  if #names == 0 or #names > 3 then
+    names, seen = {}, {}
+    for _, row in ipairs(rows) do add(row.experiment or row.folder:match('[^/]*$')) end
+  end
+  if #names > 3 then names = { table.concat(names, ', ', 1, 3), '...' } end
+  local title = table.concat(names, ', ')
+  if #points == 1 and points[1].point then title = title .. ': ' .. points[1].point end
+  if #rows == 1 and rows[1].restart then title = title .. ', restart ' .. rows[1].restart end
+  return title
+end
+
+-- Which of the wanted metrics are measured over epochs and which are results; an error names those that are neither.
+local function split(metrics, points)
+  if #metrics == 0 then return nil, nil end
+  local list, over_epochs = charts.metrics(points)
+  local keys, in_results = tables.result_keys(points)
+  local curves, numbers = {}, {}
+  for _, metric in ipairs(metrics) do
+    if not over_epochs[metric] and not in_results[metric] then
+      error(("no run has '%s'; over epochs there are %s, in the results %s"):format(metric,
+        #list > 0 and table.concat(list, ', ') or 'none', #keys > 0 and table.concat(keys, ', ') or 'none'), 0)
+    end
+    if over_epochs[metric] then curves[#curves + 1] = metric end
+    if in_results[metric] then numbers[#numbers + 1] = metric end
+  end
+  return curves, #numbers > 0 and numbers or nil
+end
+
+local function check_output(path)
+  local folder = path:match('^(.*)/[^/]*$')
+  if folder == '' then folder = '/' end
+  if folder and pd.file.kind(pd.file.real_path(folder)) ~= 'folder' then
+    error(("--output: there is no folder '%s'"):format(folder), 0)
+  end
+  if path:match('/$') or pd.file.kind(path) == 'folder' then
+    error(("--output: '%s' is a folder, a file is needed"):format(path), 0)
+  end
+end
+
+-- command.page(options, path of the registry) -> HTML, rows, points, library.
+function M.page(options, path)
+  local rows, left_out = gather.runs(options, path)
+  local points = selection.points(rows)
+  local trained = charts.read(points)
+  local curves, numbers = split(options.metric, points)
+  local notes = {}
+  if #left_out > 0 then
+    notes[#notes + 1] = ('Left out: %d runs of scripts that trained nothing themselves, %s%s.'):format(#left_out,
+      left_out[1].folder, #left_out > 1 and ' and others' or '')
+  end
+  if trained == 0 then notes[#notes + 1] = 'None of the runs has metrics of an epoch, so there are no curves.' end
+  local library = document.plotting_library()
+  local html = document.html { points = points, rows = rows, title = options.title or title_of(rows, points),
+    metrics = curves, result_metrics = numbers, x = options.x, library = library, notes = notes }
+  return html, rows, points, library
+end
+
+-- command.run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
+function M.run(words)
+  local ok, problem = pcall(function()
+    local options = experiment.parse(declaration, words)
+    if options.help then return io.write(experiment.help(declaration)) end
+    local path = options.registry or runs.path()
+    check_output(options.output)
+    local html, rows, points, library = M.page(options, path)
+    pd.file.write(options.output, html)
+    if not library then
+      io.stderr:write('pushdown report: the plotting library was not built in (configure with -DPUSHDOWN_UPLOT=ON); '
+        .. 'the curves are still pictures\n')
+    end
+    print(('%s: %d run%s at %d point%s, %.1f MB'):format(options.output, #rows, #rows == 1 and '' or 's', #points,
+      #points == 1 and '' or 's', #html / 1e6))
+  end)
+  if ok then return 0 end
+  local usage = type(problem) == 'table' and problem.usage
+  io.stderr:write(('pushdown report: %s\n'):format(usage or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', '')))
+  return usage and 2 or 1
+end
+
+return M

@@ -1,0 +1,376 @@
+-- The page of `pushdown report` as one HTML document: nothing in it comes from outside, and every text of the runs is
+-- escaped.
+local charts = require 'pushdown.report.charts'
+local files = require 'pushdown.files'
+local gather = require 'pushdown.report.gather'
+local histories = require 'pushdown.runs.history'
+local json = require 'pushdown.json'
+local lengths = require 'pushdown.report.lengths'
+local pd = require 'pushdown'
+local pictures = require 'pushdown.report.pictures'
+local runs_of = require 'pushdown.runs'
+local style = require 'pushdown.plot.style'
+local svg = require 'pushdown.plot.svg'
+local tables = require 'pushdown.report.tables'
+
+local M = {}
+
+local escape = svg.escape
+local most_pictures, largest_picture, all_pictures = 48, 1.5e6, 6e6
+local few_runs = 4        -- every run shows its pictures and tables
+local unfolded_runs = 24  -- the list of runs is open
+local unfolded_commands, most_commands = 6, 200
+
+-- JSON text of a string for a script element: no markup can begin in it.
+local function quoted(text)
+  local escapes = { ['<'] = '\\u003c', ['>'] = '\\u003e', ['&'] = '\\u0026' }
+  return (json.encode(runs_of.clean_text(tostring(text))):gsub('[<>&]', escapes))
+end
+
+-- The plotting library that the build left: {script, style, licence, version}, or nil.
+function M.plotting_library()
+  local folders = { pd.root .. '/uplot' }
+  local ok, program = pcall(pd.process.executable)
+  if ok then table.insert(folders, 1, program:match('^(.*)/') .. '/uplot') end
+  for _, folder in ipairs(folders) do
+    if files.exists(folder .. '/uPlot.iife.min.js') then
+      return { script = files.read(folder .. '/uPlot.iife.min.js'), style = files.read(folder .. '/uPlot.min.css'),
+        licence = files.read(folder .. '/LICENSE'), version = files.read(folder .. '/version'):match('%S+') }
+    end
+  end
+end
+
+local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/' .. name) end
+
+-- A style or script element must not end before its end.
+local function inlined(text) return (text:gsub('</([sS])', '<\\/%1')) end
+
+-- ---- Parts of the page ----
+
+local function figure(index, title, still)
+  return ('<figure data-chart="%d"><figcaption><b>%s</b><span class="tools"></span></figcaption>'
+    .. '<div class="live"></div><div class="still">%s</div></figure>'):format(index, escape(title), still)
+end
+
+-- The figures of charts; their data goes to the end of `all`. options: as in charts.still.
+local function figures_of(list, axis_of, options, all)
+  local out = {}
+  for _, chart in ipairs(list) do
+    local still, left_out = charts.still(chart, axis_of(chart), options)
+    local clean = assert(pictures.cleaned(still, ('c%d-'):format(#all)))
+    if left_out > 0 then
+      clean = clean .. ('<p class="note">%d more line%s on the screen.</p>'):format(left_out,
+        left_out == 1 and '' or 's')
+    end
+    out[#out + 1] = figure(#all, chart.title, clean)
+    all[#all + 1] = chart
+  end
+  return '<div class="charts">' .. table.concat(out, '\n') .. '</div>'
+end
+
+-- The legend of still pictures: the entries that they show.
+local function keys_of(shown, names)
+  local out = {}
+  for entry, name in ipairs(names) do
+    if shown[entry] then out[#out + 1] = '<li>' .. charts.sample(entry) .. escape(name) .. '</li>' end
+  end
+  return #out > 0 and '<ul class="keys">' .. table.concat(out) .. '</ul>' or ''
+end
+
+local kinds = {
+  { 'Strengths', { 'strength', 'heat' } }, { 'Stack automata', { 'automat', 'trace' } },
+  { 'Trees', { 'tree' } }, { 'Other pictures', { '' } },
+}
+
+-- By the file's name and the picture's title; what has strengths on an axis shows strengths.
+local function kind_of(name, title, picture)
+  if picture:find('>strength<', 1, true) then return 1 end
+  local text = (name .. ' ' .. (title or '')):lower()
+  for k, kind in ipairs(kinds) do
+    for _, part in ipairs(kind[2]) do
+      if text:find(part, 1, true) then return k end
+    end
+  end
+end
+
+-- The pictures that the runs left, by kind; notes about what is left out.
+local function pictures_of(points)
+  local total = 0
+  for _, point in ipairs(points) do total = total + #point.runs end
+  local by_kind, notes, count, bytes, left_out, refused = {}, {}, 0, 0, 0, {}
+  for _, point in ipairs(points) do
+    for i, row in ipairs(point.runs) do
+      for _, name in ipairs((i == 1 or total <= few_runs) and gather.files(row, '%.svg$') or {}) do
+        -- The trainer's own picture shows what the charts show.
+        if not (name == 'curves.svg' and row.trained) then
+          local text = files.read(row.folder .. '/' .. name)
+          if count >= most_pictures or #text > largest_picture or bytes + #text > all_pictures then
+            left_out = left_out + 1
+          else
+            local clean, title, width = pictures.cleaned(text, ('p%d-'):format(count))
+            if clean then
+              count, bytes = count + 1, bytes + #clean
+              local where = total > 1 and point.name .. (row.restart and ', restart ' .. row.restart or '') or nil
+              local caption = '<b>' .. escape(title or name) .. '</b>'
+                .. (title and ' ' .. escape(name) or '') .. (where and '<br>' .. escape(where) or '')
+              local k = kind_of(name, title, clean)
+              by_kind[k] = by_kind[k] or {}
+              table.insert(by_kind[k], ('<figure%s><figcaption>%s</figcaption><div class="picture">%s</div></figure>')
+                :format(width and (' style="max-width:%.0fpx"'):format(width * 1.5) or '', caption, clean))
+            else
+              refused[#refused + 1] = ('%s: %s'):format(row.folder .. '/' .. name, title)
+            end
+          end
+        end
+      end
+    end
+  end
+  if total > few_runs and count > 0 then notes[#notes + 1] = 'Of every point the pictures of its first run.' end
+  if left_out > 0 then notes[#notes + 1] = ('%d more pictures would make the page too large.'):format(left_out) end
+  for _, text in ipairs(refused) do notes[#notes + 1] = 'Not shown: ' .. text .. '.' end
+  return by_kind, notes, count
+end
+
+-- Tables that few runs left as Markdown.
+local function own_tables(points)
+  local out, total = {}, 0
+  for _, point in ipairs(points) do total = total + #point.runs end
+  if total > few_runs then return out end
+  for _, point in ipairs(points) do
+    for _, row in ipairs(point.runs) do
+      for _, name in ipairs(gather.files(row, '%.md$')) do
+        local lines, numeric = {}, {}
+        for line in files.read(row.folder .. '/' .. name):gmatch('[^\n]+') do
+          local cells = {}
+          for cell in line:gsub('\\|', '\1'):gsub('^|', ''):gmatch('([^|]*)|') do
+            cells[#cells + 1] = (cell:gsub('\1', '|'):match('^%s*(.-)%s*$'))
+          end
+          if line:match('^|[%s:|-]+$') then
+            for k, cell in ipairs(cells) do numeric[k] = cell:match(':$') ~= nil end
+          elseif line:match('^|') then
+            lines[#lines + 1] = cells
+          end
+        end
+        local header = table.remove(lines, 1)
+        if header and #lines > 0 and #lines <= 200 then
+          local title = (total > 1 and point.name .. ', ' or '') .. name:gsub('%.md$', '')
+          out[#out + 1] = ('<h3>%s</h3>%s'):format(escape(title),
+            tables.html { header = header, rows = lines, numeric = numeric })
+        end
+      end
+    end
+  end
+  return out
+end
+
+local function warnings_of(rows)
+  local out, smaller, states = {}, 0, {}
+  for _, row in ipairs(rows) do
+    if row.about.size == 'quick' or row.about.size == 'smoke' then smaller = smaller + 1 end
+    states[row.status] = (states[row.status] or 0) + 1
+  end
+  if smaller > 0 then
+    out[#out + 1] = ('%s smaller than the full run (--quick or --smoke): the numbers are not the results.'):format(
+      #rows == 1 and 'This run is' or ('%d of %d runs are'):format(smaller, #rows))
+  end
+  local others = {}
+  for _, state in ipairs { 'running', 'waiting', 'failed', 'interrupted', 'lost', 'unfinished' } do
+    if states[state] then others[#others + 1] = ('%d %s'):format(states[state], state) end
+  end
+  if #others > 0 then
+    out[#out + 1] = ('Not all runs are finished: %s. Results are those of the %d that are.'):format(
+      table.concat(others, ', '), states.done or 0)
+  end
+  return out
+end
+
+local function plural(count, word) return ('%d %s%s'):format(count, word, count == 1 and '' or 's') end
+
+local function script_data(all, legend, points, axes, single)
+  local entries, several, each = {}, false, false
+  for i, name in ipairs(legend) do
+    entries[i] = ('{"name":%s,"runs":%d}'):format(quoted(name), single and 1 or #points[i].runs)
+  end
+  local texts, labels, names = {}, {}, {}
+  for i, chart in ipairs(all) do
+    texts[i] = charts.json(chart, quoted)
+    for _, list in pairs(chart.axes) do
+      for _, band in ipairs(list) do
+        several = several or band.runs > 1
+        each = each or band.runs > 1 and #band.each > 0
+      end
+    end
+  end
+  for axis, label in pairs(histories.axes) do
+    labels[#labels + 1] = ('"%s":%s'):format(axis, quoted(label))
+  end
+  table.sort(labels)
+  labels[#labels + 1] = '"length":"length"'
+  for i, axis in ipairs { 'epoch', 'update', 'seconds' } do
+    names[i] = ('"%s":"%s"'):format(axis, axis == 'seconds' and axis or axis .. 's')
+  end
+  local colours, quoted_axes = {}, {}
+  for i = 1, 8 do colours[i] = '"' .. style.of(i).colour .. '"' end
+  for i, axis in ipairs(axes) do quoted_axes[i] = '"' .. axis .. '"' end
+  return ('{"most":%d,"several":%s,"each":%s,"colours":[%s],"axes":[%s],"labels":{%s},"names":{%s},"legend":[%s],\n'
+    .. '"charts":[%s]}'):format(single and 9 or charts.most_shown, tostring(several), tostring(each),
+    table.concat(colours, ','), table.concat(quoted_axes, ','), table.concat(labels, ','), table.concat(names, ','),
+    table.concat(entries, ','), table.concat(texts, ',\n'))
+end
+
+local function notes_text(notes)
+  local out = {}
+  for i, note in ipairs(notes) do out[i] = '<p class="note">' .. escape(note) .. '</p>' end
+  return table.concat(out, '\n')
+end
+
+-- document.html{points =, rows =, title =, metrics = list or nil, x = 'epoch', library = of plotting_library() or nil,
+-- notes = list} -> the page as text.
+function M.html(given)
+  local points, rows, single = given.points, given.rows, #given.points == 1
+  local sections, all = {}, {}
+  local function section(id, title, ...)
+    sections[#sections + 1] = { id = id, title = title, text = table.concat({ ... }, '\n') }
+  end
+
+  -- Results.
+  local keys = tables.result_keys(points)
+  if given.result_metrics then keys = given.result_metrics end
+  local results, hidden = tables.results(points, keys, given.result_metrics ~= nil)
+  local own = own_tables(points)
+  if results or #own > 0 then
+    local remark = ''
+    if #rows > 1 and results then
+      remark = '<p class="note">Mean ± sample standard deviation over the finished runs of a point, below it the least '
+        .. 'and the greatest value and how many runs there are.'
+        .. ((hidden or 0) > 0 and (' %d more numbers: pushdown runs export, or --metric.'):format(hidden) or '')
+        .. '</p>'
+    end
+    section('results', 'Results', results or '', remark, table.concat(own, '\n'))
+  end
+
+  -- Curves.
+  local primary, secondary, notes, legend = charts.of(points, { metrics = given.metrics, x = given.x })
+  local axes, known = { given.x }, { [given.x] = true }
+  for _, chart in ipairs(primary) do
+    for _, axis in ipairs { 'epoch', 'update', 'seconds' } do
+      if chart.axes[axis] and not known[axis] then known[axis], axes[#axes + 1] = true, axis end
+    end
+  end
+  local function axis_of(chart)
+    if chart.axes[given.x] then return given.x end
+    return (next(chart.axes))
+  end
+  local shown = {}
+  local stills = { names = single and legend or nil, shown = shown }
+  if #primary + #secondary > 0 then
+    local first = #primary > 0 and figures_of(primary, axis_of, stills, all) or ''
+    local second = #secondary > 0 and '<h3>The course of training</h3>'
+      .. figures_of(secondary, axis_of, stills, all) or ''
+    local remark = given.library and '<p class="note screen">Drag over a chart to zoom in (two fingers on a phone); a '
+      .. 'double click shows the whole range again.</p>'
+      or '<p class="note">The curves are still pictures: this program was built without its plotting library.</p>'
+    section('curves', 'Curves', '<div class="controls"></div><div class="legend"></div>',
+      single and '' or keys_of(shown, legend), first, remark, notes_text(notes), second)
+  end
+  local by_length = lengths.charts(points)
+  if #by_length > 0 then
+    shown = {}
+    local figures = figures_of(by_length, function() return 'length' end, { label = 'length', shown = shown }, all)
+    section('lengths', 'By length', single and '' or keys_of(shown, legend), figures)
+  end
+
+  -- Pictures.
+  local by_kind, picture_notes, picture_count = pictures_of(points)
+  if picture_count > 0 or #picture_notes > 0 then
+    local text = {}
+    for k, kind in ipairs(kinds) do
+      if by_kind[k] then
+        text[#text + 1] = ('<h3>%s</h3><div class="pictures">%s</div>'):format(kind[1], table.concat(by_kind[k], '\n'))
+      end
+    end
+    text[#text + 1] = notes_text(picture_notes)
+    section('pictures', 'Pictures', unpack(text))
+  end
+
+  -- Configuration and origin.
+  local same, differing = tables.configuration(points)
+  if same or differing then
+    section('configuration', 'Configuration', differing and '<h3>What differs</h3>' .. differing or '',
+      differing and same and '<h3>The same in all</h3>' or '', same or '')
+  end
+  local commands, command_count = tables.commands(points)
+  local folder = single and rows[1].config.working_directory
+  local how = { tables.origins(rows) }
+  if command_count == 1 then
+    how[#how + 1] = '<h3>Command</h3>' .. commands
+    if type(folder) == 'string' then
+      how[#how + 1] = '<p class="note">Given in <code>' .. escape(folder) .. '</code></p>'
+    end
+  end
+  if #rows > 1 then
+    local function folded(most) return #rows <= most and ' open' or '' end
+    how[#how + 1] = ('<details%s><summary>All %d runs</summary>%s</details>'):format(folded(unfolded_runs), #rows,
+      tables.runs(points, keys))
+    if command_count > 1 and #rows <= most_commands then
+      how[#how + 1] = ('<details%s><summary>The commands of %d runs</summary>%s</details>'):format(
+        folded(unfolded_commands), command_count, commands)
+    elseif command_count > 1 then
+      local first = tables.commands { { runs = { rows[1] } } }
+      how[#how + 1] = '<h3>Command of the first run</h3>' .. first
+        .. '<p class="note">pushdown runs show ID tells that of any other.</p>'
+    end
+  else
+    how[#how + 1] = tables.runs(points, {})
+  end
+  section('origin', 'How it was made', unpack(how))
+
+  return M.assemble(given, sections, #all > 0 and script_data(all, legend, points, axes, single) or nil)
+end
+
+-- The document around its sections.
+function M.assemble(given, sections, data)
+  local rows, library = given.rows, given.library
+  local docs, seen = {}, {}
+  for _, row in ipairs(rows) do
+    local doc = row.about.doc
+    if type(doc) == 'string' and not seen[doc] then seen[doc], docs[#docs + 1] = true, doc end
+  end
+  local about = plural(#rows, 'run')
+  if #given.points > 1 or #rows > 1 then about = about .. ' at ' .. plural(#given.points, 'point') end
+  local out = { '<!DOCTYPE html>', '<html lang="en"><head><meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; '
+      .. 'script-src \'unsafe-inline\'; img-src data:">',
+    ('<meta name="generator" content="pushdown %s">'):format(escape(pd.version)), '<link rel="icon" href="data:,">',
+    '<title>' .. escape(given.title) .. '</title>',
+    '<style>' .. inlined((library and library.style .. '\n' or '') .. own_file 'style.css') .. '</style></head><body>',
+    '<header><h1>' .. escape(given.title) .. '</h1>',
+    ('<p class="soft">%s. Page of %s, pushdown %s.</p>'):format(about, os.date '%Y-%m-%d %H:%M', escape(pd.version)) }
+  if #docs > 0 and #docs <= 3 then out[#out + 1] = '<p>' .. escape(table.concat(docs, ' ')) .. '</p>' end
+  for _, text in ipairs(warnings_of(rows)) do out[#out + 1] = '<p class="warning">' .. escape(text) .. '</p>' end
+  for _, text in ipairs(given.notes or {}) do out[#out + 1] = '<p class="note">' .. escape(text) .. '</p>' end
+  out[#out + 1] = '</header><nav aria-label="Parts of the page"><div>'
+  for _, one in ipairs(sections) do out[#out + 1] = ('<a href="#%s">%s</a>'):format(one.id, one.title) end
+  out[#out + 1] = '</div></nav><main>'
+  for _, one in ipairs(sections) do
+    out[#out + 1] = ('<section id="%s"><h2>%s</h2>\n%s</section>'):format(one.id, one.title, one.text)
+  end
+  out[#out + 1] = '</main><footer>'
+  if library then
+    out[#out + 1] = ('<details><summary>Charts by uPlot %s, MIT licence</summary><pre>%s</pre></details>'):format(
+      escape(library.version), escape(library.licence))
+  end
+  out[#out + 1] = '</footer>'
+  out[#out + 1] = '<script type="application/json" id="data">' .. (data
+    or '{"charts":[],"legend":[],"axes":[],"colours":[]}') .. '</script>'
+  if library and data then
+    out[#out + 1] = ('<script>\n/*! uPlot %s\n%s*/\n%s\n</script>'):format(library.version,
+      (library.licence:gsub('%*/', '* /'):gsub('</', '< /')), inlined(library.script))
+  end
+  out[#out + 1] = '<script>\n' .. inlined(own_file 'live.js') .. '</script>'
+  out[#out + 1] = '</body></html>\n'
+  return table.concat(out, '\n')
+end
+
+return M

@@ -1,0 +1,165 @@
+-- Which runs a page is about: by number, by folder, or by filters; and what their folders and the registry say of
+-- each. A run is a row of the registry (docs/reference/runs.md) with these fields besides: about = experiment.json,
+-- config = config.json, source = the folder that was asked for, or nil.
+local files = require 'pushdown.files'
+local pd = require 'pushdown'
+local runs = require 'pushdown.runs'
+local selection = require 'pushdown.runs.selection'
+
+local M = {}
+
+local marks = { ['experiment.json'] = true, ['metrics.jsonl'] = true, ['result.json'] = true }
+
+-- Folders of runs in a folder and below it, or the folder alone if it is one itself.
+local function run_folders(folder)
+  for name in pairs(marks) do
+    if pd.file.kind(folder .. '/' .. name) == 'file' then return { folder } end
+  end
+  local found, known = {}, {}
+  for _, path in ipairs(files.find(folder, '/[^/]+%.jsonl?$')) do
+    local below, name = path:match('^(.*)/([^/]+)$')
+    if marks[name] and not known[below] then
+      known[below] = true
+      found[#found + 1] = folder .. '/' .. below
+    end
+  end
+  return found
+end
+
+-- The rows of the registry that knows the runs of a folder, by real folder: the given one, else the first
+-- registry.sqlite in a folder above.
+local function rows_by_folder(folder, given)
+  local path, above = given, pd.file.real_path(folder)
+  while not path and above do
+    for _, name in ipairs { '/registry.sqlite', '/runs/registry.sqlite' } do
+      if not path and files.exists(above .. name) then path = above .. name end
+    end
+    above = above:match('^(.+)/[^/]+$')
+  end
+  local by_folder = {}
+  if not path then return by_folder end
+  local ok, rows = pcall(runs.find, {}, path)
+  for _, row in ipairs(ok and rows or {}) do by_folder[pd.file.real_path(row.folder)] = row end
+  return by_folder
+end
+
+local function integer(value)
+  value = tonumber(value)
+  return value and value == math.floor(value) and value or nil
+end
+
+-- Fills what the registry does not say from the files of the run folder.
+local function complete(row)
+  local folder = row.folder
+  row.about = runs.read_json(folder .. '/experiment.json') or {}
+  row.config = runs.read_json(folder .. '/config.json') or {}
+  row.experiment = row.experiment or row.about.experiment
+  row.options = row.options or row.about.options
+  row.result = row.result or runs.result(folder)
+  local seed = row.seed or (row.options or {}).seed or row.config.seed
+  row.seed = integer(seed)
+  row.restart = integer(row.restart) or integer((row.options or {}).restart) or integer(folder:match('restart%-(%d+)$'))
+  row.git = row.git or type(row.about.git) == 'string' and row.about.git
+    or type(row.config.git) == 'string' and row.config.git or nil
+  if not row.command and row.about.script then
+    row.command = { 'pushdown', row.about.script, unpack(row.about.command_line or {}) }
+  elseif not row.command and type(row.config.command_line) == 'table' then
+    row.command = runs.plain_command(row.config.command_line)
+  end
+  row.seconds = row.seconds or row.result and tonumber(row.result.seconds)
+  row.status = row.status or row.result and 'done' or pd.process.locked(folder) and 'running' or 'unfinished'
+  return row
+end
+
+-- gather.files(run, pattern) -> names of the files in its folder itself that match the Lua pattern, sorted.
+function M.files(row, pattern)
+  row.files = row.files or files.find(row.folder, '^[^/]+$')
+  local names = {}
+  for _, name in ipairs(row.files) do
+    if name:match(pattern) then names[#names + 1] = name end
+  end
+  return names
+end
+
+local function is_restart(folder) return folder:match('/restart%-%d+$') ~= nil end
+
+-- The runs of one folder that was asked for.
+local function of_folder(word, registry)
+  local folder = #word > 1 and word:gsub('/+$', '') or word
+  local kind = pd.file.kind(folder)
+  if kind == 'link' then
+    folder = pd.file.real_path(folder)
+    kind = pd.file.kind(folder)
+  end
+  if kind ~= 'folder' then
+    error(kind and ("'%s' is a file; a run is a number of the registry or a folder"):format(word)
+      or ("there is no folder '%s'; a run is a number of the registry or a folder"):format(word), 0)
+  end
+  local found = run_folders(folder)
+  if #found == 0 then
+    error(("no run lies in '%s': a run folder has an experiment.json, metrics.jsonl or result.json"):format(word), 0)
+  end
+  local known, rows = rows_by_folder(folder, registry), {}
+  for i, path in ipairs(found) do
+    local row = { folder = path }
+    for key, value in pairs(known[pd.file.real_path(path)] or {}) do row[key] = value end
+    row.folder, row.source = path, word
+    if not row.point and is_restart('/' .. path) then
+      local point = pd.file.real_path(path):match('([^/]+)/[^/]+$')
+      local below = path:sub(#folder + 2):gsub('/?restart%-%d+$', '')
+      row.point = below ~= '' and below or point
+    end
+    rows[i] = complete(row)
+  end
+  return rows
+end
+
+-- Runs of scripts that trained nothing themselves, such as the tables of a grid, are left out where others trained.
+local function trained_ones(rows)
+  local kept, left_out = {}, {}
+  for _, row in ipairs(rows) do
+    local trained = pd.file.kind(row.folder .. '/metrics.jsonl') == 'file'
+    table.insert((trained or row.point or not row.source) and kept or left_out, row)
+  end
+  if #kept == 0 then return rows, {} end
+  return kept, left_out
+end
+
+-- gather.runs(options, path of the registry) -> runs, folders left out.
+function M.runs(options, path)
+  local rows, numbers = {}, {}
+  local filtered = selection.filtered(options)
+  if #options.words == 0 and not filtered then
+    selection.fail('which runs? pushdown report RUN... -o report.html: numbers of the registry or folders')
+  end
+  if #options.words > 0 and filtered then selection.fail('runs are given by name or by filters, not by both') end
+  local seen = {}
+  local function add(list)
+    for _, row in ipairs(list) do
+      local real = pd.file.real_path(row.folder)
+      if not seen[real] then
+        seen[real] = true
+        rows[#rows + 1] = row
+      end
+    end
+  end
+  if filtered then
+    local found = runs.find(selection.filter(options), path)
+    for _, row in ipairs(found) do complete(row) end
+    add(found)
+    if #rows == 0 then error('no run matches', 0) end
+  end
+  for _, word in ipairs(options.words) do
+    if word:match('^%d+$') then
+      numbers[1] = tonumber(word)
+      local found = selection.numbered(numbers, path)
+      for _, row in ipairs(found) do complete(row) end
+      add(found)
+    else
+      add(of_folder(word, options.registry))
+    end
+  end
+  return trained_ones(rows)
+end
+
+return M

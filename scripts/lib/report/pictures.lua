@@ -1,0 +1,154 @@
+-- Pictures for a page that is one document: what a run left as SVG, cleaned of all that could run, load or style
+-- anything outside of it, with names of its own.
+local M = {}
+
+local function set(text)
+  local names = {}
+  for name in text:gmatch('%S+') do names[name] = true end
+  return names
+end
+
+local elements = set [[svg g a path rect circle ellipse line polyline polygon text tspan title desc defs clipPath
+  linearGradient radialGradient stop marker pattern use symbol]]
+
+local geometry = set [[x y x1 y1 x2 y2 cx cy r rx ry d points width height transform viewBox preserveAspectRatio dx dy
+  rotate textLength lengthAdjust pathLength offset gradientUnits gradientTransform spreadMethod fx fy refX refY
+  markerWidth markerHeight markerUnits orient patternUnits patternTransform patternContentUnits clipPathUnits]]
+
+local paint = set [[fill fill-opacity fill-rule stroke stroke-width stroke-opacity stroke-dasharray stroke-dashoffset
+  stroke-linecap stroke-linejoin stroke-miterlimit opacity color font-family font-size font-weight font-style
+  font-variant text-anchor dominant-baseline alignment-baseline baseline-shift letter-spacing word-spacing
+  text-decoration clip-path clip-rule marker-start marker-mid marker-end stop-color stop-opacity visibility display
+  vector-effect shape-rendering text-rendering paint-order]]
+
+-- Markup characters escaped, entities that XML knows kept.
+local function text_of(text)
+  text = text:gsub('[%z\1-\8\11\12\14-\31]', '')
+  text = text:gsub('&(#?%w*;?)', function(name)
+    local known = name:match('^#%d+;$') or name:match('^#x%x+;$')
+      or ({ ['amp;'] = true, ['lt;'] = true, ['gt;'] = true, ['quot;'] = true, ['apos;'] = true })[name]
+    return (known and '&' or '&amp;') .. name
+  end)
+  return (text:gsub('<', '&lt;'):gsub('>', '&gt;'))
+end
+
+local function safe_value(value, prefix)
+  if value:lower():find('url', 1, true) or value:find('\\', 1, true) then
+    local id = value:match("^%s*url%(%s*[\"']?#([%w_.:-]+)[\"']?%s*%)%s*$")
+    return id and 'url(#' .. prefix .. id .. ')' or nil
+  end
+  if value:find('[<>]') or value:lower():find('expression', 1, true) then return nil end
+  return value
+end
+
+local function safe_style(style, prefix)
+  local kept = {}
+  for part in style:gmatch('[^;]+') do
+    local name, value = part:match('^%s*([%a-]+)%s*:%s*(.-)%s*$')
+    value = name and paint[name] and safe_value(value, prefix)
+    if value then kept[#kept + 1] = name .. ':' .. value end
+  end
+  return #kept > 0 and table.concat(kept, ';') or nil
+end
+
+-- The attributes that may stay, as text; nil for markup that is not well formed.
+local function attributes_of(text, prefix, root)
+  local kept, at = {}, 1
+  while true do
+    at = text:find('%S', at)
+    if not at then break end
+    local name, quote, stop = text:match('^([%a_:][%w_:.-]*)%s*=%s*(["\'])()', at)
+    local close = name and text:find(quote, stop, true)
+    if not close then return nil end
+    local value = text:sub(stop, close - 1)
+    at = close + 1
+    local entity = value:gsub('&[%w#]+;', '')
+    if name == 'id' and value:match('^[%w_.:-]+$') then
+      value = prefix .. value
+    elseif (name == 'href' or name == 'xlink:href') and value:match('^#[%w_.:-]+$') then
+      name, value = 'href', '#' .. prefix .. value:sub(2)
+    elseif name == 'style' then
+      value = safe_style(value, prefix)
+    elseif root and (name == 'width' or name == 'height') or not geometry[name] and not paint[name]
+      or entity:find('&', 1, true) then
+      value = nil
+    else
+      value = safe_value(value, prefix)
+    end
+    if value then kept[#kept + 1] = (' %s="%s"'):format(name, (text_of(value):gsub('"', '&quot;'))) end
+  end
+  return table.concat(kept)
+end
+
+local function size_of(attributes)
+  local function number(name)
+    return tonumber((attributes:match('%f[%w]' .. name .. '%s*=%s*["\']([%d.]+)[pxt]*["\']')))
+  end
+  local box_width, box_height = attributes:match('viewBox%s*=%s*["\'][-%d.]+[%s,]+[-%d.]+[%s,]+([%d.]+)[%s,]+([%d.]+)')
+  return number 'width' or tonumber(box_width), number 'height' or tonumber(box_height), box_width ~= nil
+end
+
+-- pictures.cleaned(svg, prefix) -> SVG for an HTML page, title, width; or nil and what is wrong with it. Only the
+-- elements and attributes above stay, references lead into the picture itself, and ids begin with `prefix`.
+function M.cleaned(svg, prefix)
+  svg = svg:gsub('^\239\187\191', ''):gsub('<%?.-%?>', ''):gsub('<!%-%-.-%-%->', '')
+  if svg:find('<!DOCTYPE[^>]*%[') or svg:find('<!ENTITY', 1, true) then return nil, 'it declares entities' end
+  svg = svg:gsub('<!DOCTYPE[^>]*>', '')
+  if svg:find('<!', 1, true) or svg:find('<?', 1, true) then return nil, 'it has sections that are no elements' end
+  local out, open, skipped, at = {}, {}, nil, 1
+  local title, in_title, width, finished
+  while true do
+    local start, stop, closing, name, rest = svg:find('<(/?)([%a_][%w_:.-]*)([^<]-)>', at)
+    local between = svg:sub(at, (start or #svg + 1) - 1)
+    if between:find('<', 1, true) then return nil, 'it is not well formed' end
+    if not skipped and #open > 0 then
+      out[#out + 1] = text_of(between)
+      if in_title then title = (title or '') .. between end
+    elseif not skipped and between:find('%S') then
+      return nil, 'it has text outside of its elements'
+    end
+    if not start then break end
+    at = stop + 1
+    name = name:gsub('^svg:', '')
+    local alone = rest:match('/%s*$') ~= nil
+    rest = rest:gsub('/%s*$', '')
+    if closing == '/' then
+      if open[#open] ~= name then return nil, 'it is not well formed' end
+      open[#open] = nil
+      if skipped and #open < skipped then
+        skipped = nil
+      elseif not skipped then
+        out[#out + 1] = '</' .. (name == 'a' and 'g' or name) .. '>'
+      end
+      if name == 'title' then in_title = false end
+      finished = #open == 0
+    else
+      if finished or #open == 0 and name ~= 'svg' then return nil, 'its root is not one svg' end
+      local root = #open == 0
+      if not skipped and not elements[name] then
+        if not alone then skipped = #open + 1 end
+      elseif not skipped then
+        local attributes = attributes_of(rest, prefix, root)
+        if not attributes then return nil, 'it is not well formed' end
+        if root then
+          local wide, high, boxed = size_of(rest)
+          width = wide
+          if not boxed then
+            if not wide or not high then return nil, 'it has no size' end
+            attributes = attributes .. (' viewBox="0 0 %g %g"'):format(wide, high)
+          end
+          attributes = ' xmlns="http://www.w3.org/2000/svg" role="img"' .. attributes
+        end
+        if name == 'title' and #open == 1 and not title then in_title = not alone end
+        out[#out + 1] = '<' .. (name == 'a' and 'g' or name) .. attributes .. (alone and '/>' or '>')
+      end
+      if not alone then open[#open + 1] = name end
+      if alone and root then finished = true end
+    end
+  end
+  if #open > 0 or not finished then return nil, 'it is not whole' end
+  return table.concat(out), title and title:gsub('&lt;', '<'):gsub('&gt;', '>'):gsub('&quot;', '"')
+    :gsub('&#39;', "'"):gsub('&amp;', '&') or nil, width
+end
+
+return M

@@ -1,0 +1,304 @@
+-- The tables of a page: results, configuration, where and how the runs were made.
+local json = require 'pushdown.json'
+local layout = require 'pushdown.runs.layout'
+local statistics = require 'pushdown.statistics'
+local svg = require 'pushdown.plot.svg'
+
+local M = {}
+
+local escape = svg.escape
+local most_columns = 5  -- of results where there are many points
+local few_points = 4
+
+-- Digits that tell something, for reading.
+local function number(value)
+  if value ~= value then return '–' end
+  if value == math.huge or value == -math.huge then return value > 0 and '∞' or '−∞' end
+  local size = math.abs(value)
+  if value == math.floor(value) and size < 1e9 then return ('%.0f'):format(value):gsub('^%-', '−') end
+  local text = (size >= 1e6 or size < 1e-4) and ('%.3e'):format(value) or size >= 1e5 and ('%.0f'):format(value)
+    or size >= 1000 and ('%.1f'):format(value) or ('%.4g'):format(value)
+  return (text:gsub('e%+?(%-?)0*', 'e%1'):gsub('^%-', '−'))
+end
+M.number = number
+
+-- A deviation: two digits are all that it is worth.
+local function deviation_text(value)
+  if value >= 1e6 or value > 0 and value < 1e-4 then return (('%.1e'):format(value):gsub('e%+?(%-?)0*', 'e%1')) end
+  return ('%.15g'):format(tonumber(('%.2g'):format(value)))
+end
+
+-- One cell: text, or {text =, sub = smaller text below it, value = number to sort by, code = true}.
+local function cell_text(cell, kind, align)
+  if type(cell) ~= 'table' then cell = { text = cell } end
+  local text = escape(tostring(cell.text or ''))
+  if cell.code then text = '<code>' .. text .. '</code>' end
+  if cell.sub then text = text .. '<small>' .. escape(cell.sub) .. '</small>' end
+  return ('<%s%s%s>%s</%s>'):format(kind, align and ' class="number"' or '',
+    cell.value and (' data-v="%.17g"'):format(cell.value) or '', text, kind)
+end
+
+-- tables.html{header =, rows =, numeric = {[column] = true}, class =} -> HTML. The first row is the header; tables with
+-- sortable = true can be sorted by it.
+function M.html(given)
+  local numeric, out = given.numeric or {}, {}
+  out[1] = ('<div class="wide"><table%s%s>'):format(given.class and ' class="' .. given.class .. '"' or '',
+    given.sortable and ' data-sortable' or '')
+  local function line(cells, kind)
+    local parts = {}
+    for k, cell in ipairs(cells) do parts[k] = cell_text(cell, kind, numeric[k]) end
+    return '<tr>' .. table.concat(parts) .. '</tr>'
+  end
+  if given.header then out[#out + 1] = '<thead>' .. line(given.header, 'th') .. '</thead>' end
+  out[#out + 1] = '<tbody>'
+  for _, row in ipairs(given.rows) do out[#out + 1] = line(row, 'td') end
+  out[#out + 1] = '</tbody></table></div>'
+  return table.concat(out, '\n')
+end
+
+-- ---- Results ----
+
+local no_results = { seed = true, restart = true }
+
+-- The numbers that runs end in, without what only repeats an option; those that tell most first.
+function M.result_keys(points)
+  local known, keys = {}, {}
+  for _, point in ipairs(points) do
+    for _, row in ipairs(point.runs) do
+      for key, value in pairs(row.result or {}) do
+        local option = (row.options or {})[key]
+        if not known[key] and type(value) == 'number' and option ~= value and not no_results[key] then
+          known[key] = true
+          keys[#keys + 1] = key
+        end
+      end
+    end
+  end
+  local function rank(key)
+    if key == 'validation_difference' or key == 'cross_entropy_difference' then return 1 end
+    if key:match('^test') then return 2 end
+    if key:match('^valid') then return 3 end
+    if key == 'seconds' or key == 'epochs' or key == 'best_epoch' or key == 'parameters'
+      or key == 'characters' then return 6 end
+    return key:match('^train') and 5 or 4
+  end
+  table.sort(keys, function(a, b)
+    if rank(a) ~= rank(b) then return rank(a) < rank(b) end
+    return a < b
+  end)
+  return keys, known
+end
+
+-- Mean ± deviation of a number over the finished runs of a point, with its range.
+local function summary(point, key)
+  local values = {}
+  for _, row in ipairs(point.runs) do
+    local value = row.status == 'done' and (row.result or {})[key]
+    if type(value) == 'number' and value == value then values[#values + 1] = value end
+  end
+  local mean, deviation, least, greatest = statistics(values)
+  if not mean then return { text = '–' } end
+  if #values == 1 then return { text = number(mean), value = mean, sub = #point.runs > 1 and '1 run' or nil } end
+  return { text = ('%s ± %s'):format(number(mean), deviation_text(deviation)), value = mean,
+    sub = ('%s to %s, %d runs'):format(number(least), number(greatest), #values) }
+end
+
+local function words(key) return (key:gsub('_', ' ')) end
+
+local function done_cell(point)
+  local done = 0
+  for _, row in ipairs(point.runs) do done = done + (row.status == 'done' and 1 or 0) end
+  return { text = ('%d of %d'):format(done, #point.runs), value = done }
+end
+
+-- tables.results(points, keys) -> HTML: numbers down and points across where there are few points, else the other way
+-- round with the first of the numbers; nil where no run has a result.
+function M.results(points, keys, chosen)
+  if #keys == 0 then return nil end
+  if #points <= few_points then
+    local header, rows, numeric = { '' }, {}, {}
+    for i, point in ipairs(points) do header[i + 1], numeric[i + 1] = point.name, true end
+    local counts = { 'finished' }
+    for i, point in ipairs(points) do counts[i + 1] = done_cell(point) end
+    if #points > 1 or #points[1].runs > 1 then rows[1] = counts end
+    for _, key in ipairs(keys) do
+      local row = { words(key) }
+      for i, point in ipairs(points) do row[i + 1] = summary(point, key) end
+      rows[#rows + 1] = row
+    end
+    -- What is no number, of a run by itself.
+    local only = #points == 1 and #points[1].runs == 1 and points[1].runs[1]
+    local texts = {}
+    for key, value in pairs(only and only.result or {}) do
+      if type(value) ~= 'number' and value ~= (only.options or {})[key] then texts[#texts + 1] = key end
+    end
+    table.sort(texts)
+    for _, key in ipairs(texts) do rows[#rows + 1] = { words(key), layout.value(only.result[key]) } end
+    if only then header = nil end
+    return M.html { header = header, rows = rows, numeric = numeric, class = 'results' }
+  end
+  local header, rows, numeric = { 'point', 'finished' }, {}, { [2] = true }
+  local shown = chosen and #keys or math.min(#keys, most_columns)
+  for k = 1, shown do header[k + 2], numeric[k + 2] = words(keys[k]), true end
+  for i, point in ipairs(points) do
+    rows[i] = { point.name, done_cell(point) }
+    for k = 1, shown do rows[i][k + 2] = summary(point, keys[k]) end
+  end
+  return M.html { header = header, rows = rows, numeric = numeric, sortable = true, class = 'results' }, #keys - shown
+end
+
+-- ---- Configuration ----
+
+-- The options of a run by name, those of a training without a script from its config.json.
+local function options_of(row)
+  if row.options and next(row.options) then return row.options end
+  local flat = {}
+  local function add(prefix, value)
+    if type(value) == 'table' and #value == 0 and next(value) then
+      for key, inner in pairs(value) do add(prefix .. '.' .. key, inner) end
+    else
+      flat[prefix] = value
+    end
+  end
+  for _, part in ipairs { 'model', 'trainer' } do
+    if type(row.config[part]) == 'table' then add(part, row.config[part]) end
+  end
+  return flat
+end
+
+local not_configuration = { run_folder = true, seed = true, restart = true }
+
+-- tables.configuration(points) -> HTML of the options that are the same in all runs, HTML of those that differ between
+-- points (or nil).
+function M.configuration(points)
+  local values, names, runs, all = {}, {}, 0, {}
+  for _, point in ipairs(points) do
+    for _, row in ipairs(point.runs) do
+      runs = runs + 1
+      local options = options_of(row)
+      all[row] = options
+      for name, value in pairs(options) do
+        if not not_configuration[name] or #points == 1 and #point.runs == 1 and name ~= 'run_folder' then
+          local text = layout.value(value)
+          if not values[name] then
+            values[name] = { text = text, count = 0, same = true }
+            names[#names + 1] = name
+          end
+          values[name].count = values[name].count + 1
+          values[name].same = values[name].same and values[name].text == text
+        end
+      end
+    end
+  end
+  table.sort(names)
+  local same, differing = {}, {}
+  for _, name in ipairs(names) do
+    if values[name].same and values[name].count == runs then
+      same[#same + 1] = ('<div><dt>%s</dt><dd><code>%s</code></dd></div>'):format(escape(name),
+        escape(values[name].text))
+    else
+      differing[#differing + 1] = name
+    end
+  end
+  local same_html = #same > 0 and '<dl class="options">' .. table.concat(same, '\n') .. '</dl>' or nil
+  if #differing == 0 or #points == 1 then return same_html, nil end
+  local header, rows = { 'point', unpack(differing) }, {}
+  for i, point in ipairs(points) do
+    rows[i] = { point.name }
+    for k, name in ipairs(differing) do
+      local seen, texts = {}, {}
+      for _, row in ipairs(point.runs) do
+        local text = layout.value(all[row][name])
+        if not seen[text] then seen[text], texts[#texts + 1] = true, text end
+      end
+      rows[i][k + 1] = table.concat(texts, ' | ')
+    end
+  end
+  return same_html, M.html { header = header, rows = rows, sortable = true }
+end
+
+-- ---- Where and how ----
+
+local function machine_of(row)
+  local machine, parts = row.about.machine, { row.host }
+  if type(machine) == 'table' then
+    parts[1] = parts[1] or machine.host
+    if machine.processor then parts[#parts + 1] = machine.processor end
+    if machine.processors then parts[#parts + 1] = ('%d processors'):format(machine.processors) end
+    if machine.device then parts[#parts + 1] = 'device ' .. machine.device end
+  end
+  if type(row.config.threads) == 'number' then
+    parts[#parts + 1] = ('%d thread%s'):format(row.config.threads, row.config.threads == 1 and '' or 's')
+  end
+  return #parts > 0 and table.concat(parts, ', ') or 'not recorded'
+end
+
+-- tables.origins(runs) -> HTML: source state, version and machine, with how many runs have them.
+function M.origins(rows)
+  local kinds, known = {}, {}
+  for _, row in ipairs(rows) do
+    local version = row.about.version or row.config.version or 'not recorded'
+    local key = { row.git or 'not recorded', version, machine_of(row) }
+    local text = table.concat(key, '\0')
+    if not known[text] then
+      known[text] = { key = key, count = 0, first = nil }
+      kinds[#kinds + 1] = known[text]
+    end
+    known[text].count = known[text].count + 1
+  end
+  local lines = {}
+  for i, kind in ipairs(kinds) do
+    local git = kind.key[1]
+    lines[i] = { { text = git, code = git ~= 'not recorded', sub = git:match('dirty$') and 'with changes of its own'
+      or nil }, kind.key[2], kind.key[3], { text = tostring(kind.count), value = kind.count } }
+  end
+  return M.html { header = { 'source (git)', 'version', 'machine', 'runs' }, rows = lines, numeric = { [4] = true } }
+end
+
+local function started_of(row)
+  if row.started then return os.date('%Y-%m-%d %H:%M', math.floor(row.started)) end
+  local text = row.about.started or row.config.started
+  return type(text) == 'string' and (text:gsub('T', ' '):gsub(':%d%dZ$', ' UTC')) or ''
+end
+
+-- tables.runs(points) -> HTML with a line for each run.
+function M.runs(points, keys)
+  local header, rows, numeric = { 'run', 'restart', 'seed', 'state', 'started', 'time' }, {}, { [2] = true, [3] = true,
+    [6] = true }
+  local shown = {}
+  for k = 1, math.min(#keys, 2) do
+    shown[k] = keys[k]
+    header[#header + 1] = words(keys[k])
+    numeric[#header] = true
+  end
+  for _, point in ipairs(points) do
+    for _, row in ipairs(point.runs) do
+      local line = { { text = (row.id and row.id .. ' ' or '') .. point.name, sub = row.folder },
+        row.restart or '', row.seed and ('%.0f'):format(row.seed) or '',
+        { text = row.status, sub = row.message and row.message:match('[^\n]*'):sub(1, 200) or nil }, started_of(row),
+        { text = layout.field('seconds', row.seconds) or '', value = row.seconds } }
+      for _, key in ipairs(shown) do
+        local value = (row.result or {})[key]
+        line[#line + 1] = type(value) == 'number' and { text = number(value), value = value } or '–'
+      end
+      rows[#rows + 1] = line
+    end
+  end
+  return M.html { header = header, rows = rows, numeric = numeric, sortable = true, class = 'runs' }
+end
+
+-- tables.commands(points) -> HTML: the exact command of each run.
+function M.commands(points)
+  local out = {}
+  for _, point in ipairs(points) do
+    for _, row in ipairs(point.runs) do
+      local command = row.command
+      if type(command) == 'table' and #command > 0 and command[1] ~= json.null then
+        out[#out + 1] = '<pre class="command">' .. escape(layout.shell_words(command)) .. '</pre>'
+      end
+    end
+  end
+  return table.concat(out, '\n'), #out
+end
+
+return M

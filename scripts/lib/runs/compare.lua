@@ -1,0 +1,121 @@
+-- `pushdown runs compare`: runs side by side, or the points of a grid by mean and deviation.
+local json = require 'pushdown.json'
+local layout = require 'pushdown.runs.layout'
+local report = require 'pushdown.report'
+local runs = require 'pushdown.runs'
+local selection = require 'pushdown.runs.selection'
+
+-- Side by side: what differs, then the results.
+local function compare_runs(rows, options, width)
+  local header, lines, same = { '' }, {}, {}
+  for i, row in ipairs(rows) do header[i + 1] = 'run ' .. row.id end
+  local function add(key, value_of, text_of)
+    local line, differs = { (key:gsub('_', ' ')) }, false
+    for i, row in ipairs(rows) do
+      line[i + 1] = text_of(value_of(row))
+      differs = differs or line[i + 1] ~= line[2]
+    end
+    return line, differs
+  end
+  for _, key in ipairs { 'experiment', 'grid', 'point', 'restart', 'status', 'git', 'seconds' } do
+    local line, differs = add(key, function(row) return row[key] end,
+      function(value) return layout.field(key, value) or '' end)
+    if key == 'seconds' then line[1] = 'time' end
+    if differs then lines[#lines + 1] = line end
+  end
+  local function keys_in(part)
+    local names, sorted = {}, {}
+    for _, row in ipairs(rows) do
+      for name in pairs(row[part] or {}) do names[name] = true end
+    end
+    for name in pairs(names) do sorted[#sorted + 1] = name end
+    table.sort(sorted)
+    return sorted
+  end
+  local seen = { restart = true }
+  for _, name in ipairs(keys_in 'options') do
+    local line, differs = add(name, function(row) return (row.options or {})[name] end, layout.value)
+    if differs and not seen[name] then lines[#lines + 1] = line end
+    if not differs then same[#same + 1] = name .. '=' .. line[2]:gsub('%s', ' ') end
+    seen[name] = true
+  end
+  local metrics = #options.metric > 0 and options.metric or keys_in 'result'
+  for _, name in ipairs(metrics) do
+    local line = add(name, function(row) return (row.result or {})[name] end, layout.value)
+    -- A result that only repeats an option says nothing new.
+    if not seen[name] then lines[#lines + 1] = line end
+  end
+  layout.table(header, lines, width)
+  if #same > 0 then
+    print '\nThe same in all:'
+    layout.wrapped(table.concat(same, ', '), width, '  ')
+  end
+end
+
+local function compare_grid(rows, options, width)
+  local metrics = options.metric
+  if #metrics == 0 then
+    metrics = { selection.shared_metric(rows) }
+    for _, row in ipairs(rows) do
+      if metrics[1] == 'validation_difference' and (row.result or {}).test_difference then
+        metrics = { metrics[1], 'test_difference' }
+        break
+      end
+    end
+  end
+  if #metrics == 0 then metrics = { 'validation_difference' } end
+  local points = runs.by_point(rows, metrics)
+  if options.json then return print(json.encode(json.list(points), true)) end
+  local several, folders = false, false
+  for _, point in ipairs(points) do
+    several = several or point.grid ~= points[1].grid
+    folders = folders or point.folder ~= points[1].folder
+  end
+  local columns = { 'point', 'done', 'failed' }
+  if folders then table.insert(columns, 1, 'folder') end
+  if several then table.insert(columns, 1, 'grid') end
+  for _, metric in ipairs(metrics) do
+    for _, name in ipairs { 'mean ', 'deviation ', 'best ' } do columns[#columns + 1] = name .. metric end
+  end
+  local raw, cells = {}, {}
+  for i, point in ipairs(points) do
+    raw[i], cells[i] = {}, {}
+    local function add(value, text)
+      raw[i][#cells[i] + 1] = value
+      cells[i][#cells[i] + 1] = text or layout.value(value)
+    end
+    if several then add(point.grid) end
+    if folders then add(point.folder) end
+    add(point.point)
+    add(point.done, ('%d/%d'):format(point.done, point.runs))
+    add(point.failed)
+    for _, metric in ipairs(metrics) do
+      local numbers = point.metrics[metric] or {}
+      for _, key in ipairs { 'mean', 'deviation', 'least' } do
+        add(numbers[key], numbers[key] and ('%.4f'):format(numbers[key]) or '–')
+      end
+    end
+  end
+  if options.csv then return io.write(report.table { columns = columns, rows = raw }:csv()) end
+  for k, name in ipairs(columns) do
+    columns[k] = name:match('^deviation ') and 'deviation' or name:match('^best ') and 'best single run'
+      or name:gsub('_', ' ')
+  end
+  layout.table(columns, cells, width)
+  layout.wrapped(('Ordered by the mean of %s over the restarts that are done; the deviation is the sample '
+    .. 'standard deviation, the best single run is one run and no mean.'):format(metrics[1]:gsub('_', ' ')), width, '')
+end
+
+return function(options, path, width)
+  local ids = selection.ids(options.words)
+  if #ids > 0 then
+    local rows = selection.numbered(ids, path)
+    if options.json then return io.write(layout.json(rows)) end
+    if options.csv then return io.write(layout.csv(rows)) end
+    return compare_runs(rows, options, width)
+  end
+  if not options.grid then selection.fail('which runs? pushdown runs compare ID ID..., or --grid NAME') end
+  local rows = runs.find(selection.filter(options), path)
+  if #rows == 0 and not options.json and not options.csv then return selection.say_nothing(path) end
+  compare_grid(rows, options, width)
+end

@@ -1,0 +1,107 @@
+-- `pushdown runs export`: rows of the registry, or the epochs of their trainings, as CSV or JSON.
+local histories = require 'pushdown.runs.history'
+local json = require 'pushdown.json'
+local layout = require 'pushdown.runs.layout'
+local pd = require 'pushdown'
+local report = require 'pushdown.report'
+local selection = require 'pushdown.runs.selection'
+
+local identity = { 'id', 'experiment', 'grid', 'point', 'restart', 'seed', 'status' }
+local first_columns = { 'epoch', 'updates', 'stage', 'symbols' }
+
+-- Where text goes: write(text) and finish().
+local function sink(path)
+  if not path then return function(text) io.write(text) end, function() end end
+  local out = pd.file.writer(path)
+  return function(text) out:write(text) end, function() out:commit() end
+end
+
+-- Columns of all epochs of the runs: what they were first, then what was measured, by name. Read once for the names
+-- and once more for the numbers, so that histories of any length fit.
+local function epoch_columns(rows)
+  local known, names, count = { event = true }, {}, 0
+  for _, name in ipairs(first_columns) do known[name] = true end
+  for _, row in ipairs(rows) do
+    histories.each(row.folder, function(entry)
+      if entry.event ~= 'epoch' then return end
+      count = count + 1
+      for key in pairs(entry) do
+        if not known[key] then known[key], names[#names + 1] = true, key end
+      end
+    end)
+  end
+  table.sort(names)
+  local columns = {}
+  for _, name in ipairs(first_columns) do columns[#columns + 1] = name end
+  for _, name in ipairs(names) do columns[#columns + 1] = name end
+  return columns, count
+end
+
+local function history_csv(rows, write)
+  local columns, count = epoch_columns(rows)
+  local header, own = {}, {}
+  for _, name in ipairs(identity) do header[#header + 1], own[name] = name, true end
+  -- A measured number that is called like a column of the run keeps both apart.
+  for _, name in ipairs(columns) do header[#header + 1] = own[name] and 'epoch_' .. name or name end
+  write(report.table { columns = header, rows = {} }:csv())
+  for _, row in ipairs(rows) do
+    local lines = {}
+    histories.each(row.folder, function(entry)
+      if entry.event ~= 'epoch' then return end
+      local line = {}
+      for k, name in ipairs(identity) do line[k] = row[name] end
+      for k, name in ipairs(columns) do
+        local value = entry[name]
+        if type(value) == 'boolean' then value = tostring(value) end
+        line[#identity + k] = value
+      end
+      lines[#lines + 1] = line
+    end)
+    if #lines > 0 then
+      local text = report.table { columns = header, rows = lines }:csv()
+      write((text:gsub('^[^\n]*\n', '')))
+    end
+  end
+  return count
+end
+
+local function history_json(rows, write)
+  local count = 0
+  write '['
+  for _, row in ipairs(rows) do
+    histories.each(row.folder, function(entry)
+      if entry.event ~= 'epoch' then return end
+      entry.event = nil
+      local line, order = {}, {}
+      for key, value in pairs(entry) do line[key] = value end
+      for _, name in ipairs(identity) do
+        if row[name] ~= nil then line[line[name] ~= nil and 'run_' .. name or name] = row[name] end
+        order[#order + 1] = name
+      end
+      for _, name in ipairs(first_columns) do order[#order + 1] = name end
+      write((count == 0 and '\n' or ',\n') .. json.encode(json.ordered(line, order)))
+      count = count + 1
+    end)
+  end
+  write(count == 0 and ']\n' or '\n]\n')
+  return count
+end
+
+-- export(options, path of the registry)
+return function(options, path)
+  local format = options.json and 'json' or options.csv and 'csv'
+    or (options.output or ''):match('%.(json)$') or 'csv'
+  local rows = selection.rows(options, path)
+  local write, finish = sink(options.output)
+  local count, what = #rows, 'run'
+  if options.history then
+    count, what = (format == 'json' and history_json or history_csv)(rows, write), 'epoch'
+  else
+    write(format == 'json' and layout.json(rows) or layout.csv(rows))
+  end
+  finish()
+  if options.output then
+    print(('%s: %d %s%s%s'):format(options.output, count, what, count == 1 and '' or 's',
+      options.history and (' of %d run%s'):format(#rows, #rows == 1 and '' or 's') or ''))
+  end
+end

@@ -1,0 +1,125 @@
+-- The numbers of a training over its epochs, by columns, from the metrics.jsonl of its run folder.
+local json = require 'pushdown.json'
+
+local M = {}
+
+-- What a line says beside the measured numbers.
+local not_measured = { event = true, epoch = true, updates = true, symbols = true, stage = true, improved = true,
+  best_epoch = true, best_cross_entropy = true, best_accuracy = true, epochs_since_improvement = true }
+
+-- One line as a table. The trainer writes flat objects, which a pattern reads much faster than a parser; what looks
+-- different goes to the parser. Nil for a line that is not whole, such as the last one of a run at work.
+local function entry_of(line)
+  if line:sub(-1) ~= '}' then return nil end
+  local inner = line:sub(2, -2)
+  if line:sub(1, 1) ~= '{' or inner:find('[{}%[%]\\]') or select(2, inner:gsub(':%s*"', '')) > 1 then
+    local ok, entry = pcall(json.decode, line)
+    return ok and type(entry) == 'table' and entry or nil
+  end
+  local entry = {}
+  for key, value in inner:gmatch('"([^"]+)"%s*:%s*([^,]+)') do
+    entry[key] = tonumber(value) or value:match('^"(.*)"%s*$')
+  end
+  return entry
+end
+
+-- Calls visit(entry) for every whole line of metrics.jsonl in the folder, in order; whether there is such a file.
+function M.each(folder, visit)
+  local file = io.open(folder .. '/metrics.jsonl', 'rb')
+  if not file then return false end
+  for line in file:lines() do
+    local entry = entry_of((line:gsub('%s+$', '')))
+    if entry then visit(entry) end
+  end
+  file:close()
+  return true
+end
+
+-- history.read(folder) -> {keys =, columns = {[metric] = {...}}, epoch =, update =, seconds =, batches =}, lists with a
+-- number for each epoch (NaN where it was not measured), or nil where nothing was trained. seconds: of training and
+-- validation since training began. batches: {update =, loss =, ...}, where single updates were logged.
+function M.read(folder)
+  local by_epoch, last, batches = {}, 0, { update = {}, loss = {} }
+  local there = M.each(folder, function(entry)
+    if entry.event == 'epoch' and tonumber(entry.epoch) then
+      by_epoch[entry.epoch] = entry
+      last = math.max(last, entry.epoch)
+    elseif entry.event == 'update' and tonumber(entry.update) and tonumber(entry.loss) then
+      table.insert(batches.update, entry.update)
+      table.insert(batches.loss, entry.loss)
+    end
+  end)
+  if not there or last == 0 then return nil end
+  local history = { keys = {}, columns = {}, epoch = {}, update = {}, seconds = {},
+    batches = #batches.update > 0 and batches or nil }
+  local known, rows, seconds = {}, {}, 0
+  for epoch = 1, last do
+    local entry = by_epoch[epoch]
+    if entry then
+      rows[#rows + 1] = entry
+      for key, value in pairs(entry) do
+        if not known[key] and not not_measured[key] and type(value) == 'number' then
+          known[key] = true
+          history.keys[#history.keys + 1] = key
+        end
+      end
+    end
+  end
+  table.sort(history.keys)
+  for i, entry in ipairs(rows) do
+    seconds = seconds + (tonumber(entry.seconds) or 0)
+    history.epoch[i], history.update[i], history.seconds[i] = entry.epoch, tonumber(entry.updates) or 0 / 0, seconds
+  end
+  for _, key in ipairs(history.keys) do
+    local column = {}
+    for i, entry in ipairs(rows) do column[i] = type(entry[key]) == 'number' and entry[key] or 0 / 0 end
+    history.columns[key] = column
+  end
+  return history
+end
+
+-- The axes that curves can be drawn over, with their labels.
+M.axes = { epoch = 'epoch', update = 'updates', seconds = 'seconds of training and validation' }
+
+local labels = { cross_entropy = 'validation cross-entropy (nats per symbol)',
+  train_cross_entropy = 'training cross-entropy (nats per symbol)',
+  cross_entropy_difference = 'validation cross-entropy difference (nats per symbol)',
+  lower_bound = 'lower bound (nats per symbol)', perplexity = 'validation perplexity',
+  train_perplexity = 'training perplexity', accuracy = 'validation accuracy', train_accuracy = 'training accuracy',
+  train_loss = 'training loss (nats)', loss = 'loss of a batch (nats)', coarse = 'validation coarse accuracy',
+  train_coarse = 'training coarse accuracy', fine = 'validation fine accuracy', train_fine = 'training fine accuracy',
+  seconds = 'seconds of an epoch', gradient_norm = 'gradient norm before clipping' }
+
+-- What a metric measures, in words.
+function M.label(metric) return labels[metric] or (metric:gsub('_', ' ')) end
+
+local first_choice = { 'cross_entropy_difference', 'cross_entropy', 'perplexity', 'accuracy', 'fine', 'train_loss',
+  'train_cross_entropy', 'train_perplexity', 'train_accuracy' }
+
+-- The metric that tells most of those that the histories have (a list): its key, or nil.
+function M.main_metric(histories)
+  local known, any = {}, nil
+  for _, history in ipairs(histories) do
+    for _, key in ipairs(history.keys) do
+      known[key] = true
+      any = any or key
+    end
+  end
+  for _, key in ipairs(first_choice) do
+    if known[key] then return key end
+  end
+  return any
+end
+
+-- history.curve(history, metric, axis) -> {x =, y =} of one metric over 'epoch', 'update' or 'seconds', or nil. The
+-- metric 'loss' is that of single updates, and only known over them.
+function M.curve(history, metric, axis)
+  if metric == 'loss' and not history.columns.loss then
+    if axis ~= 'update' or not history.batches then return nil end
+    return { x = history.batches.update, y = history.batches.loss }
+  end
+  local column = history.columns[metric]
+  return column and { x = history[axis], y = column } or nil
+end
+
+return M

@@ -1,0 +1,154 @@
+-- `pushdown runs rm`: takes runs out of the registry and, when asked to, removes their folders.
+local files = require 'pushdown.files'
+local pd = require 'pushdown'
+local runs = require 'pushdown.runs'
+local selection = require 'pushdown.runs.selection'
+
+local batch = 100  -- runs whose folders are held at once
+local listed = 10
+
+local function inside(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. '/' end
+
+-- Why a folder must not be removed, or nil. What makes it one of ours is the lock that every run takes and a file
+-- that only runs leave; what leads elsewhere, or holds more than this run, stays.
+local function objection(folder, registry)
+  local kind = pd.file.kind(folder)
+  if kind == 'link' then return 'it is a link' end
+  if kind ~= 'folder' then return 'it is no folder' end
+  local ours = false
+  for _, name in ipairs { 'experiment.json', 'config.json', 'settings.json', 'result.json', 'output.log' } do
+    ours = ours or pd.file.kind(folder .. '/' .. name) == 'file'
+  end
+  if not ours or pd.file.kind(folder .. '/run.lock') ~= 'file' then return 'it does not look like a run folder' end
+  local real = pd.file.real_path(folder)
+  if real == '/' or inside(pd.file.real_path '.', real) then return 'this program works in it' end
+  if inside(pd.file.real_path(registry), real) then return 'the registry lies in it' end
+  local other = files.find(folder, '/run%.lock$')[1]
+  if other then return ('another run lies in it: %s'):format(other:match('^(.*)/')) end
+end
+
+local function size_text(bytes)
+  if bytes < 1e4 then return ('%d bytes'):format(bytes) end
+  if bytes < 1e7 then return ('%.0f kB'):format(bytes / 1e3) end
+  return bytes < 1e10 and ('%.0f MB'):format(bytes / 1e6) or ('%.1f GB'):format(bytes / 1e9)
+end
+
+local function count_text(count, word) return ('%d %s%s'):format(count, word, count == 1 and '' or 's') end
+
+local function title(row)
+  return ('%d  %s%s  %s'):format(row.id, row.grid or row.experiment or '', row.point
+    and (' %s, restart %s'):format(row.point, tostring(row.restart)) or '', row.status)
+end
+
+-- Also a run that waits belongs to whoever works on its grid.
+local function refuse_running(rows, path)
+  local running, at_work = {}, {}
+  for _, row in ipairs(runs.find({ status = 'running' }, path)) do at_work[row.grid or ''] = row.grid ~= nil end
+  for _, row in ipairs(rows) do
+    if row.status == 'running' or row.status == 'waiting' and at_work[row.grid or ''] then
+      running[#running + 1] = row.id
+    end
+  end
+  if #running > 0 then
+    local numbers = table.concat(running, ', ', 1, math.min(#running, listed)) .. (#running > listed and ', ...' or '')
+    local who = #running == 1 and 'a run is' or count_text(#running, 'run') .. ' are'
+    error(('%s running or about to (%s): stop %s first, or choose others with --status'):format(who, numbers,
+      #running == 1 and 'it' or 'them'), 0)
+  end
+end
+
+-- Whether standard input is a terminal, so that somebody can be asked.
+local function somebody_there()
+  local status = os.execute 'test -t 0'
+  return status == 0 or status == true
+end
+
+local function agreed(question)
+  io.write(question, ' [y/N] ')
+  io.stdout:flush()
+  local answer = io.read '*l'
+  return answer and answer:lower():match('^%s*y') ~= nil
+end
+
+-- Removes some runs; their folders are held meanwhile, so that none of them can begin.
+local function remove_some(registry, rows, total)
+  local held, ids = {}, {}
+  for _, row in ipairs(rows) do
+    local lock
+    if row.removable then
+      lock = pd.process.lock(row.folder)
+    elseif not pd.process.locked(row.folder) then
+      lock = true
+    end
+    if lock then
+      held[#held + 1] = { row = row, lock = lock }
+      ids[#ids + 1] = row.id
+    else
+      io.stderr:write(('pushdown runs: run %d has begun meanwhile and stays\n'):format(row.id))
+      total.stayed = total.stayed + 1
+    end
+  end
+  total.rows = total.rows + registry:remove(ids)
+  for _, one in ipairs(held) do
+    if one.row.removable then
+      local ok, problem = pcall(pd.file.remove_folder, one.row.folder)
+      if ok then
+        total.folders = total.folders + 1
+      else
+        io.stderr:write(('pushdown runs: %s stays: %s\n'):format(one.row.folder, tostring(problem)))
+        total.stayed = total.stayed + 1
+      end
+      one.lock:release()
+    end
+  end
+end
+
+-- remove(options, path of the registry)
+return function(options, path)
+  if #options.words == 0 and not selection.filtered(options) then
+    selection.fail('which runs? pushdown runs rm ID..., or filters like --status failed')
+  end
+  local rows = selection.rows(options, path)
+  if #rows == 0 then return selection.say_nothing(path) end
+  refuse_running(rows, path)
+  local size, kept = { folders = 0, files = 0, bytes = 0 }, {}
+  for _, row in ipairs(rows) do
+    if options.folders and pd.file.kind(row.folder) then
+      local reason = objection(row.folder, path)
+      if reason then
+        kept[#kept + 1] = ('%s: %s'):format(row.folder, reason)
+      else
+        row.removable = true
+        local contents = pd.file.contents(row.folder)
+        size.folders, size.files, size.bytes = size.folders + 1, size.files + contents.files,
+          size.bytes + contents.bytes
+      end
+    end
+  end
+  for i, row in ipairs(rows) do
+    if i <= listed or options.dry_run then print(title(row) .. '  ' .. row.folder) end
+  end
+  if #rows > listed and not options.dry_run then print(('... and %d more'):format(#rows - listed)) end
+  if #kept > 0 then
+    print('These folders stay, only the rows of their runs go:\n  ' .. table.concat(kept, '\n  '))
+  end
+  local what = ('%s from %s'):format(count_text(#rows, 'run'), path)
+  if size.folders > 0 then
+    what = what .. (' and %s with %s, %s'):format(count_text(size.folders, 'folder'), count_text(size.files, 'file'),
+      size_text(size.bytes))
+  elseif not options.folders then
+    what = what .. ' (their folders stay)'
+  end
+  if options.dry_run then return print(('Would remove %s.'):format(what)) end
+  if not options.yes then
+    if not somebody_there() then selection.fail('nobody can be asked here: give --yes, or look with --dry-run') end
+    if not agreed(('Remove %s?'):format(what)) then return print 'Nothing was removed.' end
+  end
+  local registry, total = runs.open(path, { must_exist = true }), { rows = 0, folders = 0, stayed = 0 }
+  for first = 1, #rows, batch do
+    remove_some(registry, { unpack(rows, first, math.min(first + batch - 1, #rows)) }, total)
+  end
+  print(('Removed %s%s.'):format(count_text(total.rows, 'run') .. ' from ' .. path, options.folders
+    and (', %s'):format(count_text(total.folders, 'folder')) or ''))
+  if total.stayed > 0 then error(('%d could not be removed'):format(total.stayed), 0) end
+end

@@ -1,0 +1,180 @@
+-- Which runs a command line means: the registry, filters, and the numbers of runs.
+local files = require 'pushdown.files'
+local pd = require 'pushdown'
+local runs = require 'pushdown.runs'
+
+local M = {}
+
+-- A wrong command line.
+function M.fail(...) error({ usage = (...):format(select(2, ...)) }, 0) end
+local fail = M.fail
+
+M.registry_option = { 'registry', nil, 'path of the registry (PUSHDOWN_REGISTRY, else runs/registry.sqlite)',
+  type = 'text' }
+
+local statuses = { 'waiting', 'running', 'done', 'failed', 'interrupted', 'lost' }
+local filters = {
+  { 'grid', nil, 'runs of this grid; * and ? stand for any text and any character', type = 'text' },
+  { 'experiment', nil, 'runs of this experiment; * and ? as above', type = 'text' },
+  { 'point', nil, 'runs at this point of their grid', type = 'text' },
+  { 'status', {}, 'runs in these states', choices = statuses, repeated = true },
+  { 'where', {}, 'runs with these options or results: rate=0.005, size>=20, result.loss<0.1', repeated = true },
+  { 'since', nil, 'runs begun since: 2024-05-31, "2024-05-31 18:00", 90m, 12h, 7d', type = 'text' },
+}
+
+-- The declarations of the filters, then `own`.
+function M.with_filters(own)
+  local options = {}
+  for _, list in ipairs { filters, own } do
+    for _, option in ipairs(list) do options[#options + 1] = option end
+  end
+  return options
+end
+
+local unit_seconds = { s = 1, m = 60, h = 3600, d = 86400, w = 604800 }
+
+-- Seconds since 1970 of "2024-05-31", "2024-05-31 18:00" (local time) or of so long ago: "12h".
+local function time_of(text)
+  local count, unit = text:match('^(%d+%.?%d*)([smhdw])$')
+  if count then return pd.process.now() - tonumber(count) * unit_seconds[unit] end
+  local year, month, day, rest = text:match('^(%d%d%d%d)%-(%d%d)%-(%d%d)(.*)$')
+  local hour, minute = (rest or ''):match('^[ T](%d%d):(%d%d)$')
+  if not year or rest ~= '' and not hour then
+    fail("--since needs a date like 2024-05-31 or a time like 12h, got '%s'", text)
+  end
+  return os.time { year = tonumber(year), month = tonumber(month), day = tonumber(day),
+    hour = tonumber(hour or 0), min = tonumber(minute or 0) }
+end
+
+local function condition_of(text)
+  local key, comparison, value = text:match('^([^=<>!]+)([=<>!]=?)(.*)$')
+  if comparison == '==' then comparison = '=' end
+  if not key or comparison == '!' then
+    fail("--where needs conditions like rate=0.005 or result.loss<0.1, got '%s'", text)
+  end
+  local typed = tonumber(value)
+  if value == 'true' or value == 'false' then typed = value == 'true' end
+  if typed == nil then typed = value end
+  return { key, comparison, typed }
+end
+
+-- The filter of runs.find that the options say.
+function M.filter(options)
+  local filter = { grid = options.grid, experiment = options.experiment, point = options.point }
+  if #options.status > 0 then filter.status = options.status end
+  if options.since then filter.since = time_of(options.since) end
+  if #options.where > 0 then
+    filter.where = {}
+    for i, text in ipairs(options.where) do filter.where[i] = condition_of(text) end
+  end
+  return filter
+end
+
+-- Whether the command line chooses runs by filters.
+function M.filtered(options)
+  return options.grid or options.experiment or options.point or options.since or #options.status > 0
+    or #options.where > 0
+end
+
+-- Numbers of runs out of words.
+function M.ids(words)
+  local ids = {}
+  for i, word in ipairs(words) do
+    ids[i] = word:match('^%d+$') and tonumber(word) or fail("a run is named by its number, got '%s'", word)
+  end
+  return ids
+end
+
+-- The runs of these numbers in this order.
+function M.numbered(ids, path)
+  local rows = {}
+  for i, id in ipairs(ids) do
+    rows[i] = runs.find({ id = id }, path)[1]
+    if not rows[i] then error(('there is no run %d in %s'):format(id, path or 'any registry'), 0) end
+  end
+  return rows
+end
+
+-- The runs of the numbers that the command line gives, or of its filters.
+function M.rows(options, path)
+  local ids = M.ids(options.words)
+  if #ids > 0 and M.filtered(options) then fail('runs are given by numbers or by filters, not by both') end
+  if #ids > 0 then return M.numbered(ids, path) end
+  return runs.find(M.filter(options), path)
+end
+
+-- The metric by which the results of the runs are compared, or nil.
+function M.shared_metric(rows)
+  for _, row in ipairs(rows) do
+    local metric = row.result and runs.metric(row.result)
+    if metric then return metric end
+  end
+end
+
+-- Tells that, and why, there are no runs.
+function M.say_nothing(path)
+  if not path then
+    print 'Nothing is recorded: PUSHDOWN_REGISTRY is off.'
+  elseif not files.exists(path) then
+    print(('Nothing is recorded yet: there is no %s. Grids and scripts that use pd.experiment are\n'
+      .. 'recorded in the folder where they are started.'):format(path))
+  else
+    print('No run matches.')
+  end
+end
+
+-- The names of points, without what all of them have: of learning_rate=0.01,model=a and learning_rate=0.01,model=b
+-- model=a and model=b.
+local function shortened(points)
+  local shared, count = {}, 0
+  for _, point in ipairs(points) do
+    if not point.point or point.point:find '[ /]' then return end
+    count = count + 1
+    for part in point.point:gmatch('[^,]+') do shared[part] = (shared[part] or 0) + 1 end
+  end
+  local names = {}
+  for i, point in ipairs(points) do
+    local kept = {}
+    for part in point.point:gmatch('[^,]+') do
+      if shared[part] < count then kept[#kept + 1] = part end
+    end
+    if #kept == 0 then return end
+    names[i] = table.concat(kept, ',')
+  end
+  if count < 2 then return end
+  for i, point in ipairs(points) do point.short = names[i] end
+end
+
+-- selection.points(rows, each) -> list of {name, runs}: the restarts of one point are together, everything else
+-- is by itself, as is every run if `each`. Points in different folders are different points.
+function M.points(rows, each)
+  local points, known, grids, count = {}, {}, {}, 0
+  for _, row in ipairs(rows) do
+    local folder = row.point and row.folder:gsub('/[^/]*$', '') or row.folder
+    local point = not each and known[folder]
+    if not point then
+      point = { runs = {}, folder = folder, grid = row.grid, point = row.point }
+      known[folder] = point
+      points[#points + 1] = point
+      local family = row.point and (row.grid or folder:gsub('/[^/]*$', '')) or ''
+      if not grids[family] then grids[family], count = true, count + 1 end
+    end
+    table.insert(point.runs, row)
+  end
+  local used = {}
+  shortened(points)
+  for _, point in ipairs(points) do
+    local row = point.runs[1]
+    local name = point.short or point.point
+    if name and count > 1 then name = (point.grid or point.folder:match('([^/]*)/[^/]*$')) .. ' ' .. name end
+    if not name then name = row.experiment or row.folder:match('[^/]*$') end
+    if each and row.restart then name = ('%s restart %s'):format(name, row.restart) end
+    if not point.point and row.id then name = ('%s %d'):format(name, row.id) end
+    -- The same name in two places is told apart by the place.
+    if used[name] then name = name .. ' (' .. point.folder .. ')' end
+    used[name], point.name = true, name
+  end
+  return points
+end
+
+return M

@@ -32,6 +32,20 @@ local function text_of(text)
   return (text:gsub('<', '&lt;'):gsub('>', '&gt;'))
 end
 
+local named = { amp = '&', lt = '<', gt = '>', quot = '"', apos = "'" }
+
+-- The value of an attribute as it is meant, or nil if it has entities other than the five that XML names: nothing that
+-- is looked for below can hide in it.
+local function value_of(text)
+  local odd = false
+  text = text:gsub('&([^;&]*;?)', function(name)
+    local character = named[name:match('^(%a+);$') or '']
+    odd = odd or not character
+    return character
+  end)
+  return not odd and not text:find('%c') and text or nil
+end
+
 local function safe_value(value, prefix)
   if value:lower():find('url', 1, true) or value:find('\\', 1, true) then
     local id = value:match("^%s*url%(%s*[\"']?#([%w_.:-]+)[\"']?%s*%)%s*$")
@@ -60,22 +74,23 @@ local function attributes_of(text, prefix, root)
     local name, quote, stop = text:match('^([%a_:][%w_:.-]*)%s*=%s*(["\'])()', at)
     local close = name and text:find(quote, stop, true)
     if not close then return nil end
-    local value = text:sub(stop, close - 1)
+    local value = value_of((text:sub(stop, close - 1):gsub('[\t\r\n]', ' ')))
     at = close + 1
-    local entity = value:gsub('&[%w#]+;', '')
-    if name == 'id' and value:match('^[%w_.:-]+$') then
+    if value and name == 'id' and value:match('^[%w_.:-]+$') then
       value = prefix .. value
-    elseif (name == 'href' or name == 'xlink:href') and value:match('^#[%w_.:-]+$') then
+    elseif value and (name == 'href' or name == 'xlink:href') and value:match('^#[%w_.:-]+$') then
       name, value = 'href', '#' .. prefix .. value:sub(2)
-    elseif name == 'style' then
+    elseif value and name == 'style' then
       value = safe_style(value, prefix)
-    elseif root and (name == 'width' or name == 'height') or not geometry[name] and not paint[name]
-      or entity:find('&', 1, true) then
+    elseif not value or root and (name == 'width' or name == 'height') or not geometry[name] and not paint[name] then
       value = nil
     else
       value = safe_value(value, prefix)
     end
-    if value then kept[#kept + 1] = (' %s="%s"'):format(name, (text_of(value):gsub('"', '&quot;'))) end
+    if value then
+      value = value:gsub('&', '&amp;'):gsub('"', '&quot;'):gsub('<', '&lt;')
+      kept[#kept + 1] = (' %s="%s"'):format(name, value)
+    end
   end
   return table.concat(kept)
 end

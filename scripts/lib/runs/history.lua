@@ -18,7 +18,9 @@ local function entry_of(line)
   end
   local entry = {}
   for key, value in inner:gmatch('"([^"]+)"%s*:%s*([^,]+)') do
-    entry[key] = tonumber(value) or value:match('^"(.*)"%s*$')
+    local known = value:match('^true%s*$') and true or tonumber(value) or value:match('^"(.*)"%s*$')
+    if known == nil and value:match('^false%s*$') then known = false end
+    entry[key] = known
   end
   return entry
 end

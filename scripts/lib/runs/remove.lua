@@ -84,7 +84,7 @@ local function remove_some(registry, rows, total)
       held[#held + 1] = { row = row, lock = lock }
       ids[#ids + 1] = row.id
     else
-      io.stderr:write(('pushdown runs: run %d has begun meanwhile and stays\n'):format(row.id))
+      io.stderr:write(('pushdown runs: run %d is in use by another process and stays\n'):format(row.id))
       total.stayed = total.stayed + 1
     end
   end
@@ -118,10 +118,13 @@ return function(options, path)
       if reason then
         kept[#kept + 1] = ('%s: %s'):format(row.folder, reason)
       else
-        row.removable = true
-        local contents = pd.file.contents(row.folder)
-        size.folders, size.files, size.bytes = size.folders + 1, size.files + contents.files,
-          size.bytes + contents.bytes
+        -- It may go at any moment, if somebody else removes it too.
+        local there, contents = pcall(pd.file.contents, row.folder)
+        row.removable = there
+        if there then
+          size.folders, size.files, size.bytes = size.folders + 1, size.files + contents.files,
+            size.bytes + contents.bytes
+        end
       end
     end
   end

@@ -156,8 +156,8 @@ function M.points(rows, each)
       point = { runs = {}, folder = folder, grid = row.grid, point = row.point }
       known[folder] = point
       points[#points + 1] = point
-      local family = row.point and (row.grid or folder:gsub('/[^/]*$', '')) or ''
-      if not grids[family] then grids[family], count = true, count + 1 end
+      local family = row.point and (row.grid or folder:gsub('/[^/]*$', ''))
+      if family and not grids[family] then grids[family], count = true, count + 1 end
     end
     table.insert(point.runs, row)
   end

@@ -1,0 +1,98 @@
+-- For tests of what is done with recorded runs: a folder with a registry, and run folders as trainings leave them.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+
+local M = {}
+M.__index = M
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+M.quoted = quoted
+
+-- recorded_runs.new() -> {folder =, registry =, file =, ...} in a new temporary folder.
+function M.new()
+  local folder = os.tmpname()
+  os.remove(folder)
+  files.make_folder(folder .. '/runs')
+  local self = setmetatable({ folder = folder, file = folder .. '/runs/registry.sqlite' }, M)
+  self.registry = pd.registry.open(self.file)
+  return self
+end
+
+-- The text of metrics.jsonl: epochs = list of tables, epoch counted, 10 updates and a quarter of a second each unless
+-- they say otherwise.
+function M.metrics(epochs)
+  local lines = {}
+  for i, numbers in ipairs(epochs) do
+    local line = { event = 'epoch', epoch = i, updates = 10 * i, seconds = 0.25, improved = i == 1 }
+    for key, value in pairs(numbers) do line[key] = value end
+    lines[i] = json.encode(line) .. '\n'
+  end
+  return table.concat(lines)
+end
+
+-- Enters a run and makes its folder: name (below runs/), epochs = as above, or row fields: grid, point, restart, seed,
+-- options, result, status, command, git. files = {[name] = text} come on top. Returns its number and folder.
+function M:add(given)
+  local folder = self.folder .. '/runs/' .. given.name
+  files.make_folder(folder)
+  files.write(folder .. '/run.lock', '')
+  local row = { folder = folder }
+  for _, key in ipairs { 'grid', 'point', 'restart', 'seed', 'options', 'experiment', 'command', 'git' } do
+    row[key] = given[key]
+  end
+  files.write(folder .. '/experiment.json', json.encode { experiment = given.experiment or 'made',
+    doc = given.doc or 'A made run.', size = given.size or 'full', options = given.options or {},
+    command_line = json.list(given.words or { '--rate', '1' }), script = 'made.lua', started = '2024-05-31T18:00:00Z',
+    version = '0.1.0', git = given.git })
+  if given.epochs then files.write(folder .. '/metrics.jsonl', M.metrics(given.epochs)) end
+  if given.result then files.write(folder .. '/result.json', json.encode(given.result)) end
+  for name, text in pairs(given.files or {}) do files.write(folder .. '/' .. name, text) end
+  if given.unrecorded then return nil, folder end
+  local id = self.registry:begin(row)
+  if given.status ~= 'running' then
+    self.registry:finish(id, { status = given.status or 'done', result = given.result, seconds = given.seconds or 61 })
+  end
+  return id, folder
+end
+
+-- Standard output, standard error and status of a command of this process: module = 'pushdown.runs.command'.
+function M.answer(module, ...)
+  local output, errors = {}, {}
+  local before = { print = print, write = io.write, stderr = io.stderr }
+  _G.print = function(text) output[#output + 1] = (text or '') .. '\n' end
+  rawset(io, 'write', function(...) output[#output + 1] = table.concat({ ... }) end)
+  rawset(io, 'stderr', { write = function(_, text) errors[#errors + 1] = text end })
+  local ok, status = pcall(require(module).run, { ... })
+  _G.print = before.print
+  rawset(io, 'write', before.write)
+  rawset(io, 'stderr', before.stderr)
+  assert(ok, status)
+  return table.concat(output), table.concat(errors), status
+end
+
+-- Output with errors, and status, of a shell command.
+function M.shell(command)
+  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, tonumber(status)
+end
+
+-- Fails unless the text has all the parts.
+function M.has(text, ...)
+  for _, part in ipairs { ... } do
+    if not text:find(part, 1, true) then error(('%q in\n%s'):format(part, text:sub(1, 4000)), 2) end
+  end
+end
+
+-- Fails if the text has one of the parts.
+function M.lacks(text, ...)
+  for _, part in ipairs { ... } do
+    if text:find(part, 1, true) then error(('no %q in\n%s'):format(part, text:sub(1, 4000)), 2) end
+  end
+end
+
+function M:remove() os.execute('rm -r ' .. quoted(self.folder)) end
+
+return M

@@ -1,0 +1,389 @@
+-- `pushdown report`: what its page holds, that it holds nothing from outside, and its numbers.
+local pd = require 'pushdown'
+local charts = require 'pushdown.report.charts'
+local document = require 'pushdown.report.document'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local lengths = require 'pushdown.report.lengths'
+local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
+local pictures = require 'pushdown.report.pictures'
+local plot = require 'pushdown.plot'
+local test = require 'pushdown.test'
+
+local has, lacks, quoted = made.has, made.lacks, made.quoted
+local scene = made.new()
+local page_path = scene.folder .. '/page.html'
+
+local function report(...)
+  return made.answer('pushdown.report.command', '--registry', scene.file, '-o', page_path, ...)
+end
+
+-- The page about these runs, and the data in it.
+local function page(...)
+  local output, errors, status = report(...)
+  test.equal(status, 0)
+  local built = document.plotting_library() ~= nil
+  if built then test.equal(errors, '') else has(errors, 'the plotting library was not built in') end
+  local html = files.read(page_path)
+  local data = json.decode(html:match('<script type="application/json" id="data">(.-)</script>'))
+  return html, data, output
+end
+
+local function chart_of(data, title)
+  for _, chart in ipairs(data.charts) do
+    if chart.title == title then return chart end
+  end
+  error('no chart ' .. title, 2)
+end
+
+-- Nothing is loaded, and every element that is opened is closed.
+local function check_document(html)
+  -- The licence and the library name addresses in their texts; what could load is an attribute or a style.
+  local markup = html:gsub('<script.-</script>', ''):gsub('<pre>.-</pre>', '')
+  for address in markup:gmatch('https?://[^"\'%s<)]*') do test.equal(address, 'http://www.w3.org/2000/svg') end
+  lacks(markup, '<link rel="stylesheet', '<iframe', '<img', '<object', '<embed', '@import', 'src=')
+  for value in markup:gmatch('url%(([^)]*)%)') do assert(value:match('^#'), value) end
+  for value in markup:gmatch('[^%w]href="([^"]*)"') do assert(value:match('^#') or value == 'data:,', value) end
+  has(html, "default-src 'none'", '<meta name="viewport"')
+  local open, void = {}, { meta = true, link = true, br = true, input = true }
+  for closing, name, rest in html:gsub('<!%-%-.-%-%->', ''):gsub('(<s[ct][ry][^>]*>).-(</s[ct][ry])', '%1%2')
+    :gmatch('<(/?)(%a[%w]*)([^>]*)>') do
+    if closing == '/' then
+      local before = table.remove(open)
+      if before ~= name then error(('</%s> closes <%s>'):format(name, tostring(before)), 2) end
+    elseif not void[name] and not rest:match('/$') then
+      open[#open + 1] = name
+    end
+  end
+  test.equal(table.concat(open, ' '), '')
+  local ids = {}
+  for id in markup:gmatch('%sid="([^"]*)"') do
+    assert(not ids[id], 'the id ' .. id .. ' is there twice')
+    ids[id] = true
+  end
+  for target in markup:gmatch('#([%w_-]+)["%)]') do
+    if not target:match('^%x%x%x%x%x%x$') and not target:match('^%x%x%x$') then assert(ids[target], target) end
+  end
+end
+
+local function one(name, count, values) -- epochs with a metric
+  local epochs = {}
+  for i = 1, count do epochs[i] = { [name] = values[i] } end
+  return epochs
+end
+
+test('one run of one epoch', function()
+  local id = scene:add { name = 'single', experiment = 'alone', seed = 3, git = 'abc123-dirty',
+    words = { '--name', "it's" }, command = { 'pushdown', 'made.lua', '--name', "it's" },
+    options = { rate = 0.5, name = "it's", lengths = { 1, 2 } },
+    epochs = { { cross_entropy = 0.5, lower_bound = 0.25, train_cross_entropy = 0.75, learning_rate = 0.1 } },
+    result = { loss = 0.5, stopped = 'early' } }
+  local html, data, output = page(tostring(id))
+  has(output, page_path .. ': 1 run at 1 point')
+  check_document(html)
+  has(html, '<title>alone</title>', 'A made run.', '<section id="results">', '<section id="curves">',
+    '<section id="configuration">', '<section id="origin">', 'abc123-dirty', 'with changes of its own',
+    '<dt>rate</dt><dd><code>0.5</code></dd>', '<dd><code>1,2</code></dd>', 'early',
+    "pushdown made.lua --name &#39;it&#39;\\&#39;&#39;s&#39;")
+  lacks(html, '<section id="lengths">', '<section id="pictures">', 'class="warning"')
+  local chart = chart_of(data, 'cross-entropy (nats per symbol)')
+  test.equal(chart.reference.value, 0.25)
+  test.equal(#chart.axes.epoch, 2)
+  test.near(chart.axes.epoch[1].m, { 0.5 })
+  test.equal(data.legend[chart.axes.epoch[1].g + 1].name, 'validation')
+  test.near(chart.axes.epoch[2].m, { 0.75 })
+  test.near(chart.axes.update[2].x, { 10 })
+  test.near(chart.axes.seconds[2].x, { 0.25 })
+  test.equal(chart.axes.epoch[2].d, nil)
+  test.equal(data.several, false)
+end)
+
+test('bands over restarts have the numbers of the restarts', function()
+  local values = { { 0.9, 0.5, 0.25, 0.125 }, { 0.8, 0.7, 0.6 }, { 0.1, 0.2, 0.3, 0.3 } }
+  for restart, list in ipairs(values) do
+    scene:add { name = ('g/rate=1/restart-%d'):format(restart), grid = 'g', point = 'rate=1', restart = restart,
+      seed = restart, options = { rate = 1, task = 'dyck' }, epochs = one('accuracy', #list, list),
+      result = { test_error = restart ^ 2, epochs = #list } }
+    scene:add { name = ('g/rate=2/restart-%d'):format(restart), grid = 'g', point = 'rate=2', restart = restart,
+      seed = restart, options = { rate = 2, task = 'dyck' }, epochs = one('accuracy', 2, { restart, 1 }),
+      result = restart < 3 and { test_error = 5 } or nil, status = restart == 3 and 'failed' or nil }
+  end
+  local html, data = page('--grid', 'g')
+  check_document(html)
+  has(html, '<title>g</title>', '6 runs at 2 points', 'Not all runs are finished: 1 failed. Results are those of the 5',
+    'rate=1', 'What differs', 'The same in all', '<dt>task</dt><dd><code>dyck</code>', 'a mean is over fewer of them')
+  local chart = chart_of(data, 'validation accuracy')
+  local series = chart.axes.epoch[1]
+  test.equal(series.runs, 3)
+  for epoch = 1, 4 do
+    -- An independent computation: by pairs, sum (a - b)^2 over all pairs is n times the sum of squares about the mean.
+    local here, sum, pairs_sum = {}, 0, 0
+    for _, list in ipairs(values) do here[#here + 1] = list[epoch] end
+    for i = 1, #here do
+      sum = sum + here[i]
+      for k = i + 1, #here do pairs_sum = pairs_sum + (here[i] - here[k]) ^ 2 end
+    end
+    table.sort(here)
+    test.near(series.m[epoch], sum / #here, 1e-5)
+    test.near(series.d[epoch], math.sqrt(pairs_sum / #here / (#here - 1)), 1e-5)
+    test.near(series.l[epoch], here[1])
+    test.near(series.h[epoch], here[#here])
+    test.equal(series.n[epoch], #here)
+  end
+  test.equal(#series.r, 3)
+  test.equal(series.r[2][4], json.null)
+  test.equal(chart.axes.epoch[2].n, 3)  -- the same everywhere
+  -- Mean ± deviation of 1, 4, 9, and of 5, 5 in the results; never the best.
+  has(html, '4.667 ± 4<small>1 to 9, 3 runs</small>', '5 ± 0<small>5 to 5, 2 runs</small>', '2 of 3')
+  test.equal(#data.legend, 2)
+  test.equal(data.legend[1].name .. data.legend[1].runs, 'rate=13')
+end)
+
+test('runs by folder: a run, a point, a grid, all', function()
+  local _, _, output = page(scene.folder .. '/runs/g/rate=1/restart-2')
+  has(output, '1 run at 1 point')
+  has(page(scene.folder .. '/runs/g/rate=1'), 'g: rate=1', '3 runs at 1 point')
+  has(page(scene.folder .. '/runs/g/'), '6 runs at 2 points', '1 failed')
+  has(page(scene.folder .. '/runs'), '7 runs at 3 points')
+  -- Twice named is once shown, and numbers mix with folders.
+  _, _, output = page('2', scene.folder .. '/runs/g/rate=1', '1')
+  has(output, '4 runs at 2 points')
+  -- Without a registry the folders say it all.
+  local elsewhere = scene.folder .. '/copy'
+  os.execute(('mkdir %s && cp -r %s %s'):format(quoted(elsewhere), quoted(scene.folder .. '/runs/g'),
+    quoted(elsewhere)))
+  local html = page(elsewhere .. '/g')
+  has(html, '6 runs at 2 points', '1 unfinished', '4.667 ± 4')
+  has(page(elsewhere .. '/g/rate=2'), 'rate=2')
+end)
+
+test('texts of the runs cannot become markup', function()
+  local evil = '</script><script>alert(1)</script><b title="\'&'
+  local id = scene:add { name = 'evil', experiment = evil, doc = evil, command = { 'pushdown', evil },
+    options = { [evil] = evil }, epochs = { { cross_entropy = 1, [evil] = 2 } }, result = { [evil] = evil, bad = 1 },
+    git = evil, seed = 1, files = { ['results.md'] = '| ' .. evil .. ' |\n|---|\n| ' .. evil .. ' |\n',
+      ['<b>.svg'] = '<svg xmlns="http://www.w3.org/2000/svg" width="5" height="5"><title>' .. '&lt;script&gt;x'
+        .. '</title><script>alert(2)</script><rect width="5" height="5"/></svg>',
+      ['broken.svg'] = '<svg width="1" height="1"><g></svg>' } }
+  local html, data = page(tostring(id), '--title', evil)
+  lacks(html, 'alert(1)</script>', 'alert(2)', '<b title', '<script>alert')
+  has(html, '&lt;/script&gt;&lt;script&gt;alert(1)', '&lt;script&gt;x', 'broken.svg: it is not well formed')
+  test.equal(select(2, html:gsub('</script>', '')), document.plotting_library() and 3 or 2)
+  test.equal(chart_of(data, evil:gsub('_', ' ')).title, evil)
+  for _, name in ipairs { 'bytes', 'others' } do
+    scene:add { name = name, experiment = name == 'bytes' and 'a\233b \226\130' or name, epochs = { { loss = 1 } },
+      unrecorded = true }
+  end
+  html, data = page(scene.folder .. '/runs/bytes', scene.folder .. '/runs/others')
+  has(html, 'a\239\191\189b')
+  has(data.legend[1].name, 'a?b')
+end)
+
+test('pictures are cleaned', function()
+  local function clean(inner, attributes)
+    return pictures.cleaned('<?xml version="1.0"?>\n<!-- c --><svg xmlns="http://www.w3.org/2000/svg" width="20" '
+      .. 'height="10" ' .. (attributes or '') .. '>' .. inner .. '</svg>', 'p1-')
+  end
+  local svg, title, width = clean('<title>T &amp; &lt;</title><path d="M0 0L1 1" stroke="#123456" onclick="x()"/>')
+  test.equal(svg, '<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 20 10"><title>T &amp; &lt;</title>'
+    .. '<path d="M0 0L1 1" stroke="#123456"/></svg>')
+  test.equal(title, 'T & <')
+  test.equal(width, 20)
+  local function becomes(inner, expected) test.equal(clean(inner):match('10">(.*)</svg>$'), expected) end
+  becomes('<script>alert(1)</script><g/>', '<g/>')
+  becomes('<g><foreignObject><body><svg><rect/></svg></body></foreignObject><rect x="1"/></g>',
+    '<g><rect x="1"/></g>')
+  becomes('<image href="http://x/y.png"/><style>* { fill: red }</style>', '')
+  becomes('<a href="http://x"><text>y</text></a>', '<g><text>y</text></g>')
+  becomes('<use href="#q" xlink:href="#r"/><use href="http://x#q"/><use href="data:x"/>',
+    '<use href="#p1-q" href="#p1-r"/><use/><use/>')
+  becomes('<rect id="q" fill="url(#g)" clip-path=\'url( "#h" )\'/>',
+    '<rect id="p1-q" fill="url(#p1-g)" clip-path="url(#p1-h)"/>')
+  becomes('<rect fill="url(http://x/y)" stroke="URL(//x)" clip-path="u\\72l(x)"/>', '<rect/>')
+  becomes('<rect style="fill:red;background:url(x);stroke: url(#s) ;position:fixed"/>',
+    '<rect style="fill:red;stroke:url(#p1-s)"/>')
+  becomes('<rect fill="&#106;&unknown;"/><g fill="u&#114;l(http://x)"/><g fill="&amp;#114;ed" '
+    .. 'font-family="&quot;a&quot;"/>', '<rect/><g/><g fill="&amp;#114;ed" font-family="&quot;a&quot;"/>')
+  becomes('<g style="fill:u&#114;l(x)"/><g id="&#113;"/><g transform="translate(1,\n2)"/>',
+    '<g/><g/><g transform="translate(1, 2)"/>')
+  becomes('<text onload=\'x\' class="c" data-x="1">a &copy; &#169; > b</text>',
+    '<text>a &amp;copy; &#169; &gt; b</text>')
+  becomes('<animate attributeName="href" to="x"/><set/><iframe/>', '')
+  local function refused(text, reason)
+    local got, why = pictures.cleaned(text, 'p')
+    test.equal(got, nil)
+    has(why, reason)
+  end
+  refused('<svg width="1" height="1"><g></svg>', 'not well formed')
+  refused('<svg width="1" height="1"><g/>', 'not whole')
+  refused('<svg width="1" height="1"/><svg/>', 'not one svg')
+  refused('<html/>', 'not one svg')
+  refused('text', 'outside')
+  refused('', 'not whole')
+  refused('<svg/>', 'no size')
+  refused('<svg width="1" height="1"><rect x=1/></svg>', 'not well formed')
+  refused('<svg width="1" height="1"><rect x="1/></svg>', 'not well formed')
+  refused('<!DOCTYPE svg [<!ENTITY a "b">]><svg width="1" height="1"/>', 'declares entities')
+  refused('<svg width="1" height="1"><![CDATA[<script>]]></svg>', 'no elements')
+  -- Our own pictures stay as they are, but for their names.
+  local own = plot.lines { series = { { y = { 1, 2 }, low = { 0, 1 }, high = { 2, 3 }, name = 'a < b' } }, title = 'x' }
+  local cleaned = assert(pictures.cleaned(own, 'p7-'))
+  test.equal(select(2, cleaned:gsub('<polygon', '')), select(2, own:gsub('<polygon', '')))
+  test.equal(select(2, cleaned:gsub('<text', '')), select(2, own:gsub('<text', '')))
+  has(cleaned, 'clip-path="url(#p7-', 'id="p7-area', 'a &lt; b')
+end)
+
+test('pictures and tables that runs leave', function()
+  local automaton = plot.automaton { trace = pd.pda.load 'an_bn/whole':trace { 'a', 'b' } }
+  local id = scene:add { name = 'shown', experiment = 'shown', epochs = { { accuracy = 1 } }, result = { right = 1 },
+    files = { ['automaton.svg'] = automaton, ['curves.svg'] = automaton,
+      ['strengths.svg'] = plot.heat_map { values = { { 0, 1 }, { 1, 0 } }, title = 'Strengths of a run' },
+      ['results.md'] = '| model | error |\n|---|---:|\n| a\\|b | 0.5 |\n' } }
+  local html = page(tostring(id))
+  check_document(html)
+  has(html, '<h3>Strengths</h3>', 'Strengths of a run', '<h3>Stack automata</h3>', 'automaton.svg', '<h3>results</h3>',
+    '<td>a|b</td><td class="number">0.5</td>')
+  lacks(html, 'curves.svg', 'Other pictures')
+end)
+
+test('numbers by length', function()
+  local function csv(shift)
+    return 'set,shortest,longest,strings,right_mean,right_last\ntest,0,9,10,5,' .. shift .. '\ntest,10,19,20,5,20\n'
+      .. 'far,100,109,4,4,4\n'
+  end
+  local other = 'length,strings,lower_bound,cross_entropy_difference\n40,100,0.5,0.25\n42,100,0.5,0.5\n'
+  for restart = 1, 2 do
+    scene:add { name = 'l/k=1/restart-' .. restart, grid = 'l', point = 'k=1', restart = restart,
+      epochs = { { loss = 1 } }, files = { ['lengths.csv'] = csv(restart * 4), ['test.csv'] = other,
+        ['twice.csv'] = 'length,y\n1,1\n1,2\n2,1\n',
+        ['no.csv'] = 'a,b\n1,2\n' } }
+  end
+  local html, data = page('--grid', 'l')
+  check_document(html)
+  has(html, '<section id="lengths">')
+  local chart = chart_of(data, 'test: right (%), by the last answer')
+  test.equal(chart.fixed, true)
+  test.near(chart.axes.length[1].x, { 4.5, 14.5 })
+  test.near(chart.axes.length[1].m, { 60, 100 })
+  test.near(chart.axes.length[1].d, { 20 * math.sqrt(2), 0 }, 1e-3)
+  test.near(chart_of(data, 'test: right (%), by the mean').axes.length[1].m, { 50, 25 })
+  local difference = chart_of(data, 'test: cross-entropy difference (nats per symbol)')
+  test.near(difference.axes.length[1].m, { 0.25, 0.5 })
+  test.equal(difference.reference.value, 0)
+  lacks(html, 'far: ', 'twice: ')
+  test.equal(#lengths.charts { { name = 'none', runs = { { folder = scene.folder .. '/runs/single' } } } }, 0)
+end)
+
+test('chosen metrics, axes and titles', function()
+  local html, data = page('--grid', 'g', '--metric', 'accuracy,test_error', '--x', 'update', '--title', 'Mine')
+  has(html, '<title>Mine</title>')
+  test.equal(#data.charts, 1)
+  test.equal(table.concat(data.axes, ' '), 'update epoch seconds')
+  local _, errors, status = report('--grid', 'g', '--metric', 'fine')
+  test.equal(status, 1)
+  has(errors, "no run has 'fine'; over epochs there are accuracy, seconds, in the results test_error, epochs")
+end)
+
+test('smaller runs and runs at work are told', function()
+  local id = scene:add { name = 'quick', size = 'quick', epochs = { { accuracy = 1 } } }
+  has(page(tostring(id)), 'class="warning"', 'This run is smaller than the full run')
+  local folder = scene.folder .. '/runs/untrained'
+  local bare = scene:add { name = 'untrained', status = 'running' }
+  local lock = assert(pd.process.lock(folder))
+  has(page(tostring(bare)), 'Not all runs are finished: 1 running', 'there are no curves')
+  lock:release()
+end)
+
+test('a grid of a thousand runs', function()
+  local grid = scene.folder .. '/large'
+  local folders = {}
+  for k = 1, 200 do
+    for restart = 1, 5 do folders[#folders + 1] = ('%s/k=%d/restart-%d'):format(grid, k, restart) end
+  end
+  made.shell(('mkdir -p %s && cd %s && seq -f "k=%%g" 200 | while read p; do mkdir -p $p/restart-1 $p/restart-2 '
+    .. '$p/restart-3 $p/restart-4 $p/restart-5; done'):format(quoted(grid), quoted(grid)))
+  for i, folder in ipairs(folders) do
+    local epochs = {}
+    for epoch = 1, 60 do
+      epochs[epoch] = { accuracy = 1 - 1 / epoch - i / 1e4, train_loss = i / epoch, learning_rate = 0.1 }
+    end
+    files.write(folder .. '/metrics.jsonl', made.metrics(epochs))
+    files.write(folder .. '/result.json', ('{"test_error": %d}'):format(i))
+  end
+  local begun = os.clock()
+  local html, data, output = page(grid)
+  assert(os.clock() - begun < 30, 'it took ' .. os.clock() - begun)
+  has(output, '1000 runs at 200 points')
+  assert(#html < 6e6, ('the page has %d bytes'):format(#html))
+  check_document(html)
+  test.equal(#data.legend, 200)
+  test.equal(#data.charts, 2)
+  test.equal(#data.charts[1].axes.epoch, 200)
+  test.equal(data.charts[1].axes.seconds, nil)
+  local x = data.charts[1].axes.epoch[200].x
+  test.equal(x[#x], 60)
+  has(html, 'With 200 points the curves are drawn over one axis only', 'more lines on the screen', 'All 1000 runs')
+  os.execute('rm -r ' .. quoted(grid))
+end)
+
+test('long curves are thinned out', function()
+  local epochs = {}
+  for epoch = 1, 3000 do epochs[epoch] = { accuracy = epoch / 3000 } end
+  local id = scene:add { name = 'long', epochs = epochs }
+  local html, data = page(tostring(id))
+  local series = data.charts[1].axes.epoch[1]
+  assert(#series.x <= 502, #series.x)
+  test.equal(series.x[1], 1)
+  test.equal(series.x[#series.x], 3000)
+  for i, x in ipairs(series.x) do test.near(series.m[i], x / 3000, 1e-6) end
+  has(html, 'Of long curves not every epoch is drawn')
+end)
+
+test('without its plotting library a page has still pictures', function()
+  local gather = require 'pushdown.report.gather'
+  local rows = gather.runs({ words = { '2' }, status = {}, where = {} }, scene.file)
+  local points = require 'pushdown.runs.selection'.points(rows)
+  charts.read(points)
+  local html = document.html { points = points, rows = rows, title = 'still', x = 'epoch' }
+  check_document(html)
+  has(html, 'The curves are still pictures', '<div class="still"><svg')
+  lacks(html, 'uPlot 1', 'Drag over')
+  local library = document.plotting_library()
+  if library then
+    html = document.html { points = points, rows = rows, title = 'live', x = 'epoch', library = library }
+    has(html, '/*! uPlot ' .. library.version, 'Permission is hereby granted', 'Charts by uPlot')
+    check_document(html)
+  end
+end)
+
+test('what report refuses', function()
+  os.remove(page_path)
+  local function fails(expected_status, expected, ...)
+    local output, errors, status = report(...)
+    test.equal(output, '')
+    test.equal(status, expected_status)
+    has(errors, 'pushdown report: ' .. expected)
+    assert(not files.exists(page_path))
+  end
+  fails(2, 'which runs? pushdown report RUN...')
+  fails(2, 'runs are given by name or by filters, not by both', '1', '--grid', 'g')
+  fails(2, 'unknown option --outputt, did you mean --output?', '1', '--outputt', 'x')
+  fails(1, 'there is no run 99999', '99999')
+  fails(1, "there is no folder 'nowhere'; a run is a number of the registry or a folder", 'nowhere')
+  fails(1, ("'%s' is a file"):format(scene.file), scene.file)
+  files.make_folder(scene.folder .. '/empty')
+  fails(1, ("no run lies in '%s/empty'"):format(scene.folder), scene.folder .. '/empty')
+  fails(1, 'no run matches', '--grid', 'nothing')
+  fails(1, ("--output: there is no folder '%s/nowhere'"):format(scene.folder), '1', '-o',
+    scene.folder .. '/nowhere/a.html')
+  fails(1, ("--output: '%s' is a folder"):format(scene.folder), '1', '-o', scene.folder)
+  local output, _, status = report '--help'
+  test.equal(status, 0)
+  has(output, 'self-contained page', '-o, --output TEXT', '--registry')
+  output = made.shell(('cd %s && %s report 1 --registry %s && ls report.html'):format(quoted(scene.folder),
+    quoted(assert(os.getenv 'PUSHDOWN_BINARY')), quoted(scene.file)))
+  has(output, 'report.html: 1 run at 1 point')
+end)
+
+scene:remove()
+test.finish()

@@ -6,6 +6,8 @@ return function(values)
   for _, value in ipairs(values) do
     sum, least, greatest = sum + value, math.min(least, value), math.max(greatest, value)
   end
+  -- Equal numbers have no deviation, not one of rounding.
+  if least == greatest then return least, #values > 1 and 0 or nil, least, greatest end
   local mean = sum / #values
   for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
   return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or nil, least, greatest

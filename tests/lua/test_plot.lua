@@ -101,6 +101,7 @@ test('strange series still give a picture', function()
     one_point = { { y = { 3e-9 } } }, constant = { { y = { 7, 7, 7 } } }, zeros = { { y = { 0, 0 } } },
     large = { { y = { 1e300, -1e300 } } }, small = { { y = { 1e-300, 2e-300 } } },
     same_x = { { x = { 2, 2 }, y = { 1, 5 } } }, long = { { y = {} } },
+    rounded = { { y = { 0.1, 0.1 + 2e-17, 0.1 - 2e-17 } } }, nearly = { { y = { 1e6, 1e6 + 1e-9 } } },
   } do
     if name == 'long' then for i = 1, 5000 do series[1].y[i] = math.sin(i / 50) end end
     local spec = { title = name, x_label = 'x', y_label = 'y', series = series }

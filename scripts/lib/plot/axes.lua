@@ -65,6 +65,11 @@ local function linear_labels(values, step)
 end
 
 local function linear_axis(low, high, options)
+  -- What differs only by rounding is one value: no ticks could be told apart.
+  if high - low <= 1e-10 * math.max(math.abs(low), math.abs(high)) then
+    low = (low + high) / 2
+    high = low
+  end
   if low == high then
     local pad = low == 0 and 1 or math.abs(low) * 0.1
     if options.whole then pad = math.max(1, pad) end

@@ -52,15 +52,15 @@ local function figure(index, title, still)
     .. '<div class="live"></div><div class="still">%s</div></figure>'):format(index, escape(title), still)
 end
 
--- The figures of charts; their data goes to the end of `all`. options: as in charts.still.
+-- The figures of charts; their data goes to the end of `all`. options: as in charts.still; live = they will be.
 local function figures_of(list, axis_of, options, all)
   local out = {}
   for _, chart in ipairs(list) do
     local still, left_out = charts.still(chart, axis_of(chart), options)
     local clean = assert(pictures.cleaned(still, ('c%d-'):format(#all)))
     if left_out > 0 then
-      clean = clean .. ('<p class="note">%d more line%s on the screen.</p>'):format(left_out,
-        left_out == 1 and '' or 's')
+      clean = clean .. ('<p class="note">%d more line%s %s.</p>'):format(left_out, left_out == 1 and '' or 's',
+        options.live and 'on the screen' or 'left out')
     end
     out[#out + 1] = figure(#all, chart.title, clean)
     all[#all + 1] = chart
@@ -262,7 +262,8 @@ function M.html(given)
     return (next(chart.axes))
   end
   local shown = {}
-  local stills = { names = single and legend or nil, shown = shown }
+  local live = given.library ~= nil
+  local stills = { names = single and legend or nil, shown = shown, live = live }
   if #primary + #secondary > 0 then
     local first = #primary > 0 and figures_of(primary, axis_of, stills, all) or ''
     local second = #secondary > 0 and '<h3>The course of training</h3>'
@@ -276,7 +277,8 @@ function M.html(given)
   local by_length = lengths.charts(points)
   if #by_length > 0 then
     shown = {}
-    local figures = figures_of(by_length, function() return 'length' end, { label = 'length', shown = shown }, all)
+    local figures = figures_of(by_length, function() return 'length' end, { label = 'length', shown = shown,
+      live = live }, all)
     section('lengths', 'By length', single and '' or keys_of(shown, legend), figures)
   end
 

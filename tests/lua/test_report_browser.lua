@@ -1,0 +1,232 @@
+-- The page of `pushdown report` in a browser without a screen: nothing fails, everything is drawn, on a desk, on a
+-- phone, in the dark and on paper. PUSHDOWN_BROWSER names a Chromium; without one the test is skipped.
+local pd = require 'pushdown'
+local document = require 'pushdown.report.document'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
+local plot = require 'pushdown.plot'
+local test = require 'pushdown.test'
+
+local quoted = made.quoted
+
+local function browser()
+  local given = os.getenv 'PUSHDOWN_BROWSER'
+  if given and given ~= '' then return given end
+  for _, name in ipairs { 'chromium-headless-shell', 'chromium', 'google-chrome' } do
+    local path = made.shell('command -v ' .. name):match('^(/[^\n]*)\n')
+    if path then return path end
+  end
+end
+
+local program = browser()
+local missing = not program and 'there is no chromium-headless-shell; PUSHDOWN_BROWSER may name a browser'
+  or not document.plotting_library() and 'the plotting library was not built in'
+if missing then
+  print('test skipped: ' .. missing)
+  os.exit(0)
+end
+
+local scene = made.new()
+
+-- Starts the browser on a page of the scene; its messages and what it prints.
+local function run(page, words)
+  local said = scene.folder .. '/said'
+  local output, status = made.shell(('cd %s && HOME=. timeout 100 %s --headless --no-sandbox --disable-gpu '
+    .. '--hide-scrollbars --user-data-dir=profile --enable-logging=stderr --virtual-time-budget=6000 %s '
+    .. 'file://%s 2> %s'):format(quoted(scene.folder), quoted(program), words, page, quoted(said)))
+  local errors = files.read(said)
+  test.equal(status, 0)
+  for line in errors:gmatch('[^\n]+') do
+    if line:find(':CONSOLE', 1, true) then error('the console says: ' .. line, 2) end
+  end
+  return output
+end
+
+-- What the page finds out about itself: put in front of everything and behind it.
+local before = [[<script>
+window.problems = [];
+window.addEventListener('error', function (event) { problems.push(String(event.message)); });
+document.addEventListener('securitypolicyviolation', function (event) {
+  problems.push('blocked ' + event.blockedURI);
+});
+</script>]]
+local after = [[<pre id="probe"></pre><script>
+(function () {
+  function all(selector, root) { return Array.prototype.slice.call((root || document).querySelectorAll(selector)); }
+  function image(figure) {
+    var canvas = figure.querySelector('canvas');
+    if (!canvas) return '';
+    return canvas.toDataURL();
+  }
+  function painted(figure) {
+    var canvas = figure.querySelector('canvas');
+    if (!canvas) return 0;
+    var pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data, colours = {};
+    for (var i = 0; i < pixels.length; i += 4) {
+      if (pixels[i + 3] > 200) colours[pixels[i] >> 4 << 8 | pixels[i + 1] >> 4 << 4 | pixels[i + 2] >> 4] = true;
+    }
+    return Object.keys(colours).length;
+  }
+  function choose(name, value) { document.querySelector('input[name=' + name + '][value=' + value + ']').click(); }
+  function mouse(target, type, x, y) {
+    target.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: x, clientY: y, movementX: 1, button: 0 }));
+  }
+  var out = {}, figures = all('figure[data-chart]'), first = figures[0], looks = [], over, table;
+  function look(name) {
+    out[name] = looks.indexOf(image(first)) < 0 && painted(first) > 3;
+    looks.push(image(first));
+  }
+  function column() {
+    return all('tbody tr', table).map(function (row) { return row.cells[2].textContent; });
+  }
+  function middle() {
+    var box = over.getBoundingClientRect();
+    return { left: box.left, x: box.left + box.width / 2, y: box.top + 20 };
+  }
+  // One after the other, with time to draw in between.
+  var steps = [];
+  figures.forEach(function (figure) { steps.push(function () {
+    figure.scrollIntoView();
+    window.dispatchEvent(new Event('scroll'));  // not every browser without a screen tells of it
+  }); });
+  steps.push(
+    function () {
+      window.scrollTo(0, 0);
+      out.figures = figures.length;
+      out.painted = figures.map(painted);
+      out.stills = figures.map(function (one) { return getComputedStyle(one.querySelector('.still')).display; });
+      out.overflow = document.documentElement.scrollWidth - window.innerWidth;
+      out.requests = performance.getEntriesByType('resource').length;
+      looks.push(image(first));
+      choose('axis', 'update');
+    },
+    function () { look('axis'); choose('axis', 'epoch'); },
+    function () { out.back = image(first) === looks[0]; choose('band', 'range'); },
+    function () { look('range'); choose('band', 'both'); },
+    function () { look('both'); choose('band', 'none'); },
+    function () { look('none'); choose('each', 'yes'); },
+    function () { look('each'); choose('each', 'no'); choose('band', 'deviation'); },
+    function () { first.querySelector('.tools button').click(); },
+    function () { look('log'); first.querySelector('.tools button').click(); },
+    function () {
+      var entries = all('.legend button[aria-pressed]');
+      out.entries = entries.length;
+      entries[0].click();
+    },
+    function () { look('without'); all('.legend button.all')[1].click(); },
+    function () { out.nothing = first.querySelector('.live').textContent; all('.legend button.all')[0].click(); },
+    function () {
+      out.again = image(first) === looks[0];
+      over = first.querySelector('.u-over');
+      mouse(over, 'mouseenter', middle().x, middle().y);
+      mouse(over, 'mousemove', middle().x, middle().y);
+    },
+    function () {
+      out.tip = first.querySelector('.tip').textContent;
+      mouse(over, 'mousedown', middle().left + 40, middle().y);
+      mouse(over, 'mousemove', middle().x, middle().y);
+    },
+    function () { mouse(over, 'mouseup', middle().x, middle().y); },
+    function () { look('zoomed'); all('.tools button', first)[1].click(); },
+    function () {
+      out.whole = image(first) === looks[0];
+      table = document.querySelector('#results table[data-sortable]');
+      all('th button', table)[2].click();
+      out.rising = column();
+      all('th button', table)[2].click();
+      out.falling = column();
+      out.background = getComputedStyle(document.body).backgroundColor;
+      out.problems = window.problems;
+      document.getElementById('probe').textContent = JSON.stringify(out);
+    });
+  function next() {
+    if (steps.length === 0) return;
+    steps.shift()();
+    setTimeout(next, 60);
+  }
+  setTimeout(next, 200);
+})();
+</script></body>]]
+
+-- Six points with three restarts each, of which one ends early.
+for k = 1, 6 do
+  for restart = 1, 3 do
+    local epochs = {}
+    for epoch = 1, restart == 3 and 12 or 20 do
+      epochs[epoch] = { cross_entropy_difference = (k + restart / 3) / epoch, train_cross_entropy = 1 + k / epoch,
+        learning_rate = 0.1 }
+    end
+    scene:add { name = ('g/size=%d/restart-%d'):format(k, restart), grid = 'g', point = 'size=' .. k, restart = restart,
+      options = { size = k, task = '<b>&' }, epochs = epochs, result = { test_error = (7 * k) % 5 + restart },
+      command = { 'pushdown', 'made.lua', '--size', tostring(k) },
+      files = { ['lengths.csv'] = ('length,error\n10,%d\n20,%d\n30,3\n'):format(k, restart),
+        ['strengths.svg'] = plot.heat_map { values = { { 0, 1 }, { 1, 0 } }, title = 'Strengths' } } }
+  end
+end
+local page, probed = scene.folder .. '/page.html', scene.folder .. '/probed.html'
+do
+  local _, errors, status = made.answer('pushdown.report.command', '--registry', scene.file, '--grid', 'g', '-o', page)
+  assert(status == 0 and errors == '', errors)
+  local html = files.read(page):gsub('<head>', function() return '<head>' .. before end, 1)
+  files.write(probed, (html:gsub('</body>', function() return after end)))
+end
+
+local function probe(words)
+  local dom = run(probed, words .. ' --dump-dom')
+  local text = dom:match('<pre id="probe">(.-)</pre>')
+  assert(text and text ~= '', 'the probe did not run: ' .. dom:sub(-600))
+  return json.decode((text:gsub('&lt;', '<'):gsub('&gt;', '>'):gsub('&amp;', '&')))
+end
+
+local function check(found)
+  test.equal(table.concat(found.problems, '; '), '')
+  test.equal(found.requests, 0)
+  test.equal(found.figures, 5)
+  for i, colours in ipairs(found.painted) do
+    assert(colours > 3, ('chart %d has %d colours'):format(i, colours))
+    test.equal(found.stills[i], 'none')
+  end
+  assert(found.overflow <= 0, 'the page is wider than the window by ' .. found.overflow)
+  for _, name in ipairs { 'axis', 'back', 'range', 'both', 'none', 'each', 'log', 'without', 'again', 'zoomed',
+    'whole' } do
+    assert(found[name], name)
+  end
+  test.equal(found.entries, 6)
+  test.equal(found.nothing, 'Nothing of this chart is chosen.')
+  made.has(found.tip, 'epoch ', 'size=1', 'size=6', ' ± ', 'runs)')
+  test.equal(found.rising[1]:match('^%d+'), '2')
+  test.equal(found.falling[1]:match('^%d+'), '6')
+end
+
+test('on a desk', function()
+  local found = probe '--window-size=1280,2000'
+  check(found)
+  test.equal(found.background, 'rgb(255, 255, 255)')
+end)
+
+test('on a phone', function() check(probe '--window-size=390,844') end)
+
+test('in the dark', function()
+  local found = probe '--window-size=1280,2000 --blink-settings=preferredColorScheme=0'
+  check(found)
+  test.equal(found.background, 'rgb(20, 23, 27)')
+end)
+
+test('on paper', function()
+  local path = scene.folder .. '/page.pdf'
+  run(page, '--no-pdf-header-footer --print-to-pdf=' .. path)
+  local pdf = files.read(path)
+  test.equal(pdf:sub(1, 5), '%PDF-')
+  local pages = select(2, pdf:gsub('/Type%s*/Page%f[^%w]', ''))
+  assert(pages >= 4 and pages <= 20, pages .. ' pages')
+end)
+
+test('a picture of it is not empty', function()
+  local path = scene.folder .. '/page.png'
+  run(page, '--window-size=1280,1500 --screenshot=' .. path)
+  assert(#files.read(path) > 50000, 'the picture has ' .. #files.read(path) .. ' bytes')
+end)
+
+scene:remove()
+test.finish()

@@ -147,7 +147,8 @@ std::optional<Json> next_round(lua_State* L, Together& all, Rest) {
 void bind_together(Module& module) {
   module.def<&together>(
       "together",
-      "together{trainer, ...} -> iterator  Trains all of them at once on the session's threads, "
+      "together{trainer, ...} -> iterator  Trains all of them at once on the session's threads, or "
+      "models of one form on a CUDA device in one launch, "
       "each with the numbers it has alone; each round gives a list of their newest epochs' "
       "numbers, "
       "with `finished` or `error` of those that came to an end.");

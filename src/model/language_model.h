@@ -37,6 +37,11 @@ class LanguageModel : public SequenceModel {
   // log p(w), B; the end symbol's probability included when there is one.
   Tensor log_probabilities(const Tensor& words, Random* noise = nullptr) const;
 
+  // See Network::fused.
+  std::shared_ptr<const FusedNetwork> fused(std::int64_t steps) const {
+    return network_->fused(steps, output_weight_, output_bias_);
+  }
+
   // The logits of these outcomes alone, right behind the strings: words : B x n, outcomes : B x m
   // ids (int64; the size of the alphabet is the end symbol) -> B x m. Their differences are those
   // of the logarithms of the probabilities.

@@ -17,6 +17,7 @@
 namespace pushdown {
 
 class StackRnn;
+struct FusedNetwork;
 
 // Where a network stands in a batch of strings; immutable for its user.
 class NetworkState {
@@ -70,6 +71,12 @@ class Network {
   virtual Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                                    const Tensor& output_bias) const {
     return {};
+  }
+  // The network with this output layer as the fused recurrence of `steps` steps over one-hot
+  // symbols (model/fused_network.h), in training passes too; null where it is not that alone.
+  virtual std::shared_ptr<const FusedNetwork> fused(std::int64_t steps, const Tensor& output_weight,
+                                                    const Tensor& output_bias) const {
+    return nullptr;
   }
   // The same in pieces. A state has been given t symbols and has read t - 1 of them: reading c more
   // gives the hidden vectors that predict these, h_t .. h_{t+c-1} : B x c x H, and the next state.

@@ -84,6 +84,12 @@ class RecurrentNetwork : public Network {
     return rnn_.log_probabilities(targets, output_weight, output_bias);
   }
 
+  FusedNetworkPtr fused(std::int64_t steps, const Tensor& output_weight,
+                        const Tensor& output_bias) const override {
+    if (!fused_ || embedding_.defined() || rnn_.recurrence().noisy()) return nullptr;
+    return rnn_.fused(steps, output_weight, output_bias);
+  }
+
   NamedTensors strengths(const Tensor& words) const override {
     return rnn_.strengths(inputs_of(words));
   }

@@ -10,6 +10,7 @@ namespace pushdown {
 namespace {
 
 constexpr const char* kWhere = "train.trainer";
+constexpr std::int64_t kStringsOnDevice = 256;  // of one length, in an evaluation
 
 // The log-probabilities of training strings are not needed, and may take long to compute.
 std::string stored_text(const Dataset& dataset, bool with_log_probabilities) {
@@ -66,12 +67,15 @@ class LanguageModelling : public LanguageProblem {
     return {TrainingPhase{std::move(batches)}};
   }
 
+  std::optional<LikelihoodBatch> likelihood_batch(
+      const std::vector<std::int64_t>& batch) const override {
+    if (chunk_ > 0) return std::nullopt;
+    return LikelihoodBatch{word_tensor(train_->words(), batch), units(batch)};
+  }
+
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
     BatchLoss sum;
-    for (const auto index : batch)
-      sum.units += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
-    // Empty strings predict their end symbol alone.
-    if (sum.units == 0) sum.units = static_cast<double>(batch.size());
+    sum.units = units(batch);
     sum.loss = differentiate_strings(word_tensor(train_->words(), batch), chunk_, random);
     return sum;
   }
@@ -82,6 +86,9 @@ class LanguageModelling : public LanguageProblem {
     if (valid_ == nullptr) return true;
     EvaluationOptions options = given;
     options.chunk = chunk_;
+    // On a device a launch takes its time whatever it does: fewer and larger ones.
+    if (!model_->parameters().front().second.is_cpu())
+      options.batch = std::max(options.batch, kStringsOnDevice);
     const auto result = evaluate(*model_, *valid_, options);
     if (!result) return false;
     metrics.cross_entropy = result->all.cross_entropy;
@@ -101,6 +108,14 @@ class LanguageModelling : public LanguageProblem {
   }
 
  private:
+  double units(const std::vector<std::int64_t>& batch) const {
+    double symbols = 0;
+    for (const auto index : batch)
+      symbols += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
+    // Empty strings predict their end symbol alone.
+    return symbols > 0 ? symbols : static_cast<double>(batch.size());
+  }
+
   DatasetPtr train_, valid_;
   std::int64_t chunk_ = 0;
 };

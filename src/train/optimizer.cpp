@@ -65,13 +65,10 @@ class Sgd final : public Optimizer {
     });
   }
 
-  void update_composite(Tensor& parameter, const Tensor& gradient, Slots& slots) override {
-    Tensor direction = gradient;
-    if (!slots.empty()) {
-      slots[0].mul_(momentum_).add_(gradient);
-      direction = nesterov_ ? gradient.add(slots[0], momentum_) : slots[0];
-    }
-    parameter.add_(direction, -learning_rate());
+  Tensor direction(const Tensor& gradient, Slots& slots) override {
+    if (slots.empty()) return gradient;
+    slots[0].mul_(momentum_).add_(gradient);
+    return nesterov_ ? gradient.add(slots[0], momentum_) : slots[0];
   }
 
   double momentum_;
@@ -108,15 +105,11 @@ class RmsProp final : public Optimizer {
     });
   }
 
-  void update_composite(Tensor& parameter, const Tensor& gradient, Slots& slots) override {
+  Tensor direction(const Tensor& gradient, Slots& slots) override {
     slots[0].mul_(decay_).addcmul_(gradient, gradient, 1 - decay_);
     const Tensor scale = slots[0].sqrt().add_(epsilon_);
-    if (slots.size() == 1) {
-      parameter.addcdiv_(gradient, scale, -learning_rate());
-    } else {
-      slots[1].mul_(momentum_).addcdiv_(gradient, scale);
-      parameter.add_(slots[1], -learning_rate());
-    }
+    if (slots.size() == 1) return gradient / scale;
+    return slots[1].mul_(momentum_).addcdiv_(gradient, scale);
   }
 
   double decay_, epsilon_, momentum_;
@@ -149,11 +142,11 @@ class Adam final : public Optimizer {
     });
   }
 
-  void update_composite(Tensor& parameter, const Tensor& gradient, Slots& slots) override {
+  Tensor direction(const Tensor& gradient, Slots& slots) override {
     slots[0].mul_(beta1_).add_(gradient, 1 - beta1_);
     slots[1].mul_(beta2_).addcmul_(gradient, gradient, 1 - beta2_);
     const Tensor scale = slots[1].sqrt().div_(std::sqrt(second_bias())).add_(epsilon_);
-    parameter.addcdiv_(slots[0], scale, -learning_rate() / first_bias());
+    return slots[0].div(scale).div_(first_bias());
   }
 
   double beta1_, beta2_, epsilon_;
@@ -203,7 +196,59 @@ void Optimizer::step(Path path) {
     if (plain && path == Path::fastest)
       update(parameter, gradient.contiguous(), slots_[i]);
     else
-      update_composite(parameter, gradient, slots_[i]);
+      parameter.sub_(direction(gradient, slots_[i]), learning_rate());
+  }
+}
+
+namespace {
+
+// M tensors of one shape as M x ..., in whose rows they lie from now on.
+Tensor as_rows(const std::vector<Tensor*>& tensors) {
+  const Tensor& first = *tensors.front();
+  const auto count = static_cast<std::int64_t>(tensors.size()), size = first.numel();
+  std::vector<std::int64_t> sizes{count}, strides{size};
+  sizes.insert(sizes.end(), first.sizes().begin(), first.sizes().end());
+  strides.insert(strides.end(), first.strides().begin(), first.strides().end());
+  bool rows = first.storage_offset() == 0;
+  for (std::int64_t m = 0; m < count && rows; ++m) {
+    const Tensor& own = *tensors[static_cast<std::size_t>(m)];
+    rows = own.is_contiguous() && own.storage_offset() == m * size &&
+           own.storage().is_alias_of(first.storage());
+  }
+  if (rows) return first.detach().as_strided(sizes, strides, 0);
+  std::vector<Tensor> parts;
+  for (const Tensor* own : tensors) parts.push_back(own->detach());
+  const Tensor all = at::stack(parts);
+  for (std::int64_t m = 0; m < count; ++m)
+    tensors[static_cast<std::size_t>(m)]->set_data(all.select(0, m));
+  return all;
+}
+
+}  // namespace
+
+void Optimizer::step_together(const std::vector<Optimizer*>& optimizers,
+                              const std::vector<Tensor>& gradients,
+                              const std::vector<double>& rates) {
+  at::NoGradGuard no_grad;
+  Optimizer& first = *optimizers.front();
+  for (Optimizer* optimizer : optimizers) ++optimizer->steps_;
+  const Tensor all_rates = at::tensor(rates, at::kDouble);
+  for (std::size_t i = 0; i < first.parameters_.size(); ++i) {
+    std::vector<Tensor*> own;
+    for (Optimizer* optimizer : optimizers) own.push_back(&optimizer->parameters_[i].second);
+    Tensor parameter = as_rows(own);
+    Slots slots;
+    for (std::size_t j = 0; j < first.slot_names_.size(); ++j) {
+      own.clear();
+      for (Optimizer* optimizer : optimizers) own.push_back(&optimizer->slots_[i][j]);
+      slots.push_back(as_rows(own));
+    }
+    Tensor gradient = gradients[i];
+    if (first.weight_decay_ != 0) gradient = gradient.add(parameter, first.weight_decay_);
+    std::vector<std::int64_t> shape(static_cast<std::size_t>(parameter.dim()), 1);
+    shape[0] = parameter.size(0);
+    const Tensor rate = all_rates.to(parameter.options()).view(shape);
+    parameter.sub_(first.direction(gradient, slots) * rate);
   }
 }
 

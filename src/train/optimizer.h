@@ -30,6 +30,12 @@ class Optimizer {
 
   // One update of every parameter that has a gradient.
   void step(Path path = Path::fastest);
+  // One update of M optimizers of the same kind and options, learning rates aside, which have made
+  // as many steps and whose parameters have the same shapes. gradients : M x ... for each
+  // parameter, rates : M. Parameters and slots become rows of common memory, so that the number of
+  // operations does not depend on M.
+  static void step_together(const std::vector<Optimizer*>& optimizers,
+                            const std::vector<Tensor>& gradients, const std::vector<double>& rates);
 
   std::int64_t steps() const { return steps_; }
   double learning_rate() const { return learning_rate_; }
@@ -49,7 +55,8 @@ class Optimizer {
   // One parameter; the gradient includes the weight decay. update() may assume contiguous tensors
   // of float or double on the CPU.
   virtual void update(Tensor& parameter, const Tensor& gradient, Slots& slots) = 0;
-  virtual void update_composite(Tensor& parameter, const Tensor& gradient, Slots& slots) = 0;
+  // What the parameter loses, over the learning rate, by tensor operations on each entry.
+  virtual Tensor direction(const Tensor& gradient, Slots& slots) = 0;
 
  private:
   ParameterList parameters_;

@@ -20,6 +20,12 @@ struct TrainingPhase {
   int stage = 1;                                                   // of a curriculum, from 1
 };
 
+// Strings whose mean of -log p by a language model is what a batch learns to make small.
+struct LikelihoodBatch {
+  Tensor words;      // B x n
+  double units = 0;  // of BatchLoss
+};
+
 struct BatchLoss {
   double loss = 0;           // the sum over the batch's strings
   double units = 0;          // what it is divided by for the reader: symbols, or strings
@@ -51,6 +57,11 @@ class Problem {
   virtual void carry_on(std::int64_t position, const std::vector<Tensor>& tensors) {}
   // Adds the gradient of the mean loss of the batch's strings to the parameters' gradients.
   virtual BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) = 0;
+  // The batch as such strings, where its gradient is theirs by the whole of the model, a language
+  // model, so that it can be found together with those of other trainers (train/shared_updates.h).
+  virtual std::optional<LikelihoodBatch> likelihood_batch(const std::vector<std::int64_t>&) const {
+    return std::nullopt;
+  }
   // Fills in the numbers of an epoch whose batches gave `sum`. `phase` is the running one;
   // metrics.epoch is known.
   // False: should_stop said so.

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "train/shared_updates.h"
 
 namespace pushdown {
 namespace {
@@ -15,9 +16,14 @@ constexpr std::int64_t kSlice = 20;
 
 class Round {
  public:
-  Round(const std::vector<Trainer*>& trainers) : trainers_(trainers), results_(trainers.size()) {
-    for (const Trainer* trainer : trainers)
-      state_.push_back(trainer->finished().empty() ? State::waiting : State::done);
+  // `results`: of those that have stopped or failed by now.
+  Round(const std::vector<Trainer*>& trainers, std::vector<TogetherResult> results)
+      : trainers_(trainers), results_(std::move(results)) {
+    for (std::size_t k = 0; k < trainers.size(); ++k) {
+      const bool over =
+          results_[k].stopped || !results_[k].error.empty() || !trainers[k]->finished().empty();
+      state_.push_back(over ? State::done : State::waiting);
+    }
   }
 
   void work() {
@@ -76,14 +82,25 @@ class Round {
 
 }  // namespace
 
-std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers) {
+std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers,
+                                               const DeviceRunnerPtr& runner) {
   std::set<const SequenceModel*> models;
   for (const Trainer* trainer : trainers) {
     check(models.insert(trainer->model().get()).second, "train.together",
           "two of the trainers train the same model");
     trainer->problem().prepare();
   }
-  Round round(trainers);
+  std::vector<TogetherResult> results(trainers.size());
+  for (const auto& group : SharedUpdates::groups(trainers, runner)) {
+    std::vector<Trainer*> members;
+    std::vector<TogetherResult*> of_members;
+    for (const std::size_t k : group) {
+      members.push_back(trainers[k]);
+      of_members.push_back(&results[k]);
+    }
+    SharedUpdates(std::move(members), std::move(of_members), runner).run();
+  }
+  Round round(trainers, std::move(results));
   // A lone trainer has the threads for the sequences of its batches.
   if (trainers.size() == 1)
     round.work();

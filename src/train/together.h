@@ -2,7 +2,11 @@
 // its own parameters, optimizer state and order of the data. The pool of base/parallel.h takes
 // whole updates of different trainers, so that the cores are full without any of them waiting for
 // another inside an update. Each trainer's numbers are those of training it alone.
+//
+// On a CUDA device those whose models differ in the values of their parameters alone make their
+// updates as one (train/shared_updates.h).
 #pragma once
+#include "model/device_runner.h"
 #include "train/trainer.h"
 
 namespace pushdown {
@@ -16,7 +20,9 @@ struct TogetherResult {
 
 // Trains each trainer to the end of its running epoch; finished ones are passed over, and the
 // failure of one does not touch the others. Callbacks are called from any thread, one at a time
-// for each trainer. Throws std::invalid_argument when two trainers share a model.
-std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers);
+// for each trainer. Throws std::invalid_argument when two trainers share a model. `runner`: what
+// stands for the device of shared updates, null for the device where the models are.
+std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers,
+                                               const DeviceRunnerPtr& runner = nullptr);
 
 }  // namespace pushdown

@@ -101,30 +101,40 @@ void Trainer::diverged(const std::string& what) const {
                    what, epochs_done() + 1, updates_ + 1, learning_rate(), kept);
 }
 
+const std::vector<std::int64_t>& Trainer::batch() const {
+  return running().batches[static_cast<std::size_t>(order_->current())];
+}
+
 UpdateMetrics Trainer::update() {
   const auto start = Clock::now();
   const at::AutoGradMode with_gradient(true);
-  const auto& batch = running().batches[static_cast<std::size_t>(order_->current())];
   clear_gradients(model_->parameters());
-  const BatchLoss sum = differentiate(batch);
-  if (!std::isfinite(sum.loss)) diverged(fmt::format("the loss became {}", sum.loss));
+  const BatchLoss sum = differentiate(batch());
   const double norm = gradient_norm(model_->parameters());
-  if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
-  // Only now are the weights known to be good: they gave a finite loss and gradient.
-  if (checkpoint_due_) checkpoint();
+  check_update(sum, norm);
   if (clip_norm_ > 0) clip_gradient_norm(model_->parameters(), norm, clip_norm_);
   if (clip_value_) clip_gradient_values(model_->parameters(), *clip_value_);
   take_step();
+  return count_update(sum, norm, seconds_since(start));
+}
 
+void Trainer::check_update(const BatchLoss& sum, double norm) {
+  if (!std::isfinite(sum.loss)) diverged(fmt::format("the loss became {}", sum.loss));
+  if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
+  // Only now are the weights known to be good: they gave a finite loss and gradient.
+  if (checkpoint_due_) checkpoint();
+}
+
+UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double seconds) {
+  epoch_strings_ += static_cast<std::int64_t>(batch().size());
   order_->advance();
   ++updates_;
   epoch_sum_.loss += sum.loss;
   epoch_sum_.units += sum.units;
   epoch_sum_.correct += sum.correct;
-  epoch_strings_ += static_cast<std::int64_t>(batch.size());
   epoch_norms_ += norm;
   last_loss_ = sum.loss / sum.units;
-  epoch_seconds_ += seconds_since(start);
+  epoch_seconds_ += seconds;
   return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate()};
 }
 
@@ -141,10 +151,14 @@ BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch) {
   return problem_->differentiate(batch, random);
 }
 
+double Trainer::step_rate() const {
+  return optimizer_->learning_rate() *
+         annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage});
+}
+
 void Trainer::take_step() {
   const double rate = optimizer_->learning_rate();
-  optimizer_->set_learning_rate(
-      rate * annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage}));
+  optimizer_->set_learning_rate(step_rate());
   const std::shared_ptr<void> restore(nullptr, [&](void*) { optimizer_->set_learning_rate(rate); });
   if (model_->frozen().empty()) return optimizer_->step();
   // Restored afterwards rather than without a gradient: weight decay and momentum move, too.
@@ -175,6 +189,11 @@ std::optional<UpdateMetrics> Trainer::take_batch() {
     return std::nullopt;
   }
   const UpdateMetrics metrics = update();
+  tell_update(metrics);
+  return metrics;
+}
+
+void Trainer::tell_update(const UpdateMetrics& metrics) {
   if (folder_) {
     if (log_every_ > 0 && updates_ % log_every_ == 0) folder_->append(to_json(metrics));
     checkpoint_due_ =
@@ -184,7 +203,6 @@ std::optional<UpdateMetrics> Trainer::take_batch() {
   if (callbacks.progress)
     callbacks.progress({false, epochs_done() + 1, options_["epochs"], order_->position(),
                         order_->count(), updates_, last_loss_, learning_rate(), epoch_seconds_});
-  return metrics;
 }
 
 std::optional<EpochMetrics> Trainer::run_epoch() {

@@ -92,6 +92,7 @@ class Trainer {
 
  private:
   friend std::unique_ptr<Trainer> resume_trainer(const Path&, const Json&, const Json&);
+  friend class SharedUpdates;
   using Clock = std::chrono::steady_clock;
 
   void open_run_folder(const Path& folder, bool overwrite);
@@ -101,6 +102,12 @@ class Trainer {
   bool parameters_finite() const;
   std::optional<UpdateMetrics> take_batch();
   UpdateMetrics update();
+  // The parts of update() around the step: the batch's loss and gradient norm, before and after.
+  const std::vector<std::int64_t>& batch() const;
+  void check_update(const BatchLoss& sum, double norm);
+  UpdateMetrics count_update(const BatchLoss& sum, double norm, double seconds);
+  void tell_update(const UpdateMetrics& metrics);
+  double step_rate() const;  // the learning rate of the next update
   std::optional<EpochMetrics> close_epoch();
   void report(const Progress& progress) const;
   [[noreturn]] void diverged(const std::string& what) const;

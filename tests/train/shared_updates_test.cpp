@@ -1,0 +1,197 @@
+// Updates of several trainers made as one, with the kernels of CUDA devices run by threads of the
+// processor (support/team_runner.h), against the same trainers alone.
+#include "train/shared_updates.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "support/golden.h"
+#include "support/team_runner.h"
+#include "train/toy.h"
+
+namespace pushdown {
+namespace {
+
+using namespace testing_support;
+
+struct Choices {
+  Json optimizer{{"kind", "adam"}};
+  Json stack{{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 2}};
+  bool end_symbol = false;
+  Json more = Json::object();  // options of the trainer
+};
+
+LanguageModelPtr model_of(int k, const Choices& choices) {
+  return std::make_shared<LanguageModel>(Alphabet({"0", "1", "#"}),
+                                         Json{{"controller", {{"kind", "lstm"}, {"hidden", 5}}},
+                                              {"stack", choices.stack},
+                                              {"dtype", "float64"},
+                                              {"end_symbol", choices.end_symbol},
+                                              {"seed", k}});
+}
+
+// Trainer k of a group: own parameters, learning rate, order, strings, batch and epochs.
+std::unique_ptr<Trainer> member(int k, const Choices& choices = {}) {
+  Json options{{"batch", 4 + k},
+               {"epochs", 2 + k % 2},
+               {"seed", 10 + k},
+               {"clip_norm", k == 1 ? 0.0 : 0.3},
+               {"optimizer", choices.optimizer}};
+  options["optimizer"]["learning_rate"] = 0.002 * (k + 1);
+  options.update(choices.more);
+  return std::make_unique<Trainer>(model_of(k, choices), reversal_strings(60 + 8 * k, 1 + k),
+                                   reversal_strings(20, 2), options);
+}
+
+struct Group {
+  std::vector<std::unique_ptr<Trainer>> owned;
+  std::vector<Trainer*> trainers;
+  explicit Group(int count, const Choices& choices = {}) {
+    for (int k = 0; k < count; ++k)
+      trainers.push_back(owned.emplace_back(member(k, choices)).get());
+  }
+};
+
+void expect_same_weights(const Trainer& got, const Trainer& wanted, double bound) {
+  for (std::size_t i = 0; i < wanted.model()->parameters().size(); ++i) {
+    const auto& [name, tensor] = wanted.model()->parameters()[i];
+    EXPECT_LT(deviation(got.model()->parameters()[i].second.detach(), tensor.detach()), bound)
+        << name;
+  }
+}
+
+TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
+  const Json kVector{{"kind", "vector_nondeterministic"}, {"size", 2}};
+  for (const Choices& choices :
+       {Choices{}, Choices{.stack = {{"kind", "superposition"}, {"size", 3}}, .end_symbol = true},
+        Choices{.optimizer = {{"kind", "rmsprop"}, {"momentum", 0.5}}, .stack = kVector},
+        Choices{.optimizer = {{"kind", "rmsprop"}, {"weight_decay", 0.01}}},
+        Choices{.optimizer = {{"kind", "sgd"}, {"momentum", 0.9}, {"nesterov", true}}},
+        Choices{.optimizer = {{"kind", "sgd"}}, .stack = {{"kind", "none"}}}}) {
+    const auto runner = std::make_shared<TeamRunner>();
+    Group together(4, choices);
+    ASSERT_EQ(SharedUpdates::groups(together.trainers, runner),
+              (std::vector<std::vector<std::size_t>>{{0, 1, 2, 3}}));
+    Group alone(4, choices);
+    std::int64_t shared_rounds = 0;
+    for (int round = 0; round < 3; ++round) {
+      // A round of shared updates takes two passes; what a trainer has beyond the others it does
+      // alone, by the processor's kernels.
+      std::vector<std::int64_t> left;
+      for (const Trainer* trainer : together.trainers)
+        if (trainer->finished().empty()) left.push_back(trainer->updates_left());
+      std::sort(left.begin(), left.end());
+      if (left.size() > 1) shared_rounds += left[left.size() - 2];
+      const auto results = run_epoch_together(together.trainers, runner);
+      for (int k = 0; k < 4; ++k) {
+        EXPECT_EQ(results[k].error, "");
+        EXPECT_EQ(results[k].epoch.has_value(), round < 2 + k % 2);
+      }
+    }
+    EXPECT_EQ(runner->passes, 2 * shared_rounds);
+    for (int k = 0; k < 4; ++k) {
+      while (alone.trainers[k]->finished().empty()) alone.trainers[k]->run_epoch();
+      EXPECT_EQ(together.trainers[k]->updates_done(), alone.trainers[k]->updates_done());
+      expect_same_weights(*together.trainers[k], *alone.trainers[k], 1e-9);
+      const auto &got = together.trainers[k]->history(), &wanted = alone.trainers[k]->history();
+      ASSERT_EQ(got.size(), wanted.size());
+      for (std::size_t epoch = 0; epoch < wanted.size(); ++epoch) {
+        EXPECT_NEAR(got[epoch].train_cross_entropy, wanted[epoch].train_cross_entropy, 1e-10);
+        EXPECT_NEAR(*got[epoch].cross_entropy, *wanted[epoch].cross_entropy, 1e-10);
+        EXPECT_NEAR(got[epoch].gradient_norm, wanted[epoch].gradient_norm, 1e-8);
+      }
+    }
+  }
+}
+
+// The parameters lie in common memory now: a checkpoint, and training alone, go on as ever.
+TEST(SharedUpdates, TrainersGoOnAlone) {
+  const Scratch scratch;
+  Group together(3), alone(3);
+  run_epoch_together(together.trainers, std::make_shared<TeamRunner>());
+  together.trainers[1]->save(scratch.path() / "run");
+  for (Trainer* trainer : together.trainers) trainer->run_epoch();
+  for (Trainer* trainer : alone.trainers) {
+    trainer->run_epoch();
+    trainer->run_epoch();
+  }
+  for (int k = 0; k < 3; ++k) expect_same_weights(*together.trainers[k], *alone.trainers[k], 1e-9);
+  const auto resumed = resume_trainer(scratch.path() / "run");
+  resumed->run_epoch();
+  expect_same_weights(*resumed, *alone.trainers[1], 1e-9);
+}
+
+TEST(SharedUpdates, OneFailureLeavesTheOthersAlone) {
+  Group together(3), alone(3);
+  together.trainers[1]->model()->parameters()[0].second.detach().fill_(std::nan(""));
+  const auto results = run_epoch_together(together.trainers, std::make_shared<TeamRunner>());
+  EXPECT_NE(results[1].error.find("training has diverged"), std::string::npos) << results[1].error;
+  EXPECT_FALSE(results[1].epoch);
+  EXPECT_EQ(together.trainers[1]->updates_done(), 0);
+  for (const int k : {0, 2}) {
+    EXPECT_TRUE(results[k].epoch);
+    alone.trainers[k]->run_epoch();
+    expect_same_weights(*together.trainers[k], *alone.trainers[k], 1e-9);
+  }
+}
+
+TEST(SharedUpdates, StopAndGoOn) {
+  const auto runner = std::make_shared<TeamRunner>();
+  Group together(2), alone(2);
+  int asked = 0;
+  for (Trainer* trainer : together.trainers)
+    trainer->callbacks.should_stop = [&] { return ++asked > 10; };
+  auto results = run_epoch_together(together.trainers, runner);
+  EXPECT_TRUE(results[0].stopped && results[1].stopped);
+  EXPECT_EQ(together.trainers[0]->updates_done(), 5);
+  for (Trainer* trainer : together.trainers) trainer->callbacks.should_stop = nullptr;
+  results = run_epoch_together(together.trainers, runner);
+  for (int k = 0; k < 2; ++k) {
+    EXPECT_TRUE(results[k].epoch);
+    alone.trainers[k]->run_epoch();
+    expect_same_weights(*together.trainers[k], *alone.trainers[k], 1e-9);
+  }
+}
+
+TEST(SharedUpdates, TooLittleMemoryIsAnErrorOfAll) {
+  const auto runner = std::make_shared<TeamRunner>();
+  runner->memory = 1000;
+  Group together(3);
+  try {
+    run_epoch_together(together.trainers, runner);
+    ADD_FAILURE() << "no error";
+  } catch (const std::runtime_error& error) {
+    EXPECT_NE(std::string(error.what()).find("3 models at once"), std::string::npos)
+        << error.what();
+  }
+  EXPECT_EQ(runner->passes, 0);
+}
+
+TEST(SharedUpdates, WhoGoesTogether) {
+  using Places = std::vector<std::vector<std::size_t>>;
+  const auto runner = std::make_shared<TeamRunner>();
+  const auto groups = [&](const std::vector<Choices>& choices) {
+    std::vector<std::unique_ptr<Trainer>> owned;
+    std::vector<Trainer*> trainers;
+    for (std::size_t k = 0; k < choices.size(); ++k)
+      trainers.push_back(owned.emplace_back(member(static_cast<int>(k), choices[k])).get());
+    return SharedUpdates::groups(trainers, runner);
+  };
+  const Choices plain, sgd{.optimizer = {{"kind", "sgd"}}},
+      other{.stack = {{"kind", "superposition"}, {"size", 3}}};
+  EXPECT_EQ(groups({plain, sgd, plain, other, sgd, other}), (Places{{0, 2}, {1, 4}, {3, 5}}));
+  EXPECT_EQ(groups({plain, sgd, other}), Places{});
+  const Choices betas{.optimizer = {{"kind", "adam"}, {"beta1", 0.5}}};
+  EXPECT_EQ(groups({plain, betas, plain}), (Places{{0, 2}}));
+  const Choices pieces{.more = {{"chunk", 3}}}, cut{.more = {{"clip_value", 1.0}}};
+  EXPECT_EQ(groups({pieces, pieces, cut, cut}), Places{});
+  // On the processor nothing is shared.
+  Group together(3);
+  EXPECT_EQ(SharedUpdates::groups(together.trainers, nullptr), Places{});
+  together.trainers[0]->run_epoch();  // has made more steps than the others
+  EXPECT_EQ(SharedUpdates::groups(together.trainers, runner), (Places{{1, 2}}));
+}
+
+}  // namespace
+}  // namespace pushdown

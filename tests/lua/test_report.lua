@@ -317,6 +317,7 @@ test('a grid of a thousand runs', function()
   assert(#html < 6e6, ('the page has %d bytes'):format(#html))
   check_document(html)
   test.equal(#data.legend, 200)
+  for _, k in ipairs { 1, 2, 10, 99, 200 } do test.equal(data.legend[k].name, 'k=' .. k) end  -- in counting order
   test.equal(#data.charts, 2)
   test.equal(#data.charts[1].axes.epoch, 200)
   test.equal(data.charts[1].axes.seconds, nil)

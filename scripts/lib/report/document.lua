@@ -49,7 +49,8 @@ local function inlined(text) return (text:gsub('</([sS])', '<\\/%1')) end
 
 local function figure(index, title, still)
   return ('<figure data-chart="%d"><figcaption><b>%s</b><span class="tools"></span></figcaption>'
-    .. '<div class="live"></div><div class="still">%s</div></figure>'):format(index, escape(title), still)
+    .. '<div class="live" role="img" aria-label="Curves: %s"></div><div class="still">%s</div></figure>'):format(index,
+    escape(title), escape(title), still)
 end
 
 -- The figures of charts; their data goes to the end of `all`. options: as in charts.still; live = they will be.

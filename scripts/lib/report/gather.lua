@@ -10,6 +10,19 @@ local M = {}
 
 local marks = { ['experiment.json'] = true, ['metrics.jsonl'] = true, ['result.json'] = true }
 
+-- Paths in the order in which people count: size=9 before size=10.
+local function counted(paths)
+  local keys = {}
+  for _, path in ipairs(paths) do
+    keys[path] = path:gsub('%d+%.?%d*', function(digits) return ('%024.9f'):format(tonumber(digits)) end)
+  end
+  table.sort(paths, function(a, b)
+    if keys[a] ~= keys[b] then return keys[a] < keys[b] end
+    return a < b
+  end)
+  return paths
+end
+
 -- Folders of runs in a folder and below it, or the folder alone if it is one itself.
 local function run_folders(folder)
   for name in pairs(marks) do
@@ -23,7 +36,7 @@ local function run_folders(folder)
       found[#found + 1] = folder .. '/' .. below
     end
   end
-  return found
+  return counted(found)
 end
 
 -- The rows of the registry that knows the runs of a folder, by real folder: the given one, else the first

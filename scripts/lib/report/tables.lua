@@ -9,6 +9,7 @@ local M = {}
 local escape = svg.escape
 local most_columns = 5  -- of results where there are many points
 local few_points = 4
+local tall_rows = 40    -- a longer table scrolls by itself on a screen
 
 -- Digits that tell something, for reading.
 local function number(value)
@@ -42,8 +43,8 @@ end
 -- sortable = true can be sorted by it.
 function M.html(given)
   local numeric, out = given.numeric or {}, {}
-  out[1] = ('<div class="wide"><table%s%s>'):format(given.class and ' class="' .. given.class .. '"' or '',
-    given.sortable and ' data-sortable' or '')
+  out[1] = ('<div class="wide%s"><table%s%s>'):format(#given.rows > tall_rows and ' tall' or '',
+    given.class and ' class="' .. given.class .. '"' or '', given.sortable and ' data-sortable' or '')
   local function line(cells, kind)
     local parts = {}
     for k, cell in ipairs(cells) do parts[k] = cell_text(cell, kind, numeric[k]) end

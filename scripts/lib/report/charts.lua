@@ -80,35 +80,82 @@ local function band_of(point, metric, axis)
   return bands.of(curves)
 end
 
+-- Adds the bands of a metric over an axis to the chart; `seen` gathers what the notes tell.
+local function add_series(chart, points, metric, axis, seen)
+  local list = chart.axes[axis] or {}
+  local training = metric:match('^train_') or about_training[metric] or metric == 'loss'
+  for i, point in ipairs(points) do
+    local band = band_of(point, metric, axis)
+    if band then
+      band.entry = #points == 1 and (training and 2 or 1) or i
+      if seen.runs > most_single_runs then band.each = {} end
+      seen.curves = seen.curves + (band.runs > 1 and 5 + #band.each or 2)
+      seen.interpolated = seen.interpolated or band.interpolated
+      for _, count in ipairs(band.count) do seen.fewer = seen.fewer or count < band.runs end
+      list[#list + 1] = band
+    end
+  end
+  if #list > 0 then chart.axes[axis] = list end
+end
+
+-- Thins the bands of the charts to what a page can hold; the largest step.
+local function thin(list, curves)
+  local most, largest = math.max(least_places, math.min(most_places, math.floor(budget / math.max(1, curves)))), 1
+  for _, chart in ipairs(list) do
+    for _, series in pairs(chart.axes) do
+      for i, band in ipairs(series) do
+        local thinned, every = bands.thinned(band, most)
+        thinned.entry, series[i], largest = band.entry, thinned, math.max(largest, every)
+      end
+    end
+  end
+  return largest
+end
+
+-- What a reader has to know about the curves.
+local function notes_of(points, axis, seen, every)
+  local notes = {}
+  if #points > many_points then
+    notes[1] = ('With %d points the curves are drawn over one axis only (%s), and the course of training is '
+      .. 'left out.'):format(#points, axis)
+  end
+  if every > 1 then
+    notes[#notes + 1] = ('Of long curves not every epoch is drawn, but %s, and the last.'):format(
+      every == 2 and 'every second one' or ('every second one to every %dth'):format(every))
+  end
+  if seen.fewer then
+    notes[#notes + 1] = 'Restarts end at different places: where a mean is over fewer of them than there are, its '
+      .. 'line is dotted, and the numbers at the pointer say of how many it is.'
+  end
+  if seen.interpolated then
+    notes[#notes + 1] = 'Over updates and seconds restarts are compared at 200 places, linearly between their epochs.'
+  end
+  if seen.runs > most_single_runs and #points > 1 then
+    notes[#notes + 1] = ('With %d runs the restarts are not drawn one by one.'):format(seen.runs)
+  end
+  return notes
+end
+
 -- charts.of(points, {metrics = list or nil, x = 'epoch'}) -> charts, charts about the training itself, notes, names
 -- of the legend. One point has training and validation in one chart, several have a chart for each metric.
 function M.of(points, options)
-  local notes, metrics = {}, {}
-  local all = M.metrics(points)
+  local single, many = #points == 1, #points > many_points
   local bound = constant(points, 'lower_bound')
-  for _, metric in ipairs(options.metrics or all) do
-    if options.metrics or not (metric == 'lower_bound' and bound) then metrics[#metrics + 1] = metric end
+  local axes, seen = { options.x }, { runs = 0, curves = 0 }
+  for _, axis in ipairs(many and {} or { 'epoch', 'update', 'seconds' }) do
+    if axis ~= options.x then axes[#axes + 1] = axis end
   end
-  local axes = { options.x }
-  if #points <= many_points then
-    for _, axis in ipairs { 'epoch', 'update', 'seconds' } do
-      if axis ~= options.x then axes[#axes + 1] = axis end
-    end
-  else
-    notes[#notes + 1] = ('With %d points the curves are drawn over one axis only (%s), and the course of training is '
-      .. 'left out.'):format(#points, options.x)
-  end
-  local single, total_runs = #points == 1, 0
-  for _, point in ipairs(points) do total_runs = total_runs + #point.histories end
-  local by_title, primary, secondary, curves, interpolated, fewer = {}, {}, {}, 0, false, false
-  for _, metric in ipairs(metrics) do
+  for _, point in ipairs(points) do seen.runs = seen.runs + #point.histories end
+  local by_title, primary, secondary = {}, {}, {}
+  for _, metric in ipairs(options.metrics or (M.metrics(points))) do
     local aside = about_training[metric] and not options.metrics
-    if not (aside and #points > many_points) then
+    local told = metric == 'lower_bound' and bound and not options.metrics  -- by the other charts
+    if not told and not (aside and many) then
       local base = metric:gsub('^train_', '')
       local title = single and base or metric
       local chart = by_title[title]
       if not chart then
-        chart = { metric = metric, base = base, title = histories.label(metric), axes = {}, keys = {} }
+        chart = { metric = metric, title = histories.label(metric), axes = {} }
         by_title[title] = chart
         table.insert(aside and secondary or primary, chart)
       elseif chart.metric ~= metric then
@@ -116,59 +163,19 @@ function M.of(points, options)
       end
       if bound and base == 'cross_entropy' then chart.reference = { value = bound, name = 'lower bound' } end
       if base == 'cross_entropy_difference' then chart.reference = { value = 0, name = 'lower bound' } end
-      for _, axis in ipairs(axes) do
-        local list = chart.axes[axis] or {}
-        for i, point in ipairs(points) do
-          local band = band_of(point, metric, axis)
-          if band then
-            local training = metric:match('^train_') or about_training[metric] or metric == 'loss'
-            band.entry = single and (training and 2 or 1) or i
-            if total_runs > most_single_runs then band.each = {} end
-            curves = curves + (band.runs > 1 and 5 + #band.each or 2)
-            interpolated = interpolated or band.interpolated
-            for _, count in ipairs(band.count) do fewer = fewer or count < band.runs end
-            list[#list + 1] = band
-          end
-        end
-        if #list > 0 then chart.axes[axis] = list end
-      end
+      for _, axis in ipairs(axes) do add_series(chart, points, metric, axis, seen) end
     end
   end
-  local most, thinned = math.max(least_places, math.min(most_places, math.floor(budget / math.max(1, curves)))), 1
+  local every = 1
   for _, list in ipairs { primary, secondary } do
     for k = #list, 1, -1 do
       if not next(list[k].axes) then table.remove(list, k) end
     end
-    for _, chart in ipairs(list) do
-      for _, series in pairs(chart.axes) do
-        for i, band in ipairs(series) do
-          local thin, every = bands.thinned(band, most)
-          thin.entry, series[i], thinned = band.entry, thin, math.max(thinned, every)
-        end
-      end
-    end
+    every = math.max(every, thin(list, seen.curves))
   end
-  if thinned > 1 then
-    notes[#notes + 1] = ('Of long curves not every epoch is drawn, but every second one to every %dth, and the last.')
-      :format(thinned):gsub('every second one to every 2th', 'every second one')
-  end
-  if fewer then
-    notes[#notes + 1] = 'Restarts end at different places: where a mean is over fewer of them than there are, its '
-      .. 'line is dotted, and the numbers at the pointer say of how many it is.'
-  end
-  if interpolated then
-    notes[#notes + 1] = 'Over updates and seconds restarts are compared at 200 places, linearly between their epochs.'
-  end
-  if total_runs > most_single_runs and not single then
-    notes[#notes + 1] = ('With %d runs the restarts are not drawn one by one.'):format(total_runs)
-  end
-  local legend = {}
-  if single then
-    legend = { 'validation', 'training' }
-  else
-    for i, point in ipairs(points) do legend[i] = point.name end
-  end
-  return primary, secondary, notes, legend
+  local legend = single and { 'validation', 'training' } or {}
+  for i, point in ipairs(single and {} or points) do legend[i] = point.name end
+  return primary, secondary, notes_of(points, options.x, seen, every), legend
 end
 
 -- ---- Still pictures ----

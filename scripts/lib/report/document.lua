@@ -225,110 +225,133 @@ local function notes_text(notes)
   return table.concat(out, '\n')
 end
 
--- document.html{points =, rows =, title =, metrics = list or nil, x = 'epoch', library = of plotting_library() or nil,
--- notes = list} -> the page as text.
-function M.html(given)
-  local points, rows, single = given.points, given.rows, #given.points == 1
-  local sections, all = {}, {}
-  local function section(id, title, ...)
-    sections[#sections + 1] = { id = id, title = title, text = table.concat({ ... }, '\n') }
-  end
+-- ---- Sections: {id, title, HTML ...}, or nil ----
 
-  -- Results.
-  local keys = tables.result_keys(points)
-  if given.result_metrics then keys = given.result_metrics end
-  local results, hidden = tables.results(points, keys, given.result_metrics ~= nil)
+local function results_section(given)
+  local points, chosen = given.points, given.result_metrics
+  local results, hidden = tables.results(points, chosen or tables.result_keys(points), chosen ~= nil)
   local own = own_tables(points)
-  if results or #own > 0 then
-    local remark = ''
-    if #rows > 1 and results then
-      remark = '<p class="note">Mean ± sample standard deviation over the finished runs of a point, below it the least '
-        .. 'and the greatest value and how many runs there are.'
-        .. ((hidden or 0) > 0 and (' %d more numbers: pushdown runs export, or --metric.'):format(hidden) or '')
-        .. '</p>'
-    end
-    section('results', 'Results', results or '', remark, table.concat(own, '\n'))
+  if not results and #own == 0 then return nil end
+  local remark = ''
+  if #given.rows > 1 and results then
+    remark = '<p class="note">Mean ± sample standard deviation over the finished runs of a point, below it the least '
+      .. 'and the greatest value and how many runs there are.'
+      .. ((hidden or 0) > 0 and (' %d more numbers: pushdown runs export, or --metric.'):format(hidden) or '') .. '</p>'
   end
+  return { 'results', 'Results', results or '', remark, table.concat(own, '\n') }
+end
 
-  -- Curves.
-  local primary, secondary, notes, legend = charts.of(points, { metrics = given.metrics, x = given.x })
-  local axes, known = { given.x }, { [given.x] = true }
-  for _, chart in ipairs(primary) do
+-- The axes that curves can be drawn over, the wanted one first.
+local function axes_of(list, wanted)
+  local axes, known = { wanted }, { [wanted] = true }
+  for _, chart in ipairs(list) do
     for _, axis in ipairs { 'epoch', 'update', 'seconds' } do
       if chart.axes[axis] and not known[axis] then known[axis], axes[#axes + 1] = true, axis end
     end
   end
+  return axes
+end
+
+-- The sections of charts, whose data goes into `all`; the names of the legend, the axes.
+local function chart_sections(given, all)
+  local points, single, live = given.points, #given.points == 1, given.library ~= nil
+  local primary, secondary, notes, legend = charts.of(points, { metrics = given.metrics, x = given.x })
   local function axis_of(chart)
     if chart.axes[given.x] then return given.x end
     return (next(chart.axes))
   end
-  local shown = {}
-  local live = given.library ~= nil
-  local stills = { names = single and legend or nil, shown = shown, live = live }
+  local curves, by_length
   if #primary + #secondary > 0 then
-    local first = #primary > 0 and figures_of(primary, axis_of, stills, all) or ''
+    local options = { names = single and legend or nil, shown = {}, live = live }
+    local first = #primary > 0 and figures_of(primary, axis_of, options, all) or ''
     local second = #secondary > 0 and '<h3>The course of training</h3>'
-      .. figures_of(secondary, axis_of, stills, all) or ''
-    local remark = given.library and '<p class="note screen">Drag over a chart to zoom in (two fingers on a phone); a '
-      .. 'double click shows the whole range again.</p>'
+      .. figures_of(secondary, axis_of, options, all) or ''
+    local remark = live and '<p class="note screen">Drag over a chart to zoom in (two fingers on a phone); a double '
+      .. 'click shows the whole range again.</p>'
       or '<p class="note">The curves are still pictures: this program was built without its plotting library.</p>'
-    section('curves', 'Curves', '<div class="controls"></div><div class="legend"></div>',
-      single and '' or keys_of(shown, legend), first, remark, notes_text(notes), second)
+    curves = { 'curves', 'Curves', '<div class="controls"></div><div class="legend"></div>',
+      single and '' or keys_of(options.shown, legend), first, remark, notes_text(notes), second }
   end
-  local by_length = lengths.charts(points)
-  if #by_length > 0 then
-    shown = {}
-    local figures = figures_of(by_length, function() return 'length' end, { label = 'length', shown = shown,
-      live = live }, all)
-    section('lengths', 'By length', single and '' or keys_of(shown, legend), figures)
+  local list = lengths.charts(points)
+  if #list > 0 then
+    local options = { label = 'length', shown = {}, live = live }
+    local figures = figures_of(list, function() return 'length' end, options, all)
+    by_length = { 'lengths', 'By length', single and '' or keys_of(options.shown, legend), figures }
   end
+  return curves, by_length, legend, axes_of(primary, given.x)
+end
 
-  -- Pictures.
-  local by_kind, picture_notes, picture_count = pictures_of(points)
-  if picture_count > 0 or #picture_notes > 0 then
-    local text = {}
-    for k, kind in ipairs(kinds) do
-      if by_kind[k] then
-        text[#text + 1] = ('<h3>%s</h3><div class="pictures">%s</div>'):format(kind[1], table.concat(by_kind[k], '\n'))
-      end
+local function pictures_section(given)
+  local by_kind, notes, count = pictures_of(given.points)
+  if count == 0 and #notes == 0 then return nil end
+  local section = { 'pictures', 'Pictures' }
+  for k, kind in ipairs(kinds) do
+    if by_kind[k] then
+      section[#section + 1] = ('<h3>%s</h3><div class="pictures">%s</div>'):format(kind[1],
+        table.concat(by_kind[k], '\n'))
     end
-    text[#text + 1] = notes_text(picture_notes)
-    section('pictures', 'Pictures', unpack(text))
   end
+  section[#section + 1] = notes_text(notes)
+  return section
+end
 
-  -- Configuration and origin.
-  local same, differing = tables.configuration(points)
-  if same or differing then
-    section('configuration', 'Configuration', differing and '<h3>What differs</h3>' .. differing or '',
-      differing and same and '<h3>The same in all</h3>' or '', same or '')
+local function configuration_section(given)
+  local same, differing = tables.configuration(given.points)
+  if not same and not differing then return nil end
+  return { 'configuration', 'Configuration', differing and '<h3>What differs</h3>' .. differing or '',
+    differing and same and '<h3>The same in all</h3>' or '', same or '' }
+end
+
+-- Where the commands were given, if all were in one folder.
+local function working_folder(rows)
+  local folder = rows[1].config.working_directory
+  for _, row in ipairs(rows) do
+    if row.config.working_directory ~= folder then return '' end
   end
-  local commands, command_count = tables.commands(points)
-  local folder = single and rows[1].config.working_directory
-  local how = { tables.origins(rows) }
-  if command_count == 1 then
-    how[#how + 1] = '<h3>Command</h3>' .. commands
-    if type(folder) == 'string' then
-      how[#how + 1] = '<p class="note">Given in <code>' .. escape(folder) .. '</code></p>'
-    end
-  end
-  if #rows > 1 then
-    local function folded(most) return #rows <= most and ' open' or '' end
-    how[#how + 1] = ('<details%s><summary>All %d runs</summary>%s</details>'):format(folded(unfolded_runs), #rows,
-      tables.runs(points, keys))
-    if command_count > 1 and #rows <= most_commands then
-      how[#how + 1] = ('<details%s><summary>The commands of %d runs</summary>%s</details>'):format(
-        folded(unfolded_commands), command_count, commands)
-    elseif command_count > 1 then
-      local first = tables.commands { { runs = { rows[1] } } }
-      how[#how + 1] = '<h3>Command of the first run</h3>' .. first
-        .. '<p class="note">pushdown runs show ID tells that of any other.</p>'
-    end
+  return type(folder) == 'string' and '<p class="note">Given in <code>' .. escape(folder) .. '</code></p>' or ''
+end
+
+local function origin_section(given)
+  local points, rows = given.points, given.rows
+  local section = { 'origin', 'How it was made', tables.origins(rows) }
+  local function add(text) section[#section + 1] = text end
+  local function folded(most) return #rows <= most and ' open' or '' end
+  local commands, count = tables.commands(points)
+  if count == 1 then add('<h3>Command</h3>' .. commands .. working_folder(rows)) end
+  if #rows == 1 then
+    add(tables.runs(points, {}))
   else
-    how[#how + 1] = tables.runs(points, {})
+    add(('<details%s><summary>All %d runs</summary>%s</details>'):format(folded(unfolded_runs), #rows,
+      tables.runs(points, given.result_metrics or tables.result_keys(points))))
   end
-  section('origin', 'How it was made', unpack(how))
+  if count > 1 and #rows <= most_commands then
+    add(('<details%s><summary>The commands of %d runs</summary>%s%s</details>'):format(folded(unfolded_commands), count,
+      commands, working_folder(rows)))
+  elseif count > 1 then
+    add('<h3>Command of the first run</h3>' .. tables.commands { { runs = { rows[1] } } } .. working_folder(rows)
+      .. '<p class="note">pushdown runs show ID tells that of any other.</p>')
+  end
+  return section
+end
 
-  return M.assemble(given, sections, #all > 0 and script_data(all, legend, points, axes, single) or nil)
+-- document.html{points =, rows =, title =, metrics = list or nil, result_metrics = list or nil, x = 'epoch', library =
+-- of plotting_library() or nil, notes = list} -> the page as text.
+function M.html(given)
+  local sections, all = {}, {}
+  local function add(section)
+    if section then
+      sections[#sections + 1] = { id = section[1], title = section[2], text = table.concat(section, '\n', 3) }
+    end
+  end
+  add(results_section(given))
+  local curves, by_length, legend, axes = chart_sections(given, all)
+  add(curves)
+  add(by_length)
+  add(pictures_section(given))
+  add(configuration_section(given))
+  add(origin_section(given))
+  local single = #given.points == 1
+  return M.assemble(given, sections, #all > 0 and script_data(all, legend, given.points, axes, single) or nil)
 end
 
 -- The document around its sections.
@@ -365,13 +388,13 @@ function M.assemble(given, sections, data)
       escape(library.version), escape(library.licence))
   end
   out[#out + 1] = '</footer>'
-  out[#out + 1] = '<script type="application/json" id="data">' .. (data
-    or '{"charts":[],"legend":[],"axes":[],"colours":[]}') .. '</script>'
+  out[#out + 1] = '<script>\n' .. inlined(own_file 'sorting.js') .. '</script>'
   if library and data then
+    out[#out + 1] = '<script type="application/json" id="data">' .. data .. '</script>'
     out[#out + 1] = ('<script>\n/*! uPlot %s\n%s*/\n%s\n</script>'):format(library.version,
       (library.licence:gsub('%*/', '* /'):gsub('</', '< /')), inlined(library.script))
+    out[#out + 1] = '<script>\n' .. inlined(own_file 'live.js') .. '</script>'
   end
-  out[#out + 1] = '<script>\n' .. inlined(own_file 'live.js') .. '</script>'
   out[#out + 1] = '</body></html>\n'
   return table.concat(out, '\n')
 end

@@ -5,44 +5,7 @@
   var data = JSON.parse(document.getElementById('data').textContent);
   var page = document.documentElement;
 
-  // ---- Tables that can be sorted ----
-
-  function sortable(table) {
-    var heads = table.querySelectorAll('thead th');
-    Array.prototype.forEach.call(heads, function (head, column) {
-      var button = document.createElement('button');
-      button.type = 'button';
-      button.textContent = head.textContent;
-      head.textContent = '';
-      head.appendChild(button);
-      button.addEventListener('click', function () {
-        var up = head.getAttribute('aria-sort') !== 'ascending';
-        var body = table.tBodies[0];
-        var rows = Array.prototype.slice.call(body.rows);
-        function key(row) {
-          var cell = row.cells[column];
-          var value = cell.getAttribute('data-v');
-          if (value !== null) return Number(value);
-          return cell.textContent.trim() !== '' && isFinite(cell.textContent) ? Number(cell.textContent)
-            : cell.textContent === '–' || cell.textContent === '' ? null : cell.textContent;
-        }
-        var keyed = rows.map(function (row) { return { row: row, key: key(row) }; });
-        keyed.sort(function (a, b) {
-          if (a.key === null || b.key === null) return (a.key === null) - (b.key === null);  // what has none: last
-          var order = typeof a.key === 'number' && typeof b.key === 'number' ? a.key - b.key
-            : String(a.key).localeCompare(String(b.key), undefined, { numeric: true });
-          return up ? order : -order;
-        });
-        keyed.forEach(function (one) { body.appendChild(one.row); });
-        Array.prototype.forEach.call(heads, function (other) { other.removeAttribute('aria-sort'); });
-        head.setAttribute('aria-sort', up ? 'ascending' : 'descending');
-      });
-    });
-  }
-  Array.prototype.forEach.call(document.querySelectorAll('table[data-sortable]'), sortable);
-
   var figures = document.querySelectorAll('figure[data-chart]');
-  if (!window.uPlot || figures.length === 0) return;
 
   // ---- How series look ----
 
@@ -264,13 +227,13 @@
       tip.style.display = 'none';
       return;
     }
-    var x = u.data[0][index], table = document.createElement('table'), lines = 0;
+    var x = u.data[0][index], table = document.createElement('table'), lines = 0, fixed = this.data.fixed;
     series.forEach(function (one) {
       var i = placeOf(one.x, x);
       if (i < 0 || x > one.x[one.x.length - 1] || lines >= 12) return;
       var row = table.insertRow();
       row.insertCell().innerHTML = swatch(one.g);
-      row.insertCell().textContent = data.legend[one.g].name;
+      row.insertCell().textContent = fixed ? '' : data.legend[one.g].name;
       var numbers = text(one.m[i]);
       if (one.runs > 1) {
         var count = typeof one.n === 'number' ? one.n : one.n[i];

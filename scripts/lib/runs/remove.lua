@@ -51,9 +51,9 @@ local function refuse_running(rows, path)
   end
   if #running > 0 then
     local numbers = table.concat(running, ', ', 1, math.min(#running, listed)) .. (#running > listed and ', ...' or '')
-    local who = #running == 1 and 'a run is' or count_text(#running, 'run') .. ' are'
-    error(('%s running or about to (%s): stop %s first, or choose others with --status'):format(who, numbers,
-      #running == 1 and 'it' or 'them'), 0)
+    local words = #running == 1 and { 'run', 'is', 'waits', 'it' } or { 'runs', 'are', 'wait', 'them' }
+    error(('nothing was removed: %s %s %s running, or %s in a grid at work; stop %s first, or choose others with '
+      .. '--status'):format(words[1], numbers, words[2], words[3], words[4]), 0)
   end
 end
 
@@ -74,17 +74,18 @@ end
 local function remove_some(registry, rows, total)
   local held, ids = {}, {}
   for _, row in ipairs(rows) do
-    local lock
+    local fine, lock = true, nil
     if row.removable then
-      lock = pd.process.lock(row.folder)
+      fine, lock = pcall(pd.process.lock, row.folder)
     elseif not pd.process.locked(row.folder) then
       lock = true
     end
-    if lock then
+    if fine and lock then
       held[#held + 1] = { row = row, lock = lock }
       ids[#ids + 1] = row.id
     else
-      io.stderr:write(('pushdown runs: run %d is in use by another process and stays\n'):format(row.id))
+      local reason = fine and 'another process uses it' or tostring(lock)
+      io.stderr:write(('pushdown runs: run %d stays: %s\n'):format(row.id, reason))
       total.stayed = total.stayed + 1
     end
   end

@@ -7,6 +7,7 @@
 #include "bindings/options.h"
 #include "bindings/session.h"
 #include "bindings/synchronous.h"
+#include "grammar/device_inside.h"
 #include "grammar/greibach.h"
 #include "grammar/hardest_homomorphism.h"
 #include "grammar/inside.h"
@@ -43,6 +44,18 @@ std::string grammar_line(const Grammar& grammar) {
 
 double grammar_log_probability(const Grammar& grammar, const Tokens& tokens) {
   return log_probability(grammar, to_word(grammar.alphabet(), tokens));
+}
+
+std::vector<double> grammar_log_probabilities(const Grammar& grammar, OptionTable options) {
+  const auto strings = options.require<std::vector<Tokens>>("strings");
+  const auto device = options.take<std::string>("device").value_or("cpu");
+  options.finish("grammar.log_probabilities", {"strings", "device"});
+  check(device == "cpu" || device == "cuda", "grammar.log_probabilities",
+        "device must be 'cpu' or 'cuda', got '{}'", device);
+  std::vector<Word> words;
+  for (const auto& tokens : strings) words.push_back(to_word(grammar.alphabet(), tokens));
+  return device == "cpu" ? log_probabilities(grammar, words)
+                         : device_log_probabilities(grammar, words);
 }
 
 bool contains(const Grammar& grammar, const Tokens& tokens) {
@@ -175,6 +188,11 @@ void bind_grammar_class(Module& module) {
           "log_probability",
           "grammar:log_probability(tokens) -> number  Natural logarithm of the probability of a "
           "string, a text with blanks between symbols or a list; -inf outside the language.")
+      .def<&grammar_log_probabilities>(
+          "log_probabilities",
+          "grammar:log_probabilities{strings=, device=} -> table  log_probability of each string, "
+          "by all threads of the processor (device = 'cpu', the default) or on a CUDA device "
+          "('cuda').")
       .def<&contains>("contains",
                       "grammar:contains(tokens) -> boolean  Whether a string is in the language, "
                       "exactly: no probabilities are computed.")

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "base/check.h"
+#include "base/parallel.h"
 #include "grammar/chart.h"
 #include "grammar/fixed_point.h"
 
@@ -195,6 +196,15 @@ double log_probability(const Grammar& grammar, const Word& word) {
   const double weight = start_weight<Real>(grammar, word, scale);
   if (watch.left_range()) return start_weight<Log>(grammar, word, 0);
   return std::log(weight) - static_cast<double>(word.size()) * scale * std::numbers::ln2;
+}
+
+std::vector<double> log_probabilities(const Grammar& grammar, const std::vector<Word>& words) {
+  std::vector<double> all(words.size());
+  parallel_for(static_cast<std::int64_t>(words.size()), [&](std::int64_t k) {
+    const auto place = static_cast<std::size_t>(k);
+    all[place] = log_probability(grammar, words[place]);
+  });
+  return all;
 }
 
 std::vector<double> expected_rule_counts(const Grammar& grammar, const Word& word) {

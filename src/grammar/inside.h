@@ -10,6 +10,8 @@ namespace pushdown {
 // a string outside the language. The empty word gives the empty string's mass.
 // Throws std::invalid_argument when an id is outside the alphabet.
 double log_probability(const Grammar& grammar, const Word& word);
+// Of each word; threads share them. On a CUDA device: grammar/device_inside.h.
+std::vector<double> log_probabilities(const Grammar& grammar, const std::vector<Word>& words);
 
 // For every rule of the grammar, how often a derivation of w uses it on average, under the
 // distribution of derivations given w (inside-outside; epsilon and unary uses included):

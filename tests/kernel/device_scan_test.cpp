@@ -51,6 +51,24 @@ TYPED_TEST(DeviceScanTwin, LengthsAndLayers) {
     }
 }
 
+// Pushes, pops and readings each fixed, by a sigmoid or by a distribution, at every end.
+TYPED_TEST(DeviceScanTwin, EveryKindOfStrength) {
+  constexpr StrengthKind kKinds[] = {StrengthKind::fixed, StrengthKind::sigmoid,
+                                     StrengthKind::expectation};
+  for (const SectionEnds ends : {SectionEnds::stack, SectionEnds::queue, SectionEnds::deque})
+    for (const StrengthKind push : kKinds)
+      for (const StrengthKind pop : kKinds)
+        for (const StrengthKind read : kKinds) {
+          const Problem<TypeParam> problem(sections(ends, 2, 2, push, pop, read, 2),
+                                           ScanCell::elman_tanh,
+                                           {.steps = 7, .hidden = 4, .batch = 1});
+          expect_same(problem.on_processor(), problem.by_teams(1, 1),
+                      "strengths " + std::to_string(static_cast<int>(push)) +
+                          std::to_string(static_cast<int>(pop)) +
+                          std::to_string(static_cast<int>(read)));
+        }
+}
+
 // Scores so far apart that some configurations cannot be reached.
 TYPED_TEST(DeviceScanTwin, PeakyWeights) {
   for (const ScanShape& shape : {automaton(2, 2, 0, true, true, true), automaton(2, 2)}) {

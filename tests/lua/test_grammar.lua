@@ -114,6 +114,25 @@ test('exact values of short strings', function()
   assert(hardest:log_length_probability(6) > -infinity)
 end)
 
+test('many strings at once', function()
+  local grammar = pd.grammar.load 'unmarked_reversal'
+  local strings = { '', '0', '0 0', '0 1 1 0', { '1', '1' } }
+  local all = grammar:log_probabilities { strings = strings }
+  test.equal(#all, #strings)
+  for i, string in ipairs(strings) do test.equal(all[i], grammar:log_probability(string)) end
+  test.equal(#grammar:log_probabilities { strings = {} }, 0)
+  test.fails("device must be 'cpu' or 'cuda'", function()
+    grammar:log_probabilities { strings = strings, device = 'tpu' }
+  end)
+  if pd.device.status().cuda_devices == 0 then
+    test.fails('[device]', function() grammar:log_probabilities { strings = strings, device = 'cuda' } end)
+  else
+    for i, value in ipairs(grammar:log_probabilities { strings = strings, device = 'cuda' }) do
+      if value ~= all[i] then test.near(value, all[i], 1e-11) end
+    end
+  end
+end)
+
 test('any number of bracket types and content symbols', function()
   local grammar = pd.grammar.load('dyck', { bracket_types = 6 })
   test.equal(table.concat(grammar:alphabet():symbols(), ' '), '( ) [ ] { } < > (5 )5 (6 )6')

@@ -9,6 +9,7 @@
 #include "kernel/device.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
+#include "support/cuda_models.h"
 #include "support/golden.h"
 #include "support/message.h"
 #include "support/team_runner.h"
@@ -253,16 +254,6 @@ TEST(DeviceFusedForm, RefusesOthers) {
 }
 
 // ---- On a device. ----
-
-// Why models cannot be there; empty where they can.
-std::string no_device() {
-  try {
-    if (cuda_runner(parse_device("cuda")) != nullptr) return "";
-  } catch (const std::runtime_error& error) {
-    return error.what();
-  }
-  return "this build has no CUDA kernels";
-}
 
 TEST(DeviceFusedRunner, IsThereWhereADeviceIs) {
   EXPECT_EQ(cuda_runner(at::Device(at::kCPU)), nullptr);

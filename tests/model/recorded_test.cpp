@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "model/stack_rnn.h"
+#include "support/cuda_models.h"
 #include "support/golden.h"
 #include "support/team_runner.h"
 
@@ -158,6 +159,35 @@ TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
                 : i == 1 ? "inputs"
                          : network.parameters()[i - 2].first)
             << ", " << batch << " x " << steps << ", " << type;
+    }
+}
+
+TEST_P(Recorded, OnTheDevice) {
+  const std::string reason = no_device();
+  if (!reason.empty()) GTEST_SKIP() << reason;
+  for (const auto& [type, bound] : {std::tuple{at::kDouble, 1e-9}, {at::kFloat, 1e-3}})
+    for (const auto& [batch, steps] : {std::pair{3, 13}, {1, 1}, {7, 2}, {5, 33}}) {
+      const Tensor inputs = at::randn({batch, steps, 4}, at::TensorOptions().dtype(type));
+      const auto run = [&](const at::Device& device) {
+        const auto options = at::TensorOptions().dtype(type).device(device);
+        Random random(3), drawn(7);
+        const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
+                               GetParam().recurrence);
+        const Tensor x = inputs.to(device).requires_grad_(),
+                     hiddens = network.run_recorded(x, {}, &drawn);
+        (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
+        std::vector<Tensor> all{hiddens.detach().cpu(), x.grad().cpu()};
+        for (const auto& [name, tensor] : network.parameters())
+          all.push_back(tensor.grad().defined() ? tensor.grad().cpu() : at::zeros({1}));
+        return all;
+      };
+      const at::Device cuda(at::kCUDA, 0);
+      const auto wanted = run(at::kCPU), got = run(cuda), again = run(cuda);
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        EXPECT_LT(deviation(got[i], wanted[i]), bound * (1 + wanted[i].abs().max().item<double>()))
+            << i << ", " << batch << " x " << steps << ", " << type;
+        EXPECT_TRUE(again[i].equal(got[i])) << i;
+      }
     }
 }
 

@@ -1,0 +1,21 @@
+// Whether models can run on a CUDA device here.
+#pragma once
+#include <stdexcept>
+#include <string>
+
+#include "base/torch.h"
+#include "model/device_runner.h"
+
+namespace pushdown::testing_support {
+
+// Why not; empty where they can.
+inline std::string no_device() {
+  try {
+    if (cuda_runner(parse_device("cuda")) != nullptr) return "";
+  } catch (const std::runtime_error& error) {
+    return error.what();
+  }
+  return "this build has no CUDA kernels";
+}
+
+}  // namespace pushdown::testing_support

@@ -23,7 +23,7 @@ function M.options(given)
   }
   if given.columns then options[#options + 1] = { 'columns', {}, given.columns } end
   options[#options + 1] = { 'restarts', given.restarts, 'repeats of every run', minimum = 1 }
-  options[#options + 1] = { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 }
+  for _, option in ipairs(grid.options) do options[#options + 1] = option end
   options[#options + 1] = { 'folder', given.folder, 'where the runs lie' }
   return options
 end
@@ -79,9 +79,8 @@ function M.train(given)
     end
     cell.runs = known[cell.key]
   end
-  grids.workers = options.workers > 0 and options.workers or nil
   grids.failures = 'report'
-  local rows = grid.run(grids)
+  local rows = grid.run(grid.place(grids, options))
   for _, row in ipairs(rows) do
     local runs = known[row.options.task .. '/' .. row.point]
     if row.status == 'done' then runs[#runs + 1] = row end

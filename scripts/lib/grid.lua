@@ -49,7 +49,24 @@ end
 
 local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
   restarts = 'number', flags = 'table' }
-local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'string', progress = 'boolean' }
+local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'string', progress = 'boolean',
+  executor = 'string', slurm = 'table', throttle = 'number' }
+
+-- grid.options: what a script that runs grids should declare, for grid.place.
+M.options = {
+  { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 },
+  { 'executor', 'local', 'where the runs are made: processes here, or tasks of Slurm', choices = { 'local', 'slurm' } },
+  { 'slurm', {}, 'an option of sbatch for every task, as --slurm partition=long --slurm time=12:00:00',
+    repeated = true },
+  { 'throttle', 0, 'tasks of Slurm at once; 0: as many as it gives', minimum = 0 },
+}
+
+-- grid.place(grids, options): what those options say goes into the call of grid.run.
+function M.place(grids, options)
+  grids.workers = options.workers > 0 and options.workers or nil
+  grids.executor, grids.slurm, grids.throttle = options.executor, options.slurm, options.throttle
+  return grids
+end
 
 local function check_keys(given, ...)
   for key, value in pairs(given) do
@@ -112,8 +129,9 @@ end
 -- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=,
 -- failures=, progress=} -> rows. Several grids, {{name=, ...}, {name=, ...}, workers=}, share one
 -- pool. fixed: options of all points; points: list of tables of options; flags: words added to every
--- command line. workers: how many processes at once (as many as processors). registry: path of the
--- registry. failures = 'error' (the default): once all is done, failed runs are an error, so that
+-- command line. workers: how many processes at once (as many as processors). executor = 'slurm': tasks of Slurm in
+-- place of processes, with slurm = {'partition=long', ...} for sbatch and at most `throttle` at once. registry: path
+-- of the registry. failures = 'error' (the default): once all is done, failed runs are an error, so that
 -- the script ends with status 1; 'report': rows.failed says how many there are. progress = false:
 -- no status line.
 --
@@ -137,6 +155,11 @@ function M.run(given)
     workers = given.workers or processors(), several = #grids > 1, progress = given.progress ~= false,
     began = pd.process.now(), next_status = pd.process.now() + 1, registry_path = path,
     registry = path and runs.open(path) }, Session)
+  if given.executor == 'slurm' then
+    require 'pushdown.grid.slurm'(session, { options = given.slurm or {}, throttle = given.throttle or 0 })
+  elseif given.executor and given.executor ~= 'local' then
+    fail("executor must be 'local' or 'slurm', got '%s'", given.executor)
+  end
   if session.workers < 1 or session.workers ~= math.floor(session.workers) then
     fail('workers must be an integer from 1, got %s', tostring(session.workers))
   end
@@ -154,6 +177,7 @@ function M.run(given)
     if a.order ~= b.order then return a.order < b.order end
     return a.index < b.index
   end)
+  session.slurm_folder = grids[1].folder .. '/slurm'
   session:enter()
   session.pool:supervise(function() session:work() end)
   if session.status_visible then io.stderr:write('\r\27[K') end

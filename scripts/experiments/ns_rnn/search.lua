@@ -1,6 +1,7 @@
 -- What grid.lua and the figures share: the points of the search, running them, and choosing the
 -- setting of each model by its mean over the restarts.
 local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
@@ -21,9 +22,9 @@ function M.declaration(given)
     { 'sizes', { 2, 20, 40 }, 'sizes of the vectors of superposition and stratification' },
     { 'vector_sizes', { 3 }, 'sizes of the vectors of vrns' },
     { 'restarts', 5, 'random restarts of every setting', minimum = 1 },
-    { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 },
     { 'folder', 'runs/ns_rnn/grid', 'where the runs of the points lie' },
   } do options[#options + 1] = option end
+  for _, option in ipairs(grid.options) do options[#options + 1] = option end
   for _, option in ipairs(protocol.options) do options[#options + 1] = option end
   local quick, smoke = {}, {}
   for key, value in pairs(protocol.quick) do quick[key] = value end
@@ -67,9 +68,8 @@ function M.run(options, train)
         points = settings_of(model, options), restarts = options.restarts }
     end
   end
-  grids.workers = options.workers > 0 and options.workers or nil
   grids.failures = 'report'
-  local rows = require 'pushdown.grid'.run(grids)
+  local rows = grid.run(grid.place(grids, options))
   for _, row in ipairs(rows) do
     row.task, row.model = row.options.task, row.options.model
     row.history = runs.history(row.folder)

@@ -37,7 +37,7 @@ local function duration(seconds)
   return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)
 end
 
-local Session = {}
+local Session = { log_tail = log_tail }
 Session.__index = Session
 
 -- A line of its own, above the status line.
@@ -206,6 +206,10 @@ function Session:work()
   end
 end
 
+function Session:place()
+  return ('on %d process%s'):format(self.workers, self.workers == 1 and '' or 'es')
+end
+
 -- Gives every run its row in the registry and takes over what is finished.
 function Session:enter()
   local rows = {}
@@ -238,7 +242,7 @@ function Session:enter()
     end
   end
   self.settled = finished
-  self:say('%d runs on %d process%s%s', #self.runs, self.workers, self.workers == 1 and '' or 'es',
+  self:say('%d runs %s%s', #self.runs, self:place(),
     finished > 0 and ('; %d were finished before'):format(finished) or '')
 end
 

@@ -1,0 +1,142 @@
+-- Grids as tasks of a Slurm that this test starts on loopback; skipped where that is not possible.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local folder = os.tmpname()
+os.remove(folder)
+files.make_folder(folder)
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local function path(name) return folder .. '/' .. name end
+
+-- Output (both streams) and exit status of a command line.
+local function run(command)
+  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, tonumber(status)
+end
+
+local slurm = quoted(pd.root .. '/tests/support/slurm.sh')
+local said, started = run(slurm .. ' start ' .. path 'slurm')
+if started ~= 0 then
+  print(said)
+  os.execute('rm -rf ' .. folder)
+  os.exit(started)
+end
+
+files.write(path 'toy.lua', [[
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local options, run = experiment.start { name = 'toy', doc = 'Trains nothing.', options = {
+  { 'rate', 0.1, 'a number', type = 'number' }, { 'mode', 'plain', 'what to do' },
+  { 'seed', 1, 'seed' }, { 'restart', 1, 'restart' } }, quick = {} }
+local starts = io.open(run:path 'starts', 'a')
+starts:write(os.getenv 'SLURM_JOB_ID', ' ', os.getenv 'PUSHDOWN_REGISTRY', '\n')
+starts:close()
+local _, count = files.read(run:path 'starts'):gsub('\n', '')
+if options.mode == 'fails' and options.rate == 0.2 then error('this point is broken') end
+if options.mode == 'killed' and count == 1 then os.execute('kill -9 ' .. pd.process.pid()) end
+if options.mode == 'waits' then
+  local pool = pd.process.pool()
+  while not files.exists 'go' do pool:wait(0.05) end
+end
+run:finish { validation_difference = options.rate, seed = options.seed, seconds = 0.25 }
+]])
+
+local function coordinator(name, more)
+  files.write(path(name .. '.lua'), ([[
+local grid = require 'pushdown.grid'
+local rows = grid.run { name = 'test/%s', script = 'toy.lua', folder = 'runs/%s', restarts = 2,
+  points = { { rate = 0.1 }, { rate = 0.2 } }, executor = 'slurm', %s }
+for _, row in ipairs(rows) do
+  print(table.concat({ 'ROW', row.point, row.restart, row.status,
+    row.result and row.result.validation_difference or 'none' }, ' '))
+end
+]]):format(name, name, more))
+  return ('cd %s && SLURM_CONF=%s PUSHDOWN_REGISTRY=%s %s %s.lua'):format(quoted(folder), path 'slurm/slurm.conf',
+    path 'registry.sqlite', quoted(shell), name)
+end
+
+local function starts_of(name, point, restart)
+  local _, count = files.read(path(('runs/%s/%s/restart-%d/starts'):format(name, point, restart))):gsub('\n', '')
+  return count
+end
+
+test('all runs are made, by arrays no longer than the cluster takes', function()
+  local output, status = run(coordinator('plain', ''))
+  test.equal(status, 0, output)
+  for _, row in ipairs { 'rate=0.1 1 done 0.1', 'rate=0.1 2 done 0.1', 'rate=0.2 1 done 0.2', 'rate=0.2 2 done 0.2' } do
+    assert(output:find('ROW ' .. row, 1, true), output)
+  end
+  local arrays = select(2, output:gsub('jobs %d+ and, for what fails', ''))
+  test.equal(arrays, 2)  -- of three tasks and of one: MaxArraySize is 4
+  -- The tasks wrote nothing into the registry, this process did.
+  assert(files.read(path 'runs/plain/rate=0.1/restart-1/starts'):match '^%d+ off\n$')
+  local rows = pd.registry.open(path 'registry.sqlite', { must_exist = true }):find { grid = 'test/plain' }
+  test.equal(#rows, 4)
+  for _, row in ipairs(rows) do test.equal(row.status, 'done') end
+  -- Once more: there is nothing left to do.
+  output, status = run(coordinator('plain', ''))
+  test.equal(status, 0)
+  assert(output:find('4 were finished before', 1, true) and not output:find('jobs ', 1, true), output)
+end)
+
+test('what dies is tried once more by the dependent array', function()
+  local output, status = run(coordinator('killed', "fixed = { mode = 'killed' }"))
+  test.equal(status, 0, output)
+  assert(output:find('ROW rate=0.2 2 done', 1, true), output)
+  test.equal(starts_of('killed', 'rate=0.1', 1), 2)
+end)
+
+test('what fails twice is told with the end of its log', function()
+  local output, status = run(coordinator('fails', "fixed = { mode = 'fails' }"))
+  test.equal(status, 1)
+  for _, text in ipairs { '2 OF 4 RUNS FAILED', 'this point is broken', 'wrote no result.json',
+    'rate=0.1 restart 1' } do
+    assert(output:find(text, 1, true), text .. ' in\n' .. output)
+  end
+  test.equal(starts_of('fails', 'rate=0.2', 1), 2)
+  test.equal(starts_of('fails', 'rate=0.1', 1), 1)
+end)
+
+test('a coordinator that dies finds its jobs again, and the throttle holds', function()
+  local command = coordinator('waits', "fixed = { mode = 'waits' }, throttle = 1"):gsub('&& ', '&& exec env ')
+  os.execute(('(%s) > %s 2>&1 & echo $! > %s'):format(command, path 'first', path 'pid'))
+  local pool = pd.process.pool()
+  for _ = 1, 600 do
+    if files.exists(path 'runs/waits/rate=0.1/restart-1/starts') then break end
+    pool:wait(0.1)
+  end
+  -- Two arrays, of three tasks and one, the second one behind the first.
+  pool:wait(1.5)
+  local running = select(2, run(('SLURM_CONF=%s squeue -h -r -t RUNNING'):format(path 'slurm/slurm.conf')):gsub('\n', ''))
+  test.equal(running, 1)
+  os.execute('kill -9 ' .. files.read(path 'pid'))
+  files.write(path 'go', '')
+  local output, status = run((command:gsub('exec env ', 'env ')))
+  test.equal(status, 0, output)
+  assert(output:find('runs are in the queue already', 1, true) or output:find('were finished before', 1, true), output)
+  assert(not output:find('jobs %d+ and'), 'nothing is submitted twice\n' .. output)
+  for restart = 1, 2 do
+    for _, point in ipairs { 'rate=0.1', 'rate=0.2' } do test.equal(starts_of('waits', point, restart), 1) end
+  end
+end)
+
+test('what Slurm refuses is said', function()
+  local output, status = run(coordinator('refused', "slurm = { 'partition=nowhere' }"))
+  test.equal(status, 1)
+  assert(output:find('sbatch refused the jobs', 1, true) and output:find('partition', 1, true), output)
+  output, status = run(coordinator('wrong', "slurm = { '--partition' }"))
+  test.equal(status, 1)
+  assert(output:find("slurm options are those of sbatch without dashes", 1, true), output)
+  output, status = run((coordinator('absent', ''):gsub('SLURM_CONF=', 'PATH=/nowhere SLURM_CONF=')))
+  test.equal(status, 1)
+  assert(output:find('there is no sbatch here', 1, true), output)
+end)
+
+run(slurm .. ' stop ' .. path 'slurm')
+os.execute('rm -rf ' .. folder)
+test.finish()

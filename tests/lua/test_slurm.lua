@@ -118,7 +118,8 @@ test('a coordinator that dies finds its jobs again, and the throttle holds', fun
   files.write(path 'go', '')
   local output, status = run((command:gsub('exec env ', 'env ')))
   test.equal(status, 0, output)
-  assert(output:find('runs are in the queue already', 1, true) or output:find('were finished before', 1, true), output)
+  assert(output:find('runs are in the queue already', 1, true) or output:find('were finished before', 1, true),
+    output)
   assert(not output:find('jobs %d+ and'), 'nothing is submitted twice\n' .. output)
   for restart = 1, 2 do
     for _, point in ipairs { 'rate=0.1', 'rate=0.2' } do test.equal(starts_of('waits', point, restart), 1) end

@@ -128,13 +128,27 @@ test('points and their names', function()
   local rows = require 'pushdown.runs'.find({}, scene.file)
   local names = {}
   for i, point in ipairs(selection.points(rows)) do names[i] = ('%s %d'):format(point.name, #point.runs) end
-  test.equal(table.concat(names, '; '), 'rate=1,size=5 3; rate=2,size=5 3; alone 7 1; alone 8 1')
+  test.equal(table.concat(names, '; '), 'rate=1 3; rate=2 3; alone 7 1; alone 8 1')
   local grid = require 'pushdown.runs'.find({ grid = 'g' }, scene.file)
   names = {}
   for i, point in ipairs(selection.points(grid)) do names[i] = point.name end
   test.equal(table.concat(names, '; '), 'rate=1; rate=2')
   test.equal(selection.points(grid, true)[2].name, 'rate=2 restart 1')
   test.equal(#selection.points(grid, true), 6)
+  local function named(...)
+    local list = {}
+    for i, one in ipairs { ... } do list[i] = { grid = one[1], point = one[2], folder = '/r/' .. i .. '/restart-1' } end
+    for i, point in ipairs(selection.points(list)) do list[i] = point.name end
+    return table.concat(list, '; ')
+  end
+  test.equal(named({ 'p/dyck/lstm', 'rate=1' }, { 'p/dyck/ns', 'rate=1' }), 'lstm; ns')
+  test.equal(named({ 'p/dyck/lstm', 'rate=1' }, { 'p/dyck/ns', 'rate=2' }), 'lstm rate=1; ns rate=2')
+  test.equal(named({ 'p/a/lstm', 'rate=1' }, { 'p/b/lstm', 'rate=1' }), 'a; b')
+  test.equal(named({ nil, 'a/lstm/rate=1' }, { nil, 'b/lstm/rate=1' }), 'a; b')
+  test.equal(named({ 'p', 'a=1' }, { 'p', 'a=1,b=2' }), 'a=1; b=2')
+  test.equal(named({ 'p', 'a=1' }, { 'p/q', 'a=1' }, { nil, 'a=1' }), 'p; p/q; a=1')
+  test.equal(named { 'p', 'a=1' }, 'a=1')
+  test.equal(named({ 'p', 'a=1' }, { 'p', 'a=1' }), 'a=1; a=1 (/r/2)')
 end)
 
 test('runs plot draws means with bands', function()

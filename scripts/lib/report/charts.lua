@@ -17,7 +17,8 @@ local most_places, least_places = 500, 24
 local many_points = 40      -- above it only what matters most is on the page
 local most_single_runs = 60
 
-local about_training = { gradient_norm = true, learning_rate = true, seconds = true, updates_per_second = true }
+local about_training = { lower_bound = true, gradient_norm = true, learning_rate = true, seconds = true,
+  updates_per_second = true }
 local order = { 'cross_entropy_difference', 'cross_entropy', 'train_cross_entropy', 'perplexity', 'train_perplexity',
   'accuracy', 'train_accuracy', 'coarse', 'train_coarse', 'fine', 'train_fine', 'train_loss', 'loss' }
 local rank = {}
@@ -91,21 +92,22 @@ local function add_series(chart, points, metric, axis, seen)
       if seen.runs > most_single_runs then band.each = {} end
       seen.curves = seen.curves + (band.runs > 1 and 5 + #band.each or 2)
       seen.interpolated = seen.interpolated or band.interpolated
-      for _, count in ipairs(band.count) do seen.fewer = seen.fewer or count < band.runs end
+      for _, count in ipairs(axis == 'epoch' and band.count or {}) do seen.fewer = seen.fewer or count < band.runs end
       list[#list + 1] = band
     end
   end
   if #list > 0 then chart.axes[axis] = list end
 end
 
--- Thins the bands of the charts to what a page can hold; the largest step.
+-- Thins the bands of the charts to what a page can hold; the largest step between epochs.
 local function thin(list, curves)
   local most, largest = math.max(least_places, math.min(most_places, math.floor(budget / math.max(1, curves)))), 1
   for _, chart in ipairs(list) do
     for _, series in pairs(chart.axes) do
       for i, band in ipairs(series) do
         local thinned, every = bands.thinned(band, most)
-        thinned.entry, series[i], largest = band.entry, thinned, math.max(largest, every)
+        thinned.entry, series[i] = band.entry, thinned
+        if not band.interpolated then largest = math.max(largest, every) end
       end
     end
   end
@@ -124,11 +126,12 @@ local function notes_of(points, axis, seen, every)
       every == 2 and 'every second one' or ('every second one to every %dth'):format(every))
   end
   if seen.fewer then
-    notes[#notes + 1] = 'Restarts end at different places: where a mean is over fewer of them than there are, its '
+    notes[#notes + 1] = 'Restarts end at different epochs: where a mean is over fewer of them than there are, its '
       .. 'line is dotted, and the numbers at the pointer say of how many it is.'
   end
   if seen.interpolated then
-    notes[#notes + 1] = 'Over updates and seconds restarts are compared at 200 places, linearly between their epochs.'
+    notes[#notes + 1] = 'Over updates and seconds restarts are compared at 200 places, linearly between their epochs; '
+      .. 'a line is dotted where some of them have ended.'
   end
   if seen.runs > most_single_runs and #points > 1 then
     notes[#notes + 1] = ('With %d runs the restarts are not drawn one by one.'):format(seen.runs)

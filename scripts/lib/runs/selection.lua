@@ -123,32 +123,65 @@ function M.say_nothing(path)
   end
 end
 
--- The names of points, without what all of them have: of learning_rate=0.01,model=a and learning_rate=0.01,model=b
--- model=a and model=b.
-local function shortened(points)
-  local shared, count = {}, 0
-  for _, point in ipairs(points) do
-    if not point.point or point.point:find '[ /]' then return end
-    count = count + 1
-    for part in point.point:gmatch('[^,]+') do shared[part] = (shared[part] or 0) + 1 end
-  end
-  local names = {}
-  for i, point in ipairs(points) do
-    local kept = {}
-    for part in point.point:gmatch('[^,]+') do
-      if shared[part] < count then kept[#kept + 1] = part end
+-- The folder-like name of what a point belongs to, and the parts of its own name: its grid, and what stands before a
+-- slash where the point is named by its place in a folder.
+local function split_name(point)
+  local family, own = point.grid or '', point.point
+  local above, last = own:match('^(.*)/([^/]*)$')
+  if above then family, own = family ~= '' and family .. '/' .. above or above, last end
+  local parts, steps = {}, {}
+  for part in own:gmatch('[^,]+') do parts[#parts + 1] = part end
+  for step in family:gmatch('[^/]+') do steps[#steps + 1] = step end
+  return steps, parts
+end
+
+-- How many steps at the front, or at the back, all of the families share.
+local function shared_steps(families, from_back)
+  local first, count = families[1], 0
+  while true do
+    for _, steps in ipairs(families) do
+      local at = from_back and #steps - count or count + 1
+      if at < 1 or at > #steps or steps[at] ~= first[from_back and #first - count or count + 1] then return count end
     end
-    if #kept == 0 then return end
-    names[i] = table.concat(kept, ',')
+    count = count + 1
+  end
+end
+
+-- Names points by what tells them apart: task=a,rate=1 and task=a,rate=2 are rate=1 and rate=2; rate=1 of the grids
+-- dyck/lstm and dyck/ns are lstm and ns.
+local function name_points(points)
+  local count, shared, families, parts_of = 0, {}, {}, {}
+  for _, point in ipairs(points) do
+    if point.point then
+      count = count + 1
+      families[count], parts_of[count] = split_name(point)
+      for _, part in ipairs(parts_of[count]) do shared[part] = (shared[part] or 0) + 1 end
+    end
   end
   if count < 2 then return end
-  for i, point in ipairs(points) do point.short = names[i] end
+  local front = shared_steps(families, false)
+  local back = shared_steps(families, true)
+  local k = 0
+  for _, point in ipairs(points) do
+    if point.point then
+      k = k + 1
+      local kept = {}
+      for _, part in ipairs(parts_of[k]) do
+        if shared[part] < count then kept[#kept + 1] = part end
+      end
+      local steps = families[k]
+      local family = front < #steps and table.concat(steps, '/', front + 1, math.max(front + 1, #steps - back)) or ''
+      local own = table.concat(kept, ',')
+      local name = family .. (family ~= '' and own ~= '' and ' ' or '') .. own
+      point.short = name ~= '' and name or table.concat(parts_of[k], ',')
+    end
+  end
 end
 
 -- selection.points(rows, each) -> list of {name, runs}: the restarts of one point are together, everything else
 -- is by itself, as is every run if `each`. Points in different folders are different points.
 function M.points(rows, each)
-  local points, known, grids, count = {}, {}, {}, 0
+  local points, known = {}, {}
   for _, row in ipairs(rows) do
     local folder = row.point and row.folder:gsub('/[^/]*$', '') or row.folder
     local point = not each and known[folder]
@@ -156,17 +189,14 @@ function M.points(rows, each)
       point = { runs = {}, folder = folder, grid = row.grid, point = row.point }
       known[folder] = point
       points[#points + 1] = point
-      local family = row.point and (row.grid or folder:gsub('/[^/]*$', ''))
-      if family and not grids[family] then grids[family], count = true, count + 1 end
     end
     table.insert(point.runs, row)
   end
   local used = {}
-  shortened(points)
+  name_points(points)
   for _, point in ipairs(points) do
     local row = point.runs[1]
     local name = point.short or point.point
-    if name and count > 1 then name = (point.grid or point.folder:match('([^/]*)/[^/]*$')) .. ' ' .. name end
     if not name then name = row.experiment or row.folder:match('[^/]*$') end
     if each and row.restart then name = ('%s restart %s'):format(name, row.restart) end
     if not point.point and row.id then name = ('%s %d'):format(name, row.id) end

@@ -1,8 +1,9 @@
--- Tables of results: aligned text for the terminal, Markdown and CSV from the same rows.
+-- Tables of results: aligned text for the terminal, Markdown and CSV from the same rows. And a page about runs.
 --
 --   local table = report.table{ columns = { 'model', {'loss', format = '%.4f'} },
 --                               rows = { { 'LSTM', 0.31 }, { 'NS-RNN', 0.0123 } } }
 --   print(table:text())
+--   report.page{ runs = { 'runs/ns_rnn/grid' }, path = 'report.html' }
 local files = require 'pushdown.files'
 
 local M = {}
@@ -135,5 +136,10 @@ function Table:save(path)
 end
 
 Table.__tostring = Table.text
+
+-- report.page{runs = {17, 'runs/grid'}, path = 'report.html'} -> what was written, in words. The page of `pushdown
+-- report` about these runs: numbers of the registry or folders. Its other options are title, metric (a list), x,
+-- registry, and the filters grid, experiment, point, status and where (lists of texts), since.
+function M.page(given) return require 'pushdown.report.command'.page(given) end
 
 return M

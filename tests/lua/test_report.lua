@@ -371,6 +371,19 @@ test('without its plotting library a page has still pictures', function()
   has(output, '1 run at 1 point')
 end)
 
+test('a page from a script', function()
+  local report_module = require 'pushdown.report'
+  local path = scene.folder .. '/scripted.html'
+  has(report_module.page { runs = { 2, scene.folder .. '/runs/g/rate=2' }, path = path, title = '--A, b',
+    registry = scene.file, metric = { 'accuracy', 'test_error' } }, path .. ': 4 runs at 2 points')
+  has(files.read(path), '<title>--A, b</title>')
+  has(report_module.page { grid = 'g', status = { 'failed' }, path = path, registry = scene.file }, '1 run at 1 point')
+  test.fails("%[report.page%] unknown option 'run'", function() report_module.page { run = { 1 } } end)
+  test.fails('%[report.page%] which runs%?', function() report_module.page { path = path } end)
+  test.fails('%[report.page%] there is no folder', function() report_module.page { runs = { 'nowhere' } } end)
+  test.fails('%[report.page%] expected', function() report_module.page() end)
+end)
+
 test('what report refuses', function()
   os.remove(page_path)
   local function fails(expected_status, expected, ...)

@@ -66,9 +66,11 @@ local function check_output(path)
   end
 end
 
--- command.page(options, path of the registry) -> HTML, rows, points, library.
-function M.page(options, path)
-  local rows, left_out = gather.runs(options, path)
+-- Writes the page that the options of the command line say; what was written, in words, and whether the plotting
+-- library is in it.
+local function write(options)
+  check_output(options.output)
+  local rows, left_out = gather.runs(options, options.registry or runs.path())
   local points = selection.points(rows)
   local trained = charts.read(points)
   local curves, numbers = split(options.metric, points)
@@ -81,7 +83,28 @@ function M.page(options, path)
   local library = document.plotting_library()
   local html = document.html { points = points, rows = rows, title = options.title or title_of(rows, points),
     metrics = curves, result_metrics = numbers, x = options.x, library = library, notes = notes }
-  return html, rows, points, library
+  pd.file.write(options.output, html)
+  return ('%s: %d run%s at %d point%s, %.1f MB'):format(options.output, #rows, #rows == 1 and '' or 's', #points,
+    #points == 1 and '' or 's', #html / 1e6), library ~= nil
+end
+
+-- command.page(options): report.page.
+function M.page(given)
+  local where = '[report.page] '
+  if type(given) ~= 'table' then error(where .. 'expected {runs = {...}, path = ...}', 0) end
+  local words, names = {}, { runs = true, path = true }
+  for _, option in ipairs(declaration.options) do names[option[1]] = option[1] ~= 'output' or nil end
+  for key, value in pairs(given) do
+    if not names[key] then error(("%sunknown option '%s'"):format(where, tostring(key)), 0) end
+    if key ~= 'runs' then
+      local text = type(value) == 'table' and table.concat(value, ',') or tostring(value)
+      words[#words + 1] = ('--%s=%s'):format(key == 'path' and 'output' or key, text)
+    end
+  end
+  for _, run in ipairs(given.runs or {}) do words[#words + 1] = tostring(run) end
+  local ok, said = pcall(function() return (write((experiment.parse(declaration, words)))) end)
+  if not ok then error(where .. (type(said) == 'table' and said.usage or tostring(said)), 0) end
+  return said
 end
 
 -- command.run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
@@ -89,16 +112,12 @@ function M.run(words)
   local ok, problem = pcall(function()
     local options = experiment.parse(declaration, words)
     if options.help then return io.write(experiment.help(declaration)) end
-    local path = options.registry or runs.path()
-    check_output(options.output)
-    local html, rows, points, library = M.page(options, path)
-    pd.file.write(options.output, html)
-    if not library then
+    local said, live = write(options)
+    if not live then
       io.stderr:write('pushdown report: the plotting library was not built in (configure with -DPUSHDOWN_UPLOT=ON); '
         .. 'the curves are still pictures\n')
     end
-    print(('%s: %d run%s at %d point%s, %.1f MB'):format(options.output, #rows, #rows == 1 and '' or 's', #points,
-      #points == 1 and '' or 's', #html / 1e6))
+    print(said)
   end)
   if ok then return 0 end
   local usage = type(problem) == 'table' and problem.usage

@@ -23,6 +23,8 @@ void bench_recognizers();
 void bench_steps();
 void bench_transduction();
 void bench_language();
+// 0, or 77 where there is no CUDA device.
+int bench_device();
 // One row of the above, so many updates: something to run under a profiler.
 void bench_model(const std::string& name, int length, int repeats, int threads);
 

@@ -1,6 +1,7 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
-// language, grammar.
-// `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
+// language, grammar. `bench device` runs those of a CUDA device, and ends with 77 where there is
+// none. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a
+// profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -66,6 +67,7 @@ int main(int count, char** arguments) {
                                  wanted.size() > 4 ? std::stoi(wanted[4]) : 1);
     return 0;
   }
+  if (wanted == std::vector<std::string>{"device"}) return pushdown::bench::bench_device();
   const auto asked = [&](const char* name) {
     return wanted.empty() || std::find(wanted.begin(), wanted.end(), name) != wanted.end();
   };

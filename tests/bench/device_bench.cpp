@@ -1,0 +1,258 @@
+// Training updates on a CUDA device: one model, and many at once, against the processor and against
+// LibTorch's operations on the same device; and the passes of the kernels alone, with what they
+// reach of the device's peaks.
+#include <chrono>
+#include <cstdio>
+
+#include "arithmetic.h"
+#include "base/parallel.h"
+#include "base/torch_build.h"
+#include "bench.h"
+#include "kernel/device.h"
+#include "kernel/device_scan.h"
+#include "train/shared_updates.h"
+
+namespace pushdown::bench {
+namespace {
+
+constexpr int kLength = 80;
+constexpr int kSkipped = 77;  // what ctest takes for a test that was not run
+
+// NS-RNN with Q x S, an LSTM of 20 units, batch 10.
+struct Size {
+  int states, symbols, vocabulary;
+  std::string name() const { return fmt::format("nondeterministic {}x{}", states, symbols); }
+  Workload work() const {
+    Workload work;
+    work.stack = ScanStack::nondeterministic;
+    work.states = states;
+    work.symbols = symbols;
+    work.vocabulary = vocabulary;
+    return work;
+  }
+};
+constexpr Size kSizes[] = {{2, 2, 3}, {3, 3, 7}};
+constexpr int kModels[] = {1, 20, 100, 1000};
+
+// A trainer of strings that are all of one length, so many updates an epoch.
+std::unique_ptr<Trainer> make_trainer(const Size& size, int seed, int updates,
+                                      const std::string& device, bool fused) {
+  std::vector<std::string> symbols;
+  for (int k = 0; k < size.vocabulary; ++k) symbols.push_back(std::to_string(k));
+  const Workload work = size.work();
+  Random random(1);
+  std::vector<Word> words(static_cast<std::size_t>(updates * work.batch));
+  for (Word& word : words)
+    for (int t = 0; t < kLength; ++t)
+      word.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(size.vocabulary))));
+  const Alphabet alphabet(symbols);
+  const Json stack{
+      {"kind", "nondeterministic"}, {"states", size.states}, {"symbols", size.symbols}};
+  const auto model = std::make_shared<LanguageModel>(
+      alphabet, Json{{"controller", {{"kind", "lstm"}, {"hidden", work.hidden}}},
+                     {"stack", stack},
+                     {"device", device},
+                     {"fused", fused},
+                     {"seed", seed}});
+  return std::make_unique<Trainer>(
+      model, std::make_shared<Dataset>(alphabet, words), nullptr,
+      Json{{"batch", work.batch}, {"seed", seed}, {"optimizer", {{"learning_rate", 0.001}}}});
+}
+
+// Milliseconds of an update of all models; the second epoch counts.
+double update_ms(const Size& size, int models, int updates, const std::string& device,
+                 bool fused = true) {
+  std::vector<std::unique_ptr<Trainer>> owned;
+  std::vector<Trainer*> trainers;
+  for (int k = 0; k < models; ++k)
+    trainers.push_back(owned.emplace_back(make_trainer(size, k, updates, device, fused)).get());
+  for (int epoch = 0; epoch < 2; ++epoch)
+    for (const auto& result : run_epoch_together(trainers))
+      if (!result.error.empty()) throw std::runtime_error(result.error);
+  return 1e3 / trainers[0]->history().back().updates_per_second;
+}
+
+void print_update(const Size& size, const std::string& where, int models, double ms) {
+  std::printf("device_update model=\"%s\" where=\"%s\" n=%d batch=%d models=%d ms=%.3f\n",
+              size.name().c_str(), where.c_str(), kLength, static_cast<int>(size.work().batch),
+              models, ms);
+  std::fflush(stdout);
+}
+
+ScanShape shape_of(const Size& size) {
+  const Workload work = size.work();
+  ScanShape shape{ScanCell::lstm, ScanStack::nondeterministic};
+  shape.steps = kLength - 1;
+  shape.hidden = work.hidden;
+  shape.gates = scan_gates(shape.cell) * shape.hidden;
+  shape.automaton = {size.states, size.symbols, shape.steps - 1, 0};
+  shape.normalized = true;
+  shape.reading = size.symbols;
+  const std::int64_t c = size.states * size.symbols;
+  shape.actions = c * (2 * c + size.states);
+  return shape;
+}
+
+struct PassTimes {
+  double forward_ms = 0, backward_ms = 0;
+  double bytes = 0;  // see below
+};
+
+// The two passes of the kernels over random models.
+PassTimes time_passes(const Size& size, int models) {
+  const ScanShape shape = shape_of(size);
+  const Workload work = size.work();
+  const auto sizes = device_scan_sizes(shape);
+  const auto places = models * work.batch, steps = shape.steps;
+  const auto count = device_gradients(shape, size.vocabulary).count;
+  std::vector<std::unique_ptr<DeviceMemory>> kept;
+  Random random(1);
+  const auto room = [&](std::int64_t numbers) {
+    const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(numbers, 1)) * sizeof(float);
+    return static_cast<float*>(kept.emplace_back(std::make_unique<DeviceMemory>(bytes))->data());
+  };
+  const auto drawn = [&](std::int64_t numbers) {
+    std::vector<float> values(static_cast<std::size_t>(numbers));
+    for (float& value : values) value = static_cast<float>(random.uniform() * 0.2 - 0.1);
+    float* place = room(numbers);
+    kept.back()->upload(values.data());
+    return place;
+  };
+  DeviceScan<float> scan;
+  scan.shape = shape;
+  scan.models = models;
+  scan.batch = work.batch;
+  // All models read the same parameters: what is read is the same but for the cache.
+  auto& layer = scan.parameters.layers[0];
+  layer.input_t = drawn(shape.reading * scan_padded(shape.gates));
+  layer.hidden_t = drawn(shape.hidden * scan_padded(shape.gates));
+  layer.hidden_bias = drawn(shape.gates);
+  scan.parameters.action_t = drawn(shape.hidden * scan_padded(shape.actions));
+  scan.parameters.action_bias = drawn(shape.actions);
+  scan.symbols = size.vocabulary;
+  scan.pre = drawn(size.vocabulary * shape.gates);
+  std::vector<std::int64_t> words(static_cast<std::size_t>(places * steps));
+  for (auto& word : words)
+    word = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(size.vocabulary)));
+  DeviceMemory ids(words.size() * sizeof(std::int64_t));
+  ids.upload(words.data());
+  scan.words = static_cast<const std::int64_t*>(ids.data());
+  scan.word_stride = steps;
+  scan.model_word_stride = work.batch * steps;
+  scan.hidden = room(places * steps * shape.hidden);
+  scan.readings = room(places * steps * shape.reading);
+  scan.tape = room(places * sizes.tape);
+  scan.scratch = room(places * sizes.scratch);
+  scan.hidden_gradient = drawn(places * steps * shape.hidden);
+  scan.input_gradient = room(places * steps * shape.gates);
+  scan.action_gradient = room(places * steps * shape.actions);
+  scan.sequence_gradients = room(places * count);
+  scan.gradients = room(models * count);
+
+  const int repeats = models >= 1000 ? 3 : 11;
+  PassTimes times;
+  const auto median = [&](const auto& pass) {
+    return measure(repeats,
+                   [&] {
+                     pass();
+                     wait_for_cuda_device();
+                   })
+        .median_ms;
+  };
+  times.forward_ms = median([&] { device_scan_forward(scan, nullptr); });
+  times.backward_ms = median([&] { device_scan_backward(scan, nullptr); });
+  // What must move at least: the tape is written, then read, and so is the rest.
+  const auto other = steps * (2 * shape.hidden + shape.reading + shape.gates + shape.actions);
+  times.bytes = sizeof(float) * 2.0 * static_cast<double>(places) *
+                static_cast<double>(sizes.tape + sizes.scratch + other + count);
+  return times;
+}
+
+void bench_passes(const CudaDevice& device, const Size& size, int models) {
+  const PassTimes times = time_passes(size, models);
+  const double seconds = (times.forward_ms + times.backward_ms) * 1e-3;
+  const double flops = 2 * models * multiply_adds(size.work(), kLength) / seconds;
+  const double bytes = times.bytes / seconds;
+  std::printf(
+      "device_passes model=\"%s\" n=%d batch=%d models=%d forward_ms=%.3f backward_ms=%.3f "
+      "gflops=%.1f flops_of_peak=%.4f least_gbytes_per_s=%.1f bytes_of_peak=%.4f\n",
+      size.name().c_str(), kLength, static_cast<int>(size.work().batch), models, times.forward_ms,
+      times.backward_ms, flops / 1e9, flops / device.peak_flops(), bytes / 1e9,
+      bytes / device.peak_bytes_per_second());
+  std::fflush(stdout);
+}
+
+// What was run, or why it was not: no room for so many models, say.
+void attempt(const std::string& what, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    std::printf("not run: %s: %s\n", what.c_str(), error.what());
+    std::fflush(stdout);
+  }
+}
+
+void print_bar(const std::string& name, double bound, bool at_most, double value) {
+  const bool met = at_most ? value <= bound : value >= bound;
+  std::printf("device_bar name=\"%s\" %s=%g value=%.3f %s\n", name.c_str(),
+              at_most ? "at_most" : "at_least", bound, value, met ? "met" : "MISSED");
+}
+
+}  // namespace
+
+int bench_device() {
+  std::string reason;
+  const auto devices = cuda_devices(reason);
+  if (devices.empty()) {
+    std::printf("device: skipped: %s\n", reason.c_str());
+    return kSkipped;
+  }
+  const CudaDevice& device = devices[0];
+  std::printf(
+      "device name=\"%s\" compute=%d.%d multiprocessors=%d memory_gb=%.1f peak_gflops=%.0f "
+      "peak_gbytes_per_s=%.0f toolkit=%s torch=%s\n",
+      device.name.c_str(), device.compute_major, device.compute_minor, device.multiprocessors,
+      static_cast<double>(device.memory_bytes) / 1e9, device.peak_flops() / 1e9,
+      device.peak_bytes_per_second() / 1e9, cuda_toolkit().c_str(), torch_version().c_str());
+  use_cuda_device(0);
+  for (const Size& size : kSizes)
+    for (const int models : kModels)
+      attempt(fmt::format("passes of {}, {} models", size.name(), models),
+              [&] { bench_passes(device, size, models); });
+
+  set_thread_count(1);
+  std::map<std::pair<int, int>, double> on_device;  // states, models
+  std::map<int, double> on_processor;
+  for (const Size& size : kSizes) {
+    const double ms = on_processor[size.states] = update_ms(size, 1, 20, "cpu");
+    print_update(size, "one core of the processor", 1, ms);
+  }
+  if (!torch_has_cuda() || !at::hasCUDA()) {
+    std::printf("not run: updates of models: the LibTorch %s of this build %s\n",
+                torch_version().c_str(), torch_has_cuda() ? "finds no device" : "has no CUDA");
+    return 0;
+  }
+  for (const Size& size : kSizes) {
+    for (const int models : kModels)
+      attempt(fmt::format("updates of {}, {} models", size.name(), models), [&] {
+        const int updates = models == 1000 ? 3 : models == 100 ? 10 : 20;
+        const double ms = update_ms(size, models, updates, "cuda");
+        on_device[{size.states, models}] = ms;
+        print_update(size, "kernels on the device", models, ms);
+      });
+    attempt("tensor operations of " + size.name(), [&] {
+      print_update(size, "tensor operations on the device", 1,
+                   update_ms(size, 1, 2, "cuda", false));
+    });
+  }
+  const auto time = [&](int models) { return on_device[{2, models}]; };
+  if (time(1) > 0 && time(20) > 0)
+    print_bar("nondeterministic 2x2, 20 models over one, times as long", 3, true,
+              time(20) / time(1));
+  if (time(100) > 0)
+    print_bar("nondeterministic 2x2, 100 models, times the updates of one core", 50, false,
+              100 * on_processor[2] / time(100));
+  return 0;
+}
+
+}  // namespace pushdown::bench

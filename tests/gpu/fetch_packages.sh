@@ -1,0 +1,55 @@
+#!/bin/sh
+# Unpacks the Debian packages that Pushdown is built with, LibTorch aside, into a folder, for a
+# machine on which nothing can be installed:
+#   tests/gpu/fetch_packages.sh FOLDER
+# Runs on a Debian or Ubuntu of the other machine's architecture whose C library is not newer than
+# that machine's. Needs apt-get, apt-cache and dpkg; no root, nothing is installed here.
+# tests/gpu/run.sh takes the folder.
+set -eu
+
+[ $# -eq 1 ] || { echo "usage: fetch_packages.sh FOLDER" >&2; exit 2; }
+mkdir -p "$1"
+folder=$(cd "$1" && pwd)
+
+wanted="libluajit-5.1-dev libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev \
+libsqlite3-dev libicu-dev libgtest-dev googletest pkgconf"
+
+# What they need in turn, but for what a machine with a compiler has.
+depends() {
+  apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
+    --no-enhances "$1" 2>/dev/null | sed -n 's/^ *|\{0,1\}Depends: \(lib[^<:]*\|pkgconf[^<:]*\)$/\1/p' |
+    grep -Ev '^(libc6|libc6-dev|libgcc.*|libstdc\+\+.*|libgomp.*|libcrypt.*)$' || true
+}
+all=""
+queue="$wanted"
+while [ -n "$queue" ]; do
+  next=""
+  for package in $queue; do
+    case " $all " in *" $package "*) continue ;; esac
+    all="$all $package"
+    next="$next $(depends "$package" | tr '\n' ' ')"
+  done
+  queue=$(echo "$next" | xargs)
+done
+
+mkdir -p "$folder/packages"
+cd "$folder/packages"
+for package in $all; do
+  # What a library links to may be named differently from release to release, and be missing.
+  apt-get download -qq "$package" 2>/dev/null || {
+    case " $wanted " in
+      *" $package "*) echo "cannot download $package; is the list of packages there (apt-get update)?" >&2
+        exit 1 ;;
+      *) echo "left out: $package" >&2 ;;
+    esac
+  }
+done
+for package in *.deb; do dpkg -x "$package" "$folder"; done
+rm -r "$folder/packages"
+# Neither documentation nor static libraries, tests' aside, are needed.
+rm -rf "$folder/usr/share/doc" "$folder/usr/share/man" "$folder/usr/share/info" \
+  "$folder/usr/share/lintian" "$folder/usr/share/icu" "$folder/usr/share/terminfo" \
+  "$folder/usr/src" "$folder/lib/terminfo"
+find "$folder/usr/lib" -name '*.a' ! -name 'libgtest*' ! -name 'libgmock*' -delete
+echo "unpacked into $folder:"
+du -sh "$folder"

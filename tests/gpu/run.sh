@@ -1,0 +1,134 @@
+#!/bin/sh
+# Builds Pushdown with CUDA and runs the tests and the benchmark of its CUDA parts, on a machine
+# that has the CUDA toolkit, a C++ compiler, CMake, ninja and a Python with torch, and nothing else:
+#   tests/gpu/run.sh [PACKAGES] [RESULTS]
+# PACKAGES: the folder of fetch_packages.sh; "" where the packages are installed. RESULTS: a folder,
+# build/gpu/results unless given, for results.json, one text file for each step, and the benchmark's
+# rows. See docs/reference/cuda.md.
+#
+# From the environment:
+#   STEPS               which of "build test sanitize bench" (all)
+#   PUSHDOWN_TORCH_DIR  the torch package (that of python3; else the system's LibTorch)
+#   ARCHITECTURES       CMAKE_CUDA_ARCHITECTURES (native where there is a device, else the default)
+#   JOBS                parallel compilations (all processors)
+#   STEP_SECONDS        after which a program of a step is ended (3000)
+# Ends with 0 if all is well, 77 if there is no device and so nothing was run on one, else 1.
+set -u
+
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build="$root/build/gpu"
+mkdir -p "$build"
+packages=""
+[ -z "${1:-}" ] || packages=$(cd "$1" && pwd) || exit 2
+results=${2:-$build/results}
+mkdir -p "$results" && results=$(cd "$results" && pwd) || exit 2
+steps=${STEPS:-build test sanitize bench}
+seconds=${STEP_SECONDS:-3000}
+jobs=${JOBS:-$(nproc 2>/dev/null || echo 2)}
+for folder in /usr/local/cuda/bin; do
+  case ":$PATH:" in *":$folder:"*) ;; *) PATH="$PATH:$folder" ;; esac
+done
+export PATH
+
+if [ -n "$packages" ]; then
+  multiarch=$(ls "$packages/usr/lib" | grep -- '-linux-gnu$' | head -n 1)
+  libraries="$packages/usr/lib/$multiarch"
+  export CMAKE_PREFIX_PATH="$packages/usr"
+  export CPLUS_INCLUDE_PATH="$packages/usr/include"
+  export LIBRARY_PATH="$libraries${LIBRARY_PATH:+:$LIBRARY_PATH}"
+  export LD_LIBRARY_PATH="$libraries:$packages/lib/$multiarch${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+  export PKG_CONFIG_LIBDIR="$libraries/pkgconfig:$packages/usr/share/pkgconfig"
+  export PKG_CONFIG_SYSROOT_DIR="$packages"
+  command -v pkg-config >/dev/null 2>&1 || PATH="$packages/usr/bin:$PATH"
+fi
+
+torch=${PUSHDOWN_TORCH_DIR-$(python3 -c 'import os, torch; print(os.path.dirname(torch.__file__))' 2>/dev/null)}
+device=$(nvidia-smi --query-gpu=name,driver_version --format=csv,noheader 2>/dev/null | head -n 1)
+case "$device" in *[Ff]ail*|*[Ee]rror*) device="" ;; esac
+architectures=${ARCHITECTURES:-${device:+native}}
+
+# ---- One line of results.json for each program. ----
+records="$results/records"
+: > "$records"
+quoted() { printf '%s' "$1" | tr -d '\000-\037' | sed 's/\\/\\\\/g; s/"/\\"/g'; }
+failed=0
+# step NAME COMMAND...: runs it, with its output in NAME.txt.
+step() {
+  name=$1
+  shift
+  echo "== $name: $*"
+  begun=$(date +%s)
+  timeout "$seconds" "$@" > "$results/$name.txt" 2>&1
+  status=$?
+  took=$(($(date +%s) - begun))
+  of() { sed -n "s/^\[  $1  *\] \([0-9][0-9]*\) tests\{0,1\}.*/\1/p" "$results/$name.txt" | head -n 1; }
+  passed=$(of PASSED) skipped=$(of SKIPPED) wrong=$(of FAILED)
+  case $status in
+    0) word=ok ;;
+    77) word=skipped ;;
+    124) word="ended after $seconds s" failed=1 ;;
+    *) word=failed failed=1 ;;
+  esac
+  printf '{"step": "%s", "status": "%s", "exit": %d, "seconds": %d, "passed": %d, "skipped": %d, "failed": %d}\n' \
+    "$name" "$word" "$status" "$took" "${passed:-0}" "${skipped:-0}" "${wrong:-0}" >> "$records"
+  tail -n 4 "$results/$name.txt" | sed 's/^/   /'
+  echo "   $word, $took s"
+  return $status
+}
+wants() { case " $steps " in *" $1 "*) return 0 ;; *) return 1 ;; esac; }
+
+if wants build; then
+  set -- -S "$root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DPUSHDOWN_CUDA=ON
+  [ -z "$torch" ] || set -- "$@" "-DPUSHDOWN_TORCH_DIR=$torch"
+  [ -z "$architectures" ] || set -- "$@" "-DCMAKE_CUDA_ARCHITECTURES=$architectures"
+  [ -z "${CXX_LAUNCHER:-}" ] || set -- "$@" "-DCMAKE_CXX_COMPILER_LAUNCHER=$CXX_LAUNCHER" \
+    "-DCMAKE_CUDA_COMPILER_LAUNCHER=$CXX_LAUNCHER"
+  step configure cmake "$@"
+  [ $failed -eq 0 ] && step build cmake --build "$build" -j "$jobs" --target \
+    shell core bench test_kernel test_model test_train test_contract
+fi
+if [ $failed -eq 0 ]; then step version "$build/pushdown" --version; fi
+
+if wants test && [ $failed -eq 0 ]; then
+  step test_kernel "$build/test_kernel" '--gtest_filter=*Device*'
+  step test_model "$build/test_model" '--gtest_filter=*Device*:*Recorded*'
+  step test_train "$build/test_train" '--gtest_filter=*SharedUpdates*'
+  step test_contract "$build/test_contract" '--gtest_filter=*CudaEqualsCpu*'
+fi
+
+if wants sanitize && [ -x "$build/test_kernel" ]; then
+  if ! command -v compute-sanitizer >/dev/null 2>&1; then
+    echo "== compute-sanitizer is not here"
+  elif [ -z "$device" ]; then
+    echo "== compute-sanitizer: no device"
+  else
+    for tool in memcheck racecheck initcheck synccheck; do
+      step "sanitize_$tool" compute-sanitizer --tool "$tool" --error-exitcode 1 \
+        "$build/test_kernel" '--gtest_filter=*/0.OnTheDevice*:*OnTheDeviceShort*'
+    done
+  fi
+fi
+
+if wants bench && [ -x "$build/bench" ]; then step bench "$build/bench" device; fi
+
+# ---- results.json ----
+{
+  printf '{\n"device": "%s",\n"torch": "%s",\n"toolkit": "%s",\n"host": "%s",\n' \
+    "$(quoted "${device:-none}")" "$(quoted "${torch:-the LibTorch of the system}")" \
+    "$(quoted "$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p')")" \
+    "$(quoted "$(uname -srm)")"
+  printf '"version": ['
+  sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&"/' "$results/version.txt" 2>/dev/null | paste -sd, -
+  printf '],\n"steps": [\n'
+  paste -sd, "$records"
+  printf '],\n"benchmark": [\n'
+  sed 's/\\/\\\\/g; s/"/\\"/g; s/.*/"&"/' "$results/bench.txt" 2>/dev/null | paste -sd, -
+  printf ']\n}\n'
+} > "$results/results.json"
+rm -f "$records"
+echo "results in $results"
+[ $failed -eq 0 ] || exit 1
+if [ -z "$device" ]; then
+  echo "There is no CUDA device here: what needs one was skipped."
+  exit 77
+fi

@@ -19,6 +19,7 @@ struct Choices {
   Json optimizer{{"kind", "adam"}};
   Json stack{{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 2}};
   bool end_symbol = false;
+  std::string device = "cpu";
   Json more = Json::object();  // options of the trainer
 };
 
@@ -28,6 +29,7 @@ LanguageModelPtr model_of(int k, const Choices& choices) {
                                               {"stack", choices.stack},
                                               {"dtype", "float64"},
                                               {"end_symbol", choices.end_symbol},
+                                              {"device", choices.device},
                                               {"seed", k}});
 }
 
@@ -56,7 +58,7 @@ struct Group {
 void expect_same_weights(const Trainer& got, const Trainer& wanted, double bound) {
   for (std::size_t i = 0; i < wanted.model()->parameters().size(); ++i) {
     const auto& [name, tensor] = wanted.model()->parameters()[i];
-    EXPECT_LT(deviation(got.model()->parameters()[i].second.detach(), tensor.detach()), bound)
+    EXPECT_LT(deviation(got.model()->parameters()[i].second.detach().cpu(), tensor.detach()), bound)
         << name;
   }
 }
@@ -191,6 +193,28 @@ TEST(SharedUpdates, WhoGoesTogether) {
   EXPECT_EQ(SharedUpdates::groups(together.trainers, nullptr), Places{});
   together.trainers[0]->run_epoch();  // has made more steps than the others
   EXPECT_EQ(SharedUpdates::groups(together.trainers, runner), (Places{{1, 2}}));
+}
+
+// Where there is a device, without a runner being named; and the same numbers twice.
+TEST(SharedUpdates, OnTheDevice) {
+  try {
+    if (cuda_runner(parse_device("cuda")) == nullptr) GTEST_SKIP() << "no CUDA kernels";
+  } catch (const std::runtime_error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const Choices on_device{.device = "cuda"};
+  Group together(4, on_device), again(4, on_device), alone(4);
+  ASSERT_EQ(SharedUpdates::groups(together.trainers, nullptr),
+            (std::vector<std::vector<std::size_t>>{{0, 1, 2, 3}}));
+  for (int round = 0; round < 3; ++round)
+    for (Group* group : {&together, &again})
+      for (const auto& result : run_epoch_together(group->trainers)) EXPECT_EQ(result.error, "");
+  for (int k = 0; k < 4; ++k) {
+    while (alone.trainers[k]->finished().empty()) alone.trainers[k]->run_epoch();
+    expect_same_weights(*together.trainers[k], *alone.trainers[k], 1e-6);
+    EXPECT_TRUE(
+        same(weights(*together.trainers[k]->model()), weights(*again.trainers[k]->model())));
+  }
 }
 
 }  // namespace

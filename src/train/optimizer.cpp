@@ -232,7 +232,8 @@ void Optimizer::step_together(const std::vector<Optimizer*>& optimizers,
   at::NoGradGuard no_grad;
   Optimizer& first = *optimizers.front();
   for (Optimizer* optimizer : optimizers) ++optimizer->steps_;
-  const Tensor all_rates = at::tensor(rates, at::kDouble);
+  const Tensor all_rates =
+      at::tensor(rates, at::kDouble).to(first.parameters_.front().second.options());
   for (std::size_t i = 0; i < first.parameters_.size(); ++i) {
     std::vector<Tensor*> own;
     for (Optimizer* optimizer : optimizers) own.push_back(&optimizer->parameters_[i].second);
@@ -247,8 +248,7 @@ void Optimizer::step_together(const std::vector<Optimizer*>& optimizers,
     if (first.weight_decay_ != 0) gradient = gradient.add(parameter, first.weight_decay_);
     std::vector<std::int64_t> shape(static_cast<std::size_t>(parameter.dim()), 1);
     shape[0] = parameter.size(0);
-    const Tensor rate = all_rates.to(parameter.options()).view(shape);
-    parameter.sub_(first.direction(gradient, slots) * rate);
+    parameter.sub_(first.direction(gradient, slots) * all_rates.view(shape));
   }
 }
 

@@ -14,11 +14,16 @@ const LanguageModel& language_model(const Trainer& trainer) {
   return static_cast<const LanguageModel&>(*trainer.model());
 }
 
-// M numbers, to be multiplied with M x ...
-Tensor by_model(const std::vector<double>& values, const Tensor& like) {
-  std::vector<std::int64_t> shape(static_cast<std::size_t>(like.dim()), 1);
-  shape[0] = static_cast<std::int64_t>(values.size());
-  return at::tensor(values, at::kDouble).to(like.options()).view(shape);
+// Numbers of the models, of a tensor's type and on its device.
+Tensor numbers_like(const std::vector<double>& values, const Tensor& like) {
+  return at::tensor(values, at::kDouble).to(like.options());
+}
+
+// Multiplies M x ... by M numbers.
+void scale_rows(Tensor& rows, const Tensor& factors) {
+  std::vector<std::int64_t> shape(static_cast<std::size_t>(rows.dim()), 1);
+  shape[0] = factors.size(0);
+  rows.mul_(factors.view(shape));
 }
 
 // The gradients of `loss` by each parameter of all models, M x ... each.
@@ -115,7 +120,8 @@ void SharedUpdates::update() {
     shares.push_back(1 / static_cast<double>(batch->words.size(0)));
   }
   const Tensor log_probabilities = log_probabilities_together(models, words, runner_);  // M x B
-  const Tensor loss = (log_probabilities * by_model(shares, log_probabilities)).sum().neg();
+  const Tensor weights = numbers_like(shares, log_probabilities).unsqueeze(1);
+  const Tensor loss = (log_probabilities * weights).sum().neg();
   std::vector<Tensor> gradients = stacked_gradients(loss, models);
 
   const at::AutoGradMode no_gradient(false);
@@ -158,8 +164,10 @@ void SharedUpdates::update() {
     const Tensor places = at::tensor(rows, at::kLong).to(gradients[0].device());
     for (Tensor& gradient : gradients) gradient = gradient.index_select(0, places);
   }
-  if (std::any_of(scales.begin(), scales.end(), [](double scale) { return scale < 1; }))
-    for (Tensor& gradient : gradients) gradient.mul_(by_model(scales, gradient));
+  if (std::any_of(scales.begin(), scales.end(), [](double scale) { return scale < 1; })) {
+    const Tensor factors = numbers_like(scales, gradients[0]);
+    for (Tensor& gradient : gradients) scale_rows(gradient, factors);
+  }
   Optimizer::step_together(optimizers, gradients, rates);
 
   const double seconds = std::chrono::duration<double>(Clock::now() - start).count();

@@ -62,7 +62,12 @@ local after = [[<pre id="probe"></pre><script>
   function painted(figure) {
     var canvas = figure.querySelector('canvas');
     if (!canvas) return 0;
-    var pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data, colours = {};
+    var copy = document.createElement('canvas');
+    copy.width = canvas.width;
+    copy.height = canvas.height;
+    var context = copy.getContext('2d', { willReadFrequently: true });
+    context.drawImage(canvas, 0, 0);
+    var pixels = context.getImageData(0, 0, copy.width, copy.height).data, colours = {};
     for (var i = 0; i < pixels.length; i += 4) {
       if (pixels[i + 3] > 200) colours[pixels[i] >> 4 << 8 | pixels[i + 1] >> 4 << 4 | pixels[i + 2] >> 4] = true;
     }
@@ -73,6 +78,13 @@ local after = [[<pre id="probe"></pre><script>
     target.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: x, clientY: y, movementX: 1, button: 0 }));
   }
   var out = {}, figures = all('figure[data-chart]'), first = figures[0], looks = [], over, table;
+  function touch(target, type, places) {
+    var touches = places.map(function (x, i) {
+      return new Touch({ identifier: i, target: target, clientX: x, clientY: middle().y });
+    });
+    target.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true, touches: touches,
+      targetTouches: touches, changedTouches: touches }));
+  }
   function look(name) {
     out[name] = looks.indexOf(image(first)) < 0 && painted(first) > 3;
     looks.push(image(first));
@@ -131,6 +143,21 @@ local after = [[<pre id="probe"></pre><script>
     function () { look('zoomed'); all('.tools button', first)[1].click(); },
     function () {
       out.whole = image(first) === looks[0];
+      mouse(over, 'mouseleave', 0, 0);
+      touch(over, 'touchstart', [middle().x - 20, middle().x + 20]);
+      touch(over, 'touchmove', [middle().x - 60, middle().x + 60]);
+      touch(over, 'touchend', []);
+    },
+    function () {
+      look('pinched');
+      all('.tools button', first)[1].click();
+    },
+    function () {
+      out.unpinched = image(first) === looks[0];
+      touch(over, 'touchstart', [middle().x]);
+    },
+    function () {
+      out.tapped = first.querySelector('.tip').textContent;
       table = document.querySelector('#results table[data-sortable]');
       all('th button', table)[2].click();
       out.rising = column();
@@ -189,11 +216,12 @@ local function check(found)
   end
   assert(found.overflow <= 0, 'the page is wider than the window by ' .. found.overflow)
   for _, name in ipairs { 'axis', 'back', 'range', 'both', 'none', 'each', 'log', 'without', 'again', 'zoomed',
-    'whole' } do
+    'whole', 'pinched', 'unpinched' } do
     assert(found[name], name)
   end
   test.equal(found.entries, 6)
   test.equal(found.nothing, 'Nothing of this chart is chosen.')
+  made.has(found.tapped, 'epoch ', 'size=1', ' ± ')
   made.has(found.tip, 'epoch ', 'size=1', 'size=6', ' ± ', 'runs)')
   test.equal(found.rising[1]:match('^%d+'), '2')
   test.equal(found.falling[1]:match('^%d+'), '6')

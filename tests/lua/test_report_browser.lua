@@ -159,9 +159,9 @@ local after = [[<pre id="probe"></pre><script>
     function () {
       out.tapped = first.querySelector('.tip').textContent;
       table = document.querySelector('#results table[data-sortable]');
-      all('th button', table)[2].click();
+      all('th span', table)[2].click();
       out.rising = column();
-      all('th button', table)[2].click();
+      all('th span', table)[2].click();
       out.falling = column();
       out.background = getComputedStyle(document.body).backgroundColor;
       out.problems = window.problems;

@@ -4,8 +4,15 @@
   function sortable(table) {
     var heads = table.querySelectorAll('thead th');
     Array.prototype.forEach.call(heads, function (head, column) {
-      var button = document.createElement('button');
-      button.type = 'button';
+      // No button element: with one the head is not repeated on the pages of a printed table.
+      var button = document.createElement('span');
+      button.tabIndex = 0;
+      button.setAttribute('role', 'button');
+      button.addEventListener('keydown', function (event) {
+        if (event.key !== 'Enter' && event.key !== ' ') return;
+        event.preventDefault();
+        button.click();
+      });
       button.textContent = head.textContent;
       head.textContent = '';
       head.appendChild(button);

@@ -84,8 +84,9 @@ local function write(options)
   local html = document.html { points = points, rows = rows, title = options.title or title_of(rows, points),
     metrics = curves, result_metrics = numbers, x = options.x, library = library, notes = notes }
   pd.file.write(options.output, html)
-  return ('%s: %d run%s at %d point%s, %.1f MB'):format(options.output, #rows, #rows == 1 and '' or 's', #points,
-    #points == 1 and '' or 's', #html / 1e6), library ~= nil
+  local size = #html < 1e6 and ('%.0f kB'):format(#html / 1e3) or ('%.1f MB'):format(#html / 1e6)
+  return ('%s: %d run%s at %d point%s, %s'):format(options.output, #rows, #rows == 1 and '' or 's', #points,
+    #points == 1 and '' or 's', size), library ~= nil
 end
 
 -- command.page(options): report.page.

@@ -179,7 +179,7 @@ local function warnings_of(rows)
     if states[state] then others[#others + 1] = ('%d %s'):format(states[state], state) end
   end
   if #others > 0 then
-    out[#out + 1] = ('Not all runs are finished: %s. Results are those of the %d that are.'):format(
+    out[#out + 1] = ('Not all runs are finished: %s. Results are those of the finished ones: %d.'):format(
       table.concat(others, ', '), states.done or 0)
   end
   return out

@@ -118,6 +118,8 @@ end
 --
 -- In nats per symbol, on strings that neither training nor choosing has seen. The difference is what
 -- the model has not learned. Table, curves and configurations stay in the run folder.
+--
+-- ![The curves of the last restarts](pictures/01_curves.svg)
 run:lines('curves', plot.learning_curves(histories, 'Marked reversal, validation strings'))
 run:table('results', {
   columns = { 'model', { 'lower bound', format = '%.4f' }, { 'cross-entropy', format = '%.4f' },

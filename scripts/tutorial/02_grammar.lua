@@ -48,6 +48,18 @@ local derivation = grammar:parse 'dogs see mice that cats chase'
 print(derivation:text())
 print('log-probability of this derivation: ' .. derivation:log_probability())
 
+-- How probable are the lengths? Not every length has strings, and each clause more is another pair of them:
+--
+-- ![The probability of each length](pictures/02_lengths.svg)
+local lengths, probabilities = {}, {}
+for length = 2, 12 do
+  lengths[#lengths + 1] = tostring(length)
+  probabilities[#probabilities + 1] = math.exp(grammar:log_length_probability(length))
+end
+run:picture('lengths', pd.plot.bars { categories = lengths, series = { { y = probabilities } }, x_label = 'length',
+  y_label = 'probability', title = 'Strings of the grammar' })
+print(pd.plot.bars_text { categories = lengths, series = { { y = probabilities } } })
+
 -- ## The bound
 --
 -- A sampler draws a length uniformly from an interval and then a string. It knows the probability of each

@@ -67,6 +67,26 @@ run:table('stratification', {
   rows = rows,
 })
 
+-- What lies there at each time, the darker the thicker; the first vector is at the bottom:
+--
+-- ![Thickness of each vector at each time](pictures/03_thickness.svg)
+local kept = pd.stack.strengths {
+  kind = 'stratification',
+  push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
+  pop = pd.tensor({ { 0, 0.1, 0.9 } }, { dtype = 'float64' }),
+  vectors = pd.tensor({ { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } } }, { dtype = 'float64' }),
+}
+local thickness = kept.strengths:to_table()[1]
+local values = {}
+for place = 3, 1, -1 do
+  local row = {}
+  for t = 1, 3 do row[t] = thickness[t][1][place] end
+  values[#values + 1] = row
+end
+run:picture('thickness', pd.plot.heat_map { values = values, x_labels = { '1', '2', '3' }, x_label = 'step',
+  y_labels = { 'third', 'second', 'first' }, y_label = 'vector', value_label = 'thickness', low = 0,
+  show_values = true, format = '%.1f' })
+
 -- ## The nondeterministic stack
 --
 -- This one runs a pushdown automaton along every path at once. It is driven by the weights of all its

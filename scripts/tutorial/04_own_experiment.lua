@@ -82,6 +82,8 @@ end
 --
 -- `run:lines` and `run:table` show and keep. The folder now holds `experiment.json` with every option,
 -- `curves.svg`, `results.txt`, `.md` and `.csv`, and a folder for each training.
+--
+-- ![How far each stack is from the bound](pictures/04_curves.svg)
 run:lines('curves', plot.learning_curves(histories, grammar:name()))
 run:table('results', {
   columns = { 'stack', { 'lower bound', format = '%.4f' },

@@ -172,6 +172,8 @@ print('the same automaton as the whole one above, up to names of states: '
 
 -- The drawing is in `trained.svg`: a circle is a state, two circles are one in which a string may end, and an
 -- arrow says "symbol, top: what is done".
+--
+-- ![The automaton in the trained weights](pictures/05_trained.svg)
 
 -- ## When something is wrong
 --

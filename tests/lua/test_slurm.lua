@@ -112,8 +112,8 @@ test('a coordinator that dies finds its jobs again, and the throttle holds', fun
   end
   -- Two arrays, of three tasks and one, the second one behind the first.
   pool:wait(1.5)
-  local running = select(2, run(('SLURM_CONF=%s squeue -h -r -t RUNNING'):format(path 'slurm/slurm.conf')):gsub('\n', ''))
-  test.equal(running, 1)
+  local queue = run(('SLURM_CONF=%s squeue -h -r -t RUNNING'):format(path 'slurm/slurm.conf'))
+  test.equal(select(2, queue:gsub('\n', '')), 1)
   os.execute('kill -9 ' .. files.read(path 'pid'))
   files.write(path 'go', '')
   local output, status = run((command:gsub('exec env ', 'env ')))

@@ -1,0 +1,131 @@
+-- # A grid and a report
+--
+-- One training is an anecdote. This chapter trains a script of yours at several settings, each from several random
+-- starts, on all processors; looks at what the record of runs says; and makes the page that you send to a
+-- colleague.
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
+local plot = require 'pushdown.plot'
+local runs = require 'pushdown.runs'
+
+local own = {
+  { 'learning_rates', { 0.02, 0.005, 0.001 }, 'of Adam' },
+  { 'restarts', 4, 'random starts of each learning rate', minimum = 1 },
+  { 'strings', 1000, 'training strings' },
+  { 'epochs', 20, 'passes over them', minimum = 1 },
+}
+for _, option in ipairs(grid.options) do own[#own + 1] = option end
+local options, run = experiment.start {
+  name = 'grid_and_report', doc = 'A grid over learning rates and restarts, and a page about it.', options = own,
+  quick = { restarts = 2, epochs = 8 }, smoke = { learning_rates = { 0.02, 0.005 }, restarts = 2, strings = 40,
+    epochs = 2 },
+}
+
+-- ## The script of one run
+--
+-- A grid starts a script again and again, each time with other options. The script is one like that of the
+-- [experiment of your own](04_own_experiment.md): it declares its options, with `seed`, `restart` and, through
+-- `experiment.start`, the run folder among them; it trains; and its last act is `run:finish`, which writes what
+-- came out. If a checkpoint is there, it goes on from it, so that nothing is lost when the power fails.
+local script = run:path 'train.lua'
+files.write(script, [[
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local options, run = experiment.start {
+  name = 'reverse', doc = 'Marked reversal by an LSTM with a superposition stack.',
+  options = {
+    { 'learning_rate', 0.005, 'of Adam' },
+    { 'strings', 1000, 'training strings' },
+    { 'epochs', 20, 'passes over them' },
+    { 'seed', 1, 'of the parameters' },
+    { 'restart', 1, 'number of the random start' },
+  },
+}
+local function trainer()
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    return pd.train.resume(run.folder, { progress = false })
+  end
+  local grammar = pd.grammar.load 'marked_reversal'
+  local sampler = grammar:sampler { lengths = { 10, 20 } }
+  return pd.train.trainer {
+    model = pd.model.language_model {
+      alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 20 },
+      stack = { kind = 'superposition', size = 10 }, seed = options.seed },
+    train = sampler:dataset(options.strings, { seed = 1 }),
+    valid = sampler:dataset(math.ceil(options.strings / 5), { seed = 2 }),
+    optimizer = { kind = 'adam', learning_rate = options.learning_rate },
+    epochs = options.epochs, seed = options.seed, run_folder = run.folder, progress = false }
+end
+local t = trainer()
+for _ in t:epochs() do end
+local best = math.huge
+for _, epoch in ipairs(t:history()) do best = math.min(best, epoch.cross_entropy_difference) end
+run:finish { cross_entropy_difference = best, epochs = #t:history(), seed = options.seed, restart = options.restart }
+]])
+
+-- ## The grid
+--
+-- Points are tables of options; every point is run from several random starts, whose seeds follow from the names
+-- of grid and point and the number of the start, so that they do not change when the grid grows. Stop it with
+-- Ctrl-C and start it again: what is finished is taken as it is, and what was running goes on. On a cluster the
+-- same grid runs as tasks of Slurm: `--executor slurm --slurm partition=...`.
+local points = {}
+for i, rate in ipairs(options.learning_rates) do points[i] = { learning_rate = rate } end
+local rows = grid.run(grid.place({ {
+  name = 'tutorial/reverse', script = script, folder = run:path 'grid', points = points, restarts = options.restarts,
+  fixed = { strings = options.strings, epochs = options.epochs },
+} }, options))
+
+-- ## What came out
+--
+-- The restarts of a point belong together: their mean says what to expect, their spread how much luck is in it,
+-- and the best of them only what is possible.
+local table_rows = {}
+for _, point in ipairs(runs.by_point(rows, { 'cross_entropy_difference' })) do
+  local numbers = point.metrics.cross_entropy_difference
+  table_rows[#table_rows + 1] = { point.point, numbers.mean, numbers.deviation, numbers.least, numbers.count }
+end
+local four = '%.4f'
+run:table('points', { columns = { 'point', { 'mean', format = four }, { 'deviation', format = four },
+  { 'best single run', format = four }, 'runs' }, rows = table_rows })
+
+-- The curves of all restarts of a point as one line, their mean, with a band from the least to the greatest:
+local series, by_point = {}, {}
+for _, row in ipairs(rows) do
+  local one = by_point[row.point]
+  if not one then
+    one = { name = row.point, y = {}, low = {}, high = {} }
+    by_point[row.point], series[#series + 1] = one, one
+  end
+  for epoch, numbers in ipairs(runs.history(row.folder)) do
+    local value = numbers.cross_entropy_difference
+    one.y[epoch] = (one.y[epoch] or 0) + value / options.restarts
+    one.low[epoch] = math.min(one.low[epoch] or value, value)
+    one.high[epoch] = math.max(one.high[epoch] or value, value)
+  end
+end
+local chart = { title = 'Marked reversal, validation strings', x_label = 'epoch', series = series,
+  y_label = 'nats per symbol above the bound', path = run:path 'curves.svg' }
+plot.lines(chart)
+print(plot.text(chart))
+
+-- ![Mean and range over the restarts](pictures/07_curves.svg)
+--
+-- ## The record and the report
+--
+-- Every run of a grid has a row in the registry, `runs/registry.sqlite` where the script was started. From the
+-- command line:
+--
+-- ```
+-- pushdown runs list --grid tutorial/reverse --where 'learning_rate>0.002'
+-- pushdown runs compare --grid tutorial/reverse
+-- pushdown runs plot --grid tutorial/reverse --metric cross_entropy_difference
+-- pushdown runs export --grid tutorial/reverse --history -o epochs.csv
+-- ```
+--
+-- And the page about it, one file with live charts, tables, the configuration and the exact command of every run.
+-- Here it is made from Lua; `pushdown report FOLDER -o report.html` does the same.
+local page = run:path 'report.html'
+assert(require 'pushdown.report.command'.run { run:path 'grid', '-o', page, '--title', 'Marked reversal' } == 0)
+print('Open ' .. page .. ' in a browser.')

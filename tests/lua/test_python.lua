@@ -1,7 +1,6 @@
 -- What a run leaves can be read from Python without us: scripts/tools/read_run.py.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
-local files = require 'pushdown.files'
 
 local folder = os.tmpname()
 os.remove(folder)

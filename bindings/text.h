@@ -1,6 +1,8 @@
-// UTF-8 validity, shared by the module and the shell. No dependency but the standard library.
+// UTF-8: whether text is valid, and whether it may be shown. Shared by the module and the shell; no
+// dependency but the standard library.
 #pragma once
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <string_view>
 
@@ -26,6 +28,19 @@ inline std::size_t invalid_utf8(std::string_view text) {
     i += static_cast<std::size_t>(more) + 1;
   }
   return std::string_view::npos;
+}
+
+// Whether the locale says that the terminal takes UTF-8: by the first of these variables that is
+// set.
+inline bool utf8_locale() {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (const char* value = std::getenv(name); value && *value) {
+      std::string_view locale(value);
+      for (const char* ending : {"UTF-8", "utf-8", "UTF8", "utf8"})
+        if (locale.find(ending) != locale.npos) return true;
+      return false;
+    }
+  return false;
 }
 
 // "byte 0xff at position 3", counted from 1.

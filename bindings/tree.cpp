@@ -7,6 +7,7 @@
 #include "bindings/bind.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/text.h"
 #include "task/bracketed_text.h"
 #include "task/file_set.h"
 
@@ -99,13 +100,13 @@ Json phrases_of(const PhraseTree& tree) {
 
 std::string text_of(const PhraseTree& tree, OptionTable options) {
   const auto gold = options.take<std::shared_ptr<PhraseTree>>("gold");
-  const bool ascii = options.take<bool>("ascii").value_or(false);
+  const bool ascii = options.take<bool>("ascii").value_or(!utf8_locale());
   options.finish("tree.text", {"gold", "ascii"});
   return gold ? drawing_beside(tree, **gold, ascii) : drawing(tree, ascii);
 }
 
 std::string show_tree(const PhraseTree& tree) {
-  auto text = drawing(tree);
+  auto text = drawing(tree, !utf8_locale());
   text.pop_back();
   return text;
 }
@@ -166,7 +167,7 @@ void bind_tree(lua_State* L) {
       .def<&text_of>("text",
                      "tree:text{gold=, ascii=} -> string  A drawing for the terminal, one word a "
                      "line; with another tree as `gold` both side by side, ● for spans that both "
-                     "have.")
+                     "have; ASCII alone where the locale is not UTF-8, or told so.")
       .def<&show_tree>("__show", "show(tree) -> string  The drawing.")
       .def<&bracketed>("__tostring", "tostring(tree) -> string  The tree in brackets.");
   bind_parses(module);

@@ -77,7 +77,7 @@ function M.run(line)
   local chunk, problem = loadfile(path)
   if not chunk then error(problem, 0) end
   local os_exit, kept, left = os.exit, rawget(_G, 'arg'), {}
-  words[0] = path
+  words[0], words[-1] = path, pd.process.executable()
   rawset(os, 'exit', function(status) left.status = status or 0; error(left, 0) end)
   rawset(_G, 'arg', words)
   local results = { xpcall(function() return chunk(unpack(words)) end, function(e)
@@ -118,7 +118,8 @@ function M.suggestion(message)
   local names = {}
   for _, library in ipairs { string, table, math, os, io } do names[#names + 1] = library end
   local near = nearest(name, sorted_names(unpack(names)))
-  return near and ("did you mean '%s'?"):format(near)
+  -- Of the many names of the libraries some is always near: only those count that begin alike.
+  return near and near:sub(1, 1) == name:sub(1, 1) and ("did you mean '%s'?"):format(near) or nil
 end
 
 return M

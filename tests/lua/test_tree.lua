@@ -55,7 +55,7 @@ test('what a tree says of itself', function()
   local phrase = tree:phrases()[3]
   test.equal(phrase.first .. ' ' .. phrase.last .. ' ' .. phrase.label, '3 6 VP')
   test.equal(tostring(tree), tree:brackets())
-  assert(tree:text():find('PP┬─IN on\n', 1, true))
+  assert(tree:text { ascii = false }:find('PP┬─IN on\n', 1, true))
   assert(tree:text { ascii = true }:find('PP+-IN on\n', 1, true))
   test.equal(tree:binarized():brackets(),
     '(S (NP (DT The) (NN cat)) ((VP (VBD sat) (PP (IN on) (NP (DT the) (NN mat)))) (. .)))')
@@ -145,7 +145,7 @@ test('pictures', function()
   test.equal(select(2, both:gsub('<rect[^>]*stroke=', '')), 8)
   assert(both:find('>extracted<', 1, true) and both:find('>gold<', 1, true))
   assert(pd.plot.tree { tree = left, gold = gold, layout = 'below' } ~= both)
-  local text = left:text { gold = gold }
+  local text = left:text { gold = gold, ascii = false }
   assert(text:find('●', 1, true) and text:find('○', 1, true))
   test.fails('expected {tree', function() pd.plot.tree {} end)
   test.fails("the trees have different words; word 3 is 'x' and ''", function()

@@ -211,6 +211,28 @@ TEST_F(Prompt, SearchesTheHistory) {
   EXPECT_TRUE(terminal.expect("\nneedle\n")) << terminal.screen();
 }
 
+TEST_F(Prompt, DrawsInUnicodeOrAscii) {
+  const std::string draw =
+      "io.write(pd.plot.text{ series = { { y = { 1, 3, 2 } } }, columns = 40, rows = 6 },\n"
+      "pd.plot.bars_text{ categories = { 'bar' }, series = { { y = { 2 } } }, columns = 30 },\n"
+      "pd.plot.heat_text{ values = { { 0, 1 } }, y_labels = { 'heat' } },\n"
+      "pd.tree.parse('(S (N dogs) (V bark))')[1]:text(), 'drawn', '\\n')\n";
+  auto unicode = environment();
+  Terminal one({SHELL_BINARY}, unicode);
+  one.type(draw);
+  ASSERT_TRUE(one.expect("\ndrawn")) << one.screen();
+  for (const char* text : {"●", "bar │██", "heat | ", "█|", "─N dogs"})
+    EXPECT_NE(one.screen().find(text), std::string::npos) << text << "\n" << one.screen();
+  auto ascii = environment();
+  ascii["LC_ALL"] = "C";
+  Terminal other({SHELL_BINARY}, ascii);
+  other.type(draw);
+  ASSERT_TRUE(other.expect("\ndrawn")) << other.screen();
+  for (const char* text : {"bar |##", "heat | ", "#|", "-N dogs"})
+    EXPECT_NE(other.screen().find(text), std::string::npos) << text << "\n" << other.screen();
+  for (const char c : other.screen()) EXPECT_GE(c, 0) << other.screen();
+}
+
 TEST_F(Prompt, ColoursObeyTheEnvironment) {
   auto terminal = start();
   terminal.type("nothing.at_all\n");

@@ -171,8 +171,8 @@ int ask(lua_State* L) {
 
 Completion complete(lua_State* L, std::string_view text) {
   const int top = lua_gettop(L);
-  // Only calls, tables and strings: what needs no library should not wait for it.
-  if (text.find_first_of("({[\"'") != text.npos) {
+  // Only calls, tables, strings and commands: what needs no library should not wait for it.
+  if (text.find_first_of("({[\"':") != text.npos) {
     Asked asked{text, {}};
     const bool fine = lua_cpcall(L, ask, &asked) == 0;
     lua_settop(L, top);

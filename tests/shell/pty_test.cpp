@@ -175,7 +175,7 @@ TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
   EXPECT_TRUE(terminal.expect("\ntwo words2\n")) << terminal.screen();
   terminal.type(":run " + home_ + "/script.lua leave\n");
   EXPECT_TRUE(terminal.expect("ended with status 3")) << terminal.screen();
-  terminal.type(":run ns_rnn/tran\n");
+  terminal.type(":ru\tns_rnn/tran\n");
   EXPECT_TRUE(terminal.expect("did you mean 'ns_rnn/train'?")) << terminal.screen();
   terminal.type(":tme 5\n");
   EXPECT_TRUE(terminal.expect(":tme is no command; there are :time and :run")) << terminal.screen();

@@ -1,6 +1,7 @@
 -- What TAB offers inside of calls, option tables and strings; names and fields are the shell's own.
 local described = require 'pushdown.prompt.described'
 local pd = require 'pushdown'
+local prompt = require 'pushdown.prompt'
 local reading = require 'pushdown.prompt.reading'
 
 -- What has a kind: where the kinds are listed, and what describes one.
@@ -161,6 +162,13 @@ end
 -- completion(text) -> where the word at the end of the text begins, the words it may become, and what follows a
 -- complete one; or where it begins and 'files'; or nothing where there is only a name of Lua to complete.
 return function(text)
+  local command, script = text:match '^%s*:(%a*)$', text:match '^%s*:run%s+(%S*)$'
+  if command then return #text - #command + 1, starting_with(command, { 'run', 'time' }), ' ' end
+  if script then
+    local names = starting_with(script, prompt.scripts())
+    if #names > 0 then return #text - #script + 1, names, ' ' end
+    return #text - #script + 1, 'files'
+  end
   local context = reading(text)
   if not context then return nil end
   if context.quoted then

@@ -127,3 +127,17 @@ run:table('results', {
   rows = rows,
 })
 print('\nEntropies in nats per symbol. Table, curves and configurations: ' .. run.folder)
+
+-- ## At the prompt
+--
+-- `build/release/pushdown` without a script is a prompt. What a run has left is there to be asked (`?` alone shows what
+-- else the prompt can do, TAB completes, also inside braces and quotes):
+--
+-- ```
+-- pd> m = pd.model.load('runs/first_run/20260101-120000/NS-RNN/restart-1')
+-- pd> m
+-- pd> m:log_probability('0 1 1 # 1 1 0')
+-- pd> math.exp(_)
+-- pd> ? pd.train.evaluate
+-- pd> help 'lower bound'
+-- ```

@@ -230,8 +230,7 @@ class DeviceStepMachine {
     return numbers_
         .as_strided({batch_, steps_, size}, {row, step, 1},
                     first - numbers_.data_ptr<F>() + slot * step)
-        .contiguous()
-        .clone();
+        .clone(at::MemoryFormat::Contiguous);
   }
   Tensor before_first(const F* first, std::int64_t row, std::int64_t size) const {
     return numbers_.as_strided({batch_, size}, {row, 1}, first - numbers_.data_ptr<F>()).clone();

@@ -8,16 +8,44 @@
 
 namespace pushdown::testing_support {
 
-// All sequences by teams of `size` threads in groups of `lanes`. What lies in scratch from before
-// is not to matter, nor is where the fast numbers are.
+// Makes all that the pass must write before it reads it NaN.
+template <class F>
+void spoil(const DeviceStepProgram<F>& program, bool backward) {
+  constexpr F kNaN = std::numeric_limits<F>::quiet_NaN();
+  const auto places = program.models * program.batch;
+  const auto sizes = device_step_sizes(program.memory);
+  if (program.scratch != nullptr) std::fill_n(program.scratch, places * sizes.scratch, kNaN);
+  if (backward)
+    std::fill_n(program.sequence_gradients, places * program.parameters, kNaN);
+  else if (program.tape != nullptr)
+    std::fill_n(program.tape, places * sizes.tape, kNaN);
+  for (std::int64_t n = 0; n < program.count; ++n) {
+    const StepNode& node = program.nodes[n];
+    const DeviceStepPlace<F>& place = program.places[n];
+    if (node.op == StepOp::slice || node.op == StepOp::previous || node.op == StepOp::constant)
+      continue;
+    for (std::int64_t model = 0; model < program.models; ++model)
+      for (std::int64_t b = 0; b < program.batch; ++b) {
+        // What was there before the first step is given, and so are sequences.
+        if (!backward && node.op != StepOp::sequence)
+          std::fill_n(place.value + model * place.model + b * place.row + place.step,
+                      place.step > 0 ? program.steps * place.step : node.size, kNaN);
+        if (backward && place.gradient != nullptr)
+          std::fill_n(place.gradient + model * place.gradient_model + b * place.gradient_row,
+                      place.slots * place.gradient_step, kNaN);
+      }
+  }
+}
+
+// All sequences by teams of `size` threads in groups of `lanes`. Where the fast numbers are is not
+// to matter.
 template <class F>
 void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size, int lanes) {
   constexpr F kNaN = std::numeric_limits<F>::quiet_NaN();
   check_device_step(program, backward);
+  spoil(program, backward);
   const auto places = program.models * program.batch;
   const auto sizes = device_step_sizes(program.memory);
-  if (program.scratch != nullptr) std::fill_n(program.scratch, places * sizes.scratch, kNaN);
-  if (backward) std::fill_n(program.sequence_gradients, places * program.parameters, kNaN);
   device::with_step_loop<F>(program.memory.stack, [&]<class Loop>() {
     for (std::int64_t place = 0; place < places; ++place) {
       std::vector<F> near(static_cast<std::size_t>(sizes.fast), kNaN);

@@ -118,7 +118,8 @@ test('bands over restarts have the numbers of the restarts', function()
   local html, data = page('--grid', 'g')
   check_document(html)
   has(html, '<title>g</title>', '6 runs at 2 points',
-    'Not all runs are finished: 1 failed. Results are those of the finished ones: 5.', 'rate=1', 'What differs', 'The same in all', '<dt>task</dt><dd><code>dyck</code>', 'a mean is over fewer of them')
+    'Not all runs are finished: 1 failed. Results are those of the finished ones: 5.', 'rate=1', 'What differs',
+    'The same in all', '<dt>task</dt><dd><code>dyck</code>', 'a mean is over fewer of them')
   local chart = chart_of(data, 'validation accuracy')
   local series = chart.axes.epoch[1]
   test.equal(series.runs, 3)

@@ -3,6 +3,7 @@ local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
+local subcommand = require 'pushdown.subcommand'
 
 local M = {}
 
@@ -60,7 +61,7 @@ local actions = { install = install, remove = remove }
 
 -- run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
 function M.run(words)
-  local ok, problem = pcall(function()
+  return subcommand('kernel', function()
     local options = experiment.parse(declaration, words)
     if options.help or #options.words == 0 then return io.write(experiment.help(declaration)) end
     local action = actions[options.words[1]]
@@ -71,10 +72,6 @@ function M.run(words)
     end
     action(options)
   end)
-  if ok then return 0 end
-  local wrong = type(problem) == 'table' and problem.usage
-  io.stderr:write(('pushdown kernel: %s\n'):format(wrong or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', '')))
-  return wrong and 2 or 1
 end
 
 return M

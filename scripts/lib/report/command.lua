@@ -6,6 +6,7 @@ local gather = require 'pushdown.report.gather'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local subcommand = require 'pushdown.subcommand'
 local tables = require 'pushdown.report.tables'
 
 local M = {}
@@ -110,7 +111,7 @@ end
 
 -- command.run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
 function M.run(words)
-  local ok, problem = pcall(function()
+  return subcommand('report', function()
     local options = experiment.parse(declaration, words)
     if options.help then return io.write(experiment.help(declaration)) end
     local said, live = write(options)
@@ -120,10 +121,6 @@ function M.run(words)
     end
     print(said)
   end)
-  if ok then return 0 end
-  local usage = type(problem) == 'table' and problem.usage
-  io.stderr:write(('pushdown report: %s\n'):format(usage or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', '')))
-  return usage and 2 or 1
 end
 
 return M

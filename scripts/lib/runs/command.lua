@@ -3,6 +3,7 @@ local experiment = require 'pushdown.experiment'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
+local subcommand = require 'pushdown.subcommand'
 
 local M = {}
 
@@ -82,7 +83,7 @@ function M.run(words)
     return 0
   end
   local declaration = commands[name]
-  local ok, problem = pcall(function()
+  return subcommand('runs', function()
     if not declaration then
       fail("unknown command '%s'; there are list, show, compare, plot, rm and export", name)
     end
@@ -92,10 +93,6 @@ function M.run(words)
     if options.csv and options.json then fail('--csv and --json exclude each other') end
     action_of(name)(options, options.registry or runs.path(), pd.process.columns 'stdout')
   end)
-  if ok then return 0 end
-  local usage = type(problem) == 'table' and problem.usage
-  io.stderr:write(('pushdown runs: %s\n'):format(usage or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', '')))
-  return usage and 2 or 1
 end
 
 return M

@@ -4,7 +4,9 @@ set(PUSHDOWN_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON or OFF")
 set(PUSHDOWN_HAVE_CUDA OFF)
 if(NOT PUSHDOWN_CUDA STREQUAL "OFF")
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90)
+    # Machine code for one, and what a driver translates at the first start for all others: machine
+    # code for each takes minutes to compile.
+    set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
   endif()
   if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)
     set(CMAKE_CUDA_COMPILER /usr/local/cuda/bin/nvcc)

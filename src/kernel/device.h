@@ -23,7 +23,7 @@ struct CudaDevice {
 };
 
 // Whether the CUDA kernels were compiled into this build, by which toolkit ("13.0") and for which
-// architectures ("75-real 80-real 90"); empty without.
+// architectures ("75-virtual 90-real"); empty without.
 bool built_with_cuda();
 std::string cuda_toolkit();
 std::string cuda_architectures();

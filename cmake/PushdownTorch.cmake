@@ -37,6 +37,8 @@ if(PUSHDOWN_LIB_torch_cuda)
   set(PUSHDOWN_TORCH_CUDA ON)
   list(APPEND torch_libraries ${PUSHDOWN_LIB_torch_cuda} ${PUSHDOWN_LIB_c10_cuda})
   target_compile_definitions(pushdown_torch INTERFACE PUSHDOWN_TORCH_CUDA=1)
+  # A Python package keeps the CUDA libraries that torch_cuda needs in folders beside it.
+  target_link_options(pushdown_torch INTERFACE -Wl,--allow-shlib-undefined)
 endif()
 list(JOIN torch_libraries "," torch_list)
 # torch_cuda registers itself from static initialisers: the linker must not drop it.

@@ -99,8 +99,8 @@ struct HiddensNode final : torch::autograd::Node {
     const auto free = runner->free_bytes();
     if (need.total() > free)
       fail_memory(*network, models, batch, need, megabytes(free) + " are free");
-    const auto places = models * batch, sizes_l = shape.layers, steps = shape.steps;
-    hidden = memory({models, batch, sizes_l, steps, shape.hidden}, gradients);
+    const auto places = models * batch, layers = shape.layers, steps = shape.steps;
+    hidden = memory({models, batch, layers, steps, shape.hidden}, gradients);
     readings = memory({places, steps, shape.reading}, gradients);
     tape = memory({places, device_scan_sizes(shape).tape}, gradients);
     const Tensor scratch = memory({places, device_scan_sizes(shape).scratch}, gradients);
@@ -110,7 +110,7 @@ struct HiddensNode final : torch::autograd::Node {
     scan.scratch = scratch.data_ptr<F>();
     runner->forward(scan);
     // A copy: the node keeps its own, whatever becomes of the result.
-    return hidden.select(2, sizes_l - 1).clone();
+    return hidden.select(2, layers - 1).clone();
   }
 
   variable_list apply(variable_list&& given) override {

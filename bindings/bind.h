@@ -40,6 +40,7 @@
 // foreign exceptions, and destructors run. Never call a Lua function that can fail from a
 // destructor.
 #pragma once
+#include "bindings/script_call.h"
 #include "bindings/value.h"
 
 namespace pushdown {
@@ -105,6 +106,8 @@ int guarded(lua_State* L, F&& f) {
     push_error(L, error);
   } catch (const WrongCount& error) {
     push_error(L, error);
+  } catch (const ScriptError& error) {
+    error.push(L);
   } catch (const c10::Error& error) {
     push_error(L, error.what_without_backtrace());
   } catch (const std::exception& error) {

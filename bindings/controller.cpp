@@ -1,17 +1,19 @@
 // pd.controller: the recurrent controllers that a model can be made with.
 #include "controller/controller.h"
 
+#include "bindings/contract.h"
+#include "bindings/definition.h"
 #include "bindings/kinds.h"
 #include "bindings/modules.h"
 
 namespace pushdown {
 namespace {
 
-std::vector<std::string> kinds() { return row_names(controller_kinds()); }
+std::vector<std::string> kinds(lua_State* L) { return row_names(session_kinds(L).controllers); }
 
-std::string describe_kind(const std::string& kind) {
-  const auto& row = find_row("controller.describe", controller_kinds(), kind);
-  return describe_row(row, row.options);
+std::string describe_kind(lua_State* L, const std::string& kind) {
+  const auto& row = find_row("controller.describe", session_kinds(L).controllers, kind);
+  return describe_row(row, row.options, origin_text(L, "controller", kind));
 }
 
 }  // namespace
@@ -21,7 +23,16 @@ void bind_controller(lua_State* L) {
          "Recurrent controllers: simple, gated, multiplicative and second-order cells.")
       .def<&kinds>("kinds", "kinds() -> table  The names of the controllers.")
       .def<&describe_kind>("describe",
-                           "describe(kind) -> string  What a controller is, and its options.");
+                           "describe(kind) -> string  What a controller is, and its options.")
+      .def<&define_controller>("define",
+                               "define{name=, initial=, step=, parameters=, options=, doc=} -> "
+                               "string  Makes a controller "
+                               "of Lua functions initial(self, batch) -> list of tensors and "
+                               "step(self, input, state) -> "
+                               "hidden, state a kind like the others; see docs/extending.md.")
+      .def<&check_controller>("check",
+                              "check(kind or {kind=, ...}) -> Contract  Runs the contract tests on "
+                              "a controller: shapes, gradients, batches, pieces, options.");
 }
 
 }  // namespace pushdown

@@ -4,6 +4,7 @@
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
+#include "bindings/definition.h"
 #include "bindings/kinds.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
@@ -20,12 +21,12 @@ namespace {
 
 std::shared_ptr<LanguageModel> language_model(lua_State* L, OptionTable options) {
   auto [alphabet, rest] = model_options(L, options);
-  return std::make_shared<LanguageModel>(std::move(alphabet), rest);
+  return std::make_shared<LanguageModel>(std::move(alphabet), rest, session_kinds(L));
 }
 
 std::shared_ptr<Recognizer> recognizer(lua_State* L, OptionTable options) {
   auto [alphabet, rest] = model_options(L, options);
-  return std::make_shared<Recognizer>(std::move(alphabet), rest);
+  return std::make_shared<Recognizer>(std::move(alphabet), rest, session_kinds(L));
 }
 
 // 1 x n

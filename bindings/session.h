@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <lua.hpp>
+#include <memory>
 #include <optional>
 
 #include "base/random.h"
@@ -11,11 +12,15 @@
 
 namespace pushdown {
 
+struct TrainingKinds;
+
 struct Session {
   at::Device device = at::Device(at::kCPU);  // where tensors and models are made unless told
   std::optional<std::uint64_t> seed;         // of things made without a seed of their own
   Random random{0};                          // draws where neither a seed nor an option is given
   std::filesystem::path root;                // holds scripts/ and grammars/
+  // What models and trainings are made of, with what scripts have defined; session_kinds().
+  std::shared_ptr<TrainingKinds> kinds;
 };
 
 Session& session(lua_State* L);

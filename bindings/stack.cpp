@@ -2,6 +2,8 @@
 #include "stack/stack.h"
 
 #include "base/check.h"
+#include "bindings/contract.h"
+#include "bindings/definition.h"
 #include "bindings/kinds.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
@@ -10,11 +12,11 @@
 namespace pushdown {
 namespace {
 
-std::vector<std::string> kinds() { return row_names(stack_kinds()); }
+std::vector<std::string> kinds(lua_State* L) { return row_names(session_kinds(L).stacks); }
 
-std::string describe_kind(const std::string& kind) {
-  const auto& row = find_row("stack.describe", stack_kinds(), kind);
-  std::string text = describe_row(row, row.options);
+std::string describe_kind(lua_State* L, const std::string& kind) {
+  const auto& row = find_row("stack.describe", session_kinds(L).stacks, kind);
+  std::string text = describe_row(row, row.options, origin_text(L, "stack", kind));
   if (row.simulate == nullptr) return text;
   text += "\npd.stack.simulate{kind = '" + row.name + "', ...} takes the tensors";
   for (const auto& [name, doc] : row.inputs) text += fmt::format("\n  {:<18} {}", name, doc);
@@ -27,8 +29,8 @@ std::string describe_kind(const std::string& kind) {
 std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
   const auto name = options.take<std::string>("kind");
   check(name.has_value(), "stack.simulate", "expected a table with a 'kind', one of {}",
-        quoted_list(kinds()));
-  const StackKind& kind = find_row("stack.simulate", stack_kinds(), *name);
+        quoted_list(kinds(L)));
+  const StackKind& kind = find_row("stack.simulate", session_kinds(L).stacks, *name);
   NamedTensors inputs;
   for (const auto& [input, doc] : kind.inputs) {
     if (!options.has(input)) continue;
@@ -50,19 +52,19 @@ std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
 
 Tensor simulate(lua_State* L, OptionTable options) {
   const auto [rest, inputs] = simulation(L, options);
-  return simulate_stack(rest, inputs);
+  return simulate_stack(rest, inputs, session_kinds(L).stacks);
 }
 
 NamedTensors strengths(lua_State* L, OptionTable options) {
   const auto [rest, inputs] = simulation(L, options);
-  return simulate_strengths(rest, inputs);
+  return simulate_strengths(rest, inputs, session_kinds(L).stacks);
 }
 
 }  // namespace
 
 void bind_stack(lua_State* L) {
-  Module(L, "stack", "Differentiable stacks.")
-      .def<&kinds>("kinds", "kinds() -> table  The names of the stacks.")
+  Module module(L, "stack", "Differentiable stacks.");
+  module.def<&kinds>("kinds", "kinds() -> table  The names of the stacks.")
       .def<&describe_kind>("describe",
                            "describe(kind) -> string  What a stack is, its options, and the "
                            "tensors that simulate takes.")
@@ -74,7 +76,17 @@ void bind_stack(lua_State* L) {
                        "strengths{kind=, ...} -> table  What the same call of simulate does to a "
                        "memory of sections with strengths, by name: strengths B x n x K x S after "
                        "each step, push, pop and read_strength B x n x K, read B x n x K x S, the "
-                       "shares in the reading; K = 1, S places of sections, bottom first.");
+                       "shares in the reading; K = 1, S places of sections, bottom first.")
+      .def<&define_stack>(
+          "define",
+          "define{name=, initial=, update=, reading=, actions=, parameters=, options=, no_op=, "
+          "doc=} -> string  Makes a stack of Lua functions initial(self, batch, length) -> state, "
+          "update(self, state, actions) -> state and reading(self, state) -> B x R a kind like the "
+          "others; see docs/extending.md.")
+      .def<&check_stack>("check",
+                         "check(kind or {kind=, ...}) -> Contract  Runs the contract tests on a "
+                         "stack: shapes, gradients, batches, pieces, options.");
+  bind_contract(module);
 }
 
 }  // namespace pushdown

@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/dataset.h"
+#include "bindings/definition.h"
 #include "bindings/evaluation.h"
 #include "bindings/interrupt.h"
 #include "bindings/kinds.h"
@@ -72,12 +73,12 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optiona
 using Strings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>,
                              std::shared_ptr<TokenFile>>;
 
-ProblemPtr problem_of(OptionTable& options) {
+ProblemPtr problem_of(lua_State* L, OptionTable& options) {
   const auto model = options.require<AnyModel>("model");
   if (const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model)) {
     auto train = options.require<std::shared_ptr<LabelledDataset>>("train");
     auto valid = options.take<std::shared_ptr<LabelledDataset>>("valid");
-    return recognition(*recognizer, train, valid.value_or(nullptr));
+    return recognition(*recognizer, train, valid.value_or(nullptr), session_kinds(L).objectives);
   }
   if (const auto* transducer = std::get_if<TransducerPtr>(&model)) {
     auto train = options.require<std::shared_ptr<PairSource>>("train");
@@ -100,7 +101,7 @@ ProblemPtr problem_of(OptionTable& options) {
 }
 
 TrainingPtr make_trainer(lua_State* L, OptionTable options) {
-  ProblemPtr problem = problem_of(options);
+  ProblemPtr problem = problem_of(L, options);
   const auto progress = options.take<bool>("progress");
   Json rest = options.rest();
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
@@ -109,9 +110,23 @@ TrainingPtr make_trainer(lua_State* L, OptionTable options) {
   return watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), progress);
 }
 
+// A run goes on with what is defined now; the folder has what was defined when it began.
+void tell_changed_definitions(const Trainer& trainer, const Path& folder) {
+  for (const OriginPtr& origin : trainer.problem().origins()) {
+    const Path copy = definition_file(folder, *origin);
+    std::error_code ignored;
+    if (!std::filesystem::exists(copy, ignored) || read_file(copy) == origin->source) continue;
+    log_message("warn", fmt::format("the {} '{}' comes from a script that is not what it was when "
+                                    "the run began, '{}'",
+                                    origin->registry, origin->name, copy.string()));
+  }
+}
+
 TrainingPtr resume(lua_State* L, const std::string& folder, OptionTable options) {
   const auto progress = options.take<bool>("progress");
-  return watched(L, resume_trainer(folder, options.rest(), about_now(L)), progress);
+  auto trainer = resume_trainer(folder, options.rest(), about_now(L), session_kinds(L));
+  tell_changed_definitions(*trainer, folder);
+  return watched(L, std::move(trainer), progress);
 }
 
 // "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
@@ -242,6 +257,10 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
   const double rate = trainer.learning_rate();
   try {
     metrics = epoch_with_progress(training);
+  } catch (const ScriptError&) {
+    // Nothing of the update that it ended in has been done.
+    trainer.checkpoint();
+    throw;
   } catch (const std::runtime_error& error) {
     if (log_file) log_message("error", error.what());
     throw;
@@ -276,11 +295,11 @@ Json trainer_evaluate(lua_State* L, Training& training, const AnyData& data,
   return evaluate_model(L, any_model(training.trainer->model()), data, given);
 }
 
-SequenceModelPtr load(const std::string& path, OptionTable options) {
+SequenceModelPtr load(lua_State* L, const std::string& path, OptionTable options) {
   const auto which = options.take<std::string>("which").value_or("best");
   const auto device = options.take<std::string>("device").value_or("");
   options.finish("model.load", {"which", "device"});
-  return load_model(path, which, device);
+  return load_model(path, which, device, session_kinds(L));
 }
 
 std::string training_line(const Training& training) {

@@ -1,6 +1,8 @@
 // The part of pd.train that says what there is: the options of trainers, objectives, learning
 // algorithms, optimizers.
 #include "base/check.h"
+#include "bindings/contract.h"
+#include "bindings/definition.h"
 #include "bindings/kinds.h"
 #include "bindings/training.h"
 #include "train/learning.h"
@@ -46,9 +48,12 @@ std::string describe_kind(const char* where, const Kinds& kinds, const std::stri
   return describe_row(row, row.options);
 }
 
-std::vector<std::string> objective_names() { return row_names(objective_kinds()); }
-std::string describe_objective(const std::string& kind) {
-  return describe_kind("train.describe_objective", objective_kinds(), kind);
+std::vector<std::string> objective_names(lua_State* L) {
+  return row_names(session_kinds(L).objectives);
+}
+std::string describe_objective(lua_State* L, const std::string& kind) {
+  const auto& row = find_row("train.describe_objective", session_kinds(L).objectives, kind);
+  return describe_row(row, row.options, origin_text(L, "objective", kind));
 }
 std::vector<std::string> learning_names() { return row_names(learning_kinds()); }
 std::string describe_learning(const std::string& kind) {
@@ -84,6 +89,15 @@ void bind_training_kinds(Module& module) {
       .def<&describe_objective>("describe_objective",
                                 "describe_objective(kind) -> string  What an objective is, and "
                                 "its options.")
+      .def<&define_objective>(
+          "define_objective",
+          "define_objective{name=, losses=, needs_next_symbol=, options=, doc=} -> string  Makes "
+          "an "
+          "objective of a Lua function losses(self, batch) -> B losses a kind like the others; see "
+          "docs/extending.md.")
+      .def<&check_objective>("check_objective",
+                             "check_objective(kind or {kind=, ...}) -> Contract  Runs the contract "
+                             "tests on an objective: losses, gradients, batches, pieces, options.")
       .def<&learning_names>("learning_algorithms",
                             "learning_algorithms() -> table  How the gradient of a recognizer's "
                             "loss can be found.")

@@ -1,6 +1,7 @@
 // pd.model: transducers.
 #include "base/check.h"
 #include "bindings/bind.h"
+#include "bindings/definition.h"
 #include "bindings/kinds.h"
 #include "bindings/modules.h"
 #include "bindings/pairs.h"
@@ -22,7 +23,7 @@ TransducerPtr transducer(lua_State* L, OptionTable options) {
   Alphabet target = pairs ? alphabet("target_alphabet", (*pairs)->target_alphabet())
                           : required_alphabet(options, "target_alphabet");
   return std::make_shared<Transducer>(std::move(source), std::move(target),
-                                      other_options(L, options));
+                                      other_options(L, options), session_kinds(L));
 }
 
 // One text with its target, or lists of both.

@@ -2,11 +2,13 @@
 //
 // Dimension letters: B batch, I input, H hidden.
 #pragma once
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
 
 #include "base/module_context.h"
+#include "base/origin.h"
 #include "base/registry.h"
 #include "recurrence/step_trace.h"
 
@@ -28,9 +30,15 @@ class Controller {
   // input : B x I -> hidden : B x H and the next state, of whose tensors the hidden vector is one.
   virtual std::pair<Tensor, ControllerState> step(const Tensor& input,
                                                   const ControllerState& state) const = 0;
-  // The same recorded.
+  // Whether its step can be a part of a recorded program.
+  virtual bool recordable() const { return true; }
+  // The same step recorded.
   virtual std::pair<Traced, TracedState> trace(const Traced& input,
                                                const TracedState& state) const = 0;
+
+  // Of a controller that a script defined: where. Such a one runs on the thread of that script
+  // alone.
+  virtual OriginPtr origin() const { return nullptr; }
 
   // Trainable tensors by name, shared, not copied.
   const ParameterList& parameters() const { return parameters_; }
@@ -40,11 +48,14 @@ class Controller {
 };
 using ControllerPtr = std::shared_ptr<Controller>;
 
-using ControllerKind = RegistryRow<ControllerPtr (*)(const Json&, const ModuleContext&)>;
+// Every controller has the option `hidden`, the size of its hidden vector.
+using ControllerKind = RegistryRow<std::function<ControllerPtr(const Json&, const ModuleContext&)>>;
 
 const std::vector<ControllerKind>& controller_kinds();
 
-// {kind = 'lstm', hidden = 20} -> a controller with freshly initialised parameters.
-ControllerPtr make_controller(const Json& options, const ModuleContext& context);
+// {kind = 'lstm', hidden = 20} -> a controller with freshly initialised parameters. `kinds`: those
+// there are, if they are more than the registry's.
+ControllerPtr make_controller(const Json& options, const ModuleContext& context,
+                              const std::vector<ControllerKind>& kinds = controller_kinds());
 
 }  // namespace pushdown

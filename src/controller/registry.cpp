@@ -13,8 +13,9 @@ const std::vector<ControllerKind>& controller_kinds() {
   return kinds;
 }
 
-ControllerPtr make_controller(const Json& options, const ModuleContext& context) {
-  const auto [row, resolved] = resolve_kind("controller", controller_kinds(), options);
+ControllerPtr make_controller(const Json& options, const ModuleContext& context,
+                              const std::vector<ControllerKind>& kinds) {
+  const auto [row, resolved] = resolve_kind("controller", kinds, options);
   return row.make(resolved, context);
 }
 

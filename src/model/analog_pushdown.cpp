@@ -335,10 +335,10 @@ NetworkKind analog_pushdown_network() {
                   {"exact", "top_and_bottom"}),
       boolean_option("quantised", false, "evaluate with whole actions and states"),
       number_option("range", 1.0, "initial weights are uniform in -range .. range", 0)};
-  kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
+  kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<AnalogPushdown>(options, context);
   };
-  kind.complete = [](Json options) {
+  kind.complete = [](Json options, const Kinds&) {
     const bool full = options["order"] == "full";
     const std::int64_t states = options["states"];
     check(!full || states <= kMostMintermStates, "model.nnpda",

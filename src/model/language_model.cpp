@@ -24,11 +24,11 @@ std::vector<OptionSpec> language_model_options(const std::string& architecture) 
   return sequence_model_options(kWhere, architecture, own_options());
 }
 
-LanguageModel::LanguageModel(Alphabet alphabet, const Json& options)
-    : SequenceModel(std::move(alphabet), kWhere, own_options(), options),
+LanguageModel::LanguageModel(Alphabet alphabet, const Json& options, const Kinds& kinds)
+    : SequenceModel(std::move(alphabet), kWhere, own_options(), options, kinds),
       fused_(options_.value("fused", true)),
       buffers_(std::make_shared<BufferPool>(kWorkingMemory)) {
-  build(0, alphabet_.size() + (end_symbol_ ? 1 : 0));
+  build(kinds, 0, alphabet_.size() + (end_symbol_ ? 1 : 0));
 }
 
 Tensor LanguageModel::hiddens(const Tensor& words, Random* noise) const {

@@ -27,7 +27,7 @@ std::vector<OptionSpec> language_model_options(const std::string& architecture =
 
 class LanguageModel : public SequenceModel {
  public:
-  LanguageModel(Alphabet alphabet, const Json& options);
+  LanguageModel(Alphabet alphabet, const Json& options, const Kinds& kinds = registered_kinds());
 
   std::string kind() const override { return "language_model"; }
 

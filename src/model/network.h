@@ -12,12 +12,14 @@
 #include <vector>
 
 #include "base/module_context.h"
+#include "base/origin.h"
 #include "base/registry.h"
 
 namespace pushdown {
 
 class StackRnn;
 struct FusedNetwork;
+struct Kinds;
 
 // Where a network stands in a batch of strings; immutable for its user.
 class NetworkState {
@@ -130,16 +132,22 @@ class Network {
   const ParameterList& parameters() const { return parameters_; }
   // Tensors that belong to the network and are not trained, shared, not copied.
   const ParameterList& buffers() const { return buffers_; }
+  // Where scripts defined parts of the network; none for most. A network with such parts runs on
+  // the thread of these scripts alone.
+  const std::vector<OriginPtr>& origins() const { return origins_; }
 
  protected:
   ParameterList parameters_, buffers_;
+  std::vector<OriginPtr> origins_;
 };
 using NetworkPtr = std::shared_ptr<const Network>;
 
-// `make` takes the number of symbols as the context's input.
-struct NetworkKind : RegistryRow<NetworkPtr (*)(const Json& options, const ModuleContext&)> {
+// `make` takes the number of symbols as the context's input, and what stacks and controllers there
+// are.
+struct NetworkKind
+    : RegistryRow<NetworkPtr (*)(const Json& options, const ModuleContext&, const Kinds&)> {
   // Fills in the defaults of nested tables.
-  Json (*complete)(Json options) = nullptr;
+  Json (*complete)(Json options, const Kinds&) = nullptr;
 };
 
 const std::vector<NetworkKind>& network_kinds();

@@ -38,12 +38,12 @@ std::vector<OptionSpec> recognizer_options(const std::string& architecture) {
   return sequence_model_options(kWhere, architecture, own_options());
 }
 
-Recognizer::Recognizer(Alphabet alphabet, const Json& options)
-    : SequenceModel(std::move(alphabet), kWhere, own_options(), options),
+Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kinds)
+    : SequenceModel(std::move(alphabet), kWhere, own_options(), options, kinds),
       passes_(options_["passes"]),
       affine_(options_["output"] == "affine"),
       decision_(parse_decision(kWhere, options_["decision"])) {
-  build(end_symbol_ ? 1 : 0, 1);
+  build(kinds, end_symbol_ ? 1 : 0, 1);
   if (options_["next_symbol"]) {
     check(affine_, kWhere, "next_symbol needs output = 'affine'");
     // A stream of its own: the other parameters are those of a model without this layer.

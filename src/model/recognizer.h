@@ -38,7 +38,7 @@ std::vector<OptionSpec> recognizer_options(const std::string& architecture = "re
 
 class Recognizer : public SequenceModel {
  public:
-  Recognizer(Alphabet alphabet, const Json& options);
+  Recognizer(Alphabet alphabet, const Json& options, const Kinds& kinds = registered_kinds());
 
   std::string kind() const override { return "recognizer"; }
   std::int64_t passes() const { return passes_; }

@@ -47,7 +47,7 @@ Tensor make_embedding(const Json& options, const ModuleContext& context) {
 
 class RecurrentNetwork : public Network {
  public:
-  RecurrentNetwork(const Json& options, const ModuleContext& context)
+  RecurrentNetwork(const Json& options, const ModuleContext& context, const Kinds& kinds)
       : symbols_(context.input),
         fused_(options["fused"]),
         dtype_(c10::typeMetaToScalarType(context.tensor_options.dtype())),
@@ -55,7 +55,9 @@ class RecurrentNetwork : public Network {
         embedding_(make_embedding(options, context)),
         rnn_(options["controller"], options["stack"],
              embedding_.defined() ? embedding_.size(1) : context.input, context.tensor_options,
-             *context.random, recurrence_of(options)) {
+             *context.random, recurrence_of(options), kinds) {
+    for (const OriginPtr& origin : {rnn_.controller().origin(), rnn_.stack().origin()})
+      if (origin != nullptr) origins_.push_back(origin);
     for (const char* part : {"controller", "stack"}) {
       line_ += line_.empty() ? "" : ", ";
       line_ += options[part]["kind"].get<std::string>() + " " + part;
@@ -198,17 +200,18 @@ NetworkKind recurrent_network() {
                   "where the controller starts: at the cell's own initial state, 0 for most, or at "
                   "trained vectors",
                   {"zero", "learned"})};
-  kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
-    return std::make_shared<RecurrentNetwork>(options, context);
+  kind.make = [](const Json& options, const ModuleContext& context,
+                 const Kinds& kinds) -> NetworkPtr {
+    return std::make_shared<RecurrentNetwork>(options, context, kinds);
   };
-  kind.complete = [](Json options) {
+  kind.complete = [](Json options, const Kinds& kinds) {
     const auto fill = [&](const char* key, const auto& rows) {
       Json full{{"kind", options[key].value("kind", Json())}};
       full.update(resolve_kind(key, rows, options[key]).second);
       options[key] = full;
     };
-    fill("controller", controller_kinds());
-    fill("stack", stack_kinds());
+    fill("controller", kinds.controllers);
+    fill("stack", kinds.stacks);
     return options;
   };
   return kind;

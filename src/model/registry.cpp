@@ -1,5 +1,6 @@
-// The list of networks that a language model can be made of.
+// The list of networks that a language model can be made of, and of what these are made.
 #include "model/analog_pushdown.h"
+#include "model/kinds.h"
 #include "model/network.h"
 #include "model/recurrent_network.h"
 #include "model/state_pushdown.h"
@@ -10,6 +11,11 @@ namespace pushdown {
 const std::vector<NetworkKind>& network_kinds() {
   static const std::vector<NetworkKind> kinds{recurrent_network(), transformer_network(),
                                               state_pushdown_network(), analog_pushdown_network()};
+  return kinds;
+}
+
+const Kinds& registered_kinds() {
+  static const Kinds kinds;
   return kinds;
 }
 

@@ -33,23 +33,24 @@ std::vector<OptionSpec> sequence_model_options(const char* where, const std::str
 }
 
 SequenceModel::SequenceModel(Alphabet alphabet, const char* where,
-                             const std::vector<OptionSpec>& own, const Json& options)
+                             const std::vector<OptionSpec>& own, const Json& options,
+                             const Kinds& kinds)
     : alphabet_(std::move(alphabet)), where_(where) {
   check(alphabet_.size() > 0, where, "the alphabet is empty");
   const NetworkKind& kind = network_kind(where, options);
-  options_ =
-      kind.complete(resolve_options(where, sequence_model_options(where, kind.name, own), options));
+  options_ = kind.complete(
+      resolve_options(where, sequence_model_options(where, kind.name, own), options), kinds);
   end_symbol_ = options_.value("end_symbol", false);
 }
 
-void SequenceModel::build(std::int64_t end_inputs, std::int64_t outputs,
+void SequenceModel::build(const Kinds& kinds, std::int64_t end_inputs, std::int64_t outputs,
                           std::int64_t output_inputs) {
   const auto tensor_options = at::TensorOptions()
                                   .dtype(parse_dtype(options_["dtype"].get<std::string>()))
                                   .device(parse_device(options_["device"].get<std::string>()));
   Random random(options_["seed"].get<std::uint64_t>(), "parameters");
   ModuleContext context{alphabet_.size() + end_inputs, tensor_options, &random, end_inputs};
-  network_ = network_kind(where_, options_).make(options_, context);
+  network_ = network_kind(where_, options_).make(options_, context, kinds);
   context.input = output_inputs > 0 ? output_inputs : network_->hidden_size();
   output_weight_ = xavier_parameter(outputs, context.input, 1.0, context);
   output_bias_ = uniform_parameter({outputs}, -0.1, 0.1, context);

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "grammar/alphabet.h"
+#include "model/kinds.h"
 #include "model/network.h"
 
 namespace pushdown {
@@ -37,10 +38,11 @@ class SequenceModel {
   // Resolves the options: `architecture`, those of the network, `own`, dtype, device, seed.
   // `where` opens the messages.
   SequenceModel(Alphabet alphabet, const char* where, const std::vector<OptionSpec>& own,
-                const Json& options);
+                const Json& options, const Kinds& kinds);
   // Makes the network for the alphabet and `end_inputs` more symbols, then an output layer with
   // `outputs` rows for vectors of size `output_inputs`; 0: for hidden vectors.
-  void build(std::int64_t end_inputs, std::int64_t outputs, std::int64_t output_inputs = 0);
+  void build(const Kinds& kinds, std::int64_t end_inputs, std::int64_t outputs,
+             std::int64_t output_inputs = 0);
   // words : B x n symbol ids (int64), each in the alphabet; else std::invalid_argument.
   void check_words(const char* where, const Tensor& words) const;
 

@@ -10,8 +10,8 @@ namespace {
 
 // The reading size is needed before the controller can be made, and the hidden size before the
 // stack: the hidden size is an option of every controller.
-std::int64_t hidden_option(const Json& controller) {
-  return resolve_kind("controller", controller_kinds(), controller).second.at("hidden");
+std::int64_t hidden_option(const Json& controller, const Kinds& kinds) {
+  return resolve_kind("controller", kinds.controllers, controller).second.at("hidden");
 }
 
 // Where the controller's state holds the hidden vector; its size where it does not.
@@ -24,15 +24,16 @@ std::size_t carried(const StackRnnState& state) {
 }  // namespace
 
 StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input,
-                   at::TensorOptions tensor_options, Random& random, const Recurrence& recurrence)
+                   at::TensorOptions tensor_options, Random& random, const Recurrence& recurrence,
+                   const Kinds& kinds)
     : recurrence_(recurrence), tensor_options_(tensor_options), input_(input) {
-  ModuleContext context{hidden_option(controller), tensor_options, &random};
-  stack_ = make_stack(stack, context);
+  ModuleContext context{hidden_option(controller, kinds), tensor_options, &random};
+  stack_ = make_stack(stack, context, kinds.stacks);
   evaluated_ = stack_->evaluated();
   if (evaluated_ == nullptr) evaluated_ = stack_;
   const auto reading = stack_->reading_size();
   context.input = input + (recurrence_.coupled_state ? 0 : reading);
-  controller_ = make_controller(controller, context);
+  controller_ = make_controller(controller, context, kinds.controllers);
   if (recurrence_.coupled_state && reading > 0)
     coupling_weight_ = uniform_parameter({hidden_size(), reading}, -0.1, 0.1, context);
   if (recurrence_.learned_start)
@@ -80,7 +81,8 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
                               std::int64_t window, const DeviceRunnerPtr& runner) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const auto kernels = runner != nullptr ? runner : cuda_runner(inputs.device());
-  if (inputs.dim() != 3 || inputs.size(1) == 0 || !memory.recordable()) return {};
+  if (inputs.dim() != 3 || inputs.size(1) == 0) return {};
+  if (!memory.recordable() || !controller_->recordable()) return {};
   if (!inputs.is_cpu() && kernels == nullptr) return {};
   if (window > 0 && !memory.can_be_cut()) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);

@@ -26,9 +26,8 @@
 // Dimension letters: B batch, n length, I input, H hidden, R reading size.
 #pragma once
 #include "base/buffer_pool.h"
-#include "controller/controller.h"
 #include "model/device_runner.h"
-#include "stack/stack.h"
+#include "model/kinds.h"
 
 namespace pushdown {
 
@@ -68,7 +67,8 @@ class StackRnn {
   // `input` is the size of x_t; the controller is made for what it reads of it and of the reading.
   // std::invalid_argument if the state is to be carried and the stack has no action no_op.
   StackRnn(const Json& controller, const Json& stack, std::int64_t input,
-           at::TensorOptions tensor_options, Random& random, const Recurrence& recurrence = {});
+           at::TensorOptions tensor_options, Random& random, const Recurrence& recurrence = {},
+           const Kinds& kinds = registered_kinds());
 
   const Controller& controller() const { return *controller_; }
   const Stack& stack() const { return *stack_; }

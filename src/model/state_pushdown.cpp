@@ -23,7 +23,7 @@ double pre_activation(double level) { return 2 * std::atanh(level); }
 constexpr const char* kIntervals[] = {"alpha_1", "alpha_2", "alpha_3"};
 
 // The reading values are part of the options, so that they are in every record of a model.
-Json complete(Json options) {
+Json complete(Json options, const Kinds&) {
   for (const char* name : kIntervals) interval(options, name);
   const auto [low, high] = interval(options, "action_thresholds");
   check(low > -1 && low <= 0 && high >= 0 && high < 1, kWhere,
@@ -271,7 +271,7 @@ NetworkKind state_pushdown_network() {
       number_option("range", 1.0, "initial weights are uniform in +-range", 0)};
   for (auto& spec : kind.options)
     if (spec.name == "weight_scale") spec.between(std::numeric_limits<double>::min(), 1e6);
-  kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
+  kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<StatePushdown>(options, context);
   };
   kind.complete = complete;

@@ -27,11 +27,12 @@ std::vector<OptionSpec> transducer_options(const std::string& architecture) {
   return sequence_model_options(kWhere, architecture, own_options());
 }
 
-Transducer::Transducer(Alphabet source, Alphabet target, const Json& options)
-    : SequenceModel(std::move(source), kWhere, own_options(), options), target_(std::move(target)) {
+Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, const Kinds& kinds)
+    : SequenceModel(std::move(source), kWhere, own_options(), options, kinds),
+      target_(std::move(target)) {
   check(target_.size() > 0, kWhere, "the target alphabet is empty");
   const std::int64_t size = options_["output_embedding"];
-  build(2 + target_.size(), target_.size() + 1, size);
+  build(kinds, 2 + target_.size(), target_.size() + 1, size);
   if (size == 0) return;
   Random random(options_["seed"].get<std::uint64_t>(), "interface");
   const ModuleContext context{network_->hidden_size(), output_weight_.options(), &random};

@@ -27,7 +27,8 @@ struct JointBatch {
 
 class Transducer : public SequenceModel {
  public:
-  Transducer(Alphabet source, Alphabet target, const Json& options);
+  Transducer(Alphabet source, Alphabet target, const Json& options,
+             const Kinds& kinds = registered_kinds());
 
   std::string kind() const override { return "transducer"; }
   const Alphabet& target_alphabet() const { return target_; }

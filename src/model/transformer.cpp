@@ -189,7 +189,7 @@ class Transformer : public Network {
 };
 
 // 'attention' and {kind = 'attention'} mean the same.
-Json complete(Json options) {
+Json complete(Json options, const Kinds&) {
   constexpr auto kWhere = "model.language_model";
   Json layers = Json::array();
   for (const Json& given : options["layers"]) {
@@ -218,7 +218,7 @@ NetworkKind transformer_network() {
                   integer_option("heads", 4, "attention heads of each attention layer", 1),
                   integer_option("feedforward", 64, "units inside each feedforward sublayer", 1),
                   number_option("dropout", 0.0, "probability of dropping a number in training", 0)};
-  kind.make = [](const Json& options, const ModuleContext& context) -> NetworkPtr {
+  kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<Transformer>(options, context);
   };
   kind.complete = complete;

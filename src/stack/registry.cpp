@@ -21,8 +21,9 @@ const std::vector<StackKind>& stack_kinds() {
   return kinds;
 }
 
-StackPtr make_stack(const Json& options, const ModuleContext& context) {
-  const auto [row, resolved] = resolve_kind("stack", stack_kinds(), options);
+StackPtr make_stack(const Json& options, const ModuleContext& context,
+                    const std::vector<StackKind>& kinds) {
+  const auto [row, resolved] = resolve_kind("stack", kinds, options);
   return row.make(resolved, context);
 }
 
@@ -90,11 +91,12 @@ std::size_t tensor_bytes(const Tensor& tensor) { return tensor.defined() ? tenso
 namespace {
 
 // The kind and its resolved options; the inputs are checked.
-std::pair<const StackKind&, Json> simulation(const Json& options, const NamedTensors& inputs) {
+std::pair<const StackKind&, Json> simulation(const Json& options, const NamedTensors& inputs,
+                                             const std::vector<StackKind>& kinds) {
   constexpr auto kWhere = "stack.simulate";
   check(options.is_object() && options.contains("kind") && options["kind"].is_string(), kWhere,
-        "expected a table with a 'kind', one of {}", quoted_list(row_names(stack_kinds())));
-  const StackKind& kind = find_row(kWhere, stack_kinds(), options["kind"].get<std::string>());
+        "expected a table with a 'kind', one of {}", quoted_list(row_names(kinds)));
+  const StackKind& kind = find_row(kWhere, kinds, options["kind"].get<std::string>());
   check(kind.simulate != nullptr, kWhere, "kind '{}' has no data structure to simulate", kind.name);
   const auto where = fmt::format("{} {}", kWhere, kind.name);
 
@@ -117,13 +119,15 @@ std::pair<const StackKind&, Json> simulation(const Json& options, const NamedTen
 
 }  // namespace
 
-Tensor simulate_stack(const Json& options, const NamedTensors& inputs) {
-  const auto [kind, resolved] = simulation(options, inputs);
+Tensor simulate_stack(const Json& options, const NamedTensors& inputs,
+                      const std::vector<StackKind>& kinds) {
+  const auto [kind, resolved] = simulation(options, inputs, kinds);
   return kind.simulate(resolved, inputs);
 }
 
-NamedTensors simulate_strengths(const Json& options, const NamedTensors& inputs) {
-  const auto [kind, resolved] = simulation(options, inputs);
+NamedTensors simulate_strengths(const Json& options, const NamedTensors& inputs,
+                                const std::vector<StackKind>& kinds) {
+  const auto [kind, resolved] = simulation(options, inputs, kinds);
   check(kind.strengths != nullptr, "stack.strengths", "kind '{}' has no sections with strengths",
         kind.name);
   return kind.strengths(resolved, inputs);

@@ -5,6 +5,7 @@
 // Dimension letters: B batch, n length, H hidden, R reading size.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -12,6 +13,7 @@
 #include <vector>
 
 #include "base/module_context.h"
+#include "base/origin.h"
 #include "base/registry.h"
 #include "kernel/scan.h"
 #include "recurrence/step_trace.h"
@@ -112,6 +114,9 @@ class Stack {
   virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                             std::int64_t steps) const;
 
+  // Of a stack that a script defined: where. Such a stack runs on the thread of that script alone.
+  virtual OriginPtr origin() const { return nullptr; }
+
   // Trainable tensors of the action layer, by name. The tensors are shared, not copied.
   const ParameterList& parameters() const { return parameters_; }
 
@@ -120,26 +125,30 @@ class Stack {
 };
 using StackPtr = std::shared_ptr<Stack>;
 
-struct StackKind : RegistryRow<StackPtr (*)(const Json& options, const ModuleContext&)> {
+struct StackKind : RegistryRow<std::function<StackPtr(const Json& options, const ModuleContext&)>> {
   // The tensors that simulate() takes, each with shape and meaning; empty: cannot be simulated.
   std::vector<std::pair<std::string, std::string>> inputs;
   // Options of the bare structure (sizes, conventions).
   std::vector<OptionSpec> simulate_options;
   // Drives the bare structure: readings B x (n+1) x R, the reading before any step first.
   // Differentiable in every floating-point input.
-  Tensor (*simulate)(const Json& options, const NamedTensors& inputs) = nullptr;
+  std::function<Tensor(const Json& options, const NamedTensors& inputs)> simulate;
   // The same as Stack::strengths of the bare structure; null where there are none.
-  NamedTensors (*strengths)(const Json& options, const NamedTensors& inputs) = nullptr;
+  std::function<NamedTensors(const Json& options, const NamedTensors& inputs)> strengths;
 };
 
 const std::vector<StackKind>& stack_kinds();
 
-// {kind = 'superposition', size = 2} -> a stack with freshly initialised parameters.
-StackPtr make_stack(const Json& options, const ModuleContext& context);
+// {kind = 'superposition', size = 2} -> a stack with freshly initialised parameters. `kinds`: those
+// there are, if they are more than the registry's.
+StackPtr make_stack(const Json& options, const ModuleContext& context,
+                    const std::vector<StackKind>& kinds = stack_kinds());
 
 // {kind = ..., options...} and the named tensors -> readings.
-Tensor simulate_stack(const Json& options, const NamedTensors& inputs);
+Tensor simulate_stack(const Json& options, const NamedTensors& inputs,
+                      const std::vector<StackKind>& kinds = stack_kinds());
 // The same -> what Stack::strengths lists; std::invalid_argument for a kind without strengths.
-NamedTensors simulate_strengths(const Json& options, const NamedTensors& inputs);
+NamedTensors simulate_strengths(const Json& options, const NamedTensors& inputs,
+                                const std::vector<StackKind>& kinds = stack_kinds());
 
 }  // namespace pushdown

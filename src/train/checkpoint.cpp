@@ -53,6 +53,8 @@ Json Trainer::config() const {
   if (about_.is_object()) config.update(about_);
   config["model"] = describe_model(*model_);
   config["trainer"] = options_;
+  if (const Json origins = describe_origins(problem_->origins()); !origins.empty())
+    config["definitions"] = origins;
   config["data"] = describe_data(*problem_);
   config["threads"] = thread_count();
   return config;
@@ -204,11 +206,11 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
   }
 }
 
-std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
-                                        const Json& about) {
+std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes, const Json& about,
+                                        const TrainingKinds& kinds) {
   constexpr const char* kWhere = "train.resume";
   std::vector<OptionSpec> specs;
-  const StoredRun run = read_run(folder);
+  const StoredRun run = read_run(folder, kinds);
   for (OptionSpec spec : trainer_options(run.problem->options()))
     if (std::find(changeable().begin(), changeable().end(), spec.name) != changeable().end()) {
       spec.default_value = nullptr;
@@ -224,7 +226,7 @@ std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
     for (const auto& [key, value] : given.items())
       if (!value.is_null()) options[key] = value;
     Json history = run.config;
-    for (const char* key : {"run", "seed", "model", "trainer", "data", "threads"})
+    for (const char* key : {"run", "seed", "model", "trainer", "definitions", "data", "threads"})
       history.erase(key);
     Json again{{"changes", Json::object()}};
     for (const auto& [key, value] : given.items())

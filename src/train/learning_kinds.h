@@ -32,6 +32,8 @@ class StringPieces {
   StringPieces only(std::int64_t b) const;
 
   std::int64_t strings() const { return words_.size(0); }
+  // Whether a script defined parts of the model or of the objective.
+  bool scripted() const;
   std::int64_t length() const { return words_.size(1); }  // the end symbol included
   NetworkStatePtr initial() const;
   struct Piece {

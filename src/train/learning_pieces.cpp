@@ -12,6 +12,10 @@ StringPieces::StringPieces(const Recognizer& model, const Objective& objective,
       labels_(batch.labels.to(model.parameters().front().second.options())),
       viable_(batch.viable) {}
 
+bool StringPieces::scripted() const {
+  return !model_.network().origins().empty() || objective_.origin() != nullptr;
+}
+
 StringPieces StringPieces::only(std::int64_t b) const {
   StringPieces one = *this;
   one.words_ = words_.narrow(0, b, 1);
@@ -109,11 +113,16 @@ ValidityLosses string_by_string(
   std::vector<Random> streams;
   for (std::int64_t b = 0; b < count; ++b) streams.emplace_back(random.next(), "string");
   std::vector<StringGradient> found(static_cast<std::size_t>(count));
-  parallel_for(count, [&](std::int64_t b) {
+  const auto of_string = [&](std::int64_t b) {
     const at::AutoGradMode with_gradient(true);
     const auto i = static_cast<std::size_t>(b);
     found[i] = one(pieces.only(b), streams[i]);
-  });
+  };
+  // Scripts run on their own thread.
+  if (pieces.scripted())
+    for (std::int64_t b = 0; b < count; ++b) of_string(b);
+  else
+    parallel_for(count, of_string);
   ValidityLosses result;
   Tensor sum;
   for (const auto& string : found) {

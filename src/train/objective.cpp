@@ -56,17 +56,17 @@ const std::vector<ObjectiveKind>& objective_kinds() {
   return kinds;
 }
 
-Json resolve_objective(const Json& options) {
+Json resolve_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, objective_kinds(), given);
+  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
   Json full{{"kind", row.name}};
   full.update(resolved);
   return full;
 }
 
-ObjectivePtr make_objective(const Json& options) {
+ObjectivePtr make_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, objective_kinds(), given);
+  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
   return row.make(resolved);
 }
 

@@ -9,9 +9,11 @@
 //
 // Dimension letters: B batch, P passes (symbols times K), H hidden, V outcomes of the next symbol.
 #pragma once
+#include <functional>
 #include <memory>
 #include <optional>
 
+#include "base/origin.h"
 #include "base/registry.h"
 #include "base/torch.h"
 
@@ -45,14 +47,20 @@ class Objective {
   virtual bool averaged() const { return false; }
   // Whether it needs ObjectiveBatch::next_scores.
   virtual bool needs_next_symbol() const { return false; }
+  // Of an objective that a script defined: where. Such a one runs on the thread of that script
+  // alone.
+  virtual OriginPtr origin() const { return nullptr; }
 };
 using ObjectivePtr = std::unique_ptr<const Objective>;
-using ObjectiveKind = RegistryRow<ObjectivePtr (*)(const Json& options)>;
+using ObjectiveKind = RegistryRow<std::function<ObjectivePtr(const Json& options)>>;
 
 const std::vector<ObjectiveKind>& objective_kinds();
 
-// {kind = 'stepwise'} with all defaults; a text is the kind alone.
-Json resolve_objective(const Json& options);
-ObjectivePtr make_objective(const Json& options);
+// {kind = 'stepwise'} with all defaults; a text is the kind alone. `kinds`: those there are, if
+// they are more than the registry's.
+Json resolve_objective(const Json& options,
+                       const std::vector<ObjectiveKind>& kinds = objective_kinds());
+ObjectivePtr make_objective(const Json& options,
+                            const std::vector<ObjectiveKind>& kinds = objective_kinds());
 
 }  // namespace pushdown

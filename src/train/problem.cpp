@@ -47,7 +47,8 @@ PairSourcePtr pairs(const StoredText& stored) {
 }  // namespace
 
 ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
-                          const std::optional<StoredText>& valid) {
+                          const std::optional<StoredText>& valid,
+                          const std::vector<ObjectiveKind>& objectives) {
   auto language_model = std::dynamic_pointer_cast<LanguageModel>(model);
   if (language_model != nullptr && is_running_text(train.text))
     return text_modelling(language_model, running_text(train),
@@ -63,7 +64,7 @@ ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train
   auto recognizer = std::dynamic_pointer_cast<Recognizer>(model);
   check(recognizer != nullptr, "run_folder", "no training is known for a {}", model->kind());
   return recognition(recognizer, labelled_strings(train),
-                     valid ? labelled_strings(*valid) : LabelledDatasetPtr());
+                     valid ? labelled_strings(*valid) : LabelledDatasetPtr(), objectives);
 }
 
 }  // namespace pushdown

@@ -8,6 +8,7 @@
 
 #include "model/sequence_model.h"
 #include "train/evaluation_options.h"
+#include "train/kinds.h"
 #include "train/metrics.h"
 
 namespace pushdown {
@@ -81,6 +82,9 @@ class Problem {
   virtual std::optional<std::string> valid_text() const = 0;
   virtual Json describe_train() const = 0;
   virtual Json describe_valid() const = 0;
+  // Where scripts defined parts of what is trained, once it is configured. With such parts it is
+  // trained on the thread of these scripts alone.
+  virtual std::vector<OriginPtr> origins() const { return model()->network().origins(); }
   // What is computed on first use, before several threads ask for it.
   virtual void prepare() const {}
 };
@@ -92,6 +96,7 @@ struct StoredText {
 };
 // The problem that a run folder holds.
 ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
-                          const std::optional<StoredText>& valid);
+                          const std::optional<StoredText>& valid,
+                          const std::vector<ObjectiveKind>& objectives = objective_kinds());
 
 }  // namespace pushdown

@@ -32,8 +32,12 @@ Json described(const LabelledDataset& dataset) {
 
 class RecognitionProblem : public Problem {
  public:
-  RecognitionProblem(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid)
-      : model_(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
+  RecognitionProblem(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
+                     const std::vector<ObjectiveKind>& objectives)
+      : model_(std::move(model)),
+        train_(std::move(train)),
+        valid_(std::move(valid)),
+        objectives_(objectives) {
     check(model_ != nullptr, kWhere, "there is no model");
     check(train_ != nullptr, kWhere, "there is no training set");
     check_alphabets(kWhere, *model_, train_->alphabet());
@@ -49,11 +53,11 @@ class RecognitionProblem : public Problem {
   }
 
   void configure(Json& options) override {
-    options["objective"] = resolve_objective(options["objective"]);
+    options["objective"] = resolve_objective(options["objective"], objectives_);
     options["learning"] = resolve_learning(options["learning"]);
     options["curriculum"] =
         resolve_options("train.trainer curriculum", curriculum_options(), options["curriculum"]);
-    objective_ = make_objective(options["objective"]);
+    objective_ = make_objective(options["objective"], objectives_);
     check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kWhere,
           "the objective '{}' needs a recognizer with next_symbol = true",
           options["objective"]["kind"].get<std::string>());
@@ -133,6 +137,12 @@ class RecognitionProblem : public Problem {
   bool converged(const EpochMetrics& metrics) const override {
     return stop_accuracy_ > 0 && *metrics.train_accuracy >= stop_accuracy_;
   }
+  std::vector<OriginPtr> origins() const override {
+    auto all = Problem::origins();
+    if (objective_ != nullptr && objective_->origin() != nullptr)
+      all.push_back(objective_->origin());
+    return all;
+  }
   const char* convergence() const override { return "all training strings are told right"; }
 
   std::string train_text() const override { return to_text(*train_); }
@@ -155,6 +165,7 @@ class RecognitionProblem : public Problem {
 
   RecognizerPtr model_;
   LabelledDatasetPtr train_, valid_;
+  std::vector<ObjectiveKind> objectives_;
   ObjectivePtr objective_;
   LearningPtr learning_;
   CurriculumOptions curriculum_;
@@ -177,8 +188,10 @@ const std::vector<OptionSpec>& recognition_options() {
   return specs;
 }
 
-ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid) {
-  return std::make_shared<RecognitionProblem>(std::move(model), std::move(train), std::move(valid));
+ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
+                       const std::vector<ObjectiveKind>& objectives) {
+  return std::make_shared<RecognitionProblem>(std::move(model), std::move(train), std::move(valid),
+                                              objectives);
 }
 
 }  // namespace pushdown

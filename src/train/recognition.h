@@ -5,13 +5,15 @@
 #pragma once
 #include "model/recognizer.h"
 #include "task/labelled_dataset.h"
+#include "train/objective.h"
 #include "train/problem.h"
 
 namespace pushdown {
 
 // `valid` may be null. Dead ends that the training strings know are ObjectiveBatch::viable.
 // std::invalid_argument: no data, or an alphabet that is not the model's.
-ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid);
+ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
+                       const std::vector<ObjectiveKind>& objectives = objective_kinds());
 
 // objective, learning, curriculum, stop_accuracy.
 const std::vector<OptionSpec>& recognition_options();

@@ -64,9 +64,43 @@ auto understanding(const Path& path, auto action) {
 
 // What writers that were killed left behind.
 void remove_temporary_files(const Path& folder) {
-  for (const Path& place : {folder, folder / "data", folder / "checkpoints"})
-    for (const auto& entry : fs::directory_iterator(place))
+  for (const Path& place :
+       {folder, folder / "data", folder / "checkpoints", folder / "definitions"})
+    for (const auto& entry :
+         fs::exists(place) ? fs::directory_iterator(place) : fs::directory_iterator())
       if (entry.path().extension() == ".tmp") remove_file(entry.path());
+}
+
+// The scripts as they were when the run began.
+void write_definitions(const Path& folder, const std::vector<OriginPtr>& origins) {
+  if (!origins.empty()) make_writable_folder(folder / "definitions");
+  for (const OriginPtr& origin : origins)
+    if (!origin->source.empty()) write_file(definition_file(folder, *origin), origin->source);
+}
+
+// Refuses a description whose parts scripts have to define first. `place`: the run folder where
+// their copies are, if there is one.
+void check_defined(const std::string& file, const Json& definitions, const Path& place,
+                   const std::vector<std::pair<std::string, std::vector<std::string>>>& known) {
+  for (const Json& entry : definitions) {
+    const std::string registry = entry.at("registry"), name = entry.at("kind");
+    for (const auto& [of, names] : known) {
+      if (of != registry || std::find(names.begin(), names.end(), name) != names.end()) continue;
+      const Path copy =
+          place.empty() ? Path() : definition_file(place, {registry, name, "", 0, ""});
+      const std::string where = entry.value("file", "");
+      fail_environment(
+          "load", "'{}' needs the {} '{}', which {} defined: run that script first{}", file,
+          registry, name,
+          where.empty() ? "a prompt" : fmt::format("{}:{}", where, entry.value("line", 0)),
+          !copy.empty() && fs::exists(copy) ? fmt::format(" (as it was then: '{}')", copy.string())
+                                            : "");
+    }
+  }
+}
+
+Json definitions_of(const Json& description) {
+  return description.is_object() ? description.value("definitions", Json::array()) : Json::array();
 }
 
 std::string identity(const Path& folder) {
@@ -105,6 +139,10 @@ std::string command_output(const std::string& command) {
 
 }  // namespace
 
+Path definition_file(const Path& folder, const Origin& origin) {
+  return folder / "definitions" / fmt::format("{}.{}.lua", origin.registry, origin.name);
+}
+
 bool holds_run(const Path& folder) {
   return fs::exists(config_file(folder)) || fs::exists(last_file(folder));
 }
@@ -127,6 +165,9 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
          {last_file(folder), best_file(folder), config_file(folder), metrics_file(folder),
           data_file(folder, kValid), folder / "log.txt", folder / "curves.svg"})
       remove_file(path);
+    std::error_code ignored;
+    fs::remove_all(folder / "definitions", ignored);
+    write_definitions(folder, problem.origins());
     write_file(data_file(folder, kTrain), problem.train_text());
     if (const auto text = problem.valid_text()) write_file(data_file(folder, kValid), *text);
   }
@@ -157,7 +198,7 @@ void RunFolder::write_best(const TensorFile& weights) const {
   write_safetensors(best_file(folder_), weights);
 }
 
-StoredRun read_run(const Path& folder) {
+StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
   if (!fs::is_directory(folder))
     fail_environment(kWhere, "there is no run folder '{}'", folder.string());
   const Path file = config_file(folder);
@@ -169,11 +210,18 @@ StoredRun read_run(const Path& folder) {
   StoredRun run;
   run.config = parse_json(file);
   understanding(file, [&] {
+    const Json& model = run.config.at("model");
+    for (const Json& definitions : {definitions_of(model), definitions_of(run.config)})
+      check_defined(folder.string(), definitions, folder,
+                    {{"stack", row_names(kinds.stacks)},
+                     {"controller", row_names(kinds.controllers)},
+                     {"objective", row_names(kinds.objectives)}});
     const Json& data = run.config.at("data");
     const StoredText train = read_data(folder, kTrain, data.at("train"));
     std::optional<StoredText> valid;
     if (data.contains("valid")) valid = read_data(folder, kValid, data.at("valid"));
-    run.problem = stored_problem(model_from_description(run.config.at("model")), train, valid);
+    run.problem =
+        stored_problem(model_from_description(model, "", kinds), train, valid, kinds.objectives);
   });
   run.checkpoint = read_safetensors(last_file(folder));
   return run;
@@ -194,20 +242,34 @@ Json describe_model(const SequenceModel& model) {
   if (const auto* transducer = dynamic_cast<const Transducer*>(&model))
     description["target_alphabet"] = transducer->target_alphabet().symbols();
   description["options"] = model.options();
+  if (const Json origins = describe_origins(model.network().origins()); !origins.empty())
+    description["definitions"] = origins;
   return description;
 }
 
-SequenceModelPtr model_from_description(const Json& description, const std::string& device) {
+Json describe_origins(const std::vector<OriginPtr>& origins) {
+  Json list = Json::array();
+  for (const OriginPtr& origin : origins)
+    list.push_back({{"registry", origin->registry},
+                    {"kind", origin->name},
+                    {"file", origin->file},
+                    {"line", origin->line}});
+  return list;
+}
+
+SequenceModelPtr model_from_description(const Json& description, const std::string& device,
+                                        const Kinds& kinds) {
   Json options = description.at("options");
   if (!device.empty()) options["device"] = device;
   const std::string kind = description.value("kind", "language_model");
   Alphabet alphabet(description.at("alphabet").get<std::vector<std::string>>());
   if (kind == "language_model")
-    return std::make_shared<LanguageModel>(std::move(alphabet), options);
-  if (kind == "recognizer") return std::make_shared<Recognizer>(std::move(alphabet), options);
+    return std::make_shared<LanguageModel>(std::move(alphabet), options, kinds);
+  if (kind == "recognizer")
+    return std::make_shared<Recognizer>(std::move(alphabet), options, kinds);
   if (kind == "transducer") {
     Alphabet target(description.at("target_alphabet").get<std::vector<std::string>>());
-    return std::make_shared<Transducer>(std::move(alphabet), std::move(target), options);
+    return std::make_shared<Transducer>(std::move(alphabet), std::move(target), options, kinds);
   }
   fail(kWhere, "unknown kind of model '{}'", kind);
 }
@@ -230,7 +292,7 @@ void set_parameters(SequenceModel& model, const TensorFile& file, const std::str
 }
 
 SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which,
-                            const std::string& device) {
+                            const std::string& device, const Kinds& kinds) {
   check(which == "best" || which == "last", "load", "which must be 'best' or 'last', got '{}'",
         which);
   Path path = file_or_folder;
@@ -247,7 +309,12 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
     fail_environment("load", "'{}' holds tensors but does not describe a model", path.string());
   SequenceModelPtr model;
   try {
-    model = model_from_description(Json::parse(description->second), device);
+    const Json described = Json::parse(description->second);
+    check_defined(
+        path.string(), definitions_of(described),
+        fs::is_directory(file_or_folder) ? file_or_folder : Path(),
+        {{"stack", row_names(kinds.stacks)}, {"controller", row_names(kinds.controllers)}});
+    model = model_from_description(described, device, kinds);
   } catch (const nlohmann::json::exception& error) {
     fail_environment("load", "'{}' describes no model: {}", path.string(), error.what());
   }

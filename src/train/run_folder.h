@@ -6,6 +6,7 @@
 //   metrics.jsonl                    one JSON object a line: every epoch, updates on request
 //   checkpoints/last.safetensors     everything that resuming needs, in one file
 //   checkpoints/best.safetensors     the weights of the best epoch under their own names
+//   definitions/REGISTRY.KIND.lua    the scripts that defined parts of what is trained
 //   log.txt, curves.svg              written by the shell
 // Every file is replaced as a whole, so that a kill at any moment leaves a folder that resumes.
 #pragma once
@@ -45,7 +46,7 @@ struct StoredRun {
   TensorFile checkpoint;  // last.safetensors
   ProblemPtr problem;     // with a new model
 };
-StoredRun read_run(const Path& folder);
+StoredRun read_run(const Path& folder, const TrainingKinds& kinds = {});
 bool holds_run(const Path& folder);
 
 // {train, valid}: the data sets in a configuration, with the checksums of their files.
@@ -53,11 +54,18 @@ Json describe_data(const Problem& problem);
 
 // The model in a safetensors file that training wrote, or in a run folder (the best epoch's or the
 // last update's weights). `device` replaces the recorded one unless empty.
+// std::runtime_error where a script must define parts of the model first.
 SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which = "best",
-                            const std::string& device = "");
-// {kind, alphabet, options} and back.
+                            const std::string& device = "",
+                            const Kinds& kinds = registered_kinds());
+// {kind, alphabet, options, definitions: where scripts defined parts of it} and back.
 Json describe_model(const SequenceModel& model);
-SequenceModelPtr model_from_description(const Json& description, const std::string& device = "");
+SequenceModelPtr model_from_description(const Json& description, const std::string& device = "",
+                                        const Kinds& kinds = registered_kinds());
+// Where a run folder keeps the script of a definition.
+Path definition_file(const Path& folder, const Origin& origin);
+// {registry, kind, file, line} of each.
+Json describe_origins(const std::vector<OriginPtr>& origins);
 // Copies the file's tensors of the parameters' and buffers' names into the model; each parameter
 // must be there and fit.
 void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name);

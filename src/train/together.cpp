@@ -68,7 +68,10 @@ class Round {
         case Trainer::Advance::closed: result.epoch = trainer.history().back(); return true;
       }
     } catch (const std::exception& error) {
-      result.error = error.what();
+      // Ctrl-C ends a script by an error; the update that it was in is made again.
+      const auto& stop = trainer.callbacks.should_stop;
+      result.stopped = stop && stop();
+      if (!result.stopped) result.error = error.what();
     }
     return true;
   }
@@ -101,8 +104,12 @@ std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trai
     SharedUpdates(std::move(members), std::move(of_members), runner).run();
   }
   Round round(trainers, std::move(results));
-  // A lone trainer has the threads for the sequences of its batches.
-  if (trainers.size() == 1)
+  // A lone trainer has the threads for the sequences of its batches, and scripts run on the thread
+  // that has called this.
+  const bool scripted = std::any_of(trainers.begin(), trainers.end(), [](const Trainer* trainer) {
+    return !trainer->problem().origins().empty();
+  });
+  if (trainers.size() == 1 || scripted)
     round.work();
   else
     parallel_for(std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(trainers.size())),

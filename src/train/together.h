@@ -1,7 +1,8 @@
 // Several trainers side by side: random restarts or learning rates of one experiment, each with
 // its own parameters, optimizer state and order of the data. The pool of base/parallel.h takes
 // whole updates of different trainers, so that the cores are full without any of them waiting for
-// another inside an update. Each trainer's numbers are those of training it alone.
+// another inside an update. Each trainer's numbers are those of training it alone. Where scripts
+// defined parts of one of them, all are trained in turn on the calling thread.
 //
 // On a CUDA device those whose models differ in the values of their parameters alone make their
 // updates as one (train/shared_updates.h).

@@ -91,7 +91,8 @@ class Trainer {
   void restore(const TensorFile& state, const std::string& file_name);
 
  private:
-  friend std::unique_ptr<Trainer> resume_trainer(const Path&, const Json&, const Json&);
+  friend std::unique_ptr<Trainer> resume_trainer(const Path&, const Json&, const Json&,
+                                                 const TrainingKinds&);
   friend class SharedUpdates;
   using Clock = std::chrono::steady_clock;
 
@@ -151,6 +152,7 @@ class Trainer {
 // decay_patience, decay_factor, minimum_learning_rate, minimum_improvement, clip_norm, clip_value,
 // checkpoint_every, checkpoint_seconds, log_every.
 std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes = Json::object(),
-                                        const Json& about = Json::object());
+                                        const Json& about = Json::object(),
+                                        const TrainingKinds& kinds = {});
 
 }  // namespace pushdown

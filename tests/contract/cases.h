@@ -1,26 +1,12 @@
 // The cases of the contract tests: options of models, one for every row of the registries and every
 // choice of its options.
 #pragma once
+#include "analysis/contract.h"
 #include "model/analog_pushdown.h"
 #include "model/stack_rnn.h"
 #include "model/sublayer.h"
 
 namespace pushdown::testing_support {
-
-// Small sizes for every option that is a size.
-inline Json small_options(const std::string& kind, const std::vector<OptionSpec>& specs) {
-  Json options{{"kind", kind}};
-  for (const auto& spec : specs) {
-    if (spec.name == "hidden") options["hidden"] = 4;
-    if (spec.name == "size") options["size"] = 3;
-    // Two pops as strong as the pushes take all there is at every step, and then nothing is
-    // learned.
-    if (spec.name == "pop_bias" && kind == "stratification_deque") options["pop_bias"] = -1.0;
-    // A push stronger than what is read would hide all else.
-    if (spec.name == "max_strength") options["max_strength"] = 1;
-  }
-  return options;
-}
 
 // Every kind with its defaults, and once with each other choice of each option.
 inline std::vector<Json> variants(const std::string& kind, const std::vector<OptionSpec>& specs) {

@@ -1,6 +1,7 @@
 // The neural network pushdown automaton against its equations written once more in plain loops,
 // with numbers that carry a derivative along, and as a programmed recognizer.
 #include "model/analog_pushdown.h"
+#include "model/kinds.h"
 
 #include <gtest/gtest.h>
 
@@ -159,12 +160,12 @@ Json network_options(const Setting& set) {
                {"stack_derivative", set.exact ? "exact" : "top_and_bottom"},
                {"range", set.order == "full" ? 1.0 : 3.0}};
   const NetworkKind kind = analog_pushdown_network();
-  return kind.complete(resolve_options("test", kind.options, options));
+  return kind.complete(resolve_options("test", kind.options, options), registered_kinds());
 }
 NetworkPtr make_network(const Setting& set, std::uint64_t seed) {
   Random random(seed);
   ModuleContext context{set.strings + set.end_symbols, at::kDouble, &random, set.end_symbols};
-  return analog_pushdown_network().make(network_options(set), context);
+  return analog_pushdown_network().make(network_options(set), context, registered_kinds());
 }
 Tensor random_words(std::int64_t batch, std::int64_t length, std::uint64_t below,
                     std::uint64_t seed) {
@@ -337,7 +338,8 @@ TEST(AnalogPushdownQuantised, EvaluationsAreWholeAndTrainingIsNot) {
     const auto make = [&](bool quantised) {
       options["quantised"] = quantised;
       Random random(12);
-      return analog_pushdown_network().make(options, {2, at::kDouble, &random, 0});
+      return analog_pushdown_network().make(options, {2, at::kDouble, &random, 0},
+                                            registered_kinds());
     };
     const NetworkPtr whole = make(true), plain = make(false);
     const Tensor words = random_words(20, 15, 2, 3);
@@ -406,7 +408,8 @@ TEST(AnalogPushdownUnderflow, PopsTakeWhatThereIsWhereStringsDoNotStop) {
   Json options = network_options(set);
   options["underflow"] = "continue";
   Random random(3);
-  const NetworkPtr network = analog_pushdown_network().make(options, {2, at::kDouble, &random, 0});
+  const NetworkPtr network =
+      analog_pushdown_network().make(options, {2, at::kDouble, &random, 0}, registered_kinds());
   {
     at::NoGradGuard guard;
     // Always A = tanh(-1 / 2).

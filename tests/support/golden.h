@@ -3,6 +3,7 @@
 #include <fstream>
 #include <stdexcept>
 
+#include "base/finite_differences.h"
 #include "base/options.h"
 #include "base/torch.h"
 #include "support/golden_folder.h"
@@ -34,13 +35,6 @@ inline Tensor golden_tensor(const Json& value) {
   return at::tensor(numbers, at::kDouble).view(shape);
 }
 
-// Largest deviation, relative to numbers above one and absolute below; a deviation in NaN counts.
-inline double deviation(const Tensor& got, const Tensor& wanted) {
-  if (got.sizes() != wanted.sizes()) return std::numeric_limits<double>::infinity();
-  if (got.numel() == 0) return 0;
-  const Tensor a = got.detach().to(at::kDouble), b = wanted.detach().to(at::kDouble);
-  const double worst = ((a - b).abs() / b.abs().clamp_min(1)).max().item<double>();
-  return std::isnan(worst) ? std::numeric_limits<double>::infinity() : worst;
-}
+using pushdown::deviation;
 
 }  // namespace pushdown::testing_support

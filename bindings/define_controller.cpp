@@ -1,0 +1,128 @@
+// Controllers that a script defines.
+#include "bindings/definition.h"
+#include "bindings/tensor.h"
+#include "controller/layered.h"
+
+namespace pushdown {
+namespace {
+
+struct ControllerDefinition {
+  DefinitionHead head;
+  ScriptFunction initial, step;
+  ScriptRows parameters;
+};
+using ControllerDefinitionPtr = std::shared_ptr<const ControllerDefinition>;
+
+class ScriptController : public Controller {
+ public:
+  ScriptController(ControllerDefinitionPtr definition, const Json& options,
+                   const ModuleContext& context)
+      : definition_(std::move(definition)),
+        hidden_(options["hidden"]),
+        options_(context.tensor_options) {
+    if (definition_->parameters)
+      parameters_ = make_parameters(definition_->parameters.rows(options, context.input), options,
+                                    definition_->head.where + ".parameters", context);
+    {
+      const ScriptCall place(definition_->step);
+      self_ = make_self(place.state(), options, parameters_, options_,
+                        {{"input", context.input}, {"hidden", hidden_}});
+    }
+    const at::NoGradGuard guard;
+    for (const Tensor& own : initial(1)) sizes_.push_back(own.size(1));
+  }
+
+  OriginPtr origin() const override { return definition_->head.origin; }
+  std::int64_t hidden_size() const override { return hidden_; }
+
+  ControllerState initial(std::int64_t batch) const override {
+    ScriptCall call(definition_->initial);
+    self_->push(call.state());
+    Value<std::int64_t>::push(call.state(), batch);
+    call.run(1);
+    return state_of(call, 1, definition_->initial, batch);
+  }
+
+  std::pair<Tensor, ControllerState> step(const Tensor& input,
+                                          const ControllerState& state) const override {
+    const ScriptFunction& function = definition_->step;
+    ScriptCall call(function);
+    self_->push(call.state());
+    Value<Tensor>::push(call.state(), input);
+    Value<std::vector<Tensor>>::push(call.state(), state);
+    call.run(2);
+    const auto batch = input.size(0);
+    Tensor hidden =
+        read_result(call.state(), 1, function, "the hidden vector", {batch, hidden_}, options_);
+    ControllerState next = state_of(call, 2, function, batch);
+    if (std::none_of(next.begin(), next.end(),
+                     [&](const Tensor& own) { return own.is_same(hidden); }))
+      function.refuse("the hidden vector that is returned must be one of the state's tensors");
+    return {std::move(hidden), std::move(next)};
+  }
+
+  bool recordable() const override { return false; }
+  std::pair<Traced, TracedState> trace(const Traced&, const TracedState&) const override {
+    fail(definition_->head.where, "a controller written in Lua cannot be recorded");
+  }
+
+ private:
+  ControllerState state_of(const ScriptCall& call, int index, const ScriptFunction& function,
+                           std::int64_t batch) const {
+    auto read = read_state(call.state(), index, function, batch, options_);
+    if (!read.frame.is_array() || read.frame.empty() || read.frame.size() != read.tensors.size())
+      function.refuse(fmt::format("the state must be a list of tensors, got {}",
+                                  result_text(call.state(), index)));
+    if (!sizes_.empty() && read.tensors.size() != sizes_.size())
+      function.refuse(fmt::format("the state must be a list of {} tensors as at first, got {}",
+                                  sizes_.size(), read.tensors.size()));
+    for (std::size_t i = 0; i < read.tensors.size(); ++i) {
+      const Tensor& own = read.tensors[i];
+      const auto wanted = i < sizes_.size() ? sizes_[i] : i == 0 ? hidden_ : -1;
+      if (own.dim() != 2 || !own.is_floating_point() || (wanted >= 0 && own.size(1) != wanted))
+        function.refuse(fmt::format("state[{}] must be {} x {} of {}, got {} of {}", i + 1, batch,
+                                    wanted < 0 ? "any" : std::to_string(wanted),
+                                    dtype_name(c10::typeMetaToScalarType(options_.dtype())),
+                                    shape_text(own), dtype_name(own.scalar_type())));
+    }
+    return std::move(read.tensors);
+  }
+
+  ControllerDefinitionPtr definition_;
+  std::int64_t hidden_;
+  at::TensorOptions options_;
+  KeptValuePtr self_;
+  std::vector<std::int64_t> sizes_;  // of the state's tensors
+};
+
+}  // namespace
+
+std::string define_controller(lua_State* L, OptionTable given) {
+  auto definition = std::make_shared<ControllerDefinition>();
+  definition->head = read_head(L, given, "controller", row_names(controller_kinds()));
+  auto& head = definition->head;
+  // Every controller has it: the stack's action layers are made for it before the controller is.
+  const auto is_hidden = [](const OptionSpec& spec) { return spec.name == "hidden"; };
+  const auto hidden = std::find_if(head.options.begin(), head.options.end(), is_hidden);
+  if (hidden == head.options.end())
+    head.options.insert(head.options.begin(), cell_options().front());
+  else
+    check(hidden->type == OptionSpec::Type::integer && hidden->minimum >= 1, head.where,
+          "the option 'hidden' must be an integer with minimum = 1 and a default");
+  definition->initial = take_function(L, given, head, "initial", "(self, batch)");
+  definition->step = take_function(L, given, head, "step", "(self, input, state)");
+  definition->parameters =
+      take_rows(L, given, head, "parameters", "parameter", kParameterPlaces, kParameterNames);
+  given.finish("controller.define", {"name", "doc", "options", "parameters", "initial", "step"});
+
+  put_row(session_kinds(L).controllers,
+          ControllerKind{
+              head.origin->name, head.doc, head.options,
+              [definition](const Json& options, const ModuleContext& context) -> ControllerPtr {
+                return std::make_shared<ScriptController>(definition, options, context);
+              }});
+  document_kind(L, "pd.controller", head);
+  return head.origin->name;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,327 @@
+// Stacks that a script defines.
+#include "bindings/definition.h"
+#include "bindings/tensor.h"
+#include "stack/kinds.h"
+
+namespace pushdown {
+namespace {
+
+const std::vector<std::string> kActivations{"linear", "sigmoid", "tanh", "softmax"};
+
+struct StackDefinition {
+  DefinitionHead head;
+  ScriptFunction initial, update, reading;
+  ScriptRows actions, parameters;
+  std::string no_op_layer;  // "" without the action no_op
+  std::int64_t no_op_column = 0;
+};
+using StackDefinitionPtr = std::shared_ptr<const StackDefinition>;
+
+// An action layer: an affine map of the hidden vector, its values in their shape.
+struct ActionSpec {
+  std::string name, activation;
+  std::vector<std::int64_t> shape;  // of one sequence's values
+  bool bias = true;
+  double gain = 1;
+
+  std::int64_t rows() const {
+    std::int64_t count = 1;
+    for (const auto size : shape) count *= size;
+    return count;
+  }
+  std::string text() const {
+    std::string sizes;
+    for (const auto size : shape) sizes += fmt::format(" x {}", size);
+    return sizes;
+  }
+};
+
+std::vector<ActionSpec> action_specs(const StackDefinition& definition, const Json& options,
+                                     std::int64_t hidden) {
+  const auto where = definition.head.where + ".actions";
+  std::vector<ActionSpec> specs;
+  if (!definition.actions) return specs;
+  const Json rows = definition.actions.rows(options, hidden);
+  for (const auto& row : rows) {
+    ActionSpec spec;
+    spec.name = row["name"];
+    const auto of = fmt::format("action '{}'", spec.name);
+    check(row.contains("size"), where, "{} needs a size: {{ '{}', 3 }}", of, spec.name);
+    const Json sizes = row["size"].is_array() ? row["size"] : Json::array({row["size"]});
+    for (const auto& size : sizes) spec.shape.push_back(size_of(size, options, where, of));
+    const Json activation = row.value("activation", Json("linear"));
+    check(activation.is_string() &&
+              std::find(kActivations.begin(), kActivations.end(), activation) != kActivations.end(),
+          where, "the activation of {} must be one of {}, got {}", of, quoted_list(kActivations),
+          activation.dump());
+    spec.activation = activation;
+    const Json bias = row.value("bias", Json(true)), gain = row.value("gain", Json(1));
+    check(bias.is_boolean(), where, "the bias of {} must be true or false, got {}", of,
+          bias.dump());
+    check(gain.is_number(), where, "the gain of {} must be a number, got {}", of, gain.dump());
+    spec.bias = bias;
+    spec.gain = gain;
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+struct ScriptStackState : StackState {
+  ScriptState value;
+  std::int64_t batch = 0;
+
+  StackStatePtr detached() const override {
+    auto copy = std::make_shared<ScriptStackState>(*this);
+    for (Tensor& tensor : copy->value.tensors) tensor = tensor.detach();
+    return copy;
+  }
+  std::size_t bytes() const override {
+    std::size_t total = 0;
+    for (const Tensor& tensor : value.tensors) total += tensor_bytes(tensor);
+    return total;
+  }
+  std::vector<Tensor> tensors() const override {
+    std::vector<Tensor> all;
+    for (const Tensor& tensor : value.tensors)
+      if (tensor.is_floating_point()) all.push_back(tensor);
+    return all;
+  }
+  StackStatePtr with_tensors(const std::vector<Tensor>& given) const override {
+    check_state_tensors("stack.state", tensors(), given);
+    auto copy = std::make_shared<ScriptStackState>(*this);
+    auto next = given.begin();
+    for (Tensor& tensor : copy->value.tensors)
+      if (tensor.is_floating_point()) tensor = *next++;
+    return copy;
+  }
+};
+
+// The bare structure: the definition's functions over states.
+class Structure {
+ public:
+  Structure(StackDefinitionPtr definition, const Json& options, const ParameterList& parameters,
+            const at::TensorOptions& tensor_options, std::int64_t hidden)
+      : definition_(std::move(definition)), options_(tensor_options) {
+    {
+      const ScriptCall place(definition_->update);
+      self_ = make_self(place.state(), options, parameters, tensor_options, {{"hidden", hidden}});
+    }
+    const at::NoGradGuard guard;
+    reading_size_ = read(*initial(1, 1)).size(1);
+  }
+
+  std::int64_t reading_size() const { return reading_size_; }
+
+  StackStatePtr initial(std::int64_t batch, std::int64_t length) const {
+    ScriptCall call(definition_->initial);
+    self_->push(call.state());
+    Value<std::int64_t>::push(call.state(), batch);
+    Value<std::int64_t>::push(call.state(), length);
+    call.run(1);
+    return state_of(call, definition_->initial, batch);
+  }
+
+  // `drive`: the values of the action layers by name, or `hidden` alone where there are none.
+  StackStatePtr update(const StackStatePtr& state, const NamedTensors& drive) const {
+    const auto& old = static_cast<const ScriptStackState&>(*state);
+    ScriptCall call(definition_->update);
+    self_->push(call.state());
+    old.value.push(call.state());
+    if (definition_->actions)
+      push_entries<Tensor>(call.state(), drive);
+    else
+      Value<Tensor>::push(call.state(), drive.at("hidden"));
+    call.run(1);
+    return state_of(call, definition_->update, old.batch);
+  }
+
+  Tensor reading(const StackStatePtr& state) const {
+    return read(static_cast<const ScriptStackState&>(*state), reading_size_);
+  }
+
+ private:
+  StackStatePtr state_of(const ScriptCall& call, const ScriptFunction& function,
+                         std::int64_t batch) const {
+    auto state = std::make_shared<ScriptStackState>();
+    state->value = read_state(call.state(), 1, function, batch, options_);
+    state->batch = batch;
+    return state;
+  }
+  Tensor read(const StackState& state, std::int64_t size = -1) const {
+    const auto& own = static_cast<const ScriptStackState&>(state);
+    ScriptCall call(definition_->reading);
+    self_->push(call.state());
+    own.value.push(call.state());
+    call.run(1);
+    return read_result(call.state(), 1, definition_->reading, "the reading", {own.batch, size},
+                       options_);
+  }
+
+  StackDefinitionPtr definition_;
+  at::TensorOptions options_;
+  KeptValuePtr self_;
+  std::int64_t reading_size_ = 0;
+};
+
+class ScriptStack : public Stack {
+ public:
+  ScriptStack(StackDefinitionPtr definition, const Json& options, const ModuleContext& context)
+      : definition_(std::move(definition)) {
+    const auto& head = definition_->head;
+    for (auto& spec : action_specs(*definition_, options, context.input)) {
+      layers_.push_back(
+          make_action_layer(spec.name, spec.rows(), spec.gain, context, parameters_, spec.bias));
+      specs_.push_back(std::move(spec));
+    }
+    ParameterList own;
+    if (definition_->parameters)
+      own = make_parameters(definition_->parameters.rows(options, context.input), options,
+                            head.where + ".parameters", context);
+    for (const auto& entry : own) {
+      for (const auto& [name, tensor] : parameters_)
+        check(name != entry.first, head.where + ".parameters",
+              "'{}' is a parameter of an action layer; choose another name", name);
+      parameters_.push_back(entry);
+    }
+    structure_.emplace(definition_, options, own, context.tensor_options, context.input);
+    if (!definition_->no_op_layer.empty()) find_no_op();
+  }
+
+  OriginPtr origin() const override { return definition_->head.origin; }
+  std::int64_t reading_size() const override { return structure_->reading_size(); }
+  StackStatePtr initial(std::int64_t batch, std::int64_t length) const override {
+    return structure_->initial(batch, length);
+  }
+  StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const override {
+    NamedTensors drive;
+    if (specs_.empty()) drive["hidden"] = hidden;
+    for (std::size_t i = 0; i < specs_.size(); ++i) drive[specs_[i].name] = action(i, hidden);
+    return structure_->update(state, drive);
+  }
+  Tensor reading(const StackStatePtr& state) const override { return structure_->reading(state); }
+  std::optional<NoOp> no_op(const Tensor& hidden) const override {
+    if (definition_->no_op_layer.empty()) return std::nullopt;
+    return no_op_among(action(no_op_, hidden), definition_->no_op_column);
+  }
+
+ private:
+  // hidden : B x H -> B x the action's shape
+  Tensor action(std::size_t i, const Tensor& hidden) const {
+    const ActionSpec& spec = specs_[i];
+    Tensor values = layers_[i](hidden);
+    if (spec.shape.size() > 1) {
+      auto sizes = spec.shape;
+      sizes.insert(sizes.begin(), values.size(0));
+      values = values.view(sizes);
+    }
+    if (spec.activation == "softmax") return values.softmax(-1);
+    if (spec.activation == "sigmoid") return values.sigmoid();
+    return spec.activation == "tanh" ? values.tanh() : values;
+  }
+
+  void find_no_op() {
+    const auto where = definition_->head.where + ".no_op";
+    for (no_op_ = 0; no_op_ < specs_.size(); ++no_op_)
+      if (specs_[no_op_].name == definition_->no_op_layer) break;
+    check(no_op_ < specs_.size(), where, "there is no action '{}'", definition_->no_op_layer);
+    const auto& shape = specs_[no_op_].shape;
+    check(shape.size() <= 2 && definition_->no_op_column < shape.back(), where,
+          "the action '{}' is B{} and has no column {}", definition_->no_op_layer,
+          specs_[no_op_].text(), definition_->no_op_column + 1);
+  }
+
+  StackDefinitionPtr definition_;
+  std::vector<ActionSpec> specs_;
+  std::vector<ActionLayer> layers_;
+  std::optional<Structure> structure_;
+  std::size_t no_op_ = 0;
+};
+
+// Drives the bare structure with tensors B x n x ... in the place of the action layers' values.
+Tensor simulate(const StackDefinitionPtr& definition, const Json& options,
+                const NamedTensors& inputs) {
+  const auto& where = definition->head.where;
+  NamedTensors given;
+  std::int64_t hidden = 0;
+  if (!definition->actions) {
+    given["hidden"] = simulate_input(definition->head.origin->name, inputs, "hidden", {-1, -1, -1});
+    hidden = given["hidden"].size(2);
+  }
+  std::int64_t batch = -1, length = -1;
+  for (const auto& spec : action_specs(*definition, options, hidden)) {
+    std::vector<std::int64_t> shape{batch, length};
+    shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
+    const Tensor& values = simulate_input(definition->head.origin->name, inputs, spec.name, shape);
+    batch = values.size(0);
+    length = values.size(1);
+    given[spec.name] = values;
+  }
+  check(!given.empty(), where, "the list of actions is empty");
+  const Tensor& any = given.begin()->second;
+  const Structure structure(definition, options, {}, any.options(), hidden);
+  auto state = structure.initial(any.size(0), any.size(1));
+  std::vector<Tensor> readings{structure.reading(state)};
+  for (std::int64_t t = 0; t < any.size(1); ++t) {
+    NamedTensors drive;
+    for (const auto& [name, tensor] : given) drive[name] = tensor.select(1, t);
+    state = structure.update(state, drive);
+    readings.push_back(structure.reading(state));
+  }
+  return at::stack(readings, 1);
+}
+
+// What simulate() takes, with the sizes that the defaults give.
+std::vector<std::pair<std::string, std::string>> inputs_of(const StackDefinition& definition) {
+  if (!definition.actions) return {{"hidden", "B x n x H: what drives each step"}};
+  Json defaults = Json::object();
+  for (const auto& spec : definition.head.options) defaults[spec.name] = spec.default_value;
+  std::vector<std::pair<std::string, std::string>> inputs;
+  for (const auto& spec : action_specs(definition, defaults, 1))
+    inputs.emplace_back(spec.name, fmt::format("B x n{}, by default", spec.text()));
+  return inputs;
+}
+
+}  // namespace
+
+std::string define_stack(lua_State* L, OptionTable given) {
+  auto definition = std::make_shared<StackDefinition>();
+  definition->head = read_head(L, given, "stack", row_names(stack_kinds()));
+  const auto& head = definition->head;
+  definition->initial = take_function(L, given, head, "initial", "(self, batch, length)");
+  definition->update = take_function(L, given, head, "update", "(self, state, actions)");
+  definition->reading = take_function(L, given, head, "reading", "(self, state)");
+  definition->actions = take_rows(L, given, head, "actions", "action", {"name", "size"},
+                                  {"activation", "bias", "gain"});
+  definition->parameters =
+      take_rows(L, given, head, "parameters", "parameter", kParameterPlaces, kParameterNames);
+  if (const auto no_op = given.take<Json>("no_op")) {
+    check(no_op->is_array() && no_op->size() == 2 && (*no_op)[0].is_string() &&
+              (*no_op)[1].is_number_integer() && (*no_op)[1] >= 1,
+          head.where + ".no_op", "expected {{ 'action', column }}, columns from 1, got {}",
+          no_op->dump());
+    definition->no_op_layer = (*no_op)[0];
+    definition->no_op_column = (*no_op)[1].get<std::int64_t>() - 1;
+  }
+  given.finish("stack.define", {"name", "doc", "options", "actions", "parameters", "initial",
+                                "update", "reading", "no_op"});
+
+  StackKind kind;
+  kind.name = head.origin->name;
+  kind.doc = head.doc;
+  kind.options = head.options;
+  kind.make = [definition](const Json& options, const ModuleContext& context) -> StackPtr {
+    return std::make_shared<ScriptStack>(definition, options, context);
+  };
+  if (!definition->parameters) {
+    kind.inputs = inputs_of(*definition);
+    kind.simulate_options = head.options;
+    kind.simulate = [definition](const Json& options, const NamedTensors& inputs) {
+      return simulate(definition, options, inputs);
+    };
+  }
+  put_row(session_kinds(L).stacks, std::move(kind));
+  document_kind(L, "pd.stack", head);
+  return head.origin->name;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,52 @@
+// Stacks, controllers and objectives that a script defines by Lua functions: rows of the session's
+// registries (Session::kinds) like those of the product. What has been made of a row keeps its
+// functions; a new definition of the same name takes the row's place for all that is made later.
+#pragma once
+#include "base/check.h"
+#include "bindings/bind.h"
+#include "bindings/script_value.h"
+#include "train/kinds.h"
+
+namespace pushdown {
+
+// The rows of the session's registries and those that scripts have added.
+TrainingKinds& session_kinds(lua_State* L);
+
+// What every definition has, taken out of its table: name, doc, options, and where it stands. The
+// name must be a new one or that of an earlier definition in `rows`, of which `own` are the
+// product's.
+struct DefinitionHead {
+  OriginPtr origin;
+  std::string where;  // "stack.mine"
+  std::string doc;
+  std::vector<OptionSpec> options;
+};
+DefinitionHead read_head(lua_State* L, OptionTable& given, const char* registry,
+                         const std::vector<std::string>& own);
+// The function at the key; an error if it is missing.
+ScriptFunction take_function(lua_State* L, OptionTable& given, const DefinitionHead& head,
+                             const char* key, const char* signature);
+// Rows at the key, or none.
+ScriptRows take_rows(lua_State* L, OptionTable& given, const DefinitionHead& head, const char* key,
+                     const char* what, const std::vector<std::string>& places,
+                     const std::vector<std::string>& names);
+// Puts the row behind the others, or in the place of one with its name.
+template <class Row>
+void put_row(std::vector<Row>& rows, Row row) {
+  for (Row& old : rows)
+    if (old.name == row.name) {
+      old = std::move(row);
+      return;
+    }
+  rows.push_back(std::move(row));
+}
+// Lists the kind in the help of the module: "pd.stack.mine".
+void document_kind(lua_State* L, const std::string& module, const DefinitionHead& head);
+// " (defined in own.lua:12)", or "" for a row of the product's own.
+std::string origin_text(lua_State* L, const char* registry, const std::string& kind);
+
+std::string define_stack(lua_State* L, OptionTable given);
+std::string define_controller(lua_State* L, OptionTable given);
+std::string define_objective(lua_State* L, OptionTable given);
+
+}  // namespace pushdown

@@ -1,0 +1,309 @@
+// Running checks, and those of language models.
+#include "analysis/contract.h"
+
+#include <set>
+
+#include "analysis/contract_words.h"
+#include "model/language_model.h"
+
+namespace pushdown {
+namespace {
+
+LanguageModel model_of(Json options, const Kinds& kinds, std::uint64_t seed = 7,
+                       const char* dtype = "float64") {
+  options["dtype"] = dtype;
+  options["seed"] = seed;
+  return LanguageModel(contract_alphabet(), options, kinds);
+}
+
+// Makes a pass one of training: a memory may round its actions in others, and then has no
+// gradients. The same random numbers each time.
+class TrainingPass {
+ public:
+  operator Random*() {
+    noise_ = Random(1);
+    return &noise_;
+  }
+
+ private:
+  Random noise_;
+};
+
+Complaints shapes(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  for (const char* dtype : {"float32", "float64"}) {
+    const auto model = model_of(options, kinds, 7, dtype);
+    for (const auto& [batch, length] : {std::pair{2, 6}, {1, 1}, {3, 2}, {1, 0}}) {
+      const Tensor logits = model.logits(contract_words(batch, length));
+      ledger.expect(logits.sizes() == std::vector<std::int64_t>{batch, length, 3},
+                    "scores of {} strings of {} symbols must be {} x {} x 3, got {}", batch, length,
+                    batch, length, shape_text(logits));
+      ledger.expect(dtype_name(logits.scalar_type()) == dtype, "scores must be {}, got {}", dtype,
+                    dtype_name(logits.scalar_type()));
+      ledger.expect(logits.isfinite().all().item<bool>(),
+                    "{} strings of {} symbols have scores that are not finite ({})", batch, length,
+                    dtype);
+    }
+  }
+  return std::move(ledger).complaints();
+}
+
+Complaints probabilities(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto model = model_of(options, kinds);
+  at::NoGradGuard guard;
+  double total = 0;
+  for (int code = 0; code < 81; ++code) {
+    const std::vector<std::int64_t> word{code / 27, code / 9 % 3, code / 3 % 3, code % 3};
+    total += model.log_probabilities(at::tensor(word, at::kLong).unsqueeze(0)).exp().item<double>();
+  }
+  ledger.expect(std::abs(total - 1) < 1e-12, "the strings of four symbols have probability {} ",
+                total);
+  return std::move(ledger).complaints();
+}
+
+Complaints gradients(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  TrainingPass training;
+  const auto model = model_of(options, kinds);
+  std::vector<Tensor> leaves;
+  for (const auto& [name, tensor] : model.parameters()) leaves.push_back(tensor);
+  const Tensor input = contract_words(2, 6);
+  std::size_t worst = 0;
+  const double error = gradient_error(
+      leaves, [&] { return model.log_probabilities(input, training).sum(); }, 12, &worst);
+  ledger.expect(error < 1e-6, "the gradient of '{}' is off by {:.2g}",
+                model.parameters()[worst].first, error);
+  return std::move(ledger).complaints();
+}
+
+// With some weights, not with all: a stack whose pops take everything tells its other actions
+// nothing.
+Complaints uses(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  TrainingPass training;
+  std::set<std::string> unused;
+  for (int attempt = 0; attempt == 0 || (attempt < 40 && !unused.empty()); ++attempt) {
+    const auto model = model_of(options, kinds, 7 + static_cast<std::uint64_t>(attempt));
+    if (attempt == 0)
+      for (const auto& [name, tensor] : model.parameters()) unused.insert(name);
+    if (attempt >= 4) {
+      const at::NoGradGuard guard;
+      for (const auto& [name, tensor] : model.parameters()) tensor.mul_(attempt % 2 == 0 ? 4 : 12);
+    }
+    model.log_probabilities(contract_words(2, 6), training).sum().backward();
+    for (const auto& [name, tensor] : model.parameters())
+      if (tensor.grad().defined() && tensor.grad().abs().max().item<double>() > 0)
+        unused.erase(name);
+  }
+  for (const auto& name : unused) ledger.expect(false, "nothing depends on '{}'", name);
+  return std::move(ledger).complaints();
+}
+
+Complaints batches(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto model = model_of(options, kinds);
+  const Tensor input = contract_words(4, 7), together = model.logits(input);
+  for (int b = 0; b < 4; ++b)
+    ledger.near(together.narrow(0, b, 1), model.logits(input.narrow(0, b, 1)), 1e-12,
+                "sequence {} of a batch of 4 has not the scores that it has alone", b + 1);
+  return std::move(ledger).complaints();
+}
+
+Complaints causality(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto model = model_of(options, kinds);
+  const Tensor input = contract_words(1, 7), other = input.clone();
+  other.narrow(1, 4, 3).copy_((input.narrow(1, 4, 3) + 1) % 3);
+  ledger.near(model.logits(other).narrow(1, 0, 5), model.logits(input).narrow(1, 0, 5), 1e-12,
+              "other symbols behind the fourth change what was predicted up to there");
+  return std::move(ledger).complaints();
+}
+
+// The logits of words in pieces of the given lengths.
+Tensor in_pieces(const LanguageModel& model, const Tensor& words,
+                 const std::vector<std::int64_t>& pieces, std::int64_t expected, Random* noise) {
+  auto state = model.begin(words.size(0), expected);
+  std::vector<Tensor> logits;
+  std::int64_t start = 0;
+  for (const auto size : pieces) {
+    auto [rows, next] = model.read(words.narrow(1, start, size), state, noise);
+    logits.push_back(rows);
+    state = next;
+    start += size;
+  }
+  return at::cat(logits, 1);
+}
+
+Complaints pieces(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  TrainingPass training;
+  const auto model = model_of(options, kinds);
+  const Tensor input = contract_words(3, 9), whole = model.logits(input, training);
+  whole.pow(2).sum().backward();
+  const auto wanted = take_gradients(model.parameters());
+  for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{9}, {3, 3, 3}, {1, 5, 0, 3}})
+    for (const std::int64_t expected : {0, 9}) {
+      const Tensor logits = in_pieces(model, input, lengths, expected, training);
+      ledger.near(logits, whole, 1e-12, "9 symbols in {} pieces have other scores than the whole",
+                  lengths.size());
+      logits.pow(2).sum().backward();
+      const auto got = take_gradients(model.parameters());
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        ledger.near(got[i], wanted[i], 1e-10,
+                    "9 symbols in {} pieces give '{}' another gradient than the whole",
+                    lengths.size(), model.parameters()[i].first);
+    }
+  return std::move(ledger).complaints();
+}
+
+// Gradients that end at the borders: whatever was read before is a constant.
+Complaints detached(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto model = model_of(options, kinds);
+  const Tensor input = contract_words(2, 7);
+  const auto first = model.read(input.narrow(1, 0, 4), model.begin(2)).second.detached();
+  model.read(input.narrow(1, 4, 3), first).first.pow(2).sum().backward();
+  const auto got = take_gradients(model.parameters());
+  // The same with a past that never had gradients.
+  ReadingState past;
+  {
+    at::NoGradGuard guard;
+    past = model.read(input.narrow(1, 0, 4), model.begin(2)).second;
+  }
+  model.read(input.narrow(1, 4, 3), past).first.pow(2).sum().backward();
+  const auto wanted = take_gradients(model.parameters());
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    ledger.near(got[i], wanted[i], 1e-12, "'{}' has a gradient through a detached state",
+                model.parameters()[i].first);
+  return std::move(ledger).complaints();
+}
+
+Complaints branches(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto model = model_of(options, kinds);
+  at::NoGradGuard guard;
+  const Tensor input = contract_words(2, 5), whole = model.logits(input);
+  auto state = model.begin(2);
+  for (std::int64_t t = 0; t < 5; ++t) {
+    const auto [logits, seen] = model.next(state);
+    ledger.near(logits, whole.select(1, t), 1e-12,
+                "read one after the other, symbol {} is predicted otherwise", t + 1);
+    // Another continuation of the same state leaves it as it is.
+    model.read(at::full({2, 3}, 1, at::kLong), seen);
+    state = model.read(input.narrow(1, t, 1), seen).second;
+  }
+  return std::move(ledger).complaints();
+}
+
+Complaints seeds(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto a = model_of(options, kinds), b = model_of(options, kinds);
+  for (std::size_t i = 0; i < a.parameters().size(); ++i)
+    ledger.expect(a.parameters()[i].second.equal(b.parameters()[i].second),
+                  "the same seed gives '{}' other numbers", a.parameters()[i].first);
+  return std::move(ledger).complaints();
+}
+
+// In the options themselves, and in every table of theirs.
+Complaints unknown_options(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto refused = [&](const Json& wrong, const std::string& where) {
+    ledger.refuses([&] { model_of(wrong, kinds); }, "an unknown option{}", where);
+  };
+  Json wrong = options;
+  wrong["sizze"] = 3;
+  refused(wrong, "");
+  for (const auto& [key, value] : options.items()) {
+    wrong = options;
+    const bool list = value.is_array() && !value.empty() && value[0].is_object();
+    Json& table = list ? wrong[key][0] : wrong[key];
+    if (!table.is_object()) continue;
+    table["sizze"] = 3;
+    refused(wrong, fmt::format(" in '{}'", key));
+  }
+  return std::move(ledger).complaints();
+}
+
+Complaints other_states(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  const auto model = model_of(options, kinds), other = model_of(options, kinds);
+  const Tensor input = contract_words(2, 3);
+  ledger.refuses([&] { model.read(input, other.begin(2)); }, "the state of another model");
+  ledger.refuses([&] { model.read(input, model.begin(3)); }, "the state of another batch");
+  ledger.refuses([&] { model.begin(0); }, "a batch of 0");
+  return std::move(ledger).complaints();
+}
+
+Complaints devices(const Json& options, const TrainingKinds& kinds) {
+  Ledger ledger;
+  if (!at::hasCUDA()) return {};
+  TrainingPass training;
+  Json on_cuda = options;
+  on_cuda["device"] = "cuda";
+  const auto cpu = model_of(options, kinds), cuda = model_of(on_cuda, kinds);
+  const Tensor input = contract_words(3, 9);
+  cpu.log_probabilities(input, training).sum().backward();
+  cuda.log_probabilities(input, training).sum().backward();
+  ledger.near(cuda.logits(input).cpu(), cpu.logits(input), 1e-11, "scores on the CUDA device");
+  const auto wanted = take_gradients(cpu.parameters()), got = take_gradients(cuda.parameters());
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    ledger.near(got[i].cpu(), wanted[i], 1e-10, "the gradient of '{}' on the CUDA device",
+                cpu.parameters()[i].first);
+  return std::move(ledger).complaints();
+}
+
+}  // namespace
+
+const std::vector<ContractCheck>& language_model_contract() {
+  static const std::vector<ContractCheck> checks{
+      {"shapes", "scores have their shapes and types and are finite", shapes},
+      {"probabilities", "the probabilities of all strings of a length sum to one", probabilities},
+      {"gradients", "gradients are those of finite differences", gradients},
+      {"parameters", "every parameter has a use", uses},
+      {"batches", "a batch of k sequences equals k batches of one", batches},
+      {"causality", "what was predicted does not depend on what follows", causality},
+      {"pieces", "a sequence in pieces equals the whole, values and gradients", pieces},
+      {"detached", "no gradient flows through a detached state", detached},
+      {"branches", "a state can be continued in several ways", branches},
+      {"seeds", "the same seed gives the same parameters", seeds},
+      {"options", "unknown options are refused", unknown_options},
+      {"states", "states of other models and batches are refused", other_states},
+      {"devices", "a CUDA device, where there is one, gives the same numbers", devices}};
+  return checks;
+}
+
+std::vector<ContractResult> run_contract(const std::vector<ContractCheck>& checks,
+                                         const Json& options, const TrainingKinds& kinds,
+                                         const std::function<bool()>& should_stop) {
+  std::vector<ContractResult> results;
+  for (const auto& check : checks) {
+    ContractResult result{check.name, check.promise, {}};
+    try {
+      result.complaints = check.run(options, kinds);
+    } catch (const c10::Error& error) {
+      result.complaints = {error.what_without_backtrace()};
+    } catch (const std::exception& error) {
+      result.complaints = {error.what()};
+    }
+    results.push_back(std::move(result));
+    if (should_stop && should_stop()) break;
+  }
+  return results;
+}
+
+Json small_options(const std::string& kind, const std::vector<OptionSpec>& specs) {
+  Json options{{"kind", kind}};
+  for (const auto& spec : specs) {
+    if (spec.name == "hidden") options["hidden"] = 4;
+    if (spec.name == "size") options["size"] = 3;
+    // Two pops as strong as the pushes take all there is at every step, and then nothing is
+    // learned.
+    if (spec.name == "pop_bias" && kind == "stratification_deque") options["pop_bias"] = -1.0;
+    // A push stronger than what is read would hide all else.
+    if (spec.name == "max_strength") options["max_strength"] = 1;
+  }
+  return options;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,262 @@
+-- Trainings of what is written in Lua: algorithms, threads, going on, the contract tests, memory and Ctrl-C.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+local defined = dofile(pd.root .. '/tests/lua/defined.lua')
+local scratch, folder, superposition, mine, labelled, model, trainer, recognizer, same_numbers, lines, run,
+  shell, session = defined.scratch, defined.folder, defined.superposition, defined.mine,
+  defined.labelled, defined.model, defined.trainer, defined.recognizer, defined.same_numbers, defined.lines,
+  defined.run, defined.shell, defined.session
+
+test('a controller in Lua is the built-in one, with every stack between', function()
+  for _, stack in ipairs { { kind = 'superposition', size = 2 }, { kind = mine, size = 2 },
+    { kind = 'stratification', size = 2 }, { kind = 'nondeterministic' }, { kind = 'none' } } do
+    local own = model { controller = { kind = 'lua_lstm', hidden = 4 }, stack = stack }
+    local wanted = model { controller = { kind = 'lstm', hidden = 4 }, stack = stack }
+    same_numbers(own, wanted, 0)
+    test.near(run(trainer { model = own, epochs = 2 }), run(trainer { model = wanted, epochs = 2 }), 1e-10)
+  end
+end)
+
+test('couplings, carried states and every learning algorithm work', function()
+  local function learned(stack, objective, options, learning)
+    local t = pd.train.trainer { model = recognizer { stack = stack, coupling = options.coupling,
+      carry_forward = options.carry_forward, controller = options.controller },
+      train = labelled, epochs = 2, seed = 1, objective = objective, learning = learning, progress = false }
+    return run(t), t:model()
+  end
+  local variants = { {}, { coupling = 'state' }, { carry_forward = 'soft' }, { carry_forward = 'counter' } }
+  local algorithms = { { kind = 'bptt' }, { kind = 'tbptt', window = 2 }, { kind = 'rtrl' }, { kind = 'uoro' } }
+  for i, options in ipairs(variants) do
+    for _, learning in ipairs(algorithms) do
+      if i == 1 or learning.kind == 'bptt' then
+        local got, m = learned({ kind = mine, size = 2 }, { kind = 'lua_stepwise' }, options, learning)
+        local wanted, other = learned({ kind = 'superposition', size = 2 }, 'stepwise', options, learning)
+        test.near(got, wanted, 1e-9)
+        same_numbers(m, other, 1e-9)
+      end
+    end
+  end
+  local got = learned({ kind = 'superposition', size = 2 }, 'lua_stepwise',
+    { controller = { kind = 'lua_lstm', hidden = 3 } }, { kind = 'rtrl' })
+  test.near(got, learned({ kind = 'superposition', size = 2 }, 'stepwise',
+    { controller = { kind = 'lstm', hidden = 3 } }, { kind = 'bptt' }), 1e-9)
+end)
+
+test('threads and trainings side by side change nothing', function()
+  local threads = pd.session().threads
+  local alone = { run(trainer()), run(trainer { model = model { seed = 4 } }) }
+  pd.session { threads = 2 }
+  local ok, message = pcall(function()
+    test.near(run(trainer()), alone[1], 0)
+    local pair = { trainer(), trainer { model = model { seed = 4 } } }
+    for _ in pd.train.together(pair) do end
+    for i = 1, 2 do test.near(lines(pair[i]), alone[i], 0) end
+    local one = pd.train.trainer { model = recognizer(), train = labelled, epochs = 1, seed = 1, learning = 'rtrl',
+      objective = 'lua_stepwise', progress = false }
+    test.equal(#run(one), 1)
+  end)
+  pd.session { threads = threads }
+  if not ok then error(message, 0) end
+end)
+
+test('a resumed training equals an uninterrupted one, bit for bit', function()
+  local options = { controller = { kind = 'lua_lstm', hidden = 4 } }
+  local whole = trainer { model = model(options) }
+  run(whole)
+  local place = folder()
+  local stopped = trainer { model = model(options), run_folder = place }
+  for _ = 1, math.floor(1.5 * stopped:updates_per_epoch()) do stopped:step() end
+  stopped:save(place)
+  stopped = nil -- luacheck: ignore
+  collectgarbage()
+  local resumed = pd.train.resume(place, { progress = false })
+  test.near(run(resumed), lines(whole), 0)
+  same_numbers(resumed:model(), whole:model(), 0)
+  same_numbers(pd.model.load(place, { which = 'last' }), whole:model(), 0)
+  -- The folder says what the run was made of.
+  local config = files.read(place .. '/config.json')
+  assert(config:find('"definitions"', 1, true) and config:find('"lua_superposition"', 1, true), config)
+  for _, name in ipairs { 'stack.lua_superposition.lua', 'controller.lua_lstm.lua' } do
+    local copy = files.read(place .. '/definitions/' .. name)
+    assert(copy:find('What the tests of definitions share', 1, true), name)
+  end
+end)
+
+test('a model whose kinds are not defined names the script that defines them', function()
+  local place = folder()
+  run(trainer { epochs = 1, run_folder = place })
+  for _, call in ipairs { "pd.model.load('%s')", "pd.train.resume('%s')" } do
+    local output, status = session(call:format(place))
+    test.equal(status, 1)
+    assert(output:find("needs the stack 'lua_superposition', which [^\n]*/defined.lua:%d+ defined: run that "
+      .. "script first"), output)
+    assert(output:find("as it was then: '" .. place .. '/definitions/stack.lua_superposition.lua', 1, true), output)
+  end
+  local output = session(("pd.model.load('%s/checkpoints/best.safetensors')"):format(place))
+  assert(output:find('run that script first', 1, true), output)
+end)
+
+test('an objective that is not defined any more is named, too', function()
+  local place = folder()
+  run(pd.train.trainer { model = recognizer { stack = { kind = 'none' } }, train = labelled, epochs = 1,
+    objective = 'lua_stepwise', run_folder = place, progress = false })
+  local output, status = session(("pd.model.load('%s') pd.train.resume('%s')"):format(place, place))
+  test.equal(status, 1)
+  assert(output:find("needs the objective 'lua_stepwise', which", 1, true), output)
+end)
+
+test('one call runs the contract tests', function()
+  for _, contract in ipairs { pd.stack.check { kind = mine, size = 2 },
+    pd.controller.check('lua_lstm'), pd.train.check_objective('lua_stepwise') } do
+    assert(contract:passed(), tostring(contract))
+    assert(#contract:results() >= 5)
+    assert(tostring(contract):find('keeps the contract, %d+ checks'))
+  end
+  assert(pd.stack.check('superposition'):passed())
+  test.fails("unknown kind 'lua_superpositon', did you mean 'lua_superposition'", function()
+    pd.stack.check('lua_superpositon')
+  end)
+end)
+
+local function broken(changes)
+  local definition = superposition 'broken'
+  for key, value in pairs(changes) do definition[key] = value end
+  return pd.stack.check(pd.stack.define(definition))
+end
+
+test('what is wrong with a definition is found and told', function()
+  local function complaint(contract, name)
+    assert(not contract:passed())
+    for _, result in ipairs(contract:results()) do
+      if result.name == name and not result.passed then return table.concat(result.complaints, '\n') end
+    end
+    error(('%s does not complain:\n%s'):format(name, tostring(contract)))
+  end
+  local right = superposition 'right'
+  -- Sequences of a batch that see each other.
+  assert(complaint(broken { update = function(self, cells, actions)
+    local shared = { action = actions.action, vector = actions.vector - actions.vector:mean(1, true) }
+    return right.update(self, cells, shared)
+  end }, 'batches'):find('sequence 1 of a batch of 4', 1, true))
+  -- A path without a gradient.
+  assert(complaint(broken { update = function(self, cells, actions)
+    return right.update(self, cells:detach(), actions)
+  end }, 'gradients'):find('is off by', 1, true))
+  -- An action layer nobody reads.
+  assert(complaint(broken { actions = { { 'action', 3, activation = 'softmax' },
+    { 'vector', 'size', activation = 'sigmoid' }, { 'idle', 2 } } }, 'parameters')
+    :find("nothing depends on 'stack.idle_weight'", 1, true))
+  -- A state that the functions keep to themselves.
+  local steps = 0
+  assert(complaint(broken { update = function(self, cells, actions)
+    steps = steps + 1
+    return right.update(self, cells, actions) * (1 + 0.01 * (steps % 3))
+  end }, 'pieces'))
+  -- An error in the middle.
+  assert(complaint(broken { update = function(_, _, actions) return actions.vektor end }, 'shapes')
+    :find('expected a state, got nil', 1, true))
+end)
+
+test('parameters of its own, layers of any shape and plain hidden vectors', function()
+  pd.stack.define {
+    name = 'two_tops', doc = 'Two memories of one cell each, mixed with what is put in.',
+    options = { { 'size', 2, 'numbers in a cell', minimum = 1 }, { 'gain', 1, 'of the layers', type = 'number' } },
+    actions = function(options, hidden)
+      assert(hidden > 0)
+      return { { 'keep', { 2, 1 }, activation = 'sigmoid', bias = false },
+        { 'put', { 2, 'size' }, gain = options.gain } }
+    end,
+    parameters = { { 'start', { 2, 'size' }, constant = 0.5 }, { 'map', { 'size', 'size' }, xavier = 1 } },
+    initial = function(self, batch, length)
+      assert(length >= 0 and self.hidden > 0)
+      return { cells = self.parameters.start:unsqueeze(1):expand(batch, 2, self.options.size), steps = 0, note = 'x' }
+    end,
+    update = function(self, state, actions)
+      assert(state.note == 'x')
+      local put = actions.put:matmul(self.parameters.map)
+      return { cells = actions.keep * state.cells + (1 - actions.keep) * put, steps = state.steps + 1, note = 'x' }
+    end,
+    reading = function(_, state) return state.cells:reshape(state.cells:size()[1], -1) end,
+  }
+  local m = model { stack = { kind = 'two_tops', size = 3 } }
+  local p = m:parameters()
+  test.equal(p['stack.keep_bias'], nil)
+  test.equal(table.concat(p['stack.put_weight']:size(), 'x'), '6x5')
+  test.near(p['stack.start'], { { 0.5, 0.5, 0.5 }, { 0.5, 0.5, 0.5 } })
+  assert(pd.stack.check('two_tops'):passed())
+  test.fails('no data structure to simulate', function() pd.stack.simulate { kind = 'two_tops' } end)
+
+  pd.stack.define { name = 'echo', doc = 'The last hidden vector.',
+    initial = function(self, batch) return self:zeros(batch, self.hidden > 0 and self.hidden or 1) end,
+    update = function(_, _, hidden) return hidden:tanh() end,
+    reading = function(_, state) return state end }
+  assert(pd.stack.check('echo'):passed())
+  local hidden = pd.tensor.randn({ 1, 2, 3 }, { seed = 1, dtype = 'float64' })
+  test.near(pd.stack.simulate { kind = 'echo', hidden = hidden }[1][3], hidden:tanh()[1][2])
+end)
+
+test('memory does not grow with the steps', function()
+  local function resident()
+    return tonumber(files.read('/proc/self/statm'):match('^%d+ (%d+)')) * 4096 / 1e6 -- MB
+  end
+  local t = trainer { model = model { dtype = 'float32' }, epochs = 1000 }
+  local function steps(count)
+    for _ = 1, count do t:step() end
+    collectgarbage()
+    return resident()
+  end
+  steps(150)
+  local before = steps(50)
+  local after = steps(250)
+  assert(after - before < 20, ('%.1f MB, then %.1f MB'):format(before, after))
+end)
+
+-- Presses Ctrl-C a moment later; os.execute itself would not see it.
+local press = "os.execute('(sleep 0.3; kill -INT $PPID) &')"
+
+test('Ctrl-C stops a definition that does not end, and a training in the middle loses nothing', function()
+  local path = scratch .. '/endless.lua'
+  local function interrupted(code)
+    files.write(path, code)
+    local status = os.execute(('timeout -k 9 100 %s -j off %s > %s/out 2>&1'):format(shell, path, scratch))
+    local said = files.read(scratch .. '/out')
+    assert(status == 130 * 256 or status == 130, said)
+    assert(said:find('interrupted', 1, true), said)
+  end
+  interrupted(press .. [[
+    pd.stack.define { name = 'endless', initial = function(self, batch) return self:zeros(batch, 1) end,
+      update = function(_, state) while true do end return state end, reading = function(_, state) return state end }
+    pd.model.language_model { alphabet = { 'a' }, stack = 'endless' }:logits('a a a')]])
+
+  local place = folder()
+  local code = [[
+    local calls = 0
+    pd.stack.define { name = 'slow', initial = function(self, batch) return self:zeros(batch, 1) end,
+      update = function(_, state)
+        calls = calls + 1
+        if calls == LAST then PRESS while true do end end
+        return state + 1
+      end, reading = function(_, state) return state end }
+    local t = GO_ON and pd.train.resume('PLACE', { progress = false })
+    assert(not t or t:updates() > 0, 'more than the first checkpoint was kept')
+    if not t then
+      local grammar = pd.grammar.load('marked_reversal')
+      t = pd.train.trainer { model = pd.model.language_model { alphabet = grammar:alphabet(), stack = 'slow',
+        controller = { kind = 'elman', hidden = 3 }, seed = 1 }, epochs = 2, seed = 1, progress = false,
+        train = grammar:sampler { lengths = { 3, 9 } }:dataset(60, { seed = 1 }), run_folder = 'PLACE' }
+    end
+    for epoch in t:epochs() do print(('%.17g'):format(epoch.train_cross_entropy)) end
+    print(t:updates())]]
+  local function with(values) return (code:gsub('[A-Z_][A-Z_][A-Z_]+', values)) end
+  local whole = session(with { LAST = 0, PRESS = '', GO_ON = 'false', PLACE = folder() })
+  interrupted(with { LAST = 12, PRESS = press, GO_ON = 'false', PLACE = place })
+  local resumed = session(with { LAST = 0, PRESS = '', GO_ON = 'true', PLACE = place })
+  -- The script that goes on is another text than the one that began.
+  local told, rest = resumed:match('^([^\n]+)\n(.*)$')
+  assert(told:find("the stack 'slow' comes from a script that is not what it was when the run began", 1, true), told)
+  test.equal(rest, whole)
+end)
+
+os.execute('rm -rf ' .. defined.scratch)
+test.finish()

@@ -275,7 +275,13 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
 }
 
 Json step(lua_State* L, Training& training) {
-  const auto metrics = training.trainer->step();
+  std::optional<UpdateMetrics> metrics;
+  try {
+    metrics = training.trainer->step();
+  } catch (const ScriptError&) {
+    training.trainer->checkpoint();
+    throw;
+  }
   if (!metrics) {
     stop_if_interrupted(L);
     throw std::runtime_error("interrupted");

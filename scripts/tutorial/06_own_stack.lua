@@ -106,8 +106,8 @@ end
 
 -- ## Training
 --
--- Both stacks in the same network, with the same seed: they start with the same parameters, and so they have to
--- take the same course. Beside them is one that exists nowhere else: in `fading_superposition` whatever lies in a
+-- Both stacks in the same network, with the same seed: they start with the same parameters, and should take the
+-- same course. Beside them is one that exists nowhere else: in `fading_superposition` whatever lies in a
 -- cell loses a tenth at every step. That took one line, and its `name`.
 pd.stack.define(superposition('fading_superposition', options.fade))
 
@@ -127,38 +127,45 @@ local function learn(name, kind, fused)
     optimizer = { kind = 'adam', learning_rate = options.learning_rate },
     run_folder = run:path(name:gsub('%W+', '_')),
   }
-  local speed = 0
-  for epoch in trainer:epochs() do speed = math.max(speed, epoch.updates_per_second) end
+  local speed, first = 0, nil
+  for epoch in trainer:epochs() do
+    speed = math.max(speed, epoch.updates_per_second)
+    if not first then
+      first = {}
+      for parameter, tensor in pairs(trainer:model():parameters()) do first[parameter] = tensor:detach():clone() end
+    end
+  end
   local history = trainer:history()
   histories[#histories + 1] = { name = name, history = history }
-  results[#results + 1] = { name, history[#history].train_cross_entropy, history[#history].best_cross_entropy,
-    1000 / speed }
-  return trainer
+  results[#results + 1] = { name, history[1].train_cross_entropy, history[#history].best_cross_entropy, 1000 / speed }
+  return trainer, first
 end
 print()
-local mine = learn('superposition in Lua', 'lua_superposition', true)
-local plain = learn('built in, step by step', 'superposition', false)
+local mine, my_first = learn('superposition in Lua', 'lua_superposition', true)
+local _, plain_first = learn('built in, step by step', 'superposition', false)
 learn('built in', 'superposition', true)
 learn('fading, in Lua', 'fading_superposition', true)
 run:table('results', {
-  columns = { 'stack', { 'training cross-entropy', format = '%.12f' },
-    { 'best cross-entropy', format = '%.12f' }, { 'ms per update', format = '%.2f' } },
+  columns = { 'stack', { 'cross-entropy of the first epoch', format = '%.12f' },
+    { 'best of all, validation', format = '%.4f' }, { 'ms per update', format = '%.2f' } },
   rows = results,
 })
 run:lines('curves', plot.learning_curves(histories, grammar:name()))
 
--- The first three agree to about twelve digits; sums taken in another order round otherwise. They do not agree
--- in what they cost. The built-in stack runs as one compiled function over the whole string. Written in Lua it is
--- a dozen tensor operations for each symbol, about what the built-in stack needs when it is made of tensor
--- operations too (`fused = false`). For trying an idea on short strings that is good enough;
+-- The first three agree in the first epoch, digit for digit. Later they part: sums that are taken in another order
+-- round otherwise, and such differences grow in every training. After some hundred updates the built-in stack no
+-- longer agrees with itself either, computed the one way and the other.
+--
+-- They do not agree in what they cost. The built-in stack runs as one compiled function over the whole string. Written
+-- in Lua it is a dozen tensor operations for each symbol, and costs about what the built-in stack costs when it is
+-- made of tensor operations too (`fused = false`). For trying an idea on short strings that is good enough;
 -- [Extending](../extending.md) says what to do when the idea was good.
-local function parameters(trainer) return trainer:model():parameters() end
 local largest = 0
-for name, tensor in pairs(parameters(mine)) do
-  largest = math.max(largest, (tensor - parameters(plain)[name]):abs():max():item())
+for name, tensor in pairs(my_first) do
+  largest = math.max(largest, (tensor - plain_first[name]):abs():max():item())
 end
-print(('\nafter training, parameters in Lua and built in differ by at most %.1e'):format(largest))
-assert(largest < 1e-6)
+print(('\nafter the first epoch, parameters in Lua and built in differ by at most %.1e'):format(largest))
+assert(largest < 1e-9)
 
 -- ## Coming back to it
 --

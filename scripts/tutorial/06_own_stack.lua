@@ -152,6 +152,8 @@ run:table('results', {
 })
 run:lines('curves', plot.learning_curves(histories, grammar:name()))
 
+-- ![The stack in Lua, the built-in one, and one that fades](pictures/06_curves.svg)
+
 -- The first three agree in the first epoch, digit for digit. Later they part: sums that are taken in another order
 -- round otherwise, and such differences grow in every training. After some hundred updates the built-in stack no
 -- longer agrees with itself either, computed the one way and the other.

@@ -168,8 +168,8 @@ std::vector<Tensor> outcome(const Network& network, std::int64_t window,
   const Tensor value =
       run_program<F>(network.record(), network.batch, network.steps, window, launch);
   const Tensor probe = numbers(value.sizes(), value.options(), 0.5, 1);
-  std::vector<Tensor> all = torch::autograd::grad({(value * probe).sum()}, network.tensors, {},
-                                                  {}, false, true);
+  std::vector<Tensor> all =
+      torch::autograd::grad({(value * probe).sum()}, network.tensors, {}, {}, false, true);
   all.insert(all.begin(), value.detach());
   return all;
 }

@@ -2,6 +2,7 @@
 
 usage: kernel_test.py BUILD_FOLDER; status 77 where there is nothing to test.
 """
+import atexit
 import json
 import os
 import subprocess
@@ -28,6 +29,7 @@ assert spec["argv"][0] == f"{build}/pushdown-kernel" and spec["interrupt_mode"] 
 
 begin = time.time()
 manager, client = jupyter_client.manager.start_new_kernel(kernel_name="pushdown")
+atexit.register(lambda: manager.shutdown_kernel(now=True))  # where an assertion below fails
 print(f"starts in {time.time() - begin:.2f} s")
 
 

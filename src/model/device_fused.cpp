@@ -7,7 +7,7 @@ namespace {
 
 using torch::autograd::variable_list;
 
-constexpr const char* kWhere = "device";
+constexpr const char* kDeviceFusedPlace = "device";
 
 std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
@@ -15,7 +15,7 @@ std::string megabytes(std::size_t bytes) {
 
 [[noreturn]] void fail_memory(const FusedNetwork& network, std::int64_t models, std::int64_t batch,
                               const DevicePassBytes& need, const std::string& what_is_there) {
-  fail_environment(kWhere,
+  fail_environment(kDeviceFusedPlace,
                    "{} strings of {} steps, {} models at once: {} of the device's memory are "
                    "needed (tape {}, scratch {}, other {}), but {}; take a smaller batch, fewer "
                    "models at once or shorter strings",
@@ -302,11 +302,11 @@ Tensor device_hiddens(const std::vector<FusedNetworkPtr>& networks, const Tensor
   check(words.dim() == 3 && words.scalar_type() == at::kLong &&
             words.size(0) == static_cast<std::int64_t>(networks.size()) &&
             words.size(2) == form.shape.steps,
-        kWhere, "words must be {} x B x {} (int64), got {}", networks.size(), form.shape.steps,
-        shape_text(words));
+        kDeviceFusedPlace, "words must be {} x B x {} (int64), got {}", networks.size(),
+        form.shape.steps, shape_text(words));
   check(std::all_of(networks.begin(), networks.end(),
                     [&](const auto& network) { return same_form(form, *network); }),
-        kWhere, "the networks must be of one form");
+        kDeviceFusedPlace, "the networks must be of one form");
   return form.tensors[0].scalar_type() == at::kFloat ? hiddens<float>(networks, words, runner)
                                                      : hiddens<double>(networks, words, runner);
 }

@@ -47,7 +47,7 @@ int search_library(lua_State* L) {
 
 // pd.NAME for a module of scripts/lib that was not required yet; any other name is an error.
 int library_field(lua_State* L) {
-  return guarded(L, [L]() -> int {
+  return guarded(L, [](lua_State* L) -> int {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
     const std::string name = lua_tostring(L, 2);
     const auto folder = session(L).root / "scripts" / "lib";
@@ -150,5 +150,5 @@ int open(lua_State* L) {
 }  // namespace pushdown
 
 extern "C" int luaopen_pushdown(lua_State* L) {
-  return pushdown::guarded(L, [L] { return pushdown::open(L); });
+  return pushdown::guarded(L, pushdown::open);
 }

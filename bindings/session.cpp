@@ -6,7 +6,6 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "base/torch_build.h"
 #include "bindings/bind.h"
 #include "bindings/interrupt.h"
 #include "bindings/log.h"
@@ -14,6 +13,7 @@
 #include "bindings/options.h"
 #include "bindings/registry_keys.h"
 #include "kernel/device.h"
+#include "tensor/torch_build.h"
 
 namespace pushdown {
 namespace {

@@ -54,7 +54,7 @@ std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
 
 Tensor simulate_kind(lua_State* L, OptionTable options) {
   const auto [rest, inputs] = simulation(L, options);
-  return simulate_kind(rest, inputs, session_kinds(L).stacks);
+  return simulate_stack(rest, inputs, session_kinds(L).stacks);
 }
 
 NamedTensors stack_strengths(lua_State* L, OptionTable options) {

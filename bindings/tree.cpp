@@ -56,6 +56,8 @@ std::vector<PhraseTree> parse_trees(const std::string& text, OptionTable options
   return parse_brackets(text, "text", all);
 }
 
+std::string brackets(const PhraseTree& tree) { return bracketed(tree); }
+
 void save_trees(const TreeList& trees, const std::string& path) {
   std::string text;
   for (const auto& tree : trees) text += bracketed(*tree) + "\n";

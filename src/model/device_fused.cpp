@@ -1,11 +1,10 @@
 #include "model/device_fused.h"
 
 #include "base/check.h"
+#include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
-
-using torch::autograd::variable_list;
 
 constexpr const char* kDeviceFusedPlace = "device";
 
@@ -58,7 +57,7 @@ class Packing {
 // Hidden vectors as a function of the stacked tensors of M networks, M x ... each, in the order of
 // FusedNetwork::tensors without the output layer.
 template <class F>
-struct HiddensNode final : torch::autograd::Node {
+struct HiddensNode final : AutogradNode {
   FusedNetworkPtr network;  // the form of all
   DeviceRunnerPtr runner;
   std::int64_t models, batch;
@@ -237,20 +236,15 @@ template <class F>
 Tensor hiddens(const std::vector<FusedNetworkPtr>& networks, const Tensor& words,
                const DeviceRunnerPtr& runner) {
   const variable_list stacked = stacked_tensors(networks, 0, recurrent_tensors(*networks[0]));
-  const bool gradients =
-      at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(stacked);
-  std::shared_ptr<HiddensNode<F>> node;
+  const bool gradients = gradients_wanted(stacked);
+  NodePtr<HiddensNode<F>> node;
   Tensor result;
   {
     at::AutoGradMode no_gradient(false);
-    node.reset(new HiddensNode<F>(networks[0], runner, words, stacked),
-               torch::autograd::deleteNode);
+    node = make_node<HiddensNode<F>>(networks[0], runner, words, stacked);
     result = node->forward(gradients);
   }
-  if (gradients) {
-    node->set_next_edges(torch::autograd::collect_next_edges(stacked));
-    torch::autograd::create_gradient_edge(result, node);
-  }
+  if (gradients) connect(node, result, stacked);
   return result;
 }
 

@@ -353,7 +353,7 @@ Json RunRegistry::row(const Statement& statement) const {
     const std::string name = statement.column_name(i);
     const Column* column = find_column(name);
     if (column->kind == Kind::json)
-      run[name] = Json::parse(statement.text(i), nullptr, false);
+      run[name] = try_parse_json(statement.text(i));
     else if (name == "folder")
       run[name] = (folder_ / statement.text(i)).string();
     else if (statement.is_text(i))

@@ -31,7 +31,7 @@ PairSourcePtr parse_pair_source(std::string_view text, const std::string& file) 
   check(text.starts_with(kMark), kPairTextPlace, "{}:1: expected a line that begins with '{}'",
         file, kMark);
   const auto end = std::min(text.find('\n'), text.size());
-  Json head = Json::parse(text.substr(kMark.size(), end - kMark.size()), nullptr, false);
+  Json head = try_parse_json(text.substr(kMark.size(), end - kMark.size()));
   check(head.is_object() && head.contains("kind"), kPairTextPlace,
         "{}:1: expected a table with the kind of the pairs", file);
   if (head["kind"] != "list") return make_pairs(head);

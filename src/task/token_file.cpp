@@ -70,7 +70,7 @@ void TokenFile::read_footer() {
   if (size > byte_count_ - kMagic.size() - sizeof size) damaged("was cut off");
   const char* footer = bytes_ + byte_count_ - sizeof size - size;
   try {
-    const Json json = Json::parse(footer, footer + size);
+    const Json json = parse_json({footer, size});
     json.at("sentences").get_to(sentences_);
     json.at("words").get_to(words_);
     json.at("unknown").get_to(unknown_);

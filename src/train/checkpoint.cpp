@@ -124,7 +124,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
   if (format == file.metadata.end() || format->second != kFormat || text == file.metadata.end())
     refuse(fmt::format("it is not marked as '{}'", kFormat));
   try {
-    const Json state = Json::parse(text->second);
+    const Json state = parse_json(text->second);
     // Everything that can be wrong is tried on copies first.
     for (const char* name : fixed_names(*problem_)) {
       const Json& mine = options_[name];

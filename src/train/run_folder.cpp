@@ -42,9 +42,9 @@ StoredText read_data(const Path& folder, const char* name, const Json& descripti
   return {std::move(text), path.string()};
 }
 
-Json parse_json(const Path& path) {
+Json read_json(const Path& path) {
   try {
-    return Json::parse(read_file(path));
+    return parse_json(read_file(path));
   } catch (const nlohmann::json::exception& error) {
     fail_environment(kRunFolderPlace, "'{}' is not JSON: {}", path.string(), error.what());
   }
@@ -107,7 +107,7 @@ Json definitions_of(const Json& description) {
 std::string identity(const Path& folder) {
   if (!fs::exists(config_file(folder))) return "";
   try {
-    return parse_json(config_file(folder)).value("run", "");
+    return read_json(config_file(folder)).value("run", "");
   } catch (const std::exception&) {
     return "";  // damaged: certainly not ours
   }
@@ -118,7 +118,7 @@ std::vector<Json> update_lines(const Path& path) {
   std::vector<Json> lines;
   if (!fs::exists(path)) return lines;
   for_each_line(read_file(path), [&](int, std::string_view line) {
-    Json json = Json::parse(line, nullptr, false);
+    Json json = try_parse_json(line);
     if (json.is_object() && json.value("event", Json()) == "update" &&
         json.value("update", Json()).is_number_integer())
       lines.push_back(std::move(json));
@@ -211,7 +211,7 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
                      "the run in '{}' has no checkpoint ('{}' is missing); start it again",
                      folder.string(), last_file(folder).string());
   StoredRun run;
-  run.config = parse_json(file);
+  run.config = read_json(file);
   understanding(file, [&] {
     const Json& model = run.config.at("model");
     for (const Json& definitions : {definitions_of(model), definitions_of(run.config)})
@@ -313,7 +313,7 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
     fail_environment("load", "'{}' holds tensors but does not describe a model", path.string());
   SequenceModelPtr model;
   try {
-    const Json described = Json::parse(description->second);
+    const Json described = parse_json(description->second);
     check_defined(
         path.string(), definitions_of(described),
         fs::is_directory(file_or_folder) ? file_or_folder : Path(),

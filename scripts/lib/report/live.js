@@ -1,10 +1,9 @@
-// The live part of a page: uPlot draws the charts in place of the still pictures, which stay for paper. Everything it
-// needs is in the page.
+// The live part of a page: dygraphs draws the charts in place of the still pictures, which stay for paper. The page
+// contains everything that it needs.
 (function () {
   'use strict';
   var data = JSON.parse(document.getElementById('data').textContent);
   var page = document.documentElement;
-
   var figures = document.querySelectorAll('figure[data-chart]');
 
   // ---- How series look ----
@@ -61,7 +60,7 @@
       chart.draw();
     });
     this.logButton.setAttribute('aria-pressed', 'false');
-    this.tool(tools, 'whole range', 'Undo zooming', function () { chart.whole(); });
+    this.tool(tools, 'whole range', 'Undo zooming', function () { if (chart.plot) chart.plot.resetZoom(); });
   }
 
   Chart.prototype.tool = function (place, label, title, action) {
@@ -74,138 +73,206 @@
     return button;
   };
 
-  Chart.prototype.series = function () {
-    var fixed = this.data.fixed;
-    return (this.data.axes[this.axisName()] || []).filter(function (one) { return fixed || shown[one.g]; });
-  };
-
   Chart.prototype.axisName = function () {
     return this.data.axes.length ? 'length' : axis;
   };
 
-  // The columns of uPlot for the series: x, then mean, dotted mean, edges and restarts of each.
-  Chart.prototype.columns = function (series) {
-    var log = this.log, specs = [{}], bands = [], tables = [], at = 1;
-    function drawable(values) {
-      return log ? values.map(function (value) { return value > 0 ? value : null; }) : values;
-    }
-    series.forEach(function (one) {
-      var paint = look(one.g), table = [one.x];
-      function add(values, spec) {
-        table.push(drawable(values));
-        specs.push(Object.assign({ points: { show: one.x.length === 1, size: 7, fill: paint.colour },
-          stroke: paint.colour, width: 2 }, spec));
-        return at++;
-      }
-      var count = one.n, many = one.runs > 1;
-      function of(i) { return typeof count === 'number' ? count : count[i]; }
-      if (many) {
-        var edge = { stroke: faded(paint.colour, 0.35), width: 0.6, points: { show: false } };
-        if (band === 'range' || band === 'both') {
-          bands.push({ series: [add(one.h, edge), add(one.l, edge)], fill: faded(paint.colour, 0.1) });
-        }
-        if (band === 'deviation' || band === 'both') {
-          var high = one.m.map(function (m, i) { return one.d[i] === null ? null : m + one.d[i]; });
-          var low = one.m.map(function (m, i) { return one.d[i] === null ? null : m - one.d[i]; });
-          bands.push({ series: [add(high, edge), add(low, edge)], fill: faded(paint.colour, 0.18) });
-        }
-        if (each) {
-          (one.r || []).forEach(function (values) {
-            add(values, { stroke: faded(paint.colour, 0.55), width: 0.8, points: { show: false } });
-          });
-        }
-        if (typeof count !== 'number') {
-          // Dotted where restarts are missing, with the place before so that the line goes on.
-          add(one.m.map(function (m, i) {
-            return of(i) < one.runs || i + 1 < one.m.length && of(i + 1) < one.runs || i > 0 && of(i - 1) < one.runs
-              ? m : null;
-          }), { dash: [2, 4], points: { show: false } });
-        }
-      }
-      add(many && typeof count !== 'number'
-        ? one.m.map(function (m, i) { return of(i) === one.runs ? m : null; }) : one.m, { dash: paint.dash });
-      tables.push(table);
+  // The chosen series, each with its colour and marks.
+  Chart.prototype.series = function () {
+    var fixed = this.data.fixed;
+    return (this.data.axes[this.axisName()] || []).filter(function (one) {
+      return fixed || shown[one.g];
+    }).map(function (one) {
+      var paint = look(one.g);
+      return Object.assign({ colour: paint.colour, marks: marks(one, paint.dash) }, one);
     });
-    var columns = tables.length === 0 ? [[]] : tables.length === 1 ? tables[0] : uPlot.join(tables);
-    return { columns: columns, specs: specs, bands: bands };
+  };
+
+  // What a chart draws of a series: areas between the values y and to, and lines through y.
+  function marks(one, dash) {
+    var list = [], counts = one.n;
+    function line(y, width, alpha, dashes) { list.push({ y: y, width: width, alpha: alpha, dash: dashes || [] }); }
+    function area(low, high, alpha) {
+      list.push({ y: high, to: low, alpha: alpha });
+      line(low, 0.6, 0.35);
+      line(high, 0.6, 0.35);
+    }
+    function edge(sign) {
+      return one.m.map(function (m, i) { return one.d[i] === null ? null : m + sign * one.d[i]; });
+    }
+    function whole(i) { return counts[i] === undefined || counts[i] === one.runs; }
+    if (one.runs > 1) {
+      if (band === 'range' || band === 'both') area(one.l, one.h, 0.1);
+      if (band === 'deviation' || band === 'both') area(edge(-1), edge(1), 0.18);
+      if (each) (one.r || []).forEach(function (values) { line(values, 0.8, 0.55); });
+    }
+    if (one.runs > 1 && typeof counts !== 'number') {
+      // Dotted where restarts are missing, and from the place before so that the line has no gap.
+      line(one.m.map(function (m, i) { return whole(i - 1) && whole(i) && whole(i + 1) ? null : m; }), 2, 1, [2, 4]);
+      line(one.m.map(function (m, i) { return whole(i) ? m : null; }), 2, 1, dash);
+    } else {
+      line(one.m, 2, 1, dash);
+    }
+    return list;
+  }
+
+  Chart.prototype.drawable = function (value) {
+    return value !== null && value !== undefined && (!this.log || value > 0);
+  };
+
+  // The rows of dygraphs: x, then of each series the least drawn value, the mean and the greatest, or null.
+  Chart.prototype.rows = function (series) {
+    var chart = this, byX = new Map();
+    series.forEach(function (one, k) {
+      one.x.forEach(function (x, i) {
+        var values = one.marks.map(function (mark) { return mark.y[i]; }).filter(chart.drawable, chart);
+        if (!chart.drawable(one.m[i])) return;
+        if (!byX.has(x)) byX.set(x, [x].concat(series.map(function () { return null; })));
+        byX.get(x)[k + 1] = [Math.min.apply(null, values), one.m[i], Math.max.apply(null, values)];
+      });
+    });
+    return Array.from(byX.values()).sort(function (a, b) { return a[0] - b[0]; });
+  };
+
+  // Draws the areas of a series, or its lines: dygraphs calls the first for all series, then the second.
+  Chart.prototype.plotter = function (series, areas) {
+    var chart = this;
+    return function (e) {
+      var one = series[e.seriesIndex], c = e.drawingContext, bottom = e.plotArea.y + e.plotArea.h + 2;
+      var x = one.x.map(function (value) { return e.dygraph.toDomXCoord(value); });
+      function y(value) { return chart.drawable(value) ? e.dygraph.toDomYCoord(value) : bottom; }
+      function stretch(mark, places) {
+        var alone = places.length === 1 && mark.width === 2;
+        c.beginPath();
+        places.forEach(function (i) {
+          if (alone) c.arc(x[i], y(mark.y[i]), 3.5, 0, 2 * Math.PI); else c.lineTo(x[i], y(mark.y[i]));
+        });
+        if (areas) places.reverse().forEach(function (i) { c.lineTo(x[i], y(mark.to[i])); });
+        if (areas || alone) c.fill(); else c.stroke();
+      }
+      one.marks.forEach(function (mark) {
+        if (areas !== Boolean(mark.to)) return;
+        var places = [];
+        c.fillStyle = c.strokeStyle = faded(one.colour, mark.alpha);
+        if (!areas) {
+          c.lineWidth = mark.width;
+          c.setLineDash(mark.dash);
+        }
+        for (var i = 0; i <= x.length; i++) {
+          if (chart.drawable(mark.y[i]) && !(areas && mark.to[i] === null)) {
+            places.push(i);
+          } else if (places.length > 0) {
+            stretch(mark, places);
+            places = [];
+          }
+        }
+      });
+      if (!areas && e.seriesIndex === series.length - 1) chart.drawReference(c, e.plotArea, e.dygraph);
+    };
   };
 
   Chart.prototype.draw = function () {
+    var zoomed = this.plot && this.plot.isZoomed('x') && this.over === this.axisName() ? this.plot.xAxisRange() : null;
     this.seen = true;
     if (this.plot) this.plot.destroy();
     this.plot = null;
+    this.over = this.axisName();
     this.figure.classList.add('drawn');
     this.box.textContent = '';
-    var series = this.series(), chart = this, made = this.columns(series);
-    var width = this.box.clientWidth;
+    var series = this.series(), rows = this.rows(series), chart = this, width = this.box.clientWidth;
     if (width === 0) return;
-    if (series.length === 0) {
-      this.box.textContent = 'Nothing of this chart is chosen.';
+    if (rows.length === 0) {
+      this.box.textContent = series.length === 0 ? 'Nothing of this chart is chosen.' : 'No value is above 0.';
       return;
     }
-    var ink = style('--soft'), grid = { stroke: style('--line'), width: 1 };
-    var font = '12px system-ui, sans-serif';
-    var ticks = function (u, values) {
-      return values.map(function (value) {
-        return value === null ? '' : Math.abs(value) >= 1e5 && value % 1 === 0 && value >= 1e5
-          ? String(value / 1000) + 'k' : text(Number(value.toPrecision(6)));
-      });
-    };
-    // Epochs, updates and lengths are whole numbers.
-    var whole = [1, 2, 5].concat([1, 2, 3, 4, 5, 6, 7, 8].reduce(function (list, power) {
-      return list.concat([1, 2, 5].map(function (digit) { return digit * Math.pow(10, power); }));
-    }, []));
-    var options = {
+    if (rows.length === 1) {
+      // Room on both sides of a single place.
+      var blank = rows[0].slice(1).map(function () { return null; });
+      rows = [[rows[0][0] - 1].concat(blank), rows[0], [rows[0][0] + 1].concat(blank)];
+    }
+    this.tip = this.part('tip');
+    this.hair = this.part('hair');
+    this.plot = new Dygraph(this.box.appendChild(document.createElement('div')), rows, {
       width: width, height: Math.round(Math.max(220, Math.min(360, width * 0.55))),
-      scales: { x: { time: false }, y: { distr: this.log ? 3 : 1 } },
-      legend: { show: false },
-      cursor: { drag: { x: true, y: false }, points: { size: 7 }, y: false },
-      series: made.specs, bands: made.bands,
-      axes: [
-        { stroke: ink, grid: grid, ticks: grid, font: font, values: ticks, label: data.labels[this.axisName()],
-          labelFont: font, labelSize: 18, size: 34, incrs: this.axisName() === 'seconds' ? undefined : whole },
-        { stroke: ink, grid: grid, ticks: grid, font: font, values: ticks,
-          size: function (u, values) {
-            var longest = (values || []).reduce(function (most, value) { return Math.max(most, value.length); }, 0);
-            return 16 + 7 * longest;
-          } }
-      ],
-      hooks: {
-        draw: [function (u) { chart.drawReference(u); }],
-        setCursor: [function (u) { chart.tell(u, series); }],
-        ready: [function (u) { chart.touch(u); }]
-      }
-    };
-    this.plot = new uPlot(options, made.columns, this.box);
-    this.tip = document.createElement('div');
-    this.tip.className = 'tip';
-    this.box.appendChild(this.tip);
+      labels: ['x'].concat(series.map(function (one, k) { return String(k); })),
+      colors: series.map(function (one) { return one.colour; }),
+      customBars: true, logscale: this.log, dateWindow: zoomed, xRangePad: 6, yRangePad: 14,
+      plotter: [this.plotter(series, true), this.plotter(series, false)], highlightCircleSize: 3.5,
+      legend: 'never', xlabel: data.labels[this.over], xLabelHeight: 18,
+      gridLineColor: style('--line'), gridLineWidth: 1, axisLineColor: style('--line'), axisLineWidth: 1,
+      axes: {
+        x: { axisLabelFormatter: tickText, axisLabelFontSize: 12, pixelsPerLabel: 50,
+          ticker: this.over === 'seconds' ? Dygraph.numericTicks : wholeTicks },
+        y: { axisLabelFormatter: tickText, axisLabelFontSize: 12, axisLabelWidth: 40,
+          ticker: this.log ? logTicks : Dygraph.numericTicks }
+      },
+      drawCallback: function (g) { chart.drawn(g); },
+      highlightCallback: function (event, x) { chart.tell(this, series, x); },
+      unhighlightCallback: function () { chart.hush(); },
+      interactionModel: Object.assign({}, Dygraph.defaultInteractionModel, this.touch(series))
+    });
   };
 
-  Chart.prototype.whole = function () {
-    if (!this.plot) return;
-    var x = this.plot.data[0];
-    this.plot.setScale('x', { min: x[0], max: x[x.length - 1] });
+  Chart.prototype.part = function (name) {
+    var made = document.createElement('div');
+    made.className = name;
+    return this.box.appendChild(made);
   };
 
-  Chart.prototype.drawReference = function (u) {
-    var reference = this.data.reference;
-    if (!reference || reference.value < u.scales.y.min || reference.value > u.scales.y.max) return;
-    if (this.log && reference.value <= 0) return;
-    var y = Math.round(u.valToPos(reference.value, 'y', true)), c = u.ctx;
-    c.save();
+  function tickText(value) {
+    var size = Math.abs(value);
+    if (size >= 1e9 || size > 0 && size < 1e-3) return Number(value.toPrecision(5)).toExponential().replace('+', '');
+    if (size >= 1e6) return Number((value / 1e6).toPrecision(6)) + 'M';
+    return size >= 1e5 ? Number((value / 1e3).toPrecision(6)) + 'k' : String(Number(value.toPrecision(6)));
+  }
+
+  // Epochs, updates and lengths are whole numbers.
+  function wholeTicks() {
+    return Dygraph.numericTicks.apply(null, arguments).filter(function (tick) { return tick.v % 1 === 0; });
+  }
+
+  // Powers of ten, where there is room with twice and five times them; over a short range those of a linear axis.
+  function logTicks(low, high, pixels, options, g) {
+    var from = Math.log10(low), to = Math.log10(high), room = pixels / (to - from), ticks = [];
+    for (var power = Math.floor(from); power <= to; power += Math.ceil(30 / room)) {
+      (room > 100 ? [1, 2, 5] : [1]).forEach(function (digit) {
+        var value = digit * Math.pow(10, power);
+        if (value >= low && value <= high) ticks.push({ v: value, label: tickText(value) });
+      });
+    }
+    return ticks.length > 2 ? ticks : Dygraph.numericTicks(low, high, pixels, function (name) {
+      return name !== 'logscale' && options(name);
+    }, g);
+  }
+
+  // After every drawing: numbers at the pointer are of the old one, and the labels of the vertical axis need their room.
+  Chart.prototype.drawn = function (g) {
+    this.hush();
+    var room = 4 + Math.ceil(Math.max.apply(null, Array.prototype.map.call(
+      this.box.querySelectorAll('.dygraph-axis-label-y'), function (label) { return label.offsetWidth; }).concat(20)));
+    if (room === g.getOptionForAxis('axisLabelWidth', 'y')) return;
+    g.updateOptions({ axes: { y: { axisLabelWidth: room } } });
+  };
+
+  Chart.prototype.drawReference = function (c, area, g) {
+    var reference = this.data.reference, range = g.yAxisRange();
+    if (!reference || reference.value < range[0] || reference.value > range[1]) return;
+    var y = Math.round(g.toDomYCoord(reference.value)), above = y - area.y > 20;
     c.strokeStyle = c.fillStyle = style('--soft');
-    c.lineWidth = window.devicePixelRatio || 1;
-    c.setLineDash([5 * c.lineWidth, 4 * c.lineWidth]);
+    c.lineWidth = 1;
+    c.setLineDash([5, 4]);
     c.beginPath();
-    c.moveTo(u.bbox.left, y);
-    c.lineTo(u.bbox.left + u.bbox.width, y);
+    c.moveTo(area.x, y);
+    c.lineTo(area.x + area.w, y);
     c.stroke();
-    c.font = 11 * c.lineWidth + 'px system-ui, sans-serif';
-    c.textAlign = 'right';
-    var above = y - u.bbox.top > 20 * c.lineWidth;
-    c.fillText(reference.name, u.bbox.left + u.bbox.width - 4, y + (above ? -4 : 13) * c.lineWidth);
-    c.restore();
+    // Most curves approach it, so its name is on the left, with a rim in the colour of the page.
+    c.font = '11px system-ui, sans-serif';
+    c.setLineDash([]);
+    c.lineWidth = 3;
+    c.lineJoin = 'round';
+    c.strokeStyle = style('--page');
+    c.strokeText(reference.name, area.x + 6, y + (above ? -4 : 13));
+    c.fillText(reference.name, area.x + 6, y + (above ? -4 : 13));
   };
 
   // The last place of a series that is not behind x, or -1.
@@ -219,15 +286,12 @@
     return low;
   }
 
-  // The numbers at the pointer.
-  Chart.prototype.tell = function (u, series) {
-    var tip = this.tip, index = u.cursor.idx;
-    if (!tip) return;
-    if (index === null || index === undefined || u.cursor.left < 0) {
-      tip.style.display = 'none';
-      return;
-    }
-    var x = u.data[0][index], table = document.createElement('table'), lines = 0, fixed = this.data.fixed;
+  // Shows the numbers at x, and those of no other chart.
+  Chart.prototype.tell = function (g, series, x) {
+    charts.forEach(function (other) {
+      if (other.plot && other.plot !== g) other.hush();
+    });
+    var tip = this.tip, table = document.createElement('table'), lines = 0, fixed = this.data.fixed;
     series.forEach(function (one) {
       var i = placeOf(one.x, x);
       if (i < 0 || x > one.x[one.x.length - 1] || lines >= 12) return;
@@ -245,45 +309,55 @@
     });
     tip.textContent = '';
     var head = document.createElement('div');
-    head.textContent = data.labels[this.axisName()] + ' ' + text(x);
+    head.textContent = data.labels[this.over] + ' ' + text(x);
     tip.appendChild(head);
     tip.appendChild(table);
-    tip.style.display = 'block';
-    var left = u.over.offsetLeft + u.cursor.left, room = this.box.clientWidth;
-    var place = left + 14 + tip.offsetWidth < room ? left + 14 : left - 14 - tip.offsetWidth;
-    tip.style.left = Math.max(0, Math.min(place, room - tip.offsetWidth)) + 'px';
-    tip.style.top = u.over.offsetTop + 6 + 'px';
+    tip.style.display = this.hair.style.display = 'block';
+    // Below the chart, or above it where the window ends.
+    var left = g.toDomXCoord(x), area = g.getArea(), box = this.box.getBoundingClientRect();
+    tip.style.left = Math.max(0, Math.min(left - tip.offsetWidth / 2, box.width - tip.offsetWidth)) + 'px';
+    tip.style.top = (box.bottom + tip.offsetHeight < window.innerHeight ? box.height : -tip.offsetHeight) + 'px';
+    this.hair.style.left = Math.round(left) + 'px';
+    this.hair.style.top = area.y + 'px';
+    this.hair.style.height = area.h + 'px';
+  };
+
+  Chart.prototype.hush = function () {
+    if (this.plot) this.plot.clearSelection();
+    this.tip.style.display = this.hair.style.display = 'none';
   };
 
   // One finger points, two zoom; scrolling the page stays with the browser.
-  Chart.prototype.touch = function (u) {
-    var over = u.over, start = null;
-    over.style.touchAction = 'pan-y';
+  Chart.prototype.touch = function (series) {
+    var chart = this, start = null;
     function distance(touches) { return Math.max(10, Math.abs(touches[0].clientX - touches[1].clientX)); }
-    function middle(touches) {
-      return (touches[0].clientX + touches[1].clientX) / 2 - over.getBoundingClientRect().left;
+    function inside(x) { return x - chart.box.getBoundingClientRect().left; }
+    function middle(touches) { return inside((touches[0].clientX + touches[1].clientX) / 2); }
+    function point(event, g) {
+      var row = g.findClosestRow(inside(event.touches[0].clientX));
+      g.setSelection(row);
+      if (row >= 0) chart.tell(g, series, g.getValue(row, 0));
     }
-    function point(event) {
-      var box = over.getBoundingClientRect();
-      u.setCursor({ left: event.touches[0].clientX - box.left, top: event.touches[0].clientY - box.top });
-    }
-    over.addEventListener('touchstart', function (event) {
-      if (event.touches.length === 1) return point(event);
-      event.preventDefault();
-      start = { distance: distance(event.touches), at: u.posToVal(middle(event.touches), 'x'),
-        min: u.scales.x.min, max: u.scales.x.max };
-    }, { passive: false });
-    over.addEventListener('touchmove', function (event) {
-      if (event.touches.length === 1) return point(event);
-      if (!start) return;
-      event.preventDefault();
-      var x = u.data[0], share = start.distance / distance(event.touches);
-      var span = Math.min(x[x.length - 1] - x[0], (start.max - start.min) * share);
-      var left = middle(event.touches) / over.clientWidth;
-      var min = Math.max(x[0], Math.min(start.at - left * span, x[x.length - 1] - span));
-      u.setScale('x', { min: min, max: min + span });
-    }, { passive: false });
-    over.addEventListener('touchend', function () { start = null; });
+    return {
+      touchstart: function (event, g) {
+        if (event.touches.length === 1) return point(event, g);
+        event.preventDefault();
+        var range = g.xAxisRange();
+        start = { distance: distance(event.touches), at: g.toDataXCoord(middle(event.touches)),
+          span: range[1] - range[0] };
+      },
+      touchmove: function (event, g) {
+        if (event.touches.length === 1) return point(event, g);
+        if (!start) return;
+        event.preventDefault();
+        var ends = g.xAxisExtremes(), area = g.getArea();
+        var span = Math.min(ends[1] - ends[0], start.span * start.distance / distance(event.touches));
+        var left = start.at - (middle(event.touches) - area.x) / area.w * span;
+        left = Math.max(ends[0], Math.min(left, ends[1] - span));
+        g.updateOptions({ dateWindow: [left, left + span] });
+      },
+      touchend: function () { start = null; }
+    };
   };
 
   // ---- The page ----

@@ -74,7 +74,7 @@ local after = [[<pre id="probe"></pre><script>
     }
     return Object.keys(colours).length;
   }
-  // The labels of axes that overlap one another or the plot, or leave the chart.
+  // The labels of axes that overlap one another, leave the chart or are wider than their room.
   function misplaced(figure) {
     var box = figure.querySelector('.live').getBoundingClientRect(), found = [], before = [];
     labels(figure).forEach(function (label) {
@@ -82,7 +82,7 @@ local after = [[<pre id="probe"></pre><script>
       range.selectNodeContents(label);
       var own = range.getBoundingClientRect();
       var out = own.left < box.left - 1 || own.right > box.right + 1 || own.top < box.top - 1 ||
-        own.bottom > box.bottom + 1;
+        own.bottom > box.bottom + 1 || own.width > label.parentNode.offsetWidth + 1;
       if (own.width > 0 && (out || before.some(function (other) {
         return own.left < other.right && other.left < own.right && own.top < other.bottom && other.top < own.bottom;
       }))) found.push(label.textContent);

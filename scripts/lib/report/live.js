@@ -203,7 +203,7 @@
       axes: {
         x: { axisLabelFormatter: tickText, axisLabelFontSize: 12, pixelsPerLabel: 50,
           ticker: this.over === 'seconds' ? Dygraph.numericTicks : wholeTicks },
-        y: { axisLabelFormatter: tickText, axisLabelFontSize: 12, axisLabelWidth: 40,
+        y: { axisLabelFormatter: tickText, axisLabelFontSize: 12, axisLabelWidth: 24,
           ticker: this.log ? logTicks : Dygraph.numericTicks }
       },
       drawCallback: function (g) { chart.drawn(g); },

@@ -60,23 +60,30 @@ local after = [[<pre id="probe"></pre><script>
     return canvas.toDataURL() + labels(figure).map(function (label) { return label.textContent; });
   }
   function labels(figure) { return all('.dygraph-axis-label, .dygraph-xlabel', figure); }
-  function painted(figure) {
-    var canvas = figure.querySelector('canvas');
-    if (!canvas) return 0;
+  function pixels_of(canvas, width) {
     var copy = document.createElement('canvas');
-    copy.width = canvas.width;
+    copy.width = width;
     copy.height = canvas.height;
     var context = copy.getContext('2d', { willReadFrequently: true });
     context.drawImage(canvas, 0, 0);
-    var pixels = context.getImageData(0, 0, copy.width, copy.height).data, colours = {};
+    return context.getImageData(0, 0, copy.width, copy.height).data;
+  }
+  function painted(figure) {
+    var canvas = figure.querySelector('canvas');
+    if (!canvas) return 0;
+    var pixels = pixels_of(canvas, canvas.width), colours = {};
     for (var i = 0; i < pixels.length; i += 4) {
       if (pixels[i + 3] > 200) colours[pixels[i] >> 4 << 8 | pixels[i + 1] >> 4 << 4 | pixels[i + 2] >> 4] = true;
     }
     return Object.keys(colours).length;
   }
-  // The labels of axes that overlap one another, leave the chart or are wider than their room.
+  // The labels of axes that overlap one another, leave the chart or are wider than their room; lines beside them.
   function misplaced(figure) {
     var box = figure.querySelector('.live').getBoundingClientRect(), found = [], before = [];
+    var margin = Math.max.apply(null, all('.dygraph-axis-label-y', figure).map(function (label) {
+      return label.getBoundingClientRect().right - box.left;
+    })) * window.devicePixelRatio;
+    if (pixels_of(figure.querySelector('canvas'), Math.floor(margin)).some(Boolean)) found.push('lines beside labels');
     labels(figure).forEach(function (label) {
       var range = document.createRange();
       range.selectNodeContents(label);
@@ -169,6 +176,7 @@ local after = [[<pre id="probe"></pre><script>
     function () { mouse(over, 'mouseup', middle().x, middle().y); },
     function () {
       look('zoomed');
+      out.misplaced = out.misplaced.concat(misplaced(first));
       choose('band', 'none');
     },
     function () {

@@ -179,8 +179,10 @@
     this.over = this.axisName();
     this.figure.classList.add('drawn');
     this.box.textContent = '';
-    var series = this.series(), rows = this.rows(series), chart = this, width = this.box.clientWidth;
-    if (width === 0) return;
+    var series = this.series(), rows = this.rows(series), chart = this;
+    this.width = this.box.clientWidth;
+    this.height = Math.round(Math.max(220, Math.min(360, this.width * 0.55)));
+    if (this.width === 0) return;
     if (rows.length === 0) {
       this.box.textContent = series.length === 0 ? 'Nothing of this chart is chosen.' : 'No value is above 0.';
       return;
@@ -193,8 +195,7 @@
     this.tip = this.part('tip');
     this.hair = this.part('hair');
     this.plot = new Dygraph(this.box.appendChild(document.createElement('div')), rows, {
-      width: width, height: Math.round(Math.max(220, Math.min(360, width * 0.55))),
-      labels: ['x'].concat(series.map(function (one, k) { return String(k); })),
+      width: this.width, height: this.height, labels: ['x'].concat(series.map(function (one, k) { return String(k); })),
       colors: series.map(function (one) { return one.colour; }),
       customBars: true, logscale: this.log, dateWindow: zoomed, xRangePad: 6, yRangePad: 14,
       plotter: [this.plotter(series, true), this.plotter(series, false)], highlightCircleSize: 3.5,
@@ -245,13 +246,16 @@
     }, g);
   }
 
-  // After every drawing: numbers at the pointer are of the old one, and the labels of the vertical axis need their room.
+  // After every drawing: the numbers at the pointer are outdated, and the labels of the vertical axis need their room.
   Chart.prototype.drawn = function (g) {
     this.hush();
-    var room = 4 + Math.ceil(Math.max.apply(null, Array.prototype.map.call(
+    var room = 4 + Math.ceil(Math.max.apply(null, Array.from(
       this.box.querySelectorAll('.dygraph-axis-label-y'), function (label) { return label.offsetWidth; }).concat(20)));
     if (room === g.getOptionForAxis('axisLabelWidth', 'y')) return;
-    g.updateOptions({ axes: { y: { axisLabelWidth: room } } });
+    g.updateOptions({ axes: { y: { axisLabelWidth: room } } }, true);
+    // Until its size changes, dygraphs clips to the old area too.
+    g.resize(this.width, this.height + 1);
+    g.resize(this.width, this.height);
   };
 
   Chart.prototype.drawReference = function (c, area, g) {

@@ -105,10 +105,18 @@ local after = [[<pre id="probe"></pre><script>
   // Returns whether the page kept the event from the browser.
   function touch(target, type, places) {
     var touches = places.map(function (x, i) {
-      return new Touch({ identifier: i, target: target, clientX: x, clientY: middle().y });
+      return new Touch({ identifier: i, target: target, clientX: x, clientY: middle().y,
+        screenX: x, screenY: middle().y });
     });
-    return !target.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true, touches: touches,
-      targetTouches: touches, changedTouches: touches }));
+    var down = type === 'touchend' ? [] : touches;
+    return !target.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true, touches: down,
+      targetTouches: down, changedTouches: touches }));
+  }
+  function pinch() {
+    var held = touch(over, 'touchstart', [middle().x - 20, middle().x + 20]) &&
+      touch(over, 'touchmove', [middle().x - 60, middle().x + 60]);
+    touch(over, 'touchend', []);
+    return held;
   }
   function look(name) {
     out[name] = looks.indexOf(image(first)) < 0 && painted(first) > 3;
@@ -192,9 +200,7 @@ local after = [[<pre id="probe"></pre><script>
       out.whole = image(first) === looks[0];
       mouse(over, 'mouseout', 0, 0);
       out.hushed = first.querySelector('.tip').style.display === 'none';
-      out.held = touch(over, 'touchstart', [middle().x - 20, middle().x + 20]) &&
-        touch(over, 'touchmove', [middle().x - 60, middle().x + 60]);
-      touch(over, 'touchend', []);
+      out.held = pinch();
     },
     function () {
       look('pinched');
@@ -202,6 +208,12 @@ local after = [[<pre id="probe"></pre><script>
     },
     function () {
       out.unpinched = image(first) === looks[0];
+      pinch();
+      touch(over, 'touchend', [middle().x]);
+      touch(over, 'touchend', [middle().x]);
+    },
+    function () {
+      out.tapped_twice = image(first) === looks[0];
       out.scrolls = !touch(over, 'touchstart', [middle().x]) && !touch(over, 'touchmove', [middle().x + 5]);
     },
     function () {
@@ -267,7 +279,7 @@ local function check(found)
   end
   assert(found.overflow <= 0, 'the page is wider than the window by ' .. found.overflow)
   for _, name in ipairs { 'axis', 'back', 'range', 'both', 'none', 'each', 'log', 'without', 'again', 'zoomed',
-    'zoomed_without_band', 'kept', 'whole', 'hushed', 'held', 'pinched', 'unpinched', 'scrolls' } do
+    'zoomed_without_band', 'kept', 'whole', 'hushed', 'held', 'pinched', 'unpinched', 'tapped_twice', 'scrolls' } do
     assert(found[name], name)
   end
   test.equal(table.concat(found.misplaced, '; '), '')

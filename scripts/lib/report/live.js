@@ -360,7 +360,10 @@
         left = Math.max(ends[0], Math.min(left, ends[1] - span));
         g.updateOptions({ dateWindow: [left, left + span] });
       },
-      touchend: function () { start = null; }
+      touchend: function (event, g, context) {
+        start = null;
+        Dygraph.defaultInteractionModel.touchend(event, g, context);  // a double tap shows the whole range
+      }
     };
   };
 

@@ -127,7 +127,7 @@ local after = [[<pre id="probe"></pre><script>
   }
   function middle() {
     var box = over.getBoundingClientRect();
-    return { left: box.left, x: box.left + box.width / 2, y: box.top + 20 };
+    return { x: box.left + box.width / 2, y: box.top + 20 };
   }
   // One after the other, with time to draw in between.
   var steps = [];
@@ -178,12 +178,14 @@ local after = [[<pre id="probe"></pre><script>
       var plot = over.getBoundingClientRect();
       out.covered = box.top < plot.bottom - 1 && box.bottom > plot.top + 1;
       out.hair = first.querySelector('.hair').getBoundingClientRect().left - middle().x;
-      mouse(over, 'mousedown', middle().left + 40, middle().y);
-      mouse(over, 'mousemove', middle().x, middle().y);
+      mouse(over, 'mousedown', middle().x - 60, middle().y);
+      mouse(over, 'mousemove', middle().x, middle().y + 180);
     },
-    function () { mouse(over, 'mouseup', middle().x, middle().y); },
+    function () { mouse(over, 'mouseup', middle().x, middle().y + 180); },
     function () {
       look('zoomed');
+      var shown = labels(first).filter(function (label) { return label.matches('.dygraph-axis-label-x'); });
+      out.upper = Number(shown[shown.length - 1].textContent);
       out.misplaced = out.misplaced.concat(misplaced(first));
       choose('band', 'none');
     },
@@ -286,6 +288,7 @@ local function check(found)
   test.equal(found.covered, false)
   assert(math.abs(found.hair) < 30, found.hair)
   test.equal(found.tips, 1)
+  assert(found.upper <= 11, found.upper)  -- the drag ended in the middle
   test.equal(found.entries, 6)
   test.equal(found.nothing, 'Nothing of this chart is chosen.')
   made.has(found.tapped, 'epoch ', 'size=1', ' ± ')

@@ -77,7 +77,7 @@
     return this.data.axes.length ? 'length' : axis;
   };
 
-  // The chosen series, each with its colour and marks.
+  // Returns the chosen series, each with its colour and marks.
   Chart.prototype.series = function () {
     var fixed = this.data.fixed;
     return (this.data.axes[this.axisName()] || []).filter(function (one) {
@@ -88,7 +88,7 @@
     });
   };
 
-  // What a chart draws of a series: areas between the values y and to, and lines through y.
+  // Returns the marks of a series: areas between the values y and to, and lines through y.
   function marks(one, dash) {
     var list = [], counts = one.n;
     function line(y, width, alpha, dashes) { list.push({ y: y, width: width, alpha: alpha, dash: dashes || [] }); }
@@ -107,7 +107,7 @@
       if (each) (one.r || []).forEach(function (values) { line(values, 0.8, 0.55); });
     }
     if (one.runs > 1 && typeof counts !== 'number') {
-      // Dotted where restarts are missing, and from the place before so that the line has no gap.
+      // Dotted where restarts are missing and to the places beside, so that the line has no gap.
       line(one.m.map(function (m, i) { return whole(i - 1) && whole(i) && whole(i + 1) ? null : m; }), 2, 1, [2, 4]);
       line(one.m.map(function (m, i) { return whole(i) ? m : null; }), 2, 1, dash);
     } else {
@@ -120,7 +120,7 @@
     return value !== null && value !== undefined && (!this.log || value > 0);
   };
 
-  // The rows of dygraphs: x, then of each series the least drawn value, the mean and the greatest, or null.
+  // Returns the rows for dygraphs: x, then for each series [least drawn value, mean, greatest] or null.
   Chart.prototype.rows = function (series) {
     var chart = this, byX = new Map();
     series.forEach(function (one, k) {
@@ -134,7 +134,7 @@
     return Array.from(byX.values()).sort(function (a, b) { return a[0] - b[0]; });
   };
 
-  // Draws the areas of a series, or its lines: dygraphs calls the first for all series, then the second.
+  // Returns the function that draws the areas, or the lines, of one series. dygraphs draws all areas first.
   Chart.prototype.plotter = function (series, areas) {
     var chart = this;
     return function (e) {
@@ -198,6 +198,7 @@
       width: this.width, height: this.height, labels: ['x'].concat(series.map(function (one, k) { return String(k); })),
       colors: series.map(function (one) { return one.colour; }),
       customBars: true, logscale: this.log, dateWindow: zoomed, xRangePad: 6, yRangePad: 14,
+      panEdgeFraction: 0.01,
       plotter: [this.plotter(series, true), this.plotter(series, false)], highlightCircleSize: 3.5,
       legend: 'never', xlabel: data.labels[this.over], xLabelHeight: 18,
       gridLineColor: style('--line'), gridLineWidth: 1, axisLineColor: style('--line'), axisLineWidth: 1,
@@ -210,9 +211,16 @@
       drawCallback: function (g) { chart.drawn(g); },
       highlightCallback: function (event, x) { chart.tell(this, series, x); },
       unhighlightCallback: function () { chart.hush(); },
-      interactionModel: Object.assign({}, Dygraph.defaultInteractionModel, this.touch(series))
+      interactionModel: Object.assign({}, Dygraph.defaultInteractionModel, { mousedown: horizontally }, this.touch(series))
     });
   };
+
+  // Zooms horizontally wherever the pointer goes; the vertical range follows. 1 is the horizontal direction of dygraphs.
+  function horizontally(event, g, context) {
+    Object.defineProperty(context, 'dragDirection', { get: function () { return 1; }, set: function () {},
+      configurable: true });
+    Dygraph.defaultInteractionModel.mousedown(event, g, context);
+  }
 
   Chart.prototype.part = function (name) {
     var made = document.createElement('div');
@@ -229,10 +237,12 @@
 
   // Epochs, updates and lengths are whole numbers.
   function wholeTicks() {
-    return Dygraph.numericTicks.apply(null, arguments).filter(function (tick) { return tick.v % 1 === 0; });
+    var ticks = Dygraph.numericTicks.apply(null, arguments);
+    var whole = ticks.filter(function (tick) { return tick.v % 1 === 0; });
+    return whole.length > 1 ? whole : ticks;
   }
 
-  // Powers of ten, where there is room with twice and five times them; over a short range those of a linear axis.
+  // Returns powers of ten, and their doubles and quintuples where there is room; linear ticks for a short range.
   function logTicks(low, high, pixels, options, g) {
     var from = Math.log10(low), to = Math.log10(high), room = pixels / (to - from), ticks = [];
     for (var power = Math.floor(from); power <= to; power += Math.ceil(30 / room)) {
@@ -246,14 +256,14 @@
     }, g);
   }
 
-  // After every drawing: the numbers at the pointer are outdated, and the labels of the vertical axis need their room.
+  // Follows every drawing: hides the numbers at the pointer and gives the labels of the vertical axis their room.
   Chart.prototype.drawn = function (g) {
     this.hush();
     var room = 4 + Math.ceil(Math.max.apply(null, Array.from(
       this.box.querySelectorAll('.dygraph-axis-label-y'), function (label) { return label.offsetWidth; }).concat(20)));
     if (room === g.getOptionForAxis('axisLabelWidth', 'y')) return;
     g.updateOptions({ axes: { y: { axisLabelWidth: room } } }, true);
-    // Until its size changes, dygraphs clips to the old area too.
+    // dygraphs clips to the old area too until its size changes.
     g.resize(this.width, this.height + 1);
     g.resize(this.width, this.height);
   };
@@ -269,7 +279,7 @@
     c.moveTo(area.x, y);
     c.lineTo(area.x + area.w, y);
     c.stroke();
-    // Most curves approach it, so its name is on the left, with a rim in the colour of the page.
+    // Curves approach it to the right, so its name is on the left, with a rim in the colour of the page.
     c.font = '11px system-ui, sans-serif';
     c.setLineDash([]);
     c.lineWidth = 3;
@@ -279,7 +289,7 @@
     c.fillText(reference.name, area.x + 6, y + (above ? -4 : 13));
   };
 
-  // The last place of a series that is not behind x, or -1.
+  // Returns the last place in a sorted list that is at most x, or -1.
   function placeOf(list, x) {
     var low = 0, high = list.length - 1;
     if (high < 0 || list[0] > x) return -1;
@@ -290,7 +300,7 @@
     return low;
   }
 
-  // Shows the numbers at x, and those of no other chart.
+  // Shows the numbers at x and hides those of other charts.
   Chart.prototype.tell = function (g, series, x) {
     charts.forEach(function (other) {
       if (other.plot && other.plot !== g) other.hush();
@@ -331,7 +341,7 @@
     this.tip.style.display = this.hair.style.display = 'none';
   };
 
-  // One finger points, two zoom; scrolling the page stays with the browser.
+  // One finger points, two fingers zoom. The browser scrolls the page.
   Chart.prototype.touch = function (series) {
     var chart = this, start = null;
     function distance(touches) { return Math.max(10, Math.abs(touches[0].clientX - touches[1].clientX)); }

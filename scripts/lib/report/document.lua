@@ -27,7 +27,7 @@ local function quoted(text)
   return (json.encode(runs_of.clean_text(tostring(text))):gsub('[<>&]', escapes))
 end
 
-local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/' .. name) end
+local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/page/' .. name) end
 
 -- A style or script element must not end before its end.
 local function inlined(text) return (text:gsub('</([sS])', '<\\/%1')) end
@@ -379,7 +379,7 @@ function M.assemble(given, sections, data)
   if library and data then
     out[#out + 1] = '<script type="application/json" id="data">' .. data .. '</script>'
     out[#out + 1] = '<script>\n' .. inlined(library.script) .. '\n</script>'
-    out[#out + 1] = '<script>\n' .. inlined(own_file 'live.js') .. '</script>'
+    out[#out + 1] = '<script>\n' .. inlined(own_file 'plotting.js' .. own_file 'live.js') .. '</script>'
   end
   out[#out + 1] = '</body></html>\n'
   return table.concat(out, '\n')

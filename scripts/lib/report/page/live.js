@@ -2,6 +2,7 @@
 // contains everything that it needs.
 (function () {
   'use strict';
+  var text = plotting.text;
   var data = JSON.parse(document.getElementById('data').textContent);
   var page = document.documentElement;
   var figures = document.querySelectorAll('figure[data-chart]');
@@ -35,13 +36,6 @@
   var band = 'deviation';
   var each = false;
   var several = data.several;  // some series are means of several restarts
-
-  function text(value) {
-    if (value === null || value === undefined) return '–';
-    var size = Math.abs(value);
-    if (value === Math.round(value) && size < 1e9) return String(value);
-    return size >= 1e6 || size < 1e-4 ? value.toExponential(3) : String(Number(value.toPrecision(5)));
-  }
 
   // ---- One chart ----
 
@@ -192,6 +186,7 @@
       var blank = rows[0].slice(1).map(function () { return null; });
       rows = [[rows[0][0] - 1].concat(blank), rows[0], [rows[0][0] + 1].concat(blank)];
     }
+    function tell(g, x) { chart.tell(g, series, x); }
     this.tip = this.part('tip');
     this.hair = this.part('hair');
     this.plot = new Dygraph(this.box.appendChild(document.createElement('div')), rows, {
@@ -203,58 +198,23 @@
       legend: 'never', xlabel: data.labels[this.over], xLabelHeight: 18,
       gridLineColor: style('--line'), gridLineWidth: 1, axisLineColor: style('--line'), axisLineWidth: 1,
       axes: {
-        x: { axisLabelFormatter: tickText, axisLabelFontSize: 12, pixelsPerLabel: 50,
-          ticker: this.over === 'seconds' ? Dygraph.numericTicks : wholeTicks },
-        y: { axisLabelFormatter: tickText, axisLabelFontSize: 12, axisLabelWidth: 24,
-          ticker: this.log ? logTicks : Dygraph.numericTicks }
+        x: { axisLabelFormatter: plotting.tickText, axisLabelFontSize: 12, pixelsPerLabel: 50,
+          ticker: this.over === 'seconds' ? Dygraph.numericTicks : plotting.wholeTicks },
+        y: { axisLabelFormatter: plotting.tickText, axisLabelFontSize: 12, axisLabelWidth: 24,
+          ticker: this.log ? plotting.logTicks : Dygraph.numericTicks }
       },
       drawCallback: function (g) { chart.drawn(g); },
-      highlightCallback: function (event, x) { chart.tell(this, series, x); },
+      highlightCallback: function (event, x) { tell(this, x); },
       unhighlightCallback: function () { chart.hush(); },
-      interactionModel: Object.assign({}, Dygraph.defaultInteractionModel, { mousedown: horizontally }, this.touch(series))
+      interactionModel: plotting.gestures(this.box, tell)
     });
   };
-
-  // Zooms horizontally wherever the pointer goes; the vertical range follows. 1 is the horizontal direction of dygraphs.
-  function horizontally(event, g, context) {
-    Object.defineProperty(context, 'dragDirection', { get: function () { return 1; }, set: function () {},
-      configurable: true });
-    Dygraph.defaultInteractionModel.mousedown(event, g, context);
-  }
 
   Chart.prototype.part = function (name) {
     var made = document.createElement('div');
     made.className = name;
     return this.box.appendChild(made);
   };
-
-  function tickText(value) {
-    var size = Math.abs(value);
-    if (size >= 1e9 || size > 0 && size < 1e-3) return Number(value.toPrecision(5)).toExponential().replace('+', '');
-    if (size >= 1e6) return Number((value / 1e6).toPrecision(6)) + 'M';
-    return size >= 1e5 ? Number((value / 1e3).toPrecision(6)) + 'k' : String(Number(value.toPrecision(6)));
-  }
-
-  // Epochs, updates and lengths are whole numbers.
-  function wholeTicks() {
-    var ticks = Dygraph.numericTicks.apply(null, arguments);
-    var whole = ticks.filter(function (tick) { return tick.v % 1 === 0; });
-    return whole.length > 1 ? whole : ticks;
-  }
-
-  // Returns powers of ten, and their doubles and quintuples where there is room; linear ticks for a short range.
-  function logTicks(low, high, pixels, options, g) {
-    var from = Math.log10(low), to = Math.log10(high), room = pixels / (to - from), ticks = [];
-    for (var power = Math.floor(from); power <= to; power += Math.ceil(30 / room)) {
-      (room > 100 ? [1, 2, 5] : [1]).forEach(function (digit) {
-        var value = digit * Math.pow(10, power);
-        if (value >= low && value <= high) ticks.push({ v: value, label: tickText(value) });
-      });
-    }
-    return ticks.length > 2 ? ticks : Dygraph.numericTicks(low, high, pixels, function (name) {
-      return name !== 'logscale' && options(name);
-    }, g);
-  }
 
   // Follows every drawing: hides the numbers at the pointer and gives the labels of the vertical axis their room.
   Chart.prototype.drawn = function (g) {
@@ -339,42 +299,6 @@
   Chart.prototype.hush = function () {
     if (this.plot) this.plot.clearSelection();
     this.tip.style.display = this.hair.style.display = 'none';
-  };
-
-  // One finger points, two fingers zoom. The browser scrolls the page.
-  Chart.prototype.touch = function (series) {
-    var chart = this, start = null;
-    function distance(touches) { return Math.max(10, Math.abs(touches[0].clientX - touches[1].clientX)); }
-    function inside(x) { return x - chart.box.getBoundingClientRect().left; }
-    function middle(touches) { return inside((touches[0].clientX + touches[1].clientX) / 2); }
-    function point(event, g) {
-      var row = g.findClosestRow(inside(event.touches[0].clientX));
-      g.setSelection(row);
-      if (row >= 0) chart.tell(g, series, g.getValue(row, 0));
-    }
-    return {
-      touchstart: function (event, g) {
-        if (event.touches.length === 1) return point(event, g);
-        event.preventDefault();
-        var range = g.xAxisRange();
-        start = { distance: distance(event.touches), at: g.toDataXCoord(middle(event.touches)),
-          span: range[1] - range[0] };
-      },
-      touchmove: function (event, g) {
-        if (event.touches.length === 1) return point(event, g);
-        if (!start) return;
-        event.preventDefault();
-        var ends = g.xAxisExtremes(), area = g.getArea();
-        var span = Math.min(ends[1] - ends[0], start.span * start.distance / distance(event.touches));
-        var left = start.at - (middle(event.touches) - area.x) / area.w * span;
-        left = Math.max(ends[0], Math.min(left, ends[1] - span));
-        g.updateOptions({ dateWindow: [left, left + span] });
-      },
-      touchend: function (event, g, context) {
-        start = null;
-        Dygraph.defaultInteractionModel.touchend(event, g, context);  // a double tap shows the whole range
-      }
-    };
   };
 
   // ---- The page ----

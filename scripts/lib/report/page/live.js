@@ -125,7 +125,21 @@
         byX.get(x)[k + 1] = [Math.min.apply(null, values), one.m[i], Math.max.apply(null, values)];
       });
     });
+    this.include(this.data.reference, byX);
     return Array.from(byX.values()).sort(function (a, b) { return a[0] - b[0]; });
+  };
+
+  // Extends the range to a reference that is a little below it.
+  Chart.prototype.include = function (reference, rows) {
+    var lowest = null, greatest = -Infinity;
+    rows.forEach(function (row) {
+      row.slice(1).filter(Boolean).forEach(function (values) {
+        if (!lowest || values[0] < lowest[0]) lowest = values;
+        greatest = Math.max(greatest, values[2]);
+      });
+    });
+    if (!reference || !lowest || this.log || reference.value > lowest[0]) return;
+    if (lowest[0] - reference.value < 0.25 * (greatest - lowest[0])) lowest[0] = reference.value;
   };
 
   // Returns the function that draws the areas, or the lines, of one series. dygraphs draws all areas first.

@@ -10,8 +10,6 @@ packages="g++ cmake ninja-build pkg-config git libluajit-5.1-dev luajit libedit-
 libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libicu-dev libgtest-dev"
 # A LibTorch of one's own replaces the system's.
 [ -n "${PUSHDOWN_TORCH_DIR:-}" ] || packages="$packages libtorch-dev"
-# npm fetches the plotting library of report pages, once; any npm will do, also one from elsewhere.
-[ -e build/release/uplot/version ] || command -v npm >/dev/null 2>&1 || packages="$packages npm"
 [ "${1:-build}" = check ] && packages="$packages clang-format lua-check"
 
 if ! command -v dpkg-query >/dev/null 2>&1; then

@@ -30,13 +30,15 @@ test('each kind of violation is caught', function()
   caught('src/train/a.cpp', '#include "bindings/bind.h"',
     'the core does not see the bindings, got bindings/bind.h')
   caught('src/train/a.cpp', '#include <torch/torch.h>',
-    'only tensor/torch.h includes LibTorch, got torch/torch.h')
+    'only the folder tensor includes LibTorch, got torch/torch.h')
   caught('src/model/a.cpp', '#include <ATen/ScalarOps.h>',
-    'only tensor/torch.h includes LibTorch, got ATen/ScalarOps.h')
+    'only the folder tensor includes LibTorch, got ATen/ScalarOps.h')
   caught('bindings/a.cpp', '#include <ATen/ATen.h>',
-    'only tensor/torch.h includes LibTorch, got ATen/ATen.h')
+    'only the folder tensor includes LibTorch, got ATen/ATen.h')
   caught('src/grammar/a.cpp', 'void f() { printf("x"); }', 'the core does not print')
   caught('src/grammar/a.cpp', 'void f() { std::cout << 1; }', 'the core does not print')
+  caught('src/grammar/a.cpp', '#include "tensor/torch.h"',
+    'grammar does not see tensor, got tensor/torch.h')
   caught('src/other/a.cpp', '', "the folder 'other' is no layer; add it to scripts/tools/layers.lua and "
     .. 'docs/architecture.md')
   -- Through two headers.

@@ -42,8 +42,8 @@ test('each kind of violation is caught', function()
   caught('src/other/a.cpp', '', "the folder 'other' is no layer; add it to scripts/tools/layers.lua and "
     .. 'docs/architecture.md')
   -- Through two headers.
-  caught('src/kernel/a.isa.cpp', '#include "kernel/a.h"', 'kernels do not include LibTorch', {
-    ['src/kernel/a.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
+  caught('src/kernel/a.isa.cpp', '#include "kernel/b.h"', 'kernels do not include LibTorch', {
+    ['src/kernel/b.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
   caught('bindings/shell/a.cpp', '#include "bindings/bind.h"',
     'the shell starts without LibTorch, so it must not include it', {
       ['bindings/bind.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })

@@ -1,5 +1,8 @@
 // pd.grammar: what a grammar can be asked. Loading is in grammar_loading.cpp.
 #include "bindings/grammar.h"
+
+#include <fmt/ranges.h>
+
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"

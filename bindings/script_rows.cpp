@@ -1,4 +1,6 @@
 // The declarations in definitions: options, action layers, parameters.
+#include <fmt/ranges.h>
+
 #include "base/check.h"
 #include "bindings/script_value.h"
 

@@ -28,9 +28,25 @@ set(torch_major ${CMAKE_MATCH_1})
 string(REGEX MATCH "TORCH_VERSION_MINOR ([0-9]+)" _ "${torch_version_text}")
 set(PUSHDOWN_TORCH_VERSION ${torch_major}.${CMAKE_MATCH_1})
 
+# A Python package brings headers of other libraries along, fmt among them, which would hide the
+# system's: only LibTorch's own are seen.
+if(PUSHDOWN_TORCH_DIR)
+  set(torch_own_headers ${CMAKE_BINARY_DIR}/torch-headers)
+  file(MAKE_DIRECTORY ${torch_own_headers})
+  foreach(folder ATen c10 caffe2 torch)
+    if(EXISTS ${PUSHDOWN_TORCH_INCLUDE}/${folder})
+      file(CREATE_LINK ${PUSHDOWN_TORCH_INCLUDE}/${folder} ${torch_own_headers}/${folder} SYMBOLIC)
+    endif()
+  endforeach()
+  set(torch_include ${torch_own_headers})
+else()
+  set(torch_include ${PUSHDOWN_TORCH_INCLUDE})
+endif()
+
 add_library(pushdown_torch INTERFACE)
 add_library(pushdown::torch ALIAS pushdown_torch)
-target_include_directories(pushdown_torch SYSTEM INTERFACE ${PUSHDOWN_TORCH_INCLUDE} ${torch_api})
+target_include_directories(pushdown_torch SYSTEM INTERFACE ${torch_include}
+  ${torch_include}/torch/csrc/api/include)
 set(torch_libraries ${PUSHDOWN_LIB_torch} ${PUSHDOWN_LIB_torch_cpu})
 set(PUSHDOWN_TORCH_CUDA OFF)
 if(PUSHDOWN_LIB_torch_cuda)

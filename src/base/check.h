@@ -11,6 +11,16 @@
 
 namespace pushdown {
 
+// The text of a format string that the compiler has checked; fmt 12 deprecates the conversion that
+// fmt 9 and 10 have instead of get().
+template <class Format>
+constexpr fmt::string_view format_text(const Format& format) {
+  if constexpr (requires { format.get(); })
+    return format.get();
+  else
+    return format;
+}
+
 // The functions below, with their arguments packed: one copy for all calls.
 [[noreturn]] void fail_formatted(std::string_view where, fmt::string_view format,
                                  fmt::format_args args);
@@ -20,14 +30,14 @@ namespace pushdown {
 // Throws std::invalid_argument "[where] message".
 template <class... Args>
 [[noreturn]] void fail(std::string_view where, fmt::format_string<Args...> format, Args&&... args) {
-  fail_formatted(where, format, fmt::make_format_args(args...));
+  fail_formatted(where, format_text(format), fmt::make_format_args(args...));
 }
 
 // Throws std::runtime_error "[where] message": the caller did nothing wrong.
 template <class... Args>
 [[noreturn]] void fail_environment(std::string_view where, fmt::format_string<Args...> format,
                                    Args&&... args) {
-  fail_environment_formatted(where, format, fmt::make_format_args(args...));
+  fail_environment_formatted(where, format_text(format), fmt::make_format_args(args...));
 }
 
 // fail() unless `condition` holds.

@@ -1,5 +1,7 @@
 #include "grammar/sampler.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>

@@ -1,5 +1,7 @@
 #include "task/curriculum.h"
 
+#include <fmt/ranges.h>
+
 #include "base/check.h"
 #include "base/options.h"
 

@@ -1,5 +1,7 @@
 #include "task/word_counts.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/check.h"

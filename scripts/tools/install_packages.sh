@@ -216,10 +216,11 @@ run_apt() {
   shift
   {
     code=0
+    # Descriptor 3 is opened behind sudo, which closes it, and is not 1, which apt would close for dpkg.
     # shellcheck disable=SC2086  # no word, or two
-    $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C apt-get -q -y -o APT::Status-Fd=1 \
-      -o Acquire::Retries=1 -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 \
-      -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=60 "$@" </dev/null 2>&1 || code=$?
+    $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -c 'exec apt-get "$@" 3>&1' sh \
+      -q -y -o APT::Status-Fd=3 -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=60 -o Acquire::Retries=1 \
+      -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 "$@" </dev/null 2>&1 || code=$?
     echo "exit:$code"
   } | {
     shown=-1
@@ -300,7 +301,7 @@ run_apt "Downloading packages" install --download-only --no-install-recommends $
   fail "the packages cannot be downloaded, so nothing was installed: $(apt_error)"
 # shellcheck disable=SC2086
 run_apt "Installing packages" install --no-download --no-install-recommends $missing || {
-  cat "$log" >&2
+  tail -n 30 "$log" >&2
   fail "apt could not install the packages: $(apt_error)" \
-    "Its output is above. 'apt-get install --fix-broken' completes what it began."
+    "The end of its output is above. 'apt-get install --fix-broken' completes what it began."
 }

@@ -72,7 +72,7 @@ install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'
 
 uninstall:
-	cmake -D PREFIX='$(PREFIX)' -D BUILD=$(BUILD) -P cmake/uninstall.cmake
+	@cmake -D PREFIX='$(PREFIX)' -P cmake/uninstall.cmake
 
 package: build
 	cd $(BUILD) && cpack -G DEB

@@ -154,8 +154,19 @@ Interpreter::Outcome Notebook::run_cell(const std::string& code) {
   return outcome;
 }
 
+#if XEUS_VERSION_MAJOR >= 5
+void Notebook::execute_request_impl(send_reply_callback reply, int count, const std::string& code,
+                                    xeus::execute_request_config config, Json) {
+  reply(execute(count, code, config.silent));
+}
+#else
 nlohmann::json Notebook::execute_request_impl(int count, const std::string& code, bool silent, bool,
                                               Json, bool) {
+  return execute(count, code, silent);
+}
+#endif
+
+nlohmann::json Notebook::execute(int count, const std::string& code, bool silent) {
   result_ = nullptr;
   capture_.start();
   auto outcome = run_cell(code);

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <stdexcept>
+#include <utility>
 #include <xeus/xhelper.hpp>
 
 #include "bindings/shell/completion.h"
@@ -168,6 +169,8 @@ nlohmann::json Notebook::execute_request_impl(int count, const std::string& code
 
 nlohmann::json Notebook::execute(int count, const std::string& code, bool silent) {
   result_ = nullptr;
+  if (output_) std::cout.rdbuf(std::exchange(output_, nullptr));
+  if (log_) std::clog.rdbuf(std::exchange(log_, nullptr));
   capture_.start();
   auto outcome = run_cell(code);
   capture_.stop();

@@ -1,6 +1,7 @@
 // A Jupyter kernel: cells are entries as at the prompt, values come with pictures and tables where
 // there are any.
 #pragma once
+#include <iostream>
 #include <mutex>
 #include <xeus/xinterpreter.hpp>
 
@@ -39,6 +40,9 @@ class Notebook : public xeus::xinterpreter {
   static int display(lua_State* L);
 
   Interpreter interpreter_;
+  // The streams of C++, mute until the first cell: xeus 5 greets on them.
+  std::streambuf* output_ = std::cout.rdbuf(nullptr);
+  std::streambuf* log_ = std::clog.rdbuf(nullptr);
   std::mutex publishing_;
   OutputCapture capture_;
   Json result_;  // of the cell that runs

@@ -59,10 +59,29 @@ if [ -n "${PUSHDOWN_TORCH_DIR:-}" ]; then
     [ -e "$PUSHDOWN_TORCH_DIR/$file" ] ||
       fail "PUSHDOWN_TORCH_DIR: no LibTorch in '$PUSHDOWN_TORCH_DIR': expected $file there."
   done
+  header=$PUSHDOWN_TORCH_DIR/include/torch/headeronly/version.h
+  [ -e "$header" ] || header=$PUSHDOWN_TORCH_DIR/include/torch/csrc/api/include/torch/version.h
+  version=$(sed -n 's/^#define TORCH_VERSION_M[A-Z]*  *\([0-9]*\).*/\1/p' "$header" 2>/dev/null |
+    head -n 2 | paste -s -d . -)
+  at_least "${version:-0}" $oldest_torch ||
+    fail "PUSHDOWN_TORCH_DIR: the LibTorch in '$PUSHDOWN_TORCH_DIR' is too old: expected $oldest_torch or \
+newer, got ${version:-one without a version}."
+  grep -q __cxx11 "$PUSHDOWN_TORCH_DIR/lib/libc10.so" 2>/dev/null ||
+    fail "PUSHDOWN_TORCH_DIR: the LibTorch $version in '$PUSHDOWN_TORCH_DIR' has the old ABI of C++ strings: \
+expected a Python package of 2.7 or newer, or a build with _GLIBCXX_USE_CXX11_ABI=1."
   configured=$(sed -n 's/^PUSHDOWN_TORCH_DIR:PATH=//p' $folder/CMakeCache.txt 2>/dev/null || true)
   [ ! -e $folder/CMakeCache.txt ] || [ "$configured" = "$PUSHDOWN_TORCH_DIR" ] ||
     fail "$folder is configured for another LibTorch: expected '$PUSHDOWN_TORCH_DIR', got \
-'${configured:-the system'"'"'s}'; run 'make clean' first."
+${configured:-that of the system}; run 'make clean' first."
+fi
+
+compiler=${CXX:-c++}
+if command -v "${compiler%% *}" >/dev/null 2>&1; then
+  version=$($compiler -dumpfullversion 2>/dev/null || true)
+  # Clang knows no such option.
+  [ -z "$version" ] || at_least "$version" $oldest_gcc ||
+    fail "the compiler '$compiler' is too old: expected g++ $oldest_gcc or newer, got $version; install a \
+newer one and name it, for example CXX=g++-$oldest_gcc."
 fi
 
 # ---- What is to be built: files to compile, of how many ----

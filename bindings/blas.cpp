@@ -15,6 +15,21 @@ namespace {
 // A library of this process, with what it depends on.
 using Library = std::unique_ptr<void, int (*)(void*)>;
 
+struct LoadedLibrary {
+  Library library;
+  std::filesystem::path path;
+};
+
+// The library whose matrix product LibTorch calls; empty where none exports it.
+LoadedLibrary product_library() {
+  void* product = dlsym(RTLD_DEFAULT, "sgemm_");
+  Dl_info info;
+  if (!product || dladdr(product, &info) == 0 || !info.dli_fname) return {{nullptr, &dlclose}, {}};
+  std::error_code ignored;
+  return {Library(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD), &dlclose),
+          std::filesystem::canonical(info.dli_fname, ignored)};
+}
+
 template <class Function>
 Function* find(const Library& library, const char* name) {
   return library ? reinterpret_cast<Function*>(dlsym(library.get(), name)) : nullptr;
@@ -61,14 +76,13 @@ std::string inside_torch() {
 
 }  // namespace
 
+void limit_blas_to_one_thread() {
+  if (auto* set = find<void(int)>(product_library().library, "openblas_set_num_threads")) set(1);
+}
+
 std::string blas_text() {
-  void* product = dlsym(RTLD_DEFAULT, "sgemm_");
-  Dl_info info;
-  if (!product || dladdr(product, &info) == 0 || !info.dli_fname) return inside_torch();
-  std::error_code ignored;
-  const auto path = std::filesystem::canonical(info.dli_fname, ignored);
-  if (path.filename().string().starts_with("libtorch")) return inside_torch();
-  const Library library(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD), &dlclose);
+  const auto [library, path] = product_library();
+  if (path.empty() || path.filename().string().starts_with("libtorch")) return inside_torch();
   std::string name = name_of(library);
   // Netlib's library exports no version.
   const bool netlib = path.filename().string().starts_with("libblas.so");

@@ -8,4 +8,8 @@ namespace pushdown {
 // "reference BLAS (...)", or "oneMKL 2024.2, inside LibTorch".
 std::string blas_text();
 
+// Keeps it to one thread, as LibTorch's own operations are: OpenBLAS takes every core otherwise,
+// whatever LibTorch was told.
+void limit_blas_to_one_thread();
+
 }  // namespace pushdown

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "bindings/bind.h"
+#include "bindings/blas.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
@@ -102,6 +103,7 @@ void install_searcher(lua_State* L) {
 
 int open(lua_State* L) {
   at::set_num_threads(1);
+  limit_blas_to_one_thread();
   const auto root = find_root();
   session(L).root = root;
   lua_pushfstring(L, "@%s/scripts/lib/", root.c_str());

@@ -69,8 +69,7 @@ inside env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-rec
 inside useradd --create-home tester
 git -C "$source" bundle create -q "$root/tmp/pushdown.bundle" HEAD
 clone='rm -rf pushdown && git clone -q /tmp/pushdown.bundle pushdown && cd pushdown'
-inside sh -c "cd /root && $clone"
-inside su - tester -c "$clone"
+{ inside sh -c "cd /root && $clone" && inside su - tester -c "$clone"; } >>"$logs/prepare" 2>&1
 bare_packages=$(packages)
 bare_megabytes=$(megabytes)
 

@@ -4,9 +4,9 @@
 
 #include <filesystem>
 
+#include "base/blas.h"
 #include "base/check.h"
 #include "bindings/bind.h"
-#include "bindings/blas.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"

@@ -4,11 +4,11 @@
 
 #include <random>
 
+#include "base/blas.h"
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/torch_build.h"
 #include "bindings/bind.h"
-#include "bindings/blas.h"
 #include "bindings/interrupt.h"
 #include "bindings/log.h"
 #include "bindings/modules.h"

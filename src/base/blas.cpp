@@ -1,4 +1,4 @@
-#include "bindings/blas.h"
+#include "base/blas.h"
 
 #include <ATen/Version.h>
 #include <dlfcn.h>

@@ -92,7 +92,12 @@ if [ -e $folder/build.ninja ] && command -v ninja >/dev/null 2>&1; then
   awk '/^build build\.ninja:/ { skip = 1; next } skip && /^ / { next } { skip = 0; print }' \
     $folder/build.ninja >$dry 2>/dev/null || true
   of=$(ninja -C $folder -f dry_run.ninja -t commands $targets 2>/dev/null | grep -c ' -c ' || true)
-  compile=$(ninja -C $folder -f dry_run.ninja -n -v $targets 2>/dev/null | grep -c ' -c ' || true)
+  # Without an answer, as after a source was renamed, everything counts.
+  if steps=$(ninja -C $folder -f dry_run.ninja -n -v $targets 2>/dev/null); then
+    compile=$(printf '%s\n' "$steps" | grep -c ' -c ' || true)
+  else
+    compile=$of
+  fi
   rm -f $dry
   [ "$of" -gt 0 ] || { compile=1 of=1; }
 fi

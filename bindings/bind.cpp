@@ -77,7 +77,7 @@ std::string suggestion(lua_State* L) {
 
 // methods.__index: the name is none of the class's.
 int unknown_method(lua_State* L) {
-  return guarded(L, [L]() -> int {
+  return guarded(L, [](lua_State* L) -> int {
     const auto cls = upvalue_text(L, 1);
     if (lua_type(L, 2) != LUA_TSTRING)
       throw std::invalid_argument("a " + cls + " cannot be indexed by " + type_text(L, 2));
@@ -88,7 +88,7 @@ int unknown_method(lua_State* L) {
 
 // __index of a module: the name is none of its own.
 int unknown_field(lua_State* L) {
-  return guarded(L, [L]() -> int {
+  return guarded(L, [](lua_State* L) -> int {
     const auto module = upvalue_text(L, 1);
     if (lua_type(L, 2) != LUA_TSTRING)
       throw std::invalid_argument(module + " cannot be indexed by " + type_text(L, 2));
@@ -114,6 +114,45 @@ int index_object(lua_State* L) {
 
 WrongType::WrongType(lua_State* L, int index, std::string expected)
     : WrongType(index, std::move(expected), type_text(L, index)) {}
+
+void wrong_type(lua_State* L, int index, const char* expected) {
+  throw WrongType(L, index, expected);
+}
+
+void wrong_class(lua_State* L, int index, const char* class_name) {
+  throw WrongType(L, index, std::string("a ") + class_name);
+}
+
+void wrong_integer(int index, bool is_unsigned, std::int64_t got) {
+  throw WrongType(index, is_unsigned ? "an integer from 0" : "a smaller integer",
+                  std::to_string(got));
+}
+
+void* object_at(lua_State* L, int index, void* key) {
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return nullptr;
+  lua_pushlightuserdata(L, key);
+  lua_rawget(L, LUA_REGISTRYINDEX);
+  const bool same = lua_rawequal(L, -1, -2) != 0;
+  lua_pop(L, 2);
+  return same ? lua_touserdata(L, index) : nullptr;
+}
+
+int guarded(lua_State* L, int (*body)(lua_State*)) {
+  try {
+    return body(L);
+  } catch (const WrongType& error) {
+    push_error(L, error);
+  } catch (const WrongCount& error) {
+    push_error(L, error);
+  } catch (const ScriptError& error) {
+    error.push(L);
+  } catch (const c10::Error& error) {
+    push_error(L, error.what_without_backtrace());
+  } catch (const std::exception& error) {
+    push_error(L, error.what());
+  }
+  return lua_error(L);
+}
 
 std::string type_text(lua_State* L, int index) {
   switch (lua_type(L, index)) {

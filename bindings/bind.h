@@ -98,23 +98,9 @@ constexpr int place_of(std::size_t i) {
   (std::make_index_sequence<std::tuple_size_v<Arguments>>{});
 }
 
-template <class F>
-int guarded(lua_State* L, F&& f) {
-  try {
-    return f();
-  } catch (const WrongType& error) {
-    push_error(L, error);
-  } catch (const WrongCount& error) {
-    push_error(L, error);
-  } catch (const ScriptError& error) {
-    error.push(L);
-  } catch (const c10::Error& error) {
-    push_error(L, error.what_without_backtrace());
-  } catch (const std::exception& error) {
-    push_error(L, error.what());
-  }
-  return lua_error(L);
-}
+// Calls `body` and turns the C++ exceptions that leave it into Lua errors. Not a template: each of
+// the 600 bound functions would get handlers of its own.
+int guarded(lua_State* L, int (*body)(lua_State*));
 
 template <class S, class F>
 int invoke(lua_State* L, F f) {
@@ -141,12 +127,12 @@ int invoke(lua_State* L, F f) {
 // Upvalues: 1 the full name, 2 the doc string.
 template <auto F>
 int thunk(lua_State* L) {
-  return guarded(L, [L] {
+  return guarded(L, [](lua_State* state) {
     using Function = std::remove_cv_t<decltype(F)>;
     if constexpr (std::is_class_v<Function>)
-      return invoke<LambdaSignature<decltype(&Function::operator())>>(L, F);
+      return invoke<LambdaSignature<decltype(&Function::operator())>>(state, F);
     else
-      return invoke<Signature<Function>>(L, F);
+      return invoke<Signature<Function>>(state, F);
   });
 }
 

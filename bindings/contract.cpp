@@ -48,7 +48,7 @@ std::shared_ptr<Contract> check_model(lua_State* L, std::string subject, const J
   return contract;
 }
 
-std::string line_of(const Contract& contract) {
+std::string contract_line_of(const Contract& contract) {
   const auto broken = contract.broken();
   return broken == 0 ? fmt::format("{}: keeps the contract, {} checks", contract.subject,
                                    contract.results.size())
@@ -66,7 +66,7 @@ std::string indented(std::string text) {
 
 std::string lines_of(const Contract& contract) {
   constexpr std::size_t kShown = 4;  // complaints of a check
-  std::string text = line_of(contract);
+  std::string text = contract_line_of(contract);
   Complaints told;
   for (const auto& [name, promise, complaints] : contract.results) {
     text += fmt::format("\n  {}  {}", complaints.empty() ? "holds " : "BROKEN", promise);
@@ -129,7 +129,7 @@ void bind_contract(Module& module) {
       .def<&results_of>("results",
                         "contract:results() -> table  A list of tables, one for each check: name, "
                         "promise, passed, and complaints, a list of texts.")
-      .def<&line_of>("__tostring", "tostring(contract) -> string  One line.")
+      .def<&contract_line_of>("__tostring", "tostring(contract) -> string  One line.")
       .def<&lines_of>("__show",
                       "show(contract) -> string  What the prompt prints: a line for "
                       "each check, and what is wrong.");

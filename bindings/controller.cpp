@@ -9,9 +9,11 @@
 namespace pushdown {
 namespace {
 
-std::vector<std::string> kinds(lua_State* L) { return row_names(session_kinds(L).controllers); }
+std::vector<std::string> controller_kind_names(lua_State* L) {
+  return row_names(session_kinds(L).controllers);
+}
 
-std::string describe_kind(lua_State* L, const std::string& kind) {
+std::string controller_describe_kind(lua_State* L, const std::string& kind) {
   const auto& row = find_row("controller.describe", session_kinds(L).controllers, kind);
   return describe_row(row, row.options, origin_text(L, "controller", kind));
 }
@@ -21,9 +23,9 @@ std::string describe_kind(lua_State* L, const std::string& kind) {
 void bind_controller(lua_State* L) {
   Module(L, "controller",
          "Recurrent controllers: simple, gated, multiplicative and second-order cells.")
-      .def<&kinds>("kinds", "kinds() -> table  The names of the controllers.")
-      .def<&describe_kind>("describe",
-                           "describe(kind) -> string  What a controller is, and its options.")
+      .def<&controller_kind_names>("kinds", "kinds() -> table  The names of the controllers.")
+      .def<&controller_describe_kind>(
+          "describe", "describe(kind) -> string  What a controller is, and its options.")
       .def<&define_controller>("define",
                                "define{name=, initial=, step=, parameters=, options=, doc=} -> "
                                "string  Makes a controller "

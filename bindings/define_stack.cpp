@@ -238,8 +238,8 @@ class ScriptStack : public Stack {
 };
 
 // Drives the bare structure with tensors B x n x ... in the place of the action layers' values.
-Tensor simulate(const StackDefinitionPtr& definition, const Json& options,
-                const NamedTensors& inputs) {
+Tensor simulate_defined(const StackDefinitionPtr& definition, const Json& options,
+                        const NamedTensors& inputs) {
   const auto& where = definition->head.where;
   NamedTensors given;
   std::int64_t hidden = 0;
@@ -316,7 +316,7 @@ std::string define_stack(lua_State* L, OptionTable given) {
     kind.inputs = inputs_of(*definition);
     kind.simulate_options = head.options;
     kind.simulate = [definition](const Json& options, const NamedTensors& inputs) {
-      return simulate(definition, options, inputs);
+      return simulate_defined(definition, options, inputs);
     };
   }
   put_row(session_kinds(L).stacks, std::move(kind));

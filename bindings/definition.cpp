@@ -12,7 +12,7 @@ namespace {
 
 constexpr const char* kOriginsKey = "pushdown.origins";  // "stack.mine" -> "own.lua:12"
 
-std::string text_of(const std::string& path) {
+std::string definition_text_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
@@ -50,7 +50,7 @@ DefinitionHead read_head(lua_State* L, OptionTable& given, const char* registry,
   if (!lua_isnil(L, -1)) head.options = read_option_specs(L, lua_gettop(L), head.where);
   lua_pop(L, 1);
   const auto position = calling_script(L);
-  Origin origin{registry, name, position.file, position.line, text_of(position.file)};
+  Origin origin{registry, name, position.file, position.line, definition_text_of(position.file)};
   head.origin = std::make_shared<const Origin>(std::move(origin));
   return head;
 }

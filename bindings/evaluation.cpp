@@ -41,15 +41,15 @@ Json finished(lua_State* L, std::optional<Json> result) {
 
 Json evaluate_transducer(lua_State* L, const Transducer& model, const PairSource& source,
                          const OptionTable& given) {
-  constexpr auto kWhere = "train.evaluate";
+  constexpr auto kEvaluationPlace = "train.evaluate";
   static const std::vector<OptionSpec> specs{
       integer_option("pairs", 1000, "pairs that are drawn and measured", 1),
       integer_option("seed", 0, "seed of these pairs", 0),
       integer_option("batch", 10, "pairs measured at once", 1),
       integer_option("bin_width", 10, "symbols; the bins of source length start at its multiples",
                      1)};
-  const Json options = resolve_options(kWhere, specs, given.rest());
-  check_alphabets(kWhere, model, source);
+  const Json options = resolve_options(kEvaluationPlace, specs, given.rest());
+  check_alphabets(kEvaluationPlace, model, source);
   EvaluationOptions evaluation{options["batch"], options["bin_width"]};
   evaluation.should_stop = interrupt_check(L);
   Random random(options["seed"].get<std::uint64_t>(), "pairs to be measured");
@@ -76,27 +76,29 @@ AnyModel any_model(const SequenceModelPtr& model) {
 
 Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
                     const OptionTable& given) {
-  constexpr auto kWhere = "train.evaluate";
+  constexpr auto kEvaluationPlace = "train.evaluate";
   const auto* transducer = std::get_if<TransducerPtr>(&model);
   if (transducer != nullptr) {
     const auto* source = std::get_if<std::shared_ptr<PairSource>>(&data);
-    check(source != nullptr, kWhere, "a Transducer is measured on Pairs");
+    check(source != nullptr, kEvaluationPlace, "a Transducer is measured on Pairs");
     return evaluate_transducer(L, **transducer, **source, given);
   }
-  const Json options = resolve_options(kWhere, evaluation_options(), given.rest());
+  const Json options = resolve_options(kEvaluationPlace, evaluation_options(), given.rest());
   EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
   evaluation.stack_chunks = options["stack_chunks"];
   evaluation.should_stop = interrupt_check(L);
   const std::string decision = options["decision"];
-  if (decision != "own") evaluation.decision = parse_decision(kWhere, decision);
+  if (decision != "own") evaluation.decision = parse_decision(kEvaluationPlace, decision);
   std::optional<Json> result;
   const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model);
   if (recognizer != nullptr) {
     const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
-    check(labelled != nullptr, kWhere, "a Recognizer is measured on a LabelledDataset, got a {}",
+    check(labelled != nullptr, kEvaluationPlace,
+          "a Recognizer is measured on a LabelledDataset, got a {}",
           std::visit([](const auto& of) { return ClassName<std::decay_t<decltype(*of)>>::value; },
                      data));
-    check(evaluation.chunk == 0, kWhere, "a Recognizer reads whole strings; leave out chunk");
+    check(evaluation.chunk == 0, kEvaluationPlace,
+          "a Recognizer reads whole strings; leave out chunk");
     if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
       result = to_json(*found);
       (*result)["wrong"] = Json::array();
@@ -105,8 +107,9 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
   } else {
     check(!std::holds_alternative<std::shared_ptr<LabelledDataset>>(data) &&
               !std::holds_alternative<std::shared_ptr<PairSource>>(data),
-          kWhere, "a LanguageModel is measured on a Dataset, a RunningText or Sentences");
-    check(!evaluation.decision, kWhere, "a LanguageModel decides nothing; leave out decision");
+          kEvaluationPlace, "a LanguageModel is measured on a Dataset, a RunningText or Sentences");
+    check(!evaluation.decision, kEvaluationPlace,
+          "a LanguageModel decides nothing; leave out decision");
     const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
     if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
       if (const auto found = evaluate(language_model, *text, evaluation)) result = to_json(*found);

@@ -72,7 +72,7 @@ double log_length_probability(const Grammar& grammar, int length) {
   return LengthTable(grammar, length).log_mass(length);
 }
 
-Texts sample(lua_State* L, const Grammar& grammar, OptionTable options) {
+Texts sample_grammar(lua_State* L, const Grammar& grammar, OptionTable options) {
   const auto length = options.take<int>("length");
   const auto count = options.take<std::int64_t>("count");
   const auto seed = options.take<std::uint64_t>("seed");
@@ -102,7 +102,7 @@ std::optional<Derivation> parse_tokens(const Grammar& grammar, const Tokens& tok
   return Derivation{grammar, std::move(*parse)};
 }
 
-Json rules_table(const Grammar& grammar) {
+Json grammar_rules_table(const Grammar& grammar) {
   Json list = Json::array();
   for (const auto& rule : grammar.rules()) {
     Json right = Json::array();
@@ -203,9 +203,10 @@ void bind_grammar_class(Module& module) {
           "log_length_probability",
           "grammar:log_length_probability(length) -> number  Natural logarithm of the total "
           "probability of the strings of that length; -inf where there are none.")
-      .def<&sample>("sample",
-                    "grammar:sample{length=, count=, seed=} -> string or table  A random string "
-                    "of that length (of any length without it), or a list of `count` strings.")
+      .def<&sample_grammar>(
+          "sample",
+          "grammar:sample{length=, count=, seed=} -> string or table  A random string "
+          "of that length (of any length without it), or a list of `count` strings.")
       .def<&make_sampler>("sampler",
                           "grammar:sampler{lengths = {lowest, highest}} -> Sampler  Draws a length "
                           "uniformly among those that have strings, then a string of that length.")
@@ -215,9 +216,10 @@ void bind_grammar_class(Module& module) {
       .def<&rule_counts>("rule_counts",
                          "grammar:rule_counts(tokens) -> table  How often the derivations of a "
                          "string use each rule on average, in the order of rules().")
-      .def<&rules_table>("rules",
-                         "grammar:rules() -> table  The rules, each {left, right, weight, text, "
-                         "origin}, weights normalised.")
+      .def<&grammar_rules_table>(
+          "rules",
+          "grammar:rules() -> table  The rules, each {left, right, weight, text, "
+          "origin}, weights normalised.")
       .def<&grammar_text>("text",
                           "grammar:text() -> string  The grammar as pd.grammar.parse reads it.")
       .def<&closed_rules_text>("normal_form",

@@ -105,7 +105,7 @@ SynchronousGrammar synchronous(const std::variant<std::string, Json>& given) {
 }
 
 // From what a grammar file, or the user, collected.
-AnyGrammar build(const Json& spec) {
+AnyGrammar build_grammar(const Json& spec) {
   check(spec.is_object() && spec.contains("rules"), "grammar.build",
         "expected a table with a list of rules");
   if (spec.value("synchronous", Json(false)) == Json(true)) return build_synchronous(spec);
@@ -128,10 +128,11 @@ AnyGrammar parse_text(const std::string& text, const std::string& file) {
   return built(parse_grammar(text, file));
 }
 
-AnyGrammar load(lua_State* L, const std::string& name, const std::optional<Json>& options) {
+AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::optional<Json>& options) {
   const auto path = find_definition(L, Definition::grammar, name);
   const Json given = options.value_or(Json::object());
-  if (path.extension() == ".lua") return build(run_definition(L, Definition::grammar, path, given));
+  if (path.extension() == ".lua")
+    return build_grammar(run_definition(L, Definition::grammar, path, given));
   resolve_options("grammar.load", {}, given);  // a text has no options
   const auto text = read_definition(Definition::grammar, path);
   if (path.extension() == ".scfg" || path.extension() == ".itg")
@@ -145,10 +146,11 @@ AnyGrammar parse(const std::string& text) { return parse_text(text, "text"); }
 
 void bind_grammar_loading(Module& module) {
   module
-      .def<&load>("load",
-                  "load(name_or_path, options) -> Grammar or SynchronousGrammar  A grammar of the "
-                  "grammars folder, a grammar file (.lua), a text file in NLTK's notation (.txt, "
-                  ".pcfg, .cfg), or one of a synchronous grammar (.scfg, .itg).")
+      .def<&load_grammar>(
+          "load",
+          "load(name_or_path, options) -> Grammar or SynchronousGrammar  A grammar of the "
+          "grammars folder, a grammar file (.lua), a text file in NLTK's notation (.txt, "
+          ".pcfg, .cfg), or one of a synchronous grammar (.scfg, .itg).")
       .def<&parse>("parse",
                    "parse(text) -> Grammar or SynchronousGrammar  A grammar from text in NLTK's "
                    "notation; with a line '#% synchronous', a synchronous one.")
@@ -157,7 +159,7 @@ void bind_grammar_loading(Module& module) {
           "synchronous(text_or_table) -> SynchronousGrammar  A grammar of pairs from text, one "
           "rule 'A -> S1 T2 | T2 S1' a line, or from {rules=, name=, start=, source_symbols=, "
           "target_symbols=}.")
-      .def<&build>(
+      .def<&build_grammar>(
           "build",
           "build{rules=, name=, start=, symbols=, unambiguous=} -> Grammar  A grammar from "
           "a list of rules {text=, weight=}.")

@@ -14,8 +14,8 @@ namespace {
 constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %v";
 
 // The sinks a running process writes to; file sinks come and go with their handles.
-struct Log {
-  Log() : console(std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
+struct Loggers {
+  Loggers() : console(std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
     if (std::getenv("NO_COLOR")) console->set_color_mode(spdlog::color_mode::never);
     logger = std::make_shared<spdlog::logger>("pushdown", console);
     logger->set_pattern(kPattern);
@@ -26,8 +26,8 @@ struct Log {
   std::shared_ptr<spdlog::logger> logger;
 };
 
-Log& the_log() {
-  static Log log;
+Loggers& the_log() {
+  static Loggers log;
   return log;
 }
 

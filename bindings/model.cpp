@@ -39,7 +39,7 @@ Tensor logits(const LanguageModel& model, const Tokens& tokens) {
   return model.logits(word_tensor(model, tokens))[0];
 }
 
-double log_probability(const LanguageModel& model, const Tokens& tokens) {
+double model_log_probability(const LanguageModel& model, const Tokens& tokens) {
   at::NoGradGuard guard;
   return model.log_probabilities(word_tensor(model, tokens)).item<double>();
 }
@@ -52,25 +52,26 @@ ModelState begin(const LanguageModel& model, std::optional<std::int64_t> batch,
 // The words of one string, or one entry for each string of a batch : B x c
 using Words = std::variant<std::string, std::vector<Tokens>>;
 Tensor words_tensor(const LanguageModel& model, const Words& words, const ModelState& state) {
-  constexpr auto kWhere = "model.read";
+  constexpr auto kModelPlace = "model.read";
   const auto* list = std::get_if<std::vector<Tokens>>(&words);
   if (list == nullptr || state.single) {
-    check(state.single, kWhere, "expected a list of {} strings, got one text", state.reading.batch);
+    check(state.single, kModelPlace, "expected a list of {} strings, got one text",
+          state.reading.batch);
     if (list == nullptr) return word_tensor(model, std::get<std::string>(words));
     std::vector<std::string> symbols;
     for (const auto& symbol : *list) {
-      check(std::holds_alternative<std::string>(symbol), kWhere,
+      check(std::holds_alternative<std::string>(symbol), kModelPlace,
             "expected the symbols of one string, got a list of lists");
       symbols.push_back(std::get<std::string>(symbol));
     }
     return word_tensor(model, symbols);
   }
-  check(static_cast<std::int64_t>(list->size()) == state.reading.batch, kWhere,
+  check(static_cast<std::int64_t>(list->size()) == state.reading.batch, kModelPlace,
         "expected a list of {} strings, got {}", state.reading.batch, list->size());
   std::vector<Tensor> rows;
   for (const auto& tokens : *list) rows.push_back(word_tensor(model, tokens));
   for (const auto& row : rows)
-    check(row.size(1) == rows[0].size(1), kWhere,
+    check(row.size(1) == rows[0].size(1), kModelPlace,
           "the strings of a batch must have the same length, got {} and {}", rows[0].size(1),
           row.size(1));
   return at::cat(rows);
@@ -130,7 +131,7 @@ Tensor next_symbols(const Recognizer& model, const Tokens& tokens) {
   return model.next_scores(hiddens.narrow(1, 1, hiddens.size(1) - 1))[0].softmax(1);
 }
 
-bool accepts(const Recognizer& model, const Tokens& tokens) {
+bool model_accepts(const Recognizer& model, const Tokens& tokens) {
   at::NoGradGuard guard;
   return model.decisions(word_tensor(model, tokens)).item<double>() > model.threshold();
 }
@@ -190,9 +191,10 @@ void bind_model(lua_State* L) {
       .def<&logits>("logits",
                     "model:logits(tokens) -> Tensor  Scores n x V of every symbol at every "
                     "position of a string; row t predicts symbol t.")
-      .def<&log_probability>("log_probability",
-                             "model:log_probability(tokens) -> number  Natural logarithm of the "
-                             "probability of a string.")
+      .def<&model_log_probability>(
+          "log_probability",
+          "model:log_probability(tokens) -> number  Natural logarithm of the "
+          "probability of a string.")
       .def<&begin>("begin",
                    "model:begin(batch, length) -> ModelState  Where reading begins: of one string, "
                    "or of `batch` strings at once; `length` says how many symbols are expected.")
@@ -225,7 +227,7 @@ void bind_model(lua_State* L) {
   Class<Recognizer> recognizers(module,
                                 "A recognizer: a network that tells valid strings from others.");
   recognizers
-      .def<&accepts>(
+      .def<&model_accepts>(
           "accepts",
           "model:accepts(tokens) -> boolean  Whether the model takes a string for valid.")
       .def<&scores>(

@@ -50,7 +50,7 @@ struct ClassName<ConlluFiles> {
 
 namespace {
 
-constexpr auto kWhere = "task.number_examples";
+constexpr auto kNumberPlace = "task.number_examples";
 
 ConlluFiles open_conllu(const std::string& path) {
   return ConlluFiles(files_named("task.conllu", path, ".conllu"));
@@ -83,8 +83,8 @@ NumberExamples from_treebank(const std::string& path, const NumberTreebankOption
   NumberTreebank bank(options);
   visit_conllu(path, [&](const ConlluSentence& sentence) { bank.add(sentence); });
   auto examples = bank.finish();
-  check(!examples.empty(), kWhere, "'{}' has no present verb with a noun as its subject before it",
-        path);
+  check(!examples.empty(), kNumberPlace,
+        "'{}' has no present verb with a noun as its subject before it", path);
   return examples;
 }
 
@@ -107,7 +107,7 @@ std::string format_of(const std::string& path) {
 
 NumberData number_examples(const std::string& path, OptionTable options) {
   const auto format = options.take<std::string>("format").value_or(format_of(path));
-  check(format == "lines" || format == "table" || format == "conllu", kWhere,
+  check(format == "lines" || format == "table" || format == "conllu", kNumberPlace,
         "format must be 'lines', 'table' or 'conllu', got '{}'", format);
   const auto fold = take_fold(options);
   if (format == "conllu") {
@@ -118,19 +118,19 @@ NumberData number_examples(const std::string& path, OptionTable options) {
     all.surface = options.take<bool>("surface").value_or(false);
     all.one_for_each_sentence = options.take<bool>("one_for_each_sentence").value_or(false);
     all.seed = options.take<std::uint64_t>("seed").value_or(0);
-    options.finish(kWhere, {"format", "lower", "auxiliaries", "proper_nouns", "surface",
-                            "one_for_each_sentence", "seed"});
+    options.finish(kNumberPlace, {"format", "lower", "auxiliaries", "proper_nouns", "surface",
+                                  "one_for_each_sentence", "seed"});
     return {from_treebank(path, all)};
   }
   std::string words = "sentence";
   if (format == "table") {
     words = options.take<std::string>("words").value_or(words);
-    options.finish(kWhere, {"format", "lower", "words"});
+    options.finish(kNumberPlace, {"format", "lower", "words"});
   } else {
-    options.finish(kWhere, {"format", "lower"});
+    options.finish(kNumberPlace, {"format", "lower"});
   }
   NumberData data;
-  for (const auto& file : files_named(kWhere, path, format == "table" ? ".tsv" : "")) {
+  for (const auto& file : files_named(kNumberPlace, path, format == "table" ? ".tsv" : "")) {
     auto more = format == "table" ? parse_number_table(read_file(file), file.string(), words, fold)
                                   : parse_number_lines(read_file(file), file.string(), fold);
     std::move(more.begin(), more.end(), std::back_inserter(data.examples));
@@ -169,7 +169,7 @@ std::vector<bool> plurals(const NumberData& data) {
   return list;
 }
 
-NumberData where(const NumberData& data, OptionTable options) {
+NumberData number_where(const NumberData& data, OptionTable options) {
   const auto attractors = options.take<int>("attractors");
   const auto homogeneous = options.take<bool>("homogeneous");
   const auto both_forms = options.take<bool>("both_forms");
@@ -222,11 +222,11 @@ Json counts(const NumberData& data) {
           {"attractors", list}};
 }
 
-void save(const NumberData& data, const std::string& path) {
+void save_number(const NumberData& data, const std::string& path) {
   write_file(path, number_lines(data.examples));
 }
 
-std::string line_of(const NumberData& data) {
+std::string number_line_of(const NumberData& data) {
   std::int64_t plural = 0;
   for (const auto& example : data.examples) plural += example.plural;
   return fmt::format("NumberData: {} example{} of number prediction, {} plural",
@@ -271,10 +271,11 @@ void bind_number(Module& module) {
       .def<&prefixes>("prefixes",
                       "examples:prefixes() -> table  The words before the verbs, as texts.")
       .def<&plurals>("plural", "examples:plural() -> table  Whether each verb is plural.")
-      .def<&where>("where",
-                   "examples:where{attractors=, homogeneous=, both_forms=, plural=} -> NumberData  "
-                   "The examples with so many attractors, with attractors alone between subject "
-                   "and verb, with the verb known in both numbers.")
+      .def<&number_where>(
+          "where",
+          "examples:where{attractors=, homogeneous=, both_forms=, plural=} -> NumberData  "
+          "The examples with so many attractors, with attractors alone between subject "
+          "and verb, with the verb known in both numbers.")
       .def<&parts_of>("split",
                       "examples:split(shares={9, 1, 90}, {seed=}) -> table  Parts in random order, "
                       "by default training, validation and test as Linzen et al. have them.")
@@ -287,8 +288,9 @@ void bind_number(Module& module) {
       .def<&labelled>("labelled",
                       "examples:labelled(alphabet) -> LabelledDataset  The prefixes as "
                       "strings over a vocabulary with <unk>, labelled true for a plural verb.")
-      .def<&save>("save", "examples:save(path)  Writes a file as the published ones are.")
-      .def<&line_of>("__tostring", "tostring(examples) -> string  One line about the examples.");
+      .def<&save_number>("save", "examples:save(path)  Writes a file as the published ones are.")
+      .def<&number_line_of>("__tostring",
+                            "tostring(examples) -> string  One line about the examples.");
 }
 
 }  // namespace pushdown

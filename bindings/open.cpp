@@ -4,12 +4,12 @@
 
 #include <filesystem>
 
-#include "base/blas.h"
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
+#include "tensor/blas.h"
 
 namespace pushdown {
 namespace {
@@ -48,7 +48,7 @@ int search_library(lua_State* L) {
 
 // pd.NAME for a module of scripts/lib that was not required yet; any other name is an error.
 int library_field(lua_State* L) {
-  return guarded(L, [L]() -> int {
+  return guarded(L, [](lua_State* L) -> int {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
     const std::string name = lua_tostring(L, 2);
     const auto folder = session(L).root / "scripts" / "lib";
@@ -151,6 +151,4 @@ int open(lua_State* L) {
 }  // namespace
 }  // namespace pushdown
 
-extern "C" int luaopen_pushdown(lua_State* L) {
-  return pushdown::guarded(L, [L] { return pushdown::open(L); });
-}
+extern "C" int luaopen_pushdown(lua_State* L) { return pushdown::guarded(L, pushdown::open); }

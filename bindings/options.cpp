@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr int kDeepest = 64;
+constexpr int kDeepestTable = 64;
 
 // Reads the value on top of the stack; errors are told against argument `i`.
 class Reader {
@@ -24,7 +24,7 @@ class Reader {
       case LUA_TTABLE: break;
       default: wrong("a number, string, boolean or table", type_text(L_, lua_gettop(L_)), path);
     }
-    if (depth == kDeepest) wrong("fewer than 64 nested tables", "more (or a cycle)", path);
+    if (depth == kDeepestTable) wrong("fewer than 64 nested tables", "more (or a cycle)", path);
     luaL_checkstack(L_, 4, "nested too deeply");
     const std::size_t size = lua_objlen(L_, -1);
     return size > 0 ? list(size, depth, path) : object(depth, path);

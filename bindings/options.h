@@ -39,6 +39,11 @@ class OptionTable {
     if (!value) missing(key);
     return *std::move(value);
   }
+  // Leaves `value` as it is if the option is not given.
+  template <class T>
+  void take_into(const std::string& key, T& value) {
+    if (auto given = take<T>(key)) value = std::move(*given);
+  }
   bool has(const std::string& key) const;
   // Pushes the raw value (nil if absent) and counts it as taken.
   void push(const std::string& key);

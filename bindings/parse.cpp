@@ -21,7 +21,7 @@ struct ClassName<TreeScore> {
 
 namespace {
 
-std::vector<std::string> words_of(const Sentence& sentence) {
+std::vector<std::string> parse_words_of(const Sentence& sentence) {
   if (const auto* tree = std::get_if<std::shared_ptr<PhraseTree>>(&sentence))
     return (*tree)->words();
   if (const auto* words = std::get_if<std::vector<std::string>>(&sentence)) return *words;
@@ -41,17 +41,17 @@ PhraseTree from_distances(const Sentence& sentence, const std::vector<double>& d
   options.finish("tree.from_distances", {"to"});
   check(to == "previous" || to == "next", "tree.from_distances",
         "to must be 'previous' or 'next', got '{}'", to);
-  return tagged(tree_from_distances(words_of(sentence), distances,
+  return tagged(tree_from_distances(parse_words_of(sentence), distances,
                                     to == "previous" ? DistanceTo::previous : DistanceTo::next),
                 sentence);
 }
 
 PhraseTree right(const Sentence& sentence) {
-  return tagged(right_branching(words_of(sentence)), sentence);
+  return tagged(right_branching(parse_words_of(sentence)), sentence);
 }
 
 PhraseTree left(const Sentence& sentence) {
-  return tagged(left_branching(words_of(sentence)), sentence);
+  return tagged(left_branching(parse_words_of(sentence)), sentence);
 }
 
 Balance take_balance(OptionTable& options) {
@@ -64,42 +64,42 @@ Balance take_balance(OptionTable& options) {
 PhraseTree balanced_tree(const Sentence& sentence, OptionTable options) {
   const auto shape = take_balance(options);
   options.finish("tree.balanced", {"shape"});
-  return tagged(balanced(words_of(sentence), shape), sentence);
+  return tagged(balanced(parse_words_of(sentence), shape), sentence);
 }
 
 PhraseTree random(lua_State* L, const Sentence& sentence, OptionTable options) {
   const auto seed = options.take<std::uint64_t>("seed");
   options.finish("tree.random", {"seed"});
   Random numbers(seed_or_next(L, seed), "random trees");
-  return tagged(random_tree(words_of(sentence), numbers), sentence);
+  return tagged(random_tree(parse_words_of(sentence), numbers), sentence);
 }
 
 std::vector<PhraseTree> baseline(lua_State* L, const std::vector<Sentence>& sentences,
                                  const std::string& kind, OptionTable options) {
-  constexpr auto kWhere = "tree.baseline";
+  constexpr auto kParsePlace = "tree.baseline";
   std::function<PhraseTree(const std::vector<std::string>&)> make;
   if (kind == "right") {
-    options.finish(kWhere, {});
+    options.finish(kParsePlace, {});
     make = right_branching;
   } else if (kind == "left") {
-    options.finish(kWhere, {});
+    options.finish(kParsePlace, {});
     make = left_branching;
   } else if (kind == "balanced") {
     const auto shape = take_balance(options);
-    options.finish(kWhere, {"shape"});
+    options.finish(kParsePlace, {"shape"});
     make = [shape](const auto& words) { return balanced(words, shape); };
   } else {
-    check(kind == "random", kWhere,
+    check(kind == "random", kParsePlace,
           "the baseline must be 'right', 'left', 'balanced' or 'random', got '{}'", kind);
     const auto seed = options.take<std::uint64_t>("seed");
-    options.finish(kWhere, {"seed"});
+    options.finish(kParsePlace, {"seed"});
     make = [numbers = Random(seed_or_next(L, seed), "random trees")](const auto& words) mutable {
       return random_tree(words, numbers);
     };
   }
   std::vector<PhraseTree> trees;
   for (const auto& sentence : sentences)
-    trees.push_back(tagged(make(words_of(sentence)), sentence));
+    trees.push_back(tagged(make(parse_words_of(sentence)), sentence));
   return trees;
 }
 

@@ -94,7 +94,7 @@ double log_weight(const Pda& pda, const Tokens& tokens) {
   return LangChart<Log>(automaton).accepted();
 }
 
-bool accepts(const Pda& pda, const Tokens& tokens) {
+bool pda_accepts(const Pda& pda, const Tokens& tokens) {
   if (pda.deterministic()) return DeterministicRun(pda).accepts(to_word(pda.alphabet(), tokens));
   return log_weight(pda, tokens) > kMinusInfinity;
 }
@@ -139,9 +139,9 @@ void bind_pda(lua_State* L) {
   bind_pda_loading(module);
   bind_trace(module);
   Class<Pda>(module, "A weighted pushdown automaton.")
-      .def<&accepts>("accepts",
-                     "pda:accepts(tokens) -> boolean  Whether some run accepts the "
-                     "string, a text with blanks between symbols or a list.")
+      .def<&pda_accepts>("accepts",
+                         "pda:accepts(tokens) -> boolean  Whether some run accepts the "
+                         "string, a text with blanks between symbols or a list.")
       .def<&log_weight>("log_weight",
                         "pda:log_weight(tokens) -> number  Natural logarithm of the total weight "
                         "of the runs that accept the string; -inf where none does.")

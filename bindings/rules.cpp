@@ -28,11 +28,6 @@ Pda all_hints(lua_State* L, const Hints& hints) {
   return merged(parts);
 }
 
-template <class T>
-void take_into(OptionTable& options, const char* key, T& value) {
-  if (auto given = options.take<T>(key)) value = std::move(*given);
-}
-
 // Neurons as Lua counts them.
 Json places(const std::vector<int>& neurons) {
   Json list = Json::array();
@@ -84,10 +79,10 @@ Results insert(lua_State* L, Recognizer& model, const Hints& hints, OptionTable 
   RuleOptions chosen;
   chosen.strength = options.take<double>("strength");
   chosen.weight_scale = options.take<double>("weight_scale");
-  take_into(options, "missing", chosen.missing);
-  take_into(options, "dead", chosen.dead);
-  take_into(options, "frozen", chosen.frozen);
-  take_into(options, "check", chosen.check);
+  options.take_into("missing", chosen.missing);
+  options.take_into("dead", chosen.dead);
+  options.take_into("frozen", chosen.frozen);
+  options.take_into("check", chosen.check);
   options.finish("model.insert_rules",
                  {"strength", "weight_scale", "missing", "dead", "frozen", "check"});
   const auto report = insert_rules(model, all_hints(L, hints), chosen);
@@ -113,11 +108,11 @@ std::string extraction_text(const Extraction& extraction) {
 
 Results extract(lua_State* L, const Recognizer& model, OptionTable options) {
   ExtractionOptions chosen;
-  take_into(options, "limit", chosen.limit);
-  take_into(options, "keep_dead", chosen.keep_dead);
-  take_into(options, "strings", chosen.strings);
-  take_into(options, "longest", chosen.longest);
-  take_into(options, "seed", chosen.seed);
+  options.take_into("limit", chosen.limit);
+  options.take_into("keep_dead", chosen.keep_dead);
+  options.take_into("strings", chosen.strings);
+  options.take_into("longest", chosen.longest);
+  options.take_into("seed", chosen.seed);
   options.finish("model.extract_pda", {"limit", "keep_dead", "strings", "longest", "seed"});
   const auto extraction = extract_pda(model, chosen);
   Json table{{"controls", extraction.controls},   {"pairs", extraction.pairs},

@@ -23,7 +23,7 @@ struct ScriptHost {
 namespace {
 
 constexpr const char* kHostKey = "pushdown.scripts";
-constexpr std::size_t kDeepest = 16;
+constexpr std::size_t kDeepestCall = 16;
 using HostPtr = std::shared_ptr<ScriptHost>;
 
 int close_host(lua_State* L) {
@@ -111,7 +111,7 @@ ScriptCall::ScriptCall(const ScriptFunction& function)
   check(std::this_thread::get_id() == host_->owner, function.where,
         "what is written in Lua runs on the thread of its Lua state alone");
   check(host_->open, function.where, "the Lua state is closed");
-  check(host_->depth < kDeepest, function.where, "calls itself too often");
+  check(host_->depth < kDeepestCall, function.where, "calls itself too often");
   auto& threads = host_->threads;
   if (threads.size() == host_->depth) {
     lua_State* outer = threads.back();

@@ -131,19 +131,19 @@ at::TensorOptions options_of_self(lua_State* L, int index) {
   return options;
 }
 
-Tensor filled(lua_State* L, int self, const std::vector<std::int64_t>& shape, double value) {
+Tensor filled_copy(lua_State* L, int self, const std::vector<std::int64_t>& shape, double value) {
   const auto options = options_of_self(L, self);
   check_memory(shape, 8);
   return at::full(shape, value, options);
 }
 Tensor self_zeros(lua_State* L, Any self, Rest sizes) {
-  return filled(L, self.index, read_sizes(sizes), 0);
+  return filled_copy(L, self.index, read_sizes(sizes), 0);
 }
 Tensor self_ones(lua_State* L, Any self, Rest sizes) {
-  return filled(L, self.index, read_sizes(sizes), 1);
+  return filled_copy(L, self.index, read_sizes(sizes), 1);
 }
 Tensor self_full(lua_State* L, Any self, const std::vector<std::int64_t>& shape, double value) {
-  return filled(L, self.index, shape, value);
+  return filled_copy(L, self.index, shape, value);
 }
 
 template <auto F>

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "base/module_context.h"
 #include "bindings/options.h"
 #include "bindings/script_call.h"
+#include "tensor/module_context.h"
 
 namespace pushdown {
 

@@ -25,7 +25,7 @@ std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options) {
 }
 
 void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values) {
-  constexpr auto kWhere = "model.set_parameters";
+  constexpr auto kSequenceModelPlace = "model.set_parameters";
   std::vector<std::string> names;
   std::map<std::string, Tensor> own;
   for (const auto& [name, tensor] : model.parameters()) {
@@ -35,9 +35,10 @@ void set_parameters_of(const SequenceModel& model, const std::map<std::string, T
   // All are checked before any is changed.
   for (const auto& [name, value] : values) {
     const auto near = nearest_names(name, names);
-    check(own.contains(name), kWhere, "unknown parameter '{}'{}; the parameters are {}", name,
+    check(own.contains(name), kSequenceModelPlace,
+          "unknown parameter '{}'{}; the parameters are {}", name,
           near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
-    check(value.sizes() == own[name].sizes(), kWhere, "'{}' must be {}, got {}", name,
+    check(value.sizes() == own[name].sizes(), kSequenceModelPlace, "'{}' must be {}, got {}", name,
           shape_text(own[name]), shape_text(value));
   }
   at::NoGradGuard guard;

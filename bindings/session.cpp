@@ -4,10 +4,8 @@
 
 #include <random>
 
-#include "base/blas.h"
 #include "base/check.h"
 #include "base/parallel.h"
-#include "base/torch_build.h"
 #include "bindings/bind.h"
 #include "bindings/interrupt.h"
 #include "bindings/log.h"
@@ -15,6 +13,8 @@
 #include "bindings/options.h"
 #include "bindings/registry_keys.h"
 #include "kernel/device.h"
+#include "tensor/blas.h"
+#include "tensor/torch_build.h"
 
 namespace pushdown {
 namespace {

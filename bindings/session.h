@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "base/random.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -12,9 +12,11 @@
 namespace pushdown {
 namespace {
 
-std::vector<std::string> kinds(lua_State* L) { return row_names(session_kinds(L).stacks); }
+std::vector<std::string> stack_kind_names(lua_State* L) {
+  return row_names(session_kinds(L).stacks);
+}
 
-std::string describe_kind(lua_State* L, const std::string& kind) {
+std::string stack_describe_kind(lua_State* L, const std::string& kind) {
   const auto& row = find_row("stack.describe", session_kinds(L).stacks, kind);
   std::string text = describe_row(row, row.options, origin_text(L, "stack", kind));
   if (row.simulate == nullptr) return text;
@@ -29,7 +31,7 @@ std::string describe_kind(lua_State* L, const std::string& kind) {
 std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
   const auto name = options.take<std::string>("kind");
   check(name.has_value(), "stack.simulate", "expected a table with a 'kind', one of {}",
-        quoted_list(kinds(L)));
+        quoted_list(stack_kind_names(L)));
   const StackKind& kind = find_row("stack.simulate", session_kinds(L).stacks, *name);
   NamedTensors inputs;
   for (const auto& [input, doc] : kind.inputs) {
@@ -50,12 +52,12 @@ std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
   return {std::move(rest), std::move(inputs)};
 }
 
-Tensor simulate(lua_State* L, OptionTable options) {
+Tensor simulate_kind(lua_State* L, OptionTable options) {
   const auto [rest, inputs] = simulation(L, options);
   return simulate_stack(rest, inputs, session_kinds(L).stacks);
 }
 
-NamedTensors strengths(lua_State* L, OptionTable options) {
+NamedTensors stack_strengths(lua_State* L, OptionTable options) {
   const auto [rest, inputs] = simulation(L, options);
   return simulate_strengths(rest, inputs, session_kinds(L).stacks);
 }
@@ -64,19 +66,21 @@ NamedTensors strengths(lua_State* L, OptionTable options) {
 
 void bind_stack(lua_State* L) {
   Module module(L, "stack", "Differentiable stacks.");
-  module.def<&kinds>("kinds", "kinds() -> table  The names of the stacks.")
-      .def<&describe_kind>("describe",
-                           "describe(kind) -> string  What a stack is, its options, and the "
-                           "tensors that simulate takes.")
-      .def<&simulate>("simulate",
-                      "simulate{kind=, ...} -> Tensor  Drives a bare stack with the tensors and "
-                      "options that describe(kind) lists; readings B x (n+1) x R, the one before "
-                      "any step first, differentiable in every tensor.")
-      .def<&strengths>("strengths",
-                       "strengths{kind=, ...} -> table  What the same call of simulate does to a "
-                       "memory of sections with strengths, by name: strengths B x n x K x S after "
-                       "each step, push, pop and read_strength B x n x K, read B x n x K x S, the "
-                       "shares in the reading; K = 1, S places of sections, bottom first.")
+  module.def<&stack_kind_names>("kinds", "kinds() -> table  The names of the stacks.")
+      .def<&stack_describe_kind>("describe",
+                                 "describe(kind) -> string  What a stack is, its options, and the "
+                                 "tensors that simulate takes.")
+      .def<&simulate_kind>(
+          "simulate",
+          "simulate{kind=, ...} -> Tensor  Drives a bare stack with the tensors and "
+          "options that describe(kind) lists; readings B x (n+1) x R, the one before "
+          "any step first, differentiable in every tensor.")
+      .def<&stack_strengths>(
+          "strengths",
+          "strengths{kind=, ...} -> table  What the same call of simulate does to a "
+          "memory of sections with strengths, by name: strengths B x n x K x S after "
+          "each step, push, pop and read_strength B x n x K, read B x n x K x S, the "
+          "shares in the reading; K = 1, S places of sections, bottom first.")
       .def<&define_stack>(
           "define",
           "define{name=, initial=, update=, reading=, actions=, parameters=, options=, no_op=, "

@@ -15,9 +15,9 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "grammar.sample";
+constexpr auto kSynchronousPlace = "grammar.sample";
 
-std::string line_of(const SynchronousGrammar& grammar) {
+std::string synchronous_line_of(const SynchronousGrammar& grammar) {
   const auto plural = [](std::size_t count) { return count == 1 ? "" : "s"; };
   return fmt::format(
       "SynchronousGrammar{}{}: {} rule{}, {} nonterminal{}, {} source symbol{}, {} target symbol{}",
@@ -28,15 +28,15 @@ std::string line_of(const SynchronousGrammar& grammar) {
       plural(grammar.target_alphabet().size()));
 }
 
-std::string text_of(const SynchronousGrammar& grammar) { return to_text(grammar); }
+std::string synchronous_text_of(const SynchronousGrammar& grammar) { return to_text(grammar); }
 
 std::string show(const SynchronousGrammar& grammar) {
   auto text = to_text(grammar);
   text.pop_back();
-  return line_of(grammar) + "\n" + text;
+  return synchronous_line_of(grammar) + "\n" + text;
 }
 
-Json rules_table(const SynchronousGrammar& grammar) {
+Json synchronous_rules_table(const SynchronousGrammar& grammar) {
   Json list = Json::array();
   const auto side_of = [](const std::vector<LinkedSymbol>& side) {
     Json symbols = Json::array();
@@ -62,14 +62,14 @@ Pair pair_of(const SynchronousGrammar& grammar, const Tokens& source, const Toke
   return {to_word(grammar.source_alphabet(), source), to_word(grammar.target_alphabet(), target)};
 }
 
-Json sample(lua_State* L, const SynchronousGrammar& grammar, OptionTable options) {
+Json sample_synchronous(lua_State* L, const SynchronousGrammar& grammar, OptionTable options) {
   const auto count = options.take<std::int64_t>("count");
   const auto length = options.take<int>("length");
   const auto seed = options.take<std::uint64_t>("seed");
-  check(!length || !options.has("lengths"), kWhere,
+  check(!length || !options.has("lengths"), kSynchronousPlace,
         "length and lengths are two ways to say the same; leave one out");
   const Json given = resolve_options(
-      kWhere,
+      kSynchronousPlace,
       {list_option("lengths", nullptr, "{lowest, highest} length of the source"),
        list_option("target_lengths", nullptr, "{lowest, highest} length of the target"),
        text_option("mode", "uniform", "how the length is drawn", {"uniform", "grammar"}),
@@ -77,13 +77,13 @@ Json sample(lua_State* L, const SynchronousGrammar& grammar, OptionTable options
        integer_option("count", nullptr, "pairs"),
        integer_option("seed", nullptr, "of the random numbers")},
       options.rest());
-  check(length || !given["lengths"].is_null(), kWhere,
+  check(length || !given["lengths"].is_null(), kSynchronousPlace,
         "expected length = or lengths = {{lowest, highest}} of the source");
   const auto source = length ? LengthInterval{*length, *length}
-                             : length_interval(kWhere, "lengths", given["lengths"], 0);
+                             : length_interval(kSynchronousPlace, "lengths", given["lengths"], 0);
   std::optional<LengthInterval> target;
   if (!given["target_lengths"].is_null())
-    target = length_interval(kWhere, "target_lengths", given["target_lengths"], 0);
+    target = length_interval(kSynchronousPlace, "target_lengths", given["target_lengths"], 0);
   const SynchronousSampler sampler(
       grammar, source, given["mode"] == "grammar" ? PairLengths::grammar : PairLengths::uniform,
       target);
@@ -94,7 +94,7 @@ Json sample(lua_State* L, const SynchronousGrammar& grammar, OptionTable options
             {"target", grammar.target_alphabet().text(pair.target)}};
   };
   if (!count) return draw();
-  check(*count >= 1, kWhere, "count must be at least 1, got {}", *count);
+  check(*count >= 1, kSynchronousPlace, "count must be at least 1, got {}", *count);
   Json list = Json::array();
   for (std::int64_t i = 0; i < *count; ++i) list.push_back(draw());
   return list;
@@ -125,9 +125,10 @@ void bind_synchronous(Module& module) {
       .def<[](const SynchronousGrammar& grammar) {
         return grammar.nonterminals()[grammar.start()];
       }>("start", "grammar:start() -> string  The start symbol.")
-      .def<&rules_table>("rules",
-                         "grammar:rules() -> table  The rules, each {left, source, target, weight, "
-                         "text, origin}, weights normalised.")
+      .def<&synchronous_rules_table>(
+          "rules",
+          "grammar:rules() -> table  The rules, each {left, source, target, weight, "
+          "text, origin}, weights normalised.")
       .def<[](const SynchronousGrammar& grammar) { return grammar.source_side(); }>(
           "source_grammar", "grammar:source_grammar() -> Grammar  The grammar of the source sides.")
       .def<[](const SynchronousGrammar& grammar) { return grammar.target_side(); }>(
@@ -138,7 +139,7 @@ void bind_synchronous(Module& module) {
           "1 for a supercritical grammar.")
       .def<[](const SynchronousGrammar& grammar) { return grammar.warnings(); }>(
           "warnings", "grammar:warnings() -> table  What is odd about it.")
-      .def<&sample>(
+      .def<&sample_synchronous>(
           "sample",
           "grammar:sample{length=, lengths=, target_lengths=, mode='uniform', count=, seed=} -> "
           "table  A random pair {source=, target=} whose source has that length, or a list of "
@@ -156,9 +157,11 @@ void bind_synchronous(Module& module) {
                      "grammar:translations(source, {limit=}) -> table, boolean  The targets of a "
                      "source, the shortest first, at most `limit` (1000); and whether these are "
                      "all.")
-      .def<&text_of>("text", "grammar:text() -> string  The grammar as pd.grammar.parse reads it.")
+      .def<&synchronous_text_of>(
+          "text", "grammar:text() -> string  The grammar as pd.grammar.parse reads it.")
       .def<&show>("__show", "show(grammar) -> string  All rules.")
-      .def<&line_of>("__tostring", "tostring(grammar) -> string  One line about the grammar.");
+      .def<&synchronous_line_of>("__tostring",
+                                 "tostring(grammar) -> string  One line about the grammar.");
 }
 
 }  // namespace pushdown

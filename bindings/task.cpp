@@ -41,13 +41,13 @@ void save_dataset(const Dataset& dataset, const std::string& path) {
   write_file(path, to_text(dataset));
 }
 
-std::vector<std::string> strings_of(const Dataset& dataset) {
+std::vector<std::string> task_strings_of(const Dataset& dataset) {
   std::vector<std::string> texts;
   for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
   return texts;
 }
 
-std::vector<std::int64_t> lengths_of(const Dataset& dataset) {
+std::vector<std::int64_t> task_lengths_of(const Dataset& dataset) {
   std::vector<std::int64_t> lengths;
   for (const auto& word : dataset.words())
     lengths.push_back(static_cast<std::int64_t>(word.size()));
@@ -55,7 +55,7 @@ std::vector<std::int64_t> lengths_of(const Dataset& dataset) {
 }
 
 std::string dataset_line(const Dataset& dataset) {
-  auto lengths = lengths_of(dataset);
+  auto lengths = task_lengths_of(dataset);
   const auto [low, high] = std::minmax_element(lengths.begin(), lengths.end());
   return fmt::format("Dataset: {} string{} of length {} to {}, {} symbols in all", dataset.size(),
                      dataset.size() == 1 ? "" : "s", *low, *high, dataset.symbol_count());
@@ -69,9 +69,9 @@ Dataset sampler_dataset(lua_State* L, const Sampler& sampler, std::int64_t count
   return sample_dataset(sampler, count, batch, seed_or_next(L, seed));
 }
 
-using Strings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
+using TaskStrings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
 
-double sampler_lower_bound(const Sampler& sampler, const Strings& strings) {
+double sampler_lower_bound(const Sampler& sampler, const TaskStrings& strings) {
   const auto& alphabet = sampler.grammar().alphabet();
   if (const auto* dataset = std::get_if<std::shared_ptr<Dataset>>(&strings)) {
     check((*dataset)->alphabet() == alphabet, "sampler.lower_bound",
@@ -160,10 +160,10 @@ void bind_task(lua_State* L) {
                           "load_dataset(path) -> Dataset  Reads what dataset:save wrote.");
   Class<Dataset>(module, "Strings over one alphabet, with their probabilities where known.")
       .def<&Dataset::size>("size", "dataset:size() -> integer  The number of strings.")
-      .def<&strings_of>("strings",
-                        "dataset:strings() -> table  The strings as texts with blanks between "
-                        "symbols.")
-      .def<&lengths_of>("lengths", "dataset:lengths() -> table  The length of every string.")
+      .def<&task_strings_of>("strings",
+                             "dataset:strings() -> table  The strings as texts with blanks between "
+                             "symbols.")
+      .def<&task_lengths_of>("lengths", "dataset:lengths() -> table  The length of every string.")
       .def<&Dataset::symbol_count>("symbol_count",
                                    "dataset:symbol_count() -> integer  All symbols together.")
       .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(

@@ -14,40 +14,36 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "task.labelled";
+constexpr std::string_view kTaskLabelledPlace = "task.labelled";
 using LabelledPtr = std::shared_ptr<LabelledDataset>;
 
-template <class T>
-void take_into(OptionTable& options, const char* key, T& value) {
-  if (auto given = options.take<T>(key)) value = std::move(*given);
-}
-
-LabelledDataset make(lua_State* L, OptionTable options) {
+LabelledDataset labelled_dataset_of(lua_State* L, OptionTable options) {
   LabelledOptions made;
   const auto grammar = options.require<std::shared_ptr<Grammar>>("grammar");
-  take_into(options, "positives", made.positives);
-  take_into(options, "negatives", made.negatives);
+  options.take_into("positives", made.positives);
+  options.take_into("negatives", made.negatives);
   const auto lengths = options.require<std::vector<int>>("lengths");
   const auto difficult = options.take<std::variant<double, std::vector<double>>>("difficult");
-  take_into(options, "swaps", made.swaps);
-  take_into(options, "edits", made.edits);
-  take_into(options, "distinct", made.distinct);
-  take_into(options, "positive_lengths", made.positive_lengths);
-  take_into(options, "negative_lengths", made.negative_lengths);
+  options.take_into("swaps", made.swaps);
+  options.take_into("edits", made.edits);
+  options.take_into("distinct", made.distinct);
+  options.take_into("positive_lengths", made.positive_lengths);
+  options.take_into("negative_lengths", made.negative_lengths);
   const auto exclude = options.take<std::variant<LabelledPtr, std::vector<LabelledPtr>>>("exclude");
   const auto seed = options.take<std::uint64_t>("seed");
-  options.finish(kWhere,
+  options.finish(kTaskLabelledPlace,
                  {"grammar", "positives", "negatives", "lengths", "difficult", "swaps", "edits",
                   "distinct", "positive_lengths", "negative_lengths", "exclude", "seed"});
-  check(lengths.size() == 2, kWhere, "lengths must be {{lowest, highest}}, got {} number{}",
-        lengths.size(), lengths.size() == 1 ? "" : "s");
+  check(lengths.size() == 2, kTaskLabelledPlace,
+        "lengths must be {{lowest, highest}}, got {} number{}", lengths.size(),
+        lengths.size() == 1 ? "" : "s");
   made.shortest = lengths[0];
   made.longest = lengths[1];
   if (difficult) {
     auto shares = std::holds_alternative<double>(*difficult)
                       ? std::vector<double>(2, std::get<double>(*difficult))
                       : std::get<std::vector<double>>(*difficult);
-    check(shares.size() == 2, kWhere,
+    check(shares.size() == 2, kTaskLabelledPlace,
           "difficult must be a share or {{lowest, highest}}, got {} numbers", shares.size());
     made.difficult_low = shares[0];
     made.difficult_high = shares[1];
@@ -79,19 +75,21 @@ LabelledDataset own_strings(OptionTable options) {
                          classes ? LabelMeaning::observed_class : LabelMeaning::membership);
 }
 
-LabelledDataset load(const std::string& path) { return parse_labelled(read_file(path), path); }
+LabelledDataset load_labelled(const std::string& path) {
+  return parse_labelled(read_file(path), path);
+}
 
-void save(const LabelledDataset& dataset, const std::string& path) {
+void save_labelled(const LabelledDataset& dataset, const std::string& path) {
   write_file(path, to_text(dataset));
 }
 
-std::vector<std::string> strings_of(const LabelledDataset& dataset) {
+std::vector<std::string> labelled_strings_of(const LabelledDataset& dataset) {
   std::vector<std::string> texts;
   for (const auto& word : dataset.words()) texts.push_back(dataset.alphabet().text(word));
   return texts;
 }
 
-std::vector<std::int64_t> lengths_of(const LabelledDataset& dataset) {
+std::vector<std::int64_t> labelled_lengths_of(const LabelledDataset& dataset) {
   std::vector<std::int64_t> lengths;
   for (const auto& word : dataset.words())
     lengths.push_back(static_cast<std::int64_t>(word.size()));
@@ -143,9 +141,9 @@ std::vector<std::int64_t> wrong_of(const LabelledDataset& dataset, const Grammar
 // A list of {stage=, longest=, random=, epochs=, data=}.
 Results phases_of(lua_State* L, const LabelledDataset& dataset, OptionTable options) {
   CurriculumOptions chosen;
-  take_into(options, "kind", chosen.kind);
-  take_into(options, "threshold", chosen.threshold);
-  take_into(options, "step", chosen.step);
+  options.take_into("kind", chosen.kind);
+  options.take_into("threshold", chosen.threshold);
+  options.take_into("step", chosen.step);
   if (const auto epochs =
           options.take<std::variant<std::int64_t, std::vector<std::int64_t>>>("epochs")) {
     const auto* one = std::get_if<std::int64_t>(&*epochs);
@@ -169,7 +167,7 @@ Results phases_of(lua_State* L, const LabelledDataset& dataset, OptionTable opti
   return {1};
 }
 
-std::string line_of(const LabelledDataset& dataset) {
+std::string labelled_line_of(const LabelledDataset& dataset) {
   return fmt::format("LabelledDataset: {} valid and {} invalid strings of length {} to {}",
                      dataset.positives(), dataset.negatives(), dataset.shortest(),
                      dataset.longest());
@@ -179,30 +177,34 @@ std::string line_of(const LabelledDataset& dataset) {
 
 void bind_labelled(Module& module) {
   module
-      .def<&make>("labelled",
-                  "labelled{grammar=, lengths=, positives=, negatives=, difficult=, swaps=, "
-                  "edits=, distinct=, positive_lengths=, negative_lengths=, exclude=, seed=} -> "
-                  "LabelledDataset  Strings of the grammar's language, and others that an exact "
-                  "oracle made from it rejects.")
+      .def<&labelled_dataset_of>(
+          "labelled",
+          "labelled{grammar=, lengths=, positives=, negatives=, difficult=, swaps=, "
+          "edits=, distinct=, positive_lengths=, negative_lengths=, exclude=, seed=} -> "
+          "LabelledDataset  Strings of the grammar's language, and others that an exact "
+          "oracle made from it rejects.")
       .def<&own_strings>("labelled_dataset",
                          "labelled_dataset{alphabet=, strings=, labels=, classes=} -> "
                          "LabelledDataset  Your own strings; the labels are true (valid) or "
                          "false; with classes = true one string may have both.")
-      .def<&load>("load_labelled",
-                  "load_labelled(path) -> LabelledDataset  Reads what a labelled data set's save "
-                  "wrote: a label, a tab and a string a line.");
+      .def<&load_labelled>(
+          "load_labelled",
+          "load_labelled(path) -> LabelledDataset  Reads what a labelled data set's save "
+          "wrote: a label, a tab and a string a line.");
   Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
       .def<&LabelledDataset::size>("size", "labelled:size() -> integer  The number of strings.")
       .def<&LabelledDataset::positives>("positives",
                                         "labelled:positives() -> integer  How many are valid.")
       .def<&LabelledDataset::negatives>("negatives",
                                         "labelled:negatives() -> integer  How many are invalid.")
-      .def<&strings_of>("strings",
-                        "labelled:strings() -> table  The strings as texts with blanks between "
-                        "symbols.")
+      .def<&labelled_strings_of>(
+          "strings",
+          "labelled:strings() -> table  The strings as texts with blanks between "
+          "symbols.")
       .def<[](const LabelledDataset& dataset) { return dataset.labels(); }>(
           "labels", "labelled:labels() -> table  True for each valid string, false for others.")
-      .def<&lengths_of>("lengths", "labelled:lengths() -> table  The length of every string.")
+      .def<&labelled_lengths_of>("lengths",
+                                 "labelled:lengths() -> table  The length of every string.")
       .def<&LabelledDataset::symbol_count>("symbol_count",
                                            "labelled:symbol_count() -> integer  All symbols "
                                            "together.")
@@ -238,10 +240,10 @@ void bind_labelled(Module& module) {
       .def<&wrong_of>("wrong_labels",
                       "labelled:wrong_labels(grammar) -> table  The places of the strings whose "
                       "label is not what the grammar says.")
-      .def<&save>("save",
-                  "labelled:save(path)  Writes a text file: a label, a tab and a string a line.")
-      .def<&line_of>("__tostring",
-                     "tostring(labelled) -> string  One line about the labelled data set.");
+      .def<&save_labelled>(
+          "save", "labelled:save(path)  Writes a text file: a label, a tab and a string a line.")
+      .def<&labelled_line_of>(
+          "__tostring", "tostring(labelled) -> string  One line about the labelled data set.");
 }
 
 }  // namespace pushdown

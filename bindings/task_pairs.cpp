@@ -15,11 +15,13 @@ namespace {
 
 using Source = std::shared_ptr<PairSource>;
 
-Source shared(const PairSourcePtr& source) { return std::const_pointer_cast<PairSource>(source); }
+Source pairs_shared(const PairSourcePtr& source) {
+  return std::const_pointer_cast<PairSource>(source);
+}
 
 Source transduction_pairs(OptionTable options) {
   const auto grammar = options.take<std::shared_ptr<SynchronousGrammar>>("grammar");
-  return shared(make_pairs(options.rest(), grammar ? grammar->get() : nullptr));
+  return pairs_shared(make_pairs(options.rest(), grammar ? grammar->get() : nullptr));
 }
 
 std::vector<std::string> transductions() { return row_names(pair_kinds()); }
@@ -33,16 +35,16 @@ std::string describe_transduction(const std::string& kind) {
 using GivenPairs = std::variant<std::string, std::vector<std::vector<Tokens>>>;
 
 Source pair_list(const GivenPairs& given, OptionTable options) {
-  constexpr auto kWhere = "task.pairs";
+  constexpr auto kTaskPairsPlace = "task.pairs";
   PairAlphabets alphabets;
   const auto take = [&](const char* key, std::optional<Alphabet>& alphabet) {
     if (const auto found = options.take<std::shared_ptr<Alphabet>>(key)) alphabet = **found;
   };
   take("source_alphabet", alphabets.source);
   take("target_alphabet", alphabets.target);
-  options.finish(kWhere, {"source_alphabet", "target_alphabet"});
+  options.finish(kTaskPairsPlace, {"source_alphabet", "target_alphabet"});
   if (const auto* path = std::get_if<std::string>(&given))
-    return shared(parse_pairs(read_file(*path), *path, alphabets));
+    return pairs_shared(parse_pairs(read_file(*path), *path, alphabets));
   std::vector<NamedPair> named;
   const auto symbols = [](const Tokens& tokens) {
     if (const auto* list = std::get_if<std::vector<std::string>>(&tokens)) return *list;
@@ -53,14 +55,14 @@ Source pair_list(const GivenPairs& given, OptionTable options) {
   };
   for (const auto& pair : std::get<std::vector<std::vector<Tokens>>>(given)) {
     const auto origin = fmt::format("pair {}", named.size() + 1);
-    check(pair.size() == 2, kWhere, "{}: expected {{source, target}}, got {} strings", origin,
-          pair.size());
+    check(pair.size() == 2, kTaskPairsPlace, "{}: expected {{source, target}}, got {} strings",
+          origin, pair.size());
     named.push_back({symbols(pair[0]), symbols(pair[1]), origin});
   }
-  return shared(make_pair_list(named, alphabets, "pairs"));
+  return pairs_shared(make_pair_list(named, alphabets, "pairs"));
 }
 
-Json draw(lua_State* L, const PairSource& source, std::int64_t count, OptionTable options) {
+Json draw_pairs(lua_State* L, const PairSource& source, std::int64_t count, OptionTable options) {
   const auto seed = options.take<std::uint64_t>("seed");
   options.finish("pairs.draw", {"seed"});
   Random random(seed_or_next(L, seed), "pairs");
@@ -94,9 +96,10 @@ void bind_pairs(Module& module) {
                        "list of {source, target}, or from a file with a pair 'source ||| target' "
                        "in each line.");
   Class<PairSource>(module, "Pairs of a source and a target string, drawn without end.")
-      .def<&draw>("draw",
-                  "pairs:draw(count, {seed=}) -> table  So many pairs, each a table with the texts "
-                  "source and target.")
+      .def<&draw_pairs>(
+          "draw",
+          "pairs:draw(count, {seed=}) -> table  So many pairs, each a table with the texts "
+          "source and target.")
       .def<[](const PairSource& source) {
         return std::make_shared<Alphabet>(source.source_alphabet());
       }>("source_alphabet", "pairs:source_alphabet() -> Alphabet  The symbols of the sources.")

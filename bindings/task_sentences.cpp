@@ -11,11 +11,13 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "task.sentences";
+constexpr auto kTaskSentencesPlace = "task.sentences";
 
 using Shared = std::shared_ptr<TokenFile>;
 
-Shared shared(const TokenFilePtr& file) { return std::const_pointer_cast<TokenFile>(file); }
+Shared sentences_shared(const TokenFilePtr& file) {
+  return std::const_pointer_cast<TokenFile>(file);
+}
 
 const std::vector<OptionSpec>& sentence_options() {
   static const std::vector<OptionSpec> specs{
@@ -47,7 +49,7 @@ Results sentences(lua_State* L, const std::string& path, OptionTable given) {
   if (const auto alphabet = given.take<std::shared_ptr<Alphabet>>("alphabet"))
     options.alphabet = **alphabet;
   const auto progress = given.take<bool>("progress").value_or(true);
-  const Json resolved = resolve_options(kWhere, sentence_options(), given.rest());
+  const Json resolved = resolve_options(kTaskSentencesPlace, sentence_options(), given.rest());
   const std::string words = resolved["words"];
   options.tokenizer.words = words == "blanks"    ? WordBorders::blanks
                             : words == "unicode" ? WordBorders::unicode
@@ -60,7 +62,7 @@ Results sentences(lua_State* L, const std::string& path, OptionTable given) {
   options.longest = resolved["longest"];
   options.seed = resolved["seed"].get<std::uint64_t>();
   for (const auto& share : resolved["shares"]) {
-    check(share.is_number(), kWhere, "shares must be numbers, got {}", share.dump());
+    check(share.is_number(), kTaskSentencesPlace, "shares must be numbers, got {}", share.dump());
     options.shares.push_back(share.get<double>());
   }
   ProgressLine line(progress ? ProgressLine::Style::automatic : ProgressLine::Style::silent);
@@ -78,13 +80,13 @@ Results sentences(lua_State* L, const std::string& path, OptionTable given) {
   lua_createtable(L, 0, static_cast<int>(parts->size()));
   const int table = lua_gettop(L);
   for (const auto& [name, file] : *parts) {
-    Value<Shared>::push(L, shared(file));
+    Value<Shared>::push(L, sentences_shared(file));
     lua_setfield(L, table, name.c_str());
   }
   return {1};
 }
 
-Shared load(const std::string& path) { return std::make_shared<TokenFile>(path); }
+Shared load_sentences(const std::string& path) { return std::make_shared<TokenFile>(path); }
 
 std::string sentence(const TokenFile& file, std::int64_t number) {
   check(number >= 1 && number <= file.size(), "sentences.sentence",
@@ -100,7 +102,7 @@ std::string lower(const std::string& text) {
   return tokenizer.folded(text);
 }
 
-std::string line_of(const TokenFile& file) {
+std::string sentences_line_of(const TokenFile& file) {
   return fmt::format(
       "Sentences: {} of {} to {} words, {} words in all, {:.1f} % of them unknown, vocabulary of "
       "{}",
@@ -121,8 +123,8 @@ void bind_sentences(Module& module) {
           "train, valid and test, of a text file or a folder of them, a treebank (.conllu, .mrg) "
           "too, as files of numbers in `folder`; the text may be larger than memory.")
       .def<&lower>("lower", "lower(text) -> string  The text in lower case, by Unicode.")
-      .def<&load>("load_sentences",
-                  "load_sentences(path) -> Sentences  Opens a file that sentences made.");
+      .def<&load_sentences>("load_sentences",
+                            "load_sentences(path) -> Sentences  Opens a file that sentences made.");
   Class<TokenFile>(module, "Sentences of a corpus in a file, for language models.")
       .def<&TokenFile::size>("size", "sentences:size() -> integer  The number of sentences.")
       .def<&TokenFile::word_count>("word_count",
@@ -135,7 +137,7 @@ void bind_sentences(Module& module) {
                       "sentences:sentence(number) -> string  A sentence, blanks between words.")
       .def<[](const TokenFile& file) { return file.path().string(); }>(
           "path", "sentences:path() -> string  The file.")
-      .def<&line_of>("__tostring", "tostring(sentences) -> string  One line about them.");
+      .def<&sentences_line_of>("__tostring", "tostring(sentences) -> string  One line about them.");
 }
 
 }  // namespace pushdown

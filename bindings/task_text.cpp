@@ -24,18 +24,18 @@ EmptyLines empty_lines_of(const std::string& name) {
 
 // {train=, valid=, test=}
 Results corpus(lua_State* L, const std::string& path, OptionTable options) {
-  constexpr auto kWhere = "task.corpus";
+  constexpr auto kTaskTextPlace = "task.corpus";
   CorpusOptions given;
   given.vocabulary = options.take<std::int64_t>("vocabulary").value_or(0);
   given.empty_lines = empty_lines_of(options.take<std::string>("empty_lines").value_or("refuse"));
   const auto shares = options.take<std::vector<double>>("shares");
-  options.finish(kWhere, {"vocabulary", "empty_lines", "shares"});
-  check(!shares || shares->size() == 3, kWhere,
+  options.finish(kTaskTextPlace, {"vocabulary", "empty_lines", "shares"});
+  check(!shares || shares->size() == 3, kTaskTextPlace,
         "shares must be {{training, validation, test}}, got {} numbers",
         shares ? shares->size() : 0);
   Corpus made;
   if (std::filesystem::is_directory(path)) {
-    check(!shares, kWhere, "shares split one file, but '{}' is a folder", path);
+    check(!shares, kTaskTextPlace, "shares split one file, but '{}' is a folder", path);
     const auto files = corpus_files(path);
     made = make_corpus({file_at(files[0]), file_at(files[1]), file_at(files[2])}, given);
   } else {
@@ -66,12 +66,14 @@ RunningText own_words(OptionTable options) {
   return RunningText(std::move(alphabet), std::move(ids));
 }
 
-RunningText load(const std::string& path) { return parse_running_text(read_file(path), path); }
+RunningText load_text(const std::string& path) { return parse_running_text(read_file(path), path); }
 
-void save(const RunningText& text, const std::string& path) { write_file(path, to_text(text)); }
+void save_text(const RunningText& text, const std::string& path) {
+  write_file(path, to_text(text));
+}
 
-std::string words_of(const RunningText& text, std::optional<std::int64_t> first,
-                     std::optional<std::int64_t> last) {
+std::string text_words_of(const RunningText& text, std::optional<std::int64_t> first,
+                          std::optional<std::int64_t> last) {
   const auto begin = first.value_or(1), end = last.value_or(text.size());
   check(begin >= 1 && end <= text.size(), "text.words", "the words are 1 to {}, got {} to {}",
         text.size(), begin, end);
@@ -79,7 +81,7 @@ std::string words_of(const RunningText& text, std::optional<std::int64_t> first,
   return text.alphabet().text(Word(text.words().begin() + begin - 1, text.words().begin() + end));
 }
 
-std::string line_of(const RunningText& text) {
+std::string text_line_of(const RunningText& text) {
   return fmt::format("RunningText: {} words, vocabulary of {}", text.size(),
                      text.alphabet().size());
 }
@@ -94,22 +96,22 @@ void bind_running_text(Module& module) {
                     "that is split.")
       .def<&own_words>("running_text",
                        "running_text{alphabet=, words=} -> RunningText  Your own words in one row.")
-      .def<&load>("load_text", "load_text(path) -> RunningText  Reads what text:save wrote.");
+      .def<&load_text>("load_text", "load_text(path) -> RunningText  Reads what text:save wrote.");
   Class<RunningText>(module, "Words in one long row, for language models.")
       .def<&RunningText::size>("size", "text:size() -> integer  The number of words.")
       .def<[](const RunningText& text) { return text.alphabet(); }>(
           "alphabet", "text:alphabet() -> Alphabet  The vocabulary.")
       .def<[](const RunningText& text, const std::string& word) { return text.count(word); }>(
           "count", "text:count(word) -> integer  How often a word of the vocabulary occurs.")
-      .def<&words_of>("words",
-                      "text:words(first=1, last=size) -> string  These words, blanks between them.")
+      .def<&text_words_of>(
+          "words", "text:words(first=1, last=size) -> string  These words, blanks between them.")
       .def<[](const RunningText& text, const RunningText& train) {
         return unigram_perplexity(train, text);
       }>("unigram_perplexity",
          "text:unigram_perplexity(train) -> number  The perplexity under the frequencies of words "
          "in the text `train`, one added to each.")
-      .def<&save>("save", "text:save(path)  Writes a text file that load_text reads.")
-      .def<&line_of>("__tostring", "tostring(text) -> string  One line about the text.");
+      .def<&save_text>("save", "text:save(path)  Writes a text file that load_text reads.")
+      .def<&text_line_of>("__tostring", "tostring(text) -> string  One line about the text.");
 }
 
 }  // namespace pushdown

@@ -20,7 +20,7 @@ std::vector<std::int64_t> shape_of(const Shape& given) {
   return std::get<1>(given);
 }
 
-Tensor make(lua_State* L, Any values, OptionTable options) {
+Tensor make_tensor(lua_State* L, Any values, OptionTable options) {
   const auto choices = take_tensor_choices(L, options);
   if (lua_type(L, values.index) != LUA_TUSERDATA)
     return choices.apply(tensor_from_lua(L, values.index, choices.dtype));
@@ -30,7 +30,7 @@ Tensor make(lua_State* L, Any values, OptionTable options) {
   return kept.apply(source);
 }
 
-Tensor filled(lua_State* L, const Shape& given, double value, OptionTable& options) {
+Tensor filled_tensor(lua_State* L, const Shape& given, double value, OptionTable& options) {
   const auto choices = take_tensor_choices(L, options);
   const auto shape = shape_of(given);
   check_memory(shape, c10::elementSize(choices.dtype));
@@ -39,10 +39,14 @@ Tensor filled(lua_State* L, const Shape& given, double value, OptionTable& optio
   return choices.apply(at::full(shape, value, at::TensorOptions(choices.dtype)));
 }
 
-Tensor zeros(lua_State* L, const Shape& shape, OptionTable o) { return filled(L, shape, 0, o); }
-Tensor ones(lua_State* L, const Shape& shape, OptionTable o) { return filled(L, shape, 1, o); }
+Tensor zeros(lua_State* L, const Shape& shape, OptionTable o) {
+  return filled_tensor(L, shape, 0, o);
+}
+Tensor ones(lua_State* L, const Shape& shape, OptionTable o) {
+  return filled_tensor(L, shape, 1, o);
+}
 Tensor full(lua_State* L, const Shape& shape, double value, OptionTable o) {
-  return filled(L, shape, value, o);
+  return filled_tensor(L, shape, value, o);
 }
 
 // first, first + step, ... up to and including last, like Lua's for.
@@ -204,7 +208,7 @@ void check_memory(const std::vector<std::int64_t>& shape, std::size_t element_si
 
 void bind_tensor_creation(Module& module) {
   module
-      .call<&make>(
+      .call<&make_tensor>(
           "tensor(values, {dtype=, device=, requires_grad=}) -> Tensor  A tensor from "
           "nested lists, a number or a tensor; dtype is 'float32' (default), 'float64' "
           "or 'int64'.")

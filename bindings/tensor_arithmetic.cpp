@@ -55,7 +55,7 @@ Tensor clamp(const Tensor& t, std::optional<double> low, std::optional<double> h
   return at::clamp(t, bound(low), bound(high));
 }
 
-Tensor where(const Tensor& mask, const Operand& yes, const Operand& no) {
+Tensor tensor_arithmetic_where(const Tensor& mask, const Operand& yes, const Operand& no) {
   check(mask.scalar_type() == at::kBool, "tensor.where", "the condition must be bool, got {}",
         dtype_name(mask.scalar_type()));
   const auto dtype = at::result_type(yes.tensor, no.tensor);
@@ -151,7 +151,7 @@ void bind_tensor_arithmetic(Module& module, Class<Tensor>& cls) {
   bind_functions(cls);
   bind_binary(cls);
   module
-      .def<&where>(
+      .def<&tensor_arithmetic_where>(
           "where",
           "where(mask, yes, no) -> Tensor  Elements of yes where the mask is true, else of no.")
       .def<[](const Operand& a, const Operand& b) { return at::maximum(a.tensor, b.tensor); }>(

@@ -70,8 +70,8 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optiona
   return training;
 }
 
-using Strings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>,
-                             std::shared_ptr<TokenFile>>;
+using TrainStrings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>,
+                                  std::shared_ptr<TokenFile>>;
 
 ProblemPtr problem_of(lua_State* L, OptionTable& options) {
   const auto model = options.require<AnyModel>("model");
@@ -86,7 +86,7 @@ ProblemPtr problem_of(lua_State* L, OptionTable& options) {
     return transduction(*transducer, train, test.value_or(nullptr));
   }
   const auto& language_model = std::get<std::shared_ptr<LanguageModel>>(model);
-  const auto train = options.require<Strings>("train");
+  const auto train = options.require<TrainStrings>("train");
   if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&train)) {
     auto valid = options.take<std::shared_ptr<RunningText>>("valid");
     return text_modelling(language_model, *text, valid.value_or(nullptr));
@@ -289,7 +289,8 @@ Json step(lua_State* L, Training& training) {
   return to_json(*metrics);
 }
 
-void save(lua_State* L, Training& training, const std::string& folder, OptionTable options) {
+void save_trainer(lua_State* L, Training& training, const std::string& folder,
+                  OptionTable options) {
   const auto overwrite = options.take<bool>("overwrite").value_or(false);
   options.finish("trainer.save", {"overwrite"});
   training.trainer->save(folder, overwrite, about_now(L));
@@ -301,7 +302,7 @@ Json trainer_evaluate(lua_State* L, Training& training, const AnyData& data,
   return evaluate_model(L, any_model(training.trainer->model()), data, given);
 }
 
-SequenceModelPtr load(lua_State* L, const std::string& path, OptionTable options) {
+SequenceModelPtr load_trainer(lua_State* L, const std::string& path, OptionTable options) {
   const auto which = options.take<std::string>("which").value_or("best");
   const auto device = options.take<std::string>("device").value_or("");
   options.finish("model.load", {"which", "device"});
@@ -352,9 +353,10 @@ void bind_train(lua_State* L) {
             "epochs",
             "trainer:epochs() -> iterator  `for epoch in trainer:epochs()` trains until nothing "
             "improves or the epochs are done; each round gives the epoch's numbers.")
-        .def<&save>("save",
-                    "trainer:save(folder, {overwrite=false})  Writes a run folder from which "
-                    "pd.train.resume goes on.")
+        .def<&save_trainer>(
+            "save",
+            "trainer:save(folder, {overwrite=false})  Writes a run folder from which "
+            "pd.train.resume goes on.")
         .def<&trainer_evaluate>(
             "evaluate",
             "trainer:evaluate(data, {batch=, bin_width=, ...}) -> table  pd.train.evaluate of the "
@@ -386,7 +388,7 @@ void bind_train(lua_State* L) {
   }
   lua_getfield(L, -1, "model");
   define(
-      L, lua_gettop(L), "pd.model.load", "load", &thunk<&load>,
+      L, lua_gettop(L), "pd.model.load", "load", &thunk<&load_trainer>,
       "load(path, {which='best', device=}) -> LanguageModel, Recognizer or Transducer  The model "
       "in a run folder or a checkpoint file; 'last' instead of 'best' gives the newest "
       "parameters.");

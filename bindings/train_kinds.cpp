@@ -43,7 +43,7 @@ std::string describe_trainer(std::optional<std::string> kind) {
 }
 
 template <class Kinds>
-std::string describe_kind(const char* where, const Kinds& kinds, const std::string& kind) {
+std::string train_describe_kind(const char* where, const Kinds& kinds, const std::string& kind) {
   const auto& row = find_row(where, kinds, kind);
   return describe_row(row, row.options);
 }
@@ -57,17 +57,17 @@ std::string describe_objective(lua_State* L, const std::string& kind) {
 }
 std::vector<std::string> learning_names() { return row_names(learning_kinds()); }
 std::string describe_learning(const std::string& kind) {
-  return describe_kind("train.describe_learning", learning_kinds(), kind);
+  return train_describe_kind("train.describe_learning", learning_kinds(), kind);
 }
 
 std::vector<std::string> optimizer_names() { return row_names(optimizer_kinds()); }
 std::string describe_optimizer(const std::string& kind) {
-  return describe_kind("train.describe_optimizer", optimizer_kinds(), kind);
+  return train_describe_kind("train.describe_optimizer", optimizer_kinds(), kind);
 }
 
 std::vector<std::string> annealing_names() { return row_names(annealing_kinds()); }
 std::string describe_annealing(const std::string& kind) {
-  return describe_kind("train.describe_annealing", annealing_kinds(), kind);
+  return train_describe_kind("train.describe_annealing", annealing_kinds(), kind);
 }
 
 std::string describe_noise() {

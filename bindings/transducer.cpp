@@ -12,10 +12,10 @@ namespace pushdown {
 namespace {
 
 TransducerPtr transducer(lua_State* L, OptionTable options) {
-  constexpr auto kWhere = "model.transducer";
+  constexpr auto kTransducerPlace = "model.transducer";
   const auto pairs = options.take<std::shared_ptr<PairSource>>("pairs");
   const auto alphabet = [&](const char* key, const Alphabet& of_pairs) {
-    check(!options.has(key), kWhere, "give either pairs or the alphabets, not both");
+    check(!options.has(key), kTransducerPlace, "give either pairs or the alphabets, not both");
     return of_pairs;
   };
   Alphabet source = pairs ? alphabet("source_alphabet", (*pairs)->source_alphabet())
@@ -29,7 +29,7 @@ TransducerPtr transducer(lua_State* L, OptionTable options) {
 // One text with its target, or lists of both.
 using Texts = std::variant<std::string, std::vector<Tokens>>;
 
-std::vector<Word> words_of(const Alphabet& alphabet, const Texts& texts) {
+std::vector<Word> transducer_words_of(const Alphabet& alphabet, const Texts& texts) {
   if (const auto* one = std::get_if<std::string>(&texts)) return {to_word(alphabet, *one)};
   std::vector<Word> words;
   for (const auto& text : std::get<std::vector<Tokens>>(texts))
@@ -38,7 +38,7 @@ std::vector<Word> words_of(const Alphabet& alphabet, const Texts& texts) {
 }
 
 Json translate(const Transducer& model, const Texts& sources, OptionTable given) {
-  const auto words = words_of(model.alphabet(), sources);
+  const auto words = transducer_words_of(model.alphabet(), sources);
   std::size_t greatest = 0;
   for (const auto& word : words) greatest = std::max(greatest, word.size());
   const auto longest =
@@ -50,14 +50,16 @@ Json translate(const Transducer& model, const Texts& sources, OptionTable given)
   return std::holds_alternative<std::string>(sources) ? targets[0] : targets;
 }
 
-double log_probability(const Transducer& model, const Tokens& source, const Tokens& target) {
+double transducer_log_probability(const Transducer& model, const Tokens& source,
+                                  const Tokens& target) {
   at::NoGradGuard guard;
   const auto joint =
       model.joint({to_word(model.alphabet(), source)}, {to_word(model.target_alphabet(), target)});
   return -model.losses(joint).sum(at::kDouble).item<double>();
 }
 
-NamedTensors strengths(const Transducer& model, const Tokens& source, const Tokens& target) {
+NamedTensors transducer_strengths(const Transducer& model, const Tokens& source,
+                                  const Tokens& target) {
   const auto joint =
       model.joint({to_word(model.alphabet(), source)}, {to_word(model.target_alphabet(), target)});
   return strengths_of(model, joint.inputs);
@@ -98,13 +100,15 @@ void bind_transducer(lua_State* L) {
             "a list of targets for a list of sources: the likeliest symbol after each other. A "
             "target that has not ended after `longest` symbols (else twice the longest source and "
             "10) closes with ' ...'.")
-        .def<&log_probability>("log_probability",
-                               "model:log_probability(source, target) -> number  Natural logarithm "
-                               "of the probability of a target and its end, given the source.")
-        .def<&strengths>("strengths",
-                         "model:strengths(source, target) -> table  What start, source, separator "
-                         "and target do to a memory of sections with strengths: the tensors of "
-                         "pd.stack.strengths, without a batch dimension.")
+        .def<&transducer_log_probability>(
+            "log_probability",
+            "model:log_probability(source, target) -> number  Natural logarithm "
+            "of the probability of a target and its end, given the source.")
+        .def<&transducer_strengths>(
+            "strengths",
+            "model:strengths(source, target) -> table  What start, source, separator "
+            "and target do to a memory of sections with strengths: the tensors of "
+            "pd.stack.strengths, without a batch dimension.")
         .def<[](const Transducer& model) {
           return std::make_shared<Alphabet>(model.target_alphabet());
         }>("target_alphabet", "model:target_alphabet() -> Alphabet  The symbols of the targets.");

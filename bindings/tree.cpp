@@ -23,12 +23,12 @@ bool take_choice(OptionTable& options, const char* where, const std::string& key
 }
 
 BracketOptions take_bracket_options(OptionTable& options) {
-  constexpr auto kWhere = "tree.read";
+  constexpr auto kTreePlace = "tree.read";
   BracketOptions all;
-  all.keep_functions = take_choice(options, kWhere, "functions", "strip", "keep");
-  all.keep_empty_elements = take_choice(options, kWhere, "empty_elements", "remove", "keep");
-  all.keep_escapes = take_choice(options, kWhere, "escapes", "decode", "keep");
-  all.skip_empty_sentences = take_choice(options, kWhere, "empty_sentences", "refuse", "skip");
+  all.keep_functions = take_choice(options, kTreePlace, "functions", "strip", "keep");
+  all.keep_empty_elements = take_choice(options, kTreePlace, "empty_elements", "remove", "keep");
+  all.keep_escapes = take_choice(options, kTreePlace, "escapes", "decode", "keep");
+  all.skip_empty_sentences = take_choice(options, kTreePlace, "empty_sentences", "refuse", "skip");
   all.unlabelled = !options.take<bool>("labels").value_or(true);
   return all;
 }
@@ -56,6 +56,8 @@ std::vector<PhraseTree> parse_trees(const std::string& text, OptionTable options
   return parse_brackets(text, "text", all);
 }
 
+std::string brackets(const PhraseTree& tree) { return bracketed(tree); }
+
 void save_trees(const TreeList& trees, const std::string& path) {
   std::string text;
   for (const auto& tree : trees) text += bracketed(*tree) + "\n";
@@ -63,20 +65,20 @@ void save_trees(const TreeList& trees, const std::string& path) {
 }
 
 PhraseTree own_tree(OptionTable options) {
-  constexpr auto kWhere = "tree.tree";
+  constexpr auto kTreePlace = "tree.tree";
   auto words = options.require<std::vector<std::string>>("words");
   auto tags = options.take<std::vector<std::string>>("tags").value_or(std::vector<std::string>());
   const Json rest = options.rest();
   for (const auto& [key, value] : rest.items())
-    check(key == "phrases", kWhere, "unknown option '{}'; valid are 'words', 'tags' and 'phrases'",
-          key);
+    check(key == "phrases", kTreePlace,
+          "unknown option '{}'; valid are 'words', 'tags' and 'phrases'", key);
   std::vector<Phrase> phrases;
   if (rest.contains("phrases"))
     for (const auto& entry : rest["phrases"]) {
       check(entry.is_array() && entry.size() >= 2 && entry.size() <= 3 &&
                 entry[0].is_number_integer() && entry[1].is_number_integer() &&
                 (entry.size() == 2 || entry[2].is_string()),
-            kWhere, "a phrase must be {{first, last}} or {{first, last, label}}, got {}",
+            kTreePlace, "a phrase must be {{first, last}} or {{first, last, label}}, got {}",
             entry.dump());
       phrases.push_back({entry[0].get<int>() - 1, entry[1].get<int>(),
                          entry.size() == 3 ? entry[2].get<std::string>() : ""});
@@ -98,7 +100,7 @@ Json phrases_of(const PhraseTree& tree) {
   return list;
 }
 
-std::string text_of(const PhraseTree& tree, OptionTable options) {
+std::string tree_text_of(const PhraseTree& tree, OptionTable options) {
   const auto gold = options.take<std::shared_ptr<PhraseTree>>("gold");
   const bool ascii = options.take<bool>("ascii").value_or(!utf8_locale());
   options.finish("tree.text", {"gold", "ascii"});
@@ -163,13 +165,14 @@ void bind_tree(lua_State* L) {
       .def<&without_punctuation>("without_punctuation",
                                  "tree:without_punctuation(tags=) -> Tree  The tree without the "
                                  "words of these parts of speech, or nil when none is left.")
-      .def<&bracketed>("brackets", "tree:brackets() -> string  The tree in brackets, one line.")
-      .def<&text_of>("text",
-                     "tree:text{gold=, ascii=} -> string  A drawing for the terminal, one word a "
-                     "line; with another tree as `gold` both side by side, ● for spans that both "
-                     "have; ASCII alone where the locale is not UTF-8, or told so.")
+      .def<&brackets>("brackets", "tree:brackets() -> string  The tree in brackets, one line.")
+      .def<&tree_text_of>(
+          "text",
+          "tree:text{gold=, ascii=} -> string  A drawing for the terminal, one word a "
+          "line; with another tree as `gold` both side by side, ● for spans that both "
+          "have; ASCII alone where the locale is not UTF-8, or told so.")
       .def<&show_tree>("__show", "show(tree) -> string  The drawing.")
-      .def<&bracketed>("__tostring", "tostring(tree) -> string  The tree in brackets.");
+      .def<&brackets>("__tostring", "tostring(tree) -> string  The tree in brackets.");
   bind_parses(module);
 }
 

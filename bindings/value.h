@@ -15,7 +15,7 @@
 #include <variant>
 #include <vector>
 
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 
@@ -43,6 +43,10 @@ struct WrongCount : std::exception {
   int most;
 };
 
+// Throw WrongType, out of line because every bound function has several of them.
+[[noreturn]] void wrong_type(lua_State* L, int index, const char* expected);
+[[noreturn]] void wrong_class(lua_State* L, int index, const char* class_name);
+[[noreturn]] void wrong_integer(int index, bool is_unsigned, std::int64_t got);
 // "a string", "a Tensor", "nothing": what lies at the index, for messages.
 std::string type_text(lua_State* L, int index);
 // Collects garbage whenever objects made since the last time hold more than 64 MB.
@@ -62,7 +66,7 @@ struct Results {
 template <std::floating_point T>
 struct Value<T> {
   static T get(lua_State* L, int i) {
-    if (lua_type(L, i) != LUA_TNUMBER) throw WrongType(L, i, "a number");
+    if (lua_type(L, i) != LUA_TNUMBER) wrong_type(L, i, "a number");
     return static_cast<T>(lua_tonumber(L, i));
   }
   static int push(lua_State* L, T value) { return lua_pushnumber(L, value), 1; }
@@ -73,9 +77,7 @@ template <std::integral T>
 struct Value<T> {
   static T get(lua_State* L, int i) {
     const auto integer = get_integer(L, i);
-    if (!std::in_range<T>(integer))
-      throw WrongType(i, std::is_unsigned_v<T> ? "an integer from 0" : "a smaller integer",
-                      std::to_string(integer));
+    if (!std::in_range<T>(integer)) wrong_integer(i, std::is_unsigned_v<T>, integer);
     return static_cast<T>(integer);
   }
   static int push(lua_State* L, T v) { return lua_pushnumber(L, static_cast<lua_Number>(v)), 1; }
@@ -84,7 +86,7 @@ struct Value<T> {
 template <>
 struct Value<bool> {
   static bool get(lua_State* L, int i) {
-    if (!lua_isboolean(L, i)) throw WrongType(L, i, "true or false");
+    if (!lua_isboolean(L, i)) wrong_type(L, i, "true or false");
     return lua_toboolean(L, i) != 0;
   }
   static int push(lua_State* L, bool value) { return lua_pushboolean(L, value), 1; }
@@ -93,7 +95,7 @@ struct Value<bool> {
 template <>
 struct Value<std::string> {
   static std::string get(lua_State* L, int i) {
-    if (lua_type(L, i) != LUA_TSTRING) throw WrongType(L, i, "a string");
+    if (lua_type(L, i) != LUA_TSTRING) wrong_type(L, i, "a string");
     std::size_t size = 0;
     const char* text = lua_tolstring(L, i, &size);
     return {text, size};
@@ -131,7 +133,7 @@ T get_element(lua_State* L, int i, const std::string& key) {
 template <class T>
 struct Value<std::vector<T>> {
   static std::vector<T> get(lua_State* L, int i) {
-    if (!lua_istable(L, i)) throw WrongType(L, i, "a list");
+    if (!lua_istable(L, i)) wrong_type(L, i, "a list");
     luaL_checkstack(L, 3, "nested too deeply");
     std::vector<T> list;
     const int size = static_cast<int>(lua_objlen(L, i));
@@ -167,7 +169,7 @@ int push_entries(lua_State* L, const Entries& entries) {
 template <class T>
 struct Value<std::map<std::string, T>> {
   static std::map<std::string, T> get(lua_State* L, int i) {
-    if (!lua_istable(L, i)) throw WrongType(L, i, "a table");
+    if (!lua_istable(L, i)) wrong_type(L, i, "a table");
     luaL_checkstack(L, 4, "nested too deeply");
     std::map<std::string, T> entries;
     for (lua_pushnil(L); lua_next(L, i) != 0;) {
@@ -225,7 +227,7 @@ struct Value<std::variant<T...>> {
 template <>
 struct Value<std::monostate> {  // in a variant: the argument may be absent
   static std::monostate get(lua_State* L, int i) {
-    if (!lua_isnoneornil(L, i)) throw WrongType(L, i, "nothing");
+    if (!lua_isnoneornil(L, i)) wrong_type(L, i, "nothing");
     return {};
   }
 };
@@ -255,6 +257,8 @@ void push_metatable(lua_State* L) {
   lua_pushlightuserdata(L, &metatable_key<T>);
   lua_rawget(L, LUA_REGISTRYINDEX);
 }
+// The userdata at the index, or nullptr if its metatable is not the one registered under `key`.
+void* object_at(lua_State* L, int index, void* key);
 // Registers the metatable on top of the stack and leaves it there.
 template <Bound T>
 void set_metatable(lua_State* L) {
@@ -265,14 +269,9 @@ void set_metatable(lua_State* L) {
 template <Bound T>
 struct Value<std::shared_ptr<T>> {
   static std::shared_ptr<T>& get(lua_State* L, int i) {
-    if (lua_type(L, i) == LUA_TUSERDATA && lua_getmetatable(L, i)) {
-      push_metatable<T>(L);
-      const bool same = lua_rawequal(L, -1, -2) != 0;
-      lua_pop(L, 2);
-      auto* object = static_cast<std::shared_ptr<T>*>(lua_touserdata(L, i));
-      if (same && *object) return *object;
-    }
-    throw WrongType(L, i, std::string("a ") + ClassName<T>::value);
+    auto* object = static_cast<std::shared_ptr<T>*>(object_at(L, i, &metatable_key<T>));
+    if (object == nullptr || !*object) wrong_class(L, i, ClassName<T>::value);
+    return *object;
   }
   static int push(lua_State* L, std::shared_ptr<T> object) {
     if (!object) return lua_pushnil(L), 1;

@@ -1,8 +1,9 @@
-# CUDA kernels: PUSHDOWN_CUDA = AUTO (if nvcc is found) | ON | OFF; out: PUSHDOWN_HAVE_CUDA.
-# The kernels do not include LibTorch, so they compile wherever nvcc is.
+# CUDA kernels: PUSHDOWN_CUDA = AUTO | ON | OFF; out: PUSHDOWN_HAVE_CUDA.
+# AUTO compiles them if LibTorch has CUDA and nvcc is found, because nothing else can call them. They
+# do not include LibTorch, so ON compiles them wherever nvcc is, to check that they compile.
 set(PUSHDOWN_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON or OFF")
 set(PUSHDOWN_HAVE_CUDA OFF)
-if(NOT PUSHDOWN_CUDA STREQUAL "OFF")
+if(PUSHDOWN_CUDA STREQUAL "ON" OR (PUSHDOWN_CUDA STREQUAL "AUTO" AND PUSHDOWN_TORCH_CUDA))
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
     # Machine code for one, and what a driver translates at the first start for all others: machine
     # code for each takes minutes to compile.

@@ -10,6 +10,7 @@ endif()
 add_library(pushdown_kernel STATIC ${kernel_sources} ${cuda_sources})
 target_link_libraries(pushdown_kernel PUBLIC pushdown_base)
 target_precompile_headers(pushdown_kernel REUSE_FROM pushdown_base)
+pushdown_unity(pushdown_kernel 12)
 if(PUSHDOWN_HAVE_CUDA)
   set_target_properties(pushdown_kernel PROPERTIES CUDA_RUNTIME_LIBRARY Static)
   # Kernels call constexpr functions that they share with the processor's.

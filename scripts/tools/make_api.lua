@@ -92,7 +92,7 @@ end
 
 local function write_library(root)
   write('## Library modules for scripts\n')
-  write('`pd.NAME` or `require \'pushdown.NAME\'`; the sources are in `scripts/lib`.\n')
+  write('Load them as `pd.NAME` or `require \'pushdown.NAME\'`. The sources are in `scripts/lib`.\n')
   for _, path in ipairs(files.find(root .. '/scripts/lib', '^[%w_]+%.lua$')) do
     local lines = {}
     for line in (files.read(root .. '/scripts/lib/' .. path) .. '\n'):gmatch('(.-)\n') do
@@ -116,8 +116,9 @@ local function write_library(root)
 end
 
 write('<!-- Made by scripts/tools/make_api.lua; `make docs` makes it again. -->')
-write('# Names of the Lua module\n')
-write('Everything that `help` knows. In a signature `name{...}` takes one table of options.\n')
+write('[Documentation](README.md)\n')
+write('# API reference\n')
+write('Every name that `help` knows. In a signature, `name{...}` takes one table of options.\n')
 write_bindings(pd.docs())
 write_library(pd.root)
 local page = table.concat(out, '\n'):gsub('\n\n\n+', '\n\n'):gsub('[ \t]+\n', '\n')

@@ -1,5 +1,5 @@
--- Makes docs/tutorial from scripts/tutorial: comments that begin a line become prose, the rest
--- stays code.
+-- Makes docs/tutorial from scripts/tutorial. Comments that begin a line become prose, the rest stays code. Each page
+-- begins with a link to the index and ends with links to the chapters before and after it.
 --
 --   pushdown scripts/tools/make_tutorial.lua [--check]
 local pd = require 'pushdown'
@@ -8,7 +8,7 @@ local generated = dofile(pd.root .. '/scripts/tools/generated.lua')
 
 local folder = pd.root .. '/scripts/tutorial'
 
--- The chapter as Markdown and its title.
+-- The chapter as Markdown, without links to others, and its title.
 local function chapter(name, source)
   local out, code = {}, {}
   local function flush()
@@ -32,20 +32,34 @@ local function chapter(name, source)
   local title = source:match('^%-%- # ([^\n]+)')
   if not title then error(('%s must begin with "-- # Title"'):format(name), 0) end
   local page = table.concat(out, '\n'):gsub('\n\n\n+', '\n\n')
-  return ('<!-- Made from scripts/tutorial/%s; `make docs` makes it again. -->\n%s\n'):format(
-    name, (page:gsub('%s+$', ''))), title
+  return (page:gsub('%s+$', '')), title
+end
+
+local chapters = {}
+for _, name in ipairs(files.find(folder, '^[%w_]+%.lua$')) do
+  local page, title = chapter(name, files.read(folder .. '/' .. name))
+  chapters[#chapters + 1] = { script = name, file = name:gsub('%.lua$', '') .. '.md', page = page, title = title }
 end
 
 local pages = {}
 local index = {
-  '<!-- Made by scripts/tools/make_tutorial.lua; `make docs` makes it again. -->', '# Tutorial\n',
-  'Each chapter is a script that can be run: `build/release/pushdown scripts/tutorial/NAME.lua`.\n',
+  '<!-- Made by scripts/tools/make_tutorial.lua; `make docs` makes it again. -->',
+  '[Documentation](../README.md)\n', '# Tutorial\n',
+  'Each chapter is a script and explains what it does. Run one with\n',
+  '```\nbuild/release/pushdown scripts/tutorial/NAME.lua\n```\n',
+  '`--help` lists its options, and `--smoke` runs a small version in seconds.\n',
+  '| chapter | script |', '|---|---|',
 }
-for _, name in ipairs(files.find(folder, '^[%w_]+%.lua$')) do
-  local base = name:gsub('%.lua$', '')
-  local page, title = chapter(name, files.read(folder .. '/' .. name))
-  pages[pd.root .. '/docs/tutorial/' .. base .. '.md'] = page
-  index[#index + 1] = ('- [%s](%s.md)'):format(title, base)
+for i, one in ipairs(chapters) do
+  local before, after = chapters[i - 1], chapters[i + 1]
+  local links = {}
+  if before then links[#links + 1] = ('Previous: [%s](%s)'):format(before.title, before.file) end
+  if after then links[#links + 1] = ('Next: [%s](%s)'):format(after.title, after.file) end
+  pages[pd.root .. '/docs/tutorial/' .. one.file] = table.concat({
+    ('<!-- Made from scripts/tutorial/%s; `make docs` makes it again. -->'):format(one.script),
+    '[Documentation](../README.md) › [Tutorial](README.md)\n', one.page, '\n---\n', table.concat(links, ' · ') .. '\n',
+  }, '\n')
+  index[#index + 1] = ('| [%s](%s) | `%s` |'):format(one.title, one.file, one.script)
 end
 pages[pd.root .. '/docs/tutorial/README.md'] = table.concat(index, '\n') .. '\n'
 generated(pages, 'make docs')

@@ -1,7 +1,7 @@
 -- # Grammars
 --
 -- A weighted context-free grammar is a distribution over strings. This chapter writes one, draws from
--- it, asks for probabilities and derivations, and ends with a grammar file that has options.
+-- it, computes probabilities and derivations, and ends with a grammar file that has options.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -31,8 +31,8 @@ print(grammar:log_probability 'dogs chase cats', grammar:log_probability 'dogs c
 
 -- ## Drawing
 --
--- Strings of a chosen length come from exactly the grammar's distribution given that length: nothing is
--- drawn and thrown away. Not every length has strings.
+-- Strings of a chosen length are drawn from the exact distribution of the grammar given that length,
+-- without rejection. Not every length has strings.
 for length = 1, 8 do
   local log_mass = grammar:log_length_probability(length)
   if log_mass > -math.huge then
@@ -43,12 +43,13 @@ end
 
 -- ## Derivations
 --
--- The most probable derivation of a string, in terms of the rules as they were written.
+-- This prints the most probable derivation of a string, with the rules as they were written.
 local derivation = grammar:parse 'dogs see mice that cats chase'
 print(derivation:text())
 print('log-probability of this derivation: ' .. derivation:log_probability())
 
--- How probable are the lengths? Not every length has strings, and each clause more is another pair of them:
+-- The next plot shows how probable each length is. Not every length has strings, and each further
+-- clause adds a pair of symbols:
 --
 -- ![The probability of each length](pictures/02_lengths.svg)
 local lengths, probabilities = {}, {}
@@ -62,18 +63,18 @@ print(pd.plot.bars_text { categories = lengths, series = { { y = probabilities }
 
 -- ## The bound
 --
--- A sampler draws a length uniformly from an interval and then a string. It knows the probability of each
--- of its strings, so the cross-entropy of a set of them under their own source can be computed. This is
--- the lower bound that every language model is measured against.
+-- A sampler draws a length uniformly from an interval and then a string. It computes the probability of
+-- each of its strings, and with it the cross-entropy of a dataset under its own source. This is the lower
+-- bound that every language model is compared with.
 local sampler = grammar:sampler { lengths = { 3, 12 } }
 local strings = sampler:dataset(options.strings, { seed = 1 })
 print(('\nlower bound of %d strings: %.4f nats per symbol'):format(strings:size(), sampler:lower_bound(strings)))
 
 -- ## As a file
 --
--- A grammar that is used more than once belongs in a file, where it can have options. The file is a Lua
--- script in a sandbox: it sees the words for grammars, and no files or network. In `grammars/` the file would
--- be found by its name alone; elsewhere it is loaded by its path.
+-- Write a grammar that you use more than once to a file, where it can have options. The file is a Lua
+-- script that runs in a sandbox: it has the words for grammars, but no access to files or network. A file in
+-- `grammars/` is loaded by its name, any other by its path.
 local path = run:path 'counting.lua'
 files.write(path, [[
 name 'counting'

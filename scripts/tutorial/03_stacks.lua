@@ -1,8 +1,8 @@
 -- # Stacks by hand
 --
--- A network never says "push". It says "push with weight 0.8, pop with weight 0.2", and the stack
--- has to make sense of it in a way that has a gradient. Here the stacks are driven by hand, without
--- a network around them, by `pd.stack.simulate`.
+-- A network never just pushes. It pushes with weight 0.8 and pops with weight 0.2, and the stack must
+-- turn these weights into a result that has a gradient. This chapter drives the stacks by hand with
+-- `pd.stack.simulate`, without a network.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 
@@ -48,8 +48,8 @@ run:table('superposition_gradients', {
 
 -- ## Stratification
 --
--- Here every vector lies on the stack with a thickness. A step pops some thickness from the top,
--- then pushes a vector with another, and the reading is the average over the upper thickness 1.
+-- Here every vector on the stack has a thickness. A step pops some thickness from the top, then pushes
+-- a vector with a thickness of its own. The reading is the average over the upper thickness 1.
 readings = pd.stack.simulate {
   kind = 'stratification',
   push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
@@ -67,7 +67,8 @@ run:table('stratification', {
   rows = rows,
 })
 
--- What lies there at each time, the darker the thicker; the first vector is at the bottom:
+-- The picture shows the thickness of each vector at each time. Darker is thicker, and the first vector is
+-- at the bottom:
 --
 -- ![Thickness of each vector at each time](pictures/03_thickness.svg)
 local kept = pd.stack.strengths {
@@ -89,8 +90,8 @@ run:picture('thickness', pd.plot.heat_map { values = values, x_labels = { '1', '
 
 -- ## The nondeterministic stack
 --
--- This one runs a pushdown automaton along every path at once. It is driven by the weights of all its
--- transitions at each step: a row for each pair of state and top symbol, and in the row the weights
+-- This stack runs a pushdown automaton along all paths at once. Its input at each step is the weights of
+-- all transitions: one row for each pair of state and top symbol, and in the row the weights
 -- of push, replace and pop (docs/conventions.md has the order of the columns). With one state and the
 -- two symbols 0 (also the bottom) and 1, a row is
 -- `{push 0, push 1, replace with 0, replace with 1, pop}`.
@@ -111,5 +112,5 @@ run:table('nondeterministic', {
   columns = { 'time', { 'bottom (0)', format = number }, { '1', format = number } }, rows = rows,
 })
 
--- Which kinds there are, and what each takes:
+-- These functions list the kinds of stacks and the inputs of each:
 print('\nkinds of stacks: ' .. table.concat(pd.stack.kinds(), ', '))

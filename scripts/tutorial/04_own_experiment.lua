@@ -1,8 +1,8 @@
 -- # An experiment of your own
 --
--- Which stack helps most on a language of your choice? This chapter is such an experiment, and a
--- pattern to copy: options, a run folder, a table and a plot at the end, and the possibility to stop
--- at any moment and to go on later.
+-- Which stack helps most on a language of your choice? This chapter is an experiment that answers the
+-- question, and a template for your own. It has options, a run folder, and a table and a plot at the
+-- end. You can stop it at any moment and resume it later.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -10,9 +10,9 @@ local plot = require 'pushdown.plot'
 
 -- ## Options
 --
--- Each option is a name, a default and one line of documentation. From that come `--help`, the reading
--- of the command line, and messages such as "unknown option --epoch, did you mean --epochs?". `quick`
--- and `smoke` are smaller sizes of the same experiment.
+-- Each option has a name, a default and one line of documentation. They define `--help`, the parsing of
+-- the command line, and messages such as "unknown option --epoch, did you mean --epochs?". `quick` and
+-- `smoke` are smaller sizes of the same experiment.
 local options, run = experiment.start {
   name = 'compare_stacks',
   doc = 'How far from the bound does the same LSTM come with each of the stacks?',
@@ -36,12 +36,12 @@ local sampler = grammar:sampler { lengths = options.lengths }
 local train = sampler:dataset(options.strings, { seed = options.seed })
 local valid = sampler:dataset(math.ceil(options.strings / 5), { seed = options.seed + 1 })
 
--- ## Training, and going on
+-- ## Training and resuming
 --
--- Every training has a folder of its own below the run folder. If there is a checkpoint in it, a run
--- before this one was interrupted, by Ctrl-C, by `kill` or by a power cut, and
--- `pd.train.resume` goes on from there: the numbers are those of a run that was never interrupted.
--- Try it: press Ctrl-C in the middle, then call the script again with the same `--run-folder`.
+-- Every training has its own folder below the run folder. A checkpoint in it means that an earlier run
+-- was interrupted by Ctrl-C, by `kill` or by a power cut. `pd.train.resume` then continues from the
+-- checkpoint, and the results are those of a run without interruption. Try it: press Ctrl-C in the
+-- middle, then start the script again with the same `--run-folder`.
 local settings = { nondeterministic = { states = 2, symbols = 3 }, superposition = { size = 5 },
   stratification = { size = 5 } }
 
@@ -78,12 +78,12 @@ for _, kind in ipairs(options.stacks) do
   histories[#histories + 1] = { name = kind, history = history }
 end
 
--- ## What remains
+-- ## The results
 --
--- `run:lines` and `run:table` show and keep. The folder now holds `experiment.json` with every option,
+-- `run:lines` and `run:table` print and save. The folder now has `experiment.json` with every option,
 -- `curves.svg`, `results.txt`, `.md` and `.csv`, and a folder for each training.
 --
--- ![How far each stack is from the bound](pictures/04_curves.svg)
+-- ![The cross-entropy difference of each stack](pictures/04_curves.svg)
 run:lines('curves', plot.learning_curves(histories, grammar:name()))
 run:table('results', {
   columns = { 'stack', { 'lower bound', format = '%.4f' },

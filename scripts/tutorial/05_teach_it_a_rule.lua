@@ -1,9 +1,9 @@
 -- # Teach it a rule
 --
--- A network that has to find out from examples alone what a stack is for needs many of them, and often
--- does not find out. You may know part of the answer already. This chapter writes such knowledge down as a
--- few lines of a pushdown automaton, puts them into the weights of a network, trains it with and without
--- them, and reads out of the trained network what it has become.
+-- A network that must learn from examples alone how to use a stack needs many examples and often fails.
+-- You may already know part of the answer. This chapter writes such knowledge as a few lines of a pushdown
+-- automaton, inserts them into the weights of a network, trains the network with and without them, and
+-- extracts an automaton from the trained network.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -22,9 +22,10 @@ local options, run = experiment.start {
 
 -- ## The language
 --
--- Palindromes with a marked centre: a word of a and b, then c, then the word backwards. `a b c b a` is one,
--- `a b c a b` is not. Strings with labels come from the grammar, invalid ones too: half of them random, half
--- one edit away from a valid string. Their labels are checked by the grammar.
+-- The language is that of palindromes with a marked centre: a word of a and b, then c, then the word
+-- reversed. `a b c b a` is a palindrome, `a b c a b` is not. The labelled strings come from the grammar. Half
+-- of the invalid strings are random, and half are one edit away from a valid string. The grammar checks all
+-- labels.
 local grammar = pd.grammar.load 'palindrome'
 local function strings(lengths, count, seed)
   return pd.task.labelled {
@@ -40,11 +41,11 @@ print('test', long)
 
 -- ## The network
 --
--- A *recognizer* reads a string and says whether it is valid. This one is a neural state pushdown automaton
--- (`nspda`): a few neurons that are 0 or 1 are its state, and at every symbol they, the top of a stack and the
--- symbol decide the next state and whether the symbol is pushed, the top is popped, or the stack is left
--- alone. Those decisions are the weights. `pd.model.describe_recognizer 'nspda'` lists the options;
--- `discrete = 'never'` uses the weights as they are trained, without rounding them first.
+-- A *recognizer* reads a string and decides whether it is valid. This one is a neural state pushdown
+-- automaton (`nspda`). Its state is a few neurons that are 0 or 1. At every symbol, the state, the top of the
+-- stack and the symbol determine the next state and the action: push the symbol, pop the top, or leave the
+-- stack unchanged. The weights encode these transitions. `pd.model.describe_recognizer 'nspda'` lists the
+-- options. `discrete = 'never'` uses the trained weights without rounding them.
 local function network(seed)
   return pd.model.recognizer {
     alphabet = grammar:alphabet(), architecture = 'nspda', states = options.states, discrete = 'never', seed = seed,
@@ -55,10 +56,11 @@ print(network(1))
 
 -- ## Without a hint
 --
--- The label of a string is the target after each of its symbols (`stepwise`), and `average` makes long
--- strings count no more than short ones. `incremental` begins with one pass over the shortest strings,
--- then one over those and the next longer ones, and so on, before it takes all in random order. Training
--- ends when every training string is told right, or after the last epoch.
+-- With the objective `stepwise`, the label of a string is the target after each of its symbols, and with
+-- `average` long strings have the same weight as short ones. The curriculum `incremental` begins with one
+-- pass over the shortest strings, then adds the next longer ones for one pass, and so on; after that it takes
+-- all strings in random order. Training ends when every training string is correctly classified, or after
+-- the last epoch.
 local function trained(model, seed)
   local trainer = pd.train.trainer {
     model = model, train = train, valid = valid, epochs = options.epochs, seed = seed,
@@ -89,8 +91,8 @@ compare('no hint')
 
 -- ## Writing a hint
 --
--- What do you know about this language? That the first half has to be remembered, and the second half compared
--- with it. In the notation of pushdown automata, `state, top --symbol--> next state, what to do`:
+-- You know about this language that a network must remember the first half and compare the second half
+-- with it. The notation of pushdown automata is `state, top --symbol--> next state, action`:
 local text = [[
 # Remember the first half, compare the second half with it.
 %bottom ⊥
@@ -101,31 +103,31 @@ second, s --s--> second, pop        for s in a b
 local path = run:path 'mine.pda'
 files.write(path, text)
 
--- `⊥` is what lies at the bottom of the stack, `for all x` stands for every top there is, and replacing x by x
--- leaves the stack alone. Nothing is said about which strings are valid, nor about what happens when the
--- comparison fails: that is left to be learned. Write the file with any editor, or at the prompt with
--- `pd.files.write(path, text)`; `pd.pda.parse(text)` needs no file. This is what was understood:
+-- `⊥` is the bottom symbol, `for all x` stands for every possible top, and replacing x by x leaves the stack
+-- unchanged. The hint does not state which strings are valid, nor what happens when the comparison fails. The
+-- network must learn this. Write the file with any editor, or at the prompt with
+-- `pd.files.write(path, text)`; `pd.pda.parse(text)` needs no file. The parsed automaton is:
 print()
 print(pd.pda.load(path):text())
 
 -- ## Into the network
 --
--- `pd.model.insert_rules` makes one neuron stand for each state and sets the weights that the transitions
--- need. All other weights stay random. The report tells for each transition between which neurons it goes
--- and its *margin*: how far the nearest sum is from the threshold that would change what happens, with the
--- other weights as they are and whatever was popped before. Above 0 it holds. The strength was chosen by this
--- margin, since none was given.
+-- `pd.model.insert_rules` assigns one neuron to each state and sets the weights that the transitions need.
+-- All other weights stay random. The report lists for each transition its neurons and its *margin*: the
+-- distance of the nearest pre-activation from the threshold that would change the result, given the other
+-- weights and any symbol popped before. A margin above 0 means that the transition works. No strength was
+-- given, so `insert_rules` chose one by this margin.
 print()
 print(pd.model.insert_rules(network(1), path))
 
 -- ## With the hint
 --
--- The same data, the same seeds, the same training. The inserted weights go on learning like all others;
--- `insert_rules(model, path, { frozen = true })` would hold them.
+-- Data, seeds and training are the same as before. Training also changes the inserted weights;
+-- `insert_rules(model, path, { frozen = true })` freezes them.
 --
--- In the curves below a network with the hint stays near guessing for a while, and then has the language
--- within a few epochs. Try fewer strings (`--strings 100`), other seeds (`--seeds 4,5,6`) and a hint of
--- your own: a hint makes it likely that the language is found, not certain.
+-- In the curves below, a network with the hint stays near chance for a while and then learns the language
+-- within a few epochs. Try fewer strings (`--strings 100`), other seeds (`--seeds 4,5,6`) and a hint of your
+-- own. A hint makes it likely, not certain, that the network learns the language.
 compare('mine.pda', function(model) pd.model.insert_rules(model, path) end)
 print()
 run:table('trainings', {
@@ -134,15 +136,15 @@ run:table('trainings', {
   rows = rows,
 })
 print('\nIn percent of the strings; guessing gives 50. Test strings are longer than any trained on.')
-run:lines('curves', { title = 'Validation strings told right', x_label = 'epoch', y_label = 'percent',
+run:lines('curves', { title = 'Correctly classified validation strings', x_label = 'epoch', y_label = 'percent',
   series = curves })
 
 -- ## A whole automaton, and no training
 --
--- Two more lines say what is accepted: a string that ends in the state `second` with nothing left on the
--- stack. Then nothing remains to be learned, and the network is right on long strings from the start.
--- `scores` is what it says before any symbol and after each; the last one, after a mark that ends the string,
--- is the answer, and above 0 is valid.
+-- Two more lines define acceptance: a string that ends in the state `second` with an empty stack. Then
+-- nothing remains to be learned, and the network classifies long strings correctly from the start. `scores`
+-- has the network's score before any symbol and after each. The last score, after the end symbol, is the
+-- answer: above 0 means valid.
 local whole = pd.pda.parse(text .. '%accepting second\n%at_bottom\n')
 local programmed = network(1)
 print()
@@ -158,10 +160,10 @@ end
 
 -- ## Out of the network
 --
--- What has the first network that was trained from the hint made of it? `extract_pda` follows its neurons
--- through everything they can do and writes it as an automaton, as small as possible, in the notation you
--- began with. It also runs both on strings and counts how often they agree. If every training string was told
--- right, chances are that this is the automaton you had in mind, with what you left out.
+-- What has the first network with the hint learned? `extract_pda` explores all states that its neurons can
+-- reach and writes them as a minimal automaton in the same notation. It also runs network and automaton on
+-- strings and counts how often they agree. If every training string is correctly classified, this is likely
+-- the automaton you had in mind, with the parts that you left out.
 local automaton, found = pd.model.extract_pda(taught)
 print()
 print(found)
@@ -170,16 +172,16 @@ automaton:svg(run:path 'trained.svg')
 print('the same automaton as the whole one above, up to names of states: '
   .. tostring(automaton:isomorphic(whole:minimal())))
 
--- The drawing is in `trained.svg`: a circle is a state, two circles are one in which a string may end, and an
--- arrow says "symbol, top: what is done".
+-- `trained.svg` has the drawing. A circle is a state, and a double circle is an accepting state. The label of
+-- an arrow is "symbol, top: action".
 --
 -- ![The automaton in the trained weights](pictures/05_trained.svg)
 
 -- ## When something is wrong
 --
--- Messages name the file, the line and what was expected. A model stays as it was when its hint is refused.
--- Here are a symbol that the language does not have, two transitions that contradict each other, a word and an
--- option that there are not:
+-- Messages name the file, the line and what was expected. A rejected hint leaves the model unchanged. The
+-- examples are a symbol that is not in the alphabet, two transitions that contradict each other, an unknown
+-- word and an unknown option:
 local function refused(name, hint, change)
   files.write(run:path(name), hint)
   local good, message = pcall(pd.model.insert_rules, network(1), run:path(name), change)
@@ -193,8 +195,8 @@ refused('contradiction.pda', text .. 'first, a --b--> second, pop\n')
 refused('word.pda', text .. 'second, a --b--> second, drop\n')
 refused('option.pda', text, { strenght = 2 })
 
--- A transition that this network cannot do is left out, and the report says why; it is an error if none can
--- be done. Only the symbol that is read can be pushed:
+-- A transition that this network cannot perform is left out, and the report says why. It is an error if no
+-- transition can be performed. This network can push only the symbol that it reads:
 print()
 print(pd.model.insert_rules(network(1), pd.pda.parse(text .. 'second, a --b--> first, push a\n')))
 print('\nKept in ' .. run.folder)

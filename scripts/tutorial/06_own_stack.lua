@@ -1,12 +1,12 @@
 -- # A stack of your own
 --
--- You have an idea for another memory: cells that fade, three tops, a queue that forgets. Written in C++ it
--- would be fast. Written in Lua, out of tensor operations, it is there in ten lines and without a compiler, and
--- everything that works for the stacks of this program works for it: every controller, the trainer, run
--- folders, `help`, and the tests that each stack has to pass.
+-- You have an idea for another memory: cells that fade, three tops, a queue that forgets. In C++ it would
+-- be fast. In Lua, made of tensor operations, it takes ten lines and no compiler. It works with everything
+-- that the built-in stacks work with: every controller, the trainer, run folders, `help`, and the contract
+-- tests of stacks.
 --
--- To see that nothing is hidden, this chapter first writes a stack that exists already, superposition, and
--- compares the two down to the last digits. Then it changes one line.
+-- This chapter first writes a stack that already exists, superposition, and compares the two to the last
+-- digits. Then it changes one line.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local plot = require 'pushdown.plot'
@@ -28,18 +28,18 @@ local options, run = experiment.start {
 
 -- ## The stack
 --
--- A superposition stack is a list of cells, the top first, each a vector. One step pushes, pops and leaves
--- everything as it is, all three at once, with the weights that the network gives; every cell becomes the mixture
--- of what the three would put there.
+-- A superposition stack is a list of vectors, the cells, with the top first. One step pushes, pops and leaves
+-- the stack unchanged, all three at once, with weights from the network. Each cell becomes the mixture of the
+-- three results.
 --
--- - `actions` says what the network has to say at each step: here three weights that sum to 1, and the vector to
---   push. The layers between the network's hidden vector and these numbers are made, trained and saved for you.
--- - `initial` makes the state before the first symbol: any tensor, or a table of tensors and numbers. The first
---   dimension is the batch. `self:zeros` makes tensors of the model's number type, on its device.
--- - `update` makes the next state of an old one. It must not change the old one.
--- - `reading` is what the network sees of the state: one row for each string.
+-- - `actions` lists the inputs from the network at each step: here three weights that sum to 1, and the vector
+--   to push. The program creates, trains and saves the layers that compute them from the hidden vector.
+-- - `initial` returns the state before the first symbol: a tensor, or a table of tensors and numbers. The first
+--   dimension is the batch. `self:zeros` creates tensors with the model's dtype on its device.
+-- - `update` returns the next state. It must not change the old state.
+-- - `reading` returns what the network sees of the state: one row for each string.
 --
--- `options` are declared like those of an experiment and are in `self.options`.
+-- `options` are declared like those of an experiment and are available in `self.options`.
 local function superposition(name, fade)
   return {
     name = name,
@@ -68,8 +68,7 @@ print(pd.stack.describe 'lua_superposition')
 
 -- ## By hand
 --
--- The bare stack, without a network, is driven like those of chapter 3, with tensors in the place of what the
--- network would say.
+-- Without a network, the stack is driven like those of chapter 3: tensors replace the network's output.
 local push, pop, stay = { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }
 local actions = pd.tensor({ { push, push, { 0.5, 0.5, 0 }, stay, pop } }, { dtype = 'float64' })
 local vectors = pd.tensor({ { { 5 }, { 7 }, { 9 }, { 1 }, { 1 } } }, { dtype = 'float64' })
@@ -85,16 +84,16 @@ assert(readings == wanted, 'both stacks give the same numbers')
 
 -- ## The contract
 --
--- One call runs the tests that every stack of this program passes: shapes, probabilities that sum to one,
--- gradients against finite differences, strings of a batch that do not see each other, reading in pieces, and so
--- on, in language models and in recognizers. A stack that passes can be trained; one that does not is told what
--- is wrong with it.
+-- One call runs the tests that every built-in stack passes, in language models and in recognizers. They
+-- check shapes, probabilities that sum to one, gradients against finite differences, the independence of the
+-- strings in a batch, reading in pieces, and more. A stack that passes can be trained. For one that fails, the
+-- report says what is wrong.
 local contract = pd.stack.check 'lua_superposition'
 print('\n' .. tostring(contract))
 assert(contract:passed())
 
--- What if `update` forgets the gradient on its way? At the prompt, `pd.stack.check 'forgetful'` prints every
--- check; here are those that fail.
+-- What happens if `update` loses the gradient? At the prompt, `pd.stack.check 'forgetful'` prints every
+-- check. These fail:
 local forgetful = superposition 'forgetful'
 local update = forgetful.update
 forgetful.update = function(self, cells, acts) return update(self, cells:detach(), acts) end
@@ -106,9 +105,9 @@ end
 
 -- ## Training
 --
--- Both stacks in the same network, with the same seed: they start with the same parameters, and should take the
--- same course. Beside them is one that exists nowhere else: in `fading_superposition` whatever lies in a
--- cell loses a tenth at every step. That took one line, and its `name`.
+-- Both stacks are trained in the same network with the same seed. They start with the same parameters, so
+-- their curves should agree. A third stack is new: in `fading_superposition`, every cell loses a tenth of its
+-- value at each step. It differs in one line and in its `name`.
 pd.stack.define(superposition('fading_superposition', options.fade))
 
 local grammar = pd.grammar.load(options.grammar)
@@ -154,14 +153,14 @@ run:lines('curves', plot.learning_curves(histories, grammar:name()))
 
 -- ![The stack in Lua, the built-in one, and one that fades](pictures/06_curves.svg)
 
--- The first three agree in the first epoch, digit for digit. Later they part: sums that are taken in another order
--- round otherwise, and such differences grow in every training. After some hundred updates the built-in stack no
--- longer agrees with itself either, computed the one way and the other.
+-- The first three agree digit for digit in the first epoch. Later they diverge: sums in a different order
+-- round differently, and such differences grow during training. After some hundred updates, the built-in stack
+-- does not agree with itself either when it is computed in the two ways.
 --
--- They do not agree in what they cost. The built-in stack runs as one compiled function over the whole string. Written
--- in Lua it is a dozen tensor operations for each symbol, and costs about what the built-in stack costs when it is
--- made of tensor operations too (`fused = false`). For trying an idea on short strings that is good enough;
--- [Extending](../extending.md) says what to do when the idea was good.
+-- The stacks differ in cost. The built-in stack runs as one compiled function over the whole string. The stack
+-- in Lua runs a dozen tensor operations for each symbol, and costs about as much as the built-in stack in
+-- tensor operations (`fused = false`). This is fast enough to try an idea on short strings.
+-- [Extending](../extending.md) describes how to write a good idea in C++.
 local largest = 0
 for name, tensor in pairs(my_first) do
   largest = math.max(largest, (tensor - plain_first[name]):abs():max():item())
@@ -169,20 +168,20 @@ end
 print(('\nafter the first epoch, parameters in Lua and built in differ by at most %.1e'):format(largest))
 assert(largest < 1e-9)
 
--- ## Coming back to it
+-- ## Loading a checkpoint
 --
--- A checkpoint holds numbers, not functions. To go on with a run, or to load its model, the stack has to be
--- defined first, by running this script or by a file of your own that defines it and that both scripts
--- `dofile`. The run folder keeps what you need for that: `config.json` says which script defined which kind,
--- and `definitions/` has the script as it was when the run began.
+-- A checkpoint contains numbers, not functions. Define the stack before you resume a run or load its model:
+-- run this script, or put the definition into a file that both scripts run with `dofile`. The run folder keeps
+-- the information: `config.json` names the script that defined each kind, and `definitions/` has the text of
+-- the script at the start of the run.
 local folder = mine:run_folder()
 print(('\n%s: %s'):format(folder, tostring(pd.model.load(folder))))
 
 -- ## Controllers and objectives
 --
--- A recurrent cell of your own is defined by `pd.controller.define`: its parameters by name and shape, its first
--- state, and one step. The state is a list of tensors, and the hidden vector that is returned is one of
--- them. This is a simple network with a second, slow vector beside the fast one.
+-- `pd.controller.define` defines a recurrent cell: its parameters by name and shape, its initial state, and
+-- one step. The state is a list of tensors, and the returned hidden vector is one of them. This example is a
+-- simple recurrent network with a fast vector and a second, slow one.
 pd.controller.define {
   name = 'fast_and_slow',
   doc = 'A simple recurrent network with a slow copy of its hidden vector.',
@@ -200,8 +199,9 @@ pd.controller.define {
 }
 print('\n' .. tostring(pd.controller.check 'fast_and_slow'))
 
--- What a recognizer is trained to make small is an objective; `pd.train.define_objective` makes one of a function
--- from scores and labels to one loss for each string. Here, the squared error of the last answer:
+-- An objective is the loss that training of a recognizer minimizes. `pd.train.define_objective` makes one from
+-- a function of scores and labels that returns one loss for each string. This example is the squared error of
+-- the last score:
 pd.train.define_objective {
   name = 'squared_error',
   doc = 'The squared error of the answer behind the last symbol.',
@@ -213,7 +213,7 @@ pd.train.define_objective {
 }
 print(tostring(pd.train.check_objective 'squared_error'))
 
--- From here on they are kinds like all others: `controller = { kind = 'fast_and_slow' }` in a model,
--- `objective = 'squared_error'` in a trainer, and `help 'stack'` lists them. Change something in this script, make
--- a mistake, misspell a method: the message has the file and the line, and the session goes on.
+-- Both are now kinds like the built-in ones: use `controller = { kind = 'fast_and_slow' }` in a model and
+-- `objective = 'squared_error'` in a trainer. `help 'stack'` lists them. Change this script and make a mistake,
+-- for example a misspelt method: the message names the file and the line, and the session continues.
 print('\nKept in ' .. run.folder)

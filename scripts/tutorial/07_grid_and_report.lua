@@ -1,8 +1,8 @@
 -- # A grid and a report
 --
--- One training is an anecdote. This chapter trains a script of yours at several settings, each from several random
--- starts, on all processors; looks at what the record of runs says; and makes the page that you send to a
--- colleague.
+-- One training proves little. This chapter trains a script at several settings, each with several random
+-- initializations, on all processors. Then it reads the results from the registry of runs and makes a page
+-- that you can send to a colleague.
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
@@ -24,10 +24,10 @@ local options, run = experiment.start {
 
 -- ## The script of one run
 --
--- A grid starts a script again and again, each time with other options. The script is one like that of the
--- [experiment of your own](04_own_experiment.md): it declares its options, with `seed`, `restart` and, through
--- `experiment.start`, the run folder among them; it trains; and its last act is `run:finish`, which writes what
--- came out. If a checkpoint is there, it goes on from it, so that nothing is lost when the power fails.
+-- A grid starts a script many times with different options. The script resembles that of
+-- [an experiment of your own](04_own_experiment.md). It declares its options, among them `seed`, `restart` and,
+-- through `experiment.start`, the run folder. It trains, and at the end it calls `run:finish`, which writes the
+-- result. If there is a checkpoint, it resumes from it, so a power cut loses little work.
 local script = run:path 'train.lua'
 files.write(script, [[
 local experiment = require 'pushdown.experiment'
@@ -66,10 +66,10 @@ run:finish { cross_entropy_difference = best, epochs = #t:history(), seed = opti
 
 -- ## The grid
 --
--- Points are tables of options; every point is run from several random starts, whose seeds follow from the names
--- of grid and point and the number of the start, so that they do not change when the grid grows. Stop it with
--- Ctrl-C and start it again: what is finished is taken as it is, and what was running goes on. On a cluster the
--- same grid runs as tasks of Slurm: `--executor slurm --slurm partition=...`.
+-- A point is a table of options. Each point runs with several restarts. The seed of a restart depends only on
+-- the names of grid and point and on the number of the restart, so it does not change when the grid grows. Stop
+-- the grid with Ctrl-C and start it again: finished runs are kept, and interrupted runs resume. On a cluster,
+-- the same grid runs as Slurm tasks: `--executor slurm --slurm partition=...`.
 local points = {}
 for i, rate in ipairs(options.learning_rates) do points[i] = { learning_rate = rate } end
 local rows = grid.run(grid.place({ {
@@ -77,10 +77,10 @@ local rows = grid.run(grid.place({ {
   fixed = { strings = options.strings, epochs = options.epochs },
 } }, options))
 
--- ## What came out
+-- ## The results
 --
--- The restarts of a point belong together: their mean says what to expect, their spread how much luck is in it,
--- and the best of them only what is possible.
+-- The restarts of a point belong together. Their mean is the expected result, their spread shows the influence
+-- of chance, and the best restart shows only what is possible.
 local table_rows = {}
 for _, point in ipairs(runs.by_point(rows, { 'cross_entropy_difference' })) do
   local numbers = point.metrics.cross_entropy_difference
@@ -90,7 +90,7 @@ local four = '%.4f'
 run:table('points', { columns = { 'point', { 'mean', format = four }, { 'deviation', format = four },
   { 'best single run', format = four }, 'runs' }, rows = table_rows })
 
--- The curves of all restarts of a point as one line, their mean, with a band from the least to the greatest:
+-- The plot shows each point as one line, the mean of its restarts, with a band from the minimum to the maximum:
 local series, by_point = {}, {}
 for _, row in ipairs(rows) do
   local one = by_point[row.point]
@@ -112,10 +112,10 @@ print(plot.text(chart))
 
 -- ![Mean and range over the restarts](pictures/07_curves.svg)
 --
--- ## The record and the report
+-- ## The registry and the report
 --
--- Every run of a grid has a row in the registry, `runs/registry.sqlite` where the script was started. From the
--- command line:
+-- Every run of a grid has a row in the registry, `runs/registry.sqlite` in the folder where the script was
+-- started. Read it from the command line:
 --
 -- ```
 -- pushdown runs list --grid tutorial/reverse --where 'learning_rate>0.002'
@@ -124,8 +124,8 @@ print(plot.text(chart))
 -- pushdown runs export --grid tutorial/reverse --history -o epochs.csv
 -- ```
 --
--- And the page about it, one file with live charts, tables, the configuration and the exact command of every run.
--- Here it is made from Lua; `pushdown report FOLDER -o report.html` does the same.
+-- The report is one page with live charts, tables, the configuration and the exact command of every run. This
+-- script makes it from Lua; `pushdown report FOLDER -o report.html` does the same.
 local page = run:path 'report.html'
 assert(require 'pushdown.report.command'.run { run:path 'grid', '-o', page, '--title', 'Marked reversal' } == 0)
 print('Open ' .. page .. ' in a browser.')

@@ -62,7 +62,7 @@ Complaints probabilities(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-Complaints gradients(const Json& options, const TrainingKinds& kinds) {
+Complaints model_gradients(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   TrainingPass training;
   const auto model = model_of(options, kinds);
@@ -259,7 +259,7 @@ const std::vector<ContractCheck>& language_model_contract() {
   static const std::vector<ContractCheck> checks{
       {"shapes", "scores have their shapes and types and are finite", shapes},
       {"probabilities", "the probabilities of all strings of a length sum to one", probabilities},
-      {"gradients", "gradients are those of finite differences", gradients},
+      {"gradients", "gradients are those of finite differences", model_gradients},
       {"parameters", "every parameter has a use", uses},
       {"batches", "a batch of k sequences equals k batches of one", batches},
       {"causality", "what was predicted does not depend on what follows", causality},

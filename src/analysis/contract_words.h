@@ -2,9 +2,9 @@
 #pragma once
 #include "analysis/contract.h"
 #include "base/check.h"
-#include "base/finite_differences.h"
 #include "base/random.h"
 #include "grammar/alphabet.h"
+#include "tensor/finite_differences.h"
 
 namespace pushdown {
 

@@ -14,7 +14,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "model.extract_pda";
+constexpr auto kPdaExtractionPlace = "model.extract_pda";
 
 enum class Answer { no, yes, open };
 
@@ -22,7 +22,8 @@ class Extractor {
  public:
   Extractor(const Recognizer& recognizer, const ExtractionOptions& options)
       : recognizer_(recognizer), options_(options), control_(recognizer) {
-    check(options.limit >= 1, kWhere, "limit must be at least 1, got {}", options.limit);
+    check(options.limit >= 1, kPdaExtractionPlace, "limit must be at least 1, got {}",
+          options.limit);
     const auto& alphabet = recognizer.alphabet();
     symbols_ = alphabet.size();
     bottom_ = free_name("⊥", alphabet.symbols());
@@ -59,7 +60,7 @@ class Extractor {
   int number(const PushdownControl::State& state) {
     const auto [entry, is_new] = numbers_.emplace(state, static_cast<int>(controls_.size()));
     if (is_new) {
-      check(static_cast<std::int64_t>(controls_.size()) < options_.limit, kWhere,
+      check(static_cast<std::int64_t>(controls_.size()) < options_.limit, kPdaExtractionPlace,
             "the network has more than {} control states; raise the limit", options_.limit);
       controls_.push_back(state);
     }
@@ -286,10 +287,10 @@ void compare(const Recognizer& recognizer, const ExtractionOptions& options, Ext
 }  // namespace
 
 Extraction extract_pda(const Recognizer& recognizer, const ExtractionOptions& options) {
-  check(options.strings >= 0 && options.longest >= 0, kWhere,
+  check(options.strings >= 0 && options.longest >= 0, kPdaExtractionPlace,
         "the number and length of strings must be from 0 up, got {} and {}", options.strings,
         options.longest);
-  check(recognizer.decision() == Decision::last, kWhere,
+  check(recognizer.decision() == Decision::last, kPdaExtractionPlace,
         "an automaton decides after the last symbol, and the model has decision = 'mean'");
   auto result = Extractor(recognizer, options).run();
   if (options.strings > 0) compare(recognizer, options, result);

@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-Recognizer model_of(Json options, const Kinds& kinds, const Json& more = Json::object()) {
+Recognizer recognizer_of(Json options, const Kinds& kinds, const Json& more = Json::object()) {
   options["seed"] = 7;
   options["dtype"] = "float64";
   options.update(more);
@@ -15,12 +15,12 @@ Recognizer model_of(Json options, const Kinds& kinds, const Json& more = Json::o
 
 bool own_output(const Json& options) { return options.value("output", "") == "own"; }
 
-Complaints shapes(const Json& options, const TrainingKinds& kinds) {
+Complaints recognizer_shapes(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   at::NoGradGuard guard;
   for (const bool end : {true, false})
     for (const std::int64_t passes : {1, 2}) {
-      const auto model = model_of(options, kinds, {{"end_symbol", end}, {"passes", passes}});
+      const auto model = recognizer_of(options, kinds, {{"end_symbol", end}, {"passes", passes}});
       for (const auto& [batch, length] : {std::pair{2, 6}, {1, 1}, {3, 2}, {1, 0}}) {
         const Tensor input = contract_words(batch, length);
         const auto made = (length + (end ? 1 : 0)) * passes;
@@ -41,7 +41,7 @@ Complaints means(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   const bool own = own_output(options);
   const auto model =
-      model_of(options, kinds, {{"decision", "mean"}, {"next_symbol", !own}, {"passes", 2}});
+      recognizer_of(options, kinds, {{"decision", "mean"}, {"next_symbol", !own}, {"passes", 2}});
   const StringBatch batch{contract_words(2, 5), at::tensor(std::vector<double>{1, 0}), {}};
   {
     at::NoGradGuard guard;
@@ -75,9 +75,9 @@ Complaints means(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-Complaints batches(const Json& options, const TrainingKinds& kinds) {
+Complaints recognizer_batches(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
-  const auto model = model_of(options, kinds);
+  const auto model = recognizer_of(options, kinds);
   at::NoGradGuard guard;
   const Tensor input = contract_words(4, 7), together = model.run(input).scores;
   for (int b = 0; b < 4; ++b)
@@ -88,7 +88,7 @@ Complaints batches(const Json& options, const TrainingKinds& kinds) {
 
 Complaints one_by_one(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
-  const auto model = model_of(options, kinds, {{"end_symbol", false}});
+  const auto model = recognizer_of(options, kinds, {{"end_symbol", false}});
   at::NoGradGuard guard;
   const Tensor input = contract_words(2, 6), whole = model.run(input).hiddens;
   auto state = model.network().initial(2, 6);
@@ -135,9 +135,9 @@ void compare_gradients(Ledger& ledger, const ParameterList& parameters, std::siz
 }
 
 // The gradient that bptt leaves, by a kernel of the network where it has one, is that of the loss.
-Complaints gradients(const Json& options, const TrainingKinds& kinds) {
+Complaints recognizer_gradients(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
-  const auto model = model_of(options, kinds);
+  const auto model = recognizer_of(options, kinds);
   const auto objective =
       make_objective(model.affine() ? Json("stepwise") : Json("state_and_length"));
   const StringBatch batch{contract_words(2, 5), at::tensor(std::vector<double>{1, 0}), {}};
@@ -154,14 +154,14 @@ Complaints gradients(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-Complaints seeds(const Json& options, const TrainingKinds& kinds) {
+Complaints recognizer_seeds(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
-  const auto a = model_of(options, kinds), b = model_of(options, kinds);
+  const auto a = recognizer_of(options, kinds), b = recognizer_of(options, kinds);
   for (std::size_t i = 0; i < a.parameters().size(); ++i)
     ledger.expect(a.parameters()[i].second.equal(b.parameters()[i].second),
                   "the same seed gives '{}' other numbers", a.parameters()[i].first);
   for (const Json& wrong : {Json{{"pases", 2}}, {{"passes", 0}}, {{"output", "linear"}}})
-    ledger.refuses([&] { model_of(options, kinds, wrong); }, "{}", wrong.dump());
+    ledger.refuses([&] { recognizer_of(options, kinds, wrong); }, "{}", wrong.dump());
   ledger.refuses([&] { a.run(at::full({1, 2}, 3, at::kLong)); }, "a symbol outside the alphabet");
   return std::move(ledger).complaints();
 }
@@ -170,12 +170,12 @@ Complaints seeds(const Json& options, const TrainingKinds& kinds) {
 
 Recognizer recognizer_for(const Objective& objective, const Json& options) {
   if (options["kind"] == "state_and_length")
-    return model_of({{"architecture", "nnpda"}, {"states", 3}, {"output", "own"}},
-                    registered_kinds());
-  return model_of({{"controller", {{"kind", "elman"}, {"hidden", 4}}},
-                   {"stack", {{"kind", "superposition"}, {"size", 3}}},
-                   {"next_symbol", objective.needs_next_symbol()}},
-                  registered_kinds());
+    return recognizer_of({{"architecture", "nnpda"}, {"states", 3}, {"output", "own"}},
+                         registered_kinds());
+  return recognizer_of({{"controller", {{"kind", "elman"}, {"hidden", 4}}},
+                        {"stack", {{"kind", "superposition"}, {"size", 3}}},
+                        {"next_symbol", objective.needs_next_symbol()}},
+                       registered_kinds());
 }
 
 StringBatch labelled(std::int64_t batch, std::int64_t length) {
@@ -261,12 +261,15 @@ Complaints objective_options(const Json& options, const TrainingKinds& kinds) {
 
 const std::vector<ContractCheck>& recognizer_contract() {
   static const std::vector<ContractCheck> checks{
-      {"recognizer_shapes", "a recognizer's scores are finite and the last one decides", shapes},
+      {"recognizer_shapes", "a recognizer's scores are finite and the last one decides",
+       recognizer_shapes},
       {"recognizer_means", "means decide, and pieces have the losses of the whole", means},
-      {"recognizer_batches", "strings of a batch have the scores they have alone", batches},
+      {"recognizer_batches", "strings of a batch have the scores they have alone",
+       recognizer_batches},
       {"recognizer_symbols", "symbols read one by one are the string", one_by_one},
-      {"recognizer_gradients", "gradients are those of the loss", gradients},
-      {"recognizer_options", "same seed, same parameters; wrong options are refused", seeds}};
+      {"recognizer_gradients", "gradients are those of the loss", recognizer_gradients},
+      {"recognizer_options", "same seed, same parameters; wrong options are refused",
+       recognizer_seeds}};
   return checks;
 }
 

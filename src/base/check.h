@@ -5,26 +5,29 @@
 #pragma once
 #include <fmt/format.h>
 
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
 
 namespace pushdown {
 
+// The functions below, with their arguments packed: one copy for all calls.
+[[noreturn]] void fail_formatted(std::string_view where, fmt::string_view format,
+                                 fmt::format_args args);
+[[noreturn]] void fail_environment_formatted(std::string_view where, fmt::string_view format,
+                                             fmt::format_args args);
+
 // Throws std::invalid_argument "[where] message".
 template <class... Args>
 [[noreturn]] void fail(std::string_view where, fmt::format_string<Args...> format, Args&&... args) {
-  throw std::invalid_argument(
-      fmt::format("[{}] {}", where, fmt::format(format, std::forward<Args>(args)...)));
+  fail_formatted(where, format, fmt::make_format_args(args...));
 }
 
 // Throws std::runtime_error "[where] message": the caller did nothing wrong.
 template <class... Args>
 [[noreturn]] void fail_environment(std::string_view where, fmt::format_string<Args...> format,
                                    Args&&... args) {
-  throw std::runtime_error(
-      fmt::format("[{}] {}", where, fmt::format(format, std::forward<Args>(args)...)));
+  fail_environment_formatted(where, format, fmt::make_format_args(args...));
 }
 
 // fail() unless `condition` holds.

@@ -5,16 +5,13 @@
 #pragma once
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace pushdown {
+#include "base/json.h"
 
-// A dynamic value: null, boolean, integer, number, text, list or table (keys in order of
-// insertion).
-using Json = nlohmann::ordered_json;
+namespace pushdown {
 
 struct OptionSpec {
   enum class Type { boolean, integer, number, text, list, table };

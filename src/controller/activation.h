@@ -1,7 +1,7 @@
 // The squashing functions of simple recurrent cells.
 #pragma once
 #include "base/options.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "base/module_context.h"
 #include "base/origin.h"
 #include "base/registry.h"
 #include "recurrence/step_trace.h"
+#include "tensor/module_context.h"
 
 namespace pushdown {
 

@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "grammar.conditioned_removal";
+constexpr std::string_view kConditionedRemovalPlace = "grammar.conditioned_removal";
 constexpr std::size_t kMaxRules = 20000;
 constexpr int kMaxRemovals = 1000;
 
@@ -32,7 +32,8 @@ void replace_occurrences(const Names& right, const NamedRule& removed,
 
 std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::size_t index) {
   const NamedRule removed = rules[index];
-  check(removed.weight < 1, kWhere, "{} has no rule but the one to remove", removed.left);
+  check(removed.weight < 1, kConditionedRemovalPlace, "{} has no rule but the one to remove",
+        removed.left);
   std::vector<NamedRule> result;
   // Rules that come out equal are merged; the weights add up.
   std::map<std::string, std::size_t> known;
@@ -50,7 +51,8 @@ std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::siz
       else
         result[entry->second].weight += weight;
     });
-    check(result.size() <= kMaxRules, kWhere, "the removal made more than {} rules", kMaxRules);
+    check(result.size() <= kMaxRules, kConditionedRemovalPlace,
+          "the removal made more than {} rules", kMaxRules);
   }
   return result;
 }
@@ -72,8 +74,8 @@ GrammarSource remove_rules_conditioned(const GrammarSource& source) {
         ++i;
         continue;
       }
-      check(++removals <= kMaxRemovals, kWhere, "the removal does not end: {} makes new rules",
-            result.rules[i].left);
+      check(++removals <= kMaxRemovals, kConditionedRemovalPlace,
+            "the removal does not end: {} makes new rules", result.rules[i].left);
       result.rules = remove_rule(result.rules, i);
       i = 0;
     }

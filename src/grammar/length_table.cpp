@@ -88,7 +88,7 @@ Word LengthTable::sample(int length, Random& random) const {
   return logarithms_ ? draw<Log>(length, random) : draw<Real>(length, random);
 }
 
-namespace {
+namespace {}  // namespace
 
 // Walks over choices of given shares until a uniform number in [0, 1) is used up. Rounding may
 // leave a rest after the last choice; then the last one of positive share stands.
@@ -105,8 +105,6 @@ class Wheel {
  private:
   double left_;
 };
-
-}  // namespace
 
 template <class S>
 int LengthTable::draw_left(int nonterminal, int length, Random& random) const {

@@ -13,7 +13,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "grammar.membership";
+constexpr std::string_view kMembershipPlace = "grammar.membership";
 
 // The rules of at most two symbols without weights; terminals follow the nonterminals.
 struct PlainRules {
@@ -168,7 +168,7 @@ void Membership::reserve(int length) {
 }
 
 void Membership::push(int symbol) {
-  check_word(kWhere, grammar_.alphabet(), {symbol});
+  check_word(kMembershipPlace, grammar_.alphabet(), {symbol});
   reserve(static_cast<int>(word_.size()) + 1);
   word_.push_back(symbol);
   complete(whole(static_cast<int>(word_.size())), whole_up_);
@@ -219,7 +219,7 @@ void Membership::close_and_split(std::uint64_t* column, const Closure& up, int s
 }
 
 void Membership::pop() {
-  check(!word_.empty(), kWhere, "there is no symbol to take back");
+  check(!word_.empty(), kMembershipPlace, "there is no symbol to take back");
   word_.pop_back();
 }
 
@@ -238,7 +238,7 @@ bool Membership::viable() {
 }
 
 bool Membership::contains(const Word& word) {
-  check_word(kWhere, grammar_.alphabet(), word);
+  check_word(kMembershipPlace, grammar_.alphabet(), word);
   clear();
   for (const int symbol : word) {
     push(symbol);
@@ -249,8 +249,8 @@ bool Membership::contains(const Word& word) {
 }
 
 std::vector<Word> strings_of_length(const Grammar& grammar, int length, std::int64_t most) {
-  check(length >= 0, kWhere, "length must be at least 0, got {}", length);
-  check(most >= 1, kWhere, "most must be at least 1, got {}", most);
+  check(length >= 0, kMembershipPlace, "length must be at least 0, got {}", length);
+  check(most >= 1, kMembershipPlace, "most must be at least 1, got {}", most);
   if (length == 0)
     return Membership(grammar).accepts() ? std::vector<Word>{{}} : std::vector<Word>{};
   return StringTable(grammar, static_cast<std::size_t>(most))

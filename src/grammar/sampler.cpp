@@ -11,7 +11,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "grammar.sampler";
+constexpr std::string_view kSamplerPlace = "grammar.sampler";
 
 // What to say when an interval holds no strings: the nearest lengths that have some.
 std::string nearest_lengths(const Grammar& grammar, int shortest, int longest) {
@@ -36,20 +36,20 @@ std::string nearest_lengths(const Grammar& grammar, int shortest, int longest) {
 
 Sampler::Sampler(Grammar grammar, int shortest, int longest)
     : shortest_(shortest), longest_(longest) {
-  check(shortest >= 0 && shortest <= longest, kWhere,
+  check(shortest >= 0 && shortest <= longest, kSamplerPlace,
         "lengths must be {{lowest, highest}} with 0 <= lowest <= highest, got {{{}, {}}}", shortest,
         longest);
   table_ = std::make_shared<const LengthTable>(std::move(grammar), longest);
   for (int l = shortest; l <= longest; ++l)
     if (table_->has_strings(l)) lengths_.push_back(l);
-  check(!lengths_.empty(), kWhere, "there are no strings of length {} to {}{}", shortest, longest,
-        lengths_.empty() ? nearest_lengths(this->grammar(), shortest, longest) : "");
+  check(!lengths_.empty(), kSamplerPlace, "there are no strings of length {} to {}{}", shortest,
+        longest, lengths_.empty() ? nearest_lengths(this->grammar(), shortest, longest) : "");
 }
 
 int Sampler::sample_length(Random& random) const { return lengths_[random.below(lengths_.size())]; }
 
 void Sampler::check_length(int length) const {
-  check(std::binary_search(lengths_.begin(), lengths_.end(), length), kWhere,
+  check(std::binary_search(lengths_.begin(), lengths_.end(), length), kSamplerPlace,
         "there are no strings of length {} in the interval {} to {}", length, shortest_, longest_);
 }
 
@@ -65,8 +65,8 @@ std::vector<int> Sampler::derivation_of_length(int length, Random& random) const
 
 std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch,
                                           std::uint64_t seed) const {
-  check(count >= 1, kWhere, "count must be at least 1, got {}", count);
-  check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
+  check(count >= 1, kSamplerPlace, "count must be at least 1, got {}", count);
+  check(batch >= 1, kSamplerPlace, "batch must be at least 1, got {}", batch);
   Random random(seed, "strings");
   std::vector<Word> words;
   words.reserve(count);
@@ -78,7 +78,7 @@ std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch
 }
 
 double Sampler::log_probability(const Word& word) const {
-  check_word(kWhere, grammar().alphabet(), word);
+  check_word(kSamplerPlace, grammar().alphabet(), word);
   const int length = static_cast<int>(word.size());
   if (!std::binary_search(lengths_.begin(), lengths_.end(), length)) return kMinusInfinity;
   return pushdown::log_probability(grammar(), word) - table_->log_mass(length) -
@@ -89,17 +89,17 @@ double Sampler::lower_bound(const std::vector<Word>& words) const {
   double sum = 0, symbols = 0;
   for (const auto& word : words) {
     const double log_p = log_probability(word);
-    check(log_p > kMinusInfinity, kWhere, "the sampler cannot draw '{}' (length {})",
+    check(log_p > kMinusInfinity, kSamplerPlace, "the sampler cannot draw '{}' (length {})",
           grammar().alphabet().text(word), word.size());
     sum -= log_p;
     symbols += static_cast<double>(word.size());
   }
-  check(symbols > 0, kWhere, "a lower bound per symbol needs at least one symbol");
+  check(symbols > 0, kSamplerPlace, "a lower bound per symbol needs at least one symbol");
   return sum / symbols;
 }
 
 std::vector<double> Sampler::length_entropies() const {
-  check(grammar().unambiguous(), kWhere,
+  check(grammar().unambiguous(), kSamplerPlace,
         "the exact entropy needs a grammar that is declared unambiguous; this one is not, so "
         "estimate it from strings");
   return table_->derivation_entropies();
@@ -119,12 +119,12 @@ double Sampler::mean_length() const {
 }
 
 double Sampler::expected_lower_bound() const {
-  check(longest_ > 0, kWhere, "a lower bound per symbol needs strings that are not empty");
+  check(longest_ > 0, kSamplerPlace, "a lower bound per symbol needs strings that are not empty");
   return entropy() / mean_length();
 }
 
 Sampler::Estimate Sampler::estimate_entropy(std::int64_t strings, std::uint64_t seed) const {
-  check(strings >= 2, kWhere, "an estimate needs at least 2 strings, got {}", strings);
+  check(strings >= 2, kSamplerPlace, "an estimate needs at least 2 strings, got {}", strings);
   Random random(seed, "entropy");
   double mean = 0, squares = 0;
   for (std::int64_t i = 1; i <= strings; ++i) {

@@ -7,7 +7,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "grammar.parse";
+constexpr std::string_view kSynchronousTextPlace = "grammar.parse";
 
 // "VT2" is nonterminal VT of index 2; without digits at the end the index is 0.
 LinkedSymbol linked(GrammarLine& line) {
@@ -58,16 +58,16 @@ NamedSynchronousRule read_rule(GrammarLine& line, bool* weighted) {
   return rule;
 }
 
-class Reader {
+class PairReader {
  public:
-  explicit Reader(std::string_view file) : file_(file) {}
+  explicit PairReader(std::string_view file) : file_(file) {}
 
   SynchronousSource read(std::string_view text) {
-    read_lines(kWhere, text, file_,
+    read_lines(kSynchronousTextPlace, text, file_,
                [&](std::string_view line, const std::string& origin) { read_line(line, origin); });
-    check(!source_.rules.empty(), kWhere, "{}: there are no rules", file_);
+    check(!source_.rules.empty(), kSynchronousTextPlace, "{}: there are no rules", file_);
     for (const auto& [left, weights] : weights_)
-      check(weights.with == 0 || weights.without == 0, kWhere,
+      check(weights.with == 0 || weights.without == 0, kSynchronousTextPlace,
             "{}: some rules of {} have a weight and some have none", weights.origin, left);
     return source_;
   }
@@ -134,12 +134,12 @@ std::string symbols_line(const char* word, const std::vector<std::string>& symbo
 }  // namespace
 
 SynchronousSource parse_synchronous(std::string_view text, std::string_view file) {
-  return Reader(file).read(text);
+  return PairReader(file).read(text);
 }
 
 NamedSynchronousRule parse_synchronous_rule(std::string_view text, std::string_view origin,
                                             bool* weighted) {
-  if (find_invalid_utf8(text)) fail(kWhere, "{}: a rule must be UTF-8 text", origin);
+  if (find_invalid_utf8(text)) fail(kSynchronousTextPlace, "{}: a rule must be UTF-8 text", origin);
   GrammarLine line(text, std::string(origin));
   return read_rule(line, weighted);
 }

@@ -1,13 +1,12 @@
 #include "model/device_fused.h"
 
 #include "base/check.h"
+#include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
 
-using torch::autograd::variable_list;
-
-constexpr const char* kWhere = "device";
+constexpr const char* kDeviceFusedPlace = "device";
 
 std::string megabytes(std::size_t bytes) {
   return fmt::format("{:.1f} MB", static_cast<double>(bytes) / 1e6);
@@ -15,7 +14,7 @@ std::string megabytes(std::size_t bytes) {
 
 [[noreturn]] void fail_memory(const FusedNetwork& network, std::int64_t models, std::int64_t batch,
                               const DevicePassBytes& need, const std::string& what_is_there) {
-  fail_environment(kWhere,
+  fail_environment(kDeviceFusedPlace,
                    "{} strings of {} steps, {} models at once: {} of the device's memory are "
                    "needed (tape {}, scratch {}, other {}), but {}; take a smaller batch, fewer "
                    "models at once or shorter strings",
@@ -58,7 +57,7 @@ class Packing {
 // Hidden vectors as a function of the stacked tensors of M networks, M x ... each, in the order of
 // FusedNetwork::tensors without the output layer.
 template <class F>
-struct HiddensNode final : torch::autograd::Node {
+struct HiddensNode final : AutogradNode {
   FusedNetworkPtr network;  // the form of all
   DeviceRunnerPtr runner;
   std::int64_t models, batch;
@@ -237,20 +236,15 @@ template <class F>
 Tensor hiddens(const std::vector<FusedNetworkPtr>& networks, const Tensor& words,
                const DeviceRunnerPtr& runner) {
   const variable_list stacked = stacked_tensors(networks, 0, recurrent_tensors(*networks[0]));
-  const bool gradients =
-      at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(stacked);
-  std::shared_ptr<HiddensNode<F>> node;
+  const bool gradients = gradients_wanted(stacked);
+  NodePtr<HiddensNode<F>> node;
   Tensor result;
   {
     at::AutoGradMode no_gradient(false);
-    node.reset(new HiddensNode<F>(networks[0], runner, words, stacked),
-               torch::autograd::deleteNode);
+    node = make_node<HiddensNode<F>>(networks[0], runner, words, stacked);
     result = node->forward(gradients);
   }
-  if (gradients) {
-    node->set_next_edges(torch::autograd::collect_next_edges(stacked));
-    torch::autograd::create_gradient_edge(result, node);
-  }
+  if (gradients) connect(node, result, stacked);
   return result;
 }
 
@@ -302,11 +296,11 @@ Tensor device_hiddens(const std::vector<FusedNetworkPtr>& networks, const Tensor
   check(words.dim() == 3 && words.scalar_type() == at::kLong &&
             words.size(0) == static_cast<std::int64_t>(networks.size()) &&
             words.size(2) == form.shape.steps,
-        kWhere, "words must be {} x B x {} (int64), got {}", networks.size(), form.shape.steps,
-        shape_text(words));
+        kDeviceFusedPlace, "words must be {} x B x {} (int64), got {}", networks.size(),
+        form.shape.steps, shape_text(words));
   check(std::all_of(networks.begin(), networks.end(),
                     [&](const auto& network) { return same_form(form, *network); }),
-        kWhere, "the networks must be of one form");
+        kDeviceFusedPlace, "the networks must be of one form");
   return form.tensors[0].scalar_type() == at::kFloat ? hiddens<float>(networks, words, runner)
                                                      : hiddens<double>(networks, words, runner);
 }

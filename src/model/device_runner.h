@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <memory>
 
-#include "base/torch.h"
 #include "kernel/device_scan.h"
 #include "kernel/device_step.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -1,7 +1,7 @@
 // Dropout (Srivastava et al. 2014) with masks from the project's own generator.
 #pragma once
 #include "base/random.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -4,22 +4,10 @@
 #include "base/parallel.h"
 #include "model/device_fused.h"
 #include "model/fused_network.h"
+#include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
-
-using torch::autograd::variable_list;
-
-bool gradients_wanted(const variable_list& inputs) {
-  return at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
-}
-
-// Puts `result` into the graph with `node` as the function of `inputs` that made it.
-void connect(const std::shared_ptr<torch::autograd::Node>& node, Tensor& result,
-             const variable_list& inputs) {
-  node->set_next_edges(torch::autograd::collect_next_edges(inputs));
-  torch::autograd::create_gradient_edge(result, node);
-}
 
 // What the backward pass goes on with.
 template <class F>
@@ -51,7 +39,7 @@ struct Workspace {
 
 // ---- Log-probabilities of sequences, as a function of the parameters. ----
 template <class F>
-struct LossNode final : torch::autograd::Node {
+struct LossNode final : AutogradNode {
   std::optional<Workspace<F>> work;
   Tensor targets;  // B x (T+1)
 
@@ -104,7 +92,7 @@ template <class F>
 Tensor log_probabilities(const FusedNetworkPtr& network, const Tensor& targets,
                          const BufferPoolPtr& buffers) {
   const bool gradients = gradients_wanted(network->tensors);
-  const std::shared_ptr<LossNode<F>> node(new LossNode<F>, torch::autograd::deleteNode);
+  const auto node = make_node<LossNode<F>>();
   Tensor result;
   {
     at::AutoGradMode no_gradient(false);

@@ -7,12 +7,12 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "model.language_model";
+constexpr auto kLanguageModelPlace = "model.language_model";
 // What is kept of working memory: scores of about a thousand words over a vocabulary of ten
 // thousand.
 constexpr std::size_t kWorkingMemory = std::size_t{64} << 20;
 
-const std::vector<OptionSpec>& own_options() {
+const std::vector<OptionSpec>& language_model_own_options() {
   static const std::vector<OptionSpec> specs{
       boolean_option("end_symbol", false, "predict an end symbol after every string")};
   return specs;
@@ -21,11 +21,12 @@ const std::vector<OptionSpec>& own_options() {
 }  // namespace
 
 std::vector<OptionSpec> language_model_options(const std::string& architecture) {
-  return sequence_model_options(kWhere, architecture, own_options());
+  return sequence_model_options(kLanguageModelPlace, architecture, language_model_own_options());
 }
 
 LanguageModel::LanguageModel(Alphabet alphabet, const Json& options, const Kinds& kinds)
-    : SequenceModel(std::move(alphabet), kWhere, own_options(), options, kinds),
+    : SequenceModel(std::move(alphabet), kLanguageModelPlace, language_model_own_options(), options,
+                    kinds),
       fused_(options_.value("fused", true)),
       buffers_(std::make_shared<BufferPool>(kWorkingMemory)) {
   build(kinds, 0, alphabet_.size() + (end_symbol_ ? 1 : 0));

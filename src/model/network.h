@@ -11,9 +11,9 @@
 #include <utility>
 #include <vector>
 
-#include "base/module_context.h"
 #include "base/origin.h"
 #include "base/registry.h"
+#include "tensor/module_context.h"
 
 namespace pushdown {
 

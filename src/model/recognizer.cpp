@@ -5,9 +5,9 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "model.recognizer";
+constexpr auto kRecognizerPlace = "model.recognizer";
 
-const std::vector<OptionSpec>& own_options() {
+const std::vector<OptionSpec>& recognizer_own_options() {
   static const std::vector<OptionSpec> specs{
       boolean_option("end_symbol", true, "read an end symbol after every string"),
       integer_option("passes", 1, "K of iterative refinement: every symbol is read so many times",
@@ -35,17 +35,18 @@ Decision parse_decision(const char* where, const std::string& name) {
 }
 
 std::vector<OptionSpec> recognizer_options(const std::string& architecture) {
-  return sequence_model_options(kWhere, architecture, own_options());
+  return sequence_model_options(kRecognizerPlace, architecture, recognizer_own_options());
 }
 
 Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kinds)
-    : SequenceModel(std::move(alphabet), kWhere, own_options(), options, kinds),
+    : SequenceModel(std::move(alphabet), kRecognizerPlace, recognizer_own_options(), options,
+                    kinds),
       passes_(options_["passes"]),
       affine_(options_["output"] == "affine"),
-      decision_(parse_decision(kWhere, options_["decision"])) {
+      decision_(parse_decision(kRecognizerPlace, options_["decision"])) {
   build(kinds, end_symbol_ ? 1 : 0, 1);
   if (options_["next_symbol"]) {
-    check(affine_, kWhere, "next_symbol needs output = 'affine'");
+    check(affine_, kRecognizerPlace, "next_symbol needs output = 'affine'");
     // A stream of its own: the other parameters are those of a model without this layer.
     Random random(options_["seed"].get<std::uint64_t>(), "next symbol");
     const ModuleContext context{network_->hidden_size(), output_weight_.options(), &random};
@@ -60,7 +61,7 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
   parameters_ = network_->parameters();
   check(network_->validity(at::zeros({1, 1, network_->hidden_size()}, output_weight_.options()))
             .defined(),
-        kWhere, "{} has no measure of validity of its own; use output = 'affine'",
+        kRecognizerPlace, "{} has no measure of validity of its own; use output = 'affine'",
         network_->line());
 }
 

@@ -11,7 +11,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "model.insert_rules";
+constexpr auto kRuleEncodingPlace = "model.insert_rules";
 // The output layer's weights: logits of +-kOutput / 2.
 constexpr double kOutput = 8;
 
@@ -29,8 +29,9 @@ std::vector<int> input_ids(const Pda& pda, const Alphabet& alphabet) {
       std::string at;
       for (const auto& t : pda.transitions())
         if (at.empty() && pda.alphabet().symbol(t.symbol) == symbol) at = origin_of(t);
-      fail(kWhere, "{}the network does not know the symbol '{}'{}; its symbols are {}", at, symbol,
-           near.empty() ? "" : ", did you mean " + near + "?", quoted_list(alphabet.symbols()));
+      fail(kRuleEncodingPlace, "{}the network does not know the symbol '{}'{}; its symbols are {}",
+           at, symbol, near.empty() ? "" : ", did you mean " + near + "?",
+           quoted_list(alphabet.symbols()));
     }
     ids.push_back(*id);
   }
@@ -51,7 +52,7 @@ class RuleMaker {
     for (std::size_t i = 0; i < pda_.transitions().size(); ++i) take(static_cast<int>(i));
     if (made_.empty()) {
       const auto& t = pda_.transitions()[0];
-      fail(kWhere, "none of the {} transitions can be encoded; the first one, {}{}: {}",
+      fail(kRuleEncodingPlace, "none of the {} transitions can be encoded; the first one, {}{}: {}",
            pda_.transitions().size(), origin_of(t), pda_.transition_text(t), set_.refusals[0]);
     }
     for (int q = 0; q < own_states_ && choices_.missing_trap; ++q)
@@ -61,7 +62,8 @@ class RuleMaker {
     if (set_.dead >= 0)
       for (int k = 0; k <= symbols_; ++k)
         for (int l = 0; l < symbols_ + choices_.end_symbol; ++l)
-          made_[{set_.dead, k, l}] = {set_.dead, k, l, l < symbols_ ? set_.dead : Rule::kTrap};
+          made_[{set_.dead, k, l}] = {set_.dead, k, l,
+                                      l < symbols_ ? set_.dead : EncodedRule::kTrap};
     add_acceptance();
     for (const auto& [triple, rule] : made_) set_.rules.push_back(rule);
     return set_;
@@ -72,7 +74,7 @@ class RuleMaker {
 
   void name_states() {
     for (std::size_t q = 0; q < pda_.states().size(); ++q) {
-      number_.push_back(pda_.dead()[q] ? Rule::kTrap : static_cast<int>(set_.states.size()));
+      number_.push_back(pda_.dead()[q] ? EncodedRule::kTrap : static_cast<int>(set_.states.size()));
       if (!pda_.dead()[q]) set_.states.push_back(pda_.states()[q]);
     }
     own_states_ = static_cast<int>(set_.states.size());
@@ -122,20 +124,20 @@ class RuleMaker {
       if (!is_new) {
         const auto& other = pda_.transitions()[entry->second];
         const bool both_dead = pda_.dead()[t.next] && pda_.dead()[other.next];
-        check(both_dead, kWhere, "{}{} contradicts {}{}", origin_of(t), pda_.transition_text(t),
-              origin_of(other), pda_.transition_text(other));
+        check(both_dead, kRuleEncodingPlace, "{}{} contradicts {}{}", origin_of(t),
+              pda_.transition_text(t), origin_of(other), pda_.transition_text(other));
         return;
       }
     }
     if (!set_.refusals[place].empty()) return;
     const auto [q, k, l] = triple;
-    Rule rule{q, k, l, number_[t.next], Rule::Action::any, place};
+    EncodedRule rule{q, k, l, number_[t.next], EncodedRule::Action::any, place};
     if (pda_.dead()[t.next])
       rule.next = set_.dead;  // -1 without a neuron of its own: the trap
     else
-      rule.action = t.action == StackAction::push  ? Rule::Action::push
-                    : t.action == StackAction::pop ? Rule::Action::pop
-                                                   : Rule::Action::nothing;
+      rule.action = t.action == StackAction::push  ? EncodedRule::Action::push
+                    : t.action == StackAction::pop ? EncodedRule::Action::pop
+                                                   : EncodedRule::Action::nothing;
     made_[triple] = rule;
   }
 
@@ -149,7 +151,7 @@ class RuleMaker {
         for (int k = 0; k <= symbols_; ++k) {
           const bool yes =
               pda_.accepting()[original(q)] > 0 && (!pda_.at_bottom() || k == symbols_);
-          made_[{q, k, symbols_}] = {q, k, symbols_, yes ? set_.accepted : Rule::kTrap};
+          made_[{q, k, symbols_}] = {q, k, symbols_, yes ? set_.accepted : EncodedRule::kTrap};
         }
       set_.valid = {set_.accepted};
       set_.output = true;
@@ -174,7 +176,7 @@ class RuleMaker {
   std::vector<int> number_;         // of each state of the automaton in the rules
   RuleSet set_;
   std::map<Triple, int> seen_;
-  std::map<Triple, Rule> made_;
+  std::map<Triple, EncodedRule> made_;
 };
 
 using Rectangle = std::pair<std::vector<int>, std::vector<int>>;  // tops, inputs
@@ -212,14 +214,14 @@ class Encoder {
     for (const auto& [q, list] : of_state_) {
       std::map<int, std::vector<std::pair<int, int>>> into;
       for (const auto& rule : list)
-        if (rule.next != Rule::kTrap) into[rule.next].emplace_back(rule.top, rule.symbol);
+        if (rule.next != EncodedRule::kTrap) into[rule.next].emplace_back(rule.top, rule.symbol);
       for (const auto& [next, pairs] : into) cover_[{q, next}] = rectangles(pairs);
     }
   }
 
   Encoding run() {
     place_neurons();
-    check(result_.needed <= shape_.states, kWhere,
+    check(result_.needed <= shape_.states, kRuleEncodingPlace,
           "{} state neurons are needed, the network has {}: make it with states = {} or more ({})",
           result_.needed, shape_.states, result_.needed, places());
     for (std::int64_t i = 0; i < shape_.states; ++i)
@@ -252,8 +254,8 @@ class Encoder {
     return text;
   }
 
-  int target(const Rule& rule) const {
-    if (rule.next == Rule::kTrap) return -1;
+  int target(const EncodedRule& rule) const {
+    if (rule.next == EncodedRule::kTrap) return -1;
     const auto& neurons = result_.neurons[rule.next];
     if (shape_.third) return neurons[0];
     const auto& covers = cover_.at({rule.state, rule.next});
@@ -270,25 +272,25 @@ class Encoder {
 
   void ask(int neuron) { set(Programmed::action_bias, neuron, 0, action_bias_); }
 
-  void third(int j, const std::vector<Rule>& list) {
+  void third(int j, const std::vector<EncodedRule>& list) {
     for (const auto& rule : list) {
-      const int target = rule.next == Rule::kTrap ? -1 : result_.neurons[rule.next][0];
+      const int target = rule.next == EncodedRule::kTrap ? -1 : result_.neurons[rule.next][0];
       for (int i = 0; i < shape_.states; ++i)
         set(Programmed::state_weight, shape_.third_order(i, j, rule.top, rule.symbol), i == target);
-      if (rule.action == Rule::Action::any) continue;
+      if (rule.action == EncodedRule::Action::any) continue;
       const auto act = [&](int neuron, double times) {
         if (neuron >= shape_.symbols) return;
         ask(neuron);
         set(Programmed::action_weight, shape_.third_order(neuron, j, rule.top, rule.symbol), times);
       };
       // The pop is asked for only where there is no push.
-      if (rule.action != Rule::Action::push) act(rule.top, 0);
-      act(rule.symbol, rule.action == Rule::Action::push);
-      if (rule.action == Rule::Action::pop) act(rule.top, -1);
+      if (rule.action != EncodedRule::Action::push) act(rule.top, 0);
+      act(rule.symbol, rule.action == EncodedRule::Action::push);
+      if (rule.action == EncodedRule::Action::pop) act(rule.top, -1);
     }
   }
 
-  void second(int q, int j, const std::vector<Rule>& list) {
+  void second(int q, int j, const std::vector<EncodedRule>& list) {
     for (const auto& rule : list)
       for (int i = 0; i < shape_.states; ++i) {
         set(Programmed::state_weight, shape_.read(i, j, rule.top), 0);
@@ -309,8 +311,8 @@ class Encoder {
   }
 
   // Weights of action neuron y in the state of neuron j: f(top) + g(input).
-  void second_action(int y, int j, const std::vector<Rule>& list) {
-    using Action = Rule::Action;
+  void second_action(int y, int j, const std::vector<EncodedRule>& list) {
+    using Action = EncodedRule::Action;
     Action both = Action::any;  // y read on y
     bool pops = false;
     for (const auto& rule : list) {
@@ -364,7 +366,7 @@ class Encoder {
   const RuleSet& rules_;
   NetworkShape shape_;
   double action_bias_;
-  std::map<int, std::vector<Rule>> of_state_;
+  std::map<int, std::vector<EncodedRule>> of_state_;
   std::map<std::pair<int, int>, std::vector<Rectangle>> cover_;  // (state, next)
   Encoding result_;
   std::map<std::pair<Programmed::Tensor, std::int64_t>, Programmed> numbers_;

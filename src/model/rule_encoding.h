@@ -31,7 +31,7 @@
 
 namespace pushdown {
 
-struct Rule {
+struct EncodedRule {
   enum class Action { nothing, push, pop, any };
   static constexpr int kTrap = -1;
 
@@ -45,10 +45,10 @@ struct Rule {
 
 struct RuleSet {
   std::vector<std::string>
-      states;                    // the start state first; those of the automaton that are not
-                                 // dead, then "(accepted)" and the dead one where they are needed
-  int accepted = -1, dead = -1;  // these two
-  std::vector<Rule> rules;       // one for a triple at most
+      states;                      // the start state first; those of the automaton that are not
+                                   // dead, then "(accepted)" and the dead one where they are needed
+  int accepted = -1, dead = -1;    // these two
+  std::vector<EncodedRule> rules;  // one for a triple at most
   // Of each transition of the automaton: why it has no rule, or empty.
   std::vector<std::string> refusals;
   // States whose neurons mean "valid" to the output layer; `output`: it is programmed at all, else

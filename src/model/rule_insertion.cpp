@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "model.insert_rules";
+constexpr auto kRuleInsertionPlace = "model.insert_rules";
 constexpr double kLeastStrength = 0.25, kGreatestStrength = 4;
 constexpr int kStrengths = 65;  // tried between them, each the same factor above the one before
 
@@ -24,10 +24,10 @@ std::vector<double> numbers_of(const Tensor& tensor) {
 
 const StatePushdown& network_of(const Recognizer& recognizer) {
   const auto* network = dynamic_cast<const StatePushdown*>(&recognizer.network());
-  check(network != nullptr, kWhere,
+  check(network != nullptr, kRuleInsertionPlace,
         "rules are inserted into a recognizer with architecture = 'nspda', got {}",
         recognizer.network().line());
-  check(recognizer.options()["reading"] == "top", kWhere,
+  check(recognizer.options()["reading"] == "top", kRuleInsertionPlace,
         "the network must read the top of its stack (reading = 'top'), got reading = '{}'",
         recognizer.options()["reading"].get<std::string>());
   return *network;
@@ -75,14 +75,14 @@ class Insertion {
   void check_options() const {
     const auto choice = [](const char* name, const std::string& value, const char* a,
                            const char* b) {
-      check(value == a || value == b, kWhere, "{} must be '{}' or '{}', got '{}'", name, a, b,
-            value);
+      check(value == a || value == b, kRuleInsertionPlace, "{} must be '{}' or '{}', got '{}'",
+            name, a, b, value);
     };
     if (!options_.missing.empty()) choice("missing", options_.missing, "keep", "trap");
     choice("dead", options_.dead, "zero", "neuron");
     for (const auto& [name, value] : {std::pair{"strength", options_.strength},
                                       std::pair{"weight_scale", options_.weight_scale}})
-      check(!value || (std::isfinite(*value) && *value > 0), kWhere,
+      check(!value || (std::isfinite(*value) && *value > 0), kRuleInsertionPlace,
             "{} must be a number above 0, got {}", name, value.value_or(0));
   }
 
@@ -181,7 +181,7 @@ class Insertion {
         worst = line.text;
         least = line.margin;
       }
-    fail(kWhere, "the strength {:.4g} does not hold: smallest margin {:.4g}{}{}; {}",
+    fail(kRuleInsertionPlace, "the strength {:.4g} does not hold: smallest margin {:.4g}{}{}; {}",
          report.strength, report.margin,
          report.discrete_margin ? fmt::format(", with discrete weights of size {:.4g} {:.4g}",
                                               scale_, *report.discrete_margin)

@@ -43,7 +43,7 @@ class Measure {
 
   // The pre-activation of neuron i over all readings with this top.
   Interval range(Programmed::Tensor weight, std::int64_t i, std::int64_t j,
-                 const Rule& rule) const {
+                 const EncodedRule& rule) const {
     const auto& w = numbers_[weight];
     const auto& least = network_.least_values();
     const auto& most = network_.greatest_values();
@@ -68,7 +68,7 @@ class Measure {
     return {sum.low + lower, sum.high + higher};
   }
 
-  void measure(const Rule& rule, int target, int j) {
+  void measure(const EncodedRule& rule, int target, int j) {
     for (std::int64_t i = 0; i < shape_.states; ++i) {
       const auto v = range(Programmed::state_weight, i, j, rule);
       if (i == target)
@@ -76,15 +76,16 @@ class Measure {
       else
         note(kSilent, -v.high);
     }
-    if (rule.action == Rule::Action::any) return;
+    if (rule.action == EncodedRule::Action::any) return;
     if (rule.symbol < shape_.symbols) {
       const auto u = range(Programmed::action_weight, rule.symbol, j, rule);
-      if (rule.action == Rule::Action::push) return note(kPush, u.low - network_.push_threshold());
+      if (rule.action == EncodedRule::Action::push)
+        return note(kPush, u.low - network_.push_threshold());
       note(kNothing, network_.push_threshold() - u.high);
     }
     if (rule.top < shape_.symbols) {
       const auto u = range(Programmed::action_weight, rule.top, j, rule);
-      if (rule.action == Rule::Action::pop)
+      if (rule.action == EncodedRule::Action::pop)
         note(kPop, network_.pop_threshold() - u.high);
       else
         note(kNothing, u.low - network_.pop_threshold());

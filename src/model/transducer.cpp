@@ -6,9 +6,9 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "model.transducer";
+constexpr auto kTransducerPlace = "model.transducer";
 
-const std::vector<OptionSpec>& own_options() {
+const std::vector<OptionSpec>& transducer_own_options() {
   static const std::vector<OptionSpec> specs{integer_option(
       "output_embedding", 64,
       "size of the output vector tanh(W_o h + b_o) that the softmax stands on; 0: on h", 0)};
@@ -17,20 +17,20 @@ const std::vector<OptionSpec>& own_options() {
 
 void check_word(const char* what, const Word& word, const Alphabet& alphabet) {
   for (const int id : word)
-    check(id >= 0 && id < alphabet.size(), kWhere, "{} symbol ids must be 0 to {}, got {}", what,
-          alphabet.size() - 1, id);
+    check(id >= 0 && id < alphabet.size(), kTransducerPlace,
+          "{} symbol ids must be 0 to {}, got {}", what, alphabet.size() - 1, id);
 }
 
 }  // namespace
 
 std::vector<OptionSpec> transducer_options(const std::string& architecture) {
-  return sequence_model_options(kWhere, architecture, own_options());
+  return sequence_model_options(kTransducerPlace, architecture, transducer_own_options());
 }
 
 Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, const Kinds& kinds)
-    : SequenceModel(std::move(source), kWhere, own_options(), options, kinds),
+    : SequenceModel(std::move(source), kTransducerPlace, transducer_own_options(), options, kinds),
       target_(std::move(target)) {
-  check(target_.size() > 0, kWhere, "the target alphabet is empty");
+  check(target_.size() > 0, kTransducerPlace, "the target alphabet is empty");
   const std::int64_t size = options_["output_embedding"];
   build(kinds, 2 + target_.size(), target_.size() + 1, size);
   if (size == 0) return;
@@ -44,7 +44,7 @@ Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, co
 
 JointBatch Transducer::joint(const std::vector<Word>& sources,
                              const std::vector<Word>& targets) const {
-  check(!sources.empty() && sources.size() == targets.size(), kWhere,
+  check(!sources.empty() && sources.size() == targets.size(), kTransducerPlace,
         "expected as many targets as sources, at least one, got {} and {}", targets.size(),
         sources.size());
   std::size_t length = 0;
@@ -100,7 +100,7 @@ Tensor Transducer::losses(const JointBatch& batch, Random* noise) const {
 
 std::vector<Transducer::Translation> Transducer::translate(const std::vector<Word>& sources,
                                                            std::int64_t longest) const {
-  check(longest >= 0, kWhere, "longest must be at least 0, got {}", longest);
+  check(longest >= 0, kTransducerPlace, "longest must be at least 0, got {}", longest);
   if (sources.empty()) return {};
   at::NoGradGuard no_grad;
   const auto batch = static_cast<std::int64_t>(sources.size());

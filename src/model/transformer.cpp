@@ -189,8 +189,8 @@ class Transformer : public Network {
 };
 
 // 'attention' and {kind = 'attention'} mean the same.
-Json complete(Json options, const Kinds&) {
-  constexpr auto kWhere = "model.language_model";
+Json complete_transformer(Json options, const Kinds&) {
+  constexpr auto kTransformerPlace = "model.language_model";
   Json layers = Json::array();
   for (const Json& given : options["layers"]) {
     Json layer = given.is_string() ? Json{{"kind", given}} : given;
@@ -200,8 +200,8 @@ Json complete(Json options, const Kinds&) {
     full.update(own);
     layers.push_back(full);
   }
-  check(options["dropout"].get<double>() < 1, kWhere, "option 'dropout' must be below 1, got {}",
-        options["dropout"].get<double>());
+  check(options["dropout"].get<double>() < 1, kTransformerPlace,
+        "option 'dropout' must be below 1, got {}", options["dropout"].get<double>());
   options["layers"] = layers;
   return options;
 }
@@ -221,7 +221,7 @@ NetworkKind transformer_network() {
   kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<Transformer>(options, context);
   };
-  kind.complete = complete;
+  kind.complete = complete_transformer;
   return kind;
 }
 

@@ -283,8 +283,8 @@ Pda minimal(const Pda& pda, bool keep_dead) {
 }
 
 bool isomorphic(const Pda& a, const Pda& b) {
-  constexpr auto kWhere = "pda.isomorphic";
-  const auto rows_a = rows_of(a, kWhere), rows_b = rows_of(b, kWhere);
+  constexpr auto kMinimisationPlace = "pda.isomorphic";
+  const auto rows_a = rows_of(a, kMinimisationPlace), rows_b = rows_of(b, kMinimisationPlace);
   if (a.at_bottom() != b.at_bottom()) return false;
   // Symbols by name, the bottom symbol being one whatever it is called.
   const auto stack_name = [](const Pda& pda, int symbol) {
@@ -319,8 +319,8 @@ bool isomorphic(const Pda& a, const Pda& b) {
 }
 
 Pda merged(const std::vector<Pda>& parts) {
-  constexpr auto kWhere = "pda.merged";
-  check(!parts.empty(), kWhere, "there is nothing to put together");
+  constexpr auto kMinimisationPlace = "pda.merged";
+  check(!parts.empty(), kMinimisationPlace, "there is nothing to put together");
   if (parts.size() == 1) return parts[0];
   PdaSource all = parts[0].source();
   // The weight 0 of source() stands for "none accepts"; what is not named stays open.
@@ -338,7 +338,7 @@ Pda merged(const std::vector<Pda>& parts) {
   const Pda* first_strength = nullptr;
   for (const auto& part : parts) {
     const auto source = part.source();
-    check(source.start == all.start && source.bottom == all.bottom, kWhere,
+    check(source.start == all.start && source.bottom == all.bottom, kMinimisationPlace,
           "{} starts in {} with the bottom symbol {}, {} in {} with {}", parts[0].name(), all.start,
           all.bottom, part.name(), source.start, source.bottom);
     add(all.states, source.states);
@@ -349,13 +349,13 @@ Pda merged(const std::vector<Pda>& parts) {
     all.at_bottom = all.at_bottom || source.at_bottom;
     if (part.names_accepting()) {
       std::map<std::string, double> own(source.accepting.begin(), source.accepting.end());
-      check(!named || own == accepting, kWhere,
+      check(!named || own == accepting, kMinimisationPlace,
             "{} has other accepting states than those before it", part.name());
       accepting = own;
       named = true;
     }
     if (source.strength) {
-      check(!first_strength || *first_strength->strength() == *source.strength, kWhere,
+      check(!first_strength || *first_strength->strength() == *source.strength, kMinimisationPlace,
             "{} has the strength {}, {} has {}", first_strength ? first_strength->name() : "",
             first_strength ? *first_strength->strength() : 0, part.name(), *source.strength);
       if (!first_strength) first_strength = &part;

@@ -4,12 +4,10 @@
 #include "kernel/dense.h"
 #include "kernel/panels.h"
 #include "kernel/scan.h"
+#include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::variable_list;
 
 // Weights, or multiply-adds, from which on something is gained.
 constexpr std::int64_t kSmallest = 1 << 16, kLeastWork = 1 << 20;
@@ -62,7 +60,7 @@ Tensor panel_products(const Tensor& x, const Tensor& panels, std::int64_t column
 }
 
 template <class F>
-struct Affine : torch::autograd::Function<Affine<F>> {
+struct Affine : AutogradFunction<Affine<F>> {
   // x : N x H -> N x V
   static Tensor forward(AutogradContext* context, const Tensor& x, const Tensor& weight,
                         const Tensor& bias) {

@@ -3,7 +3,7 @@
 // project's own kernel (kernel/dense.h): a plain BLAS, which LibTorch then uses for it, takes
 // several times as long.
 #pragma once
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

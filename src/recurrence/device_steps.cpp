@@ -60,8 +60,8 @@ class DeviceStepMachine {
     const auto& place = places_[n];
     return of_steps(place.value, place.row, place.step, traced_.nodes[n].size, 1 + place.shift);
   }
-  torch::autograd::variable_list gradients(const at::TensorOptions&) const {
-    torch::autograd::variable_list all;
+  variable_list gradients(const at::TensorOptions&) const {
+    variable_list all;
     for (std::size_t k = 0; k < matrices_.size(); ++k) {
       all.emplace_back();
       if (matrices_[k].gradient >= 0)

@@ -4,16 +4,15 @@
 #include "base/parallel.h"
 #include "kernel/vocabulary.h"
 #include "recurrence/affine.h"
+#include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
 
-using torch::autograd::variable_list;
-
 constexpr std::int64_t kPartOfSums = 8 * kPanel;  // rows of the weight's gradient for one thread
 
 template <class F>
-struct LogLikelihoods final : torch::autograd::Node {
+struct LogLikelihoods final : AutogradNode {
   std::int64_t rows = 0, hidden = 0, outcomes = 0;
   Tensor x, targets;  // N x H, N
   Tensor slopes;      // N x H: of log p by x
@@ -142,9 +141,8 @@ template <class F>
 Tensor by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias, const Tensor& targets,
                  const BufferPoolPtr& buffers) {
   const variable_list inputs{x, weight, bias};
-  const bool gradients =
-      at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
-  const std::shared_ptr<LogLikelihoods<F>> node(new LogLikelihoods<F>, torch::autograd::deleteNode);
+  const bool gradients = gradients_wanted(inputs);
+  const auto node = make_node<LogLikelihoods<F>>();
   Tensor result;
   {
     at::AutoGradMode no_gradient(false);
@@ -155,10 +153,7 @@ Tensor by_kernel(const Tensor& x, const Tensor& weight, const Tensor& bias, cons
     node->outcomes = weight.size(0);
     result = node->forward(weight.contiguous(), bias.contiguous(), buffers, gradients);
   }
-  if (gradients) {
-    node->set_next_edges(torch::autograd::collect_next_edges(inputs));
-    torch::autograd::create_gradient_edge(result, node);
-  }
+  if (gradients) connect(node, result, inputs);
   return result;
 }
 

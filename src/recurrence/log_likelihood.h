@@ -4,7 +4,7 @@
 // can be.
 #pragma once
 #include "base/buffer_pool.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

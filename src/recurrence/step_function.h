@@ -9,17 +9,18 @@
 
 #include "base/check.h"
 #include "recurrence/step_trace.h"
+#include "tensor/autograd.h"
 
 namespace pushdown {
 
 template <class Machine>
-struct StepsNode final : torch::autograd::Node {
+struct StepsNode final : AutogradNode {
   std::optional<Machine> machine;
   at::TensorOptions options;
 
   std::string name() const override { return "RecurrentSteps"; }
   void release_variables() override { machine.reset(); }
-  torch::autograd::variable_list apply(torch::autograd::variable_list&& given) override {
+  variable_list apply(variable_list&& given) override {
     check(machine.has_value(), "backward",
           "the graph was used and freed; keep it with retain_graph");
     at::AutoGradMode no_gradient(false);
@@ -31,15 +32,13 @@ struct StepsNode final : torch::autograd::Node {
 // make(node's machine, program, whether gradients are wanted)
 template <class Machine, class Make>
 Tensor run_machine(TracedProgram&& program, const at::TensorOptions& options, const Make& make) {
-  torch::autograd::variable_list inputs = program.matrices;
+  variable_list inputs = program.matrices;
   for (const Tensor& given : program.given)
     if (given.defined()) inputs.push_back(given);
   for (const Tensor& initial : program.initial)
     if (initial.defined()) inputs.push_back(initial);
-  const bool gradients =
-      at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
-  const std::shared_ptr<StepsNode<Machine>> node(new StepsNode<Machine>,
-                                                 torch::autograd::deleteNode);
+  const bool gradients = gradients_wanted(inputs);
+  const auto node = make_node<StepsNode<Machine>>();
   Tensor result;
   {
     at::AutoGradMode no_gradient(false);
@@ -48,10 +47,7 @@ Tensor run_machine(TracedProgram&& program, const at::TensorOptions& options, co
     node->machine->forward();
     result = node->machine->output(options);
   }
-  if (gradients) {
-    node->set_next_edges(torch::autograd::collect_next_edges(inputs));
-    torch::autograd::create_gradient_edge(result, node);
-  }
+  if (gradients) connect(node, result, inputs);
   return result;
 }
 

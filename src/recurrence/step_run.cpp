@@ -11,8 +11,6 @@
 namespace pushdown {
 namespace {
 
-using torch::autograd::variable_list;
-
 // A program with its numbers.
 template <class F>
 class StepMachine {

@@ -14,9 +14,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/torch.h"
 #include "kernel/step_program.h"
 #include "recurrence/affine.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -145,7 +145,7 @@ std::vector<OptionSpec> analog_options() {
                          "read one number more: how much of the window is below the bottom")};
 }
 
-Tensor simulate(const Json& options, const NamedTensors& inputs) {
+Tensor simulate_analog(const Json& options, const NamedTensors& inputs) {
   const Tensor& vectors = simulate_input("analog", inputs, "vectors", {-1, -1, -1});
   const auto batch = vectors.size(0), length = vectors.size(1);
   const Tensor actions = active_actions(
@@ -183,7 +183,7 @@ StackKind analog_stack() {
       text_option("stack_derivative", "exact",
                   "derivative of the readings: exact, or of the latest action at both ends",
                   {"exact", "top_and_bottom"}));
-  kind.simulate = simulate;
+  kind.simulate = simulate_analog;
   return kind;
 }
 

@@ -98,7 +98,7 @@ OptionSpec cells_option() {
   return integer_option("cells", 104, "number N of cells on the tape", 1).between(1, 1 << 20);
 }
 
-Tensor simulate(const Json& options, const NamedTensors& inputs) {
+Tensor simulate_baby_ntm(const Json& options, const NamedTensors& inputs) {
   const Tensor& actions = simulate_input("baby_ntm", inputs, "actions", {-1, -1, kOperations});
   const auto batch = actions.size(0), length = actions.size(1);
   const Tensor& vectors = simulate_input("baby_ntm", inputs, "vectors", {batch, length, -1});
@@ -130,7 +130,7 @@ StackKind baby_ntm_stack() {
       {"actions", "B x n x 5: weights of rotate up, rotate down, no_op, shift down, shift up"},
       {"vectors", "B x n x m: what is added to cell 0"}};
   kind.simulate_options = {cells_option()};
-  kind.simulate = simulate;
+  kind.simulate = simulate_baby_ntm;
   return kind;
 }
 

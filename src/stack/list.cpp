@@ -108,7 +108,7 @@ OptionSpec reach_option() {
       .between(0, 1 << 16);
 }
 
-Tensor simulate(const Json& options, const NamedTensors& inputs) {
+Tensor simulate_list(const Json& options, const NamedTensors& inputs) {
   const Tensor& values = simulate_input("list", inputs, "values", {-1, -1, -1});
   const auto batch = values.size(0), length = values.size(1), lists = values.size(2);
   Tensor actions =
@@ -142,7 +142,7 @@ StackKind list_stack() {
                  {"values", "B x n x K: the inserted values"}};
   kind.simulate_options = parallel_simulate_options();
   kind.simulate_options.insert(kind.simulate_options.begin(), reach_option());
-  kind.simulate = simulate;
+  kind.simulate = simulate_list;
   return kind;
 }
 

@@ -51,7 +51,7 @@ class NondeterministicStack : public Stack {
   ActionLayer action_;
 };
 
-Tensor simulate(const Json& options, const NamedTensors& inputs) {
+Tensor simulate_nondeterministic(const Json& options, const NamedTensors& inputs) {
   const auto shape = nondeterministic_shape(options);
   const auto [weights, logs] = simulated_weights("nondeterministic", shape, inputs);
   const Tensor forward = run_automaton(shape, options["fast"], weights, logs);
@@ -78,7 +78,7 @@ StackKind nondeterministic_stack() {
       {"log_weights", "the same as logarithms, instead of weights"}};
   kind.simulate_options = nondeterministic_shape_options();
   kind.simulate_options.push_back(fast_option());
-  kind.simulate = simulate;
+  kind.simulate = simulate_nondeterministic;
   return kind;
 }
 

@@ -4,13 +4,10 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
-
-using torch::autograd::AutogradContext;
-using torch::autograd::Variable;
-using torch::autograd::variable_list;
 
 // exp(given) up to a common factor: the largest weight out of a reachable configuration becomes 1.
 template <class F>
@@ -102,7 +99,7 @@ void AutomatonMemory::set_steps(std::int64_t steps) {
 }
 
 AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
-  auto other = c10::make_intrusive<AutomatonMemory>(*this);
+  auto other = std::make_shared<AutomatonMemory>(*this);
   for (Tensor* tensor :
        {&other->columns_, &other->forward_, &other->mass_, &other->popped_, &other->readings_})
     *tensor = tensor->clone();
@@ -295,28 +292,39 @@ bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOpti
 
 namespace {
 
-AutomatonMemoryPtr memory_of(AutogradContext* context) {
-  return c10::static_intrusive_pointer_cast<AutomatonMemory>(
-      context->saved_data["memory"].toCapsule());
+// A memory as autograd keeps it.
+struct KeptMemory final : torch::CustomClassHolder {
+  explicit KeptMemory(AutomatonMemoryPtr kept) : memory(std::move(kept)) {}
+  AutomatonMemoryPtr memory;
+};
+
+void keep(AutogradContext* context, const AutomatonMemoryPtr& memory) {
+  context->saved_data["memory"] =
+      c10::IValue::make_capsule(c10::make_intrusive<KeptMemory>(memory));
 }
 
-struct FastBegin : torch::autograd::Function<FastBegin> {
+const AutomatonMemoryPtr& memory_of(AutogradContext* context) {
+  const auto capsule = context->saved_data["memory"].toCapsule();
+  return static_cast<const KeptMemory&>(*capsule).memory;
+}
+
+struct FastBegin : AutogradFunction<FastBegin> {
   static Tensor forward(AutogradContext* context, const Tensor&, const AutomatonMemoryPtr& memory) {
-    context->saved_data["memory"] = c10::IValue::make_capsule(memory);
+    keep(context, memory);
     return memory->reading(1).clone();
   }
   static variable_list backward(AutogradContext* context, variable_list gradients) {
-    return {memory_of(context)->bottom_gradient(gradients[0]), Variable()};
+    return {memory_of(context)->bottom_gradient(gradients[0]), Tensor()};
   }
 };
 
-struct FastStep : torch::autograd::Function<FastStep> {
+struct FastStep : AutogradFunction<FastStep> {
   static Tensor forward(AutogradContext* context, const Tensor& weights, const Tensor& vectors,
                         const Tensor&, const AutomatonMemoryPtr& memory, bool logs) {
     at::AutoDispatchBelowADInplaceOrView guard;
     const Tensor pushed = vectors.contiguous();
     const Tensor used = memory->step(weights.contiguous(), pushed, logs);
-    context->saved_data["memory"] = c10::IValue::make_capsule(memory);
+    keep(context, memory);
     context->saved_data["node"] = memory->head();
     context->saved_data["logs"] = logs;
     context->save_for_backward({used, pushed});
@@ -327,23 +335,22 @@ struct FastStep : torch::autograd::Function<FastStep> {
     auto [weights, vectors] = memory_of(context)->step_backward(context->saved_data["node"].toInt(),
                                                                 saved[0], saved[1], gradients[0]);
     if (context->saved_data["logs"].toBool()) weights = weights * saved[0];
-    return {weights, vectors, Variable(), Variable(), Variable()};
+    return {weights, vectors, Tensor(), Tensor(), Tensor()};
   }
 };
 
-struct FastScan : torch::autograd::Function<FastScan> {
+struct FastScan : AutogradFunction<FastScan> {
   static Tensor forward(AutogradContext* context, const Tensor& weights, const Tensor& vectors,
                         const Tensor& bottom, const NondeterministicShape& shape, bool logs) {
     at::AutoDispatchBelowADInplaceOrView guard;
     const auto batch = weights.size(0), steps = weights.size(1);
-    auto memory =
-        c10::make_intrusive<AutomatonMemory>(shape, batch, steps, weights.options(), bottom);
+    auto memory = std::make_shared<AutomatonMemory>(shape, batch, steps, weights.options(), bottom);
     const Tensor pushed = vectors.contiguous();
     const Tensor used = memory->scan(weights.contiguous(), pushed, logs);
     std::vector<Tensor> readings;
     for (std::int64_t node = 1; node <= steps + 1; ++node)
       readings.push_back(memory->reading(node));
-    context->saved_data["memory"] = c10::IValue::make_capsule(memory);
+    keep(context, memory);
     context->saved_data["logs"] = logs;
     context->saved_data["vector"] = shape.vector > 0;
     context->save_for_backward({used, pushed});
@@ -358,7 +365,7 @@ struct FastScan : torch::autograd::Function<FastScan> {
     Tensor bottom;
     if (context->saved_data["vector"].toBool())
       bottom = memory->bottom_gradient(given.select(1, 0));
-    return {weights, vectors, bottom, Variable(), Variable()};
+    return {weights, vectors, bottom, Tensor(), Tensor()};
   }
 };
 
@@ -371,8 +378,8 @@ Tensor or_empty(const Tensor& tensor, const at::TensorOptions& options) {
 std::pair<AutomatonMemoryPtr, Tensor> fast_begin(const NondeterministicShape& shape,
                                                  std::int64_t batch, std::int64_t steps,
                                                  at::TensorOptions options, const Tensor& bottom) {
-  auto memory = c10::make_intrusive<AutomatonMemory>(shape, batch, steps, options,
-                                                     bottom.defined() ? bottom.detach() : Tensor());
+  auto memory = std::make_shared<AutomatonMemory>(shape, batch, steps, options,
+                                                  bottom.defined() ? bottom.detach() : Tensor());
   const Tensor reading = FastBegin::apply(or_empty(bottom, options), memory);
   return {std::move(memory), reading};
 }

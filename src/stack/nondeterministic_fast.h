@@ -2,6 +2,7 @@
 // in float32 and float64, without a window. What is read of a node is u_j : B x C, or of a vector
 // stack what vector_reading() gives : B x C*m; here R is the size of either.
 #pragma once
+#include <memory>
 #include <set>
 
 #include "kernel/nondeterministic.h"
@@ -11,13 +12,13 @@ namespace pushdown {
 
 // The stack automata of a batch, node by node. Steps extend it in place: `head` is the last node
 // that has been made, and a step from an older node works on a copy.
-class AutomatonMemory : public torch::CustomClassHolder {
+class AutomatonMemory {
  public:
   // `steps`: how many are expected; the memory grows when more come. bottom : m, of a vector stack.
   AutomatonMemory(const NondeterministicShape& shape, std::int64_t batch, std::int64_t steps,
                   at::TensorOptions options, const Tensor& bottom = {});
   // A copy that ends at `node`, to go on from there without touching this one.
-  c10::intrusive_ptr<AutomatonMemory> rewound(std::int64_t node) const;
+  std::shared_ptr<AutomatonMemory> rewound(std::int64_t node) const;
 
   std::int64_t head() const { return head_; }
   std::size_t bytes() const;
@@ -74,7 +75,7 @@ class AutomatonMemory : public torch::CustomClassHolder {
                last_backward_ = 0;  // where the backward pass is, where it began
 };
 
-using AutomatonMemoryPtr = c10::intrusive_ptr<AutomatonMemory>;
+using AutomatonMemoryPtr = std::shared_ptr<AutomatonMemory>;
 
 // Whether there is a kernel for these tensors.
 bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options);

@@ -132,7 +132,7 @@ OptionSpec no_op_keeps_option() {
                      {"all", "top"});
 }
 
-Tensor simulate(const Json& options, const NamedTensors& inputs) {
+Tensor simulate_parallel_superposition(const Json& options, const NamedTensors& inputs) {
   constexpr auto kKind = "parallel_superposition";
   const Tensor& values = simulate_input(kKind, inputs, "values", {-1, -1, -1});
   const auto batch = values.size(0), length = values.size(1), stacks = values.size(2);
@@ -169,7 +169,7 @@ StackKind parallel_superposition_stack() {
   kind.simulate_options = parallel_simulate_options();
   kind.simulate_options.insert(kind.simulate_options.begin(), read_depth_option());
   kind.simulate_options.push_back(no_op_keeps_option());
-  kind.simulate = simulate;
+  kind.simulate = simulate_parallel_superposition;
   return kind;
 }
 

@@ -12,11 +12,11 @@
 #include <string>
 #include <vector>
 
-#include "base/module_context.h"
 #include "base/origin.h"
 #include "base/registry.h"
 #include "kernel/scan.h"
 #include "recurrence/step_trace.h"
+#include "tensor/module_context.h"
 
 namespace pushdown {
 

@@ -128,7 +128,7 @@ std::vector<OptionSpec> structure_options() {
           integer_option("depth", 0, "greatest number of cells; 0: no limit", 0)};
 }
 
-Tensor simulate(const Json& options, const NamedTensors& inputs) {
+Tensor simulate_superposition(const Json& options, const NamedTensors& inputs) {
   const Tensor& actions =
       simulate_input("superposition", inputs, "actions", {-1, -1, options["no_op"] ? 3 : 2});
   const auto batch = actions.size(0), length = actions.size(1);
@@ -154,7 +154,7 @@ StackKind superposition_stack() {
   kind.inputs = {{"actions", "B x n x 3: weights of push, pop and no_op; x 2 without"},
                  {"vectors", "B x n x m: the pushed vectors"}};
   kind.simulate_options = structure_options();
-  kind.simulate = simulate;
+  kind.simulate = simulate_superposition;
   return kind;
 }
 

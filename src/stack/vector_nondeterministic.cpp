@@ -94,7 +94,7 @@ class VectorNondeterministicStack : public Stack {
   double fixed_bottom_ = 0;
 };
 
-Tensor simulate(const Json& options, const NamedTensors& inputs) {
+Tensor simulate_vector_nondeterministic(const Json& options, const NamedTensors& inputs) {
   constexpr auto kKind = "vector_nondeterministic";
   auto shape = shape_of(options, 0);
   const auto [weights, logs] = simulated_weights(kKind, shape, inputs);
@@ -133,7 +133,7 @@ StackKind vector_nondeterministic_stack() {
       {"bottom_vector", "m: the vector of the initial bottom symbol; zeros if absent"}};
   kind.simulate_options = shape_options();
   kind.simulate_options.push_back(fast_option());
-  kind.simulate = simulate;
+  kind.simulate = simulate_vector_nondeterministic;
   return kind;
 }
 

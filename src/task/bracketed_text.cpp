@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "tree.read";
+constexpr auto kBracketedTextPlace = "tree.read";
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 6> kBrackets{{{"-LRB-", "("},
                                                                                   {"-RRB-", ")"},
@@ -51,7 +51,7 @@ class BracketReader {
         word();
     }
     if (!open_.empty()) stop(open_.front().line, "the bracket that opens here is never closed");
-    check(found_, kWhere, "{}: there are no trees", file_);
+    check(found_, kBracketedTextPlace, "{}: there are no trees", file_);
     return std::move(trees_);
   }
 
@@ -66,7 +66,8 @@ class BracketReader {
 
   template <class... Args>
   [[noreturn]] void stop(int line, fmt::format_string<Args...> format, Args&&... args) const {
-    fail(kWhere, "{}:{}: {}", file_, line, fmt::format(format, std::forward<Args>(args)...));
+    fail(kBracketedTextPlace, "{}:{}: {}", file_, line,
+         fmt::format(format, std::forward<Args>(args)...));
   }
 
   void check_bytes(std::string_view token) const {

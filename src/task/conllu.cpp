@@ -9,12 +9,12 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "task.conllu";
+constexpr auto kConlluPlace = "task.conllu";
 constexpr std::size_t kColumns = 10;
 constexpr const char* kNames[kColumns] = {"ID",    "FORM", "LEMMA",  "UPOS", "XPOS",
                                           "FEATS", "HEAD", "DEPREL", "DEPS", "MISC"};
 
-std::vector<std::string_view> split(std::string_view line) {
+std::vector<std::string_view> columns_of(std::string_view line) {
   std::vector<std::string_view> columns;
   for (std::size_t begin = 0;;) {
     const auto end = line.find('\t', begin);
@@ -77,11 +77,11 @@ std::vector<std::string> forms(const ConlluSentence& sentence, bool surface) {
 }
 
 ConlluReader::ConlluReader(std::istream& input, std::string file)
-    : text_(kWhere, input, std::move(file)) {}
+    : text_(kConlluPlace, input, std::move(file)) {}
 
 template <class... Args>
 void ConlluReader::stop(int line, fmt::format_string<Args...> format, Args&&... args) const {
-  fail(kWhere, "{}: {}", text_.place(line), fmt::format(format, std::forward<Args>(args)...));
+  fail(kConlluPlace, "{}: {}", text_.place(line), fmt::format(format, std::forward<Args>(args)...));
 }
 
 bool ConlluReader::next(ConlluSentence& sentence) {
@@ -122,7 +122,7 @@ void ConlluReader::read_comment(std::string_view line, ConlluSentence& sentence)
 }
 
 void ConlluReader::read_row(std::string_view line, ConlluSentence& sentence) {
-  const auto columns = split(line);
+  const auto columns = columns_of(line);
   if (columns.size() != kColumns)
     stop(text_.number(), "expected {} columns with tabs between them, got {}", kColumns,
          columns.size());
@@ -187,9 +187,9 @@ void ConlluReader::finish(const ConlluSentence& sentence) const {
 
 void visit_conllu(const std::string& path,
                   const std::function<void(const ConlluSentence&)>& visit) {
-  for (const auto& file : files_named(kWhere, path, ".conllu")) {
+  for (const auto& file : files_named(kConlluPlace, path, ".conllu")) {
     std::ifstream input(file, std::ios::binary);
-    if (!input) fail_environment(kWhere, "cannot open '{}'", file.string());
+    if (!input) fail_environment(kConlluPlace, "cannot open '{}'", file.string());
     ConlluReader reader(input, file.string());
     for (ConlluSentence sentence; reader.next(sentence);) visit(sentence);
   }

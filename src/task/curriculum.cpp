@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "labelled.curriculum";
+constexpr std::string_view kCurriculumPlace = "labelled.curriculum";
 
 // One pass for every `step`-th N up to `longest`, then `epochs` in random order.
 void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, std::int64_t step,
@@ -21,18 +21,18 @@ void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, 
 std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
                                         const CurriculumOptions& options) {
   const std::vector<std::string> kinds{"sequential", "incremental", "two_stage"};
-  check(std::find(kinds.begin(), kinds.end(), options.kind) != kinds.end(), kWhere,
+  check(std::find(kinds.begin(), kinds.end(), options.kind) != kinds.end(), kCurriculumPlace,
         "kind must be one of {}, got '{}'", quoted_list(kinds), options.kind);
   const bool two = options.kind == "two_stage";
   auto epochs = options.epochs;
   if (epochs.empty())
     epochs = two ? std::vector<std::int64_t>{200, 350} : std::vector<std::int64_t>{350};
-  check(epochs.size() == (two ? 2u : 1u), kWhere, "{} needs {} of epochs, got {}", options.kind,
-        two ? "two numbers" : "one number", epochs.size());
+  check(epochs.size() == (two ? 2u : 1u), kCurriculumPlace, "{} needs {} of epochs, got {}",
+        options.kind, two ? "two numbers" : "one number", epochs.size());
   for (std::size_t i = 0; i < epochs.size(); ++i)
-    check(epochs[i] > (i == 0 ? 0 : epochs[i - 1]), kWhere,
+    check(epochs[i] > (i == 0 ? 0 : epochs[i - 1]), kCurriculumPlace,
           "epochs must be positive and rising, got {}", fmt::join(epochs, ", "));
-  check(options.step >= 1, kWhere, "step must be at least 1, got {}", options.step);
+  check(options.step >= 1, kCurriculumPlace, "step must be at least 1, got {}", options.step);
   const auto longest = dataset.longest();
   std::vector<CurriculumPhase> phases;
   if (options.kind == "sequential") {
@@ -40,7 +40,7 @@ std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
   } else if (!two) {
     add_stage(dataset, 1, longest, options.step, epochs[0], phases);
   } else {
-    check(options.threshold >= dataset.shortest(), kWhere,
+    check(options.threshold >= dataset.shortest(), kCurriculumPlace,
           "threshold must be at least {}, the length of the shortest string, got {}",
           dataset.shortest(), options.threshold);
     add_stage(dataset, 1, std::min(options.threshold, longest), options.step, epochs[0], phases);

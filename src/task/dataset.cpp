@@ -9,14 +9,14 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "dataset";
+constexpr std::string_view kDatasetPlace = "dataset";
 
 void check_words(const Alphabet& alphabet, const std::vector<Word>& words) {
-  check(!words.empty(), kWhere, "a data set needs at least one string");
+  check(!words.empty(), kDatasetPlace, "a data set needs at least one string");
   for (std::size_t i = 0; i < words.size(); ++i)
     for (const int id : words[i])
-      check(id >= 0 && id < alphabet.size(), kWhere, "symbol ids are 0 to {}, got {} in string {}",
-            alphabet.size() - 1, id, i + 1);
+      check(id >= 0 && id < alphabet.size(), kDatasetPlace,
+            "symbol ids are 0 to {}, got {} in string {}", alphabet.size() - 1, id, i + 1);
 }
 
 }  // namespace
@@ -33,11 +33,11 @@ Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double>
       words_(std::move(words)),
       log_probabilities_(std::move(log_probabilities)) {
   check_words(alphabet_, words_);
-  check(log_probabilities_.size() == words_.size(), kWhere,
+  check(log_probabilities_.size() == words_.size(), kDatasetPlace,
         "there must be one log-probability for each of {} strings, got {}", words_.size(),
         log_probabilities_.size());
   for (std::size_t i = 0; i < words_.size(); ++i)
-    check(log_probabilities_[i] <= 1e-9, kWhere,
+    check(log_probabilities_[i] <= 1e-9, kDatasetPlace,
           "the log-probability of string {} must be at most 0, got {}", i + 1,
           log_probabilities_[i]);
 }
@@ -51,7 +51,7 @@ std::int64_t Dataset::symbol_count() const {
 bool Dataset::has_log_probabilities() const { return source_ || !log_probabilities_.empty(); }
 
 const std::vector<double>& Dataset::log_probabilities() const {
-  check(has_log_probabilities(), kWhere,
+  check(has_log_probabilities(), kDatasetPlace,
         "the distribution that these strings were drawn from is not known");
   if (log_probabilities_.empty()) {
     std::vector<double> values;
@@ -64,11 +64,11 @@ const std::vector<double>& Dataset::log_probabilities() const {
 
 double Dataset::lower_bound() const {
   const auto symbols = symbol_count();
-  check(symbols > 0, kWhere, "a lower bound per symbol needs at least one symbol");
+  check(symbols > 0, kDatasetPlace, "a lower bound per symbol needs at least one symbol");
   double sum = 0;
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const double log_p = log_probabilities()[i];
-    check(std::isfinite(log_p), kWhere, "string {} ('{}') has probability zero", i + 1,
+    check(std::isfinite(log_p), kDatasetPlace, "string {} ('{}') has probability zero", i + 1,
           alphabet_.text(words_[i]));
     sum -= log_p;
   }
@@ -78,7 +78,7 @@ double Dataset::lower_bound() const {
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<std::int64_t>& indices, std::int64_t batch,
     const std::function<std::int64_t(std::int64_t)>& length_of) {
-  check(batch >= 1, kWhere, "batch must be at least 1, got {}", batch);
+  check(batch >= 1, kDatasetPlace, "batch must be at least 1, got {}", batch);
   std::vector<std::vector<std::int64_t>> batches;
   std::map<std::int64_t, std::size_t> open;  // length -> index of the batch being filled
   for (const auto index : indices) {

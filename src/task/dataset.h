@@ -8,8 +8,8 @@
 #include <optional>
 #include <vector>
 
-#include "base/torch.h"
 #include "grammar/alphabet.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -8,12 +8,13 @@
 namespace pushdown {
 namespace {
 
-constexpr RowFormat kFormat{"dataset.load", "# pushdown data set 1", "a data set", "a logarithm"};
+constexpr RowFormat kDatasetFormat{"dataset.load", "# pushdown data set 1", "a data set",
+                                   "a logarithm"};
 
 double parse_number(const std::string& place, std::string_view text) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  check(error == std::errc() && end == text.data() + text.size(), kFormat.where,
+  check(error == std::errc() && end == text.data() + text.size(), kDatasetFormat.where,
         "{}: expected a logarithm or -, got '{}'", place, text);
   return value;
 }
@@ -21,7 +22,7 @@ double parse_number(const std::string& place, std::string_view text) {
 }  // namespace
 
 std::string to_text(const Dataset& dataset) {
-  auto text = rows_head(kFormat, dataset.alphabet());
+  auto text = rows_head(kDatasetFormat, dataset.alphabet());
   for (std::size_t i = 0; i < dataset.words().size(); ++i) {
     text += dataset.has_log_probabilities() ? fmt::format("{}", dataset.log_probabilities()[i])
                                             : std::string("-");
@@ -34,10 +35,10 @@ Dataset parse_dataset(std::string_view text, std::string_view file) {
   std::vector<double> log_probabilities;
   std::size_t rows = 0;
   auto [alphabet, words] =
-      parse_rows(kFormat, text, file, [&](const std::string& place, std::string_view field) {
+      parse_rows(kDatasetFormat, text, file, [&](const std::string& place, std::string_view field) {
         ++rows;
         if (field != "-") log_probabilities.push_back(parse_number(place, field));
-        check(log_probabilities.empty() || log_probabilities.size() == rows, kFormat.where,
+        check(log_probabilities.empty() || log_probabilities.size() == rows, kDatasetFormat.where,
               "{}: some strings have a log-probability and some have none", place);
       });
   if (log_probabilities.empty()) return Dataset(std::move(alphabet), std::move(words));

@@ -15,14 +15,14 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "labelled";
-constexpr RowFormat kFormat{"labelled.load", "# pushdown labelled data set 1",
-                            "a labelled data set", "1 or 0"};
+constexpr std::string_view kLabelledDatasetPlace = "labelled";
+constexpr RowFormat kLabelledFormat{"labelled.load", "# pushdown labelled data set 1",
+                                    "a labelled data set", "1 or 0"};
 constexpr RowFormat kClassified{"labelled.load", "# pushdown classified data set 1",
                                 "a classified data set", "1 or 0"};
 
 void check_alphabet(const LabelledDataset& dataset, const Grammar& grammar) {
-  check(dataset.alphabet() == grammar.alphabet(), kWhere,
+  check(dataset.alphabet() == grammar.alphabet(), kLabelledDatasetPlace,
         "the data set's symbols are {}, the grammar's {}",
         quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
 }
@@ -41,25 +41,25 @@ LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
       labels_(std::move(labels)),
       dead_ends_(std::move(dead_ends)),
       meaning_(meaning) {
-  check(!words_.empty(), kWhere, "a labelled data set needs at least one string");
-  check(labels_.size() == words_.size(), kWhere,
+  check(!words_.empty(), kLabelledDatasetPlace, "a labelled data set needs at least one string");
+  check(labels_.size() == words_.size(), kLabelledDatasetPlace,
         "there must be one label for each of {} strings, got {}", words_.size(), labels_.size());
   std::map<Word, std::size_t> first;
   for (std::size_t i = 0; i < words_.size(); ++i) {
-    check_word(kWhere, alphabet_, words_[i]);
+    check_word(kLabelledDatasetPlace, alphabet_, words_[i]);
     if (meaning == LabelMeaning::observed_class) continue;
     const auto found = first.emplace(words_[i], i).first->second;
-    check(labels_[found] == labels_[i], kWhere,
+    check(labels_[found] == labels_[i], kLabelledDatasetPlace,
           "{} is labelled valid and invalid (strings {} and {})", shown(alphabet_, words_[i]),
           found + 1, i + 1);
   }
   if (dead_ends_.empty()) return;
-  check(dead_ends_.size() == words_.size(), kWhere,
+  check(dead_ends_.size() == words_.size(), kLabelledDatasetPlace,
         "there must be one dead end for each of {} strings, got {}", words_.size(),
         dead_ends_.size());
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const auto length = labels_[i] ? 0 : static_cast<std::int64_t>(words_[i].size());
-    check(dead_ends_[i] >= 0 && dead_ends_[i] <= length, kWhere,
+    check(dead_ends_[i] >= 0 && dead_ends_[i] <= length, kLabelledDatasetPlace,
           "the dead end of {} (string {}) must be 0 to {}, got {}", shown(alphabet_, words_[i]),
           i + 1, length, dead_ends_[i]);
   }
@@ -92,7 +92,8 @@ LabelledDataset LabelledDataset::subset(const std::vector<std::int64_t>& indices
   std::vector<bool> labels;
   std::vector<std::int64_t> dead_ends;
   for (const auto i : indices) {
-    check(i >= 0 && i < size(), kWhere, "strings are numbered 0 to {}, got {}", size() - 1, i);
+    check(i >= 0 && i < size(), kLabelledDatasetPlace, "strings are numbered 0 to {}, got {}",
+          size() - 1, i);
     words.push_back(words_[i]);
     labels.push_back(labels_[i]);
     if (!dead_ends_.empty()) dead_ends.push_back(dead_ends_[i]);
@@ -113,10 +114,10 @@ std::vector<std::int64_t> LabelledDataset::of_length(std::int64_t shortest,
 
 std::vector<LabelledDataset> split(const LabelledDataset& dataset,
                                    const std::vector<double>& shares, std::uint64_t seed) {
-  check(!shares.empty(), kWhere, "split needs at least one share");
+  check(!shares.empty(), kLabelledDatasetPlace, "split needs at least one share");
   for (const double share : shares)
-    check(share > 0 && share <= 1e18, kWhere, "the shares of a split must be above 0, got {}",
-          share);
+    check(share > 0 && share <= 1e18, kLabelledDatasetPlace,
+          "the shares of a split must be above 0, got {}", share);
   const double whole = std::accumulate(shares.begin(), shares.end(), 0.0);
   Random random(seed, "split");
   std::vector<std::vector<std::int64_t>> parts(shares.size());
@@ -142,7 +143,8 @@ std::vector<LabelledDataset> split(const LabelledDataset& dataset,
   }
   std::vector<LabelledDataset> sets;
   for (std::size_t p = 0; p < parts.size(); ++p) {
-    check(!parts[p].empty(), kWhere, "part {} of the split would have no strings", p + 1);
+    check(!parts[p].empty(), kLabelledDatasetPlace, "part {} of the split would have no strings",
+          p + 1);
     std::sort(parts[p].begin(), parts[p].end());
     sets.push_back(dataset.subset(parts[p]));
   }
@@ -178,7 +180,7 @@ LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& gr
     const auto& viable = targets[i].viable;
     const auto first = std::find(viable.begin(), viable.end(), 0) - viable.begin();
     dead_ends.push_back(first < std::ssize(viable) ? first : 0);
-    check(!dataset.labels()[i] || dead_ends.back() == 0, kWhere,
+    check(!dataset.labels()[i] || dead_ends.back() == 0, kLabelledDatasetPlace,
           "{} is labelled valid, and the grammar says it is hopeless after {} symbols",
           shown(dataset.alphabet(), dataset.words()[i]), dead_ends.back());
   }
@@ -197,7 +199,7 @@ std::vector<std::int64_t> wrong_labels(const LabelledDataset& dataset, const Gra
 
 std::string to_text(const LabelledDataset& dataset) {
   const bool classes = dataset.meaning() == LabelMeaning::observed_class;
-  auto text = rows_head(classes ? kClassified : kFormat, dataset.alphabet());
+  auto text = rows_head(classes ? kClassified : kLabelledFormat, dataset.alphabet());
   for (std::int64_t i = 0; i < dataset.size(); ++i) {
     text += dataset.labels()[i] ? "1" : "0";
     if (!dataset.dead_ends().empty() && dataset.dead_ends()[i] > 0)
@@ -212,10 +214,10 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   std::vector<std::int64_t> dead_ends;
   const bool classes = text.starts_with(kClassified.title);
   auto [alphabet, words] = parse_rows(
-      classes ? kClassified : kFormat, text, file,
+      classes ? kClassified : kLabelledFormat, text, file,
       [&](const std::string& place, std::string_view field) {
         const std::string_view label = field.substr(0, field.find(':'));
-        check(label == "1" || label == "0", kFormat.where,
+        check(label == "1" || label == "0", kLabelledFormat.where,
               "{}: expected the label 1 (valid) or 0 (invalid), got '{}'", place, label);
         labels.push_back(label == "1");
         dead_ends.push_back(0);
@@ -224,7 +226,7 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
         const auto [stop, error] =
             std::from_chars(field.data() + label.size() + 1, end, dead_ends.back());
         check(label == "0" && error == std::errc() && stop == end && dead_ends.back() > 0,
-              kFormat.where,
+              kLabelledFormat.where,
               "{}: expected 0:t with the number t of symbols after which an invalid string is "
               "hopeless, got '{}'",
               place, field);
@@ -233,10 +235,10 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   std::map<Word, std::size_t> first;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto found = classes ? i : first.emplace(words[i], i).first->second;
-    check(labels[found] == labels[i], kFormat.where,
+    check(labels[found] == labels[i], kLabelledFormat.where,
           "{}:{}: {} is labelled {} here and {} in line {}", file, i + 3, shown(alphabet, words[i]),
           labels[i] ? 1 : 0, labels[found] ? 1 : 0, found + 3);
-    check(dead_ends[i] <= static_cast<std::int64_t>(words[i].size()), kFormat.where,
+    check(dead_ends[i] <= static_cast<std::int64_t>(words[i].size()), kLabelledFormat.where,
           "{}:{}: {} cannot be hopeless after {} symbols", file, i + 3, shown(alphabet, words[i]),
           dead_ends[i]);
   }

@@ -14,7 +14,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "task.labelled";
+constexpr std::string_view kLabelledSamplingPlace = "task.labelled";
 // Failures in a row after which the strings of a length are listed instead of drawn.
 constexpr int kPositiveTries = 100;
 constexpr int kNegativeTries = 1000;
@@ -52,7 +52,7 @@ class Maker {
         oracle_(grammar),
         symbols_(grammar.alphabet().size()) {
     for (const auto& dataset : exclude) {
-      check(dataset->alphabet() == grammar.alphabet(), kWhere,
+      check(dataset->alphabet() == grammar.alphabet(), kLabelledSamplingPlace,
             "an excluded data set has the symbols {}, the grammar {}",
             quoted_list(dataset->alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
       used_.insert(dataset->words().begin(), dataset->words().end());
@@ -85,8 +85,8 @@ class Maker {
     double largest = -INFINITY;
     for (int l = options_.shortest; l <= options_.longest; ++l)
       largest = std::max(largest, table_.log_mass(l));
-    check(largest > -INFINITY, kWhere, "the language has no strings of length {} to {}",
-          options_.shortest, options_.longest);
+    check(largest > -INFINITY, kLabelledSamplingPlace,
+          "the language has no strings of length {} to {}", options_.shortest, options_.longest);
     for (int l = options_.shortest; l <= options_.longest; ++l)
       if (table_.has_strings(l))
         lengths.add(l, options_.positive_lengths == "uniform"
@@ -95,7 +95,7 @@ class Maker {
     const bool distinct = options_.distinct == "all";
     Pools pools;
     while (static_cast<std::int64_t>(positives_.size()) < options_.positives) {
-      check(!lengths.empty(), kWhere,
+      check(!lengths.empty(), kLabelledSamplingPlace,
             "{} positives of length {} to {} are wanted, but the language has only {}{}{}",
             options_.positives, options_.shortest, options_.longest, positives_.size(), others(),
             distinct ? "; ask for fewer, for other lengths, or for distinct = 'negatives'" : "");
@@ -134,7 +134,7 @@ class Maker {
     const bool distinct = options_.distinct != "none";
     Pools pools;
     for (std::int64_t made = 0; made < count;) {
-      check(!lengths.empty(), kWhere,
+      check(!lengths.empty(), kLabelledSamplingPlace,
             "{} random negatives with the lengths of {} are wanted, but there are only {}{}{}; ask "
             "for fewer{}",
             count,
@@ -213,7 +213,7 @@ class Maker {
       negatives_.push_back(*word);
       return;
     }
-    fail(kWhere,
+    fail(kLabelledSamplingPlace,
          "{} difficult negatives are wanted, but after {} none was found in {} tries{}; lower "
          "difficult, or allow other swaps or edits{}",
          count, made, kDifficultTries, others(), distinct ? ", or distinct = 'none'" : "");
@@ -293,28 +293,31 @@ class Maker {
 
 void check_choice(std::string_view key, const std::string& value,
                   const std::vector<std::string>& choices) {
-  check(std::find(choices.begin(), choices.end(), value) != choices.end(), kWhere,
+  check(std::find(choices.begin(), choices.end(), value) != choices.end(), kLabelledSamplingPlace,
         "{} must be one of {}, got '{}'", key, quoted_list(choices), value);
 }
 
 void check_options(const LabelledOptions& options) {
-  check(options.positives >= 0 && options.negatives >= 0, kWhere,
+  check(options.positives >= 0 && options.negatives >= 0, kLabelledSamplingPlace,
         "positives and negatives must be at least 0, got {} and {}", options.positives,
         options.negatives);
-  check(options.positives + options.negatives > 0, kWhere, "at least one string must be wanted");
-  check(options.shortest >= 0 && options.shortest <= options.longest, kWhere,
+  check(options.positives + options.negatives > 0, kLabelledSamplingPlace,
+        "at least one string must be wanted");
+  check(options.shortest >= 0 && options.shortest <= options.longest, kLabelledSamplingPlace,
         "lengths must be {{lowest, highest}} with 0 <= lowest <= highest, got {{{}, {}}}",
         options.shortest, options.longest);
   check(options.difficult_low >= 0 && options.difficult_low <= options.difficult_high &&
             options.difficult_high <= 1,
-        kWhere, "difficult must be a share or {{lowest, highest}} within 0 and 1, got {} to {}",
+        kLabelledSamplingPlace,
+        "difficult must be a share or {{lowest, highest}} within 0 and 1, got {} to {}",
         options.difficult_low, options.difficult_high);
-  check(options.difficult_high == 0 || options.positives > 0, kWhere,
+  check(options.difficult_high == 0 || options.positives > 0, kLabelledSamplingPlace,
         "difficult negatives are made from positives: there must be at least one");
-  check(!options.swaps.empty(), kWhere, "swaps must list at least one number");
+  check(!options.swaps.empty(), kLabelledSamplingPlace, "swaps must list at least one number");
   for (const int swaps : options.swaps)
-    check(swaps >= 1, kWhere, "the numbers of swaps must be at least 1, got {}", swaps);
-  check(!options.edits.empty(), kWhere, "edits must list at least one of {}",
+    check(swaps >= 1, kLabelledSamplingPlace, "the numbers of swaps must be at least 1, got {}",
+          swaps);
+  check(!options.edits.empty(), kLabelledSamplingPlace, "edits must list at least one of {}",
         quoted_list(labelled_edits()));
   for (const auto& edit : options.edits) check_choice("edits", edit, labelled_edits());
   check_choice("distinct", options.distinct, {"all", "negatives", "none"});

@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "task.pairs";
+constexpr std::string_view kPairListPlace = "task.pairs";
 constexpr std::string_view kBar = "|||";
 
 std::vector<std::string> symbols_of(std::string_view line) {
@@ -26,11 +26,11 @@ NamedPair read_pair(std::string_view line, const std::string& origin) {
       side->push_back(std::move(symbol));
       continue;
     }
-    check(side == &pair.source, kWhere, "{}: a pair has one {} between its sides, got a second one",
-          origin, kBar);
+    check(side == &pair.source, kPairListPlace,
+          "{}: a pair has one {} between its sides, got a second one", origin, kBar);
     side = &pair.target;
   }
-  check(side == &pair.target, kWhere,
+  check(side == &pair.target, kPairListPlace,
         "{}: expected 'source {} target' with blanks around the bars, got '{}'", origin, kBar,
         line);
   return pair;
@@ -49,13 +49,13 @@ class Side {
         const auto id = given_->find(symbol);
         if (!id) {
           const auto near = nearest_names(symbol, given_->symbols());
-          fail(kWhere, "{}: '{}' is not in the {} alphabet{}", origin, symbol, name_,
+          fail(kPairListPlace, "{}: '{}' is not in the {} alphabet{}", origin, symbol, name_,
                near.empty() ? "" : ", did you mean " + near + "?");
         }
         word.push_back(*id);
         continue;
       }
-      check(symbol != kBar, kWhere, "{}: a symbol must not be {}", origin, kBar);
+      check(symbol != kBar, kPairListPlace, "{}: a symbol must not be {}", origin, kBar);
       const auto [found, is_new] = ids_.emplace(symbol, static_cast<int>(used_.size()));
       if (is_new) used_.push_back(symbol);
       word.push_back(found->second);
@@ -77,7 +77,7 @@ PairList::PairList(Alphabet source, Alphabet target, std::vector<Pair> pairs, st
     : PairSource(std::move(source), std::move(target)),
       pairs_(std::move(pairs)),
       name_(std::move(name)) {
-  check(!pairs_.empty(), kWhere, "{}: there are no pairs", name_);
+  check(!pairs_.empty(), kPairListPlace, "{}: there are no pairs", name_);
   const auto known = [](const Word& word, const Alphabet& alphabet) {
     for (const int id : word) alphabet.symbol(id);  // throws
   };
@@ -92,7 +92,7 @@ Json PairList::describe() const {
 }
 
 std::vector<Pair> PairList::draw(std::int64_t count, Random& random) const {
-  check(count >= 0, kWhere, "count must be at least 0, got {}", count);
+  check(count >= 0, kPairListPlace, "count must be at least 0, got {}", count);
   std::vector<Pair> drawn;
   drawn.reserve(count);
   for (std::int64_t i = 0; i < count; ++i) drawn.push_back(pairs_[random.below(pairs_.size())]);
@@ -112,7 +112,7 @@ std::shared_ptr<const PairList> make_pair_list(const std::vector<NamedPair>& pai
 std::shared_ptr<const PairList> parse_pairs(std::string_view text, const std::string& file,
                                             const PairAlphabets& alphabets) {
   std::vector<NamedPair> pairs;
-  read_lines(kWhere, text, file, [&](std::string_view line, const std::string& origin) {
+  read_lines(kPairListPlace, text, file, [&](std::string_view line, const std::string& origin) {
     const bool blank = std::all_of(line.begin(), line.end(), is_white_space);
     if (!blank && !line.starts_with("# ")) pairs.push_back(read_pair(line, origin));
   });

@@ -8,14 +8,14 @@
 namespace pushdown {
 namespace {
 
-constexpr auto kWhere = "tree";
+constexpr auto kPhraseTreePlace = "tree";
 
 bool has_white_space(const std::string& text) {
   return std::any_of(text.begin(), text.end(), is_white_space);
 }
 
 void check_name(const std::string& name, const char* what) {
-  check(!has_white_space(name) && name.find_first_of("()") == name.npos, kWhere,
+  check(!has_white_space(name) && name.find_first_of("()") == name.npos, kPhraseTreePlace,
         "a {} must be a text without white space and round brackets, got '{}'", what, name);
 }
 
@@ -28,17 +28,17 @@ bool before(const Phrase& a, const Phrase& b) {
 PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> tags,
                        std::vector<Phrase> phrases)
     : words_(std::move(words)), tags_(std::move(tags)), phrases_(std::move(phrases)) {
-  check(!words_.empty(), kWhere, "a tree needs at least one word");
+  check(!words_.empty(), kPhraseTreePlace, "a tree needs at least one word");
   if (tags_.empty()) tags_.resize(words_.size());
-  check(tags_.size() == words_.size(), kWhere, "{} words need as many parts of speech, got {}",
-        words_.size(), tags_.size());
+  check(tags_.size() == words_.size(), kPhraseTreePlace,
+        "{} words need as many parts of speech, got {}", words_.size(), tags_.size());
   for (const auto& word : words_)
-    check(!word.empty() && !has_white_space(word), kWhere,
+    check(!word.empty() && !has_white_space(word), kPhraseTreePlace,
           "a word must be a text without white space, got '{}'", word);
   for (const auto& tag : tags_) check_name(tag, "part of speech");
   for (const auto& phrase : phrases_) {
     check_name(phrase.label, "label");
-    check(phrase.begin >= 0 && phrase.begin < phrase.end && phrase.end <= size(), kWhere,
+    check(phrase.begin >= 0 && phrase.begin < phrase.end && phrase.end <= size(), kPhraseTreePlace,
           "a phrase must lie in the words 1 to {}, got {} to {}", size(), phrase.begin + 1,
           phrase.end);
   }
@@ -46,7 +46,7 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
   std::vector<int> open;  // ends of the phrases around
   for (const auto& phrase : phrases_) {
     while (!open.empty() && open.back() <= phrase.begin) open.pop_back();
-    check(open.empty() || phrase.end <= open.back(), kWhere,
+    check(open.empty() || phrase.end <= open.back(), kPhraseTreePlace,
           "phrases must not cross, got words {} to {} and one that ends at {}", phrase.begin + 1,
           phrase.end, open.empty() ? 0 : open.back());
     open.push_back(phrase.end);

@@ -5,9 +5,9 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kAlphabet = "# alphabet";
+constexpr std::string_view kAlphabetRow = "# alphabet";
 
-std::vector<std::string> split(std::string_view text) {
+std::vector<std::string> words_of_row(std::string_view text) {
   std::vector<std::string> words;
   while (!text.empty()) {
     const auto end = std::min(text.find(' '), text.size());
@@ -29,7 +29,7 @@ auto at_line(std::string_view where, const std::string& place, auto read) {
 }  // namespace
 
 std::string rows_head(const RowFormat& format, const Alphabet& alphabet) {
-  auto text = fmt::format("{}\n{}", format.title, kAlphabet);
+  auto text = fmt::format("{}\n{}", format.title, kAlphabetRow);
   for (const auto& symbol : alphabet.symbols()) text.append(1, ' ').append(symbol);
   return text.append(1, '\n');
 }
@@ -52,9 +52,10 @@ std::pair<Alphabet, std::vector<Word>> parse_rows(const RowFormat& format, std::
       continue;
     }
     if (number == 2) {
-      check(line.starts_with(kAlphabet), where, "{}: expected '{} SYMBOL ...'", place, kAlphabet);
-      alphabet =
-          at_line(where, place, [&] { return Alphabet(split(line.substr(kAlphabet.size()))); });
+      check(line.starts_with(kAlphabetRow), where, "{}: expected '{} SYMBOL ...'", place,
+            kAlphabetRow);
+      alphabet = at_line(where, place,
+                         [&] { return Alphabet(words_of_row(line.substr(kAlphabetRow.size()))); });
       continue;
     }
     const auto tab = line.find('\t');

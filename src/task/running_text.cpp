@@ -8,10 +8,10 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "text";
+constexpr std::string_view kRunningTextPlace = "text";
 constexpr std::string_view kLoad = "text.load";
 constexpr std::string_view kTitle = "# pushdown running text 1";
-constexpr std::string_view kAlphabet = "# alphabet";
+constexpr std::string_view kAlphabetLine = "# alphabet";
 
 // Takes the first line off.
 std::string_view take_line(std::string_view& text) {
@@ -26,9 +26,9 @@ std::string_view take_line(std::string_view& text) {
 
 RunningText::RunningText(Alphabet vocabulary, Word words)
     : vocabulary_(std::move(vocabulary)), words_(std::move(words)) {
-  check(!words_.empty(), kWhere, "a running text needs at least one word");
+  check(!words_.empty(), kRunningTextPlace, "a running text needs at least one word");
   for (std::size_t i = 0; i < words_.size(); ++i)
-    check(words_[i] >= 0 && words_[i] < vocabulary_.size(), kWhere,
+    check(words_[i] >= 0 && words_[i] < vocabulary_.size(), kRunningTextPlace,
           "word ids are 0 to {}, got {} in place {}", vocabulary_.size() - 1, words_[i], i + 1);
 }
 
@@ -37,7 +37,7 @@ std::int64_t RunningText::count(std::string_view word) const {
 }
 
 std::string to_text(const RunningText& text) {
-  auto result = fmt::format("{}\n{}", kTitle, kAlphabet);
+  auto result = fmt::format("{}\n{}", kTitle, kAlphabetLine);
   for (const auto& symbol : text.alphabet().symbols()) result.append(1, ' ').append(symbol);
   result += '\n';
   const int line_end = text.alphabet().find(kLineEnd).value_or(-1);
@@ -58,9 +58,10 @@ RunningText parse_running_text(std::string_view text, std::string_view file) {
   const auto title = take_line(text), symbols = take_line(text);
   check(title == kTitle, kLoad, "{}:1: a running text begins with the line '{}', got '{}'", file,
         kTitle, title.substr(0, 60));
-  check(symbols.starts_with(kAlphabet), kLoad, "{}:2: expected '{} WORD ...'", file, kAlphabet);
+  check(symbols.starts_with(kAlphabetLine), kLoad, "{}:2: expected '{} WORD ...'", file,
+        kAlphabetLine);
   try {
-    const auto words_of_it = words_between_blanks(symbols.substr(kAlphabet.size()));
+    const auto words_of_it = words_between_blanks(symbols.substr(kAlphabetLine.size()));
     Alphabet vocabulary({words_of_it.begin(), words_of_it.end()});
     Word words = vocabulary.parse(text);
     return RunningText(std::move(vocabulary), std::move(words));
@@ -83,8 +84,8 @@ double unigram_perplexity(const RunningText& train, const RunningText& text) {
 
 TextPieces::TextPieces(RunningTextPtr text, std::int64_t streams, std::int64_t length)
     : text_(std::move(text)), length_(length) {
-  check(streams >= 1, kWhere, "a text is read in at least 1 stream, got {}", streams);
-  check(length >= 1, kWhere, "a piece has at least 1 word, got {}", length);
+  check(streams >= 1, kRunningTextPlace, "a text is read in at least 1 stream, got {}", streams);
+  check(length >= 1, kRunningTextPlace, "a piece has at least 1 word, got {}", length);
   streams_ = std::min(streams, text_->size());
   shortest_ = text_->size() / streams_;
   longest_ = (text_->size() + streams_ - 1) / streams_;
@@ -98,8 +99,8 @@ std::int64_t TextPieces::word_count(std::int64_t piece) const {
 }
 
 Tensor TextPieces::cut(std::int64_t piece, std::int64_t absent) const {
-  check(piece >= 0 && piece < count(), kWhere, "the pieces are 0 to {}, got {}", count() - 1,
-        piece);
+  check(piece >= 0 && piece < count(), kRunningTextPlace, "the pieces are 0 to {}, got {}",
+        count() - 1, piece);
   const auto first = piece * length_, size = std::min(length_, longest_ - first);
   Tensor cut = at::full({streams_, size}, absent, at::kLong);  // B x c
   auto* out = cut.data_ptr<std::int64_t>();

@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <memory>
 
-#include "base/torch.h"
 #include "grammar/alphabet.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

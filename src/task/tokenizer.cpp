@@ -12,11 +12,24 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kWhere = "task.tokenizer";
+constexpr std::string_view kTokenizerPlace = "task.tokenizer";
 
 void check_icu(UErrorCode status) {
-  if (U_FAILURE(status)) fail_environment(kWhere, "ICU: {}", u_errorName(status));
+  if (U_FAILURE(status)) fail_environment(kTokenizerPlace, "ICU: {}", u_errorName(status));
 }
+
+// Nothing but white space and control characters.
+bool is_blank(std::string_view text) {
+  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
+  for (std::int32_t i = 0; i < static_cast<std::int32_t>(text.size());) {
+    UChar32 c = 0;
+    U8_NEXT(bytes, i, static_cast<std::int32_t>(text.size()), c);
+    if (!u_isUWhiteSpace(c) && !u_iscntrl(c)) return false;
+  }
+  return true;
+}
+
+}  // namespace
 
 // The pieces of a UTF-8 text between the borders that one of ICU's iterators finds.
 class Borders {
@@ -48,19 +61,6 @@ class Borders {
   };
   std::unique_ptr<UBreakIterator, Close> iterator_;
 };
-
-// Nothing but white space and control characters.
-bool is_blank(std::string_view text) {
-  const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
-  for (std::int32_t i = 0; i < static_cast<std::int32_t>(text.size());) {
-    UChar32 c = 0;
-    U8_NEXT(bytes, i, static_cast<std::int32_t>(text.size()), c);
-    if (!u_isUWhiteSpace(c) && !u_iscntrl(c)) return false;
-  }
-  return true;
-}
-
-}  // namespace
 
 struct Tokenizer::Breaks {
   std::unique_ptr<Borders> words, sentences;

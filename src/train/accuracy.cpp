@@ -27,17 +27,18 @@ void check_alphabets(std::string_view where, const SequenceModel& model, const A
 std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const LabelledDataset& dataset,
                                            const EvaluationOptions& options,
                                            const std::vector<std::int64_t>* strings) {
-  constexpr const char* kWhere = "train.evaluate";
-  check_alphabets(kWhere, model, dataset.alphabet());
-  check(options.bin_width > 0, kWhere, "bin_width must be at least 1, got {}", options.bin_width);
-  check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
+  constexpr const char* kAccuracyPlace = "train.evaluate";
+  check_alphabets(kAccuracyPlace, model, dataset.alphabet());
+  check(options.bin_width > 0, kAccuracyPlace, "bin_width must be at least 1, got {}",
+        options.bin_width);
+  check(options.batch > 0, kAccuracyPlace, "batch must be at least 1, got {}", options.batch);
   std::vector<std::int64_t> all;
   if (strings == nullptr) {
     all.resize(static_cast<std::size_t>(dataset.size()));
     std::iota(all.begin(), all.end(), std::int64_t{0});
     strings = &all;
   }
-  check(!strings->empty(), kWhere, "there are no strings");
+  check(!strings->empty(), kAccuracyPlace, "there are no strings");
   at::NoGradGuard no_grad;
   const Decision decision = options.decision.value_or(model.decision());
   const auto batches = equal_length_batches(dataset.words(), *strings, options.batch);

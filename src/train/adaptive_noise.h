@@ -18,7 +18,7 @@
 
 #include "base/options.h"
 #include "base/random.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -124,7 +124,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
   if (format == file.metadata.end() || format->second != kFormat || text == file.metadata.end())
     refuse(fmt::format("it is not marked as '{}'", kFormat));
   try {
-    const Json state = Json::parse(text->second);
+    const Json state = parse_json(text->second);
     // Everything that can be wrong is tried on copies first.
     for (const char* name : fixed_names(*problem_)) {
       const Json& mine = options_[name];
@@ -208,7 +208,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
 
 std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes, const Json& about,
                                         const TrainingKinds& kinds) {
-  constexpr const char* kWhere = "train.resume";
+  constexpr const char* kCheckpointPlace = "train.resume";
   std::vector<OptionSpec> specs;
   const StoredRun run = read_run(folder, kinds);
   for (OptionSpec spec : trainer_options(run.problem->options()))
@@ -216,7 +216,7 @@ std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
       spec.default_value = nullptr;
       specs.push_back(spec);
     }
-  const Json given = resolve_options(kWhere, specs, changes);
+  const Json given = resolve_options(kCheckpointPlace, specs, changes);
   const std::string file_name = (folder / "config.json").string();
   std::unique_ptr<Trainer> trainer;
   try {
@@ -236,9 +236,10 @@ std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
     trainer = std::make_unique<Trainer>(run.problem, options, history);
     trainer->run_ = run.config.at("run").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
-    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", file_name, error.what());
+    fail_environment(kCheckpointPlace, "'{}' is not the configuration of a run: {}", file_name,
+                     error.what());
   } catch (const std::invalid_argument& error) {
-    fail_environment(kWhere, "'{}' does not describe a run: {}", file_name, error.what());
+    fail_environment(kCheckpointPlace, "'{}' does not describe a run: {}", file_name, error.what());
   }
   trainer->restore(run.checkpoint, (folder / "checkpoints" / "last.safetensors").string());
   trainer->options_["run_folder"] = folder.string();

@@ -55,11 +55,12 @@ void check_alphabets(std::string_view where, const LanguageModel& model, const D
 
 std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& dataset,
                                    const EvaluationOptions& options) {
-  constexpr const char* kWhere = "train.evaluate";
-  check_alphabets(kWhere, model, dataset);
-  check(options.bin_width > 0, kWhere, "bin_width must be at least 1, got {}", options.bin_width);
-  check(options.batch > 0, kWhere, "batch must be at least 1, got {}", options.batch);
-  check(options.chunk >= 0, kWhere, "chunk must not be negative, got {}", options.chunk);
+  constexpr const char* kEvaluationPlace = "train.evaluate";
+  check_alphabets(kEvaluationPlace, model, dataset);
+  check(options.bin_width > 0, kEvaluationPlace, "bin_width must be at least 1, got {}",
+        options.bin_width);
+  check(options.batch > 0, kEvaluationPlace, "batch must be at least 1, got {}", options.batch);
+  check(options.chunk >= 0, kEvaluationPlace, "chunk must not be negative, got {}", options.chunk);
   at::NoGradGuard no_grad;
   const auto& words = dataset.words();
   const auto batches = equal_length_batches(dataset, options.batch);

@@ -1,7 +1,7 @@
 // Gradients of a list of parameters: their norm, clipping, clearing. On the CPU sums run in float64
 // in a fixed order, so the numbers do not depend on the number of threads.
 #pragma once
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kWhere = "train.trainer";
+constexpr const char* kLanguageModellingPlace = "train.trainer";
 constexpr std::int64_t kStringsOnDevice = 256;  // of one length, in an evaluation
 
 // The log-probabilities of training strings are not needed, and may take long to compute.
@@ -40,13 +40,15 @@ class LanguageModelling : public LanguageProblem {
  public:
   LanguageModelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid)
       : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
-    check(train_ != nullptr, kWhere, "there is no training set");
-    check_alphabets(kWhere, *model_, *train_);
+    check(train_ != nullptr, kLanguageModellingPlace, "there is no training set");
+    check_alphabets(kLanguageModellingPlace, *model_, *train_);
     if (valid_ != nullptr) {
-      check_alphabets(kWhere, *model_, *valid_);
-      check(valid_->symbol_count() > 0, kWhere, "the validation set has nothing but empty strings");
+      check_alphabets(kLanguageModellingPlace, *model_, *valid_);
+      check(valid_->symbol_count() > 0, kLanguageModellingPlace,
+            "the validation set has nothing but empty strings");
     }
-    check(train_->symbol_count() > 0, kWhere, "the training set has nothing but empty strings");
+    check(train_->symbol_count() > 0, kLanguageModellingPlace,
+          "the training set has nothing but empty strings");
   }
 
   const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
@@ -63,7 +65,8 @@ class LanguageModelling : public LanguageProblem {
     auto batches = equal_length_batches(*train_, batch);
     if (!model_->end_symbol())
       std::erase_if(batches, [&](const auto& of) { return train_->words()[of.front()].empty(); });
-    check(!batches.empty(), kWhere, "the training set has nothing but empty strings");
+    check(!batches.empty(), kLanguageModellingPlace,
+          "the training set has nothing but empty strings");
     return {TrainingPhase{std::move(batches)}};
   }
 

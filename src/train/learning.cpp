@@ -40,7 +40,7 @@ ValidityLosses backpropagate(const Recognizer& model, const Objective& objective
 
 namespace {
 
-constexpr const char* kWhere = "learning";
+constexpr const char* kLearningPlace = "learning";
 
 class Backpropagation : public LearningAlgorithm {
  public:
@@ -67,7 +67,7 @@ const std::vector<LearningKind>& learning_kinds() {
 
 Json resolve_learning(const Json& options) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
+  const auto [row, resolved] = resolve_kind(kLearningPlace, learning_kinds(), given);
   Json full{{"kind", row.name}};
   full.update(resolved);
   return full;
@@ -75,7 +75,7 @@ Json resolve_learning(const Json& options) {
 
 LearningPtr make_learning(const Json& options) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, learning_kinds(), given);
+  const auto [row, resolved] = resolve_kind(kLearningPlace, learning_kinds(), given);
   return row.make(resolved);
 }
 

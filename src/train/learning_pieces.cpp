@@ -93,7 +93,7 @@ std::vector<Tensor> pulled_back(const std::vector<Tensor>& outputs,
     with.push_back(weights[i]);
   }
   if (!from.empty() && !inputs.empty())
-    result = torch::autograd::grad(from, inputs, with, true, twice, true);
+    result = gradients(from, inputs, with, {.keep_graph = true, .record = twice});
   result.resize(inputs.size());
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!result[i].defined()) result[i] = at::zeros_like(inputs[i]);

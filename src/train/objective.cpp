@@ -33,7 +33,7 @@ class ValidityCrossEntropy : public Objective {
   bool every_pass_, average_;
 };
 
-constexpr const char* kWhere = "objective";
+constexpr const char* kObjectivePlace = "objective";
 
 }  // namespace
 
@@ -58,7 +58,7 @@ const std::vector<ObjectiveKind>& objective_kinds() {
 
 Json resolve_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
+  const auto [row, resolved] = resolve_kind(kObjectivePlace, kinds, given);
   Json full{{"kind", row.name}};
   full.update(resolved);
   return full;
@@ -66,7 +66,7 @@ Json resolve_objective(const Json& options, const std::vector<ObjectiveKind>& ki
 
 ObjectivePtr make_objective(const Json& options, const std::vector<ObjectiveKind>& kinds) {
   const Json given = options.is_string() ? Json{{"kind", options}} : options;
-  const auto [row, resolved] = resolve_kind(kWhere, kinds, given);
+  const auto [row, resolved] = resolve_kind(kObjectivePlace, kinds, given);
   return row.make(resolved);
 }
 

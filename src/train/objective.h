@@ -15,7 +15,7 @@
 
 #include "base/origin.h"
 #include "base/registry.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

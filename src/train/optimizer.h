@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "base/registry.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kWhere = "train.trainer";
+constexpr const char* kRecognitionPlace = "train.trainer";
 
 const std::vector<OptionSpec>& curriculum_options() {
   static const std::vector<OptionSpec> specs{
@@ -38,10 +38,10 @@ class RecognitionProblem : public Problem {
         train_(std::move(train)),
         valid_(std::move(valid)),
         objectives_(objectives) {
-    check(model_ != nullptr, kWhere, "there is no model");
-    check(train_ != nullptr, kWhere, "there is no training set");
-    check_alphabets(kWhere, *model_, train_->alphabet());
-    if (valid_ != nullptr) check_alphabets(kWhere, *model_, valid_->alphabet());
+    check(model_ != nullptr, kRecognitionPlace, "there is no model");
+    check(train_ != nullptr, kRecognitionPlace, "there is no training set");
+    check_alphabets(kRecognitionPlace, *model_, train_->alphabet());
+    if (valid_ != nullptr) check_alphabets(kRecognitionPlace, *model_, valid_->alphabet());
   }
 
   const char* kind() const override { return "recognizer"; }
@@ -58,7 +58,7 @@ class RecognitionProblem : public Problem {
     options["curriculum"] =
         resolve_options("train.trainer curriculum", curriculum_options(), options["curriculum"]);
     objective_ = make_objective(options["objective"], objectives_);
-    check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kWhere,
+    check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kRecognitionPlace,
           "the objective '{}' needs a recognizer with next_symbol = true",
           options["objective"]["kind"].get<std::string>());
     learning_ = make_learning(options["learning"]);
@@ -67,8 +67,8 @@ class RecognitionProblem : public Problem {
     curriculum_.step = options["curriculum"]["step"];
     curriculum_.epochs.clear();
     for (const auto& epochs : options["curriculum"]["epochs"]) {
-      check(epochs.is_number_integer(), kWhere, "the curriculum's epochs must be integers, got {}",
-            epochs.dump());
+      check(epochs.is_number_integer(), kRecognitionPlace,
+            "the curriculum's epochs must be integers, got {}", epochs.dump());
       curriculum_.epochs.push_back(epochs.get<std::int64_t>());
     }
     stop_accuracy_ = options["stop_accuracy"];

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kWhere = "run_folder";
+constexpr const char* kRunFolderPlace = "run_folder";
 
 Path config_file(const Path& folder) { return folder / "config.json"; }
 Path metrics_file(const Path& folder) { return folder / "metrics.jsonl"; }
@@ -36,16 +36,17 @@ StoredText read_data(const Path& folder, const char* name, const Json& descripti
   const Path path = data_file(folder, name);
   std::string text = read_file(path);
   if (const auto before = description.at("checksum").get<std::string>(); checksum(text) != before)
-    fail_environment(kWhere, "'{}' is not what it was when the run began (checksum {}, was {})",
+    fail_environment(kRunFolderPlace,
+                     "'{}' is not what it was when the run began (checksum {}, was {})",
                      path.string(), checksum(text), before);
   return {std::move(text), path.string()};
 }
 
-Json parse_json(const Path& path) {
+Json read_json(const Path& path) {
   try {
-    return Json::parse(read_file(path));
+    return parse_json(read_file(path));
   } catch (const nlohmann::json::exception& error) {
-    fail_environment(kWhere, "'{}' is not JSON: {}", path.string(), error.what());
+    fail_environment(kRunFolderPlace, "'{}' is not JSON: {}", path.string(), error.what());
   }
 }
 
@@ -54,10 +55,10 @@ auto understanding(const Path& path, auto action) {
   try {
     return action();
   } catch (const nlohmann::json::exception& error) {
-    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", path.string(),
+    fail_environment(kRunFolderPlace, "'{}' is not the configuration of a run: {}", path.string(),
                      error.what());
   } catch (const std::invalid_argument& error) {
-    fail_environment(kWhere, "'{}' is not the configuration of a run: {}", path.string(),
+    fail_environment(kRunFolderPlace, "'{}' is not the configuration of a run: {}", path.string(),
                      error.what());
   }
 }
@@ -106,7 +107,7 @@ Json definitions_of(const Json& description) {
 std::string identity(const Path& folder) {
   if (!fs::exists(config_file(folder))) return "";
   try {
-    return parse_json(config_file(folder)).value("run", "");
+    return read_json(config_file(folder)).value("run", "");
   } catch (const std::exception&) {
     return "";  // damaged: certainly not ours
   }
@@ -117,7 +118,7 @@ std::vector<Json> update_lines(const Path& path) {
   std::vector<Json> lines;
   if (!fs::exists(path)) return lines;
   for_each_line(read_file(path), [&](int, std::string_view line) {
-    Json json = Json::parse(line, nullptr, false);
+    Json json = try_parse_json(line);
     if (json.is_object() && json.value("event", Json()) == "update" &&
         json.value("update", Json()).is_number_integer())
       lines.push_back(std::move(json));
@@ -151,7 +152,7 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
                      const std::vector<EpochMetrics>& history, std::int64_t updates)
     : folder_(folder) {
   const bool ours = identity(folder) == config.at("run").get<std::string>();
-  check(ours || overwrite || !holds_run(folder), kWhere,
+  check(ours || overwrite || !holds_run(folder), kRunFolderPlace,
         "'{}' holds another run; resume it, choose another folder, or pass overwrite = true",
         folder.string());
   make_writable_folder(folder);
@@ -200,15 +201,17 @@ void RunFolder::write_best(const TensorFile& weights) const {
 
 StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
   if (!fs::is_directory(folder))
-    fail_environment(kWhere, "there is no run folder '{}'", folder.string());
+    fail_environment(kRunFolderPlace, "there is no run folder '{}'", folder.string());
   const Path file = config_file(folder);
   if (!fs::exists(file))
-    fail_environment(kWhere, "'{}' is not a run folder: it has no config.json", folder.string());
+    fail_environment(kRunFolderPlace, "'{}' is not a run folder: it has no config.json",
+                     folder.string());
   if (!fs::exists(last_file(folder)))
-    fail_environment(kWhere, "the run in '{}' has no checkpoint ('{}' is missing); start it again",
+    fail_environment(kRunFolderPlace,
+                     "the run in '{}' has no checkpoint ('{}' is missing); start it again",
                      folder.string(), last_file(folder).string());
   StoredRun run;
-  run.config = parse_json(file);
+  run.config = read_json(file);
   understanding(file, [&] {
     const Json& model = run.config.at("model");
     for (const Json& definitions : {definitions_of(model), definitions_of(run.config)})
@@ -271,17 +274,18 @@ SequenceModelPtr model_from_description(const Json& description, const std::stri
     Alphabet target(description.at("target_alphabet").get<std::vector<std::string>>());
     return std::make_shared<Transducer>(std::move(alphabet), std::move(target), options, kinds);
   }
-  fail(kWhere, "unknown kind of model '{}'", kind);
+  fail(kRunFolderPlace, "unknown kind of model '{}'", kind);
 }
 
 void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name) {
   std::vector<std::pair<Tensor, Tensor>> copies;
   for (const auto& [name, parameter] : model.parameters()) {
     const Tensor* stored = file.find(name);
-    if (stored == nullptr) fail_environment(kWhere, "'{}' has no tensor '{}'", file_name, name);
+    if (stored == nullptr)
+      fail_environment(kRunFolderPlace, "'{}' has no tensor '{}'", file_name, name);
     if (stored->sizes() != parameter.sizes() || stored->scalar_type() != parameter.scalar_type())
-      fail_environment(kWhere, "'{}': tensor '{}' is {} of {}, the model's is {} of {}", file_name,
-                       name, shape_text(*stored), dtype_name(stored->scalar_type()),
+      fail_environment(kRunFolderPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}",
+                       file_name, name, shape_text(*stored), dtype_name(stored->scalar_type()),
                        shape_text(parameter), dtype_name(parameter.scalar_type()));
     copies.emplace_back(parameter, *stored);
   }
@@ -309,7 +313,7 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
     fail_environment("load", "'{}' holds tensors but does not describe a model", path.string());
   SequenceModelPtr model;
   try {
-    const Json described = Json::parse(description->second);
+    const Json described = parse_json(description->second);
     check_defined(
         path.string(), definitions_of(described),
         fs::is_directory(file_or_folder) ? file_or_folder : Path(),

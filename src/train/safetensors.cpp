@@ -39,9 +39,9 @@ struct Entry {
   std::uint64_t begin, end;
 };
 
-class Reader {
+class TensorReader {
  public:
-  Reader(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
+  TensorReader(std::string_view bytes, const std::string& file) : bytes_(bytes), file_(file) {}
 
   TensorFile read() {
     const Json header = read_header();
@@ -181,7 +181,7 @@ const Tensor* TensorFile::find(std::string_view name) const {
 }
 
 std::string safetensors_bytes(const TensorFile& content) {
-  constexpr const char* kWhere = "safetensors.write";
+  constexpr const char* kSafetensorsPlace = "safetensors.write";
   struct Item {
     const std::string* name;
     Tensor tensor;
@@ -190,10 +190,12 @@ std::string safetensors_bytes(const TensorFile& content) {
   std::vector<Item> items;
   std::set<std::string> names{kMetadataKey};
   for (const auto& [name, tensor] : content.tensors) {
-    check(names.insert(name).second, kWhere, "the name '{}' is used twice or reserved", name);
+    check(names.insert(name).second, kSafetensorsPlace, "the name '{}' is used twice or reserved",
+          name);
     const auto* type = find_type([&](auto& t) { return tensor.scalar_type() == t.type; });
-    check(type != nullptr, kWhere, "tensor '{}' is {}; float32, float64 and int64 can be written",
-          name, dtype_name(tensor.scalar_type()));
+    check(type != nullptr, kSafetensorsPlace,
+          "tensor '{}' is {}; float32, float64 and int64 can be written", name,
+          dtype_name(tensor.scalar_type()));
     items.push_back({&name, tensor.detach().to(at::kCPU).contiguous(), type});
   }
   // Wide numbers first keep every tensor aligned to its own element.
@@ -224,7 +226,7 @@ std::string safetensors_bytes(const TensorFile& content) {
 }
 
 TensorFile parse_safetensors(std::string_view bytes, const std::string& file_name) {
-  return Reader(bytes, file_name).read();
+  return TensorReader(bytes, file_name).read();
 }
 
 void write_safetensors(const Path& path, const TensorFile& content) {

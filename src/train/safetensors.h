@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/atomic_file.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kWhere = "train.trainer";
+constexpr const char* kSentenceModellingPlace = "train.trainer";
 
 void check_model(std::string_view where, const LanguageModel& model, const TokenFile& sentences) {
   check_vocabulary(where, model.alphabet(), sentences.alphabet());
@@ -45,9 +45,9 @@ class SentenceModelling : public LanguageProblem {
  public:
   SentenceModelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid)
       : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
-    check(train_ != nullptr, kWhere, "there are no training sentences");
-    check_model(kWhere, *model_, *train_);
-    if (valid_ != nullptr) check_model(kWhere, *model_, *valid_);
+    check(train_ != nullptr, kSentenceModellingPlace, "there are no training sentences");
+    check_model(kSentenceModellingPlace, *model_, *train_);
+    if (valid_ != nullptr) check_model(kSentenceModellingPlace, *model_, *valid_);
   }
 
   const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }

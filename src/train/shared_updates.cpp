@@ -33,7 +33,7 @@ std::vector<Tensor> stacked_gradients(const Tensor& loss,
   std::vector<Tensor> inputs;
   for (std::size_t i = 0; i < count; ++i)
     for (const auto* model : models) inputs.push_back(model->parameters()[i].second);
-  auto found = torch::autograd::grad({loss}, inputs, {}, false, false, /*allow_unused=*/true);
+  auto found = gradients({loss}, inputs);
   std::vector<Tensor> stacked;
   for (std::size_t i = 0; i < count; ++i) {
     std::vector<Tensor> of_all;

@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-constexpr const char* kWhere = "train.trainer";
+constexpr const char* kTrainerPlace = "train.trainer";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -57,7 +57,7 @@ std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_proble
 Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
     : problem_(std::move(problem)),
       model_(problem_->model()),
-      options_(resolve_options(kWhere, trainer_options(problem_->options()), options)),
+      options_(resolve_options(kTrainerPlace, trainer_options(problem_->options()), options)),
       about_(about),
       run_(new_identity()) {
   options_["optimizer"] = resolve_optimizer(options_["optimizer"]);

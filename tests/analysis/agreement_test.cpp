@@ -5,7 +5,7 @@
 #include "base/random.h"
 #include "support/message.h"
 
-namespace pushdown {
+namespace pushdown::agreement_test {
 namespace {
 
 TEST(Agreement, TheMoreProbableFormDecides) {
@@ -62,4 +62,4 @@ TEST(Agreement, ExamplesNeedTwoFormsThatTheVocabularyHas) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::agreement_test

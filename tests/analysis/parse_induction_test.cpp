@@ -9,7 +9,7 @@
 #include "support/message.h"
 #include "task/bracketed_text.h"
 
-namespace pushdown {
+namespace pushdown::parse_induction_test {
 namespace {
 
 using testing_support::message;
@@ -123,4 +123,4 @@ TEST(ParseInduction, RandomTreesSplitUniformly) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::parse_induction_test

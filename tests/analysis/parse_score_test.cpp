@@ -9,7 +9,7 @@
 #include "support/message.h"
 #include "task/bracketed_text.h"
 
-namespace pushdown {
+namespace pushdown::parse_score_test {
 namespace {
 
 using testing_support::message;
@@ -242,4 +242,4 @@ TEST(ParseScore, RandomTreesAgainstAllSpans) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::parse_score_test

@@ -12,7 +12,7 @@
 #include "support/decisions.h"
 #include "support/encodable_pda.h"
 
-namespace pushdown {
+namespace pushdown::pda_extraction_test {
 namespace {
 
 using namespace testing_support;
@@ -130,4 +130,4 @@ TEST(PdaExtraction, Errors) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::pda_extraction_test

@@ -6,7 +6,7 @@
 #include "support/message.h"
 #include "task/bracketed_text.h"
 
-namespace pushdown {
+namespace pushdown::tree_drawing_test {
 namespace {
 
 PhraseTree labelled(const std::string& text) { return parse_brackets(text, "t").at(0); }
@@ -65,4 +65,4 @@ TEST(TreeDrawing, Limits) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::tree_drawing_test

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-namespace pushdown {
+namespace pushdown::buffer_pool_test {
 namespace {
 
 TEST(BufferPool, MemoryIsAlignedAndUsedAgain) {
@@ -81,4 +81,4 @@ TEST(BufferPool, ThreadsNeverShareABuffer) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::buffer_pool_test

@@ -4,7 +4,7 @@
 
 #include "base/registry.h"
 
-namespace pushdown {
+namespace pushdown::options_test {
 namespace {
 
 std::string message_of(auto&& action) {
@@ -66,4 +66,4 @@ TEST(Registry, UnknownKindListsTheValidOnes) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::options_test

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <vector>
 
-namespace pushdown {
+namespace pushdown::parallel_test {
 namespace {
 
 class Parallel : public testing::TestWithParam<int> {
@@ -45,4 +45,4 @@ INSTANTIATE_TEST_SUITE_P(Threads, Parallel, testing::Values(1, 2, 5));
 TEST(ParallelCount, RefusesNonsense) { EXPECT_THROW(set_thread_count(0), std::invalid_argument); }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::parallel_test

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace pushdown {
+namespace pushdown::random_test {
 namespace {
 
 TEST(Random, SameSeedSameNumbersAndStreamsDiffer) {
@@ -43,4 +43,4 @@ TEST(Random, MomentsOfTheDistributions) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::random_test

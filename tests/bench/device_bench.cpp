@@ -6,10 +6,10 @@
 
 #include "arithmetic.h"
 #include "base/parallel.h"
-#include "base/torch_build.h"
 #include "bench.h"
 #include "kernel/device.h"
 #include "kernel/device_scan.h"
+#include "tensor/torch_build.h"
 #include "train/shared_updates.h"
 
 namespace pushdown::bench {

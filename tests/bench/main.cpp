@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "base/blas.h"
 #include "bench.h"
+#include "tensor/blas.h"
 
 namespace pushdown::bench {
 namespace {

@@ -10,7 +10,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::contract_test {
 namespace {
 
 using namespace testing_support;
@@ -113,4 +113,4 @@ TEST(LanguageModelErrors, NameWhatWasExpected) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::contract_test

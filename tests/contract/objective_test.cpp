@@ -3,7 +3,7 @@
 
 #include "cases.h"
 
-namespace pushdown {
+namespace pushdown::objective_test {
 namespace {
 
 using namespace testing_support;
@@ -120,4 +120,4 @@ TEST(ContractItself, FindsBrokenStacks) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::objective_test

@@ -9,7 +9,7 @@
 #include "support/gradient.h"
 #include "train/learning.h"
 
-namespace pushdown {
+namespace pushdown::recognizer_test {
 namespace {
 
 using namespace testing_support;
@@ -58,4 +58,4 @@ TEST(RecognizerContractItself, HasATestForEveryCheck) {
 INSTANTIATE_TEST_SUITE_P(Registry, RecognizerContract, testing::ValuesIn(recognizer_cases()));
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::recognizer_test

@@ -7,7 +7,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::cells_test {
 namespace {
 
 using namespace testing_support;
@@ -354,4 +354,4 @@ TEST(CellErrors, NameTheOption) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::cells_test

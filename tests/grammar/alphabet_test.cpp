@@ -4,7 +4,7 @@
 
 #include "grammar/utf8.h"
 
-namespace pushdown {
+namespace pushdown::alphabet_test {
 namespace {
 
 std::string message_of(const auto& action) {
@@ -55,4 +55,4 @@ TEST(Utf8, FindsTheFirstBadByte) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::alphabet_test

@@ -17,7 +17,7 @@
 #include "kernel/device_grammar_loop.h"
 #include "support/thread_team.h"
 
-namespace pushdown {
+namespace pushdown::device_inside_test {
 namespace {
 
 using testing_support::run_team;
@@ -205,4 +205,4 @@ TEST(DeviceInside, OnTheDevice) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::device_inside_test

@@ -10,7 +10,7 @@
 #include "grammar/sampler.h"
 #include "grammar/semiring.h"
 
-namespace pushdown {
+namespace pushdown::golden_test {
 namespace {
 
 void expect_close(double got, double expected) {
@@ -116,4 +116,4 @@ TEST(ConditionedRemoval, RefusesWhatDoesNotEnd) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::golden_test

@@ -7,7 +7,7 @@
 #include "grammar/fixed_point.h"
 #include "grammar/text.h"
 
-namespace pushdown {
+namespace pushdown::grammar_test {
 namespace {
 
 TEST(Grammar, WeightsAreNormalisedPerLeftSide) {
@@ -98,4 +98,4 @@ TEST(FixedPoint, SolvesMMatrices) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::grammar_test

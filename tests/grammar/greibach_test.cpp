@@ -11,7 +11,7 @@
 #include "grammar/text.h"
 #include "oracle.h"
 
-namespace pushdown {
+namespace pushdown::greibach_test {
 namespace {
 
 constexpr std::size_t kLongest = 5;
@@ -180,4 +180,4 @@ TEST(HardestLanguage, ImagesAreAsDefined) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::greibach_test

@@ -10,7 +10,7 @@
 #include "grammar/parse_tree.h"
 #include "grammar/text.h"
 
-namespace pushdown {
+namespace pushdown::inside_test {
 namespace {
 
 constexpr std::size_t kLongest = 5;
@@ -262,4 +262,4 @@ TEST(ParseTree, IsPrintedInBracketsAndIndented) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::inside_test

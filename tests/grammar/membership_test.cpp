@@ -8,7 +8,7 @@
 #include "grammar/text.h"
 #include "oracle.h"
 
-namespace pushdown {
+namespace pushdown::membership_test {
 namespace {
 
 constexpr std::size_t kLongest = 6;
@@ -204,4 +204,4 @@ TEST(StringsOfLength, AllOfThemOrAsManyAsAsked) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::membership_test

@@ -9,7 +9,7 @@
 #include "grammar/semiring.h"
 #include "grammar/text.h"
 
-namespace pushdown {
+namespace pushdown::sampler_test {
 namespace {
 
 Grammar grammar_of(const std::string& text) { return Grammar(parse_grammar(text)); }
@@ -224,4 +224,4 @@ TEST(FreeSampler, FollowsTheStringsOfEndingDerivations) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::sampler_test

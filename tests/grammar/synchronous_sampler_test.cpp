@@ -13,7 +13,7 @@
 #include "grammar/text.h"
 #include "support/message.h"
 
-namespace pushdown {
+namespace pushdown::synchronous_sampler_test {
 namespace {
 
 using testing_support::message;
@@ -196,4 +196,4 @@ TEST(SynchronousSampler, WhatCannotBeDrawnIsRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::synchronous_sampler_test

@@ -14,7 +14,7 @@
 #include "grammar/synchronous_text.h"
 #include "support/message.h"
 
-namespace pushdown {
+namespace pushdown::synchronous_test {
 namespace {
 
 using testing_support::message;
@@ -311,4 +311,4 @@ TEST(Synchronous, ADerivationGivesItsPair) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::synchronous_test

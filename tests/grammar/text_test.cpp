@@ -4,7 +4,7 @@
 
 #include "grammar/oracle.h"
 
-namespace pushdown {
+namespace pushdown::text_test {
 namespace {
 
 TEST(GrammarText, ReadsAlternativesWeightsQuotesCommentsAndContinuations) {
@@ -113,4 +113,4 @@ TEST(GrammarText, OneRule) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::text_test

@@ -8,7 +8,7 @@
 #include "kernel/scan.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::dense_test {
 namespace {
 
 using namespace testing_support;
@@ -151,4 +151,4 @@ TYPED_TEST(Dense, RowsGoToTheirWords) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::dense_test

@@ -5,7 +5,7 @@
 
 #include "device_scan_problem.h"
 
-namespace pushdown {
+namespace pushdown::device_scan_sizes_test {
 namespace {
 
 using namespace testing_support;
@@ -89,4 +89,4 @@ TYPED_TEST(DeviceScanSizes, OnTheDeviceInAThousandSteps) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::device_scan_sizes_test

@@ -3,7 +3,7 @@
 // where there is a device, the kernels run there too.
 #include "kernel/device_scan_problem.h"
 
-namespace pushdown {
+namespace pushdown::device_scan_test {
 namespace {
 
 using namespace testing_support;
@@ -140,4 +140,4 @@ TEST(DeviceScan, WithoutADeviceLaunchesFail) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::device_scan_test

@@ -10,7 +10,7 @@
 #include "base/buffer_pool.h"
 #include "base/random.h"
 
-namespace pushdown {
+namespace pushdown::state_pushdown_test {
 namespace {
 
 constexpr double kOther = 0.005, kTop = 0.95, kPopped = 0.06;
@@ -313,4 +313,4 @@ TEST(StatePushdownRankOne, FollowsItsFormulas) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::state_pushdown_test

@@ -6,7 +6,7 @@
 #include "base/random.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::vocabulary_test {
 namespace {
 
 using namespace testing_support;
@@ -85,4 +85,4 @@ TYPED_TEST(VocabularyLoops, SoftmaxMeansAndSums) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::vocabulary_test

@@ -5,6 +5,7 @@ local document = require 'pushdown.report.document'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local lengths = require 'pushdown.report.lengths'
+local library = require 'pushdown.report.library'
 local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local pictures = require 'pushdown.report.pictures'
 local plot = require 'pushdown.plot'
@@ -14,11 +15,11 @@ local has, lacks, quoted = made.has, made.lacks, made.quoted
 local scene = made.new()
 local page_path = scene.folder .. '/page.html'
 
--- A build without the library has another one here, so that the data is in the pages.
-if not document.plotting_library() then
-  local stand_in = { script = 'window.nothing = 1;', style = '', licence = 'Permission is hereby granted',
-    version = '1.0' }
-  document.plotting_library = function() return stand_in end
+-- A stand-in where the chart library is not installed, so that the data is in the pages.
+if not library.find() then
+  library.find = function()
+    return { script = 'window.nothing = 1;', licence = 'Permission is hereby granted', version = '1.0' }
+  end
 end
 
 local function report(...)
@@ -348,7 +349,7 @@ test('long curves are thinned out', function()
   has(html, 'Of long curves not every epoch is drawn')
 end)
 
-test('without its plotting library a page has still pictures', function()
+test('without the chart library a page has still pictures', function()
   local gather = require 'pushdown.report.gather'
   local rows = gather.runs({ words = { '2' }, status = {}, where = {} }, scene.file)
   local points = require 'pushdown.runs.selection'.points(rows)
@@ -356,20 +357,42 @@ test('without its plotting library a page has still pictures', function()
   local html = document.html { points = points, rows = rows, title = 'still', x = 'epoch' }
   check_document(html)
   has(html, 'The curves are still pictures', '<div class="still"><svg')
-  lacks(html, 'uPlot 1', 'Drag over', 'id="data"')
-  local library = document.plotting_library()
-  html = document.html { points = points, rows = rows, title = 'live', x = 'epoch', library = library }
-  has(html, '/*! uPlot ' .. library.version, 'Permission is hereby granted', 'Charts by uPlot', 'id="data"')
+  lacks(html, 'Charts by', 'Drag over', 'id="data"')
+  local dygraphs = library.find()
+  html = document.html { points = points, rows = rows, title = 'live', x = 'epoch', library = dygraphs }
+  has(html, 'Permission is hereby granted', 'Charts by dygraphs ' .. dygraphs.version, 'id="data"')
+  lacks(html, 'sourceMappingURL')
   check_document(html)
-  -- The command says so.
-  local real = document.plotting_library
-  document.plotting_library = function() return nil end
-  local ok, output, errors, status = pcall(report, '2')
-  document.plotting_library = real
-  assert(ok, output)
+end)
+
+test('PUSHDOWN_DYGRAPHS names the chart library', function()
+  local function answer(value)
+    local output, status = made.shell(('cd %s && PUSHDOWN_DYGRAPHS=%s %s report 2 --registry %s 2>&1'):format(
+      quoted(scene.folder), value, quoted(assert(os.getenv 'PUSHDOWN_BINARY')), quoted(scene.file)))
+    return output, status
+  end
+  local output, status = answer 'off'
   test.equal(status, 0)
-  has(errors, 'the plotting library was not built in')
-  has(output, '1 run at 1 point')
+  has(output, 'pushdown report: the curves are still pictures: PUSHDOWN_DYGRAPHS is off', '1 run at 1 point')
+  has(files.read(scene.folder .. '/report.html'), 'The curves are still pictures')
+  files.make_folder(scene.folder .. '/dist')
+  files.write(scene.folder .. '/LICENSE.txt', 'Permission <b> is granted')
+  files.write(scene.folder .. '/dist/d.js',
+    'Dygraph={};Dygraph.VERSION="9.8.7";"</script>"\n//# sourceMappingURL=unseen.map')
+  output, status = answer 'dist/d.js'
+  test.equal(status, 0)
+  lacks(output, 'still pictures')
+  local html = files.read(scene.folder .. '/report.html')
+  check_document(html)
+  has(html, 'Charts by dygraphs 9.8.7, MIT licence', 'Permission &lt;b&gt; is granted')
+  lacks(html, 'unseen.map')
+  files.write(scene.folder .. '/dist/other.js', 'VERSION="1.0"')
+  output, status = answer 'dist/other.js'
+  test.equal(status, 1)
+  has(output, "pushdown report: PUSHDOWN_DYGRAPHS: 'dist/other.js' is not dygraphs")
+  output, status = answer 'nowhere.js'
+  test.equal(status, 1)
+  has(output, "PUSHDOWN_DYGRAPHS: [files.read] cannot read 'nowhere.js'")
 end)
 
 test('a page from a script', function()

@@ -1,9 +1,9 @@
 -- The page of `pushdown report` in a browser without a screen: nothing fails, everything is drawn, on a desk, on a
 -- phone, in the dark and on paper. PUSHDOWN_BROWSER names a Chromium; without one the test is skipped.
 local pd = require 'pushdown'
-local document = require 'pushdown.report.document'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local library = require 'pushdown.report.library'
 local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua')
 local plot = require 'pushdown.plot'
 local test = require 'pushdown.test'
@@ -21,7 +21,7 @@ end
 
 local program = browser()
 local missing = not program and 'there is no chromium-headless-shell; PUSHDOWN_BROWSER may name a browser'
-  or not document.plotting_library() and 'the plotting library was not built in'
+  or select(2, library.find())
 if missing then
   print('test skipped: ' .. missing)
   os.exit(0)
@@ -57,33 +57,66 @@ local after = [[<pre id="probe"></pre><script>
   function image(figure) {
     var canvas = figure.querySelector('canvas');
     if (!canvas) return '';
-    return canvas.toDataURL();
+    return canvas.toDataURL() + labels(figure).map(function (label) { return label.textContent; });
+  }
+  function labels(figure) { return all('.dygraph-axis-label, .dygraph-xlabel', figure); }
+  function pixels_of(canvas, width) {
+    var copy = document.createElement('canvas');
+    copy.width = width;
+    copy.height = canvas.height;
+    var context = copy.getContext('2d', { willReadFrequently: true });
+    context.drawImage(canvas, 0, 0);
+    return context.getImageData(0, 0, copy.width, copy.height).data;
   }
   function painted(figure) {
     var canvas = figure.querySelector('canvas');
     if (!canvas) return 0;
-    var copy = document.createElement('canvas');
-    copy.width = canvas.width;
-    copy.height = canvas.height;
-    var context = copy.getContext('2d', { willReadFrequently: true });
-    context.drawImage(canvas, 0, 0);
-    var pixels = context.getImageData(0, 0, copy.width, copy.height).data, colours = {};
+    var pixels = pixels_of(canvas, canvas.width), colours = {};
     for (var i = 0; i < pixels.length; i += 4) {
       if (pixels[i + 3] > 200) colours[pixels[i] >> 4 << 8 | pixels[i + 1] >> 4 << 4 | pixels[i + 2] >> 4] = true;
     }
     return Object.keys(colours).length;
+  }
+  // The labels of axes that overlap one another, leave the chart or are wider than their room; lines beside them.
+  function misplaced(figure) {
+    var box = figure.querySelector('.live').getBoundingClientRect(), found = [], before = [];
+    var margin = Math.max.apply(null, all('.dygraph-axis-label-y', figure).map(function (label) {
+      return label.getBoundingClientRect().right - box.left;
+    })) * window.devicePixelRatio;
+    if (pixels_of(figure.querySelector('canvas'), Math.floor(margin)).some(Boolean)) found.push('lines beside labels');
+    labels(figure).forEach(function (label) {
+      var range = document.createRange();
+      range.selectNodeContents(label);
+      var own = range.getBoundingClientRect();
+      var out = own.left < box.left - 1 || own.right > box.right + 1 || own.top < box.top - 1 ||
+        own.bottom > box.bottom + 1 || own.width > label.parentNode.offsetWidth + 1;
+      if (own.width > 0 && (out || before.some(function (other) {
+        return own.left < other.right && other.left < own.right && own.top < other.bottom && other.top < own.bottom;
+      }))) found.push(label.textContent);
+      before.push(own);
+    });
+    return found;
   }
   function choose(name, value) { document.querySelector('input[name=' + name + '][value=' + value + ']').click(); }
   function mouse(target, type, x, y) {
     target.dispatchEvent(new MouseEvent(type, { bubbles: true, clientX: x, clientY: y, movementX: 1, button: 0 }));
   }
   var out = {}, figures = all('figure[data-chart]'), first = figures[0], looks = [], over, table;
+  // Returns whether the page kept the event from the browser.
   function touch(target, type, places) {
     var touches = places.map(function (x, i) {
-      return new Touch({ identifier: i, target: target, clientX: x, clientY: middle().y });
+      return new Touch({ identifier: i, target: target, clientX: x, clientY: middle().y,
+        screenX: x, screenY: middle().y });
     });
-    target.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true, touches: touches,
-      targetTouches: touches, changedTouches: touches }));
+    var down = type === 'touchend' ? [] : touches;
+    return !target.dispatchEvent(new TouchEvent(type, { bubbles: true, cancelable: true, touches: down,
+      targetTouches: down, changedTouches: touches }));
+  }
+  function pinch() {
+    var held = touch(over, 'touchstart', [middle().x - 20, middle().x + 20]) &&
+      touch(over, 'touchmove', [middle().x - 60, middle().x + 60]);
+    touch(over, 'touchend', []);
+    return held;
   }
   function look(name) {
     out[name] = looks.indexOf(image(first)) < 0 && painted(first) > 3;
@@ -94,7 +127,7 @@ local after = [[<pre id="probe"></pre><script>
   }
   function middle() {
     var box = over.getBoundingClientRect();
-    return { left: box.left, x: box.left + box.width / 2, y: box.top + 20 };
+    return { x: box.left + box.width / 2, y: box.top + 20 };
   }
   // One after the other, with time to draw in between.
   var steps = [];
@@ -107,6 +140,7 @@ local after = [[<pre id="probe"></pre><script>
       window.scrollTo(0, 0);
       out.figures = figures.length;
       out.painted = figures.map(painted);
+      out.misplaced = [].concat.apply([], figures.map(misplaced));
       out.stills = figures.map(function (one) { return getComputedStyle(one.querySelector('.still')).display; });
       out.overflow = document.documentElement.scrollWidth - window.innerWidth;
       out.requests = performance.getEntriesByType('resource').length;
@@ -120,7 +154,11 @@ local after = [[<pre id="probe"></pre><script>
     function () { look('none'); choose('each', 'yes'); },
     function () { look('each'); choose('each', 'no'); choose('band', 'deviation'); },
     function () { first.querySelector('.tools button').click(); },
-    function () { look('log'); first.querySelector('.tools button').click(); },
+    function () {
+      look('log');
+      out.misplaced = out.misplaced.concat(misplaced(first));
+      first.querySelector('.tools button').click();
+    },
     function () {
       var entries = all('.legend button[aria-pressed]');
       out.entries = entries.length;
@@ -130,23 +168,41 @@ local after = [[<pre id="probe"></pre><script>
     function () { out.nothing = first.querySelector('.live').textContent; all('.legend button.all')[0].click(); },
     function () {
       out.again = image(first) === looks[0];
-      over = first.querySelector('.u-over');
-      mouse(over, 'mouseenter', middle().x, middle().y);
+      over = all('canvas', first)[1];
+      mouse(over, 'mouseover', middle().x, middle().y);
       mouse(over, 'mousemove', middle().x, middle().y);
     },
     function () {
-      out.tip = first.querySelector('.tip').textContent;
-      mouse(over, 'mousedown', middle().left + 40, middle().y);
-      mouse(over, 'mousemove', middle().x, middle().y);
+      var tip = first.querySelector('.tip'), box = tip.getBoundingClientRect();
+      out.tip = tip.textContent;
+      var plot = over.getBoundingClientRect();
+      out.covered = box.top < plot.bottom - 1 && box.bottom > plot.top + 1;
+      out.hair = first.querySelector('.hair').getBoundingClientRect().left - middle().x;
+      mouse(over, 'mousedown', middle().x - 60, middle().y);
+      mouse(over, 'mousemove', middle().x, middle().y + 180);
     },
-    function () { mouse(over, 'mouseup', middle().x, middle().y); },
-    function () { look('zoomed'); all('.tools button', first)[1].click(); },
+    function () { mouse(over, 'mouseup', middle().x, middle().y + 180); },
+    function () {
+      look('zoomed');
+      var shown = labels(first).filter(function (label) { return label.matches('.dygraph-axis-label-x'); });
+      out.upper = Number(shown[shown.length - 1].textContent);
+      out.misplaced = out.misplaced.concat(misplaced(first));
+      choose('band', 'none');
+    },
+    function () {
+      look('zoomed_without_band');
+      choose('band', 'deviation');
+    },
+    function () {
+      out.kept = image(first) === looks[looks.length - 2];
+      over = all('canvas', first)[1];
+      mouse(over, 'dblclick', middle().x, middle().y);
+    },
     function () {
       out.whole = image(first) === looks[0];
-      mouse(over, 'mouseleave', 0, 0);
-      touch(over, 'touchstart', [middle().x - 20, middle().x + 20]);
-      touch(over, 'touchmove', [middle().x - 60, middle().x + 60]);
-      touch(over, 'touchend', []);
+      mouse(over, 'mouseout', 0, 0);
+      out.hushed = first.querySelector('.tip').style.display === 'none';
+      out.held = pinch();
     },
     function () {
       look('pinched');
@@ -154,10 +210,19 @@ local after = [[<pre id="probe"></pre><script>
     },
     function () {
       out.unpinched = image(first) === looks[0];
-      touch(over, 'touchstart', [middle().x]);
+      pinch();
+      touch(over, 'touchend', [middle().x]);
+      touch(over, 'touchend', [middle().x]);
+    },
+    function () {
+      out.tapped_twice = image(first) === looks[0];
+      out.scrolls = !touch(over, 'touchstart', [middle().x]) && !touch(over, 'touchmove', [middle().x + 5]);
     },
     function () {
       out.tapped = first.querySelector('.tip').textContent;
+      over = all('canvas', figures[1])[1];
+      touch(over, 'touchstart', [middle().x]);
+      out.tips = all('.tip').filter(function (tip) { return tip.offsetWidth > 0; }).length;
       table = document.querySelector('#results table[data-sortable]');
       all('th span', table)[2].click();
       out.rising = column();
@@ -216,9 +281,14 @@ local function check(found)
   end
   assert(found.overflow <= 0, 'the page is wider than the window by ' .. found.overflow)
   for _, name in ipairs { 'axis', 'back', 'range', 'both', 'none', 'each', 'log', 'without', 'again', 'zoomed',
-    'whole', 'pinched', 'unpinched' } do
+    'zoomed_without_band', 'kept', 'whole', 'hushed', 'held', 'pinched', 'unpinched', 'tapped_twice', 'scrolls' } do
     assert(found[name], name)
   end
+  test.equal(table.concat(found.misplaced, '; '), '')
+  test.equal(found.covered, false)
+  assert(math.abs(found.hair) < 30, found.hair)
+  test.equal(found.tips, 1)
+  assert(found.upper <= 11, found.upper)  -- the drag ended in the middle
   test.equal(found.entries, 6)
   test.equal(found.nothing, 'Nothing of this chart is chosen.')
   made.has(found.tapped, 'epoch ', 'size=1', ' ± ')
@@ -248,6 +318,22 @@ test('on paper', function()
   test.equal(pdf:sub(1, 5), '%PDF-')
   local pages = select(2, pdf:gsub('/Type%s*/Page%f[^%w]', ''))
   assert(pages >= 4 and pages <= 20, pages .. ' pages')
+end)
+
+test('without the chart library', function()
+  local find = library.find
+  library.find = function() return nil, 'tested' end
+  local path = scene.folder .. '/still.html'
+  local ok, said = pcall(made.answer, 'pushdown.report.command', '--registry', scene.file, '--grid', 'g', '-o', path)
+  library.find = find
+  assert(ok, said)
+  files.write(path, (files.read(path):gsub('<head>', function() return '<head>' .. before end, 1):gsub('</body>',
+    [[<pre id="probe"></pre><script>document.getElementById('probe').textContent = problems.length + ' problems, ' +
+      document.querySelectorAll('canvas').length + ' canvases, ' +
+      Array.from(document.querySelectorAll('.still')).filter(function (still) {
+        return still.offsetHeight > 100;
+      }).length + ' pictures'</script></body>]])))
+  made.has(run(path, '--window-size=390,844 --dump-dom'), '<pre id="probe">0 problems, 0 canvases, 5 pictures</pre>')
 end)
 
 test('a picture of it is not empty', function()

@@ -11,7 +11,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::analog_pushdown_test {
 namespace {
 
 using namespace testing_support;
@@ -278,7 +278,7 @@ TEST_P(AnalogPushdown, TheStatesTensorsCarryTheWholeGradient) {
   };
   std::vector<Tensor> leaves, wanted;
   for (const auto& [name, tensor] : network->parameters()) leaves.push_back(tensor);
-  for (const Tensor& gradient : torch::autograd::grad({last(network->run(words, nullptr))}, leaves))
+  for (const Tensor& gradient : gradients({last(network->run(words, nullptr))}, leaves))
     wanted.push_back(gradient);
 
   const Passes first = network->advance(words.narrow(1, 0, 5), 1, network->initial(4, 8), nullptr);
@@ -289,7 +289,7 @@ TEST_P(AnalogPushdown, TheStatesTensorsCarryTheWholeGradient) {
       network->advance(words.narrow(1, 5, 3), 1, first.state->with_tensors(cut), nullptr);
   std::vector<Tensor> targets = leaves;
   targets.insert(targets.end(), cut.begin(), cut.end());
-  const auto parts = torch::autograd::grad({last(second.hiddens)}, targets, {}, {}, false, true);
+  const auto parts = gradients({last(second.hiddens)}, targets);
   const std::vector<Tensor> upstream(parts.begin() + leaves.size(), parts.end());
   std::vector<Tensor> outputs, sensitivities;
   for (std::size_t i = 0; i < cut.size(); ++i)
@@ -297,7 +297,7 @@ TEST_P(AnalogPushdown, TheStatesTensorsCarryTheWholeGradient) {
       outputs.push_back(first.state->tensors()[i]);
       sensitivities.push_back(upstream[i]);
     }
-  const auto before = torch::autograd::grad(outputs, leaves, sensitivities, {}, false, true);
+  const auto before = gradients(outputs, leaves, sensitivities);
   for (std::size_t i = 0; i < leaves.size(); ++i) {
     const Tensor direct = parts[i].defined() ? parts[i] : at::zeros_like(leaves[i]);
     const Tensor past = before[i].defined() ? before[i] : at::zeros_like(leaves[i]);
@@ -442,4 +442,4 @@ TEST(AnalogPushdownErrors, NameTheOption) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::analog_pushdown_test

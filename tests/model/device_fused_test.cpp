@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/torch_build.h"
 #include "kernel/device.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
@@ -13,8 +12,9 @@
 #include "support/golden.h"
 #include "support/message.h"
 #include "support/team_runner.h"
+#include "tensor/torch_build.h"
 
-namespace pushdown {
+namespace pushdown::device_fused_test {
 namespace {
 
 using namespace testing_support;
@@ -315,4 +315,4 @@ TEST(DeviceFusedOnTheDevice, ThousandSymbols) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::device_fused_test

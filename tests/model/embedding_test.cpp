@@ -3,7 +3,7 @@
 #include "model/language_model.h"
 #include "model/recognizer.h"
 
-namespace pushdown {
+namespace pushdown::embedding_test {
 namespace {
 
 Json options(const char* controller, const char* stack, std::int64_t embedding, bool fused = true) {
@@ -103,4 +103,4 @@ TEST(Embedding, WithoutOneNothingChanges) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::embedding_test

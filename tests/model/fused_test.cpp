@@ -9,7 +9,7 @@
 #include "model/stack_rnn.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::fused_test {
 namespace {
 
 using namespace testing_support;
@@ -208,4 +208,4 @@ TEST(FusedMemory, GraphsAreFreed) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::fused_test

@@ -5,7 +5,7 @@
 #include "model/language_model.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::golden_test {
 namespace {
 
 using namespace testing_support;
@@ -48,4 +48,4 @@ TEST(ModelGolden, LogitsLossAndGradients) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::golden_test

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::initial_state_test {
 namespace {
 
 using namespace testing_support;
@@ -154,4 +154,4 @@ TEST(LearnedStartOfLanguageModels, IsTheSameWithAndWithoutKernels) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::initial_state_test

@@ -7,7 +7,7 @@
 #include "pda/trace.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::network_automaton_test {
 namespace {
 
 using namespace testing_support;
@@ -89,4 +89,4 @@ TEST(NetworkAutomaton, OtherNetworksAreRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::network_automaton_test

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/team_runner.h"
 
-namespace pushdown {
+namespace pushdown::recorded_test {
 namespace {
 
 using namespace testing_support;
@@ -204,4 +204,4 @@ TEST(RecordedOnDevices, SaysWhenMemoryDoesNotDo) {
 INSTANTIATE_TEST_SUITE_P(Pairs, Recorded, testing::ValuesIn(cases()));
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::recorded_test

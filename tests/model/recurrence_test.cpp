@@ -7,7 +7,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::recurrence_test {
 namespace {
 
 using namespace testing_support;
@@ -304,4 +304,4 @@ TEST(RecurrenceErrors, NameTheOption) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::recurrence_test

@@ -4,7 +4,7 @@
 #include "model/language_model.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::rounding_test {
 namespace {
 
 using namespace testing_support;
@@ -67,4 +67,4 @@ TEST_P(Rounding, KeepsTheParametersShared) {
 INSTANTIATE_TEST_SUITE_P(Kinds, Rounding, testing::Values("parallel_superposition", "list"));
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::rounding_test

@@ -12,7 +12,7 @@
 #include "support/decisions.h"
 #include "support/encodable_pda.h"
 
-namespace pushdown {
+namespace pushdown::rule_insertion_test {
 namespace {
 
 using namespace testing_support;
@@ -327,4 +327,4 @@ TEST(RuleInsertion, ErrorsChangeNothing) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::rule_insertion_test

@@ -3,7 +3,7 @@
 #include "model/state_pushdown_reference.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::state_pushdown_learning_test {
 namespace {
 
 using namespace testing_support;
@@ -165,4 +165,4 @@ TEST(StatePushdownLearning, UoroDependsOnTheGeneratorAlone) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::state_pushdown_learning_test

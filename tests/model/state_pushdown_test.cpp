@@ -4,7 +4,7 @@
 #include "model/state_pushdown_reference.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::state_pushdown_test {
 namespace {
 
 using namespace testing_support;
@@ -366,4 +366,4 @@ TEST(StatePushdownOptions, ErrorsNameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::state_pushdown_test

@@ -6,7 +6,7 @@
 #include "model/stack_rnn.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::stratification_test {
 namespace {
 
 using namespace testing_support;
@@ -160,4 +160,4 @@ TEST(Strengths, ThereAreNoneWithoutSuchAMemory) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::stratification_test

@@ -7,7 +7,7 @@
 #include "support/gradient.h"
 #include "support/message.h"
 
-namespace pushdown {
+namespace pushdown::transducer_test {
 namespace {
 
 using namespace testing_support;
@@ -157,4 +157,4 @@ TEST(Transducer, RefusesNonsense) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::transducer_test

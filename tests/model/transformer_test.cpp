@@ -7,7 +7,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::transformer_test {
 namespace {
 
 using namespace testing_support;
@@ -272,4 +272,4 @@ TEST(TransformerErrors, NameWhatIsWrong) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::transformer_test

@@ -5,7 +5,7 @@
 #include "model/language_model.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::vocabulary_test {
 namespace {
 
 using namespace testing_support;
@@ -85,4 +85,4 @@ TEST(Vocabulary, PiecesAreScoredAsTheyAreRead) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::vocabulary_test

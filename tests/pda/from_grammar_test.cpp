@@ -9,7 +9,7 @@
 #include "pda/lang.h"
 #include "pda/notation.h"
 
-namespace pushdown {
+namespace pushdown::from_grammar_test {
 namespace {
 
 std::map<std::string, std::string> texts() {
@@ -64,4 +64,4 @@ TEST(FromGrammar, RunsAreDerivations) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::from_grammar_test

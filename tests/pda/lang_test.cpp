@@ -13,7 +13,7 @@
 #include "support/golden.h"
 #include "support/runs.h"
 
-namespace pushdown {
+namespace pushdown::lang_test {
 namespace {
 
 using namespace testing_support;
@@ -274,4 +274,4 @@ TEST(LangErrors, SymbolsOutsideTheAlphabet) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::lang_test

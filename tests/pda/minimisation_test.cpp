@@ -11,7 +11,7 @@
 #include "random_pda.h"
 #include "support/encodable_pda.h"
 
-namespace pushdown {
+namespace pushdown::minimisation_test {
 namespace {
 
 using testing_support::all_words;
@@ -103,4 +103,4 @@ TEST(PdaHints, DeadStatesAndStrengthsAreWritten) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::minimisation_test

@@ -5,7 +5,7 @@
 
 #include "random_pda.h"
 
-namespace pushdown {
+namespace pushdown::notation_test {
 namespace {
 
 std::vector<std::string> lines_of(const Pda& pda) {
@@ -180,4 +180,4 @@ TEST(PdaErrors, NameLineAndSymbol) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::notation_test

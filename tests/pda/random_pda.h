@@ -4,8 +4,8 @@
 #include <string>
 
 #include "base/random.h"
-#include "base/torch.h"
 #include "pda/string_automaton.h"
+#include "tensor/torch.h"
 
 namespace pushdown::testing_support {
 

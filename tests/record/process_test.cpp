@@ -11,7 +11,7 @@
 
 #include "support/scratch.h"
 
-namespace pushdown {
+namespace pushdown::process_test {
 namespace {
 
 using testing_support::Scratch;
@@ -152,4 +152,4 @@ TEST(FolderLock, IsInheritedByTheChildItIsGivenToAndNoOther) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::process_test

@@ -9,7 +9,7 @@
 
 #include "support/scratch.h"
 
-namespace pushdown {
+namespace pushdown::run_registry_test {
 namespace {
 
 using testing_support::Scratch;
@@ -285,4 +285,4 @@ TEST(RunRegistry, ManyWritersLoseNothing) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::run_registry_test

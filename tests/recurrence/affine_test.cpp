@@ -4,7 +4,7 @@
 
 #include "base/parallel.h"
 
-namespace pushdown {
+namespace pushdown::affine_test {
 namespace {
 
 Tensor numbers(at::IntArrayRef shape, at::ScalarType type, double shift) {
@@ -66,4 +66,4 @@ TEST(Affine, DoesNotDependOnThreads) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::affine_test

@@ -9,7 +9,7 @@
 #include "recurrence/step_run.h"
 #include "support/step_team.h"
 
-namespace pushdown {
+namespace pushdown::device_steps_test {
 namespace {
 
 using namespace testing_support;
@@ -168,8 +168,7 @@ std::vector<Tensor> outcome(const Network& network, std::int64_t window,
   const Tensor value =
       run_program<F>(network.record(), network.batch, network.steps, window, launch);
   const Tensor probe = numbers(value.sizes(), value.options(), 0.5, 1);
-  std::vector<Tensor> all =
-      torch::autograd::grad({(value * probe).sum()}, network.tensors, {}, {}, false, true);
+  std::vector<Tensor> all = gradients({(value * probe).sum()}, network.tensors);
   all.insert(all.begin(), value.detach());
   return all;
 }
@@ -264,13 +263,13 @@ TEST(DeviceStepsOperations, EqualTheProcessors) {
       const Tensor wanted = run_recorded(one, x);
       const Tensor got = run_device_steps<double>(record(other, y), batch, steps, 0,
                                                   by_teams<double>(size, lanes));
-      EXPECT_LT(deviation(wanted, got), 1e-13);
+      EXPECT_LT(largest_difference(wanted, got), 1e-13);
       const Tensor probe = at::arange(wanted.numel(), at::kDouble).view_as(wanted).cos();
       (wanted * probe).sum().backward();
       (got * probe).sum().backward();
-      EXPECT_LT(deviation(x.grad(), y.grad()), 1e-12);
+      EXPECT_LT(largest_difference(x.grad(), y.grad()), 1e-12);
       for (std::size_t i = 0; i < one.tensors.size(); ++i)
-        EXPECT_LT(deviation(one.tensors[i].grad(), other.tensors[i].grad()), 1e-11) << i;
+        EXPECT_LT(largest_difference(one.tensors[i].grad(), other.tensors[i].grad()), 1e-11) << i;
     }
 }
 
@@ -279,7 +278,7 @@ TEST(DeviceStepsOperations, WithoutGradients) {
   const Tensor x = inputs_of(4, 9, false);
   const at::NoGradGuard guard;
   EXPECT_LT(
-      deviation(run_recorded(network, x),
+      largest_difference(run_recorded(network, x),
                 run_device_steps<double>(record(network, x), 4, 9, 0, by_teams<double>(1, 1))),
       1e-13);
 }
@@ -294,7 +293,7 @@ TEST(DeviceStepsOperations, LeaveOutWhatIsNotDifferentiated) {
   for (std::size_t i = 0; i < one.tensors.size(); ++i) {
     ASSERT_EQ(one.tensors[i].grad().defined(), other.tensors[i].grad().defined()) << i;
     if (!one.tensors[i].grad().defined()) continue;
-    EXPECT_LT(deviation(one.tensors[i].grad(), other.tensors[i].grad()), 1e-12) << i;
+    EXPECT_LT(largest_difference(one.tensors[i].grad(), other.tensors[i].grad()), 1e-12) << i;
   }
 }
 
@@ -302,11 +301,11 @@ TEST(DeviceStepsOperations, LeaveOutWhatIsNotDifferentiated) {
 TEST(DeviceStepsOperations, CanBeDifferentiatedAgain) {
   const Network network(shifted(ShiftedKind::stack, 2, true, true, 1), 2, 5, at::kDouble);
   const Tensor value = run_device_steps<double>(network.record(), 2, 5, 0, by_teams<double>(1, 1));
-  const auto once = torch::autograd::grad({value.sum()}, network.tensors, {}, true);
+  const auto once = gradients({value.sum()}, network.tensors, {}, {.keep_graph = true});
   const Tensor kept = once[2].clone();
-  const auto twice = torch::autograd::grad({(2 * value).sum()}, network.tensors, {}, true);
+  const auto twice = gradients({(2 * value).sum()}, network.tensors, {}, {.keep_graph = true});
   EXPECT_TRUE(once[2].equal(kept));
-  EXPECT_LT(deviation(2 * once[2], twice[2]), 1e-13);
+  EXPECT_LT(largest_difference(2 * once[2], twice[2]), 1e-13);
 }
 
 // Two programs of one kind as two models of one launch.
@@ -325,8 +324,8 @@ TEST(DeviceStepsModels, AreIndependent) {
     const Tensor a = run_device_steps<double>(one.record(), 2, 4, 0, keep(first));
     const Tensor b = run_device_steps<double>(other.record(), 2, 4, 0, keep(second));
     const Tensor slopes = numbers(a.sizes(), a.options(), 0.5, 1);
-    torch::autograd::grad({(a * slopes).sum()}, one.tensors, {}, true, false, true);
-    torch::autograd::grad({(b * slopes).sum()}, other.tensors, {}, true, false, true);
+    gradients({(a * slopes).sum()}, one.tensors, {}, {.keep_graph = true});
+    gradients({(b * slopes).sum()}, other.tensors, {}, {.keep_graph = true});
 
     auto both = first;
     const auto parameters = both.parameters, batch = both.batch;
@@ -391,4 +390,4 @@ TEST(DeviceStepsOperations, RefuseWhatTheyDoNotHave) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::device_steps_test

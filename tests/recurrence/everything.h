@@ -4,7 +4,7 @@
 
 namespace pushdown::testing_support {
 
-inline double deviation(const Tensor& a, const Tensor& b) {
+inline double largest_difference(const Tensor& a, const Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 

@@ -5,7 +5,7 @@
 #include "base/parallel.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::log_likelihood_test {
 namespace {
 
 const BufferPoolPtr& pool() {
@@ -127,4 +127,4 @@ TEST(LogLikelihoods, TheGraphIsKeptOnRequestAndElseFreed) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::log_likelihood_test

@@ -7,7 +7,7 @@
 #include "base/parallel.h"
 #include "recurrence/everything.h"
 
-namespace pushdown {
+namespace pushdown::step_run_test {
 namespace {
 
 using namespace testing_support;
@@ -17,13 +17,13 @@ TEST(StepRun, EqualsPlainSteps) {
     Everything plain, recorded;
     const Tensor x = inputs_of(batch, steps, true), y = inputs_of(batch, steps, true);
     const Tensor wanted = run_plainly(plain, x), got = run_recorded(recorded, y);
-    EXPECT_LT(deviation(wanted, got), 1e-13) << batch << " x " << steps;
+    EXPECT_LT(largest_difference(wanted, got), 1e-13) << batch << " x " << steps;
     const Tensor probe = at::arange(wanted.numel(), at::kDouble).view_as(wanted).cos();
     (wanted * probe).sum().backward();
     (got * probe).sum().backward();
-    EXPECT_LT(deviation(x.grad(), y.grad()), 1e-12);
+    EXPECT_LT(largest_difference(x.grad(), y.grad()), 1e-12);
     for (std::size_t i = 0; i < plain.tensors.size(); ++i)
-      EXPECT_LT(deviation(plain.tensors[i].grad(), recorded.tensors[i].grad()), 1e-11)
+      EXPECT_LT(largest_difference(plain.tensors[i].grad(), recorded.tensors[i].grad()), 1e-11)
           << i << ", " << batch << " x " << steps;
   }
 }
@@ -32,7 +32,7 @@ TEST(StepRun, EqualsPlainStepsWithoutGradients) {
   const Everything network;
   const Tensor x = inputs_of(4, 9, false);
   const at::NoGradGuard guard;
-  EXPECT_LT(deviation(run_plainly(network, x), run_recorded(network, x)), 1e-13);
+  EXPECT_LT(largest_difference(run_plainly(network, x), run_recorded(network, x)), 1e-13);
 }
 
 // What is frozen gets no gradient, and what is not gets the same.
@@ -46,7 +46,7 @@ TEST(StepRun, LeavesOutWhatIsNotDifferentiated) {
   for (std::size_t i = 0; i < plain.tensors.size(); ++i) {
     ASSERT_EQ(plain.tensors[i].grad().defined(), recorded.tensors[i].grad().defined()) << i;
     if (!plain.tensors[i].grad().defined()) continue;
-    EXPECT_LT(deviation(plain.tensors[i].grad(), recorded.tensors[i].grad()), 1e-12) << i;
+    EXPECT_LT(largest_difference(plain.tensors[i].grad(), recorded.tensors[i].grad()), 1e-12) << i;
   }
 }
 
@@ -91,8 +91,8 @@ TEST(StepTrace, MapsOneHotVectorsByTheirSymbols) {
     values.push_back(y.detach());
     gradients.push_back(weight.grad());
   }
-  EXPECT_LT(deviation(values[0], values[1]), 1e-14);
-  EXPECT_LT(deviation(gradients[0], gradients[1]), 1e-14);
+  EXPECT_LT(largest_difference(values[0], values[1]), 1e-14);
+  EXPECT_LT(largest_difference(gradients[0], gradients[1]), 1e-14);
 }
 
 // Inputs and parameters alone are no part of the recurrence; unused vectors neither.
@@ -120,4 +120,4 @@ TEST(StepTrace, NamesWhatDoesNotFit) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::step_run_test

@@ -8,7 +8,7 @@
 
 #include "shell/terminal.h"
 
-namespace pushdown {
+namespace pushdown::pty_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -425,4 +425,4 @@ TEST(Script, CtrlCEndsItWithStatus130) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::pty_test

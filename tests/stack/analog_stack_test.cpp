@@ -9,7 +9,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::analog_stack_test {
 namespace {
 
 using namespace testing_support;
@@ -165,7 +165,7 @@ Tensor last_jacobian(const std::vector<double>& actions, const std::string& symb
           .select(1, static_cast<std::int64_t>(actions.size()))[0];
   std::vector<Tensor> rows;
   for (std::int64_t k = 0; k < 3; ++k)
-    rows.push_back(torch::autograd::grad({last[k]}, {given}, {}, true)[0][0]);
+    rows.push_back(gradients({last[k]}, {given}, {}, {.keep_graph = true})[0][0]);
   return at::stack(rows);
 }
 
@@ -220,4 +220,4 @@ TEST(AnalogStack, NonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::analog_stack_test

@@ -4,7 +4,7 @@
 #include "stack/stack.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::golden_test {
 namespace {
 
 using namespace testing_support;
@@ -115,4 +115,4 @@ INSTANTIATE_TEST_SUITE_P(Files, VectorNondeterministicGolden,
                                          "vrns_Q2_S3_m2_n12_learned"));
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::golden_test

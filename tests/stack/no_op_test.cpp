@@ -7,7 +7,7 @@
 #include "stack/stack.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::no_op_test {
 namespace {
 
 using namespace testing_support;
@@ -151,4 +151,4 @@ TEST(Temperature, DividesTheScores) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::no_op_test

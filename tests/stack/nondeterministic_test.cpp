@@ -6,7 +6,7 @@
 #include "support/gradient.h"
 #include "support/runs.h"
 
-namespace pushdown {
+namespace pushdown::nondeterministic_test {
 namespace {
 
 using namespace testing_support;
@@ -80,7 +80,7 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
 
   // Logarithms, step by step, as a network drives it.
   logits.mutable_grad() = Tensor();
-  auto memory = c10::make_intrusive<AutomatonMemory>(shape, 3, kSteps, logits.options());
+  auto memory = std::make_shared<AutomatonMemory>(shape, 3, kSteps, logits.options());
   std::vector<Tensor> forward{memory->reading(1).clone()};
   for (int t = 0; t < kSteps; ++t)
     forward.push_back(
@@ -94,7 +94,7 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
 
   // A loss that stops short of the last node, over memory that other passes have used.
   logits.mutable_grad() = Tensor();
-  memory = c10::make_intrusive<AutomatonMemory>(shape, 3, kSteps, logits.options());
+  memory = std::make_shared<AutomatonMemory>(shape, 3, kSteps, logits.options());
   forward.assign({memory->reading(1).clone()});
   for (int t = 0; t < kSteps; ++t)
     forward.push_back(
@@ -273,4 +273,4 @@ TEST(LogTransitionWeights, AreThoseOfTheSteps) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::nondeterministic_test

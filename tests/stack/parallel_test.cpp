@@ -9,7 +9,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::parallel_test {
 namespace {
 
 using namespace testing_support;
@@ -341,4 +341,4 @@ TEST(ParallelErrors, NameTheTensor) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::parallel_test

@@ -4,7 +4,7 @@
 #include "stack/stack.h"
 #include "support/golden.h"
 
-namespace pushdown {
+namespace pushdown::state_test {
 namespace {
 
 using namespace testing_support;
@@ -132,4 +132,4 @@ TEST(StateTensorsOfTheFastAutomaton, AreRefusedByName) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::state_test

@@ -10,7 +10,7 @@
 #include "support/gradient.h"
 #include "support/message.h"
 
-namespace pushdown {
+namespace pushdown::stratification_test {
 namespace {
 
 using namespace testing_support;
@@ -302,7 +302,7 @@ class BackwardEquations : public testing::TestWithParam<Point> {
     std::vector<Numbers> rows;
     const Tensor flat = output.flatten();
     for (std::int64_t i = 0; i < flat.numel(); ++i) {
-      Tensor row = torch::autograd::grad({flat[i]}, {input}, {}, true, false, true)[0];
+      Tensor row = gradients({flat[i]}, {input}, {}, {.keep_graph = true})[0];
       rows.push_back(numbers(row.defined() ? row : at::zeros_like(input)));
     }
     return rows;
@@ -390,4 +390,4 @@ INSTANTIATE_TEST_SUITE_P(
                     Point{"the first step", {}, .5, .5}));
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::stratification_test

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::variable_strength_test {
 namespace {
 
 using namespace testing_support;
@@ -287,4 +287,4 @@ TEST(VariableStrengths, WrongOptionsAreRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::variable_strength_test

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::vector_nondeterministic_test {
 namespace {
 
 using namespace testing_support;
@@ -124,4 +124,4 @@ TEST(VectorFastErrors, AStateIsContinuedOnceWithGradientsAndOftenWithout) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::vector_nondeterministic_test

@@ -6,7 +6,7 @@
 #include "support/golden.h"
 #include "support/gradient.h"
 
-namespace pushdown {
+namespace pushdown::window_test {
 namespace {
 
 using namespace testing_support;
@@ -200,4 +200,4 @@ TEST(WindowOption, SimulateTakesIt) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::window_test

@@ -3,8 +3,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "base/torch.h"
 #include "model/device_runner.h"
+#include "tensor/torch.h"
 
 namespace pushdown::testing_support {
 

@@ -1,19 +1,20 @@
 // Reads the reference numbers of tests/golden (see its README).
 #pragma once
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
-#include "base/finite_differences.h"
 #include "base/options.h"
-#include "base/torch.h"
 #include "support/golden_folder.h"
+#include "tensor/finite_differences.h"
+#include "tensor/torch.h"
 
 namespace pushdown::testing_support {
 
 inline Json load_golden(const std::string& name) {
   std::ifstream file(std::string(GOLDEN_FOLDER) + "/" + name + ".json");
   if (!file) throw std::runtime_error("missing golden file " + name);
-  return Json::parse(file);
+  return parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
 inline void flatten(const Json& value, std::vector<double>& numbers) {

@@ -1,6 +1,6 @@
 // Gradients by finite differences, the oracle of every backward pass.
 #pragma once
-#include "base/finite_differences.h"
+#include "tensor/finite_differences.h"
 
 namespace pushdown::testing_support {
 

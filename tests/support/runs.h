@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown::testing_support {
 

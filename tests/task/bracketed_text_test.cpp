@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pushdown {
+namespace pushdown::bracketed_text_test {
 namespace {
 
 using testing_support::message;
@@ -139,4 +139,4 @@ TEST(BracketedText, ManyBracketsAreReadAndRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::bracketed_text_test

@@ -6,7 +6,7 @@
 
 #include "support/message.h"
 
-namespace pushdown {
+namespace pushdown::conllu_test {
 namespace {
 
 using testing_support::message;
@@ -158,4 +158,4 @@ TEST(Conllu, WhatIsNoTextOrSentenceIsToldWithItsLine) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::conllu_test

@@ -6,7 +6,7 @@
 
 #include <fstream>
 
-namespace pushdown {
+namespace pushdown::corpus_test {
 namespace {
 
 using testing_support::message;
@@ -141,4 +141,4 @@ TEST(Corpus, AFolderHoldsThreeFilesOfOneKind) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::corpus_test

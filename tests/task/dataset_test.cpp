@@ -8,7 +8,7 @@
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
 
-namespace pushdown {
+namespace pushdown::dataset_test {
 namespace {
 
 const Alphabet kAlphabet({"a", "b"});
@@ -109,4 +109,4 @@ TEST(DatasetText, ErrorsNameTheLine) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::dataset_test

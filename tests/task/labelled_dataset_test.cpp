@@ -8,7 +8,7 @@
 #include "labelled.h"
 #include "task/curriculum.h"
 
-namespace pushdown {
+namespace pushdown::labelled_dataset_test {
 namespace {
 
 using namespace testing_support;
@@ -199,4 +199,4 @@ TEST(Curriculum, TwoStages) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::labelled_dataset_test

@@ -7,7 +7,7 @@
 #include "grammar/length_table.h"
 #include "labelled.h"
 
-namespace pushdown {
+namespace pushdown::labelled_sampling_test {
 namespace {
 
 using namespace testing_support;
@@ -220,4 +220,4 @@ TEST(LabelledSampling, WrongOptions) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::labelled_sampling_test

@@ -9,7 +9,7 @@
 #include "support/message.h"
 #include "task/number_treebank.h"
 
-namespace pushdown {
+namespace pushdown::number_prediction_test {
 namespace {
 
 using testing_support::message;
@@ -306,4 +306,4 @@ TEST(NumberTreebank, OneForEachSentence) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::number_prediction_test

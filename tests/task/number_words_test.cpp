@@ -4,7 +4,7 @@
 
 #include "support/message.h"
 
-namespace pushdown {
+namespace pushdown::number_words_test {
 namespace {
 
 const NumberExamples kExamples{
@@ -38,4 +38,4 @@ TEST(NumberWords, OnePrefixCanHaveBothNumbers) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::number_words_test

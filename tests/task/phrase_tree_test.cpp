@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pushdown {
+namespace pushdown::phrase_tree_test {
 namespace {
 
 using testing_support::message;
@@ -123,4 +123,4 @@ TEST(PhraseTree, DeepTreesCostNoRecursion) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::phrase_tree_test

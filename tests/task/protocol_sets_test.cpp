@@ -4,7 +4,7 @@
 
 #include "labelled.h"
 
-namespace pushdown {
+namespace pushdown::protocol_sets_test {
 namespace {
 
 using namespace testing_support;
@@ -128,4 +128,4 @@ TEST(ProtocolSets, TheShareOfDifficultNegativesIsDrawnBetween15And30Percent) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::protocol_sets_test

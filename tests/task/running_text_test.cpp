@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-namespace pushdown {
+namespace pushdown::running_text_test {
 namespace {
 
 RunningTextPtr counting(int size) {
@@ -93,4 +93,4 @@ TEST(RunningText, UnigramPerplexityByHand) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::running_text_test

@@ -9,7 +9,7 @@
 #include "support/message.h"
 #include "support/scratch.h"
 
-namespace pushdown {
+namespace pushdown::sentences_test {
 namespace {
 
 using testing_support::message;
@@ -237,4 +237,4 @@ TEST(TokenFile, ANoteFindsTheFileOrTellsThatItIsGone) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::sentences_test

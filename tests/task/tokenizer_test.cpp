@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pushdown {
+namespace pushdown::tokenizer_test {
 namespace {
 
 using Sentences = std::vector<SentenceWords>;
@@ -54,4 +54,4 @@ TEST(Tokenizer, SentencesAreFoundWithinALine) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::tokenizer_test

@@ -11,7 +11,7 @@
 #include "task/pair_list.h"
 #include "task/pair_text.h"
 
-namespace pushdown {
+namespace pushdown::transduction_test {
 namespace {
 
 using testing_support::message;
@@ -234,4 +234,4 @@ TEST(PairList, ErrorsNameFileAndLine) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::transduction_test

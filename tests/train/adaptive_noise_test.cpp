@@ -6,7 +6,7 @@
 
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::adaptive_noise_test {
 namespace {
 
 using namespace testing_support;
@@ -202,4 +202,4 @@ TEST(AdaptiveNoise, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::adaptive_noise_test

@@ -4,7 +4,7 @@
 #include "support/golden.h"
 #include "train/learning.h"
 
-namespace pushdown {
+namespace pushdown::analog_learning_test {
 namespace {
 
 using namespace testing_support;
@@ -113,4 +113,4 @@ TEST(AnalogUnbiasedOnlineSlow, IsTheGradientInTheMean) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::analog_learning_test

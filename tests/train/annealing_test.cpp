@@ -7,7 +7,7 @@
 
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::annealing_test {
 namespace {
 
 using namespace testing_support;
@@ -80,4 +80,4 @@ TEST(Annealing, RefusesWhatMakesNoSense) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::annealing_test

@@ -4,7 +4,7 @@
 #include "support/golden.h"
 #include "toy.h"
 
-namespace pushdown {
+namespace pushdown::chunk_test {
 namespace {
 
 using namespace testing_support;
@@ -103,4 +103,4 @@ TEST(Chunks, NegativeOnesAreRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::chunk_test

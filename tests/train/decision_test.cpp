@@ -5,7 +5,7 @@
 #include "train/recognition.h"
 #include "train/toy.h"
 
-namespace pushdown::testing_support {
+namespace pushdown::testing_support::decision_test {
 namespace {
 
 RecognizerPtr recognizer(const Json& more = Json::object()) {
@@ -200,4 +200,4 @@ TEST(Decision, ModelsOfBeforeAreWhatTheyWere) {
 }
 
 }  // namespace
-}  // namespace pushdown::testing_support
+}  // namespace pushdown::testing_support::decision_test

@@ -9,7 +9,7 @@
 #include "train/recognition.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::joint_test {
 namespace {
 
 using namespace testing_support;
@@ -230,4 +230,4 @@ TEST(Joint, NonsenseIsRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::joint_test

@@ -5,7 +5,7 @@
 #include "train/recognition.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::learning_resume_test {
 namespace {
 
 using namespace testing_support;
@@ -88,4 +88,4 @@ TEST(LearningByTraining, NoiseChangesTheGradientAndNotTheWeights) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::learning_resume_test

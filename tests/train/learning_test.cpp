@@ -10,7 +10,7 @@
 #include "support/golden.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::learning_test {
 namespace {
 
 using namespace testing_support;
@@ -436,4 +436,4 @@ TEST(LearningOptions, AreChecked) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::learning_test

@@ -7,7 +7,7 @@
 #include "base/random.h"
 #include "train/gradient.h"
 
-namespace pushdown {
+namespace pushdown::optimizer_test {
 namespace {
 
 // Two parameters whose gradients are chosen, not computed.
@@ -258,4 +258,4 @@ TEST(Gradient, ClippingByValueBoundsEveryEntry) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::optimizer_test

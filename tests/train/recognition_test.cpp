@@ -8,7 +8,7 @@
 #include "train/accuracy.h"
 #include "train/toy.h"
 
-namespace pushdown::testing_support {
+namespace pushdown::testing_support::recognition_test {
 namespace {
 
 // Strings over a and b of length 1 to `longest`; valid: as many a as b, all a first.
@@ -141,7 +141,7 @@ TEST(Recognition, CheckpointsWithoutNewerOptionsFit) {
   const Path path = scratch / "run" / "checkpoints" / "last.safetensors";
   const auto store = [&](const auto& change) {
     TensorFile file = read_safetensors(path);
-    Json state = Json::parse(file.metadata.at("state"));
+    Json state = parse_json(file.metadata.at("state"));
     change(state.at("options").at("curriculum"));
     file.metadata["state"] = state.dump();
     write_safetensors(path, file);
@@ -291,4 +291,4 @@ TEST(Recognition, NonsenseIsTold) {
 }
 
 }  // namespace
-}  // namespace pushdown::testing_support
+}  // namespace pushdown::testing_support::recognition_test

@@ -7,7 +7,7 @@
 #include "train/recognition.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::recurrence_test {
 namespace {
 
 using namespace testing_support;
@@ -144,4 +144,4 @@ TEST(StoredModels, WithoutOptionsOfTheRecurrenceHaveThePlainOne) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::recurrence_test

@@ -12,7 +12,7 @@
 
 extern char** environ;
 
-namespace pushdown {
+namespace pushdown::resume_test {
 namespace {
 
 using namespace testing_support;
@@ -34,7 +34,7 @@ void run_to_end(Trainer& trainer) {
 std::vector<Json> metrics_lines(const Path& folder) {
   std::vector<Json> lines;
   std::ifstream file(folder / "metrics.jsonl");
-  for (std::string line; std::getline(file, line);) lines.push_back(Json::parse(line));
+  for (std::string line; std::getline(file, line);) lines.push_back(parse_json(line));
   return lines;
 }
 
@@ -154,7 +154,7 @@ TEST(Resume, TakesChangesThatDoNotTouchThePast) {
   auto whole = fresh();
   run_to_end(*whole);
   EXPECT_TRUE(same(weights(*more->model()), weights(*whole->model())));
-  const Json config = Json::parse(read_file(scratch / "run" / "config.json"));
+  const Json config = parse_json(read_file(scratch / "run" / "config.json"));
   EXPECT_EQ(config["trainer"]["epochs"], 5);
   EXPECT_EQ(config["resumed"][0]["changes"]["epochs"], 5);
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
@@ -168,7 +168,7 @@ TEST(RunFolder, RecordsTheWholeConfiguration) {
   auto trainer = fresh({{"run_folder", (scratch / "a" / "b").string()}});
   trainer->run_epoch();
   const Path folder = scratch / "a" / "b";
-  const Json config = Json::parse(read_file(folder / "config.json"));
+  const Json config = parse_json(read_file(folder / "config.json"));
   EXPECT_EQ(config["version"], "1.2.3");
   EXPECT_EQ(config["seed"], 0);
   EXPECT_EQ(config["trainer"]["decay_factor"], 0.9);
@@ -418,4 +418,4 @@ TEST(KillSlow, FortyTimesAtRandomMoments) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::resume_test

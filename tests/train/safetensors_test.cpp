@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-namespace pushdown {
+namespace pushdown::safetensors_test {
 namespace {
 
 Path scratch(const std::string& name) {
@@ -215,4 +215,4 @@ TEST(LineFile, StartsFromGivenLinesAndAppends) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::safetensors_test

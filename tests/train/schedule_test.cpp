@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace pushdown {
+namespace pushdown::schedule_test {
 namespace {
 
 Json options(const Json& given = Json::object()) {
@@ -67,7 +67,7 @@ TEST(Schedule, StateRoundTripsThroughText) {
   double a = 1, b = 1;
   for (const double value : values) {
     Schedule restored(options());
-    restored.set_state(Json::parse(split.state().dump()));
+    restored.set_state(parse_json(split.state().dump()));
     split = restored;
     EXPECT_EQ(whole.observe(value), split.observe(value));
     a = whole.decayed(a);
@@ -79,4 +79,4 @@ TEST(Schedule, StateRoundTripsThroughText) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::schedule_test

@@ -4,7 +4,7 @@
 #include "train/text_reader.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::sentence_test {
 namespace {
 
 using namespace testing_support;
@@ -130,4 +130,4 @@ TEST(SentenceModelling, WhatDoesNotFitIsRefused) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::sentence_test

@@ -10,7 +10,7 @@
 #include "support/team_runner.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::shared_updates_test {
 namespace {
 
 using namespace testing_support;
@@ -218,4 +218,4 @@ TEST(SharedUpdates, OnTheDevice) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::shared_updates_test

@@ -1,12 +1,11 @@
 // The error of state and stack length, case by case: values and the derivatives by S, L and U.
 #include <gtest/gtest.h>
-#include <torch/csrc/autograd/autograd.h>
 
 #include "model/recognizer.h"
 #include "support/golden.h"
 #include "train/objective.h"
 
-namespace pushdown {
+namespace pushdown::state_and_length_test {
 namespace {
 
 using namespace testing_support;
@@ -50,8 +49,7 @@ class StateAndLength : public testing::Test {
                      const std::vector<Expected>& wanted, std::int64_t place = 2) {
     ObjectiveBatch given = batch(strings, 3, place);
     const Tensor losses = make_objective(options)->losses(given);
-    const Tensor slopes =
-        torch::autograd::grad({losses.sum()}, {given.hiddens}, {}, {}, false, true)[0];
+    const Tensor slopes = gradients({losses.sum()}, {given.hiddens})[0];
     ASSERT_EQ(losses.size(0), static_cast<std::int64_t>(wanted.size()));
     Tensor all = at::zeros({losses.size(0), 3, 4}, at::kDouble);
     for (std::size_t b = 0; b < wanted.size(); ++b) {
@@ -159,9 +157,10 @@ TEST(StateAndLengthNetwork, TheGradientIsThatOfStateAndLength) {
     batch.hiddens = said.hiddens;
     batch.labels = at::full({1}, label, at::kDouble);
     const auto objective = make_objective("state_and_length");
-    const auto slopes = torch::autograd::grad({objective->losses(batch).sum()}, leaves, {}, true);
-    const auto of_state = torch::autograd::grad({last[2]}, leaves, {}, true);
-    const auto of_length = torch::autograd::grad({last[3]}, leaves, {}, true, false, true);
+    const auto slopes =
+        gradients({objective->losses(batch).sum()}, leaves, {}, {.keep_graph = true});
+    const auto of_state = gradients({last[2]}, leaves, {}, {.keep_graph = true});
+    const auto of_length = gradients({last[3]}, leaves, {}, {.keep_graph = true});
     const double s = last[2].item<double>(), l = last[3].item<double>();
     const double v = label > 0 ? 1 : std::min(0.0, s - l);
     for (std::size_t i = 0; i < leaves.size(); ++i) {
@@ -172,4 +171,4 @@ TEST(StateAndLengthNetwork, TheGradientIsThatOfStateAndLength) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::state_and_length_test

@@ -5,7 +5,7 @@
 #include "train/text_reader.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::text_test {
 namespace {
 
 using namespace testing_support;
@@ -304,4 +304,4 @@ TEST(TextModelling, CheckpointsWithinAnEpochAndInterruptsGoOn) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::text_test

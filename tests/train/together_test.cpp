@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::together_test {
 namespace {
 
 using namespace testing_support;
@@ -106,4 +106,4 @@ TEST(Together, AModelBelongsToOneTrainer) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::together_test

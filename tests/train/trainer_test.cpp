@@ -7,7 +7,7 @@
 #include "train/gradient.h"
 #include "train/toy.h"
 
-namespace pushdown {
+namespace pushdown::trainer_test {
 namespace {
 
 using namespace testing_support;
@@ -342,4 +342,4 @@ TEST(BatchOrder, EveryEpochHoldsAllAndResumesExactly) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::trainer_test

@@ -8,7 +8,7 @@
 #include "train/toy.h"
 #include "train/transduction_accuracy.h"
 
-namespace pushdown {
+namespace pushdown::transduction_test {
 namespace {
 
 using namespace testing_support;
@@ -155,4 +155,4 @@ TEST(Transduction, RefusesOtherAlphabets) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::transduction_test

@@ -3,7 +3,7 @@
 
 #include "toy.h"
 
-namespace pushdown {
+namespace pushdown::transformer_test {
 namespace {
 
 using namespace testing_support;
@@ -71,4 +71,4 @@ TEST(StoredModels, DescriptionsWithoutArchitectureAreRecurrent) {
 }
 
 }  // namespace
-}  // namespace pushdown
+}  // namespace pushdown::transformer_test

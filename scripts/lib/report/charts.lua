@@ -122,8 +122,7 @@ local function notes_of(points, axis, seen, every)
       .. 'left out.'):format(#points, axis)
   end
   if every > 1 then
-    notes[#notes + 1] = ('Of long curves not every epoch is drawn, but %s, and the last.'):format(
-      every == 2 and 'every second one' or ('every second one to every %dth'):format(every))
+    notes[#notes + 1] = ('Of long curves not every epoch is drawn, but at least one in %d, and the last.'):format(every)
   end
   if seen.fewer then
     notes[#notes + 1] = 'Restarts end at different epochs: where a mean is over fewer of them than there are, its '

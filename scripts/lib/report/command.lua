@@ -3,6 +3,7 @@ local charts = require 'pushdown.report.charts'
 local document = require 'pushdown.report.document'
 local experiment = require 'pushdown.experiment'
 local gather = require 'pushdown.report.gather'
+local library = require 'pushdown.report.library'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
@@ -67,8 +68,8 @@ local function check_output(path)
   end
 end
 
--- Writes the page that the options of the command line say; what was written, in words, and whether the plotting
--- library is in it.
+-- Writes the page that the options of the command line describe. Returns what was written, in words, and the reason why
+-- the page has no live charts, or nil.
 local function write(options)
   check_output(options.output)
   local rows, left_out = gather.runs(options, options.registry or runs.path())
@@ -81,13 +82,13 @@ local function write(options)
       left_out[1].folder, #left_out > 1 and ' and others' or '')
   end
   if trained == 0 then notes[#notes + 1] = 'None of the runs has metrics of an epoch, so there are no curves.' end
-  local library = document.plotting_library()
+  local dygraphs, reason = library.find()
   local html = document.html { points = points, rows = rows, title = options.title or title_of(rows, points),
-    metrics = curves, result_metrics = numbers, x = options.x, library = library, notes = notes }
+    metrics = curves, result_metrics = numbers, x = options.x, library = dygraphs, notes = notes }
   pd.file.write(options.output, html)
   local size = #html < 1e6 and ('%.0f kB'):format(#html / 1e3) or ('%.1f MB'):format(#html / 1e6)
   return ('%s: %d run%s at %d point%s, %s'):format(options.output, #rows, #rows == 1 and '' or 's', #points,
-    #points == 1 and '' or 's', size), library ~= nil
+    #points == 1 and '' or 's', size), reason
 end
 
 -- command.page(options): report.page.
@@ -114,11 +115,8 @@ function M.run(words)
   return subcommand('report', function()
     local options = experiment.parse(declaration, words)
     if options.help then return io.write(experiment.help(declaration)) end
-    local said, live = write(options)
-    if not live then
-      io.stderr:write('pushdown report: the plotting library was not built in (configure with -DPUSHDOWN_UPLOT=ON); '
-        .. 'the curves are still pictures\n')
-    end
+    local said, reason = write(options)
+    if reason then io.stderr:write(('pushdown report: the curves are still pictures: %s\n'):format(reason)) end
     print(said)
   end)
 end

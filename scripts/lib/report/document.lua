@@ -27,20 +27,7 @@ local function quoted(text)
   return (json.encode(runs_of.clean_text(tostring(text))):gsub('[<>&]', escapes))
 end
 
--- The plotting library that the build left: {script, style, licence, version}, or nil.
-function M.plotting_library()
-  local folders = { pd.root .. '/uplot' }
-  local ok, program = pcall(pd.process.executable)
-  if ok then table.insert(folders, 1, program:match('^(.*)/') .. '/uplot') end
-  for _, folder in ipairs(folders) do
-    if files.exists(folder .. '/uPlot.iife.min.js') then
-      return { script = files.read(folder .. '/uPlot.iife.min.js'), style = files.read(folder .. '/uPlot.min.css'),
-        licence = files.read(folder .. '/LICENSE'), version = files.read(folder .. '/version'):match('%S+') }
-    end
-  end
-end
-
-local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/' .. name) end
+local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/page/' .. name) end
 
 -- A style or script element must not end before its end.
 local function inlined(text) return (text:gsub('</([sS])', '<\\/%1')) end
@@ -268,7 +255,7 @@ local function chart_sections(given, all)
       .. figures_of(secondary, axis_of, options, all) or ''
     local remark = live and '<p class="note screen">Drag over a chart to zoom in (two fingers on a phone); a double '
       .. 'click shows the whole range again.</p>'
-      or '<p class="note">The curves are still pictures: this program was built without its plotting library.</p>'
+      or '<p class="note">The curves are still pictures: the page was made without the chart library.</p>'
     curves = { 'curves', 'Curves', '<div class="controls"></div><div class="legend"></div>',
       single and '' or keys_of(options.shown, legend), first, remark, notes_text(notes), second }
   end
@@ -334,8 +321,8 @@ local function origin_section(given)
   return section
 end
 
--- document.html{points =, rows =, title =, metrics = list or nil, result_metrics = list or nil, x = 'epoch', library =
--- of plotting_library() or nil, notes = list} -> the page as text.
+-- document.html{points =, rows =, title =, metrics = list or nil, result_metrics = list or nil, x = 'epoch',
+-- library = of library.find() or nil, notes = list} returns the page as text.
 function M.html(given)
   local sections, all = {}, {}
   local function add(section)
@@ -370,7 +357,7 @@ function M.assemble(given, sections, data)
       .. 'script-src \'unsafe-inline\'; img-src data:">',
     ('<meta name="generator" content="pushdown %s">'):format(escape(pd.version)), '<link rel="icon" href="data:,">',
     '<title>' .. escape(given.title) .. '</title>',
-    '<style>' .. inlined((library and library.style .. '\n' or '') .. own_file 'style.css') .. '</style></head><body>',
+    '<style>' .. inlined(own_file 'style.css') .. '</style></head><body>',
     '<header><h1>' .. escape(given.title) .. '</h1>',
     ('<p class="soft">%s. Page of %s, pushdown %s.</p>'):format(about, os.date '%Y-%m-%d %H:%M', escape(pd.version)) }
   if #docs > 0 and #docs <= 3 then out[#out + 1] = '<p>' .. escape(table.concat(docs, ' ')) .. '</p>' end
@@ -383,17 +370,16 @@ function M.assemble(given, sections, data)
     out[#out + 1] = ('<section id="%s"><h2>%s</h2>\n%s</section>'):format(one.id, one.title, one.text)
   end
   out[#out + 1] = '</main><footer>'
-  if library then
-    out[#out + 1] = ('<details><summary>Charts by uPlot %s, MIT licence</summary><pre>%s</pre></details>'):format(
+  if library and data then
+    out[#out + 1] = ('<details><summary>Charts by dygraphs %s, MIT licence</summary><pre>%s</pre></details>'):format(
       escape(library.version), escape(library.licence))
   end
   out[#out + 1] = '</footer>'
   out[#out + 1] = '<script>\n' .. inlined(own_file 'sorting.js') .. '</script>'
   if library and data then
     out[#out + 1] = '<script type="application/json" id="data">' .. data .. '</script>'
-    out[#out + 1] = ('<script>\n/*! uPlot %s\n%s*/\n%s\n</script>'):format(library.version,
-      (library.licence:gsub('%*/', '* /'):gsub('</', '< /')), inlined(library.script))
-    out[#out + 1] = '<script>\n' .. inlined(own_file 'live.js') .. '</script>'
+    out[#out + 1] = '<script>\n' .. inlined(library.script) .. '\n</script>'
+    out[#out + 1] = '<script>\n' .. inlined(own_file 'plotting.js' .. own_file 'live.js') .. '</script>'
   end
   out[#out + 1] = '</body></html>\n'
   return table.concat(out, '\n')

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

@@ -1,9 +1,10 @@
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 #include <fmt/ranges.h>
+#include <torch/csrc/autograd/autograd.h>
 
 #include "base/check.h"
-#include "base/torch_build.h"
+#include "tensor/torch_build.h"
 
 namespace pushdown {
 
@@ -60,6 +61,14 @@ std::string no_cuda() {
 }
 
 }  // namespace
+
+std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
+                              const std::vector<Tensor>& output_gradients,
+                              GradientOptions options) {
+  return torch::autograd::grad(outputs, inputs, output_gradients,
+                               options.keep_graph || options.record, options.record,
+                               /*allow_unused=*/true);
+}
 
 at::Device parse_device(const std::string& name) {
   if (name == "cpu") return at::Device(at::kCPU);

@@ -1,4 +1,4 @@
-#include "base/module_context.h"
+#include "tensor/module_context.h"
 
 #include <cmath>
 

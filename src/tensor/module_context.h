@@ -1,7 +1,7 @@
 // What a trainable module (controller, stack, output layer) needs to make its parameters.
 #pragma once
 #include "base/random.h"
-#include "base/torch.h"
+#include "tensor/torch.h"
 
 namespace pushdown {
 

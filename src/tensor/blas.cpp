@@ -1,4 +1,4 @@
-#include "base/blas.h"
+#include "tensor/blas.h"
 
 #include <ATen/Version.h>
 #include <dlfcn.h>
@@ -13,25 +13,25 @@ namespace pushdown {
 namespace {
 
 // A library of this process, with what it depends on.
-using Library = std::unique_ptr<void, int (*)(void*)>;
+using BlasHandle = std::unique_ptr<void, int (*)(void*)>;
 
-struct LoadedLibrary {
-  Library library;
+struct BlasLibrary {
+  BlasHandle library;
   std::filesystem::path path;
 };
 
 // The library whose matrix product LibTorch calls; empty where none exports it.
-LoadedLibrary product_library() {
+BlasLibrary product_library() {
   void* product = dlsym(RTLD_DEFAULT, "sgemm_");
   Dl_info info;
   if (!product || dladdr(product, &info) == 0 || !info.dli_fname) return {{nullptr, &dlclose}, {}};
   std::error_code ignored;
-  return {Library(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD), &dlclose),
+  return {BlasHandle(dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD), &dlclose),
           std::filesystem::canonical(info.dli_fname, ignored)};
 }
 
 template <class Function>
-Function* find(const Library& library, const char* name) {
+Function* symbol(const BlasHandle& library, const char* name) {
   return library ? reinterpret_cast<Function*>(dlsym(library.get(), name)) : nullptr;
 }
 
@@ -51,14 +51,15 @@ std::string short_mkl(const std::string& text) {
 }
 
 // Name and version by what the library exports; empty where it exports none of these.
-std::string name_of(const Library& library) {
-  if (auto* config = find<char*()>(library, "openblas_get_config")) return first_words(config(), 2);
-  if (auto* version = find<void(char*, int)>(library, "MKL_Get_Version_String")) {
+std::string name_of(const BlasHandle& library) {
+  if (auto* config = symbol<char*()>(library, "openblas_get_config"))
+    return first_words(config(), 2);
+  if (auto* version = symbol<void(char*, int)>(library, "MKL_Get_Version_String")) {
     char text[256] = "";
     version(text, sizeof text - 1);
     return short_mkl(text);
   }
-  if (auto* version = find<const char*()>(library, "bli_info_get_version_str"))
+  if (auto* version = symbol<const char*()>(library, "bli_info_get_version_str"))
     return fmt::format("BLIS {}", version());
   return "";
 }
@@ -77,7 +78,7 @@ std::string inside_torch() {
 }  // namespace
 
 void limit_blas_to_one_thread() {
-  if (auto* set = find<void(int)>(product_library().library, "openblas_set_num_threads")) set(1);
+  if (auto* set = symbol<void(int)>(product_library().library, "openblas_set_num_threads")) set(1);
 }
 
 std::string blas_text() {

@@ -1,0 +1,85 @@
+// Texts of numbers, ticks of axes, mouse and touch for the charts of a page.
+var plotting = (function () {
+  'use strict';
+
+  function text(value) {
+    if (value === null || value === undefined) return '–';
+    var size = Math.abs(value);
+    if (value === Math.round(value) && size < 1e9) return String(value);
+    return size >= 1e6 || size < 1e-4 ? value.toExponential(3) : String(Number(value.toPrecision(5)));
+  }
+
+  function tickText(value) {
+    var size = Math.abs(value);
+    if (size >= 1e9 || size > 0 && size < 1e-3) return Number(value.toPrecision(5)).toExponential().replace('+', '');
+    if (size >= 1e6) return Number((value / 1e6).toPrecision(6)) + 'M';
+    return size >= 1e5 ? Number((value / 1e3).toPrecision(6)) + 'k' : String(Number(value.toPrecision(6)));
+  }
+
+  // Epochs, updates and lengths are whole numbers.
+  function wholeTicks() {
+    var ticks = Dygraph.numericTicks.apply(null, arguments);
+    var whole = ticks.filter(function (tick) { return tick.v % 1 === 0; });
+    return whole.length > 1 ? whole : ticks;
+  }
+
+  // Returns powers of ten, and their doubles and quintuples where there is room; linear ticks for a short range.
+  function logTicks(low, high, pixels, options, g) {
+    var from = Math.log10(low), to = Math.log10(high), room = pixels / (to - from), ticks = [];
+    for (var power = Math.floor(from); power <= to; power += Math.ceil(30 / room)) {
+      (room > 100 ? [1, 2, 5] : [1]).forEach(function (digit) {
+        var value = digit * Math.pow(10, power);
+        if (value >= low && value <= high) ticks.push({ v: value, label: tickText(value) });
+      });
+    }
+    return ticks.length > 2 ? ticks : Dygraph.numericTicks(low, high, pixels, function (name) {
+      return name !== 'logscale' && options(name);
+    }, g);
+  }
+
+  // Zooms horizontally wherever the pointer goes; the vertical range follows. 1 is the horizontal direction of dygraphs.
+  function horizontally(event, g, context) {
+    Object.defineProperty(context, 'dragDirection', { get: function () { return 1; }, set: function () {},
+      configurable: true });
+    Dygraph.defaultInteractionModel.mousedown(event, g, context);
+  }
+
+  // One finger points, two fingers zoom. The browser scrolls the page.
+  function gestures(box, tell) {
+    var start = null;
+    function distance(touches) { return Math.max(10, Math.abs(touches[0].clientX - touches[1].clientX)); }
+    function inside(x) { return x - box.getBoundingClientRect().left; }
+    function middle(touches) { return inside((touches[0].clientX + touches[1].clientX) / 2); }
+    function point(event, g) {
+      var row = g.findClosestRow(inside(event.touches[0].clientX));
+      g.setSelection(row);
+      if (row >= 0) tell(g, g.getValue(row, 0));
+    }
+    return Object.assign({}, Dygraph.defaultInteractionModel, {
+      mousedown: horizontally,
+      touchstart: function (event, g) {
+        if (event.touches.length === 1) return point(event, g);
+        event.preventDefault();
+        var range = g.xAxisRange();
+        start = { distance: distance(event.touches), at: g.toDataXCoord(middle(event.touches)),
+          span: range[1] - range[0] };
+      },
+      touchmove: function (event, g) {
+        if (event.touches.length === 1) return point(event, g);
+        if (!start) return;
+        event.preventDefault();
+        var ends = g.xAxisExtremes(), area = g.getArea();
+        var span = Math.min(ends[1] - ends[0], start.span * start.distance / distance(event.touches));
+        var left = start.at - (middle(event.touches) - area.x) / area.w * span;
+        left = Math.max(ends[0], Math.min(left, ends[1] - span));
+        g.updateOptions({ dateWindow: [left, left + span] });
+      },
+      touchend: function (event, g, context) {
+        start = null;
+        Dygraph.defaultInteractionModel.touchend(event, g, context);  // a double tap shows the whole range
+      }
+    });
+  }
+
+  return { text: text, tickText: tickText, wholeTicks: wholeTicks, logTicks: logTicks, gestures: gestures };
+})();

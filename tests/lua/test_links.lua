@@ -1,0 +1,237 @@
+-- Every link in the documentation leads to a file and a heading, docs/README.md lists every page, and the index is at
+-- most two clicks away from every page. Links into the network are not followed; only their form is checked.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local files = require 'pushdown.files'
+
+local index = 'docs/README.md'
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+local function lines_of(command)
+  local pipe = assert(io.popen(command))
+  local lines = {}
+  for line in pipe:lines() do lines[#lines + 1] = line end
+  pipe:close()
+  return lines
+end
+
+-- Paths of the Markdown files from the root on. Without git, all files outside of build and run folders are taken.
+local function markdown_files()
+  local root = quoted(pd.root)
+  local paths = lines_of(('git -C %s ls-files --cached --others --exclude-standard -- "*.md" 2>/dev/null'):format(root))
+  if #paths == 0 then
+    paths = lines_of(('cd %s && find . -name "*.md" -not -path "./build*" -not -path "./runs/*" -not -path "*/.*/*"')
+      :format(root))
+  end
+  local seen, kept = {}, {}
+  for _, path in ipairs(paths) do
+    path = path:gsub('^%./', '')
+    if not seen[path] and files.exists(pd.root .. '/' .. path) then kept[#kept + 1], seen[path] = path, true end
+  end
+  table.sort(kept)
+  return kept
+end
+
+-- Lines without fenced blocks (blank instead, so that numbers stay).
+local function prose_lines(text)
+  local lines, fence = {}, nil
+  for line in (text .. '\n'):gmatch('(.-)\n') do
+    local mark = line:match('^%s*(```+)') or line:match('^%s*(~~~+)')
+    if fence then
+      if mark and mark:sub(1, #fence) == fence then fence = nil end
+      line = ''
+    elseif mark then
+      fence, line = mark, ''
+    end
+    lines[#lines + 1] = line
+  end
+  return lines
+end
+
+-- The code points of a UTF-8 text.
+local function code_points(text)
+  local points = {}
+  for char in text:gmatch('[%z\1-\127\194-\244][\128-\191]*') do
+    local first, rest = char:byte(1), { char:byte(2, -1) }
+    local point = first
+    if #rest > 0 then point = first % 2 ^ (6 - #rest) end
+    for _, byte in ipairs(rest) do point = point * 64 + byte % 64 end
+    points[#points + 1] = { char = char, point = point }
+  end
+  return points
+end
+
+-- GitHub keeps letters, digits, marks, hyphens and underscores of all scripts. Of what is not ASCII this knows letters
+-- below U+2000, the superscript letters i and n, the subscript letters, and everything from U+3040 on.
+local function kept_in_slug(char, point)
+  if point < 128 then return char:match('[%w_%- ]') ~= nil end
+  if point == 0xAA or point == 0xB5 or point == 0xBA then return true end
+  if point >= 0xC0 and point < 0x2000 then return point ~= 0xD7 and point ~= 0xF7 end
+  return point == 0x2071 or point == 0x207F or (point >= 0x2090 and point <= 0x209C) or point >= 0x3040
+end
+
+-- The anchor that GitHub gives to a heading.
+local function slug(heading)
+  local text = heading:gsub('%s+#+%s*$', ''):gsub('!?%[([^%]]*)%]%([^)]*%)', '%1'):gsub('`', ''):gsub('%*', '')
+  local out = {}
+  for _, one in ipairs(code_points(text:lower())) do
+    if kept_in_slug(one.char, one.point) then out[#out + 1] = one.char == ' ' and '-' or one.char end
+  end
+  return table.concat(out)
+end
+
+-- Anchors of a page as a set: those of its headings, repeated ones numbered, and the names and ids of HTML elements.
+local function anchors_of(text)
+  local anchors, counts = {}, {}
+  for _, line in ipairs(prose_lines(text)) do
+    local heading = line:match('^#+%s+(.-)%s*$')
+    if heading then
+      local name = slug(heading)
+      anchors[counts[name] and name .. '-' .. counts[name] or name] = true
+      counts[name] = (counts[name] or 0) + 1
+    end
+    for _, pattern in ipairs { '<[^>]-%sid="([^"]+)"', '<a%s+name="([^"]+)"' } do
+      for name in line:gmatch(pattern) do anchors[name] = true end
+    end
+  end
+  return anchors
+end
+
+-- All links of a page: { line =, target = }.
+local function links_of(text)
+  local links = {}
+  for number, line in ipairs(prose_lines(text)) do
+    line = line:gsub('(`+).-%1', '')
+    local function add(target) links[#links + 1] = { line = number, target = target:gsub('^<(.*)>$', '%1') } end
+    for target in line:gmatch('%]%(%s*([^%s)]+)[^)]*%)') do add(target) end
+    for _, attribute in ipairs { 'src', 'href' } do
+      for target in line:gmatch('%s' .. attribute .. '="([^"]+)"') do add(target) end
+    end
+    local defined = line:match('^%s?%s?%s?%[[^%]]+%]:%s+(%S+)')
+    if defined then add(defined) end
+  end
+  return links
+end
+
+-- The path that a relative link leads to, from the root on, or nil if it leaves the root.
+local function resolved(page, link)
+  local parts = {}
+  for part in ((page:match('^(.*/)') or '') .. link):gmatch('[^/]+') do
+    if part == '..' then
+      if #parts == 0 then return nil end
+      parts[#parts] = nil
+    elseif part ~= '.' then
+      parts[#parts + 1] = part
+    end
+  end
+  return table.concat(parts, '/')
+end
+
+local texts = {}
+local function text_of(path)
+  texts[path] = texts[path] or files.read(pd.root .. '/' .. path)
+  return texts[path]
+end
+
+-- What is wrong with a link, or nil.
+local function fault(page, target)
+  if target:match('^%a[%w+.-]*:') then
+    local host = '^https?://[%w-]+%.[%w.-]+'
+    for _, form in ipairs { host .. '$', host .. '[/?#]%S*$', '^mailto:[^@%s]+@[^@%s]+$' } do
+      if target:match(form) then return nil end
+    end
+    return 'malformed address'
+  end
+  local path, anchor = target:match('^([^#]*)#?(.*)$')
+  if target:sub(1, 1) == '/' then return 'a link starts at its own page, not at the root' end
+  local file = path == '' and page or resolved(page, path)
+  if not file then return 'leads out of the repository' end
+  if not files.exists(pd.root .. '/' .. file) then return 'no such file: ' .. file end
+  if target:find('#', 1, true) and file:match('%.md$') and not anchors_of(text_of(file))[anchor] then
+    return ('no heading #%s in %s'):format(anchor, file)
+  end
+end
+
+-- Pages that a page links to, as a set of paths.
+local function neighbours(page)
+  local set = {}
+  for _, link in ipairs(links_of(text_of(page))) do
+    local path = not link.target:match('^%a[%w+.-]*:') and resolved(page, link.target:match('^[^#]*'))
+    if path and path:match('%.md$') then set[path] = true end
+  end
+  return set
+end
+
+local function within_two_clicks(from, to)
+  local first = neighbours(from)
+  if from == to or first[to] then return true end
+  for page in pairs(first) do
+    if files.exists(pd.root .. '/' .. page) and neighbours(page)[to] then return true end
+  end
+  return false
+end
+
+local pages = markdown_files()
+
+test('headings have the anchors that GitHub gives them', function()
+  test.equal(slug 'Two commands', 'two-commands')
+  test.equal(slug '`pd.stack`: what it is, in *short*', 'pdstack-what-it-is-in-short')
+  test.equal(slug 'nspda: Mali et al. (2019)', 'nspda-mali-et-al-2019')
+  test.equal(slug 'See [the page](x.md) ##', 'see-the-page')
+  test.equal(slug 'Größe: 2 × 3 – aⁿbⁿ', 'größe-2--3--aⁿbⁿ')
+  local anchors = anchors_of('# A\n## B\n```\n# no\n```\n## B\n<a name="here"></a>\n')
+  for _, name in ipairs { 'a', 'b', 'b-1', 'here' } do assert(anchors[name], name) end
+  assert(not anchors.no)
+end)
+
+test('links are found, and wrong ones are faults', function()
+  local links = links_of('[a](b.md) and `[no](no)`\n```\n[no](no)\n```\n![x](y.svg "t") <img width="4" src="z.svg">\n'
+    .. '<a href="w.md">w</a>\n[r]: u.md\n')
+  local found = {}
+  for i, link in ipairs(links) do found[i] = link.line .. link.target end
+  test.equal(table.concat(found, ' '), '1b.md 5y.svg 5z.svg 6w.md 7u.md')
+  test.equal(fault('README.md', 'docs/README.md'), nil)
+  test.equal(fault('docs/glossary.md', '../README.md'), nil)
+  test.equal(fault('README.md', 'https://example.org/a#b'), nil)
+  test.equal(fault('README.md', 'mailto:someone@example.org'), nil)
+  for _, wrong in ipairs { 'no.md', '../README.md', '/README.md', 'docs/README.md#no-such-heading', '#no-such-heading',
+    'docs/README.md#', 'https:/example.org', 'http://', 'file:///etc' } do
+    assert(fault('README.md', wrong), wrong)
+  end
+end)
+
+test('every link leads to a file and a heading', function()
+  assert(#pages > 30, 'the pages are found')
+  local faults, count = {}, 0
+  for _, page in ipairs(pages) do
+    for _, link in ipairs(links_of(text_of(page))) do
+      count = count + 1
+      local wrong = fault(page, link.target)
+      if wrong then faults[#faults + 1] = ('%s:%d: %s: %s'):format(page, link.line, link.target, wrong) end
+    end
+  end
+  assert(count > 100, 'links are found')
+  if #faults > 0 then error('\n  ' .. table.concat(faults, '\n  '), 0) end
+end)
+
+test('the index lists every page of the documentation', function()
+  local listed, missing = neighbours(index), {}
+  for _, page in ipairs(pages) do
+    if page:match('^docs/') and page ~= index and not listed[page] then missing[#missing + 1] = page end
+  end
+  if #missing > 0 then error(index .. ' has no link to\n  ' .. table.concat(missing, '\n  '), 0) end
+end)
+
+test('the index is two clicks from every page, and every page from it', function()
+  local far = {}
+  for _, page in ipairs(pages) do
+    if page:match('^docs/') or page == 'README.md' or page == 'CONTRIBUTING.md' then
+      if not within_two_clicks(page, index) then far[#far + 1] = page .. ' does not lead to ' .. index end
+      if not within_two_clicks(index, page) then far[#far + 1] = index .. ' does not lead to ' .. page end
+    end
+  end
+  if #far > 0 then error('\n  ' .. table.concat(far, '\n  '), 0) end
+end)
+
+test.finish()

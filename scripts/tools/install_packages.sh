@@ -54,7 +54,10 @@ case $system/$machine in
   *) fail "unsupported system: expected Linux on x86-64 or arm64, got $system on $machine." ;;
 esac
 
-if [ -n "${PUSHDOWN_TORCH_DIR:-}" ]; then
+# A build folder keeps the LibTorch that it was configured for.
+configured=$(sed -n 's/^PUSHDOWN_TORCH_DIR:PATH=//p' $folder/CMakeCache.txt 2>/dev/null || true)
+PUSHDOWN_TORCH_DIR=${PUSHDOWN_TORCH_DIR:-$configured}
+if [ -n "$PUSHDOWN_TORCH_DIR" ]; then
   for file in include/ATen/ATen.h lib/libtorch_cpu.so; do
     [ -e "$PUSHDOWN_TORCH_DIR/$file" ] ||
       fail "PUSHDOWN_TORCH_DIR: no LibTorch in '$PUSHDOWN_TORCH_DIR': expected $file there."
@@ -69,7 +72,6 @@ newer, got ${version:-one without a version}."
   grep -q __cxx11 "$PUSHDOWN_TORCH_DIR/lib/libc10.so" 2>/dev/null ||
     fail "PUSHDOWN_TORCH_DIR: the LibTorch $version in '$PUSHDOWN_TORCH_DIR' has the old ABI of C++ strings: \
 expected a Python package of 2.7 or newer, or a build with _GLIBCXX_USE_CXX11_ABI=1."
-  configured=$(sed -n 's/^PUSHDOWN_TORCH_DIR:PATH=//p' $folder/CMakeCache.txt 2>/dev/null || true)
   [ ! -e $folder/CMakeCache.txt ] || [ "$configured" = "$PUSHDOWN_TORCH_DIR" ] ||
     fail "$folder is configured for another LibTorch: expected '$PUSHDOWN_TORCH_DIR', got \
 ${configured:-that of the system}; run 'make clean' first."
@@ -183,7 +185,7 @@ command -v ninja >/dev/null 2>&1 || packages="$packages ninja-build"
 command -v pkg-config >/dev/null 2>&1 || packages="$packages pkg-config"
 command -v git >/dev/null 2>&1 || packages="$packages git"
 # Debian's LibTorch computes with whichever BLAS is installed; its own choice is the slow reference.
-[ -n "${PUSHDOWN_TORCH_DIR:-}" ] || packages="$packages libtorch-dev libopenblas0-pthread"
+[ -n "$PUSHDOWN_TORCH_DIR" ] || packages="$packages libtorch-dev libopenblas0-pthread"
 [ "$purpose" = check ] && packages="$packages clang-format lua-check"
 
 missing=""

@@ -172,5 +172,25 @@ for name in old abi nowhere; do
   says "$name" 1 "[install] PUSHDOWN_TORCH_DIR: " "$text"
 done
 
+# system CASE STATUS TEXT...: of CMake, with the variables SYSTEM, PROCESSOR, COMPILER and VERSION.
+system() {
+  case=$1 status=$2
+  shift 2
+  code=0
+  output=$("$cmake" -D CMAKE_SYSTEM_NAME="${SYSTEM:-Linux}" -D CMAKE_SYSTEM_PROCESSOR="${PROCESSOR:-x86_64}" \
+    -D CMAKE_CXX_COMPILER_ID="${COMPILER:-GNU}" -D CMAKE_CXX_COMPILER_VERSION="${VERSION:-12.2.0}" \
+    -P "$source/cmake/PushdownSystem.cmake" 2>&1) || code=$?
+  check "CMake $case" "$status" "$@"
+}
+system good 0
+SYSTEM=Darwin PROCESSOR=arm64
+system darwin 1 'Unsupported system: expected Linux on x86-64 or arm64, got Darwin on arm64.'
+SYSTEM=Linux PROCESSOR=riscv64
+system riscv 1 'got Linux on riscv64.'
+PROCESSOR=aarch64 VERSION=11.3.0
+system compiler 1 'is too old: expected g++ 12 or newer, got 11.3.0'
+COMPILER=Clang VERSION=19.1.0
+system clang 0 'tested with g++ 12 and 14 only, not with Clang 19.1.0'
+
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

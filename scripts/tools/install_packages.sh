@@ -232,8 +232,9 @@ elif sudo -n true 2>/dev/null; then
 else
   make_plan
   [ -z "$plan" ] || say_plan
-  fail "packages are missing and this user may not install them. Have root run this line, then run make again:" \
-    "apt-get update && apt-get install -y --no-install-recommends$missing"
+  command -v sudo >/dev/null 2>&1 && sudo="sudo " || sudo=""
+  fail "packages are missing and this user may not install them. Run this line as root, then run make again:" \
+    "${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends$missing"
 fi
 
 # run_apt DOING WORDS...: runs apt-get as root; its progress is one line, its words go to the log.

@@ -20,7 +20,7 @@ real() {
   for name in "$@"; do ln -s "$(command -v "$name")" "$top/bin/$name"; done
 }
 mkdir "$top/bin" "$top/work"
-real sh env awk sed grep head sort tail tr wc cat mktemp rm paste tee printf
+real sh env awk sed grep head sort tail tr wc cat mktemp rm paste true
 
 program uname <<'END'
 case $WHAT$1 in other*-s) echo Darwin ;; *-s) echo Linux ;; other*) echo arm64 ;; *) echo x86_64 ;; esac
@@ -29,10 +29,12 @@ program nproc <<'END'
 echo 2
 END
 program id <<'END'
-case $WHAT in user) echo 1000 ;; *) echo 0 ;; esac
+case $WHAT in user | sudo) echo 1000 ;; *) echo 0 ;; esac
 END
 program sudo <<'END'
-exit 1
+[ "$WHAT" = sudo ] || exit 1
+shift
+exec "$@"
 END
 program c++ <<'END'
 case $WHAT in compiler) echo 9.4.0 ;; *) echo 12.2.0 ;; esac
@@ -109,7 +111,7 @@ untouched() {
 says other 1 '[install] unsupported system: expected Linux on x86-64 or arm64, got Darwin on arm64.'
 says compiler 1 "[install] the compiler 'c++' is too old: expected g++ 12 or newer, got 9.4.0"
 says user 1 'needs 2 packages that are not installed: 250 MB to download, 1024 MB on disk.' \
-  'this user may not install them' 'apt-get update && apt-get install -y --no-install-recommends'
+  'this user may not install them' 'sudo apt-get update && sudo apt-get install -y --no-install-recommends cmake g++'
 untouched
 says lists 1 "[install] the lists of packages cannot be fetched, so nothing was installed: Temporary failure"
 untouched
@@ -124,6 +126,7 @@ says full 1 '[install] not enough free disk space on /: expected ' 'got 500 MB'
 untouched
 says broken 1 'the packages cannot be downloaded, so nothing was installed: Connection failed'
 untouched
+says sudo 0 'Installing packages: 50 %'
 says good 0 'Installing, building and the first run take about ' ' minutes on 2 cores.' \
   'Downloading packages: 50 %' 'Installing packages: 50 %'
 purpose=test

@@ -17,7 +17,7 @@ program() {
   chmod +x "$top/bin/$1"
 }
 real() {
-  for name in "$@"; do ln -s "$(command -v "$name")" "$top/bin/$name"; done
+  for name in "$@"; do ln -s "$(env which "$name")" "$top/bin/$name"; done
 }
 mkdir "$top/bin" "$top/work"
 real sh env awk sed grep head sort tail tr wc cat mktemp rm paste true

@@ -30,18 +30,20 @@ test('each kind of violation is caught', function()
   caught('src/train/a.cpp', '#include "bindings/bind.h"',
     'the core does not see the bindings, got bindings/bind.h')
   caught('src/train/a.cpp', '#include <torch/torch.h>',
-    'only tensor/torch.h includes LibTorch, got torch/torch.h')
+    'only the folder tensor includes LibTorch, got torch/torch.h')
   caught('src/model/a.cpp', '#include <ATen/ScalarOps.h>',
-    'only tensor/torch.h includes LibTorch, got ATen/ScalarOps.h')
+    'only the folder tensor includes LibTorch, got ATen/ScalarOps.h')
   caught('bindings/a.cpp', '#include <ATen/ATen.h>',
-    'only tensor/torch.h includes LibTorch, got ATen/ATen.h')
+    'only the folder tensor includes LibTorch, got ATen/ATen.h')
   caught('src/grammar/a.cpp', 'void f() { printf("x"); }', 'the core does not print')
   caught('src/grammar/a.cpp', 'void f() { std::cout << 1; }', 'the core does not print')
+  caught('src/grammar/a.cpp', '#include "tensor/torch.h"',
+    'grammar does not see tensor, got tensor/torch.h')
   caught('src/other/a.cpp', '', "the folder 'other' is no layer; add it to scripts/tools/layers.lua and "
     .. 'docs/architecture.md')
   -- Through two headers.
-  caught('src/kernel/a.isa.cpp', '#include "kernel/a.h"', 'kernels do not include LibTorch', {
-    ['src/kernel/a.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
+  caught('src/kernel/a.isa.cpp', '#include "kernel/b.h"', 'kernels do not include LibTorch', {
+    ['src/kernel/b.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
   caught('bindings/shell/a.cpp', '#include "bindings/bind.h"',
     'the shell starts without LibTorch, so it must not include it', {
       ['bindings/bind.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })

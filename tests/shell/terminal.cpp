@@ -10,7 +10,7 @@
 #include <stdexcept>
 #include <thread>
 
-namespace pushdown::terminal {
+namespace pushdown {
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -102,4 +102,4 @@ int Terminal::wait_exit(double seconds) {
   return -1;
 }
 
-}  // namespace pushdown::terminal
+}  // namespace pushdown

@@ -72,7 +72,8 @@ newer, got ${version:-one without a version}."
   grep -q __cxx11 "$PUSHDOWN_TORCH_DIR/lib/libc10.so" 2>/dev/null ||
     fail "PUSHDOWN_TORCH_DIR: the LibTorch $version in '$PUSHDOWN_TORCH_DIR' has the old ABI of C++ strings: \
 expected a Python package of 2.7 or newer, or a build with _GLIBCXX_USE_CXX11_ABI=1."
-  [ ! -e $folder/CMakeCache.txt ] || [ "$configured" = "$PUSHDOWN_TORCH_DIR" ] ||
+  ! grep -q '^PUSHDOWN_TORCH_DIR:PATH=' $folder/CMakeCache.txt 2>/dev/null ||
+    [ "$configured" = "$PUSHDOWN_TORCH_DIR" ] ||
     fail "$folder is configured for another LibTorch: expected '$PUSHDOWN_TORCH_DIR', got \
 ${configured:-that of the system}; run 'make clean' first."
 fi

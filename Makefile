@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD := build/release
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow bench asan format format-check lint docs install package clean packages
+.PHONY: help run build test test-slow bench asan format format-check lint docs install uninstall package clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
@@ -17,11 +17,17 @@ help:
 	@echo 'make lint       check the C++ style and the Lua sources'
 	@echo 'make docs       generate docs/api.md and docs/tutorial again'
 	@echo 'make install    install to PREFIX (now $(PREFIX))'
+	@echo 'make uninstall  remove what make install put into PREFIX'
 	@echo 'make package    make a Debian package of it in $(BUILD)'
 	@echo 'make clean      remove build/'
 
+# What make was asked for, so that it can say how long that takes.
+run: PURPOSE := run
+test: PURPOSE := test
+PURPOSE ?= build
+
 packages:
-	@scripts/tools/install_packages.sh build
+	@scripts/tools/install_packages.sh $(PURPOSE)
 
 $(BUILD)/build.ninja:
 	cmake --preset release
@@ -64,6 +70,9 @@ docs: build
 
 install: build
 	cmake --install $(BUILD) --prefix '$(PREFIX)'
+
+uninstall:
+	@cmake -D PREFIX='$(PREFIX)' -P cmake/uninstall.cmake
 
 package: build
 	cd $(BUILD) && cpack -G DEB

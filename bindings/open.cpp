@@ -9,6 +9,7 @@
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
+#include "tensor/blas.h"
 
 namespace pushdown {
 namespace {
@@ -102,6 +103,7 @@ void install_searcher(lua_State* L) {
 
 int open(lua_State* L) {
   at::set_num_threads(1);
+  limit_blas_to_one_thread();
   const auto root = find_root();
   session(L).root = root;
   lua_pushfstring(L, "@%s/scripts/lib/", root.c_str());
@@ -149,6 +151,4 @@ int open(lua_State* L) {
 }  // namespace
 }  // namespace pushdown
 
-extern "C" int luaopen_pushdown(lua_State* L) {
-  return pushdown::guarded(L, pushdown::open);
-}
+extern "C" int luaopen_pushdown(lua_State* L) { return pushdown::guarded(L, pushdown::open); }

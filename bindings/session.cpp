@@ -13,6 +13,7 @@
 #include "bindings/options.h"
 #include "bindings/registry_keys.h"
 #include "kernel/device.h"
+#include "tensor/blas.h"
 #include "tensor/torch_build.h"
 
 namespace pushdown {
@@ -120,8 +121,8 @@ Json device_status() { return describe(cuda_state()); }
 
 std::string device_text() {
   const CudaState state = cuda_state();
-  std::string text =
-      fmt::format("LibTorch {} {} CUDA\n", torch_version(), torch_has_cuda() ? "with" : "without");
+  std::string text = fmt::format("LibTorch {} {} CUDA\nBLAS: {}\n", torch_version(),
+                                 torch_has_cuda() ? "with" : "without", blas_text());
   text += built_with_cuda() ? fmt::format("CUDA kernels by toolkit {} for architectures {}\n",
                                           cuda_toolkit(), cuda_architectures())
                             : "no CUDA kernels: built without a CUDA toolkit\n";

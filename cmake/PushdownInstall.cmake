@@ -1,4 +1,7 @@
 # Relocatable install: bin/pushdown finds lib/pushdown and share/pushdown beside itself.
+# The first and the last of these rules write the list that cmake/uninstall.cmake reads.
+install(CODE "set(PUSHDOWN_MANIFEST_STEP begin)")
+install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/manifest.cmake)
 install(TARGETS shell RUNTIME DESTINATION bin)
 if(TARGET notebook)
   install(TARGETS notebook RUNTIME DESTINATION bin)
@@ -21,6 +24,9 @@ add_custom_command(OUTPUT ${stubs}
   COMMENT "Making stubs for editors" VERBATIM)
 add_custom_target(stubs ALL DEPENDS ${stubs})
 install(FILES ${stubs} DESTINATION share/pushdown/stubs)
+
+install(CODE "set(PUSHDOWN_MANIFEST_STEP end)")
+install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/manifest.cmake)
 
 # `cpack -G DEB` in the build folder makes a Debian package for /usr; its dependencies are those of the
 # libraries that are linked.

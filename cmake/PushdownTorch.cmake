@@ -1,33 +1,12 @@
 # Finds LibTorch without its own TorchConfig.cmake, which for CUDA builds insists on compilers and
 # libraries that are not needed here.
 #   in : PUSHDOWN_TORCH_DIR  empty = the system's LibTorch; else a torch package (…/site-packages/torch)
-#   out: target pushdown::torch, PUSHDOWN_TORCH_VERSION, PUSHDOWN_TORCH_CUDA
-set(PUSHDOWN_TORCH_DIR "$ENV{PUSHDOWN_TORCH_DIR}" CACHE PATH
-    "LibTorch or Python torch package directory; empty: the system's")
+#   out: target pushdown::torch, PUSHDOWN_TORCH_VERSION, PUSHDOWN_TORCH_CUDA, PUSHDOWN_MODULE_RPATH
+include(PushdownFindTorch)
 option(PUSHDOWN_TRIM_TORCH
        "Shadow libtorch's unused OpenCV/FFmpeg dependencies with empty libraries (starts 140 ms sooner)" ON)
 
-if(PUSHDOWN_TORCH_DIR)
-  set(torch_hints PATHS ${PUSHDOWN_TORCH_DIR} NO_DEFAULT_PATH)
-endif()
-find_path(PUSHDOWN_TORCH_INCLUDE ATen/ATen.h ${torch_hints} PATH_SUFFIXES include REQUIRED)
-foreach(library torch_cpu torch c10)
-  find_library(PUSHDOWN_LIB_${library} ${library} ${torch_hints} PATH_SUFFIXES lib REQUIRED)
-endforeach()
-foreach(library torch_cuda c10_cuda)
-  find_library(PUSHDOWN_LIB_${library} ${library} ${torch_hints} PATH_SUFFIXES lib)
-endforeach()
-
 set(torch_api ${PUSHDOWN_TORCH_INCLUDE}/torch/csrc/api/include)
-# From 2.9 on torch/version.h only forwards to torch/headeronly/version.h.
-find_file(torch_version_header version.h NO_DEFAULT_PATH NO_CACHE
-          PATHS ${PUSHDOWN_TORCH_INCLUDE}/torch/headeronly ${torch_api}/torch)
-file(READ ${torch_version_header} torch_version_text)
-string(REGEX MATCH "TORCH_VERSION_MAJOR ([0-9]+)" _ "${torch_version_text}")
-set(torch_major ${CMAKE_MATCH_1})
-string(REGEX MATCH "TORCH_VERSION_MINOR ([0-9]+)" _ "${torch_version_text}")
-set(PUSHDOWN_TORCH_VERSION ${torch_major}.${CMAKE_MATCH_1})
-
 # A Python package brings headers of other libraries along, fmt among them, which would hide the
 # system's: only LibTorch's own are seen.
 if(PUSHDOWN_TORCH_DIR)
@@ -82,5 +61,10 @@ if(PUSHDOWN_TRIM_TORCH AND NOT PUSHDOWN_TORCH_DIR)
     # Programs and modules name the folder themselves, relative to where they lie (BUILD_RPATH).
     target_link_options(pushdown_torch INTERFACE -Wl,--disable-new-dtags)
   endif()
+endif()
+# The module finds the stub libraries beside itself, and a LibTorch outside the system's folders.
+set(PUSHDOWN_MODULE_RPATH "$ORIGIN/torch-stubs")
+if(torch_dir)
+  list(APPEND PUSHDOWN_MODULE_RPATH ${torch_lib_folder})
 endif()
 message(STATUS "LibTorch ${PUSHDOWN_TORCH_VERSION}, CUDA ${PUSHDOWN_TORCH_CUDA}: ${PUSHDOWN_LIB_torch_cpu}")

@@ -5,9 +5,23 @@
 #include <xeus/xhelper.hpp>
 #include <xeus/xkernel.hpp>
 #include <xeus/xkernel_configuration.hpp>
+#if XEUS_VERSION_MAJOR >= 5
+// Since xeus 3 the message queue is a library of its own.
+#include <xeus-zmq/xserver_zmq.hpp>
+#include <xeus-zmq/xzmq_context.hpp>
+#else
 #include <xeus/xserver_zmq.hpp>
+#endif
 
 #include "bindings/notebook/notebook.h"
+
+#if XEUS_VERSION_MAJOR >= 5
+static auto make_context() { return xeus::make_zmq_context(); }
+constexpr auto make_server = xeus::make_xserver_default;
+#else
+static auto make_context() { return xeus::make_context<zmq::context_t>(); }
+constexpr auto make_server = xeus::make_xserver_zmq;
+#endif
 
 int main(int count, char** words) {
   std::string file = xeus::extract_filename(count, words);
@@ -21,9 +35,8 @@ int main(int count, char** words) {
   sigaddset(&signals, SIGINT);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   try {
-    xeus::xkernel kernel(xeus::load_configuration(file), xeus::get_user_name(),
-                         xeus::make_context<zmq::context_t>(),
-                         std::make_unique<pushdown::Notebook>(), xeus::make_xserver_zmq,
+    xeus::xkernel kernel(xeus::load_configuration(file), xeus::get_user_name(), make_context(),
+                         std::make_unique<pushdown::Notebook>(), make_server,
                          xeus::make_in_memory_history_manager(), nullptr, xeus::make_null_debugger,
                          nlohmann::json::object(), nlohmann::json::error_handler_t::replace);
     kernel.start();

@@ -2,6 +2,7 @@
 
 #include <csignal>
 #include <stdexcept>
+#include <utility>
 #include <xeus/xhelper.hpp>
 
 #include "bindings/shell/completion.h"
@@ -154,9 +155,22 @@ Interpreter::Outcome Notebook::run_cell(const std::string& code) {
   return outcome;
 }
 
+#if XEUS_VERSION_MAJOR >= 5
+void Notebook::execute_request_impl(send_reply_callback reply, int count, const std::string& code,
+                                    xeus::execute_request_config config, Json) {
+  reply(execute(count, code, config.silent));
+}
+#else
 nlohmann::json Notebook::execute_request_impl(int count, const std::string& code, bool silent, bool,
                                               Json, bool) {
+  return execute(count, code, silent);
+}
+#endif
+
+nlohmann::json Notebook::execute(int count, const std::string& code, bool silent) {
   result_ = nullptr;
+  if (output_) std::cout.rdbuf(std::exchange(output_, nullptr));
+  if (log_) std::clog.rdbuf(std::exchange(log_, nullptr));
   capture_.start();
   auto outcome = run_cell(code);
   capture_.stop();

@@ -1,6 +1,7 @@
 // A Jupyter kernel: cells are entries as at the prompt, values come with pictures and tables where
 // there are any.
 #pragma once
+#include <iostream>
 #include <mutex>
 #include <xeus/xinterpreter.hpp>
 
@@ -16,14 +17,21 @@ class Notebook : public xeus::xinterpreter {
  private:
   using Json = nlohmann::json;
   void configure_impl() override {}
+#if XEUS_VERSION_MAJOR >= 5
+  void execute_request_impl(send_reply_callback reply, int count, const std::string& code,
+                            xeus::execute_request_config config, Json user_expressions) override;
+#else
   Json execute_request_impl(int count, const std::string& code, bool silent, bool store_history,
                             Json user_expressions, bool allow_stdin) override;
+#endif
   Json complete_request_impl(const std::string& code, int cursor) override;
   Json inspect_request_impl(const std::string& code, int cursor, int detail) override;
   Json is_complete_request_impl(const std::string& code) override;
   Json kernel_info_request_impl() override;
   void shutdown_request_impl() override {}
 
+  // Runs a cell and publishes its value and output; returns the reply.
+  Json execute(int count, const std::string& code, bool silent);
   // Compiles and runs a cell; the message of what went wrong is published.
   Interpreter::Outcome run_cell(const std::string& code);
   // "text/plain" and what else pushdown.notebook knows for the values on the stack.
@@ -32,6 +40,9 @@ class Notebook : public xeus::xinterpreter {
   static int display(lua_State* L);
 
   Interpreter interpreter_;
+  // The streams of C++, mute until the first cell: xeus 5 greets on them.
+  std::streambuf* output_ = std::cout.rdbuf(nullptr);
+  std::streambuf* log_ = std::clog.rdbuf(nullptr);
   std::mutex publishing_;
   OutputCapture capture_;
   Json result_;  // of the cell that runs

@@ -35,7 +35,8 @@ end
 local function program()
   local path = pd.process.executable() .. '-kernel'
   if not files.exists(path) then
-    error(('this Pushdown was built without the kernel (no %s): install xeus-dev and build again'):format(path), 0)
+    error(('this Pushdown was built without the kernel (no %s): install xeus-dev (Debian 12) or xeus-zmq-dev '
+      .. '(Debian 13) and build again'):format(path), 0)
   end
   return path
 end

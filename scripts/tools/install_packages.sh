@@ -1,22 +1,193 @@
 #!/bin/sh
-# Installs the Debian packages that Pushdown needs and that are not there yet.
-#   install_packages.sh build   what the shell, the tests and the benchmarks are built from
-#   install_packages.sh check   that, and what the format and lint checks run
+# Installs the Debian packages that Pushdown needs, and says first how much that is and how long the
+# build takes.
+#   install_packages.sh run     for `make run`: the shell, its module and the first run
+#   install_packages.sh test    for `make test`: everything, and the tests
+#   install_packages.sh build   everything
+#   install_packages.sh check   as build, and the programs of the format and lint checks
 # Installs as root or through a password-less sudo; otherwise prints the line to run and stops.
-# On other systems than Debian and its kin it only says which packages it would have looked for.
+# Without apt it checks that the libraries are there. It changes nothing before all checks passed.
 set -eu
 
-packages="g++ cmake ninja-build pkg-config git libluajit-5.1-dev luajit libedit-dev libspdlog-dev \
-libfmt-dev nlohmann-json3-dev libcli11-dev libsqlite3-dev libicu-dev libgtest-dev"
-# A LibTorch of one's own replaces the system's.
-[ -n "${PUSHDOWN_TORCH_DIR:-}" ] || packages="$packages libtorch-dev"
-[ "${1:-build}" = check ] && packages="$packages clang-format lua-check"
+# Processor minutes of a complete build and of what follows it, on the machine of docs/install.md.
+build_minutes_run=10   # the shell and its module
+build_minutes_test=24  # everything
+after_minutes_run=3    # the first run
+after_minutes_test=4   # the tests
+# Megabytes of a complete build folder, and of packages that are unpacked in a minute.
+build_megabytes_run=400
+build_megabytes_test=700
+install_megabytes=700
 
-if ! command -v dpkg-query >/dev/null 2>&1; then
-  echo "No dpkg here: make sure that the equivalents of these Debian packages are installed:" >&2
-  echo "  $packages" >&2
+oldest_torch=1.13
+oldest_gcc=12
+oldest_cmake=3.25
+folder=build/release
+
+purpose=${1:-build}
+case $purpose in
+  run) build_minutes=$build_minutes_run after_minutes=$after_minutes_run
+       build_megabytes=$build_megabytes_run targets="shell core" rest="and the first run take" ;;
+  test) build_minutes=$build_minutes_test after_minutes=$after_minutes_test
+        build_megabytes=$build_megabytes_test targets=all rest="and the tests take" ;;
+  build | check) build_minutes=$build_minutes_test after_minutes=0
+        build_megabytes=$build_megabytes_test targets=all rest="takes" ;;
+  *) echo "usage: install_packages.sh [run|test|build|check]" >&2; exit 2 ;;
+esac
+
+fail() {
+  printf '[install] %s\n' "$1" >&2
+  shift
+  for line in "$@"; do printf '  %s\n' "$line" >&2; done
+  exit 1
+}
+
+at_least() { # version, oldest: whether the version is new enough
+  [ "$(printf '%s\n%s\n' "$2" "$1" | sort -V | head -n 1)" = "$2" ]
+}
+
+# ---- The system ----
+system=$(uname -s)
+machine=$(uname -m)
+case $system/$machine in
+  Linux/x86_64 | Linux/amd64 | Linux/aarch64 | Linux/arm64) ;;
+  *) fail "unsupported system: expected Linux on x86-64 or arm64, got $system on $machine." ;;
+esac
+
+# A build folder keeps the LibTorch that it was configured for.
+configured=$(sed -n 's/^PUSHDOWN_TORCH_DIR:PATH=//p' $folder/CMakeCache.txt 2>/dev/null || true)
+PUSHDOWN_TORCH_DIR=${PUSHDOWN_TORCH_DIR:-$configured}
+if [ -n "$PUSHDOWN_TORCH_DIR" ]; then
+  for file in include/ATen/ATen.h lib/libtorch_cpu.so; do
+    [ -e "$PUSHDOWN_TORCH_DIR/$file" ] ||
+      fail "PUSHDOWN_TORCH_DIR: no LibTorch in '$PUSHDOWN_TORCH_DIR': expected $file there."
+  done
+  header=$PUSHDOWN_TORCH_DIR/include/torch/headeronly/version.h
+  [ -e "$header" ] || header=$PUSHDOWN_TORCH_DIR/include/torch/csrc/api/include/torch/version.h
+  version=$(sed -n 's/^#define TORCH_VERSION_M[A-Z]*  *\([0-9]*\).*/\1/p' "$header" 2>/dev/null |
+    head -n 2 | paste -s -d . -)
+  at_least "${version:-0}" $oldest_torch ||
+    fail "PUSHDOWN_TORCH_DIR: the LibTorch in '$PUSHDOWN_TORCH_DIR' is too old: expected $oldest_torch or \
+newer, got ${version:-one without a version}."
+  grep -q __cxx11 "$PUSHDOWN_TORCH_DIR/lib/libc10.so" 2>/dev/null ||
+    fail "PUSHDOWN_TORCH_DIR: the LibTorch $version in '$PUSHDOWN_TORCH_DIR' has the old ABI of C++ strings: \
+expected a Python package of 2.7 or newer, or a build with _GLIBCXX_USE_CXX11_ABI=1."
+  ! grep -q '^PUSHDOWN_TORCH_DIR:PATH=' $folder/CMakeCache.txt 2>/dev/null ||
+    [ "$configured" = "$PUSHDOWN_TORCH_DIR" ] ||
+    fail "$folder is configured for another LibTorch: expected '$PUSHDOWN_TORCH_DIR', got \
+${configured:-that of the system}; run 'make clean' first."
+fi
+
+compiler=${CXX:-c++}
+if command -v "${compiler%% *}" >/dev/null 2>&1; then
+  version=$($compiler -dumpfullversion 2>/dev/null || true)
+  # Clang knows no such option.
+  [ -z "$version" ] || at_least "$version" $oldest_gcc ||
+    fail "the compiler '$compiler' is too old: expected g++ $oldest_gcc or newer, got $version; install a \
+newer one and name it, for example CXX=g++-$oldest_gcc."
+fi
+
+# ---- What is to be built: files to compile, of how many ----
+compile=1 of=1
+if [ -e $folder/build.ninja ] && command -v ninja >/dev/null 2>&1; then
+  # A dry run stops at the rule that runs CMake again, so it is given a copy without that rule.
+  dry=$folder/dry_run.ninja
+  awk '/^build build\.ninja:/ { skip = 1; next } skip && /^ / { next } { skip = 0; print }' \
+    $folder/build.ninja >$dry 2>/dev/null || true
+  of=$(ninja -C $folder -f dry_run.ninja -t commands $targets 2>/dev/null | grep -c ' -c ' || true)
+  # Without an answer, as after a source was renamed, everything counts.
+  if steps=$(ninja -C $folder -f dry_run.ninja -n -v $targets 2>/dev/null); then
+    compile=$(printf '%s\n' "$steps" | grep -c ' -c ' || true)
+  else
+    compile=$of
+  fi
+  rm -f $dry
+  [ "$of" -gt 0 ] || { compile=1 of=1; }
+fi
+cores=$(nproc 2>/dev/null || echo 2)
+[ "$cores" -eq 1 ] && on="one core" || on="$cores cores"
+
+# announce SECONDS: the expected minutes, with SECONDS of installing before the build.
+announce() {
+  case $1/$compile in
+    0/0) return 0 ;;
+    */0) doing="Installing takes" after_minutes=0 ;;
+    0/*) doing="Building $rest" ;;
+    *) [ "$rest" = takes ] && doing="Installing and building take" || doing="Installing, building $rest" ;;
+  esac
+  # The first run and the tests use two processes at most.
+  minutes=$(awk -v before="$1" -v share="$compile" -v of="$of" -v build="$build_minutes" \
+    -v after="$after_minutes" -v cores="$cores" 'BEGIN {
+      m = before / 60 + build * share / of / cores + after / (cores < 2 ? cores : 2)
+      print m < 1 ? 1 : int(m + 0.5) }')
+  [ "$minutes" -eq 1 ] && unit=minute || unit=minutes
+  echo "$doing about $minutes $unit on $on."
+}
+
+# check_space DOWNLOAD PACKAGES: megabytes, which must be free beside those of the build.
+check_space() {
+  build=$((build_megabytes * compile / of))
+  short=$({
+    echo "$1 /var/cache/apt/archives"
+    echo "$2 /usr"
+    echo "$build $PWD"
+  } | while read -r megabytes path; do
+    [ -d "$path" ] || path=/
+    df -Pk "$path" 2>/dev/null | awk -v need="$megabytes" 'NR == 2 { print need, int($4 / 1024), $6 }'
+  done | awk '{ need[$3] += $1; free[$3] = $2 } END {
+    for (place in need) if (need[place] > free[place]) {
+      printf "%s: expected %d MB, got %d MB", place, need[place], free[place]; exit } }')
+  [ -z "$short" ] || fail "not enough free disk space on $short (downloads $1 MB, packages $2 MB, build $build MB)."
+}
+
+# ---- Without apt: are the tools and libraries there? ----
+torch_advice() {
+  cat >&2 <<'END'
+  Take the LibTorch of a Python package (2.7 or newer) instead:
+    python3 -m venv ~/torch && ~/torch/bin/pip install torch
+    export PUSHDOWN_TORCH_DIR=$(~/torch/bin/python -c 'import torch; print(torch.__path__[0])')
+  docs/install.md has the details.
+END
+}
+
+if ! command -v apt-get >/dev/null 2>&1 || [ -n "${CONDA_PREFIX:-}" ]; then
+  missing=""
+  for tool in cmake ninja pkg-config git; do
+    command -v $tool >/dev/null 2>&1 || missing="$missing $tool"
+  done
+  command -v "${CXX:-c++}" >/dev/null 2>&1 || missing="$missing g++"
+  for library in luajit libedit fmt spdlog nlohmann_json CLI11 sqlite3 icu-uc gtest; do
+    pkg-config --exists $library 2>/dev/null || missing="$missing $library"
+  done
+  if [ -n "$missing" ]; then
+    if [ -n "${CONDA_PREFIX:-}" ]; then
+      advice="conda env update --file environment.yml"
+    elif command -v dnf >/dev/null 2>&1; then
+      advice="sudo dnf install gcc-c++ cmake ninja-build pkgconf-pkg-config git luajit luajit-devel \
+libedit-devel fmt-devel spdlog-devel json-devel cli11-devel sqlite-devel libicu-devel gtest-devel"
+    else
+      advice="conda env create --file environment.yml && conda activate pushdown"
+    fi
+    fail "missing, and there is no apt to install it:$missing. Run this line, then make again:" "$advice"
+  fi
+  check_space 0 0
+  announce 0
   exit 0
 fi
+
+# ---- With apt ----
+packages="libluajit-5.1-dev luajit libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev \
+libcli11-dev libsqlite3-dev libicu-dev libgtest-dev libjs-dygraphs"
+# A newer CMake, or another compiler, may come from elsewhere.
+[ -n "${CXX:-}" ] || packages="g++ $packages"
+own_cmake=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
+[ -n "$own_cmake" ] && at_least "$own_cmake" $oldest_cmake || packages="cmake $packages"
+command -v ninja >/dev/null 2>&1 || packages="$packages ninja-build"
+command -v pkg-config >/dev/null 2>&1 || packages="$packages pkg-config"
+command -v git >/dev/null 2>&1 || packages="$packages git"
+# Debian's LibTorch computes with whichever BLAS is installed; its own choice is the slow reference.
+[ -n "$PUSHDOWN_TORCH_DIR" ] || packages="$packages libtorch-dev libopenblas0-pthread"
+[ "$purpose" = check ] && packages="$packages clang-format lua-check"
 
 missing=""
 for package in $packages; do
@@ -25,26 +196,140 @@ for package in $packages; do
   fi
   missing="$missing $package"
 done
-[ -z "$missing" ] && exit 0
+if [ -z "$missing" ]; then
+  check_space 0 0
+  announce 0
+  exit 0
+fi
+
+# What apt would do, by the lists that it has: $count packages, $download and $unpacked megabytes.
+make_plan() {
+  # shellcheck disable=SC2086  # lists of words
+  plan=$(LC_ALL=C apt-get install --simulate --no-install-recommends $missing 2>>"$log" |
+    awk '$1 == "Inst" { print $2 }') || true
+  [ -n "$plan" ] || return 0
+  count=$(echo "$plan" | wc -l)
+  # shellcheck disable=SC2086
+  download=$(apt-get install --print-uris -qq --no-install-recommends $missing 2>/dev/null |
+    awk '{ sum += $3 } END { print int(sum / 1e6 + 0.999) }')
+  # shellcheck disable=SC2086
+  unpacked=$(apt-cache show --no-all-versions $plan 2>/dev/null |
+    awk '/^Installed-Size:/ { sum += $2 } END { print int(sum * 1.024 / 1e3 + 0.999) }')
+}
+say_plan() {
+  [ "$count" -eq 1 ] && noun="package that is" || noun="packages that are"
+  echo "Pushdown needs $count $noun not installed: $download MB to download, $unpacked MB on disk."
+}
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
 
 if [ "$(id -u)" -eq 0 ]; then
   as_root=""
 elif sudo -n true 2>/dev/null; then
   as_root="sudo -n"
 else
-  echo "Packages are missing. Install them, then run make again:" >&2
-  echo "  sudo apt-get update && sudo apt-get install -y --no-install-recommends$missing" >&2
+  make_plan
+  [ -z "$plan" ] || say_plan
+  command -v sudo >/dev/null 2>&1 && sudo="sudo " || sudo=""
+  fail "packages are missing and this user may not install them. Run this line as root, then run make again:" \
+    "${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends$missing"
+fi
+
+# run_apt DOING WORDS...: runs apt-get as root; its progress is one line, its words go to the log.
+run_apt() {
+  doing=$1
+  shift
+  {
+    code=0
+    # Descriptor 3 is opened behind sudo, which closes it, and is not 1, which apt would close for dpkg.
+    # shellcheck disable=SC2086  # no word, or two
+    $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -c 'exec apt-get "$@" 3>&1' sh \
+      -q -y -o APT::Status-Fd=3 -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=60 -o Acquire::Retries=1 \
+      -o Acquire::http::Timeout=10 -o Acquire::https::Timeout=10 "$@" </dev/null 2>&1 || code=$?
+    echo "exit:$code"
+  } | {
+    shown=-1
+    while IFS= read -r line; do
+      case $line in
+        dlstatus:* | pmstatus:*)
+          percent=${line#*:*:}
+          percent=${percent%%[.:]*}
+          if [ -t 1 ]; then
+            printf '\r%s: %3d %%' "$doing" "$percent"
+          elif [ $((percent / 20)) -gt "$shown" ]; then
+            shown=$((percent / 20))
+            printf '%s: %d %%\n' "$doing" "$percent"
+          fi ;;
+        exit:*) code=${line#exit:} ;;
+        *) printf '%s\n' "$line" >>"$log" ;;
+      esac
+    done
+    [ ! -t 1 ] || printf '\r\033[K'
+    return "$code"
+  }
+}
+
+# The reason in the first error of apt.
+apt_error() {
+  sed -n -e 's/^[EW]: Failed to fetch [^ ]*  *//p' -e 's/^E: //p' "$log" | head -n 1
+}
+
+updated=yes
+run_apt "Reading the lists of packages" update || updated=no
+grep -q '^Err:\|^E: \|^W: Failed' "$log" && updated=no
+reached=$updated
+grep -q '^Hit:\|^Get:' "$log" && reached=yes
+
+# What apt offers, against what is needed.
+absent="" old="" torch=yes
+for package in $missing; do
+  version=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: *//p')
+  version=${version#*:}
+  case $version in "" | "(none)") absent="$absent $package" ;; esac
+  case $package in
+    libtorch-dev) oldest=$oldest_torch ;;
+    g++) oldest=$oldest_gcc ;;
+    cmake) oldest=$oldest_cmake ;;
+    *) continue ;;
+  esac
+  case $version in
+    "" | "(none)") [ "$package" != libtorch-dev ] || torch=no ;;
+    *) at_least "$version" $oldest || {
+         old="$old${old:+,} $package ${version%%[-+~]*} (expected $oldest or newer)"
+         [ "$package" != libtorch-dev ] || torch=no
+       } ;;
+  esac
+done
+if [ -n "$absent" ] && [ "$updated" = no ]; then
+  fail "the lists of packages cannot be fetched, so nothing was installed: $(apt_error)"
+fi
+if [ -n "$absent$old" ]; then
+  printf '[install] nothing was installed, because apt on this system%s%s%s%s.\n' \
+    "${absent:+ does not offer}" "$absent" "${old:+${absent:+ and}} ${old:+offers too old a version of}" "$old" >&2
+  [ $torch = yes ] || torch_advice
+  [ $torch = no ] || echo "  docs/install.md says what to do on Ubuntu and other systems." >&2
   exit 1
 fi
 
-echo "Installing:$missing"
-install() {
-  # shellcheck disable=SC2086  # lists of words
-  $as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q &&
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
-}
-install || {
-  echo "The installation failed; trying once more." >&2
-  sleep 5
-  install
+make_plan
+[ -n "$plan" ] || fail "apt cannot install the packages, so nothing was installed: $(apt_error)"
+if [ $reached = no ] && [ "$download" -gt 0 ]; then
+  fail "there is no network to fetch $download MB of packages, so nothing was installed: $(apt_error)"
+fi
+check_space "$download" "$unpacked"
+say_plan
+announce $((unpacked * 60 / install_megabytes + 10))
+
+# The download comes first, so that a failure in it leaves nothing half installed.
+# shellcheck disable=SC2086
+run_apt "Downloading packages" install --download-only --no-install-recommends $missing ||
+  fail "the packages cannot be downloaded, so nothing was installed: $(apt_error)"
+# shellcheck disable=SC2086
+run_apt "Installing packages" install --no-download --no-install-recommends $missing || {
+  tail -n 30 "$log" >&2
+  fail "apt could not install the packages: $(apt_error)" \
+    "The end of its output is above. 'apt-get install --fix-broken' completes what it began."
 }

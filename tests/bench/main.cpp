@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bench.h"
+#include "tensor/blas.h"
 
 namespace pushdown::bench {
 namespace {
@@ -61,6 +62,7 @@ double peak_megabytes() { return std::max(0.0, memory_field("VmHWM") - peak_at_s
 
 int main(int count, char** arguments) {
   at::set_num_threads(1);
+  pushdown::limit_blas_to_one_thread();
   const std::vector<std::string> wanted(arguments + 1, arguments + count);
   if (wanted.size() >= 4 && wanted[0] == "model") {
     pushdown::bench::bench_model(wanted[1], std::stoi(wanted[2]), std::stoi(wanted[3]),

@@ -4,6 +4,7 @@ local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
 local build = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR names the build folder')
+local source = pd.root  -- the tests run in the sources
 local top = os.tmpname()
 os.remove(top)
 files.make_folder(top)
@@ -32,6 +33,35 @@ test('an installation works wherever it lies', function()
     'share/doc/pushdown/LICENSE', 'share/pushdown/scripts/experiments/ns_rnn/train.lua' } do
     assert(files.exists(top .. '/elsewhere/moved/' .. path), path)
   end
+end)
+
+test('uninstalling leaves what was there before, and what others put there', function()
+  local files_in = function(folder) return run(('find %s | LC_ALL=C sort'):format(folder)) end
+  run 'mkdir -p second/lib/other && touch second/lib/other/kept'
+  local before = files_in 'second'
+  local install = ('cmake --install %s --prefix %s/second'):format(build, top)
+  run(install)
+  run(install)  -- the second time finds the folders of the first
+  local uninstall = ('cmake -D PREFIX=second -P %s/cmake/uninstall.cmake'):format(source)
+  local out = run(uninstall)
+  assert(out:find '^Removed %d+ files from ', out)
+  test.equal(files_in 'second', before)
+  run(install)
+  run 'touch second/share/pushdown/mine'
+  run(uninstall)
+  test.equal(files_in 'second', before .. 'second/share\nsecond/share/pushdown\nsecond/share/pushdown/mine\n')
+  out = run(('! %s'):format(uninstall))
+  assert(out:gsub('%s+', ' '):find('[uninstall] Pushdown is not installed in ', 1, true), out)
+end)
+
+-- A build against a LibTorch elsewhere, as PUSHDOWN_TORCH_DIR names it.
+test('an installed module finds the LibTorch of its build', function()
+  local cache = files.read(build .. '/CMakeCache.txt')
+  local torch = cache:match '\nPUSHDOWN_TORCH_DIR:PATH=([^\n]+)'
+  run(('cmake --install %s --prefix %s/third'):format(build, top))
+  local dynamic = run 'objdump -p third/lib/pushdown/pushdown.so | grep -E "RPATH|RUNPATH"'
+  assert(dynamic:find('$ORIGIN/torch-stubs', 1, true), dynamic)
+  if torch then assert(dynamic:find(torch .. '/lib', 1, true), dynamic) end
 end)
 
 os.execute('rm -rf ' .. top)

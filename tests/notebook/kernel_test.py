@@ -17,7 +17,7 @@ except ImportError as error:
     print(f"skipped: {error} (Debian: python3-jupyter-client)")
     sys.exit(77)
 if not os.path.exists(f"{build}/pushdown-kernel"):
-    print("skipped: built without the kernel (Debian: xeus-dev)")
+    print("skipped: built without the kernel (Debian 12: xeus-dev, Debian 13: xeus-zmq-dev)")
     sys.exit(77)
 
 data = tempfile.mkdtemp()

@@ -1,0 +1,116 @@
+#!/usr/bin/env bash
+# Tries the two commands of the README in a bare Debian: a root folder made by debootstrap, in which
+# nothing but git and make was installed. Needs root, debootstrap and a network; takes most of an hour.
+#   fresh.sh SUITE [--folder FOLDER] [--mirror URL]     SUITE: bookworm or trixie
+# FOLDER (default ${TMPDIR:-/tmp}/pushdown-roots) gets SUITE.base, the bare root, which later runs use
+# again; SUITE, the root of this run; and SUITE.logs. STEPS chooses among these (default: all):
+#   refuse   make run as a user, without packages: ends in a message
+#   offline  make run as root, without packages and network: ends in a message
+#   run      make run as root
+#   test     make test as root
+#   user     both as an ordinary user, in a clone of their own, with the packages there
+set -euo pipefail
+source=$(cd "$(dirname "$0")/../.." && pwd)
+suite=${1:-}
+case $suite in
+  bookworm | trixie) shift ;;
+  *) sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+esac
+folder=${TMPDIR:-/tmp}/pushdown-roots mirror=""
+while [ $# -gt 0 ]; do
+  case $1 in
+    --folder) folder=$2; shift 2 ;;
+    --mirror) mirror=$2; shift 2 ;;
+    *) echo "fresh.sh: unknown option '$1'" >&2; exit 2 ;;
+  esac
+done
+[ "$(id -u)" -eq 0 ] || { echo 'fresh.sh: this must run as root.' >&2; exit 1; }
+command -v debootstrap >/dev/null || { echo 'fresh.sh: there is no debootstrap.' >&2; exit 1; }
+# In a mount namespace of its own: what is mounted below disappears with it.
+if [ "${PUSHDOWN_FRESH:-}" != inside ]; then
+  PUSHDOWN_FRESH=inside exec unshare --mount "$0" "$suite" --folder "$folder" ${mirror:+--mirror "$mirror"}
+fi
+
+mkdir -p "$folder"
+base=$folder/$suite.base root=$folder/$suite logs=$folder/$suite.logs
+if [ ! -e "$base/.complete" ]; then
+  echo "Making $base by debootstrap."
+  rm -rf "$base"
+  # shellcheck disable=SC2086  # a word, or none
+  debootstrap --variant=minbase "$suite" "$base" $mirror >"$folder/$suite.debootstrap.log" 2>&1 || {
+    tail -n 5 "$folder/$suite.debootstrap.log" >&2
+    exit 1
+  }
+  rm -f "$base"/var/cache/apt/archives/*.deb
+  touch "$base/.complete"
+fi
+rm -rf "$root" "$logs"
+mkdir -p "$logs"
+cp -a "$base" "$root"
+
+# The network of this machine: names, proxies, certificates.
+cp -L /etc/resolv.conf "$root/etc/resolv.conf"
+apt-config dump | grep -E '^Acquire::(https?::|Check-)' | grep -v '""' >"$root/etc/apt/apt.conf.d/90host" || true
+if [ -e /etc/ssl/certs/ca-certificates.crt ]; then
+  mkdir -p "$root/etc/ssl/certs"
+  cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
+fi
+mount -t proc proc "$root/proc"
+mount --rbind /sys "$root/sys"
+mount --rbind /dev "$root/dev"
+
+inside() { chroot "$root" /usr/bin/env -i HOME=/root TERM=dumb PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+  ${http_proxy:+http_proxy="$http_proxy"} ${https_proxy:+https_proxy="$https_proxy"} "$@"; }
+packages() { inside dpkg-query -W -f='${db:Status-Status}\n' | grep -c '^installed$'; }
+megabytes() { inside dpkg-query -W -f='${Installed-Size}\n' | awk '{ s += $1 } END { print int(s * 1.024 / 1e3) }'; }
+
+inside apt-get update -q >"$logs/prepare" 2>&1
+inside env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends git make >>"$logs/prepare" 2>&1
+inside useradd --create-home tester
+git -C "$source" bundle create -q "$root/tmp/pushdown.bundle" HEAD
+clone='rm -rf pushdown && git clone -q /tmp/pushdown.bundle pushdown && cd pushdown'
+{ inside sh -c "cd /root && $clone" && inside su - tester -c "$clone"; } >>"$logs/prepare" 2>&1
+bare_packages=$(packages)
+bare_megabytes=$(megabytes)
+
+rows="" bad=0
+# try NAME EXPECTED TEXT COMMAND...: EXPECTED is ok or fails; a failure has to print the text.
+try() {
+  local name=$1 expected=$2 text=$3 outcome=ok
+  shift 3
+  echo "== $name"
+  TIMEFORMAT='%R %U %S'
+  { time "$@" >"$logs/$name" 2>&1 </dev/null || outcome=fails; } 2>"$logs/times"
+  [ "$outcome" = "$expected" ] && grep -qF "$text" "$logs/$name" || {
+    bad=1
+    outcome="$outcome, unexpectedly"
+    tail -n 20 "$logs/$name"
+  }
+  rows+=$(awk -v name="$name" -v outcome="$outcome" '{
+    printf "| %s | %s | %.1f | %.1f |", name, outcome, $1 / 60, ($2 + $3) / 60 }' "$logs/times")$'\n'
+}
+steps=${STEPS:-refuse offline run test user}
+for step in $steps; do
+  case $step in
+    refuse) try refuse fails 'apt-get install' inside su - tester -c 'cd pushdown && make run' ;;
+    offline) try offline fails 'nothing was installed' unshare --net chroot "$root" sh -c 'cd /root/pushdown && make run' ;;
+    run) try run ok 'Pushdown needs' inside sh -c 'cd /root/pushdown && make run' ;;
+    test) try test ok 'tests passed' inside sh -c 'cd /root/pushdown && make test' ;;
+    user)
+      try user-run ok '' inside su - tester -c 'cd pushdown && make run'
+      try user-test ok 'tests passed' inside su - tester -c 'cd pushdown && make test' ;;
+    *) echo "fresh.sh: unknown step '$step'" >&2; exit 2 ;;
+  esac
+done
+
+echo
+echo "$suite at $(git -C "$source" rev-parse --short HEAD), $(nproc) cores"
+grep -h 'Pushdown needs\|minutes on\|minute on' "$logs"/run "$logs"/test 2>/dev/null || true
+echo "packages: $bare_packages with git and make, $(($(packages) - bare_packages)) more by make"
+echo "installed: $bare_megabytes MB with git and make, $(($(megabytes) - bare_megabytes)) MB more by make"
+for build in root/pushdown home/tester/pushdown; do
+  [ -d "$root/$build/build" ] && du -sm "$root/$build/build" | awk '{ print "build folder: " $1 " MB" }'
+done
+grep -h 'tests passed' "$logs"/test "$logs"/user-test 2>/dev/null || true
+printf '\n| step | outcome | minutes | processor minutes |\n|---|---|---|---|\n%s' "$rows"
+exit $bad

@@ -92,8 +92,8 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, std::int64_t passes,
                            }).to(at::kLong);
       return a.gather(1, index);
     };
-    const Tensor p = action_of(symbol).clamp_min(0) * column(is_string_symbol);
-    const Tensor q = (-action_of(top)).clamp_min(0) * column(is_filled);
+    const Tensor p = positive_part(action_of(symbol)) * column(is_string_symbol);
+    const Tensor q = positive_part(-action_of(top)) * column(is_filled);
     if (reading_kind_ == Reading::top) {
       const Tensor pushed =
           rows([&](auto b) { return reading(std::min(symbol(b), symbols_), -1); });
@@ -113,8 +113,8 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, std::int64_t passes,
     if (reading_kind_ == Reading::action) {
       const Tensor empty =
           column([&](std::int64_t b) { return top(b) < symbols_ ? values_.other : values_.top; });
-      r = at::cat({values_.other + a.clamp_min(0) * (values_.top - values_.other) +
-                       (-a).clamp_min(0) * (values_.popped - values_.other),
+      r = at::cat({values_.other + positive_part(a) * (values_.top - values_.other) +
+                       positive_part(-a) * (values_.popped - values_.other),
                    empty},
                   1);
     }

@@ -3,6 +3,8 @@
 #include <fmt/ranges.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <limits>
+
 #include "base/check.h"
 #include "tensor/torch_build.h"
 
@@ -68,6 +70,14 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vec
   return torch::autograd::grad(outputs, inputs, output_gradients,
                                options.keep_graph || options.record, options.record,
                                /*allow_unused=*/true);
+}
+
+Tensor limited(const Tensor& x, double low, double high) {
+  return at::where(x.ge(low).logical_and(x.le(high)), x, x.detach().clamp(low, high));
+}
+
+Tensor positive_part(const Tensor& x) {
+  return limited(x, 0, std::numeric_limits<double>::infinity());
 }
 
 at::Device parse_device(const std::string& name) {

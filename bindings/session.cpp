@@ -125,7 +125,7 @@ std::string device_text() {
                                  torch_has_cuda() ? "with" : "without", blas_text());
   text += built_with_cuda() ? fmt::format("CUDA kernels by toolkit {} for architectures {}\n",
                                           cuda_toolkit(), cuda_architectures())
-                            : "no CUDA kernels: built without a CUDA toolkit\n";
+                            : "no CUDA kernels: LibTorch has no CUDA, or nvcc was not found\n";
   for (std::size_t i = 0; i < state.devices.size(); ++i)
     text += fmt::format("cuda:{}: {}, {:.1f} GB, compute capability {}\n", i, state.devices[i].name,
                         static_cast<double>(state.devices[i].memory_bytes) / 1e9,

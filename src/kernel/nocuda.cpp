@@ -1,4 +1,4 @@
-// What stands for the CUDA kernels in a build without a CUDA toolkit.
+// Stands in for the CUDA kernels in a build without them.
 #include "base/check.h"
 #include "kernel/device.h"
 #include "kernel/device_grammar.h"
@@ -9,7 +9,7 @@ namespace pushdown {
 namespace {
 
 constexpr auto kReason =
-    "this build has no CUDA kernels (no nvcc was found when it was configured)";
+    "this build has no CUDA kernels (they are compiled if LibTorch has CUDA and nvcc is found)";
 
 [[noreturn]] void fail_without_cuda() { fail_environment("device", "{}", kReason); }
 

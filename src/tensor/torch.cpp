@@ -55,7 +55,7 @@ std::string no_cuda() {
 #ifdef PUSHDOWN_HAVE_CUDA
   constexpr auto kKernels = "";
 #else
-  constexpr auto kKernels = ", and no CUDA toolkit (nvcc) was found for the kernels";
+  constexpr auto kKernels = ", and this build has no CUDA kernels";
 #endif
   return fmt::format(
       "the LibTorch {} of this build has no CUDA (PUSHDOWN_TORCH_DIR names another one){}",

@@ -79,7 +79,7 @@ test('a device that is not there is an error of its own', function()
   local build = pd.device.status()
   if not build.torch_cuda then
     assert(err:find('LibTorch ' .. build.torch .. ' of this build has no CUDA', 1, true), err)
-    test.equal(err:find('no CUDA toolkit (nvcc) was found', 1, true) == nil, build.cuda_kernels)
+    test.equal(err:find('this build has no CUDA kernels', 1, true) == nil, build.cuda_kernels)
   elseif not build.cuda_tensors then
     assert(err:find('no CUDA driver or no device', 1, true), err)
   else

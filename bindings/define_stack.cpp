@@ -50,8 +50,8 @@ std::vector<ActionSpec> action_specs(const StackDefinition& definition, const Js
     const Json sizes = row["size"].is_array() ? row["size"] : Json::array({row["size"]});
     for (const auto& size : sizes) spec.shape.push_back(size_of(size, options, where, of));
     const Json activation = row.value("activation", Json("linear"));
-    check(activation.is_string() &&
-              std::find(kActivations.begin(), kActivations.end(), activation) != kActivations.end(),
+    check(activation.is_string() && std::find(kActivations.begin(), kActivations.end(),
+                                              activation.get<std::string>()) != kActivations.end(),
           where, "the activation of {} must be one of {}, got {}", of, quoted_list(kActivations),
           activation.dump());
     spec.activation = activation;

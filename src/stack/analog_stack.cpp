@@ -146,7 +146,7 @@ std::vector<OptionSpec> analog_options() {
 }
 
 Tensor simulate_analog(const Json& options, const NamedTensors& inputs) {
-  const Tensor& vectors = simulate_input("analog", inputs, "vectors", {-1, -1, -1});
+  const Tensor vectors = simulate_input("analog", inputs, "vectors", {-1, -1, -1});
   const auto batch = vectors.size(0), length = vectors.size(1);
   const Tensor actions = active_actions(
       simulate_input("analog", inputs, "actions", {batch, length}), options["epsilon"]);

@@ -102,8 +102,8 @@ std::pair<Tensor, bool> simulated_weights(std::string_view kind, const Nondeterm
   const auto where = fmt::format("stack.simulate {}", kind);
   const bool logs = inputs.contains("log_weights");
   check(logs != inputs.contains("weights"), where, "give either 'weights' or 'log_weights'");
-  const Tensor& weights = simulate_input(kind, inputs, logs ? "log_weights" : "weights",
-                                         {-1, -1, shape.configurations(), shape.actions()});
+  const Tensor weights = simulate_input(kind, inputs, logs ? "log_weights" : "weights",
+                                        {-1, -1, shape.configurations(), shape.actions()});
   check(logs || weights.numel() == 0 || weights.detach().min().item<double>() >= 0, where,
         "'weights' must not be negative");
   return {weights, logs};

@@ -99,9 +99,9 @@ OptionSpec cells_option() {
 }
 
 Tensor simulate_baby_ntm(const Json& options, const NamedTensors& inputs) {
-  const Tensor& actions = simulate_input("baby_ntm", inputs, "actions", {-1, -1, kOperations});
+  const Tensor actions = simulate_input("baby_ntm", inputs, "actions", {-1, -1, kOperations});
   const auto batch = actions.size(0), length = actions.size(1);
-  const Tensor& vectors = simulate_input("baby_ntm", inputs, "vectors", {batch, length, -1});
+  const Tensor vectors = simulate_input("baby_ntm", inputs, "vectors", {batch, length, -1});
   Tensor cells =
       at::zeros({batch, options["cells"].get<std::int64_t>(), vectors.size(2)}, vectors.options());
   std::vector<Tensor> readings{cells.select(1, 0)};

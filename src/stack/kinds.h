@@ -70,7 +70,7 @@ class PushedVector {
 std::vector<OptionSpec> pushed_vector_options();
 
 // The named input of simulate(), checked for its shape; -1 in `shape` matches any size.
-const Tensor& simulate_input(std::string_view kind, const NamedTensors& inputs,
-                             const std::string& name, at::IntArrayRef shape);
+Tensor simulate_input(std::string_view kind, const NamedTensors& inputs, const std::string& name,
+                      at::IntArrayRef shape);
 
 }  // namespace pushdown

@@ -109,7 +109,7 @@ OptionSpec reach_option() {
 }
 
 Tensor simulate_list(const Json& options, const NamedTensors& inputs) {
-  const Tensor& values = simulate_input("list", inputs, "values", {-1, -1, -1});
+  const Tensor values = simulate_input("list", inputs, "values", {-1, -1, -1});
   const auto batch = values.size(0), length = values.size(1), lists = values.size(2);
   Tensor actions =
       simulate_input("list", inputs, "actions", {batch, length, lists, options["no_op"] ? 4 : 3});

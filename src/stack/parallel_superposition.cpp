@@ -134,7 +134,7 @@ OptionSpec no_op_keeps_option() {
 
 Tensor simulate_parallel_superposition(const Json& options, const NamedTensors& inputs) {
   constexpr auto kKind = "parallel_superposition";
-  const Tensor& values = simulate_input(kKind, inputs, "values", {-1, -1, -1});
+  const Tensor values = simulate_input(kKind, inputs, "values", {-1, -1, -1});
   const auto batch = values.size(0), length = values.size(1), stacks = values.size(2);
   Tensor actions =
       simulate_input(kKind, inputs, "actions", {batch, length, stacks, options["no_op"] ? 3 : 2});

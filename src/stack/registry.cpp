@@ -186,8 +186,8 @@ std::vector<OptionSpec> pushed_vector_options() {
                       {"sigmoid", "linear"})};
 }
 
-const Tensor& simulate_input(std::string_view kind, const NamedTensors& inputs,
-                             const std::string& name, at::IntArrayRef shape) {
+Tensor simulate_input(std::string_view kind, const NamedTensors& inputs, const std::string& name,
+                      at::IntArrayRef shape) {
   const auto where = fmt::format("stack.simulate {}", kind);
   std::string wanted;
   for (const auto size : shape)

@@ -129,10 +129,10 @@ std::vector<OptionSpec> structure_options() {
 }
 
 Tensor simulate_superposition(const Json& options, const NamedTensors& inputs) {
-  const Tensor& actions =
+  const Tensor actions =
       simulate_input("superposition", inputs, "actions", {-1, -1, options["no_op"] ? 3 : 2});
   const auto batch = actions.size(0), length = actions.size(1);
-  const Tensor& vectors = simulate_input("superposition", inputs, "vectors", {batch, length, -1});
+  const Tensor vectors = simulate_input("superposition", inputs, "vectors", {batch, length, -1});
   return superposition_readings(at::zeros({batch, 1, vectors.size(2)}, vectors.options()), actions,
                                 vectors, options["depth"]);
 }

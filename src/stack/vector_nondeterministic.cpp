@@ -98,7 +98,7 @@ Tensor simulate_vector_nondeterministic(const Json& options, const NamedTensors&
   constexpr auto kKind = "vector_nondeterministic";
   auto shape = shape_of(options, 0);
   const auto [weights, logs] = simulated_weights(kKind, shape, inputs);
-  const Tensor& vectors =
+  const Tensor vectors =
       simulate_input(kKind, inputs, "vectors", {weights.size(0), weights.size(1), -1});
   shape.vector = vectors.size(2);
   const Tensor bottom = inputs.contains("bottom_vector")

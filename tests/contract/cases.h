@@ -23,7 +23,7 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
       all.push_back(other);
     };
     for (const auto& choice : spec.choices)
-      if (choice != spec.default_value) add(choice);
+      if (Json(choice) != spec.default_value) add(choice);
     if (spec.type == OptionSpec::Type::boolean) add(spec.default_value == false);
     if (spec.name == "layers") add(2);
     if (spec.name == "states" || spec.name == "symbols") add(3);

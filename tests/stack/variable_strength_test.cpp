@@ -256,7 +256,7 @@ TEST(VariableStrengths, AnExpectationOverTwoValuesIsASigmoid) {
   const at::NoGradGuard guard;
   for (const std::string name : {"push", "pop"}) {
     for (const std::string part : {"_weight", "_bias"}) {
-      const Tensor& own = parameter(*two, name + part);
+      const Tensor own = parameter(*two, name + part);
       parameter(*one, name + part).copy_(own.narrow(0, 1, 1) - own.narrow(0, 0, 1));
     }
   }

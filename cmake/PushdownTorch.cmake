@@ -47,8 +47,10 @@ if(PUSHDOWN_TRIM_TORCH AND NOT PUSHDOWN_TORCH_DIR)
   string(REGEX MATCHALL "lib(opencv_[a-z0-9]+|av[a-z]+|sw[a-z]+|lmdb|leveldb)\\.so[.0-9a-z]*"
          unused "${unused}")
   set(PUSHDOWN_STUB_DIR ${CMAKE_BINARY_DIR}/torch-stubs)
-  file(MAKE_DIRECTORY ${PUSHDOWN_STUB_DIR})
-  file(WRITE ${CMAKE_BINARY_DIR}/empty.c "")
+  if(unused)
+    file(MAKE_DIRECTORY ${PUSHDOWN_STUB_DIR})
+    file(WRITE ${CMAKE_BINARY_DIR}/empty.c "")
+  endif()
   foreach(name ${unused})
     if(NOT EXISTS ${PUSHDOWN_STUB_DIR}/${name})
       execute_process(COMMAND ${CMAKE_CXX_COMPILER} -x c -shared -nostdlib -Wl,-soname,${name}

@@ -1,5 +1,7 @@
 // Reads the reference numbers of tests/golden (see its README).
 #pragma once
+#include <fmt/format.h>
+
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -12,8 +14,8 @@
 namespace pushdown::testing_support {
 
 inline Json load_golden(const std::string& name) {
-  std::ifstream file(std::string(GOLDEN_FOLDER) + "/" + name + ".json");
-  if (!file) throw std::runtime_error("missing golden file " + name);
+  std::ifstream file(fmt::format("{}/{}.json", GOLDEN_FOLDER, name));
+  if (!file) throw std::runtime_error(fmt::format("missing golden file {}", name));
   return parse_json(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 

@@ -10,10 +10,10 @@
 set -eu
 
 # Processor minutes of a complete build and of what follows it, on the machine of docs/install.md.
-build_minutes_run=10   # the shell and its module
-build_minutes_test=24  # everything
-after_minutes_run=3    # the first run
-after_minutes_test=4   # the tests
+build_minutes_run=6    # the shell and its module
+build_minutes_test=10  # everything
+after_minutes_run=2    # the first run
+after_minutes_test=7   # the tests
 # Megabytes of a complete build folder, and of packages that are unpacked in a minute.
 build_megabytes_run=400
 build_megabytes_test=700

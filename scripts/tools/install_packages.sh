@@ -15,8 +15,8 @@ build_minutes_test=10  # everything
 after_minutes_run=2    # the first run
 after_minutes_test=7   # the tests
 # Megabytes of a complete build folder, and of packages that are unpacked in a minute.
-build_megabytes_run=400
-build_megabytes_test=700
+build_megabytes_run=450
+build_megabytes_test=1000
 install_megabytes=700
 
 oldest_torch=1.13

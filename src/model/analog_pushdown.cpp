@@ -226,7 +226,8 @@ class AnalogPushdown : public Network {
     Tensor joint = state_weight_;
     weights.bias = state_bias_;
     if (full_) {
-      const Tensor used = whole ? quantised_actions(action_weight_) : limited(action_weight_, -1, 1);
+      const Tensor used =
+          whole ? quantised_actions(action_weight_) : limited(action_weight_, -1, 1);
       // The gradient passes as if nothing had been cut.
       weights.minterm =
           (action_weight_ + (used - action_weight_).detach()).flatten(0, 1).t().contiguous();

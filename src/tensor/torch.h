@@ -113,8 +113,8 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vec
                               const std::vector<Tensor>& output_gradients = {},
                               GradientOptions options = {});
 
-// Returns `x` limited to [low, high]; either bound may be infinite. The derivative is 1 inside and at
-// the bounds, where clamp() has 1 in LibTorch 1.13 and 0 in 2.14.
+// Returns `x` limited to [low, high]; either bound may be infinite. The derivative is 1 inside and
+// at the bounds, where clamp() has 1 in LibTorch 1.13 and 0 in 2.14.
 Tensor limited(const Tensor& x, double low, double high);
 // Returns max(x, 0) with the derivative 1 at 0.
 Tensor positive_part(const Tensor& x);

@@ -277,10 +277,10 @@ TEST(DeviceStepsOperations, WithoutGradients) {
   const Everything network;
   const Tensor x = inputs_of(4, 9, false);
   const at::NoGradGuard guard;
-  EXPECT_LT(
-      largest_difference(run_recorded(network, x),
+  EXPECT_LT(largest_difference(
+                run_recorded(network, x),
                 run_device_steps<double>(record(network, x), 4, 9, 0, by_teams<double>(1, 1))),
-      1e-13);
+            1e-13);
 }
 
 TEST(DeviceStepsOperations, LeaveOutWhatIsNotDifferentiated) {

@@ -14,8 +14,8 @@ for torch in "$@"; do
     directory=""
     name=system
   else
+    [ -e "$torch/include/ATen" ] || { echo "run.sh: there is no include/ATen in '$torch'." >&2; exit 2; }
     directory=$(cd "$torch" && pwd)
-    [ -e "$directory/include/ATen" ] || { echo "run.sh: there is no include/ATen in '$directory'." >&2; exit 2; }
     name=$(printf '%s' "$directory" | cksum | cut -d ' ' -f 1)
   fi
   build=build/torch-$name

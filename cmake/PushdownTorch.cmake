@@ -6,7 +6,6 @@ include(PushdownFindTorch)
 option(PUSHDOWN_TRIM_TORCH
        "Shadow libtorch's unused OpenCV/FFmpeg dependencies with empty libraries (starts 140 ms sooner)" ON)
 
-set(torch_api ${PUSHDOWN_TORCH_INCLUDE}/torch/csrc/api/include)
 # A Python package brings headers of other libraries along, fmt among them, which would hide the
 # system's: only LibTorch's own are seen.
 if(PUSHDOWN_TORCH_DIR)

@@ -3,6 +3,7 @@
 #include "analysis/agreement.h"
 #include "base/check.h"
 #include "bindings/bind.h"
+#include "bindings/grammar.h"
 #include "bindings/interrupt.h"
 #include "bindings/number.h"
 #include "train/accuracy.h"
@@ -26,7 +27,12 @@ const std::vector<OptionSpec>& evaluation_options() {
       integer_option("stack_chunks", 4,
                      "of a running text: pieces after which the stack is emptied; 0: never", 0),
       text_option("decision", "own", "of a recognizer, in place of its own",
-                  {"own", "last", "mean"})};
+                  {"own", "last", "mean", "every"}),
+      number_option("threshold", 0,
+                    "with a grammar: a symbol is predicted if its probability is above this; 0: "
+                    "half of the uniform one",
+                    0)
+          .between(0, 1)};
   return specs;
 }
 
@@ -66,6 +72,14 @@ Json evaluate_transducer(lua_State* L, const Transducer& model, const PairSource
   return finished(L, std::move(result));
 }
 
+template <class Data>
+NextSymbolsPtr next_symbols_of(const Data& data, const Grammar& grammar) {
+  check(data.alphabet() == grammar.alphabet(), "train.evaluate",
+        "the data's symbols are {}, the grammar's {}", quoted_list(data.alphabet().symbols()),
+        quoted_list(grammar.alphabet().symbols()));
+  return std::make_shared<NextSymbols>(next_symbols(grammar, data.words()));
+}
+
 }  // namespace
 
 AnyModel any_model(const SequenceModelPtr& model) {
@@ -74,8 +88,7 @@ AnyModel any_model(const SequenceModelPtr& model) {
   return std::dynamic_pointer_cast<LanguageModel>(model);
 }
 
-Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
-                    const OptionTable& given) {
+Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, OptionTable given) {
   constexpr auto kEvaluationPlace = "train.evaluate";
   const auto* transducer = std::get_if<TransducerPtr>(&model);
   if (transducer != nullptr) {
@@ -83,9 +96,11 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
     check(source != nullptr, kEvaluationPlace, "a Transducer is measured on Pairs");
     return evaluate_transducer(L, **transducer, **source, given);
   }
+  const auto grammar = given.take<std::shared_ptr<Grammar>>("grammar");
   const Json options = resolve_options(kEvaluationPlace, evaluation_options(), given.rest());
   EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
   evaluation.stack_chunks = options["stack_chunks"];
+  evaluation.threshold = options["threshold"];
   evaluation.should_stop = interrupt_check(L);
   const std::string decision = options["decision"];
   if (decision != "own") evaluation.decision = parse_decision(kEvaluationPlace, decision);
@@ -99,6 +114,7 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
                      data));
     check(evaluation.chunk == 0, kEvaluationPlace,
           "a Recognizer reads whole strings; leave out chunk");
+    if (grammar) evaluation.next_symbols = next_symbols_of(**labelled, **grammar);
     if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
       result = to_json(*found);
       (*result)["wrong"] = Json::array();
@@ -111,13 +127,16 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
     check(!evaluation.decision, kEvaluationPlace,
           "a LanguageModel decides nothing; leave out decision");
     const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
+    const auto* strings = std::get_if<std::shared_ptr<Dataset>>(&data);
+    check(!grammar || strings != nullptr, kEvaluationPlace,
+          "a grammar is for strings: a Dataset or a LabelledDataset");
+    if (grammar) evaluation.next_symbols = next_symbols_of(**strings, **grammar);
     if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
       if (const auto found = evaluate(language_model, *text, evaluation)) result = to_json(*found);
     } else if (const auto* sentences = std::get_if<std::shared_ptr<TokenFile>>(&data)) {
       if (const auto found = evaluate(language_model, **sentences, evaluation))
         result = to_json(*found);
-    } else if (const auto found = evaluate(language_model,
-                                           *std::get<std::shared_ptr<Dataset>>(data), evaluation)) {
+    } else if (const auto found = evaluate(language_model, **strings, evaluation)) {
       result = to_json(*found);
     }
   }
@@ -173,13 +192,14 @@ void bind_evaluation(Module& module) {
                          "of the `wrong` ones.");
   module.def<&evaluate_model>(
       "evaluate",
-      "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, pairs=, "
-      "seed=}) "
+      "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, grammar=, "
+      "threshold=, pairs=, seed=}) "
       "-> table  Of a LanguageModel cross-entropy in nats per symbol, perplexity of a RunningText "
       "or of Sentences, "
       "lower_bound and cross_entropy_difference where known; of a Recognizer accuracy, error "
-      "(percent), missed, false_positives and the places of the strings told wrong; of a "
-      "Transducer "
+      "(percent), missed, false_positives and the places of the strings classified wrongly; with "
+      "the language's `grammar` the share of the strings whose sets of next symbols are all "
+      "predicted, and of those whose every prefix a Recognizer judges correctly; of a Transducer "
       "on so many `pairs` coarse and fine accuracy, perplexity and the pairs written wrong; of all "
       "and in `bins` by length.");
 }

@@ -22,8 +22,7 @@ using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledD
 AnyModel any_model(const SequenceModelPtr& model);
 
 // `given`: the options that this kind of model has. Throws when it was interrupted.
-Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
-                    const OptionTable& given);
+Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, OptionTable given);
 
 // pd.train.evaluate.
 void bind_evaluation(Module& module);

@@ -8,6 +8,7 @@
 #include "bindings/dataset.h"
 #include "bindings/definition.h"
 #include "bindings/evaluation.h"
+#include "bindings/grammar.h"
 #include "bindings/interrupt.h"
 #include "bindings/kinds.h"
 #include "bindings/log.h"
@@ -78,7 +79,9 @@ ProblemPtr problem_of(lua_State* L, OptionTable& options) {
   if (const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model)) {
     auto train = options.require<std::shared_ptr<LabelledDataset>>("train");
     auto valid = options.take<std::shared_ptr<LabelledDataset>>("valid");
-    return recognition(*recognizer, train, valid.value_or(nullptr), session_kinds(L).objectives);
+    auto grammar = options.take<std::shared_ptr<Grammar>>("grammar");
+    return recognition(*recognizer, train, valid.value_or(nullptr), session_kinds(L).objectives,
+                       grammar.value_or(nullptr));
   }
   if (const auto* transducer = std::get_if<TransducerPtr>(&model)) {
     auto train = options.require<std::shared_ptr<PairSource>>("train");
@@ -96,8 +99,9 @@ ProblemPtr problem_of(lua_State* L, OptionTable& options) {
     return sentence_modelling(language_model, *sentences, valid.value_or(nullptr));
   }
   auto valid = options.take<std::shared_ptr<Dataset>>("valid");
+  auto grammar = options.take<std::shared_ptr<Grammar>>("grammar");
   return language_modelling(language_model, std::get<std::shared_ptr<Dataset>>(train),
-                            valid.value_or(nullptr));
+                            valid.value_or(nullptr), grammar.value_or(nullptr));
 }
 
 TrainingPtr make_trainer(lua_State* L, OptionTable options) {
@@ -148,6 +152,10 @@ std::string epoch_line(const EpochMetrics& epoch) {
                              : fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
   else
     text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
+  if (epoch.next_symbol_accuracy)
+    text += fmt::format(", next symbols of {:.2f} %", 100 * *epoch.next_symbol_accuracy);
+  if (epoch.prefix_accuracy)
+    text += fmt::format(", prefixes of {:.2f} %", 100 * *epoch.prefix_accuracy);
   if (epoch.cross_entropy_difference)
     text += fmt::format(", {:.4f} above the lower bound", *epoch.cross_entropy_difference);
   text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,

@@ -5,8 +5,8 @@
 namespace pushdown {
 
 ControllerKind lstm_controller() {
-  return {"lstm", "Long short-term memory (Hochreiter and Schmidhuber 1997).", cell_options(),
-          make_cell<Lstm>};
+  return {"lstm", "Long short-term memory (Hochreiter and Schmidhuber 1997).",
+          cell_options_and({activation_option()}), make_cell<Lstm>};
 }
 
 }  // namespace pushdown

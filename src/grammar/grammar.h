@@ -87,4 +87,6 @@ class Grammar {
   std::shared_ptr<const Data> data_;
 };
 
+using GrammarPtr = std::shared_ptr<const Grammar>;
+
 }  // namespace pushdown

@@ -22,6 +22,7 @@ CellLayers cell_layers(const Layered<Layer>& controller) {
 CellLayers fused_layers(const Controller& controller, ScanCell& cell) {
   CellLayers layers;
   if (const auto* lstm = dynamic_cast<const Lstm*>(&controller)) {
+    if (lstm->layers().front().activation != Activation::tanh) return {};
     cell = ScanCell::lstm;
     layers = cell_layers(*lstm);
   } else if (const auto* gru = dynamic_cast<const Gru*>(&controller)) {

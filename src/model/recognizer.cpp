@@ -15,7 +15,8 @@ const std::vector<OptionSpec>& recognizer_own_options() {
       text_option("output", "affine", "what is asked for validity: an affine layer, or the network",
                   {"affine", "own"}),
       text_option("decision", "last",
-                  "what decides: the answer after the last symbol, or the mean over all of them",
+                  "what decides: the answer after the last symbol, the mean over all of them, or "
+                  "every single one",
                   decision_names()),
       boolean_option("next_symbol", false, "a second output layer predicts the next symbol")};
   return specs;
@@ -24,14 +25,16 @@ const std::vector<OptionSpec>& recognizer_own_options() {
 }  // namespace
 
 const std::vector<std::string>& decision_names() {
-  static const std::vector<std::string> names{"last", "mean"};
+  static const std::vector<std::string> names{"last", "mean", "every"};
   return names;
 }
 
 Decision parse_decision(const char* where, const std::string& name) {
-  check(name == "last" || name == "mean", where, "decision must be one of {}, got '{}'",
-        quoted_list(decision_names()), name);
-  return name == "mean" ? Decision::mean : Decision::last;
+  const auto& names = decision_names();
+  const auto found = std::find(names.begin(), names.end(), name);
+  check(found != names.end(), where, "decision must be one of {}, got '{}'", quoted_list(names),
+        name);
+  return static_cast<Decision>(found - names.begin());
 }
 
 std::vector<OptionSpec> recognizer_options(const std::string& architecture) {
@@ -108,6 +111,17 @@ void Verdict::add(const Tensor& scores, const Tensor& weights) {
     return;
   }
   const Tensor answers = affine_ ? scores.detach().sigmoid() : scores.detach();
+  if (decision_ == Decision::every) {
+    // A pass that was left out has an answer beyond all others.
+    const auto bound = [&](double value) {
+      return weights.defined() ? answers.masked_fill(weights.eq(0), value) : answers;
+    };
+    const double infinity = std::numeric_limits<double>::infinity();
+    const Tensor least = bound(infinity).amin(1), greatest = bound(-infinity).amax(1);
+    least_ = least_.defined() ? at::minimum(least_, least) : least;
+    greatest_ = greatest_.defined() ? at::maximum(greatest_, greatest) : greatest;
+    return;
+  }
   const Tensor sum = weights.defined() ? (answers * weights).sum(1) : answers.sum(1);
   const Tensor count = weights.defined() ? weights.sum(1).to(sum.scalar_type())
                                          : at::full_like(sum, static_cast<double>(passes));
@@ -116,6 +130,11 @@ void Verdict::add(const Tensor& scores, const Tensor& weights) {
 }
 
 Tensor Verdict::value() const {
+  if (decision_ == Decision::every) {
+    const Tensor undecided = at::full_like(least_, std::numeric_limits<double>::quiet_NaN());
+    return at::where(least_ > threshold_, least_,
+                     at::where(greatest_ <= threshold_, greatest_, undecided));
+  }
   return decision_ == Decision::last ? last_ : sum_ / count_.clamp_min(1);
 }
 

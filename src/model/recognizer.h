@@ -4,9 +4,10 @@
 // (output 'own'; Network::validity). With end_symbol one more symbol, whose id is the size of the
 // alphabet, closes every string: only after it can an automaton know whether its stack is empty.
 //
-// What decides about a string is the answer after its last symbol (decision 'last'), or the mean of
+// What decides about a string is the answer after its last symbol (decision 'last'), the mean of
 // the answers after every symbol, the end symbol included (decision 'mean'; Mali et al. 2021,
-// section 3).
+// section 3), or all of them, which have to agree (decision 'every'): a string whose answers do not
+// is correctly classified by no label.
 //
 // With next_symbol a second output layer predicts what is read next (Mali et al. 2021, equation 3),
 //   p(w_{t+1} | w_1 .. w_t) = softmax(V h_t + c), the end symbol being one of the outcomes if there
@@ -25,9 +26,11 @@ struct Recognition {
   Tensor weights;  // B x P, see Passes
 };
 
-// What decides about a string: the score after its last symbol, or the mean of the probabilities
-// (affine output) or of the measures (own output) after each pass that was not left out.
-enum class Decision { last, mean };
+// What decides about a string: the score after its last symbol, the mean of the probabilities
+// (affine output) or of the measures (own output) after each pass that was not left out, or the one
+// of these probabilities that is nearest to the threshold if all lie on one side of it, and else
+// not a number.
+enum class Decision { last, mean, every };
 const std::vector<std::string>& decision_names();
 // std::invalid_argument on another name.
 Decision parse_decision(const char* where, const std::string& name);
@@ -49,6 +52,11 @@ class Recognizer : public SequenceModel {
   double threshold() const { return threshold(decision_); }
   double threshold(Decision decision) const {
     return affine_ && decision == Decision::last ? 0.0 : 0.5;
+  }
+  // Whether what decided about a string gives it this label.
+  bool agrees(double decided, bool label) const { return agrees(decided, label, decision_); }
+  bool agrees(double decided, bool label, Decision decision) const {
+    return label ? decided > threshold(decision) : decided <= threshold(decision);
   }
   // W : 1 x H and b : 1 of the affine output.
   const Tensor& output_weight() const { return output_weight_; }
@@ -87,7 +95,7 @@ class Verdict {
  public:
   explicit Verdict(const Recognizer& model) : Verdict(model, model.decision()) {}
   Verdict(const Recognizer& model, Decision decision)
-      : affine_(model.affine()), decision_(decision) {}
+      : affine_(model.affine()), decision_(decision), threshold_(model.threshold(decision)) {}
   // scores, weights : B x m of the next passes (Recognition, Passes); m >= 1.
   void add(const Tensor& scores, const Tensor& weights);
   Tensor value() const;  // B
@@ -95,7 +103,8 @@ class Verdict {
  private:
   bool affine_;
   Decision decision_;
-  Tensor last_, sum_, count_;  // B
+  double threshold_;
+  Tensor last_, sum_, count_, least_, greatest_;  // B
 };
 
 }  // namespace pushdown

@@ -5,15 +5,63 @@
 #include "base/check.h"
 #include "task/dataset.h"
 #include "train/length_bins.h"
+#include "train/next_symbol_accuracy.h"
 
 namespace pushdown {
 namespace {
 
-Json to_json(const Accuracy& value) {
-  return {{"shortest", value.shortest},   {"longest", value.longest},
-          {"strings", value.strings},     {"positives", value.positives},
-          {"missed", value.missed},       {"false_positives", value.false_positives},
-          {"accuracy", value.accuracy()}, {"error", 100.0 - 100.0 * value.accuracy()}};
+constexpr const char* kAccuracyPlace = "train.evaluate";
+
+Json to_json(const AccuracyEvaluation& evaluation, const Accuracy& value) {
+  Json json{{"shortest", value.shortest},   {"longest", value.longest},
+            {"strings", value.strings},     {"positives", value.positives},
+            {"missed", value.missed},       {"false_positives", value.false_positives},
+            {"accuracy", value.accuracy()}, {"error", 100.0 - 100.0 * value.accuracy()}};
+  if (const auto share = evaluation.prefix_accuracy(value)) json["prefix_accuracy"] = *share;
+  if (const auto share = evaluation.next_symbol_accuracy(value))
+    json["next_symbol_accuracy"] = *share;
+  return json;
+}
+
+// What a recognizer says about a batch after each of its symbols, against what may follow.
+struct StepByStep {
+  std::vector<bool> followed, predicted;
+};
+
+StepByStep step_by_step(const Recognizer& model, const LabelledDataset& dataset,
+                        const std::vector<std::int64_t>& batch, const NextSymbols& sets,
+                        double threshold) {
+  const Recognition said = model.run(word_tensor(dataset.words(), batch));
+  const auto length = std::ssize(dataset.words()[batch.front()]);
+  const auto read = length + (model.end_symbol() ? 1 : 0);
+  const auto passes = read > 0 ? (said.scores.size(1) - 1) / read : 1;
+  const double limit = model.affine() ? 0.0 : 0.5;
+  const Tensor answers = said.scores.gt(limit).to(at::kCPU).contiguous();  // B x (P + 1)
+  StepByStep result;
+  for (std::int64_t k = 0; k < std::ssize(batch); ++k) {
+    const auto string = batch[k];
+    const bool* answer = answers[k].data_ptr<bool>();
+    bool all = answer[read * passes] == dataset.labels()[string];
+    for (std::int64_t t = 1; t < read; ++t)
+      all = all && answer[t * passes] == (sets[string][t] != 0);
+    result.followed.push_back(all);
+  }
+  if (!model.predicts_next_symbol()) return result;
+  // The first symbol is not predicted, nor what follows the last one if no end can.
+  const auto steps = std::max<std::int64_t>(read - 1, 0);
+  const Tensor after = said.hiddens.slice(1, passes, passes + steps * passes, passes);
+  result.predicted = predicts_next_symbols(model.next_scores(after), batch, sets, 1, threshold);
+  return result;
+}
+
+void check_next_symbols(const LabelledDataset& dataset, const NextSymbols& sets) {
+  check(std::ssize(sets) == dataset.size(), kAccuracyPlace,
+        "the next symbols of {} strings are known, and there are {}", sets.size(), dataset.size());
+  const SymbolSet end = SymbolSet{1} << dataset.alphabet().size();
+  for (std::int64_t i = 0; i < dataset.size(); ++i)
+    check(((sets[i].back() & end) != 0) == dataset.labels()[i], kAccuracyPlace,
+          "'{}' is labelled {}, and the grammar says otherwise",
+          dataset.alphabet().text(dataset.words()[i]), dataset.labels()[i] ? "valid" : "invalid");
 }
 
 }  // namespace
@@ -27,7 +75,6 @@ void check_alphabets(std::string_view where, const SequenceModel& model, const A
 std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const LabelledDataset& dataset,
                                            const EvaluationOptions& options,
                                            const std::vector<std::int64_t>* strings) {
-  constexpr const char* kAccuracyPlace = "train.evaluate";
   check_alphabets(kAccuracyPlace, model, dataset.alphabet());
   check(options.bin_width > 0, kAccuracyPlace, "bin_width must be at least 1, got {}",
         options.bin_width);
@@ -43,6 +90,9 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
   const Decision decision = options.decision.value_or(model.decision());
   const auto batches = equal_length_batches(dataset.words(), *strings, options.batch);
   AccuracyEvaluation result;
+  result.follows = options.next_symbols != nullptr;
+  result.predicts = result.follows && model.predicts_next_symbol();
+  if (result.follows) check_next_symbols(dataset, *options.next_symbols);
   std::map<std::int64_t, Accuracy> bins;
   result.all.shortest = std::numeric_limits<std::int64_t>::max();
   for (std::size_t i = 0; i < batches.size(); ++i) {
@@ -53,16 +103,21 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
     const auto length = static_cast<std::int64_t>(dataset.words()[batches[i].front()].size());
     result.all.shortest = std::min(result.all.shortest, length);
     result.all.longest = std::max(result.all.longest, length);
+    StepByStep steps;
+    if (result.follows)
+      steps = step_by_step(model, dataset, batches[i], *options.next_symbols, options.threshold);
     for (std::size_t k = 0; k < batches[i].size(); ++k) {
       const auto index = batches[i][k];
       const bool label = dataset.labels()[static_cast<std::size_t>(index)];
-      const bool said = scores.data_ptr<double>()[k] > model.threshold(decision);
-      if (said != label) result.wrong.push_back(index);
+      const bool right = model.agrees(scores.data_ptr<double>()[k], label, decision);
+      if (!right) result.wrong.push_back(index);
       for (Accuracy* sum : {&result.all, &bins[length / options.bin_width]}) {
         ++sum->strings;
         sum->positives += label;
-        sum->missed += label && !said;
-        sum->false_positives += said && !label;
+        sum->missed += label && !right;
+        sum->false_positives += !label && !right;
+        sum->followed += result.follows && steps.followed[k];
+        sum->predicted += result.predicts && label && steps.predicted[k];
       }
     }
     if (options.progress)
@@ -74,10 +129,20 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
 }
 
 Json to_json(const AccuracyEvaluation& evaluation) {
-  Json json = to_json(evaluation.all);
+  Json json = to_json(evaluation, evaluation.all);
   json["bins"] = Json::array();
-  for (const auto& bin : evaluation.bins) json["bins"].push_back(to_json(bin));
+  for (const auto& bin : evaluation.bins) json["bins"].push_back(to_json(evaluation, bin));
   return json;
+}
+
+std::optional<double> AccuracyEvaluation::prefix_accuracy(const Accuracy& of) const {
+  if (!follows) return std::nullopt;
+  return static_cast<double>(of.followed) / static_cast<double>(of.strings);
+}
+
+std::optional<double> AccuracyEvaluation::next_symbol_accuracy(const Accuracy& of) const {
+  if (!predicts || of.positives == 0) return std::nullopt;
+  return static_cast<double>(of.predicted) / static_cast<double>(of.positives);
 }
 
 }  // namespace pushdown

@@ -1,4 +1,6 @@
-// How many strings a recognizer tells right: what it decides (Decision) against the label.
+// How many strings a recognizer classifies correctly: what it decides (Decision) against the label;
+// and, where the symbols that may follow are known (task/next_symbols.h), how many it follows step
+// by step.
 #pragma once
 #include <optional>
 
@@ -15,13 +17,21 @@ struct Accuracy {
   std::int64_t missed = 0;           // valid strings taken for invalid
   std::int64_t false_positives = 0;  // invalid strings taken for valid
   std::int64_t correct() const { return strings - missed - false_positives; }
+  // Where the next symbols are known: strings during which every answer says whether what was read
+  // begins a string of the language, the last answer whether it is one; and valid strings of which
+  // the whole set of next symbols is predicted after every symbol, where the model predicts them.
+  std::int64_t followed = 0, predicted = 0;
   double accuracy() const { return static_cast<double>(correct()) / static_cast<double>(strings); }
 };
 
 struct AccuracyEvaluation {
   Accuracy all;
   std::vector<Accuracy> bins;       // [k width, (k + 1) width) without the empty ones, in order
-  std::vector<std::int64_t> wrong;  // numbers of the strings told wrong, from 0
+  std::vector<std::int64_t> wrong;  // numbers of the strings classified wrongly, from 0
+  bool follows = false, predicts = false;  // whether these were measured
+  // Shares of all strings and of the valid ones; nothing where not measured.
+  std::optional<double> prefix_accuracy(const Accuracy& of) const;
+  std::optional<double> next_symbol_accuracy(const Accuracy& of) const;
 };
 
 // `strings`: the numbers of those to be measured; all where null. Nothing when should_stop said so.
@@ -29,7 +39,8 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
                                            const EvaluationOptions& options,
                                            const std::vector<std::int64_t>* strings = nullptr);
 
-// accuracy, error (percent of the strings), strings, positives, missed, false_positives, bins.
+// accuracy, error (percent of the strings), strings, positives, missed, false_positives, bins;
+// where measured prefix_accuracy and next_symbol_accuracy.
 Json to_json(const AccuracyEvaluation& evaluation);
 
 // std::invalid_argument when the data's alphabet is not the model's.

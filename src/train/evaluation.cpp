@@ -5,20 +5,23 @@
 
 #include "base/check.h"
 #include "train/accuracy.h"
+#include "train/next_symbol_accuracy.h"
 
 namespace pushdown {
 namespace {
 
 class Sum {
  public:
-  void add(std::size_t length, double model, double source) {
+  void add(std::size_t length, double model, double source, bool predicted) {
     ++result_.strings;
+    predicted_ += predicted;
     result_.symbols += static_cast<std::int64_t>(length);
     model_ += model;
     source_ += source;
   }
 
-  CrossEntropy result(std::int64_t shortest, std::int64_t longest, bool has_source) const {
+  CrossEntropy result(std::int64_t shortest, std::int64_t longest, bool has_source,
+                      bool predicts) const {
     CrossEntropy result = result_;
     const auto symbols = static_cast<double>(result.symbols);
     result.shortest = shortest;
@@ -28,12 +31,16 @@ class Sum {
       result.lower_bound = -source_ / symbols;
       result.difference = result.cross_entropy - *result.lower_bound;
     }
+    if (predicts)
+      result.next_symbol_accuracy =
+          static_cast<double>(predicted_) / static_cast<double>(result.strings);
     return result;
   }
 
  private:
   CrossEntropy result_;
   double model_ = 0, source_ = 0;
+  std::int64_t predicted_ = 0;
 };
 
 Json to_json(const CrossEntropy& value) {
@@ -44,6 +51,7 @@ Json to_json(const CrossEntropy& value) {
             {"cross_entropy", value.cross_entropy}};
   if (value.lower_bound) json["lower_bound"] = *value.lower_bound;
   if (value.difference) json["cross_entropy_difference"] = *value.difference;
+  if (value.next_symbol_accuracy) json["next_symbol_accuracy"] = *value.next_symbol_accuracy;
   return json;
 }
 
@@ -64,7 +72,14 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   at::NoGradGuard no_grad;
   const auto& words = dataset.words();
   const auto batches = equal_length_batches(dataset, options.batch);
+  const NextSymbols* sets = options.next_symbols.get();
+  check(sets == nullptr || options.chunk == 0, kEvaluationPlace,
+        "the next symbols are measured on whole strings; leave out chunk");
+  check(sets == nullptr || sets->size() == words.size(), kEvaluationPlace,
+        "the next symbols of {} strings are known, and there are {}", sets ? sets->size() : 0,
+        words.size());
   std::vector<double> log_probabilities(words.size());
+  std::vector<char> predicted(words.size());
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (options.should_stop && options.should_stop()) return std::nullopt;
     model.visit_log_probabilities(
@@ -73,6 +88,11 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
           for (std::size_t k = 0; k < batches[i].size(); ++k)
             log_probabilities[batches[i][k]] += values.data_ptr<double>()[k];
         });
+    if (sets != nullptr) {
+      const Tensor logits = model.logits(word_tensor(dataset.words(), batches[i]));
+      const auto right = predicts_next_symbols(logits, batches[i], *sets, 0, options.threshold);
+      for (std::size_t k = 0; k < batches[i].size(); ++k) predicted[batches[i][k]] = right[k];
+    }
     if (options.progress)
       options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));
   }
@@ -85,18 +105,19 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto length = words[i].size();
     const double bound = source != nullptr ? (*source)[i] : 0;
-    all.add(length, log_probabilities[i], bound);
+    const bool right = predicted[i] != 0;
+    all.add(length, log_probabilities[i], bound, right);
     bins[static_cast<std::int64_t>(length) / options.bin_width].add(length, log_probabilities[i],
-                                                                    bound);
+                                                                    bound, right);
     shortest = std::min(shortest, length);
     longest = std::max(longest, length);
   }
   Evaluation evaluation;
   evaluation.all = all.result(static_cast<std::int64_t>(shortest),
-                              static_cast<std::int64_t>(longest), has_source);
+                              static_cast<std::int64_t>(longest), has_source, sets != nullptr);
   for (const auto& [bin, sum] : bins)
-    evaluation.bins.push_back(
-        sum.result(bin * options.bin_width, (bin + 1) * options.bin_width - 1, has_source));
+    evaluation.bins.push_back(sum.result(bin * options.bin_width, (bin + 1) * options.bin_width - 1,
+                                         has_source, sets != nullptr));
   return evaluation;
 }
 

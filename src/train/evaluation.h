@@ -22,6 +22,9 @@ struct CrossEntropy {
   double cross_entropy = 0;  // not a number when there are no symbols
   std::optional<double> lower_bound;
   std::optional<double> difference;
+  // The share of the strings whose whole set of next symbols is predicted at every place, where
+  // these are known (EvaluationOptions::next_symbols).
+  std::optional<double> next_symbol_accuracy;
 };
 
 struct Evaluation {

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "task/dataset_text.h"
+#include "train/accuracy.h"
 #include "train/evaluation.h"
 
 namespace pushdown {
@@ -38,8 +39,10 @@ Json described(const Dataset& dataset, bool with_log_probabilities) {
 
 class LanguageModelling : public LanguageProblem {
  public:
-  LanguageModelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid)
-      : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
+  LanguageModelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid, GrammarPtr grammar)
+      : LanguageProblem(std::move(model), std::move(grammar)),
+        train_(std::move(train)),
+        valid_(std::move(valid)) {
     check(train_ != nullptr, kLanguageModellingPlace, "there is no training set");
     check_alphabets(kLanguageModellingPlace, *model_, *train_);
     if (valid_ != nullptr) {
@@ -49,6 +52,12 @@ class LanguageModelling : public LanguageProblem {
     }
     check(train_->symbol_count() > 0, kLanguageModellingPlace,
           "the training set has nothing but empty strings");
+    if (grammar_ != nullptr) {
+      check(valid_ != nullptr, kLanguageModellingPlace,
+            "grammar needs validation strings to measure");
+      check_alphabets(kLanguageModellingPlace, *model_, grammar_->alphabet());
+      valid_next_ = std::make_shared<NextSymbols>(next_symbols(*grammar_, valid_->words()));
+    }
   }
 
   const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
@@ -56,7 +65,11 @@ class LanguageModelling : public LanguageProblem {
     static const std::vector<const char*> names{"chunk"};
     return names;
   }
-  void configure(Json& options) override { chunk_ = options["chunk"]; }
+  void configure(Json& options) override {
+    chunk_ = options["chunk"];
+    check(chunk_ == 0 || grammar_ == nullptr, kLanguageModellingPlace,
+          "grammar measures whole strings; leave out chunk");
+  }
 
   std::int64_t training_strings() const override { return train_->size(); }
 
@@ -89,6 +102,7 @@ class LanguageModelling : public LanguageProblem {
     if (valid_ == nullptr) return true;
     EvaluationOptions options = given;
     options.chunk = chunk_;
+    options.next_symbols = valid_next_;
     // On a device a launch takes its time whatever it does: fewer and larger ones.
     if (!model_->parameters().front().second.is_cpu())
       options.batch = std::max(options.batch, kStringsOnDevice);
@@ -97,6 +111,7 @@ class LanguageModelling : public LanguageProblem {
     metrics.cross_entropy = result->all.cross_entropy;
     metrics.lower_bound = result->all.lower_bound;
     metrics.cross_entropy_difference = result->all.difference;
+    metrics.next_symbol_accuracy = result->all.next_symbol_accuracy;
     return true;
   }
 
@@ -120,6 +135,7 @@ class LanguageModelling : public LanguageProblem {
   }
 
   DatasetPtr train_, valid_;
+  NextSymbolsPtr valid_next_;
   std::int64_t chunk_ = 0;
 };
 
@@ -134,8 +150,10 @@ const std::vector<OptionSpec>& language_modelling_options() {
   return specs;
 }
 
-ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid) {
-  return std::make_shared<LanguageModelling>(std::move(model), std::move(train), std::move(valid));
+ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid,
+                              GrammarPtr grammar) {
+  return std::make_shared<LanguageModelling>(std::move(model), std::move(train), std::move(valid),
+                                             std::move(grammar));
 }
 
 }  // namespace pushdown

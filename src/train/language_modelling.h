@@ -9,8 +9,11 @@
 
 namespace pushdown {
 
-// `valid` may be null. std::invalid_argument: no data, or an alphabet that is not the model's.
-ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid);
+// `valid` may be null. With the language's grammar, which may be null, epochs have
+// next_symbol_accuracy of the validation strings (evaluation.h). std::invalid_argument: no data, an
+// alphabet that is not the model's, or a grammar together with `chunk`.
+ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid,
+                              GrammarPtr grammar = nullptr);
 
 // chunk.
 const std::vector<OptionSpec>& language_modelling_options();

@@ -22,7 +22,8 @@ class LanguageProblem : public Problem {
   }
 
  protected:
-  explicit LanguageProblem(LanguageModelPtr model) : model_(std::move(model)) {
+  explicit LanguageProblem(LanguageModelPtr model, GrammarPtr grammar = nullptr)
+      : Problem(std::move(grammar)), model_(std::move(model)) {
     check(model_ != nullptr, "train.trainer", "there is no model");
   }
 

@@ -34,6 +34,8 @@ struct EpochMetrics {
   std::optional<double> perplexity;  // exp(cross_entropy), of a running text
   // Shares of strings that a recognizer tells right, of the training and of the validation set.
   std::optional<double> train_accuracy, accuracy;
+  // Of the validation set, where the grammar is known: train/accuracy.h, train/evaluation.h.
+  std::optional<double> prefix_accuracy, next_symbol_accuracy;
   // exp(train_cross_entropy) of a transducer, and its accuracies on pairs like the training ones
   // and on others, in the epochs in which they were measured.
   std::optional<double> train_perplexity, train_coarse, train_fine, coarse, fine;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "grammar/grammar.h"
 #include "model/sequence_model.h"
 #include "train/evaluation_options.h"
 #include "train/kinds.h"
@@ -35,7 +36,11 @@ struct BatchLoss {
 
 class Problem {
  public:
+  // The grammar of the language, where it is known to measure by it; may be null.
+  explicit Problem(GrammarPtr grammar = nullptr) : grammar_(std::move(grammar)) {}
   virtual ~Problem() = default;
+
+  const GrammarPtr& grammar() const { return grammar_; }
 
   virtual const char* kind() const = 0;  // the model's kind
   virtual SequenceModelPtr model() const = 0;
@@ -87,6 +92,9 @@ class Problem {
   virtual std::vector<OriginPtr> origins() const { return model()->network().origins(); }
   // What is computed on first use, before several threads ask for it.
   virtual void prepare() const {}
+
+ protected:
+  const GrammarPtr grammar_;
 };
 using ProblemPtr = std::shared_ptr<Problem>;
 
@@ -97,6 +105,7 @@ struct StoredText {
 // The problem that a run folder holds.
 ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
                           const std::optional<StoredText>& valid,
+                          const std::optional<StoredText>& grammar = std::nullopt,
                           const std::vector<ObjectiveKind>& objectives = objective_kinds());
 
 }  // namespace pushdown

@@ -33,8 +33,9 @@ Json described(const LabelledDataset& dataset) {
 class RecognitionProblem : public Problem {
  public:
   RecognitionProblem(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
-                     const std::vector<ObjectiveKind>& objectives)
-      : model_(std::move(model)),
+                     const std::vector<ObjectiveKind>& objectives, GrammarPtr grammar)
+      : Problem(std::move(grammar)),
+        model_(std::move(model)),
         train_(std::move(train)),
         valid_(std::move(valid)),
         objectives_(objectives) {
@@ -42,6 +43,11 @@ class RecognitionProblem : public Problem {
     check(train_ != nullptr, kRecognitionPlace, "there is no training set");
     check_alphabets(kRecognitionPlace, *model_, train_->alphabet());
     if (valid_ != nullptr) check_alphabets(kRecognitionPlace, *model_, valid_->alphabet());
+    if (grammar_ != nullptr) {
+      check(valid_ != nullptr, kRecognitionPlace, "grammar needs validation strings to measure");
+      check_alphabets(kRecognitionPlace, *model_, grammar_->alphabet());
+      valid_next_ = std::make_shared<NextSymbols>(next_symbols(*grammar_, valid_->words()));
+    }
   }
 
   const char* kind() const override { return "recognizer"; }
@@ -100,7 +106,7 @@ class RecognitionProblem : public Problem {
     sum.units = static_cast<double>(batch.size());
     for (std::size_t i = 0; i < batch.size(); ++i) {
       sum.loss += result.losses[i];
-      sum.correct += (result.scores[i] > model_->threshold()) == train_->labels()[batch[i]];
+      sum.correct += model_->agrees(result.scores[i], train_->labels()[batch[i]]);
     }
     return sum;
   }
@@ -123,9 +129,13 @@ class RecognitionProblem : public Problem {
       metrics.train_accuracy = static_cast<double>(sum.correct) / static_cast<double>(strings);
     }
     if (valid_ == nullptr) return true;
-    const auto result = evaluate(*model_, *valid_, options);
+    EvaluationOptions of_valid = options;
+    of_valid.next_symbols = valid_next_;
+    const auto result = evaluate(*model_, *valid_, of_valid);
     if (!result) return false;
     metrics.accuracy = result->all.accuracy();
+    metrics.prefix_accuracy = result->prefix_accuracy(result->all);
+    metrics.next_symbol_accuracy = result->next_symbol_accuracy(result->all);
     return true;
   }
   double value(const EpochMetrics& metrics) const override {
@@ -165,6 +175,7 @@ class RecognitionProblem : public Problem {
 
   RecognizerPtr model_;
   LabelledDatasetPtr train_, valid_;
+  NextSymbolsPtr valid_next_;
   std::vector<ObjectiveKind> objectives_;
   ObjectivePtr objective_;
   LearningPtr learning_;
@@ -189,9 +200,9 @@ const std::vector<OptionSpec>& recognition_options() {
 }
 
 ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
-                       const std::vector<ObjectiveKind>& objectives) {
+                       const std::vector<ObjectiveKind>& objectives, GrammarPtr grammar) {
   return std::make_shared<RecognitionProblem>(std::move(model), std::move(train), std::move(valid),
-                                              objectives);
+                                              objectives, std::move(grammar));
 }
 
 }  // namespace pushdown

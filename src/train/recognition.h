@@ -10,10 +10,14 @@
 
 namespace pushdown {
 
-// `valid` may be null. Dead ends that the training strings know are ObjectiveBatch::viable.
-// std::invalid_argument: no data, or an alphabet that is not the model's.
+// `valid` may be null. Dead ends that the training strings know are ObjectiveBatch::viable. With
+// the language's grammar, which may be null, epochs have prefix_accuracy and next_symbol_accuracy
+// of the validation strings (accuracy.h).
+// std::invalid_argument: no data, an alphabet that is not the model's, a grammar that contradicts a
+// label of the validation strings.
 ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
-                       const std::vector<ObjectiveKind>& objectives = objective_kinds());
+                       const std::vector<ObjectiveKind>& objectives = objective_kinds(),
+                       GrammarPtr grammar = nullptr);
 
 // objective, learning, curriculum, stop_accuracy.
 const std::vector<OptionSpec>& recognition_options();

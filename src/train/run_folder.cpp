@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "base/checksum.h"
+#include "grammar/text.h"
 #include "model/language_model.h"
 #include "model/recognizer.h"
 #include "model/transducer.h"
@@ -22,6 +23,7 @@ Path best_file(const Path& folder) { return folder / "checkpoints" / "best.safet
 Path data_file(const Path& folder, const char* name) { return folder / "data" / name; }
 constexpr const char* kTrain = "train.txt";
 constexpr const char* kValid = "valid.txt";
+constexpr const char* kGrammar = "grammar.txt";
 
 template <class Line>
 void for_each_line(std::string_view text, Line line) {
@@ -164,13 +166,15 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
     // The checkpoint goes first: what a kill leaves here is no run that could be taken for sound.
     for (const Path& path :
          {last_file(folder), best_file(folder), config_file(folder), metrics_file(folder),
-          data_file(folder, kValid), folder / "log.txt", folder / "curves.svg"})
+          data_file(folder, kValid), data_file(folder, kGrammar), folder / "log.txt",
+          folder / "curves.svg"})
       remove_file(path);
     std::error_code ignored;
     fs::remove_all(folder / "definitions", ignored);
     write_definitions(folder, problem.origins());
     write_file(data_file(folder, kTrain), problem.train_text());
     if (const auto text = problem.valid_text()) write_file(data_file(folder, kValid), *text);
+    if (problem.grammar()) write_file(data_file(folder, kGrammar), to_text(*problem.grammar()));
   }
   // Last: a configuration is only there with its data.
   write_file(config_file(folder),
@@ -223,8 +227,10 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
     const StoredText train = read_data(folder, kTrain, data.at("train"));
     std::optional<StoredText> valid;
     if (data.contains("valid")) valid = read_data(folder, kValid, data.at("valid"));
-    run.problem =
-        stored_problem(model_from_description(model, "", kinds), train, valid, kinds.objectives);
+    std::optional<StoredText> grammar;
+    if (data.contains("grammar")) grammar = read_data(folder, kGrammar, data.at("grammar"));
+    run.problem = stored_problem(model_from_description(model, "", kinds), train, valid, grammar,
+                                 kinds.objectives);
   });
   run.checkpoint = read_safetensors(last_file(folder));
   return run;
@@ -237,6 +243,9 @@ Json describe_data(const Problem& problem) {
     data["valid"] = problem.describe_valid();
     data["valid"]["checksum"] = checksum(*text);
   }
+  if (problem.grammar())
+    data["grammar"] = {{"name", problem.grammar()->name()},
+                       {"checksum", checksum(to_text(*problem.grammar()))}};
   return data;
 }
 

@@ -3,6 +3,7 @@
 //                                    data with all defaults, seed, version, git state, command line
 //   data/train.txt, data/valid.txt   the strings as task/dataset_text.h writes them, those of the
 //                                    validation with their log-probabilities where known
+//   data/grammar.txt                 the language's grammar, where epochs are measured by it
 //   metrics.jsonl                    one JSON object a line: every epoch, updates on request
 //   checkpoints/last.safetensors     everything that resuming needs, in one file
 //   checkpoints/best.safetensors     the weights of the best epoch under their own names

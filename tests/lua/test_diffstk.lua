@@ -82,9 +82,23 @@ test('every model is made', function()
       test.equal(made.decision, 'mean')
       test.equal(made.next_symbol, true)
       test.equal(made.controller.hidden, 8)
+      if name:find 'lstm$' then test.equal(made.controller.activation, 'tanh') end
       test.equal(type(model:accepts(task == 'd2' and '( [ ] )' or 'a c a')), 'boolean')
       test.near(model:next_symbols(task == 'd2' and '( )' or 'a c'):sum(2), { 1, 1, 1 }, 1e-5)
     end
+  end
+end)
+
+test('the LSTM as it is printed is another network', function()
+  for _, name in ipairs { 'lstm', 'diffstk_lstm', 'diffstk_mlstm' } do
+    local scores = {}
+    for i, activation in ipairs { 'tanh', 'scaled_tanh' } do
+      local options = defaults { task = 'd2', model = name, lstm_activation = activation }
+      local model = protocol.model(options, protocol.grammar(options))
+      test.equal(model:options().controller.activation, activation)
+      scores[i] = model:scores('( [ ] )')[5]:item()
+    end
+    assert(math.abs(scores[1] - scores[2]) > 1e-6, name)
   end
 end)
 
@@ -95,12 +109,13 @@ test('an interrupted run goes on and gives the same numbers', function()
   local result = json.decode(files.read(run_folder .. '/result.json'))
   test.equal(result.epochs, 3)
   for _, name in ipairs { 'train', 'valid', 'test', 'n16', 'n20', 'curve' } do
-    for _, decision in ipairs { '_mean', '_last' } do
-      local value = result[name .. decision]
-      assert(value >= 0 and value <= 100, name .. decision)
+    for _, measure in ipairs(protocol.measures) do
+      local value = result[name .. '_' .. measure]
+      assert(value >= 0 and value <= 100, name .. measure)
     end
+    assert(result[name .. '_every'] <= math.min(result[name .. '_mean'], result[name .. '_last']))
   end
-  assert(files.read(run_folder .. '/lengths.csv'):match('^set,shortest,longest,strings,right_mean,right_last\n'))
+  assert(files.read(run_folder .. '/lengths.csv'):match('^set,shortest,longest,strings,right_mean,right_last,right_every\n'))
   output = run('--smoke', '--task', 'd3', '--model', 'lstm', '--run-folder', run_folder)
   assert(output:find('Finished before', 1, true), output)
   os.remove(run_folder .. '/result.json')

@@ -110,6 +110,26 @@ test('the next symbol and the mean of all answers', function()
   test.equal(own.accuracy, pd.train.evaluate(m, data, { decision = 'mean' }).accuracy)
   test.equal(last.accuracy, pd.train.evaluate(model { decision = 'last' }, data).accuracy)
 
+  -- The sets of next symbols of valid strings, which were all that was learned from.
+  local known = pd.train.evaluate(t:model(), positives, { grammar = grammar })
+  assert(known.next_symbol_accuracy >= 0.5, known.next_symbol_accuracy)
+  test.equal(pd.train.evaluate(t:model(), positives, { grammar = grammar, threshold = 0.9 }).next_symbol_accuracy, 0)
+  test.equal(pd.train.evaluate(t:model(), positives).next_symbol_accuracy, nil)
+  assert(known.prefix_accuracy >= 0 and known.prefix_accuracy <= 1)
+  local every = pd.train.evaluate(t:model(), positives, { decision = 'every' })
+  assert(every.accuracy <= pd.train.evaluate(t:model(), positives, { decision = 'last' }).accuracy)
+  local measured = trainer { model = model(), valid = data, grammar = grammar, epochs = 1 }
+  for epoch in measured:epochs() do
+    test.equal(type(epoch.next_symbol_accuracy), 'number')
+    test.equal(type(epoch.prefix_accuracy), 'number')
+  end
+  local texts = pd.model.language_model { alphabet = grammar:alphabet(), seed = 1 }
+  test.equal(pd.train.evaluate(texts, valid, { grammar = grammar }).next_symbol_accuracy, 0)
+  test.fails("the data's symbols are", function()
+    pd.train.evaluate(texts, valid, { grammar = pd.grammar.load 'dyck' })
+  end)
+  test.fails('grammar needs validation strings', function() trainer { model = model(), grammar = grammar } end)
+
   test.fails("'joint' needs a recognizer with next_symbol = true",
     function() trainer { model = model { next_symbol = false }, objective = 'joint' } end)
   test.fails('the model must have next_symbol = true', function() model { next_symbol = false }:next_symbols 'a' end)

@@ -90,6 +90,36 @@ TEST(Decision, PassesThatWereLeftOutDoNotCount) {
   EXPECT_NEAR(all.value().item<double>(), 0.525, 1e-12);
 }
 
+TEST(Decision, EveryAnswerHasToAgree) {
+  const auto model = recognizer({{"decision", "every"}});
+  EXPECT_EQ(model->threshold(), 0.5);
+  const auto logit = [](double p) { return std::log(p / (1 - p)); };
+  const Tensor scores = at::tensor(std::vector<double>{logit(.6), logit(.9), logit(.7),  //
+                                                       logit(.1), logit(.4), logit(.2),  //
+                                                       logit(.6), logit(.4), logit(.7)})
+                            .view({3, 3});
+  const Tensor none_left_out = at::ones({3, 3}, at::kDouble);
+  Tensor last_left_out = none_left_out.clone();
+  last_left_out.select(1, 1).zero_();
+  Verdict whole(*model), pieces(*model), without(*model);
+  whole.add(scores, {});
+  for (std::int64_t t : {0, 1, 2})
+    pieces.add(scores.narrow(1, t, 1), none_left_out.narrow(1, t, 1));
+  without.add(scores, last_left_out);
+  for (const Verdict* verdict : {&whole, &pieces}) {
+    const Tensor value = verdict->value();
+    EXPECT_NEAR(value[0].item<double>(), 0.6, 1e-12);
+    EXPECT_NEAR(value[1].item<double>(), 0.4, 1e-12);
+    for (const bool label : {false, true}) {
+      EXPECT_EQ(model->agrees(value[0].item<double>(), label), label);
+      EXPECT_EQ(model->agrees(value[1].item<double>(), label), !label);
+      // Neither label is right for answers on both sides.
+      EXPECT_FALSE(model->agrees(value[2].item<double>(), label));
+    }
+  }
+  EXPECT_TRUE(model->agrees(without.value()[2].item<double>(), true));
+}
+
 TEST(Decision, AnEmptyStringHasTheAnswerBeforeIt) {
   at::NoGradGuard guard;
   const auto model = recognizer({{"decision", "mean"}, {"end_symbol", false}});
@@ -109,7 +139,7 @@ RecognizerPtr loud_recognizer(const std::string& decision) {
 TEST(Decision, TrainingAndEvaluationHaveOneAccuracy) {
   const auto train = some_strings(60, 1), valid = some_strings(30, 2);
   std::map<std::string, std::vector<std::int64_t>> wrong;
-  for (const std::string decision : {"last", "mean"})
+  for (const std::string decision : {"last", "mean", "every"})
     for (const Json& learning :
          std::vector<Json>{"bptt", {{"kind", "tbptt"}, {"window", 2}}, "uoro", "rtrl"})
       for (const double stop : {0.0, 1.0}) {
@@ -129,6 +159,9 @@ TEST(Decision, TrainingAndEvaluationHaveOneAccuracy) {
         wrong[decision] = told.wrong;
       }
   EXPECT_NE(wrong["last"], wrong["mean"]);
+  EXPECT_GE(wrong["every"].size(), wrong["last"].size());
+  for (const auto string : wrong["last"])
+    EXPECT_TRUE(std::count(wrong["every"].begin(), wrong["every"].end(), string));
   // An evaluation may decide in another way than the model.
   for (const std::string decision : {"last", "mean"}) {
     EvaluationOptions options;

@@ -34,6 +34,7 @@ function M.table(number, what, columns, point, paper)
     end
   end
   local kept, rows = tables.run(options, all)
+  local others, other_columns = tables.other_measures(options)
   local lines = {}
   for i, cell in ipairs(kept) do
     local mean, deviation, _, best = cells.statistics(cell, 'test_' .. options.decision)
@@ -41,15 +42,17 @@ function M.table(number, what, columns, point, paper)
     for _, n in ipairs(options.long_lengths) do
       lines[i][#lines[i] + 1] = (cells.statistics(cell, ('n%d_%s'):format(n, options.decision)))
     end
-    lines[i][8 + #options.long_lengths] = #cell.runs
-    lines[i][9 + #options.long_lengths] = require 'pushdown.grid'.point_name(cell.point)
+    for _, measure in ipairs(others) do lines[i][#lines[i] + 1] = tables.mean_of(cell, 'test', measure) end
+    lines[i][#lines[i] + 1] = #cell.runs
+    lines[i][#lines[i] + 1] = require 'pushdown.grid'.point_name(cell.point)
   end
   local titles = { 'model', 'training' }
   local function add(title) titles[#titles + 1] = { title, format = '%.2f', align = 'right' } end
   for _, title in ipairs { 'paper mean', 'mean', 'deviation', 'paper best', 'best' } do add(title) end
   for _, n in ipairs(options.long_lengths) do add(('n%d mean'):format(n)) end
+  for _, column in ipairs(other_columns) do titles[#titles + 1] = column end
   titles[#titles + 1], titles[#titles + 2] = 'runs', 'setting'
-  run:table(name, { title = what .. ': test strings told right in percent', columns = titles, rows = lines })
+  run:table(name, { title = what .. ': correctly classified test strings in percent', columns = titles, rows = lines })
   tables.curves(run, options, kept, name)
   tables.explain(run, options, 'd2')
   cells.finish(run, rows, name, tables.keys(options))

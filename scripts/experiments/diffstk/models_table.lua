@@ -23,22 +23,25 @@ return function(number, task, paper)
   -- Of each set the place of its mean and best in `paper`, which has the long sets of 120 and 160 symbols.
   local sets, place = { 'train', 'test' }, { train = { 1, 2 }, test = { 3, 4 }, n120 = { 5 }, n160 = { 6 } }
   for _, n in ipairs(options.long_lengths) do sets[#sets + 1] = 'n' .. n end
-  local other, lines = options.decision == 'mean' and 'last' or 'mean', {}
+  local others, other_columns = tables.other_measures(options)
+  local lines = {}
   for _, set in ipairs(sets) do
     local at = place[set] or {}
     for _, cell in ipairs(kept) do
       local mean, deviation, _, best = cells.statistics(cell, set .. '_' .. options.decision)
-      lines[#lines + 1] = { set, cell.row, cell.paper[at[1]] or 'NA', mean, deviation, cell.paper[at[2]] or 'NA', best,
-        (cells.statistics(cell, set .. '_' .. other)), #cell.runs }
+      local line = { set, cell.row, cell.paper[at[1]] or 'NA', mean, deviation, cell.paper[at[2]] or 'NA', best }
+      for _, measure in ipairs(others) do line[#line + 1] = tables.mean_of(cell, set, measure) end
+      line[#line + 1] = #cell.runs
+      lines[#lines + 1] = line
     end
   end
   local columns = { 'strings', 'model' }
-  for _, title in ipairs { 'paper mean', 'mean', 'deviation', 'paper best', 'best',
-    other == 'last' and 'mean by last answer' or 'mean by mean answer' } do
+  for _, title in ipairs { 'paper mean', 'mean', 'deviation', 'paper best', 'best' } do
     columns[#columns + 1] = { title, format = '%.2f', align = 'right' }
   end
+  for _, column in ipairs(other_columns) do columns[#columns + 1] = column end
   columns[#columns + 1] = 'runs'
-  run:table(name, { title = protocol.titles[task] .. ': strings told right in percent', columns = columns,
+  run:table(name, { title = protocol.titles[task] .. ': correctly classified strings in percent', columns = columns,
     rows = lines })
   tables.curves(run, options, kept, name)
   tables.explain(run, options, task)

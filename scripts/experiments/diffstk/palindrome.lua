@@ -15,7 +15,8 @@ local protocol = tables.protocol
 local options, run = tables.start { name = 'diffstk/palindrome', task = 'palindrome',
   folder = 'runs/diffstk/palindrome_grid',
   doc = 'Palindromes by a superposition stack and by inserted rules, on the strings of Table 4 of Mali et al. (2021).',
-  defaults = { hidden = 20, learning_rate = 5e-3, epochs = 60, window = 200, symbols_of = 'valid', decision = 'last' } }
+  defaults = { hidden = 20, learning_rate = 5e-3, epochs = 60, window = 200, symbols_of = 'valid', decision = 'last',
+    batch = 10 } }
 local model = protocol.models.superposition_lstm
 local kept, rows = tables.run(options, { { task = 'palindrome', row = model.label,
   point = { model = 'superposition_lstm' } } })
@@ -44,6 +45,6 @@ for _, title in ipairs { 'mean', 'deviation', 'worst', 'best' } do
 end
 columns[#columns + 1] = 'runs'
 columns[#columns + 1] = { 'rules inserted', format = '%.2f', align = 'right' }
-run:table('palindrome', { title = 'Palindromes: strings told right in percent', columns = columns, rows = lines })
+run:table('palindrome', { title = 'Palindromes: correctly classified strings in percent', columns = columns, rows = lines })
 tables.curves(run, options, kept, 'palindrome')
 cells.finish(run, rows, 'palindrome', tables.keys(options))

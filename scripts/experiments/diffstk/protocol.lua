@@ -41,7 +41,7 @@ M.options = {
   { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
   { 'hidden', 8, 'hidden units', minimum = 1 },
   { 'epochs', 30, 'passes over the training strings', minimum = 1 },
-  { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
+  { 'batch', 1, 'strings of equal length in one update', minimum = 1 },
   { 'learning_rate', 2e-3, 'of Adam at the start', minimum = 0, type = 'number' },
   { 'patience', 3, 'epochs without gain on the validation strings that halve the learning rate', minimum = 0 },
   { 'window', 50, 'symbols of a piece of truncated backpropagation', minimum = 1 },
@@ -51,8 +51,12 @@ M.options = {
   { 'symbol_weight', 1, 'of the next symbol in joint', minimum = 0, type = 'number' },
   { 'validity_weight', 1, 'of validity in joint', minimum = 0, type = 'number' },
   { 'symbols_of', 'all', 'strings whose next symbols count in joint', choices = { 'all', 'valid' } },
-  { 'decision', 'mean', 'what decides: the mean of the answers, or the last one; for the best epoch, too',
-    choices = { 'mean', 'last' } },
+  { 'decision', 'mean', 'what decides: the mean of the answers, the last one, or every single one; for the best '
+    .. 'epoch, too', choices = { 'mean', 'last', 'every' } },
+  { 'threshold', 0, 'a next symbol counts as predicted if its probability is above this; 0: half of the uniform one',
+    minimum = 0, maximum = 1, type = 'number' },
+  { 'lstm_activation', 'tanh', 'f1 of lstm and mlstm: tanh, or scaled_tanh, as equations 15 and 16 are printed',
+    choices = { 'tanh', 'scaled_tanh' } },
   { 'end_symbol', true, 'an end symbol closes every string' },
   { 'step', 5, 'incremental: by how much the longest string grows from pass to pass', minimum = 1 },
 }
@@ -125,6 +129,7 @@ function M.model(options, grammar)
   for key, value in pairs(given.controller) do controller[key] = value end
   given.row, given.label, given.controller = nil, nil, controller
   controller.hidden = options.hidden
+  if controller.kind:find 'lstm$' then controller.activation = options.lstm_activation end
   given.noise, given.carry_forward = ablated(options)
   given.alphabet, given.seed, given.end_symbol = grammar:alphabet(), options.seed, options.end_symbol
   given.decision, given.next_symbol = options.decision, options.objective == 'joint'
@@ -166,24 +171,39 @@ local function trainer_of(options, run, grammar, sets)
   }
 end
 
--- Percent told right on every set by both decisions, as <set>_<decision>, into `result`; the lengths of the
--- strings go to lengths.csv.
-local function measure(model, options, sets, run, result)
-  local lines = { 'set,shortest,longest,strings,right_mean,right_last' }
+-- What every run is measured by, on every set, in percent: three decisions of whole strings; `prefix`: strings after
+-- each of whose symbols the answer says whether what was read can still become valid; `next`: valid strings whose
+-- whole set of next symbols is predicted after every symbol (Suzgun et al. 2019).
+M.decisions = { 'mean', 'last', 'every' }
+M.measures = { 'mean', 'last', 'every', 'prefix', 'next' }
+M.measure_titles = { mean = 'mean of answers', last = 'last answer', every = 'every answer',
+  prefix = 'every prefix', next = 'every set of next symbols' }
+
+-- The measures of every set as <set>_<measure> into `result`; the lengths of the strings go to lengths.csv.
+local function measure(model, options, sets, grammar, run, result)
+  local lines = { 'set,shortest,longest,strings,right_' .. table.concat(M.decisions, ',right_') }
   for _, name in ipairs(M.set_names(options)) do
     local by = {}
-    for _, decision in ipairs { 'mean', 'last' } do
-      by[decision] = pd.train.evaluate(model, sets[name], { decision = decision, batch = 50 })
+    for _, decision in ipairs(M.decisions) do
+      by[decision] = pd.train.evaluate(model, sets[name], { decision = decision, batch = 50,
+        grammar = decision == 'mean' and grammar or nil, threshold = options.threshold })
       result[name .. '_' .. decision] = 100 * by[decision].accuracy
     end
+    result[name .. '_prefix'] = 100 * by.mean.prefix_accuracy
+    -- The objectives other than joint predict no symbols.
+    local predicted = by.mean.next_symbol_accuracy
+    result[name .. '_next'] = predicted and 100 * predicted or nil
     if name == 'test' then
       result.test_missed, result.test_false_positives = by[options.decision].missed,
         by[options.decision].false_positives
     end
     for i, bin in ipairs(by.mean.bins) do
-      local function right(one) return one.strings - one.missed - one.false_positives end
-      lines[#lines + 1] = ('%s,%d,%d,%d,%d,%d'):format(name, bin.shortest, bin.longest, bin.strings, right(bin),
-        right(by.last.bins[i]))
+      local line = { name, bin.shortest, bin.longest, bin.strings }
+      for _, decision in ipairs(M.decisions) do
+        local of = by[decision].bins[i]
+        line[#line + 1] = of.strings - of.missed - of.false_positives
+      end
+      lines[#lines + 1] = table.concat(line, ',')
     end
   end
   files.write(run:path 'lengths.csv', table.concat(lines, '\n') .. '\n')
@@ -208,9 +228,9 @@ function M.train(options, run)
     seconds = seconds, stopped = trainer:finished() }
   local order = { 'task', 'model', 'curriculum', 'noise', 'carry_forward', 'decision', 'seed', 'restart', 'parameters',
     'epochs', 'best_epoch', 'seconds', 'stopped' }
-  measure(pd.model.load(run.folder), options, sets, run, result)
+  measure(pd.model.load(run.folder), options, sets, grammar, run, result)
   for _, name in ipairs(M.set_names(options)) do
-    order[#order + 1], order[#order + 2] = name .. '_mean', name .. '_last'
+    for _, of in ipairs(M.measures) do order[#order + 1] = name .. '_' .. of end
   end
   order[#order + 1], order[#order + 2] = 'test_missed', 'test_false_positives'
   result = json.ordered(result, order)

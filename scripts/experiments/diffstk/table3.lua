@@ -1,4 +1,4 @@
--- Table 3 of Mali et al. (2021): all models on D6. Mean and best share of strings told right over ten
+-- Table 3 of Mali et al. (2021): all models on D6. Mean and best share of correctly classified strings over ten
 -- seeds, on the training strings and on longer test strings, and the mean on strings of 120 and 160 symbols.
 -- The paper's DiffStk-MIRNN has a mean of 99.99 and a best of 98 on the training strings, as printed.
 --

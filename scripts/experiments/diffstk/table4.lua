@@ -1,4 +1,4 @@
--- Table 4 of Mali et al. (2021): all models on palindromes. Mean and best share of strings told right over
+-- Table 4 of Mali et al. (2021): all models on palindromes. Mean and best share of correctly classified strings over
 -- ten seeds, on the training strings and on longer test strings, and the mean on strings of 120 and 160
 -- symbols; with a marked centre the next odd lengths.
 --

@@ -37,9 +37,12 @@ function M.run(options, all)
     script = here .. 'train.lua' }
 end
 
--- Percent told right against the length of the test strings, over all runs of a cell: the sets test and curve.
+-- Percent correctly classified against the length of the test strings, over all runs of a cell: the sets test and curve.
 local function curve(cell, options)
-  local column = options.decision == 'mean' and 5 or 6
+  local column
+  for i, decision in ipairs(protocol.decisions) do
+    if decision == options.decision then column = 4 + i end
+  end
   local sums, from, to = {}, math.huge, 0
   for _, run in ipairs(cell.runs) do
     for line in files.read(run.folder .. '/lengths.csv'):gmatch('[^\n]+') do
@@ -76,15 +79,32 @@ function M.curves(run, options, kept, name)
   files.write(run:path(name .. '-lengths.csv'), require 'pushdown.report'.table({
     columns = { 'task', 'model', 'column', 'length', 'right' }, rows = rows }):csv())
   run:lines(name .. '-lengths', { title = protocol.titles[kept[1].task] .. ': accuracy by length',
-    x_label = 'length of the test strings', y_label = 'told right (%)', series = all, y_max = 100,
+    x_label = 'length of the test strings', y_label = 'correctly classified (%)', series = all, y_max = 100,
     reference = { value = 50, name = 'guessing' } })
+end
+
+-- What is measured besides the decision that the table is made by: the measures, and columns for their means.
+function M.other_measures(options)
+  local others, columns = {}, {}
+  for _, measure in ipairs(protocol.measures) do
+    if measure ~= options.decision then
+      others[#others + 1] = measure
+      columns[#columns + 1] = { protocol.measure_titles[measure], format = '%.2f', align = 'right' }
+    end
+  end
+  return others, columns
+end
+
+-- The mean of a measure of a set over a cell's runs; what no run has is NA.
+function M.mean_of(cell, set, measure)
+  return (cells.statistics(cell, set .. '_' .. measure)) or 'NA'
 end
 
 -- The keys of result.json that every run is kept with.
 function M.keys(options)
   local keys = { 'noise', 'carry_forward', 'parameters', 'epochs', 'best_epoch', 'seconds' }
   for _, set in ipairs(protocol.set_names(options)) do
-    keys[#keys + 1], keys[#keys + 2] = set .. '_mean', set .. '_last'
+    for _, measure in ipairs(protocol.measures) do keys[#keys + 1] = set .. '_' .. measure end
   end
   keys[#keys + 1], keys[#keys + 2] = 'test_missed', 'test_false_positives'
   return keys
@@ -99,10 +119,12 @@ function M.explain(run, options, task)
   for _, name in ipairs(protocol.set_names(options)) do
     parts[#parts + 1] = ('%s %.2f'):format(name, protocol.automaton_mean(options, grammar, sets[name]))
   end
-  print(('\nPercent of the strings told right, by %s; half of them are valid, so that guessing has 50.\n'
+  print(('\nPercent of correctly classified strings, decided by the %s; half of the strings are valid, so that\n'
+    .. 'guessing has 50. Beside it, of the same runs: the other decisions; "every prefix": strings after each of whose\n'
+    .. 'symbols the answer says whether they can still become valid; "every set of next symbols": valid strings whose\n'
+    .. 'next symbols are predicted exactly after every symbol.\n'
     .. 'An exact automaton, by the mean of its answers: %s.\nEvery run, the curves and the setting: %s'):format(
-    options.decision == 'mean' and 'the mean of the answers' or 'the last answer', table.concat(parts, ', '),
-    run.folder))
+    protocol.measure_titles[options.decision], table.concat(parts, ', '), run.folder))
 end
 
 return M

@@ -27,9 +27,15 @@ local options, run = experiment.start {
 local result = protocol.train(options, run)
 local rows = {}
 for _, name in ipairs(protocol.set_names(options)) do
-  rows[#rows + 1] = { name, result[name .. '_mean'], result[name .. '_last'] }
+  local row = { name }
+  for _, measure in ipairs(protocol.measures) do row[#row + 1] = result[name .. '_' .. measure] or 'NA' end
+  rows[#rows + 1] = row
+end
+local columns = { 'strings' }
+for _, measure in ipairs(protocol.measures) do
+  columns[#columns + 1] = { protocol.measure_titles[measure], format = '%.2f', align = 'right' }
 end
 run:table('results', {
-  title = ('%s on %s, seed %d: strings told right in percent, epoch %d'):format(
+  title = ('%s on %s, seed %d: correctly classified strings in percent, epoch %d'):format(
     protocol.models[options.model].label, protocol.titles[options.task], options.seed, result.best_epoch),
-  columns = { 'strings', { 'by the mean', format = '%.2f' }, { 'by the last answer', format = '%.2f' } }, rows = rows })
+  columns = columns, rows = rows })

@@ -1,0 +1,227 @@
+// Whole sets of next symbols and answers about every prefix, against plain loops over the strings.
+#include "train/next_symbol_accuracy.h"
+
+#include <gtest/gtest.h>
+
+#include "grammar/text.h"
+#include "train/accuracy.h"
+#include "train/language_modelling.h"
+#include "train/recognition.h"
+#include "train/toy.h"
+
+namespace pushdown::testing_support::next_symbol_accuracy_test {
+namespace {
+
+const char* const kAnBn = "S -> 'a' S 'b' | 'a' 'b'";
+const char* const kAllStrings = "S -> 'a' S | 'b' S |";
+
+GrammarPtr grammar_of(const char* text) {
+  return std::make_shared<const Grammar>(Grammar(parse_grammar(text)));
+}
+
+// All strings of up to four symbols with their labels.
+LabelledDatasetPtr labelled_by(const Grammar& grammar) {
+  std::vector<Word> words{{}};
+  for (std::size_t i = 0; words[i].size() < 4; ++i)
+    for (const int symbol : {0, 1}) {
+      words.push_back(words[i]);
+      words.back().push_back(symbol);
+    }
+  const auto sets = next_symbols(grammar, words);
+  std::vector<bool> labels;
+  for (const auto& of : sets) labels.push_back((of.back() & 4) != 0);
+  return std::make_shared<LabelledDataset>(grammar.alphabet(), words, labels);
+}
+
+Json loud_options(std::uint64_t seed, bool end_symbol, int passes = 1) {
+  return {{"controller", {{"kind", "elman"}, {"hidden", 4}}},
+          {"stack", {{"kind", "superposition"}, {"size", 2}}},
+          {"next_symbol", true},
+          {"end_symbol", end_symbol},
+          {"passes", passes},
+          {"dtype", "float64"},
+          {"seed", seed}};
+}
+
+template <class Model>
+Model loud(Model model) {
+  at::NoGradGuard guard;
+  for (const auto& [name, parameter] : model.parameters()) parameter.mul_(4);
+  return model;
+}
+
+// The set that a row of logits predicts.
+SymbolSet predicted_by(const Tensor& logits, double threshold) {
+  SymbolSet set = 0;
+  double sum = 0;
+  for (std::int64_t o = 0; o < logits.size(0); ++o) sum += std::exp(logits[o].item<double>());
+  for (std::int64_t o = 0; o < logits.size(0); ++o)
+    if (std::exp(logits[o].item<double>()) / sum > threshold) set |= SymbolSet{1} << o;
+  return set;
+}
+
+TEST(NextSymbolAccuracy, TheWholeSetAtEveryPlace) {
+  // After 1 and 2 symbols a, and a or the end (bit 2).
+  const NextSymbols sets{{7, 1, 5}, {7, 1, 5}, {7, 2, 5}};
+  const auto logit = [](double p) { return std::log(p); };
+  const auto rows = [&](double second) {
+    return std::vector<double>{logit(.9),  logit(.05),          logit(.05),
+                               logit(.45), logit(.55 - second), logit(second)};
+  };
+  std::vector<double> values;
+  for (const double second : {.45, .2, .45}) {
+    const auto row = rows(second);
+    values.insert(values.end(), row.begin(), row.end());
+  }
+  const Tensor logits = at::tensor(values).view({3, 2, 3});
+  // String 1 has .35 for b after two symbols, string 2 wants b after the first.
+  EXPECT_EQ(predicts_next_symbols(logits, {0, 1, 2}, sets, 1, 0),
+            (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(predicts_next_symbols(logits, {0, 1, 2}, sets, 1, 0.5),
+            (std::vector<bool>{false, false, false}));
+  // Without an end symbol its bit does not count.
+  EXPECT_EQ(predicts_next_symbols(logits.narrow(1, 0, 1).narrow(2, 0, 2), {0, 2}, sets, 1, 0),
+            (std::vector<bool>{true, false}));
+}
+
+TEST(NextSymbolAccuracy, OfARecognizerIsThatOfAPlainLoop) {
+  at::NoGradGuard guard;
+  std::set<std::int64_t> followed_counts, predicted_counts;
+  for (const char* text : {kAnBn, kAllStrings})
+    for (const bool end_symbol : {true, false})
+      for (const int passes : {1, 3})
+        for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+          const auto grammar = grammar_of(text);
+          const auto data = labelled_by(*grammar);
+          const auto sets =
+              std::make_shared<const NextSymbols>(next_symbols(*grammar, data->words()));
+          const auto model =
+              loud(Recognizer(grammar->alphabet(), loud_options(seed, end_symbol, passes)));
+          EvaluationOptions options{.batch = 3};
+          options.next_symbols = sets;
+          options.threshold = 0.1;
+          const auto result = *evaluate(model, *data, options);
+          std::int64_t followed = 0, predicted = 0;
+          for (std::int64_t i = 0; i < data->size(); ++i) {
+            const Word& word = data->words()[i];
+            const auto n = std::ssize(word), read = n + (end_symbol ? 1 : 0);
+            const Recognition said = model.run(word_tensor(data->words(), {i}));
+            const auto made = read > 0 ? (said.scores.size(1) - 1) / read : 1;
+            bool follows = true, predicts = data->labels()[i];
+            for (std::int64_t t = read == 0 ? 0 : 1; t <= read; ++t) {
+              const bool answer = said.scores[0][t * made].item<double>() > 0;
+              follows &= answer == (t == read ? data->labels()[i] : (*sets)[i][t] != 0);
+              if (t >= 1 && t < read)
+                predicts &= predicted_by(model.next_scores(said.hiddens)[0][t * made], 0.1) ==
+                            ((*sets)[i][t] & (end_symbol ? 7 : 3));
+            }
+            followed += follows;
+            predicted += predicts;
+          }
+          EXPECT_EQ(result.all.followed, followed) << text << seed;
+          EXPECT_EQ(result.all.predicted, predicted) << text << seed;
+          followed_counts.insert(followed);
+          predicted_counts.insert(predicted);
+          const auto json = to_json(result);
+          EXPECT_DOUBLE_EQ(json["prefix_accuracy"].get<double>(),
+                           static_cast<double>(followed) / static_cast<double>(data->size()));
+          EXPECT_DOUBLE_EQ(json["next_symbol_accuracy"].get<double>(),
+                           static_cast<double>(predicted) / static_cast<double>(data->positives()));
+          std::int64_t in_bins = 0;
+          for (const auto& bin : result.bins) in_bins += bin.predicted;
+          EXPECT_EQ(in_bins, predicted);
+        }
+  // The cases above are not all of one kind.
+  EXPECT_GT(followed_counts.size(), 3U);
+  EXPECT_GT(predicted_counts.size(), 3U);
+}
+
+TEST(NextSymbolAccuracy, OfALanguageModelIsThatOfAPlainLoop) {
+  at::NoGradGuard guard;
+  std::set<std::int64_t> counts;
+  for (const char* text : {kAnBn, kAllStrings})
+    for (const bool end_symbol : {true, false})
+      for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+        const auto grammar = grammar_of(text);
+        const auto labelled = labelled_by(*grammar);
+        std::vector<Word> words;
+        for (std::int64_t i = 0; i < labelled->size(); ++i)
+          if (labelled->labels()[i]) words.push_back(labelled->words()[i]);
+        const Dataset data(grammar->alphabet(), words);
+        const auto sets = std::make_shared<const NextSymbols>(next_symbols(*grammar, words));
+        Json options = loud_options(seed, end_symbol);
+        options.erase("next_symbol");
+        options.erase("passes");
+        const auto model = loud(LanguageModel(grammar->alphabet(), options));
+        EvaluationOptions evaluation;
+        evaluation.next_symbols = sets;
+        evaluation.threshold = 0.05;
+        const auto result = *evaluate(model, data, evaluation);
+        std::int64_t predicted = 0;
+        for (std::int64_t i = 0; i < data.size(); ++i) {
+          const Tensor logits = model.logits(word_tensor(words, {i}));
+          bool all = true;
+          for (std::int64_t t = 0; t < logits.size(1); ++t)
+            all &= predicted_by(logits[0][t], 0.05) == ((*sets)[i][t] & (end_symbol ? 7 : 3));
+          predicted += all;
+        }
+        EXPECT_DOUBLE_EQ(*result.all.next_symbol_accuracy,
+                         static_cast<double>(predicted) / static_cast<double>(data.size()));
+        counts.insert(predicted);
+      }
+  EXPECT_GT(counts.size(), 2U);
+}
+
+TEST(NextSymbolAccuracy, IsMeasuredInTrainingAndAfterResuming) {
+  const auto grammar = grammar_of(kAnBn);
+  const auto data = labelled_by(*grammar);
+  const auto make = [&](const Json& more) {
+    auto model = std::make_shared<Recognizer>(grammar->alphabet(), loud_options(1, true));
+    Json options{{"objective", "joint"}, {"stop_patience", 0}, {"seed", 1}, {"epochs", 4}};
+    options.update(more);
+    return std::make_unique<Trainer>(recognition(model, data, data, objective_kinds(), grammar),
+                                     options);
+  };
+  auto whole = make(Json::object());
+  while (whole->finished().empty()) whole->run_epoch();
+  ASSERT_TRUE(whole->history().back().prefix_accuracy.has_value());
+  ASSERT_TRUE(whole->history().back().next_symbol_accuracy.has_value());
+  const Scratch scratch;
+  auto first = make({{"run_folder", (scratch / "run").string()}});
+  first->run_epoch();
+  first->checkpoint();
+  first.reset();
+  auto second = resume_trainer(scratch / "run");
+  while (second->finished().empty()) second->run_epoch();
+  EXPECT_EQ(timeless(second->history()), timeless(whole->history()));
+}
+
+TEST(NextSymbolAccuracy, OfTheValidationStringsOfALanguageModel) {
+  const auto grammar =
+      grammar_of("S -> '0' S '0' | '1' S '1' | '0' '#' '0' | '1' '#' '1'\n#% symbols '0' '1' '#'");
+  const auto strings = reversal_strings(20, 1);
+  Trainer trainer(language_modelling(small_model(), strings, strings, grammar),
+                  {{"seed", 1}, {"epochs", 1}});
+  EXPECT_TRUE(trainer.run_epoch()->next_symbol_accuracy.has_value());
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
+                    Trainer(language_modelling(small_model(), strings, strings, grammar),
+                            {{"seed", 1}, {"chunk", 2}});
+                  }),
+                  "leave out chunk");
+  EXPECT_CONTAINS(complaint<std::invalid_argument>(
+                      [&] { language_modelling(small_model(), strings, nullptr, grammar); }),
+                  "grammar needs validation strings");
+}
+
+TEST(NextSymbolAccuracy, AGrammarThatContradictsTheLabelsIsTold) {
+  const auto grammar = grammar_of(kAllStrings), other = grammar_of(kAnBn);
+  const auto data = labelled_by(*other);
+  const Recognizer model(grammar->alphabet(), loud_options(1, true));
+  EvaluationOptions options;
+  options.next_symbols = std::make_shared<const NextSymbols>(next_symbols(*grammar, data->words()));
+  EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { evaluate(model, *data, options); }),
+                  "is labelled invalid, and the grammar says otherwise");
+}
+
+}  // namespace
+}  // namespace pushdown::testing_support::next_symbol_accuracy_test

@@ -121,7 +121,7 @@ end
 --
 -- The table has one row for each model: the best epoch of its best restart, measured on the test
 -- strings, which neither training nor selection has seen. All entropies are in nats per symbol. The
--- difference is what the model has not learned. It is a result of the best of eight restarts, not of
+-- difference is what the model has not learned. It is the result of the best of eight restarts, not of
 -- a typical one; the lines "after 4 epochs" in the output show how far the restarts are apart.
 --
 -- | seed | LSTM, difference | NS-RNN, difference |
@@ -130,10 +130,12 @@ end
 -- | 2 | 0.13 | 0.0017 |
 -- | 3 | 0.08 | 0.0021 |
 --
--- The curves show the validation strings. The run folder keeps table, curves and configurations.
+-- The curves show the validation strings, for the best of eight restarts of each model. The run folder
+-- keeps table, curves and configurations.
 --
--- ![The learning curves of the two best restarts](pictures/01_curves.svg)
-run:lines('curves', plot.learning_curves(histories, 'Marked reversal, validation strings'))
+-- ![Learning curves, the best of eight restarts of each model](pictures/01_curves.svg)
+run:lines('curves', plot.learning_curves(histories,
+  ('Marked reversal, validation strings, best of %d restarts'):format(options.restarts)))
 run:table('results', {
   columns = { 'model', { 'lower bound', format = '%.4f' }, { 'cross-entropy', format = '%.4f' },
     { 'cross-entropy difference', format = '%.4f' }, 'parameters', { 'ms per update', format = '%.2f' } },

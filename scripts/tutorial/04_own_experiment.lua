@@ -83,7 +83,7 @@ end
 -- `run:lines` and `run:table` print and save. The folder now has `experiment.json` with every option,
 -- `curves.svg`, `results.txt`, `.md` and `.csv`, and a folder for each training.
 --
--- ![The cross-entropy difference of each stack](pictures/04_curves.svg)
+-- ![The cross-entropy difference of each stack, one run each](pictures/04_curves.svg)
 run:lines('curves', plot.learning_curves(histories, grammar:name()))
 run:table('results', {
   columns = { 'stack', { 'lower bound', format = '%.4f' },

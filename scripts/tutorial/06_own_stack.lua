@@ -151,7 +151,7 @@ run:table('results', {
 })
 run:lines('curves', plot.learning_curves(histories, grammar:name()))
 
--- ![The stack in Lua, the built-in one, and one that fades](pictures/06_curves.svg)
+-- ![The stack in Lua, the built-in one, and one that fades, one run each](pictures/06_curves.svg)
 
 -- The first three agree digit for digit in the first epoch. Later they diverge: sums in a different order
 -- round differently, and such differences grow during training. After some hundred updates, the built-in stack

@@ -115,7 +115,8 @@ test('an interrupted run goes on and gives the same numbers', function()
     end
     assert(result[name .. '_every'] <= math.min(result[name .. '_mean'], result[name .. '_last']))
   end
-  assert(files.read(run_folder .. '/lengths.csv'):match('^set,shortest,longest,strings,right_mean,right_last,right_every\n'))
+  local lines = files.read(run_folder .. '/lengths.csv')
+  assert(lines:match '^set,shortest,longest,strings,right_mean,right_last,right_every\n', lines)
   output = run('--smoke', '--task', 'd3', '--model', 'lstm', '--run-folder', run_folder)
   assert(output:find('Finished before', 1, true), output)
   os.remove(run_folder .. '/result.json')

@@ -27,6 +27,8 @@ std::vector<Case> cases() {
     controllers.push_back({{"kind", row.name}, {"hidden", 18}, {"layers", 2}});
   }
   controllers.push_back({{"kind", "elman"}, {"hidden", 6}, {"activation", "scaled_tanh"}});
+  for (const char* kind : {"lstm", "mlstm"})
+    controllers.push_back({{"kind", kind}, {"hidden", 6}, {"activation", "scaled_tanh"}});
   controllers.push_back({{"kind", "delta_rnn"}, {"hidden", 6}, {"phi", "relu"}});
   controllers.push_back({{"kind", "mlstm"}, {"hidden", 6}, {"output", "gate_inside"}});
   controllers.push_back({{"kind", "mrnn"}, {"hidden", 6}, {"factors", 9}});

@@ -1,6 +1,6 @@
--- Palindromes beyond Table 4 of Mali et al. (2021), whose models tell at most 64.5 % of the test strings right in the
--- mean: an LSTM with a superposition stack that learns to predict the next symbol of valid strings, which in the second
--- half is known, and an automaton whose rules are written into the weights of an NSPDA, without any training.
+-- Palindromes by two models that are not in Mali et al. (2021): an LSTM with a superposition stack that learns to
+-- predict the next symbol of valid strings, which in the second half is determined, and an NSPDA into whose weights
+-- the rules of an automaton are written, without any training. Models and training differ from Table 4.
 --
 --   pushdown scripts/experiments/diffstk/palindrome.lua
 --
@@ -14,7 +14,7 @@ local protocol = tables.protocol
 
 local options, run = tables.start { name = 'diffstk/palindrome', task = 'palindrome',
   folder = 'runs/diffstk/palindrome_grid',
-  doc = 'Palindromes by a superposition stack and by inserted rules, on the strings of Table 4 of Mali et al. (2021).',
+  doc = 'Palindromes by a superposition stack and by inserted rules, on the strings of table4.lua.',
   defaults = { hidden = 20, learning_rate = 5e-3, epochs = 60, window = 200, symbols_of = 'valid', decision = 'last',
     batch = 10 } }
 local model = protocol.models.superposition_lstm
@@ -45,6 +45,6 @@ for _, title in ipairs { 'mean', 'deviation', 'worst', 'best' } do
 end
 columns[#columns + 1] = 'runs'
 columns[#columns + 1] = { 'rules inserted', format = '%.2f', align = 'right' }
-run:table('palindrome', { title = 'Palindromes: correctly classified strings in percent', columns = columns, rows = lines })
+run:table('palindrome', { title = 'Palindromes: correctly classified strings (%)', columns = columns, rows = lines })
 tables.curves(run, options, kept, 'palindrome')
 cells.finish(run, rows, 'palindrome', tables.keys(options))

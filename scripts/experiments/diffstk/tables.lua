@@ -37,7 +37,7 @@ function M.run(options, all)
     script = here .. 'train.lua' }
 end
 
--- Percent correctly classified against the length of the test strings, over all runs of a cell: the sets test and curve.
+-- Percent correctly classified against the length of the test strings, over all runs of a cell: the sets test, curve.
 local function curve(cell, options)
   local column
   for i, decision in ipairs(protocol.decisions) do
@@ -120,7 +120,7 @@ function M.explain(run, options, task)
     parts[#parts + 1] = ('%s %.2f'):format(name, protocol.automaton_mean(options, grammar, sets[name]))
   end
   print(('\nPercent of correctly classified strings, decided by the %s; half of the strings are valid, so that\n'
-    .. 'guessing has 50. Beside it, of the same runs: the other decisions; "every prefix": strings after each of whose\n'
+    .. 'guessing has 50. Beside it, of the same runs: the other decisions; "every prefix": strings after all of whose\n'
     .. 'symbols the answer says whether they can still become valid; "every set of next symbols": valid strings whose\n'
     .. 'next symbols are predicted exactly after every symbol.\n'
     .. 'An exact automaton, by the mean of its answers: %s.\nEvery run, the curves and the setting: %s'):format(

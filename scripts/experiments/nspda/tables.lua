@@ -103,7 +103,7 @@ function M.finish(run, options, kept, rows, given)
     end
     if #all > 0 then
       run:lines('convergence-' .. task, { title = protocol.titles[task], x_label = 'epoch',
-        y_label = 'training strings told right (%)', series = all })
+        y_label = 'correctly classified training strings (%)', series = all })
     end
   end
   print('\nMean and standard deviation over the repeats; converged: all training strings told right. Runs that did\n'

@@ -46,6 +46,7 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
                     kinds),
       passes_(options_["passes"]),
       affine_(options_["output"] == "affine"),
+      fused_(options_.value("fused", true)),
       decision_(parse_decision(kRecognizerPlace, options_["decision"])) {
   build(kinds, end_symbol_ ? 1 : 0, 1);
   if (options_["next_symbol"]) {

@@ -46,6 +46,8 @@ class Recognizer : public SequenceModel {
   std::string kind() const override { return "recognizer"; }
   std::int64_t passes() const { return passes_; }
   bool affine() const { return affine_; }
+  // Whether fast paths are taken where there are any.
+  bool fused() const { return fused_; }
   Decision decision() const { return decision_; }
   // Strings are valid where what decides about them lies above: logits above 0, probabilities and
   // measures above 1/2.
@@ -84,7 +86,7 @@ class Recognizer : public SequenceModel {
 
  private:
   std::int64_t passes_ = 1;
-  bool affine_ = true;
+  bool affine_ = true, fused_ = true;
   Decision decision_ = Decision::last;
   Tensor next_weight_, next_bias_;
 };

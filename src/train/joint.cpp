@@ -25,6 +25,9 @@ class Joint : public Objective {
     const auto passes = batch.length > 0 ? batch.length * batch.passes : losses.size(1);
     return losses.sum(1) / static_cast<double>(passes);
   }
+  std::optional<AnswerCosts> answer_costs() const override {
+    return AnswerCosts{true, validity_weight_, symbol_weight_, negatives_};
+  }
   bool averaged() const override { return average_; }
   bool needs_next_symbol() const override { return symbol_weight_ > 0; }
 

@@ -9,6 +9,24 @@ std::vector<double> numbers_of(const Tensor& values) {
   return {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()};
 }
 
+namespace {
+
+// Of what was read, whose next_scores are not known yet.
+Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveBatch& read) {
+  const auto costs = objective.answer_costs();
+  if (costs && model.affine() && model.fused() && suits_answer_losses(read.hiddens)) {
+    const AnswerLayers layers{model.output_weight(), model.output_bias(), model.next_weight(),
+                              model.next_bias()};
+    const Tensor losses =
+        answer_losses({read.hiddens, read.labels, read.next, read.weights}, layers, *costs).losses;
+    return objective.averaged() ? losses / static_cast<double>(read.hiddens.size(1)) : losses;
+  }
+  if (objective.needs_next_symbol()) read.next_scores = model.next_scores(read.hiddens);
+  return objective.losses(read);
+}
+
+}  // namespace
+
 ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
                              const StringBatch& batch, Random& random) {
   const at::AutoGradMode with_gradient(true);
@@ -26,12 +44,11 @@ ValidityLosses backpropagate(const Recognizer& model, const Objective& objective
   read.passes = model.passes();
   if (objective.needs_next_symbol()) {
     const Tensor words = model.input(batch.words);
-    read.next_scores = model.next_scores(read.hiddens);
     read.next = words.size(1) > 0 ? following(words, 0, words.size(1), model.passes())
                                   : at::full({words.size(0), 1}, -1, words.options());
     read.next = read.next.to(said.scores.device());
   }
-  const Tensor losses = objective.losses(read);
+  const Tensor losses = losses_of(model, objective, read);
   losses.mean().backward();
   Verdict verdict(model);
   verdict.add(read.scores, read.weights);

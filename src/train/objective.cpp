@@ -27,6 +27,9 @@ class ValidityCrossEntropy : public Objective {
     return losses.sum(1) / static_cast<double>(passes);
   }
   std::optional<bool> cross_entropy_of_every_pass() const override { return every_pass_; }
+  std::optional<AnswerCosts> answer_costs() const override {
+    return every_pass_ ? std::optional(AnswerCosts{}) : std::nullopt;
+  }
   bool averaged() const override { return average_; }
 
  private:

@@ -15,7 +15,7 @@
 
 #include "base/origin.h"
 #include "base/registry.h"
-#include "tensor/torch.h"
+#include "recurrence/answer_losses.h"
 
 namespace pushdown {
 
@@ -43,6 +43,9 @@ class Objective {
   // Whether it is the cross-entropy of every pass (true) or of the last one (false), so that a
   // network's own kernel can take it (Network::differentiate); nothing for any other objective.
   virtual std::optional<bool> cross_entropy_of_every_pass() const { return std::nullopt; }
+  // Costs of the answers after every pass whose sum the objective is, or their mean (averaged),
+  // so that they are found in one operation; nothing for any other objective.
+  virtual std::optional<AnswerCosts> answer_costs() const { return std::nullopt; }
   // Whether the sum is divided by the number of passes, K times the length.
   virtual bool averaged() const { return false; }
   // Whether it needs ObjectiveBatch::next_scores.

@@ -1,0 +1,175 @@
+#include "recurrence/answer_losses.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "tensor/autograd.h"
+
+namespace pushdown {
+namespace {
+
+template <class F>
+F dot(const F* a, const F* b, std::int64_t n) {
+  F sum = 0;
+  for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+template <class F>
+void add_multiple(F factor, const F* from, F* to, std::int64_t n) {
+  for (std::int64_t i = 0; i < n; ++i) to[i] += factor * from[i];
+}
+
+template <class F>
+struct AnswerLossesNode final : AutogradNode {
+  AnswerCosts costs;
+  std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 without symbols
+  Tensor hiddens, validity, symbols;                              // as given; 1 x H and O x H
+  Tensor slopes;  // B x T x (1 + O): of the string's loss by the score and by the logits
+
+  std::string name() const override { return "AnswerLosses"; }
+  void release_variables() override { hiddens = validity = symbols = slopes = Tensor(); }
+
+  // Of one step; returns its loss.
+  F step(const F* h, F label, std::int64_t next, F bias, const F* symbol_bias, F* score,
+         F* slope) const {
+    const F x = dot(h, validity.data_ptr<F>(), hidden) + bias;
+    const F p = 1 / (1 + std::exp(-x)), v = static_cast<F>(costs.validity_weight);
+    *score = x;
+    F loss;
+    if (costs.squared) {
+      loss = v * (p - label) * (p - label) / 2;
+      slope[0] = v * (p - label) * p * (1 - p);
+    } else {
+      loss = v * (std::max(x, F(0)) + std::log1p(std::exp(-std::abs(x))) - x * label);
+      slope[0] = v * (p - label);
+    }
+    F* by_logits = slope + 1;
+    if (next < 0 || (!costs.symbols_of_invalid && label <= F(0.5))) {
+      std::fill(by_logits, by_logits + outcomes, F(0));
+      return loss;
+    }
+    F greatest = -std::numeric_limits<F>::infinity(), total = 0;
+    for (std::int64_t o = 0; o < outcomes; ++o) {
+      by_logits[o] = dot(h, symbols.data_ptr<F>() + o * hidden, hidden) + symbol_bias[o];
+      greatest = std::max(greatest, by_logits[o]);
+    }
+    const F logit = by_logits[next], s = static_cast<F>(costs.symbol_weight);
+    for (std::int64_t o = 0; o < outcomes; ++o)
+      total += by_logits[o] = std::exp(by_logits[o] - greatest);
+    for (std::int64_t o = 0; o < outcomes; ++o) by_logits[o] *= s / total;
+    by_logits[next] -= s;
+    return loss + s * (std::log(total) + greatest - logit);
+  }
+
+  AnswerLosses forward(const AnswerRows& rows, const AnswerLayers& layers) {
+    const Tensor labels = rows.labels.contiguous(),
+                 next = outcomes > 0 ? rows.next.contiguous() : Tensor(),
+                 weights = rows.weights.defined()
+                               ? rows.weights.to(hiddens.scalar_type()).contiguous()
+                               : Tensor();
+    const Tensor symbol_bias = outcomes > 0 ? layers.symbol_bias.detach().contiguous() : Tensor();
+    const F bias = layers.validity_bias.detach().template item<F>();
+    AnswerLosses result{at::zeros({strings}, hiddens.options()),
+                        at::empty({strings, steps}, hiddens.options())};
+    slopes = at::empty({strings, steps, 1 + outcomes}, hiddens.options());
+    const F* h = hiddens.data_ptr<F>();
+    F *loss = result.losses.template data_ptr<F>(), *score = result.scores.template data_ptr<F>(),
+      *slope = slopes.data_ptr<F>();
+    for (std::int64_t b = 0; b < strings; ++b)
+      for (std::int64_t t = 0; t < steps; ++t) {
+        const auto row = b * steps + t;
+        F of_step = step(h + row * hidden, labels.template data_ptr<F>()[b],
+                         outcomes > 0 ? next.template data_ptr<std::int64_t>()[row] : -1, bias,
+                         outcomes > 0 ? symbol_bias.template data_ptr<F>() : nullptr, score + row,
+                         slope + row * (1 + outcomes));
+        if (weights.defined()) {
+          const F weight = weights.template data_ptr<F>()[row];
+          of_step *= weight;
+          for (std::int64_t o = 0; o <= outcomes; ++o) slope[row * (1 + outcomes) + o] *= weight;
+        }
+        loss[b] += of_step;
+      }
+    return result;
+  }
+
+  variable_list apply(variable_list&& given) override {
+    check(slopes.defined(), "backward", "the graph was used and freed; keep it with retain_graph");
+    at::AutoGradMode no_gradient(false);
+    const Tensor scales = given[0].contiguous();
+    const auto options = hiddens.options();
+    variable_list result{at::zeros_like(hiddens), at::zeros({1, hidden}, options),
+                         at::zeros({1}, options)};
+    if (outcomes > 0) {
+      result.push_back(at::zeros({outcomes, hidden}, options));
+      result.push_back(at::zeros({outcomes}, options));
+    }
+    const auto data = [&](std::size_t i) {
+      return i < result.size() ? result[i].data_ptr<F>() : nullptr;
+    };
+    F *of_hiddens = data(0), *of_validity = data(1), *of_bias = data(2), *of_symbols = data(3),
+      *of_symbol_bias = data(4);
+    const F *h = hiddens.data_ptr<F>(), *slope = slopes.data_ptr<F>();
+    for (std::int64_t b = 0; b < strings; ++b) {
+      const F scale = scales.data_ptr<F>()[b];
+      for (std::int64_t t = 0; t < steps; ++t, h += hidden, of_hiddens += hidden) {
+        const F by_score = scale * *slope++;
+        add_multiple(by_score, validity.data_ptr<F>(), of_hiddens, hidden);
+        add_multiple(by_score, h, of_validity, hidden);
+        *of_bias += by_score;
+        for (std::int64_t o = 0; o < outcomes; ++o) {
+          const F by_logit = scale * *slope++;
+          add_multiple(by_logit, symbols.data_ptr<F>() + o * hidden, of_hiddens, hidden);
+          add_multiple(by_logit, h, of_symbols + o * hidden, hidden);
+          of_symbol_bias[o] += by_logit;
+        }
+      }
+    }
+    return result;
+  }
+};
+
+template <class F>
+AnswerLosses by_own_derivative(const AnswerRows& rows, const AnswerLayers& layers,
+                               const AnswerCosts& costs) {
+  const bool symbols = costs.symbol_weight > 0;
+  variable_list inputs{rows.hiddens, layers.validity_weight, layers.validity_bias};
+  if (symbols) {
+    inputs.push_back(layers.symbol_weight);
+    inputs.push_back(layers.symbol_bias);
+  }
+  const bool gradients = gradients_wanted(inputs);
+  const auto node = make_node<AnswerLossesNode<F>>();
+  AnswerLosses result;
+  {
+    at::AutoGradMode no_gradient(false);
+    node->costs = costs;
+    node->hiddens = rows.hiddens.detach().contiguous();
+    node->strings = rows.hiddens.size(0);
+    node->steps = rows.hiddens.size(1);
+    node->hidden = rows.hiddens.size(2);
+    node->validity = layers.validity_weight.detach().contiguous();
+    if (symbols) {
+      node->symbols = layers.symbol_weight.detach().contiguous();
+      node->outcomes = node->symbols.size(0);
+    }
+    result = node->forward(rows, layers);
+  }
+  if (gradients) connect(node, result.losses, inputs);
+  return result;
+}
+
+}  // namespace
+
+bool suits_answer_losses(const Tensor& hiddens) {
+  return hiddens.is_cpu() &&
+         (hiddens.scalar_type() == at::kFloat || hiddens.scalar_type() == at::kDouble);
+}
+
+AnswerLosses answer_losses(const AnswerRows& rows, const AnswerLayers& layers,
+                           const AnswerCosts& costs) {
+  return rows.hiddens.scalar_type() == at::kFloat ? by_own_derivative<float>(rows, layers, costs)
+                                                  : by_own_derivative<double>(rows, layers, costs);
+}
+
+}  // namespace pushdown

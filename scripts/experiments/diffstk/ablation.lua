@@ -49,7 +49,8 @@ function M.table(number, what, columns, point, paper)
   for _, title in ipairs { 'paper mean', 'mean', 'deviation', 'paper best', 'best' } do add(title) end
   for _, n in ipairs(options.long_lengths) do add(('n%d mean'):format(n)) end
   titles[#titles + 1], titles[#titles + 2] = 'runs', 'setting'
-  run:table(name, { title = what .. ': test strings told right in percent', columns = titles, rows = lines })
+  run:table(name, { title = what .. ': test strings told right in percent', columns = titles, rows = lines,
+    note = rows.note })
   tables.curves(run, options, kept, name)
   tables.explain(run, options, 'd2')
   cells.finish(run, rows, name, tables.keys(options))

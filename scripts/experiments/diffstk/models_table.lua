@@ -39,7 +39,7 @@ return function(number, task, paper)
   end
   columns[#columns + 1] = 'runs'
   run:table(name, { title = protocol.titles[task] .. ': strings told right in percent', columns = columns,
-    rows = lines })
+    rows = lines, note = rows.note })
   tables.curves(run, options, kept, name)
   tables.explain(run, options, task)
   cells.finish(run, rows, name, tables.keys(options))

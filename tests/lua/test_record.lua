@@ -171,7 +171,11 @@ test('a default that has changed makes another run of it', function()
   local list = wanted()
   test.equal(record.take_over(list, path 'changed/runs.csv'), nil)
   assert(not files.exists(path 'changed/restart-1/result.json'))
+  -- Nothing is left of a training that had begun here.
+  files.make_folder(path 'changed/restart-1/checkpoints')
+  files.write(path 'changed/restart-1/checkpoints/last.safetensors', 'half')
   has(record.take_over(list, kept.path), '1 of 1 runs are recorded ones, made at commit ')
+  assert(not files.exists(path 'changed/restart-1/checkpoints/last.safetensors'))
   -- An option that is newer than the record has to have its default.
   files.write(path 'changed/runs-defaults.csv', (files.read(defaults):gsub('""hidden"":20,', '')))
   assert(record.take_over(wanted(), path 'changed/runs.csv'))

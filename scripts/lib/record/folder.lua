@@ -193,7 +193,7 @@ local function value_of(text)
 end
 
 -- folder.write(folder, entry, names, path): makes the run folder of an entry of the record `path`, whose columns are
--- `names`. It is finished, with a mark in experiment.json.
+-- `names`. It is finished, with a mark in experiment.json; checkpoints of the same run that had begun here go.
 function M.write(folder, entry, names, path)
   local fields, kind = entry.fields, kinds[entry.fields.experiment]
   local result, keys = {}, {}
@@ -207,6 +207,9 @@ function M.write(folder, entry, names, path)
   local options = { seed = result.seed, restart = result.restart, run_folder = folder }
   for name, value in pairs(entry.options) do options[name] = value end
   files.make_folder(folder)
+  if files.exists(folder .. '/checkpoints') then
+    for _, name in ipairs(files.find(folder .. '/checkpoints')) do os.remove(folder .. '/checkpoints/' .. name) end
+  end
   if fields.curve ~= '' then write(folder .. '/metrics.jsonl', metrics_of(fields.curve)) end
   if fields.series ~= '' then write(folder .. '/' .. kind.file.name, series_file(fields.series)) end
   write(folder .. '/experiment.json', json.encode(json.ordered({ experiment = fields.experiment, size = 'full',

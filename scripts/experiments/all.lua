@@ -105,7 +105,7 @@ local function keep(entry, tell)
   local ok, found = pcall(gather, { folders = { entry.folder }, into = record_of(entry) })
   if not ok then return say('NOT RECORDED: %s', tostring(found)) end
   if tell or found.added > 0 then
-    say('%s: %d more runs in %s, %d before', entry.name, found.added, record_of(entry), found.known)
+    say('%s: %d more runs in %s', entry.name, found.added, record_of(entry))
   end
   if tell and #found.differing > 0 then
     say('%d runs differ from the record and are not in it: %s', #found.differing, found.differing[1])

@@ -12,6 +12,16 @@ if(EXISTS ${CMAKE_BINARY_DIR}/torch-stubs)
 endif()
 install(DIRECTORY scripts grammars DESTINATION share/pushdown)
 install(FILES README.md LICENSE DESTINATION share/doc/pushdown)
+
+# The commit that was built, for the configuration of runs (scripts/lib/experiment/origin.lua); none without git.
+install(CODE "
+  execute_process(COMMAND git -C \"${CMAKE_CURRENT_SOURCE_DIR}\" describe --always --dirty --abbrev=12
+    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+  file(REMOVE \"${CMAKE_CURRENT_BINARY_DIR}/commit\")
+  if(NOT failed)
+    file(WRITE \"${CMAKE_CURRENT_BINARY_DIR}/commit\" \"\${commit}\\n\")
+  endif()")
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/commit DESTINATION share/pushdown OPTIONAL)
 install(FILES docs/pushdown.1 DESTINATION share/man/man1)
 
 # Stubs for editors, made by the program itself.

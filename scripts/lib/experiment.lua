@@ -10,6 +10,7 @@
 --   }
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local origin = require 'pushdown.experiment.origin'
 local page = require 'pushdown.page'
 local runs = require 'pushdown.runs'
 
@@ -277,14 +278,6 @@ end
 
 Run.__tostring = function(run) return ("run of '%s' in %s"):format(run.name, run.folder) end
 
--- First line of what a command prints, or nil.
-local function said(command)
-  local pipe = io.popen(command .. ' 2>/dev/null')
-  local line = pipe and pipe:read('*l')
-  if pipe then pipe:close() end
-  return line ~= '' and line or nil
-end
-
 local function free_folder(name)
   local base = ('runs/%s/%s'):format(name, os.date('%Y%m%d-%H%M%S'))
   local folder, number = base, 1
@@ -308,15 +301,6 @@ local function differences(declaration, options, size, given)
   return table.concat(parts, ', ')
 end
 
--- What the run is made on: host, processor, processors, device.
-local function machine(core)
-  local text = files.exists '/proc/cpuinfo' and files.read '/proc/cpuinfo' or ''
-  local count = select(2, ('\n' .. text):gsub('\nprocessor%s*:', ''))
-  return json.ordered({ host = core and core.process.host(), processor = text:match('model name%s*:%s*([^\n]+)'),
-    processors = count > 0 and count or nil, device = core and core.session().device },
-    { 'host', 'processor', 'processors', 'device' })
-end
-
 local function configuration(declaration, options, size, arguments)
   local names = {}
   for _, spec in ipairs((specs_of(declaration))) do names[#names + 1] = spec.name end
@@ -326,8 +310,10 @@ local function configuration(declaration, options, size, arguments)
     options = json.ordered(options, names), command_line = json.list { unpack(arguments) },
     script = arguments[0], started = os.date('!%Y-%m-%dT%H:%M:%SZ'),
     version = type(core) == 'table' and core.version or nil,
-    git = said('git describe --always --dirty --abbrev=12'), machine = machine(type(core) == 'table' and core or nil),
-  }, { 'experiment', 'doc', 'size', 'options', 'command_line', 'script', 'started', 'version', 'git', 'machine' })
+    commit = origin.commit(type(core) == 'table' and core.root), git = origin.git '.',
+    machine = origin.machine(type(core) == 'table' and core or nil),
+  }, { 'experiment', 'doc', 'size', 'options', 'command_line', 'script', 'started', 'version', 'commit', 'git',
+    'machine' })
 end
 
 -- The options without what the registry has columns for.
@@ -376,15 +362,30 @@ function M.settings(options, but)
   return settings
 end
 
+-- What --defaults prints: the options with their defaults as JSON, by the size of the run.
+local function sizes_of(declaration)
+  local sizes = {}
+  for _, size in ipairs { 'full', 'quick', 'smoke' } do
+    if size == 'full' or declaration[size] then
+      sizes[size] = M.parse(declaration, size == 'full' and {} or { '--' .. size })
+    end
+  end
+  return json.encode(sizes) .. '\n'
+end
+
 -- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list
 -- of {name, default, doc, type=, choices=, minimum=, maximum=}, quick and smoke = values of smaller
 -- runs. A type is inferred from the default: integer, number, text, flag or list. arguments default
--- to those of the script. Answers --help and wrong command lines itself (exit codes 0 and 2), makes
--- the run folder, takes its lock, enters the run in the registry (pushdown.runs) and writes
--- experiment.json. run: folder, size, record, path(name), claim(settings),
+-- to those of the script. Answers --help, --defaults (all options as JSON, for programs) and wrong
+-- command lines itself (exit codes 0, 0 and 2), makes the run folder, takes its lock, enters the run in
+-- the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name), claim(settings),
 -- earlier_result(is_enough), table(name, spec), lines(name, spec), finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
+  if #arguments == 1 and arguments[1] == '--defaults' then
+    io.write(sizes_of(declaration))
+    os.exit(0)
+  end
   local ok, options, size, given = pcall(M.parse, declaration, arguments)
   if not ok then
     if type(options) ~= 'table' then error(options, 0) end

@@ -2,7 +2,8 @@
 local M = {}
 
 -- `text` quoted for the shell.
-local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+function M.quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+local quoted = M.quoted
 
 -- Makes the folder and those above it. An error says which and why.
 function M.make_folder(path)

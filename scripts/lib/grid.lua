@@ -50,7 +50,7 @@ end
 local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
   restarts = 'number', flags = 'table' }
 local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'string', progress = 'boolean',
-  executor = 'string', slurm = 'table', throttle = 'number' }
+  executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string' }
 
 -- grid.options: what a script that runs grids should declare, for grid.place.
 M.options = {
@@ -59,12 +59,14 @@ M.options = {
   { 'slurm', {}, 'an option of sbatch for every task, as --slurm partition=long --slurm time=12:00:00',
     repeated = true },
   { 'throttle', 0, 'tasks of Slurm at once; 0: as many as it gives', minimum = 0 },
+  { 'recorded', '', 'a record of runs (CSV) whose runs count as finished; none: all are trained here' },
 }
 
 -- grid.place(grids, options): what those options say goes into the call of grid.run.
 function M.place(grids, options)
   grids.workers = options.workers > 0 and options.workers or nil
   grids.executor, grids.slurm, grids.throttle = options.executor, options.slurm, options.throttle
+  grids.recorded = options.recorded ~= '' and options.recorded or nil
   return grids
 end
 
@@ -133,10 +135,12 @@ end
 -- place of processes, with slurm = {'partition=long', ...} for sbatch and at most `throttle` at once. registry: path
 -- of the registry. failures = 'error' (the default): once all is done, failed runs are an error, so that
 -- the script ends with status 1; 'report': rows.failed says how many there are. progress = false:
--- no status line.
+-- no status line. recorded: a record (see pushdown.record) whose runs count as finished; rows.note then says
+-- how many these are, for the tables made of them.
 --
 -- A row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status
--- ('done' or 'failed'), folder, result (result.json), seconds, message, attempts (in this call).
+-- ('done' or 'failed'), folder, result (result.json), seconds, message, attempts (in this call), recorded (the commit
+-- of a run from a record).
 function M.run(given)
   if type(given) ~= 'table' then fail('expected a table of options, got %s', type(given)) end
   local grids = given[1] and given or { given }
@@ -178,6 +182,7 @@ function M.run(given)
     return a.index < b.index
   end)
   session.slurm_folder = grids[1].folder .. '/slurm'
+  session.note = require 'pushdown.record'.take_over(session.runs, given.recorded)
   session:enter()
   session.pool:supervise(function() session:work() end)
   if session.status_visible then io.stderr:write('\r\27[K') end
@@ -189,7 +194,7 @@ function M.run(given)
     if a.index ~= b.index then return a.index < b.index end
     return a.restart < b.restart
   end)
-  rows.failed = session:report_failures()
+  rows.note, rows.failed = session.note, session:report_failures()
   if rows.failed > 0 and failures == 'error' then
     fail('%d of %d runs failed; their ends are shown above', rows.failed, #rows)
   end

@@ -41,6 +41,7 @@ function M.table(made)
   local lines, numeric = made:cells(), {}
   for k, column in ipairs(made.columns) do numeric[k] = column.align == 'right' end
   return (made.title and '<p>' .. escape(made.title) .. '</p>\n' or '') .. table_of(lines, numeric)
+    .. (made.note and '\n<p>' .. escape(made.note) .. '</p>' or '')
 end
 
 -- A picture of pushdown.plot.

@@ -22,14 +22,14 @@ local function cell_text(value, column)
   return value == math.floor(value) and ('%.0f'):format(value) or ('%.6g'):format(value)
 end
 
--- report.table{columns=, rows=, title=}: a column is a name or {name, format = '%.4f', align =
+-- report.table{columns=, rows=, title=, note=}: a column is a name or {name, format = '%.4f', align =
 -- 'left' | 'right'}; numbers align right unless told otherwise. A row is a list, or a table by
--- column name. NaN prints as a dash.
+-- column name. NaN prints as a dash. note: a text below the table.
 function M.table(given)
   if type(given) ~= 'table' or type(given.columns) ~= 'table' or type(given.rows) ~= 'table' then
     error('[report.table] expected {columns = {...}, rows = {...}}', 2)
   end
-  local self = setmetatable({ columns = {}, rows = {}, title = given.title }, Table)
+  local self = setmetatable({ columns = {}, rows = {}, title = given.title, note = given.note }, Table)
   for i, column in ipairs(given.columns) do
     column = type(column) == 'table' and column or { column }
     self.columns[i] = { name = column[1] or column.name, format = column.format, align = column.align }
@@ -84,6 +84,7 @@ function Table:text()
     if i == 1 then out[#out + 1] = ('-'):rep(total - 2) end
   end
   if self.title then table.insert(out, 1, self.title) end
+  if self.note then out[#out + 1] = self.note end
   return table.concat(out, '\n') .. '\n'
 end
 
@@ -103,6 +104,7 @@ function Table:markdown()
       out[#out + 1] = '|' .. table.concat(parts, '|') .. '|'
     end
   end
+  if self.note then out[#out + 1] = '\n' .. self.note end
   return table.concat(out, '\n') .. '\n'
 end
 

@@ -29,6 +29,10 @@ test('an installation works wherever it lies', function()
   out = run [[elsewhere/moved/bin/pushdown -e 'local m = pd.model.language_model{ alphabet = { "a", "b" },
     stack = { kind = "superposition", size = 3 } } print(m:log_probability "a a" < 0, pd.json ~= nil)']]
   test.equal(out, 'true\ttrue\n')
+  -- Runs of an installed program name the commit that it was built from.
+  local commit = run(("git -C '%s' describe --always --dirty --abbrev=12 2>/dev/null || true"):format(source))
+    :match('^%S+')
+  if commit then test.equal(files.read(top .. '/elsewhere/moved/share/pushdown/commit'), commit .. '\n') end
   for _, path in ipairs { 'share/man/man1/pushdown.1', 'share/pushdown/stubs/pushdown.lua',
     'share/doc/pushdown/LICENSE', 'share/pushdown/scripts/experiments/ns_rnn/train.lua' } do
     assert(files.exists(top .. '/elsewhere/moved/' .. path), path)

@@ -52,7 +52,8 @@ function M.table(number, what, columns, point, paper)
   for _, n in ipairs(options.long_lengths) do add(('n%d mean'):format(n)) end
   for _, column in ipairs(other_columns) do titles[#titles + 1] = column end
   titles[#titles + 1], titles[#titles + 2] = 'runs', 'setting'
-  run:table(name, { title = what .. ': correctly classified test strings in percent', columns = titles, rows = lines })
+  run:table(name, { title = what .. ': correctly classified test strings in percent', columns = titles, rows = lines,
+    note = rows.note })
   tables.curves(run, options, kept, name)
   tables.explain(run, options, 'd2')
   cells.finish(run, rows, name, tables.keys(options))

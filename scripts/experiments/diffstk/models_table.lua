@@ -42,7 +42,8 @@ return function(number, task, paper)
   for _, column in ipairs(other_columns) do columns[#columns + 1] = column end
   columns[#columns + 1] = 'runs'
   run:table(name, { title = protocol.titles[task] .. ': correctly classified strings in percent', columns = columns,
-    rows = lines })
+    rows = lines,
+    note = rows.note })
   tables.curves(run, options, kept, name)
   tables.explain(run, options, task)
   cells.finish(run, rows, name, tables.keys(options))

@@ -45,6 +45,7 @@ for _, title in ipairs { 'mean', 'deviation', 'worst', 'best' } do
 end
 columns[#columns + 1] = 'runs'
 columns[#columns + 1] = { 'rules inserted', format = '%.2f', align = 'right' }
-run:table('palindrome', { title = 'Palindromes: correctly classified strings (%)', columns = columns, rows = lines })
+run:table('palindrome', { title = 'Palindromes: correctly classified strings (%)', columns = columns, rows = lines,
+  note = rows.note })
 tables.curves(run, options, kept, 'palindrome')
 cells.finish(run, rows, 'palindrome', tables.keys(options))

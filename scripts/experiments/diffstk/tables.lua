@@ -4,6 +4,7 @@
 -- A cell is { task =, row =, column =, paper =, point = } with the point's options of train.lua; cells of several
 -- tables with the same point share their runs.
 local cells = require 'pushdown.cells'
+local csv = require 'pushdown.csv'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local here = arg[0]:match('^(.*/)') or ''
@@ -39,20 +40,15 @@ end
 
 -- Percent correctly classified against the length of the test strings, over all runs of a cell: the sets test, curve.
 local function curve(cell, options)
-  local column
-  for i, decision in ipairs(protocol.decisions) do
-    if decision == options.decision then column = 4 + i end
-  end
   local sums, from, to = {}, math.huge, 0
   for _, run in ipairs(cell.runs) do
-    for line in files.read(run.folder .. '/lengths.csv'):gmatch('[^\n]+') do
-      local fields = {}
-      for field in line:gmatch('[^,]+') do fields[#fields + 1] = tonumber(field) or field end
-      if fields[1] == 'test' or fields[1] == 'curve' then
-        local shortest = math.max(fields[2], options.test_lengths[1])
-        local longest = math.min(fields[3], math.max(options.test_lengths[2], options.curve_lengths[2]))
+    for _, row in ipairs(select(2, csv.read(run.folder .. '/lengths.csv'))) do
+      if row.set == 'test' or row.set == 'curve' then
+        local shortest = math.max(tonumber(row.shortest), options.test_lengths[1])
+        local longest = math.min(tonumber(row.longest), math.max(options.test_lengths[2], options.curve_lengths[2]))
         local sum = sums[shortest] or { middle = (shortest + longest) / 2, strings = 0, right = 0 }
-        sum.strings, sum.right = sum.strings + fields[4], sum.right + fields[column]
+        local right = tonumber(row['right_' .. options.decision])
+        sum.strings, sum.right = sum.strings + tonumber(row.strings), sum.right + right
         sums[shortest], from, to = sum, math.min(from, shortest), math.max(to, shortest)
       end
     end

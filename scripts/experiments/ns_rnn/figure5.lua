@@ -5,8 +5,8 @@
 --   pushdown scripts/experiments/ns_rnn/figure5.lua --tasks marked_reversal --bin 10
 --
 -- Points of the grid that are not finished are trained first.
+local csv = require 'pushdown.csv'
 local experiment = require 'pushdown.experiment'
-local files = require 'pushdown.files'
 local here = arg[0]:match('^(.*/)') or ''
 local search = dofile(here .. 'search.lua')
 
@@ -20,10 +20,9 @@ local points = search.run(options, here .. 'train.lua')
 -- {[first length of a bin] = difference} from a run's test.csv, weighted by symbols.
 local function by_length(folder)
   local sums = {}
-  local text = files.read(folder .. '/test.csv'):gsub('^[^\n]*\n', '')
-  for line in text:gmatch('[^\n]+') do
-    local length, symbols, difference = line:match('^([^,]+),[^,]+,([^,]+),[^,]+,[^,]*,([^,]*)$')
-    length, symbols, difference = tonumber(length), tonumber(symbols), tonumber(difference)
+  for _, row in ipairs(select(2, csv.read(folder .. '/test.csv'))) do
+    local length, symbols = tonumber(row.length), tonumber(row.symbols)
+    local difference = tonumber(row.cross_entropy_difference)
     if difference then
       local first = options.test_lengths[1]
       local bin = first + math.floor((length - first) / options.bin) * options.bin

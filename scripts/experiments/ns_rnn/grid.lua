@@ -29,6 +29,7 @@ for _, task in ipairs(options.tasks) do
 end
 run:table('grid', {
   title = 'Cross-entropy difference in nats per symbol; validation decides, test is only looked at.',
+  note = points.note,
   columns = { 'task', 'model', 'setting', 'restarts', { 'validation mean', format = '%.4f' },
     { 'deviation', format = '%.4f' }, { 'best', format = '%.4f' }, { 'test mean', format = '%.4f' },
     { 'epochs', format = '%.1f' }, { 'seconds', format = '%.0f' }, '' },

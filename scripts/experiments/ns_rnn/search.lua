@@ -148,6 +148,7 @@ function M.draw(run, options, points, name, key, curve, plot)
   files.write(run:path(name .. '.csv'), report.table({
     columns = { 'task', 'model', 'setting', 'restarts', key, 'mean_difference', 'standard_deviation' },
     rows = rows }):csv())
+  if points.note then print('\n' .. points.note) end
   print('\nPlots and the numbers drawn: ' .. run.folder)
   M.finish(run, points, {})
 end

@@ -95,7 +95,7 @@ function M.finish(run, options, kept, rows, given)
     { 'deviation', format = given.format }, { 'best', format = given.format }, 'converged' }
   for _, other in ipairs(given.others or {}) do columns[#columns + 1] = { other[2], format = '%.2f' } end
   columns[#columns + 1] = 'setting'
-  run:table(given.name, { title = given.title, columns = columns, rows = lines })
+  run:table(given.name, { title = given.title, columns = columns, rows = lines, note = rows.note })
   for _, task in ipairs(options.tasks) do
     local all = {}
     for _, cell in ipairs(kept) do

@@ -52,5 +52,5 @@ columns[#columns + 1] = { 'runs', format = '%d' }
 run:table('figure2a', {
   title = ('Training: length %d to %d; test: length %d to %d. Of the runs with different learning rates the one with '
     .. 'the least average training perplexity.'):format(options.lengths[1], options.lengths[2],
-    options.test_lengths[1], options.test_lengths[2]), columns = columns, rows = lines })
+    options.test_lengths[1], options.test_lengths[2]), columns = columns, rows = lines, note = rows.note })
 cells.finish(run, rows, 'figure2a', figures.keys)

@@ -17,6 +17,7 @@ local options, run = figures.start { name = 'transduction/figure2b',
   doc = 'Convergence during training, as Figure 2b of Grefenstette et al. (2015).' }
 local settings, rows = figures.run(options)
 
+if rows.note then print('\n' .. rows.note) end
 local by_task, kept = {}, {}
 for _, setting in ipairs(settings) do
   if setting.best then

@@ -75,6 +75,9 @@ local function normal(text)
   end))
 end
 
+-- Whether two values of an option are the same, however their numbers are written.
+function M.same(a, b) return normal(M.text(a, ',')) == normal(M.text(b, ',')) end
+
 -- The result in the run folder, or nil; an error if it was made with other options than these.
 function M.finished_result(run)
   local result = runs.result(run.folder)
@@ -84,7 +87,7 @@ function M.finished_result(run)
   local function compare(key, wanted)
     local was = made[key]
     if was == nil and (key == 'seed' or key == 'restart') then was = result[key] end
-    if was == nil or was == json.null or normal(M.text(was, ',')) == normal(wanted) then return end
+    if was == nil or was == json.null or M.same(was, wanted) then return end
     error(('[grid.run] %s holds a result for %s = %s, this grid wants %s; choose another folder, or remove its '
       .. 'result.json'):format(run.folder, key, M.text(was, ','), wanted), 0)
   end

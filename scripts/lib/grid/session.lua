@@ -236,7 +236,7 @@ function Session:enter()
       finished = finished + 1
       run.status, run.result, run.seconds = 'done', result, tonumber(result.seconds)
       if row and row.status ~= 'done' then
-        self.registry:update(run.id, { status = 'done', result = result, seconds = run.seconds })
+        self.registry:update(run.id, { status = 'done', result = result, seconds = run.seconds, git = run.recorded })
       end
       if run.seconds then self.seconds, self.timed = self.seconds + run.seconds, self.timed + 1 end
     end
@@ -244,6 +244,7 @@ function Session:enter()
   self.settled = finished
   self:say('%d runs %s%s', #self.runs, self:place(),
     finished > 0 and ('; %d were finished before'):format(finished) or '')
+  if self.note then self:say('%s', self.note) end
 end
 
 -- Tells all that failed, and how many these are.

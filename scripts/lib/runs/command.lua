@@ -46,6 +46,13 @@ local commands = {
       { 'dry_run', false, 'only say what would be removed' },
       { 'yes', false, 'do not ask' },
     }),
+  gather = declare('gather FOLDER...', 'Takes the finished runs of grids into a record, which --recorded of the table '
+    .. 'scripts reads.', {
+      { 'into', nil, 'the record, a CSV file: docs/results/<paper>/runs.csv', type = 'text' },
+      { 'replace', false, 'where the record has other numbers for a run, take the new ones' },
+      { 'commit', nil, 'the commit of runs that do not say it', type = 'text' },
+      { 'torch', nil, 'the version of LibTorch of runs that do not say it', type = 'text' },
+    }),
   export = declare('export [ID...]', 'Writes runs with all their options and results as columns, or their epochs.',
     selection.with_filters {
       { 'history', false, 'one line for every epoch of every run' },
@@ -54,7 +61,8 @@ local commands = {
     }, formats),
 }
 
-local modules = { list = 'list', show = 'list', compare = 'compare', plot = 'plot', rm = 'remove', export = 'export' }
+local modules = { list = 'list', show = 'list', compare = 'compare', plot = 'plot', rm = 'remove', export = 'export',
+  gather = 'gather' }
 local without_words = { list = true }
 
 local function action_of(name)
@@ -71,6 +79,7 @@ The record of runs: every grid and every script that uses pd.experiment.
   pushdown runs plot      metrics over epochs, with bands over restarts
   pushdown runs rm        takes runs, and on request their folders, away
   pushdown runs export    runs or their epochs as CSV or JSON
+  pushdown runs gather    finished runs into a record that grids can go on from
 
 --help after any of them lists its options. pushdown report makes a page.
 ]]
@@ -85,7 +94,7 @@ function M.run(words)
   local declaration = commands[name]
   return subcommand('runs', function()
     if not declaration then
-      fail("unknown command '%s'; there are list, show, compare, plot, rm and export", name)
+      fail("unknown command '%s'; there are list, show, compare, plot, rm, export and gather", name)
     end
     local options = experiment.parse(declaration, { unpack(words, 2) })
     if options.help then return io.write(experiment.help(declaration)) end

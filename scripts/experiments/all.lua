@@ -1,0 +1,175 @@
+-- All experiments of the papers, one after the other, in the order of their importance: starts the scripts of the
+-- tables, and takes finished runs into docs/results/<paper>/runs.csv while they run. What is recorded there is not
+-- trained again, so that the work goes on from it on any machine.
+--
+--   pushdown scripts/experiments/all.lua --list
+--   pushdown scripts/experiments/all.lua --workers 2 --hours 10
+--   pushdown scripts/experiments/all.lua --only diffstk-table2,nspda
+--
+-- Ctrl-C, or the end of its hours, stops the runs at a checkpoint; started again it goes on.
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local gather = require 'pushdown.record.gather'
+local pd = require 'pushdown'
+local report = require 'pushdown.report'
+local here = arg[0]:match('^(.*/)') or ''
+
+local entries = {}
+
+-- name: '<paper>-<what>'; hours: quiet core-hours that it is expected to take in all, nil where that was not measured;
+-- scripts: of the paper's folder, all with the same arguments, a text; folder: of the runs, if it is not the usual
+-- one; plain: the scripts have no runs of their own.
+local function add(name, hours, scripts, arguments, more)
+  local entry = { name = name, hours = hours, paper = name:match('^[^-]+'), scripts = scripts, arguments = {} }
+  for word in (arguments or ''):gmatch('%S+') do table.insert(entry.arguments, word) end
+  for key, value in pairs(more or {}) do entry[key] = value end
+  entry.folder = entry.folder or 'runs/' .. entry.paper .. '/grid'
+  entries[#entries + 1] = entry
+end
+
+-- The hours of tables of one paper were estimated together and divided by their runs and lengths.
+for _, table in ipairs { { 1, 3.5 }, { 2, 3.5 }, { 3, 9 }, { 4, 3.5 }, { 6, 3 }, { 7, 1.5 }, { 8, 2 } } do
+  add('diffstk-table' .. table[1], table[2], { 'table' .. table[1] })
+end
+local search, grid = ' --models lstm,superposition,stratification,ns', { 'grid', 'figure4', 'figure5' }
+local part = search .. ' --learning-rates 0.01,0.005,0.001 --sizes 20'
+add('ns_rnn-reversal-dyck', 7, grid, '--tasks marked_reversal,unmarked_reversal,dyck' .. part)
+add('ns_rnn-padded-hardest', 11, grid, '--tasks padded_reversal,hardest_cfl' .. part)
+for _, table in ipairs { { 1, 5 }, { 3, 1 }, { 4, 4 }, { 2, 5 }, { 7, 3 } } do
+  add('nspda-table' .. table[1], table[2], { 'table' .. table[1] })
+end
+add('nspda-table5', 0.1, { 'table5' }, '', { plain = true })
+add('nspda-table6', nil, { 'table6' })
+add('transduction-128', 4, { 'figure2a', 'figure2b' }, '--tasks bigram_flipping,svo_to_sov,gender_conjugation '
+  .. '--rows 1-layer,Stack,Queue,DeQue --learning-rates 0.001 --hidden 128 --memory 128',
+  { folder = 'runs/transduction/grid_128' })
+add('transduction-256', 24, { 'figure2a', 'figure2b' }, '--tasks copy,reversal --rows Stack,Queue,DeQue '
+  .. '--learning-rates 0.005,0.001,0.0005')
+add('transduction-deque', 5, { 'figure2a' }, '--tasks copy,reversal --rows DeQue --learning-rates 0.001 --restarts 3')
+add('transduction-layers', 13, { 'figure2a', 'figure2b' }, '--tasks copy,reversal --rows 4-layer,8-layer '
+  .. '--learning-rates 0.001')
+add('ns_rnn-rest', 30, grid, search)
+
+local declaration = {
+  name = 'experiments/all', doc = 'Runs the experiments of the papers one after the other, and records them.',
+  options = {
+    { 'only', {}, 'experiments by the beginnings of their names; none: all' },
+    { 'list', false, 'prints the experiments, with the core-hours they are expected to take, and does nothing else' },
+    { 'workers', 1, 'processes at once', minimum = 1 },
+    { 'hours', 0, 'after so many hours the runs write a checkpoint and stop; 0: never', type = 'number', minimum = 0 },
+    { 'results', 'docs/results', 'where the records are: <paper>/runs.csv' },
+    { 'gather_minutes', 5, 'how often finished runs are recorded', type = 'number', minimum = 0.01 },
+  },
+  quick = {}, smoke = { only = { 'diffstk-table7' } },
+}
+
+local function chosen(only)
+  local kept = {}
+  for _, entry in ipairs(entries) do
+    local wanted = #only == 0
+    for _, start in ipairs(only) do wanted = wanted or entry.name:sub(1, #start) == start end
+    if wanted then kept[#kept + 1] = entry end
+  end
+  if #kept == 0 then error('--only leaves no experiment; --list shows their names', 0) end
+  return kept
+end
+
+local asked, given = pcall(experiment.parse, declaration, arg)
+if asked and given.list then
+  local rows, sum = {}, 0
+  for i, entry in ipairs(chosen(given.only)) do
+    sum = sum + (entry.hours or 0)
+    rows[i] = { entry.name, entry.hours or '?', ('%s/%s.lua %s'):format(entry.paper,
+      table.concat(entry.scripts, '.lua '), table.concat(entry.arguments, ' ')) }
+  end
+  rows[#rows + 1] = { 'all', sum }
+  io.write(report.table({ columns = { 'name', { 'core-hours', align = 'right' }, 'scripts' }, rows = rows }):text())
+  os.exit(0)
+end
+
+local options, run = experiment.start(declaration)
+local began = pd.process.now()
+
+local function say(...)
+  print(os.date '%H:%M:%S ' .. (...):format(select(2, ...)))
+  io.stdout:flush()
+end
+
+local function is_over() return options.hours > 0 and pd.process.now() - began >= 3600 * options.hours end
+
+local function record_of(entry) return ('%s/%s/runs.csv'):format(options.results, entry.paper) end
+
+-- Records what is finished; smaller runs are none of the results. Trouble with the record stops no training.
+local function keep(entry, tell)
+  if run.size ~= 'full' or entry.plain then return end
+  local ok, found = pcall(gather, { folders = { entry.folder }, into = record_of(entry) })
+  if not ok then return say('NOT RECORDED: %s', tostring(found)) end
+  if tell or found.added > 0 then
+    say('%s: %d more runs in %s', entry.name, found.added, record_of(entry))
+  end
+  if tell and #found.differing > 0 then
+    say('%d runs differ from the record and are not in it: %s', #found.differing, found.differing[1])
+  end
+end
+
+local function command(entry, script)
+  local words = { pd.process.executable(), '--threads', '1', '--exit-with-parent', tostring(pd.process.pid()),
+    ('%s%s/%s.lua'):format(here, entry.paper, script) }
+  local function append(...)
+    for _, word in ipairs { ... } do words[#words + 1] = word end
+  end
+  append(unpack(entry.arguments))
+  append('--run-folder', run:path(entry.name .. '/' .. script))
+  if run.size ~= 'full' then append('--' .. run.size) end
+  if not entry.plain then
+    append('--workers', tostring(options.workers))
+    if run.size == 'full' then
+      append('--folder', entry.folder)
+      if files.exists(record_of(entry)) then append('--recorded', record_of(entry)) end
+    end
+  end
+  return words
+end
+
+-- One script to its end, or to that of the hours. Whether it ended well.
+local function work(pool, entry, script)
+  local output = ('%s/%s.log'):format(run:path(entry.name), script)
+  files.make_folder(run:path(entry.name))
+  local process = pool:start { command = command(entry, script), output = output }
+  local next_time, stopping = pd.process.now() + 60 * options.gather_minutes, false
+  local ending
+  repeat
+    pool:wait(0.5)
+    ending = process:poll()
+    if not ending and not stopping and is_over() then
+      say('%g hours are over; the runs stop at a checkpoint', options.hours)
+      stopping = true
+      process:signal 'interrupt'
+    end
+    if not ending and pd.process.now() >= next_time then
+      keep(entry)
+      next_time = pd.process.now() + 60 * options.gather_minutes
+    end
+  until ending
+  keep(entry, true)
+  if ending.text == 'exited with status 0' then return true end
+  if not stopping then say('%s: %s FAILED, it %s (%s)', entry.name, script, ending.text, output) end
+  return false
+end
+
+local list, finished, failed = chosen(options.only), 0, 0
+local pool = pd.process.pool()
+pool:supervise(function()
+  for number, entry in ipairs(list) do
+    if is_over() then break end
+    say('[%d/%d] %s, %s core-hours in all; tables and logs: %s', number, #list, entry.name, entry.hours or 'unknown',
+      run:path(entry.name))
+    keep(entry)
+    local well = true
+    for _, script in ipairs(entry.scripts) do well = well and not is_over() and work(pool, entry, script) end
+    if well then finished = finished + 1 elseif not is_over() then failed = failed + 1 end
+  end
+end)
+say('%d of %d experiments are finished, %d failed', finished, #list, failed)
+run:finish { finished = finished, failed = failed, experiments = #list }
+if failed > 0 then error(('%d of %d experiments failed'):format(failed, #list), 0) end

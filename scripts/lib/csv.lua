@@ -1,0 +1,53 @@
+-- Reading comma-separated values (RFC 4180), as pushdown.report writes them.
+local files = require 'pushdown.files'
+
+local M = {}
+
+-- csv.decode(text) -> list of lines, each a list of texts; the header, if there is one, comes first.
+function M.decode(text)
+  local lines, line, at = {}, {}, 1
+  if text ~= '' and text:sub(-1) ~= '\n' then text = text .. '\n' end
+  while at <= #text do
+    local field
+    if text:sub(at, at) == '"' then
+      local parts = {}
+      repeat
+        local stop = text:find('"', at + 1, true)
+        if not stop then error(('[csv.decode] line %d: expected a closing quote'):format(#lines + 1), 0) end
+        parts[#parts + 1] = text:sub(at + 1, stop - 1)
+        at = stop + 1
+      until text:sub(at, at) ~= '"'
+      field = table.concat(parts, '"')
+    else
+      local stop = text:find('[,\r\n]', at)
+      field, at = text:sub(at, stop - 1), stop
+    end
+    line[#line + 1] = field
+    local mark = text:match('^,', at) or text:match('^\r?\n', at)
+    if not mark then error(('[csv.decode] line %d: expected a comma after a quoted field'):format(#lines + 1), 0) end
+    at = at + #mark
+    if mark ~= ',' then
+      if #line > 1 or line[1] ~= '' then lines[#lines + 1] = line end
+      line = {}
+    end
+  end
+  return lines
+end
+
+-- csv.read(path) -> columns, rows: the names in the first line, and a table of texts by these names for every
+-- other line. Raises an error if a line has more or fewer fields than the first one.
+function M.read(path)
+  local lines, rows = M.decode(files.read(path)), {}
+  local columns = table.remove(lines, 1) or {}
+  for i, line in ipairs(lines) do
+    if #line ~= #columns then
+      error(('[csv.read] %s: row %d: expected %d fields, got %d'):format(path, i, #columns, #line), 0)
+    end
+    local row = {}
+    for k, name in ipairs(columns) do row[name] = line[k] end
+    rows[i] = row
+  end
+  return columns, rows
+end
+
+return M

@@ -1,0 +1,201 @@
+-- Records of finished runs, kept as CSV files in the repository: docs/results/<paper>/runs.csv. A row for each run;
+-- FILE-defaults.csv has the options that are not in the rows. `pushdown runs gather` writes them, and with --recorded
+-- a grid takes runs over from them. See docs/reference/runs.md.
+local csv = require 'pushdown.csv'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local pd = require 'pushdown'
+local report = require 'pushdown.report'
+local runs = require 'pushdown.runs'
+
+local M = {}
+
+local function defaults_path(path) return path:gsub('%.csv$', '') .. '-defaults.csv' end
+
+-- What makes two entries the same run.
+local function key_of(entry)
+  local fields = entry.fields
+  return table.concat({ fields.grid, fields.point, ('%9d'):format(tonumber(fields.restart)), fields.seed,
+    json.encode(entry.options) }, '\0')
+end
+
+local Record = {}
+Record.__index = Record
+
+-- record.open(path) -> Record: {path =, columns = names, entries = {[key] = entry}}, without entries if there is no
+-- such file and must_exist is not true.
+function M.open(path, must_exist)
+  local self = setmetatable({ path = path, columns = {}, entries = {} }, Record)
+  if not files.exists(path) then
+    if must_exist then error(("[record.open] there is no record '%s'"):format(path), 0) end
+    return self
+  end
+  local defaults = {}
+  for _, row in ipairs(select(2, csv.read(defaults_path(path)))) do defaults[row.key] = row.options end
+  local columns, rows = csv.read(path)
+  self.columns = columns
+  for i, row in ipairs(rows) do
+    if not defaults[row.defaults] then
+      error(("[record.open] %s: row %d: the defaults '%s' are not in %s"):format(path, i, row.defaults,
+        defaults_path(path)), 0)
+    end
+    local options = json.decode(defaults[row.defaults])
+    for name, value in pairs(json.decode(row.options)) do options[name] = value end
+    local entry = { fields = row, options = options, defaults = defaults[row.defaults] }
+    local key = key_of(entry)
+    local other = self.entries[key]
+    if other and M.difference(other, entry) then
+      error(('[record.open] %s has two different rows for %s %s restart %s: %s'):format(path, row.grid, row.point,
+        row.restart, M.difference(other, entry)), 0)
+    end
+    self.entries[key] = entry
+  end
+  return self
+end
+
+-- What tells where and how fast a run was made, and not what came out.
+local circumstances = { commit = true, version = true, processor = true, torch = true, date = true, seconds = true,
+  options = true, defaults = true, curve = true, series = true }
+
+-- record.difference(one, other) -> "name is A and B" of the first number in which two entries differ, or nil.
+function M.difference(one, other)
+  local names = {}
+  for _, entry in ipairs { one, other } do
+    for name in pairs(entry.fields) do names[name] = true end
+  end
+  local sorted = {}
+  for name in pairs(names) do sorted[#sorted + 1] = name end
+  table.sort(sorted)
+  for _, name in ipairs(sorted) do
+    local a, b = one.fields[name] or '', other.fields[name] or ''
+    if not circumstances[name] and a ~= b then return ('%s is %s and %s'):format(name, a, b) end
+  end
+end
+
+-- The entry of the same run, or nil.
+function Record:same(entry) return self.entries[key_of(entry)] end
+
+-- Adds an entry of record/folder.lua, or replaces that of the same run. keys: those of its result, which become
+-- columns.
+function Record:put(entry, keys)
+  local folder, known = require 'pushdown.record.folder', {}
+  if #self.columns == 0 then
+    for _, list in ipairs { folder.first, folder.last } do
+      for _, name in ipairs(list) do self.columns[#self.columns + 1] = name end
+    end
+  end
+  for _, name in ipairs(self.columns) do known[name] = true end
+  for _, key in ipairs(keys) do
+    if not known[key] then table.insert(self.columns, #self.columns - #folder.last + 1, key) end
+  end
+  self.entries[key_of(entry)] = entry
+end
+
+-- Gives a new entry its fields of options: those that were given on the command line, and the key of all others. These
+-- are completed by the defaults of today, so that different models share them.
+local function split(entry)
+  local given, defaults = {}, {}
+  for name, value in pairs(entry.declared) do defaults[name] = value end
+  for name, value in pairs(entry.options) do
+    if entry.given[name] then given[name] = value else defaults[name] = value end
+  end
+  entry.defaults, entry.fields.options = json.encode(defaults), json.encode(given)
+  entry.fields.defaults = ('%08x'):format(require 'pushdown.grid'.seed('defaults', entry.defaults, 0))
+end
+
+local function replace_file(path, text)
+  local writer = pd.file.writer(path)
+  writer:write(text)
+  writer:commit()
+end
+
+-- Writes the record, sorted by grid, point and restart; both files as a whole or not at all.
+function Record:save()
+  local keys, rows, used, defaults = {}, {}, {}, {}
+  for key in pairs(self.entries) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for i, key in ipairs(keys) do
+    local entry = self.entries[key]
+    if not entry.defaults then split(entry) end
+    rows[i], used[entry.fields.defaults] = entry.fields, entry.defaults
+  end
+  for key, options in pairs(used) do defaults[#defaults + 1] = { key, options } end
+  table.sort(defaults, function(a, b) return a[1] < b[1] end)
+  local folder = self.path:match('^(.*)/')
+  if folder then files.make_folder(folder) end
+  replace_file(defaults_path(self.path), report.table({ columns = { 'key', 'options' }, rows = defaults }):csv())
+  replace_file(self.path, report.table({ columns = self.columns, rows = rows }):csv())
+end
+
+-- ---- Taking runs over ----
+
+-- Whether a run that was made with the options `made` is one with the options `wanted`, which are complete.
+local function same_options(made, wanted, declared)
+  local same = require 'pushdown.grid.options'.same
+  for name, value in pairs(made) do
+    if wanted[name] == nil or not same(value, wanted[name]) then return false end
+  end
+  for name, value in pairs(wanted) do  -- an option that is newer than the record
+    if made[name] == nil and (declared[name] == nil or not same(value, declared[name])) then return false end
+  end
+  return true
+end
+
+-- Entries by grid, point, restart and seed.
+local function index_of(record)
+  local index = {}
+  for _, entry in pairs(record.entries) do
+    local fields = entry.fields
+    local place = table.concat({ fields.grid, fields.point, fields.restart, fields.seed }, '\0')
+    index[place] = index[place] or {}
+    table.insert(index[place], entry)
+  end
+  return index
+end
+
+local function entry_for(run, index)
+  local place = table.concat({ run.grid, run.point, run.restart, run.seed }, '\0')
+  if #run.flags > 0 or not index[place] then return nil end
+  local declared = require 'pushdown.record.declared'(run.script).full
+  local wanted = {}
+  for _, part in ipairs { declared, run.options } do
+    for name, value in pairs(part) do wanted[name] = value end
+  end
+  for _, entry in ipairs(index[place]) do
+    if same_options(entry.options, wanted, declared) then return entry end
+  end
+end
+
+-- record.take_over(list, path) -> text: makes the folders of those runs of a grid (of grid.run) that are not finished
+-- and that the record holds; without a path, or where the record does not hold them with these options, removes what
+-- was taken over before. `recorded` of a run is then the commit that it was made at. The text says how many these are
+-- and of which commits; nil if there are none.
+function M.take_over(list, path)
+  local record = path and M.open(path, true)
+  local index = record and index_of(record) or {}
+  local folder, commits, count = require 'pushdown.record.folder', {}, 0
+  for _, run in ipairs(list) do
+    local made = runs.read_json(run.folder .. '/experiment.json')
+    local before = made and made.recorded
+    local entry = (before or not files.exists(run.folder .. '/result.json')) and entry_for(run, index)
+    local lock = (entry or before) and pd.process.lock(run.folder)
+    if lock and entry then
+      folder.write(run.folder, entry, record.columns, path)
+      run.recorded = entry.fields.commit
+    elseif lock then
+      folder.clear(run.folder, made.experiment)
+    end
+    if lock then lock:release() end
+    if run.recorded then
+      local commit = run.recorded ~= '' and run.recorded or 'unknown'
+      count, commits[commit] = count + 1, (commits[commit] or 0) + 1
+    end
+  end
+  if count == 0 then return nil end
+  local parts = {}
+  for commit, number in pairs(commits) do parts[#parts + 1] = ('%s (%d)'):format(commit, number) end
+  table.sort(parts)
+  return ('%d of %d runs are recorded ones, made at commit %s.'):format(count, #list, table.concat(parts, ', '))
+end
+
+return M

@@ -1,0 +1,95 @@
+-- The script that runs all experiments: its list, its end by the hour and by Ctrl-C, and what it records.
+local pd = require 'pushdown'
+local csv = require 'pushdown.csv'
+local files = require 'pushdown.files'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local top = os.tmpname()
+os.remove(top)
+files.make_folder(top)
+local here = pd.root .. '/scripts/experiments/'
+
+-- A command line of the shell in `top`, to be put into a shell.
+local function words_of(...)
+  local words = { 'cd', files.quoted(top), '&&', 'PUSHDOWN_REGISTRY=off', 'exec', files.quoted(shell) }
+  for _, word in ipairs { ... } do words[#words + 1] = files.quoted(word) end
+  return table.concat(words, ' ')
+end
+
+local function run(...)
+  local pipe = assert(io.popen('(' .. words_of(...) .. ') 2>&1; echo "exit $?"'))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, tonumber(status)
+end
+
+local function wait_until(what, condition)
+  for _ = 1, 1200 do
+    if condition() then return end
+    os.execute 'sleep 0.05'
+  end
+  error('waited a minute in vain: ' .. what, 2)
+end
+
+local first = '/runs/ns_rnn/grid/marked_reversal/lstm/learning_rate=0.01/restart-1/'
+
+test('every command of the list is one that its script reads', function()
+  local output, status = run(here .. 'all.lua', '--list')
+  test.equal(status, 0)
+  local count = 0
+  for paper, scripts, arguments in output:gmatch('(%w[%w_]*)/(%w[%w. ]*)([^\n]*)') do
+    for script in scripts:gmatch('(%w+)%.lua') do
+      local words = {}
+      for word in arguments:gmatch('%S+') do words[#words + 1] = word end
+      words[#words + 1] = '--help'
+      local help, code = run(here .. paper .. '/' .. script .. '.lua', unpack(words))
+      assert(code == 0, help)
+      count = count + 1
+    end
+  end
+  assert(count > 20, count)
+  assert(not files.exists(top .. '/runs'))
+  output, status = run(here .. 'all.lua', '--only', 'nobody')
+  assert(status == 1 and output:find('--only leaves no experiment', 1, true), output)
+end)
+
+test('at the end of its hours the runs stop at a checkpoint, and finished ones are recorded', function()
+  -- A finished run, as one of an earlier start would have left it, with one epoch in place of all.
+  local output, status = run(here .. 'ns_rnn/grid.lua', '--tasks', 'dyck', '--models', 'lstm', '--restarts', '1',
+    '--learning-rates', '0.01', '--epochs', '1', '--folder', 'runs/ns_rnn/grid')
+  assert(status == 0, output)
+  output, status = run(here .. 'all.lua', '--only', 'ns_rnn-reversal', '--hours', '0.0015', '--results', 'results',
+    '--gather-minutes', '0.02')
+  assert(status == 0, output)
+  assert(output:find('0.0015 hours are over; the runs stop at a checkpoint', 1, true), output)
+  assert(output:find('0 of 1 experiments are finished, 0 failed', 1, true), output)
+  assert(files.exists(top .. first .. 'checkpoints/last.safetensors'))
+  assert(not files.exists(top .. first .. 'result.json'))
+  local _, rows = csv.read(top .. '/results/ns_rnn/runs.csv')
+  test.equal(#rows, 1)
+  test.equal(rows[1].grid, 'ns_rnn/dyck/lstm')
+end)
+
+test('Ctrl-C stops it and its runs gently, and it goes on', function()
+  local metrics = top .. first .. 'metrics.jsonl'
+  local _, epochs = files.read(metrics):gsub('"event":"epoch"', '')
+  local output = top .. '/output'
+  os.execute(('(%s) > %s 2>&1 & echo $! > %s'):format(words_of(here .. 'all.lua', '--only', 'ns_rnn-reversal',
+    '--results', 'results'), output, top .. '/pid'))
+  wait_until('it goes on', function() return select(2, files.read(metrics):gsub('"event":"epoch"', '')) > epochs end)
+  local pid = tonumber(files.read(top .. '/pid'))
+  os.execute('kill -INT ' .. pid)
+  wait_until('it has ended', function()
+    local stat = io.open(('/proc/%d/stat'):format(pid))
+    local text = stat and stat:read('*a')
+    if stat then stat:close() end
+    return not text or text:match('%) (%u)') == 'Z'
+  end)
+  assert(files.read(output):find('stopping 1 process', 1, true), files.read(output))
+  assert(not pd.process.locked(top .. first:gsub('/$', '')))
+  assert(not files.exists(top .. first .. 'result.json'))
+end)
+
+os.execute('rm -rf ' .. files.quoted(top))
+test.finish()

@@ -10,6 +10,7 @@
 #include "bindings/session.h"
 #include "task/curriculum.h"
 #include "task/labelled_sampling.h"
+#include "task/string_floor.h"
 
 namespace pushdown {
 namespace {
@@ -29,11 +30,12 @@ LabelledDataset labelled_dataset_of(lua_State* L, OptionTable options) {
   options.take_into("distinct", made.distinct);
   options.take_into("positive_lengths", made.positive_lengths);
   options.take_into("negative_lengths", made.negative_lengths);
+  options.take_into("negative_kind", made.negative_kind);
   const auto exclude = options.take<std::variant<LabelledPtr, std::vector<LabelledPtr>>>("exclude");
   const auto seed = options.take<std::uint64_t>("seed");
-  options.finish(kTaskLabelledPlace,
-                 {"grammar", "positives", "negatives", "lengths", "difficult", "swaps", "edits",
-                  "distinct", "positive_lengths", "negative_lengths", "exclude", "seed"});
+  options.finish(kTaskLabelledPlace, {"grammar", "positives", "negatives", "lengths", "difficult",
+                                      "swaps", "edits", "distinct", "positive_lengths",
+                                      "negative_lengths", "negative_kind", "exclude", "seed"});
   check(lengths.size() == 2, kTaskLabelledPlace,
         "lengths must be {{lowest, highest}}, got {} number{}", lengths.size(),
         lengths.size() == 1 ? "" : "s");
@@ -167,6 +169,16 @@ Results phases_of(lua_State* L, const LabelledDataset& dataset, OptionTable opti
   return {1};
 }
 
+// {error =, classifier =, errors = {...}}.
+Results floor_of(lua_State* L, const LabelledDataset& train, const LabelledDataset& test) {
+  const auto floor = string_floor(train, test);
+  Json errors = Json::object();
+  for (const auto& [name, error] : floor.errors) errors[name] = error;
+  Value<Json>::push(
+      L, {{"error", floor.error}, {"classifier", floor.classifier}, {"errors", std::move(errors)}});
+  return {1};
+}
+
 std::string labelled_line_of(const LabelledDataset& dataset) {
   return fmt::format("LabelledDataset: {} valid and {} invalid strings of length {} to {}",
                      dataset.positives(), dataset.negatives(), dataset.shortest(),
@@ -180,7 +192,8 @@ void bind_labelled(Module& module) {
       .def<&labelled_dataset_of>(
           "labelled",
           "labelled{grammar=, lengths=, positives=, negatives=, difficult=, swaps=, "
-          "edits=, distinct=, positive_lengths=, negative_lengths=, exclude=, seed=} -> "
+          "edits=, distinct=, positive_lengths=, negative_lengths=, "
+          "negative_kind=, exclude=, seed=} -> "
           "LabelledDataset  Strings of the grammar's language, and others that an exact "
           "oracle made from it rejects.")
       .def<&own_strings>("labelled_dataset",
@@ -240,6 +253,10 @@ void bind_labelled(Module& module) {
       .def<&wrong_of>("wrong_labels",
                       "labelled:wrong_labels(grammar) -> table  The places of the strings whose "
                       "label is not what the grammar says.")
+      .def<&floor_of>("floor",
+                      "labelled:floor(test) -> table  The least error in percent on another set "
+                      "among simple classifiers learnt from this one: {error=, classifier=, "
+                      "errors=}, errors by the name of the classifier.")
       .def<&save_labelled>(
           "save", "labelled:save(path)  Writes a text file: a label, a tab and a string a line.")
       .def<&labelled_line_of>(

@@ -256,8 +256,12 @@ function Run:claim(settings)
     return
   end
   local before = json.decode(files.read(path))
-  for key, value in pairs(settings) do
-    local was, now = json.encode(before[key]), json.encode(value)
+  local keys = {}
+  for _, list in ipairs { before, settings } do
+    for key in pairs(list) do keys[key] = true end
+  end
+  for key in pairs(keys) do
+    local was, now = json.encode(before[key]), json.encode(settings[key])
     if was ~= now then
       error(('the run folder %s holds another run: %s was %s, now %s; choose another --run-folder')
         :format(self.folder, key, was, now), 0)

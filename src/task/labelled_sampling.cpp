@@ -10,6 +10,7 @@
 #include "base/options.h"
 #include "grammar/length_table.h"
 #include "grammar/membership.h"
+#include "task/matched_negatives.h"
 
 namespace pushdown {
 namespace {
@@ -56,6 +57,8 @@ class Maker {
             "an excluded data set has the symbols {}, the grammar {}",
             quoted_list(dataset->alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
       used_.insert(dataset->words().begin(), dataset->words().end());
+      if (options.negative_kind == "matched")
+        automata_.push_back(learn_automaton(dataset->words(), dataset->labels(), symbols_));
     }
     excluded_ = used_.size();
   }
@@ -64,6 +67,10 @@ class Maker {
     Random random(options_.seed, "positives");
     if (options_.positives > 0) add_positives(random);
     random = Random(options_.seed, "negatives");
+    if (options_.negative_kind == "matched") {
+      add_matched(random);
+      return shuffled();
+    }
     const double share = options_.difficult_low +
                          random.uniform() * (options_.difficult_high - options_.difficult_low);
     const auto difficult = std::llround(share * static_cast<double>(options_.negatives));
@@ -219,6 +226,20 @@ class Maker {
          count, made, kDifficultTries, others(), distinct ? ", or distinct = 'none'" : "");
   }
 
+  void add_matched(Random& random) {
+    if (options_.negatives == 0) return;
+    const bool distinct = options_.distinct != "none";
+    negatives_ = matched_negatives(
+        positives_, {options_.negatives, symbols_, distinct, automata_},
+        [&](const Word& word) { return !used_.contains(word) && !oracle_.contains(word); }, random);
+    check(
+        std::ssize(negatives_) == options_.negatives, kLabelledSamplingPlace,
+        "{} matched negatives with the lengths of the positives are wanted, but after {} no "
+        "other invalid string of such a length was found{}; ask for fewer, or for other lengths{}",
+        options_.negatives, negatives_.size(), others(),
+        distinct ? ", or for distinct = 'none'" : "");
+  }
+
   // Nothing when an edit cannot be made or the length leaves the interval.
   std::optional<Word> edited(Word word, Random& random) const {
     const int swaps = options_.swaps[random.below(options_.swaps.size())];
@@ -285,7 +306,8 @@ class Maker {
   LengthTable table_;
   Membership oracle_;
   int symbols_;
-  std::set<Word> used_;  // excluded, or made and not to be repeated
+  std::vector<SmallAutomaton> automata_;  // one of each excluded set
+  std::set<Word> used_;                   // excluded, or made and not to be repeated
   std::size_t excluded_ = 0;
   bool unlisted_ = false;  // a length was left out without listing its strings
   std::vector<Word> positives_, negatives_;
@@ -323,6 +345,16 @@ void check_options(const LabelledOptions& options) {
   check_choice("distinct", options.distinct, {"all", "negatives", "none"});
   check_choice("positive_lengths", options.positive_lengths, {"uniform", "grammar"});
   check_choice("negative_lengths", options.negative_lengths, {"positives", "uniform"});
+  check_choice("negative_kind", options.negative_kind, {"usual", "matched"});
+  if (options.negative_kind == "usual") return;
+  check(options.positives > 0, kLabelledSamplingPlace,
+        "matched negatives are made from positives: there must be at least one");
+  check(
+      options.difficult_high == 0, kLabelledSamplingPlace,
+      "matched negatives have no difficult ones among them: leave difficult out, or negative_kind");
+  check(options.negative_lengths == "positives", kLabelledSamplingPlace,
+        "matched negatives have the lengths of the positives: leave negative_lengths out, or "
+        "negative_kind");
 }
 
 }  // namespace

@@ -17,6 +17,10 @@
 // therefore one of replace (a symbol by another), transpose (two places with different symbols),
 // insert or delete (a symbol), chosen uniformly from those in `edits`.
 //
+// Matched negatives (`negative_kind`), instead of both: see matched_negatives.h. Automata learnt
+// from the excluded sets do not tell them from valid strings either, as far as such strings are
+// found.
+//
 // No string is in both halves, none is in an excluded set, and positives, negatives or both are
 // distinct as asked; the order is random. Nothing loops for ever: where the strings run out, an
 // error says what there is.
@@ -35,6 +39,7 @@ struct LabelledOptions {
   std::string distinct = "all";                            // "all", "negatives", "none"
   std::string positive_lengths = "uniform";                // "uniform", "grammar"
   std::string negative_lengths = "positives";              // "positives", "uniform"
+  std::string negative_kind = "usual";                     // random and difficult ones; "matched"
   std::uint64_t seed = 0;
 };
 

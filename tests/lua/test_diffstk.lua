@@ -126,6 +126,9 @@ test('an interrupted run goes on and gives the same numbers', function()
   for key, value in pairs(result) do test.equal(again[key], value) end
   output, status = run('--smoke', '--task', 'd2', '--model', 'lstm', '--run-folder', run_folder)
   assert(status ~= 0 and output:find('holds another run: task was "d3", now "d2"', 1, true), output)
+  output, status = run('--smoke', '--task', 'd3', '--model', 'lstm', '--negatives', 'matched', '--run-folder',
+    run_folder)
+  assert(status ~= 0 and output:find('holds another run: negatives was null, now "matched"', 1, true), output)
 end)
 
 test('curricula have the epochs that were asked for, and nonsense is told', function()

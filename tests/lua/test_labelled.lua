@@ -126,6 +126,35 @@ test('nothing of the training set is in the test set, and the seed decides', fun
   for _, text in ipairs(pd.task.labelled(options):strings()) do assert(not seen[text], text) end
 end)
 
+test('the floor: simple classifiers against strings and against matched ones', function()
+  local grammar = pd.grammar.load 'an_bn'
+  local function set(kind, lengths)
+    return pd.task.labelled { grammar = grammar, lengths = lengths, positives = 300, negatives = 300, seed = 1,
+      distinct = 'none', difficult = kind == 'usual' and 0.5 or nil, negative_kind = kind }
+  end
+  local train, usual, matched = set('usual', { 1, 21 }), set('usual', { 22, 60 }), set('matched', { 22, 60 })
+  test.equal(#matched:wrong_labels(grammar), 0)
+  -- a+ b+
+  local wrong = 0
+  for i, text in ipairs(usual:strings()) do
+    local accepted = text:gsub(' ', ''):find '^a+b+$' ~= nil
+    if accepted ~= usual:labels()[i] then wrong = wrong + 1 end
+  end
+  local floor = train:floor(usual)
+  test.near(floor.errors.bigrams, 100 * wrong / 600, 1e-9)
+  test.near(floor.error, floor.errors[floor.classifier], 1e-9)
+  assert(floor.error <= floor.errors.bigrams, floor.error)
+  assert(train:floor(matched).error > 45, train:floor(matched).error)
+  local shape = 0
+  for _, text in ipairs(matched:strings()) do
+    if text:gsub(' ', ''):find '^a+b+$' then shape = shape + 1 end
+  end
+  assert(shape >= 0.95 * matched:size(), shape)
+  test.fails("the training set's symbols are", function()
+    train:floor(pd.task.labelled { grammar = dyck, lengths = { 2, 8 }, positives = 5, negatives = 5, seed = 1 })
+  end)
+end)
+
 test('saving and loading', function()
   local data = pd.task.labelled { grammar = dyck, lengths = { 0, 8 }, positives = 20, negatives = 20, seed = 1 }
   local path = os.tmpname()
@@ -200,6 +229,8 @@ test('what goes wrong', function()
   test.fails('no strings of length 3 to 3', with { lengths = { 3, 3 } })
   test.fails('difficult must be a share', with { difficult = 2 })
   test.fails('difficult must be a share or {lowest, highest}', with { difficult = { .1, .2, .3 } })
+  test.fails("negative_kind must be one of 'usual'", with { negative_kind = 'hard' })
+  test.fails('leave difficult out', with { negative_kind = 'matched', difficult = 0.5 })
   test.fails("edits must be one of 'replace'", with { edits = { 'swap' } })
   test.fails('difficlt', with { difficlt = 0.2 })
   test.fails('1000 positives of length 2 to 8 are wanted, but the language has only 274',

@@ -34,6 +34,8 @@ M.options = {
   { 'difficult', { 0.15, 0.3 }, 'share of difficult negatives, drawn from this interval for every set' },
   { 'swaps', { 1, 3 }, 'edits that make a difficult negative of a positive, as many as one of these' },
   { 'edits', { 'replace', 'transpose' }, 'kinds of edits', choices = { 'replace', 'transpose', 'insert', 'delete' } },
+  { 'negatives', 'usual', 'invalid strings: random and edited ones, or ones that simple classifiers do not tell '
+    .. 'from valid ones', choices = { 'usual', 'matched' } },
   { 'p', 0.5, 'of the Dyck grammar, a pair of brackets', minimum = 0, maximum = 1, type = 'number' },
   { 'p1', 0.25, 'of the Dyck grammar, S -> S S', minimum = 0, maximum = 1, type = 'number' },
   { 'centre', 'marked', 'palindromes w c reversed(w), w reversed(w), or all',
@@ -93,8 +95,10 @@ end
 function M.sets(options, grammar)
   local sets, made = {}, json.list {}
   local function add(name, strings, lengths)
+    local matched = options.negatives == 'matched'
     sets[name] = pd.task.labelled { grammar = grammar, lengths = lengths, positives = math.floor(strings / 2),
-      negatives = math.ceil(strings / 2), difficult = options.difficult, swaps = options.swaps, edits = options.edits,
+      negatives = math.ceil(strings / 2), negative_kind = matched and 'matched' or nil,
+      difficult = not matched and options.difficult or nil, swaps = options.swaps, edits = options.edits,
       exclude = made, seed = grid.seed('diffstk', name, options.data_seed) }
     made[#made + 1] = sets[name]
   end
@@ -212,7 +216,8 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
 -- Writes result.json last, and returns it.
 function M.train(options, run)
-  run:claim(experiment.settings(options))
+  -- Runs without this option had usual negatives.
+  run:claim(experiment.settings(options, options.negatives == 'usual' and { 'negatives' } or nil))
   local before = run:earlier_result()
   if before then return before end
   local grammar = M.grammar(options)

@@ -106,6 +106,18 @@ function M.keys(options)
   return keys
 end
 
+-- Prints the best accuracy of simple classifiers on every set, which know nothing of the language.
+local function floors(options, sets)
+  local parts = {}
+  for _, name in ipairs(protocol.set_names(options)) do
+    if name ~= 'train' then
+      local floor = sets.train:floor(sets[name])
+      parts[#parts + 1] = ('%s %.2f (%s)'):format(name, 100 - floor.error, floor.classifier)
+    end
+  end
+  print('Floor, the best simple classifier that knows nothing of the language: ' .. table.concat(parts, ', ') .. '.')
+end
+
 -- What is said under every table.
 function M.explain(run, options, task)
   local set = { task = task }
@@ -121,6 +133,7 @@ function M.explain(run, options, task)
     .. 'next symbols are predicted exactly after every symbol.\n'
     .. 'An exact automaton, by the mean of its answers: %s.\nEvery run, the curves and the setting: %s'):format(
     protocol.measure_titles[options.decision], table.concat(parts, ', '), run.folder))
+  floors(options, sets)
 end
 
 return M

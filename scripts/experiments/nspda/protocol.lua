@@ -72,6 +72,8 @@ M.options = {
   { 'noise_stage', 2, 'stage of the curriculum from which on there is noise', minimum = 1 },
   { 'loss', 'mean', 'of the cross-entropy over the symbols of a string', choices = { 'mean', 'sum' } },
   { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
+  { 'negatives', 'usual', 'invalid strings: random and edited ones, or ones that simple classifiers do not tell '
+    .. 'from valid ones', choices = { 'usual', 'matched' } },
 }
 M.quick = { valid_strings = 500, invalid_strings = 500, validation_strings = 200, test_strings = 400, epochs = 60,
   stage_epochs = { 15, 30 } }
@@ -113,28 +115,36 @@ function M.model(options, grammar)
   return pd.model.recognizer(model)
 end
 
--- Training, validation and test strings.
+local function training_set(options, grammar, given)
+  given.grammar, given.distinct, given.swaps = grammar, 'none', { 1 }
+  given.edits = { 'replace', 'insert', 'delete' }
+  given.lengths = options.lengths
+  if options.negatives == 'matched' then given.negative_kind = 'matched' else given.difficult = 0.5 end
+  return pd.task.labelled(given)
+end
+
+function M.training_data(options, grammar, seed)
+  return training_set(options, grammar, { positives = options.valid_strings, negatives = options.invalid_strings,
+    seed = seed })
+end
+
+-- Training and validation strings.
 function M.data(options, grammar)
-  local shared = { grammar = grammar, distinct = 'none', difficult = 0.5,
-    edits = { 'replace', 'insert', 'delete' } }
-  local function set(given)
-    for key, value in pairs(shared) do
-      if given[key] == nil then given[key] = value end
-    end
-    return pd.task.labelled(given)
-  end
   local half = math.floor(options.validation_strings / 2)
-  return set { lengths = options.lengths, positives = options.valid_strings, negatives = options.invalid_strings,
-      swaps = { 1 }, seed = options.seed },
-    set { lengths = options.lengths, positives = half, negatives = half, swaps = { 1 }, seed = options.seed + 2 ^ 31 }
+  return M.training_data(options, grammar, options.seed),
+    training_set(options, grammar, { positives = half, negatives = half, seed = options.seed + 2 ^ 31 })
 end
 
 -- The same for all runs of a language.
 function M.test_data(options, grammar)
   local half = math.floor(options.test_strings / 2)
-  return pd.task.labelled { grammar = grammar, distinct = 'none', difficult = 0.5, swaps = { 1, 2, 3 },
+  local given = { grammar = grammar, distinct = 'none', difficult = 0.5, swaps = { 1, 2, 3 },
     edits = { 'replace', 'insert', 'delete', 'transpose' }, lengths = options.test_lengths, positives = half,
     negatives = half, seed = 60 }
+  if options.negatives == 'matched' then
+    given.negative_kind, given.difficult, given.exclude = 'matched', nil, M.training_data(options, grammar, 1)
+  end
+  return pd.task.labelled(given)
 end
 
 -- With the strength that has the largest margin the biases of second-order neurons are so large that
@@ -188,7 +198,8 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
 -- stopped. Writes result.json last, and returns it. Errors are percent of the strings.
 function M.train(options, run)
-  run:claim(experiment.settings(options))
+  -- Runs without this option had usual negatives.
+  run:claim(experiment.settings(options, options.negatives == 'usual' and { 'negatives' } or nil))
   local before = run:earlier_result()
   if before then return before end
   local grammar = pd.grammar.load(options.task)

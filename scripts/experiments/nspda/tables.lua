@@ -3,6 +3,7 @@
 --
 -- A cell is { task =, row =, column =, paper =, point = } with the point's options of train.lua; cells
 -- of several tables with the same point share their runs.
+local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
 local runs = require 'pushdown.runs'
@@ -76,6 +77,16 @@ local function curve(cell)
   return series
 end
 
+-- Prints the least test error of simple classifiers, which know nothing of the language.
+local function floors(options)
+  for _, task in ipairs(options.tasks) do
+    local grammar = pd.grammar.load(task)
+    local floor = protocol.training_data(options, grammar, 1):floor(protocol.test_data(options, grammar))
+    print(('Floor of the test error of %s: %.2f %% (%s).'):format(protocol.titles[task], floor.error,
+      floor.classifier))
+  end
+end
+
 -- Shows and keeps the table and the curves. metric: key of result.json; unit: what it is; others:
 -- further { key, title } whose means are shown.
 function M.finish(run, options, kept, rows, given)
@@ -108,6 +119,7 @@ function M.finish(run, options, kept, rows, given)
   end
   print('\nMean and standard deviation over the repeats; converged: all training strings told right. Runs that did\n'
     .. 'not converge count with where they ended. Curves, every run and the setting: ' .. run.folder)
+  floors(options)
   cells.finish(run, rows, given.name, { 'epochs', 'converged', 'characters', 'train_error', 'validation_error',
     'test_error', 'seconds' })
 end

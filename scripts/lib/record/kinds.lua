@@ -13,7 +13,7 @@ return {
   ['nspda/train'] = { curve = { metrics = { 'train_accuracy' }, decimals = 3, points = 130 } },
   ['diffstk/train'] = {
     file = { name = 'lengths.csv', columns = { { 'set', false }, { 'shortest', 0 }, { 'longest', 0 }, { 'strings', 0 },
-      { 'right_mean', 0 }, { 'right_last', 0 } },
+      { 'right_mean', 0 }, { 'right_last', 0 }, { 'right_every', 0 } },
       keep = function(row) return row.set == 'test' or row.set == 'curve' end },
   },
   -- Perplexity falls fast in the first batches; later ones are kept where accuracies were measured.

@@ -143,8 +143,10 @@ TEST(Joint, AllAlgorithmsAgreeWhereTheyMust) {
     for (const std::int64_t passes : {1, 2})
       for (const char* decision : {"last", "mean"})
         for (const bool average : {true, false}) {
-          const auto model =
-              recognizer({{"end_symbol", end}, {"passes", passes}, {"decision", decision}});
+          const auto model = recognizer({{"end_symbol", end},
+                                         {"passes", passes},
+                                         {"evaluation_passes", passes},
+                                         {"decision", decision}});
           const auto batch = strings(4);
           const Json objective = joint({{"average", average}});
           const auto wanted = gradient(model, "bptt", batch, objective);

@@ -105,7 +105,7 @@ TEST(Recognition, PassesAreThoseOfTrainingOrOfEvaluation) {
            {{"architecture", "nspda"}, {"states", 3}, {"discrete", "never"}},
            {{"architecture", "nnpda"}, {"states", 3}},
            {{"architecture", "transformer"}, {"hidden", 4}, {"heads", 2}, {"feedforward", 4}}}) {
-    const auto made = [&](const Json& more) {
+    const auto made = [&](const Json& more = Json::object()) {
       Json options = network;
       options.update({{"dtype", "float64"}, {"seed", 4}});
       options.update(more);
@@ -114,7 +114,7 @@ TEST(Recognition, PassesAreThoseOfTrainingOrOfEvaluation) {
     const auto equal = [&](const Tensor& a, const Tensor& b) {
       return a.sizes() == b.sizes() && (a - b).abs().max().item<double>() < 1e-12;
     };
-    const Recognizer one = made({}), three = made({{"passes", 3}}),
+    const Recognizer one = made(), three = made({{"passes", 3}}),
                      moving = made({{"passes", 3}, {"memory_in_passes", "moves"}}),
                      evaluated = made({{"evaluation_passes", 3}});
     Random random(1);

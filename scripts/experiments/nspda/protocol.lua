@@ -5,15 +5,15 @@
 -- symbol with K = 4 passes; SGD from the rate 0.1005000321 with stochastic annealing, gradient entries
 -- clipped to 13; two-stage incremental learning; at most 500 epochs or until all training strings are
 -- told right; 5 repeats; test strings of up to 60 symbols. NSPDA: J = M + U(12, 29) state neurons
--- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2, adaptive noise and
--- UORO unless a table says otherwise. Not in the paper, and chosen here: batches of 10 strings of equal
--- length; the mean of the cross-entropy over a string's symbols instead of the sum, with which the
--- output neuron swings from one length to the next; passes 2 .. K do not carry on; weights of full
--- precision in evaluation, too (`discrete`); noise in the second stage and stochastic rates in the first
--- one, as the paper found best; half of the invalid strings one edit away from a valid one; 500
--- validation strings that choose the epoch; test strings of 22 to 60 symbols (longer than any trained
--- on) in equal numbers of valid and invalid ones, half of the latter one to three edits away from valid
--- ones.
+-- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2 and adaptive noise
+-- unless a table says otherwise; UORO for networks of higher order. Not in the paper, and chosen here:
+-- batches of 10 strings of equal length; the mean of the cross-entropy over a string's symbols instead of
+-- the sum, with which the output neuron swings from one length to the next; one pass in evaluation;
+-- memories that rest in passes 2 .. K, which do not carry on to the next symbol; weights of full precision
+-- in evaluation, too (`discrete`); noise in the second stage and stochastic rates in the first one, as the
+-- paper found best; half of the invalid strings one edit away from a valid one; 500 validation strings that
+-- choose the epoch; test strings of 22 to 60 symbols (longer than any trained on) in equal numbers of valid
+-- and invalid ones, half of the latter one to three edits away from valid ones.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'

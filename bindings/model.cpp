@@ -170,8 +170,9 @@ void bind_model(lua_State* L) {
           "LanguageModel  A language model with new parameters; see pd.model.describe().")
       .def<&recognizer>(
           "recognizer",
-          "recognizer{alphabet=, architecture=, ..., end_symbol=, passes=, output=, decision=, "
-          "next_symbol=, dtype=, device=, seed=} -> Recognizer  A recognizer of valid strings with "
+          "recognizer{alphabet=, architecture=, ..., end_symbol=, passes=, evaluation_passes=, "
+          "carry=, memory_in_passes=, output=, decision=, next_symbol=, dtype=, device=, seed=} -> "
+          "Recognizer  A recognizer of valid strings with "
           "new parameters; see "
           "pd.model.describe_recognizer().")
       .def<&describe_recognizer>(

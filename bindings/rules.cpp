@@ -81,10 +81,11 @@ Results insert(lua_State* L, Recognizer& model, const Hints& hints, OptionTable 
   chosen.weight_scale = options.take<double>("weight_scale");
   options.take_into("missing", chosen.missing);
   options.take_into("dead", chosen.dead);
+  options.take_into("inhibition", chosen.inhibition);
   options.take_into("frozen", chosen.frozen);
   options.take_into("check", chosen.check);
   options.finish("model.insert_rules",
-                 {"strength", "weight_scale", "missing", "dead", "frozen", "check"});
+                 {"strength", "weight_scale", "missing", "dead", "inhibition", "frozen", "check"});
   const auto report = insert_rules(model, all_hints(L, hints), chosen);
   return {push_report(L, report_table(report), to_text(report))};
 }
@@ -133,7 +134,8 @@ void bind_rules(lua_State* L) {
     module
         .def<&insert>("insert_rules",
                       "insert_rules(model, pda, {strength=, weight_scale=, missing=, dead=, "
-                      "frozen=, check=}) -> table  Programs an automaton or a part of one (a Pda, "
+                      "inhibition=, frozen=, check=}) -> table  Programs an automaton or a part of "
+                      "one (a Pda, "
                       "a hint's name, a path, or a list of these) into the weights of an 'nspda' "
                       "recognizer, and reports what holds with which margin.")
         .def<&extract>("extract_pda",

@@ -146,22 +146,22 @@ Results phases_of(lua_State* L, const LabelledDataset& dataset, OptionTable opti
   options.take_into("kind", chosen.kind);
   options.take_into("threshold", chosen.threshold);
   options.take_into("step", chosen.step);
+  options.take_into("stage_end", chosen.stage_end);
   if (const auto epochs =
           options.take<std::variant<std::int64_t, std::vector<std::int64_t>>>("epochs")) {
     const auto* one = std::get_if<std::int64_t>(&*epochs);
     chosen.epochs =
         one ? std::vector<std::int64_t>{*one} : std::get<std::vector<std::int64_t>>(*epochs);
   }
-  options.finish("labelled.curriculum", {"kind", "threshold", "epochs", "step"});
+  options.finish("labelled.curriculum", {"kind", "threshold", "epochs", "step", "stage_end"});
   const auto phases = curriculum(dataset, chosen);
   lua_createtable(L, static_cast<int>(phases.size()), 0);
   const int list = lua_gettop(L);
   for (std::size_t i = 0; i < phases.size(); ++i) {
     const auto& phase = phases[i];
-    Value<Json>::push(L, {{"stage", phase.stage},
-                          {"longest", phase.longest},
-                          {"random", phase.random},
-                          {"epochs", phase.epochs}});
+    Json said{{"stage", phase.stage}, {"longest", phase.longest}, {"random", phase.random}};
+    if (phase.epochs != kNoEpochLimit) said["epochs"] = phase.epochs;
+    Value<Json>::push(L, said);
     Value<LabelledDataset>::push(L, dataset.subset(phase.strings));
     lua_setfield(L, -2, "data");
     lua_rawseti(L, list, static_cast<int>(i) + 1);
@@ -233,9 +233,9 @@ void bind_labelled(Module& module) {
                        "these lengths, in their order.")
       .def<&phases_of>(
           "curriculum",
-          "labelled:curriculum{kind=, threshold=, epochs=, step=} -> table  The phases of "
-          "sequential, incremental or two_stage training: a list of {stage=, "
-          "longest=, random=, epochs=, data=}.")
+          "labelled:curriculum{kind=, threshold=, epochs=, step=, stage_end=} -> table  The phases "
+          "of sequential, incremental or two_stage training: a list of {stage=, longest=, random=, "
+          "epochs=, data=}, without epochs where a phase has no limit.")
       .def<&targets_of>("step_targets",
                         "labelled:step_targets(grammar) -> table  Lists viable and member: for "
                         "each string and time, from before the first symbol, 1 if what was read "

@@ -17,6 +17,8 @@ const StatePushdown& network_of(const Recognizer& recognizer) {
   check(network != nullptr, "model.extract_pda",
         "automata are extracted from a recognizer with architecture = 'nspda', got {}",
         recognizer.network().line());
+  check(!recognizer.memory_moves() || recognizer.refinement(false).passes == 1, "model.extract_pda",
+        "evaluation_passes must be 1 with memory_in_passes = 'moves'");
   return *network;
 }
 
@@ -27,11 +29,11 @@ PushdownControl::PushdownControl(const Recognizer& recognizer)
       network_(network_of(recognizer)),
       third_(network_.order() == StatePushdown::Order::third),
       by_action_(recognizer.options()["reading"] == "action"),
-      carry_first_(recognizer.options()["carry"] == "first"),
+      carry_first_(recognizer.refinement(false).carry_first),
       states_(network_.states()),
       symbols_(network_.symbols()),
       inputs_(network_.inputs()),
-      passes_(recognizer.passes()),
+      passes_(recognizer.refinement(false).passes),
       state_weight_(numbers_of(network_.state_weight())),
       state_bias_(numbers_of(network_.state_bias())),
       action_weight_(numbers_of(network_.action_weight())),

@@ -20,7 +20,8 @@ Complaints recognizer_shapes(const Json& options, const TrainingKinds& kinds) {
   at::NoGradGuard guard;
   for (const bool end : {true, false})
     for (const std::int64_t passes : {1, 2}) {
-      const auto model = recognizer_of(options, kinds, {{"end_symbol", end}, {"passes", passes}});
+      const auto model = recognizer_of(
+          options, kinds, {{"end_symbol", end}, {"passes", passes}, {"evaluation_passes", passes}});
       for (const auto& [batch, length] : {std::pair{2, 6}, {1, 1}, {3, 2}, {1, 0}}) {
         const Tensor input = contract_words(batch, length);
         const auto made = (length + (end ? 1 : 0)) * passes;
@@ -40,8 +41,9 @@ Complaints recognizer_shapes(const Json& options, const TrainingKinds& kinds) {
 Complaints means(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   const bool own = own_output(options);
-  const auto model =
-      recognizer_of(options, kinds, {{"decision", "mean"}, {"next_symbol", !own}, {"passes", 2}});
+  const auto model = recognizer_of(
+      options, kinds,
+      {{"decision", "mean"}, {"next_symbol", !own}, {"passes", 2}, {"evaluation_passes", 2}});
   const StringBatch batch{contract_words(2, 5), at::tensor(std::vector<double>{1, 0}), {}};
   {
     at::NoGradGuard guard;

@@ -133,10 +133,15 @@ class AnalogPushdown : public Network {
   }
 
   Tensor run(const Tensor& words, Random* noise) const override {
-    const Tensor recorded = run_recorded(words, noise);
-    if (recorded.defined()) return recorded;
-    auto [hiddens, state] = read(words, initial(words.size(0), words.size(1)), noise);
-    return at::cat({hiddens, peek(state, noise).first.unsqueeze(1)}, 1);
+    return run_passes(words, {}, noise).hiddens;
+  }
+  Passes run_passes(const Tensor& words, const Refinement& refinement,
+                    Random* noise) const override {
+    const Tensor recorded = run_recorded(words, refinement, noise);
+    if (recorded.defined()) return {recorded, {}, nullptr};
+    const auto begin = initial(words.size(0), words.size(1));
+    const Tensor made = advance(words, refinement, begin, noise).hiddens;
+    return {at::cat({peek(begin, noise).first.unsqueeze(1), made}, 1), {}, nullptr};
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t) const override {
@@ -151,17 +156,32 @@ class AnalogPushdown : public Network {
   }
   std::pair<Tensor, NetworkStatePtr> read(const Tensor& words, const NetworkStatePtr& given,
                                           Random* noise) const override {
-    const auto length = words.size(1);
-    if (length == 0) return {at::empty({words.size(0), 0, hidden_size()}, options_), given};
+    const Passes made = advance(words, {}, given, noise);
+    const Tensor all = at::cat({peek(given, noise).first.unsqueeze(1), made.hiddens}, 1);
+    return {all.narrow(1, 0, words.size(1)), made.state};
+  }
+  Passes advance(const Tensor& words, const Refinement& refinement, const NetworkStatePtr& given,
+                 Random* noise) const override {
+    if (words.size(1) == 0)
+      return {at::empty({words.size(0), 0, hidden_size()}, options_), {}, given};
     const bool whole = quantised_ && noise == nullptr;
     const Weights weights = this->weights(whole);
     auto state = std::static_pointer_cast<const AnalogPushdownState>(given);
     std::vector<Tensor> hiddens;
     for (const Tensor& symbols : words.to(options_.device()).unbind(1)) {
-      hiddens.push_back(state->hidden());
+      const Tensor factor = this->factor(*state);
       state = step(weights, *state, symbols, whole);
+      hiddens.push_back(state->hidden());
+      auto last = std::make_shared<AnalogPushdownState>(*state);
+      for (std::int64_t k = 1; k < refinement.passes; ++k) {
+        const Tensor made =
+            neurons_of(sums(weights, last->neurons, factor, symbols), whole);  // B x J
+        last->neurons = at::where((last->underflow == 0).unsqueeze(1), made, last->neurons);
+        hiddens.push_back(last->hidden());
+      }
+      if (!refinement.carry_first) state = last;
     }
-    return {at::stack(hiddens, 1), state};
+    return {at::stack(hiddens, 1), {}, state};
   }
   std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state, Random*) const override {
     return {static_cast<const AnalogPushdownState&>(*state).hidden(), state};
@@ -170,7 +190,8 @@ class AnalogPushdown : public Network {
  private:
   // What run() returns, by the step as a program (recurrence/step_trace.h); an undefined tensor
   // where there is none, for quantised evaluations and approximate derivatives.
-  Tensor run_recorded(const Tensor& words, const Random* noise) const {
+  Tensor run_recorded(const Tensor& words, const Refinement& refinement,
+                      const Random* noise) const {
     const auto batch = words.size(0), steps = words.size(1);
     if (!exact_ || steps == 0 || (quantised_ && noise == nullptr)) return {};
     const Weights weights = this->weights(false);
@@ -188,8 +209,11 @@ class AnalogPushdown : public Network {
       // I x rows x K -> rows x KI
       return linear(outer_product(products, symbol), weight.permute({1, 2, 0}).flatten(1), bias);
     };
-    const Traced sums =
-        by_symbol(outer_product(neurons, joined(factors)), weights.by_symbol, weights.bias);
+    const Traced read = joined(factors);
+    const auto sums_of = [&](const Traced& neurons) {
+      return by_symbol(outer_product(neurons, read), weights.by_symbol, weights.bias);
+    };
+    const Traced sums = sums_of(neurons);
     Traced action;
     if (full_) {
       Traced terms = seen;  // of the minterms so far and the reading
@@ -210,14 +234,24 @@ class AnalogPushdown : public Network {
     shape.stops = stops_;
     trace.drive(reading, joined({action, symbol.narrow(1, 0, symbols_)}), shape, {});
     const Traced after = trace.read_now();
-    const Traced next =
-        mix(after.narrow(1, symbols_ + 2, 1), sums.narrow(1, 0, states_).sigmoid(), neurons);
-    trace.bind(neurons, next);
-    const Tensor hiddens =
-        run_recorded_steps(trace.finish(joined({next, after.narrow(1, symbols_, 2)})), batch, steps,
-                           buffers_, 0, cuda_runner(options_.device()));
+    const auto pass = [&](const Traced& sums, const Traced& before) {
+      return mix(after.narrow(1, symbols_ + 2, 1), sums.narrow(1, 0, states_).sigmoid(), before);
+    };
+    Traced next = pass(sums, neurons);
+    if (refinement.carry_first) trace.bind(neurons, next);
+    const Traced measures = after.narrow(1, symbols_, 2);
+    std::vector<Traced> made{next, measures};
+    for (std::int64_t k = 1; k < refinement.passes; ++k) {
+      next = pass(sums_of(next), next);
+      made.insert(made.end(), {next, measures});
+    }
+    if (!refinement.carry_first) trace.bind(neurons, next);
+    const Tensor hiddens = run_recorded_steps(trace.finish(joined(made)), batch, steps, buffers_, 0,
+                                              cuda_runner(options_.device()));
     if (!hiddens.defined()) return {};
-    return at::cat({at::constant_pad_nd(first, {0, 2}).unsqueeze(1), hiddens}, 1);
+    return at::cat({at::constant_pad_nd(first, {0, 2}).unsqueeze(1),
+                    hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},
+                   1);
   }
 
   // `whole`: with the weights of a quantised network.
@@ -249,28 +283,38 @@ class AnalogPushdown : public Network {
     return weights;
   }
 
+  // What the neurons are multiplied with: B x R, or B x (R + 1) in the second order.
+  Tensor factor(const AnalogPushdownState& state) const {
+    const Tensor reading = bottom_ ? with_bottom(state.reading) : state.reading;
+    return second_ ? at::constant_pad_nd(reading, {0, 1}, 1) : reading;
+  }
+  // The pre-activations of the state neurons, that of the action behind them where it has one.
+  Tensor sums(const Weights& weights, const Tensor& neurons, const Tensor& factor,
+              const Tensor& symbols) const {
+    const Tensor products = (neurons.unsqueeze(2) * factor.unsqueeze(1)).flatten(1);  // B x K
+    return at::bmm(weights.by_symbol.index_select(0, symbols), products.unsqueeze(2)).squeeze(2) +
+           weights.bias;
+  }
+  Tensor neurons_of(const Tensor& sums, bool whole) const {
+    const Tensor neurons = sums.narrow(1, 0, states_).sigmoid();
+    return whole ? neurons.gt(0.5).to(neurons.scalar_type()) : neurons;
+  }
+
   // symbols : B
   StatePtr step(const Weights& weights, const AnalogPushdownState& old, const Tensor& symbols,
                 bool whole) const {
-    const Tensor reading = bottom_ ? with_bottom(old.reading) : old.reading;  // B x R
-    const Tensor factor = second_ ? at::constant_pad_nd(reading, {0, 1}, 1) : reading;
-    const Tensor products = (old.neurons.unsqueeze(2) * factor.unsqueeze(1)).flatten(1);  // B x K
-    const Tensor sums =
-        at::bmm(weights.by_symbol.index_select(0, symbols), products.unsqueeze(2)).squeeze(2) +
-        weights.bias;
-    Tensor neurons = sums.narrow(1, 0, states_).sigmoid();
+    const Tensor factor = this->factor(old);
+    const Tensor sums = this->sums(weights, old.neurons, factor, symbols);
+    const Tensor neurons = neurons_of(sums, whole);
     Tensor action;  // B
     if (full_) {
       const Tensor terms =
-          (minterms(old.neurons).unsqueeze(2) * reading.unsqueeze(1)).flatten(1);  // B x 2^J R
+          (minterms(old.neurons).unsqueeze(2) * factor.unsqueeze(1)).flatten(1);  // B x 2^J R
       action = (weights.minterm.index_select(0, symbols) * terms).sum(1);
     } else {
       action = (sums.select(1, states_) / 2).tanh();  // 2 g(u) - 1
     }
-    if (whole) {
-      neurons = neurons.gt(0.5).to(neurons.scalar_type());
-      action = quantised_actions(action);
-    }
+    if (whole) action = quantised_actions(action);
 
     const Tensor none = at::zeros_like(action);
     const Tensor running = old.underflow == 0;

@@ -12,13 +12,28 @@ NetworkStatePtr NetworkState::with_tensors(const std::vector<Tensor>&) const {
   fail("model.network", "this network's state cannot be made from a list of tensors");
 }
 
-Passes Network::run_passes(const Tensor& words, std::int64_t passes, Random* noise) const {
-  return {run(passes == 1 ? words : words.repeat_interleave(passes, 1), noise), {}, nullptr};
+Tensor repeated_words(const Tensor& words, std::int64_t times) {
+  return times == 1 ? words : words.repeat_interleave(times, 1);
 }
 
-Passes Network::advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,
-                        Random* noise) const {
-  const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
+namespace {
+
+// Every symbol K times.
+Tensor read_in_passes(const Network& network, const Tensor& words, const Refinement& refinement) {
+  check(refinement.passes == 1 || !refinement.carry_first, "model.network",
+        "a {} cannot go on from the first pass of a symbol; use carry = 'last'", network.line());
+  return repeated_words(words, refinement.passes);
+}
+
+}  // namespace
+
+Passes Network::run_passes(const Tensor& words, const Refinement& refinement, Random* noise) const {
+  return {run(read_in_passes(*this, words, refinement), noise), {}, nullptr};
+}
+
+Passes Network::advance(const Tensor& words, const Refinement& refinement,
+                        const NetworkStatePtr& state, Random* noise) const {
+  const Tensor repeated = read_in_passes(*this, words, refinement);
   // The first hidden vector is that before these symbols, the one after them is still to be made.
   auto [before, given] = read(repeated, state, noise);
   auto [last, next] = peek(given, noise);

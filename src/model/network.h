@@ -36,7 +36,18 @@ class NetworkState {
 };
 using NetworkStatePtr = std::shared_ptr<const NetworkState>;
 
-// Iterative refinement (Mali et al. 2019, equation 9): every symbol is read K times in a row.
+// Iterative refinement (Mali et al. 2019, equation 9): K passes over every symbol. The first pass
+// is the network's step. The others read the same symbol and make the state anew, while a memory
+// rests as the first pass has left it. The next symbol goes on from the state of the last pass, or
+// with carry_first from that of the first one, so that the others only add losses.
+struct Refinement {
+  Refinement(std::int64_t passes = 1, bool carry_first = false)
+      : passes(passes), carry_first(carry_first) {}
+
+  std::int64_t passes;  // K
+  bool carry_first;
+};
+
 struct Passes {
   Tensor hiddens;  // the hidden vector after each pass: B x cK x H
   Tensor weights;  // B x cK, 1 where a pass was made and 0 where it was left out; undefined: all 1
@@ -47,9 +58,9 @@ struct Passes {
 //   loss_b = sum over the passes (every_step) or the last pass alone of
 //            -y log s - (1 - y) log(1 - s),   s = logistic(W h + b), y the label.
 struct ValidityBatch {
-  Tensor words;             // B x n, the end symbol included where there is one
-  Tensor labels;            // B: 1 valid, 0 not
-  std::int64_t passes = 1;  // K
+  Tensor words;   // B x n, the end symbol included where there is one
+  Tensor labels;  // B: 1 valid, 0 not
+  Refinement refinement;
   bool every_step = true;
   double scale = 1;                   // of the gradient
   Tensor output_weight, output_bias;  // W : 1 x H, b : 1
@@ -58,6 +69,9 @@ struct ValidityLosses {
   std::vector<double> losses;  // B
   std::vector<double> scores;  // B: W h + b after the last pass
 };
+
+// words : B x n -> B x (n times), every symbol so many times in a row.
+Tensor repeated_words(const Tensor& words, std::int64_t times);
 
 class Network {
  public:
@@ -96,19 +110,20 @@ class Network {
     return initial(batch, 0);
   }
   // The hidden vectors of whole strings with K passes for each symbol, before the first one too:
-  // hiddens : B x (nK + 1) x H.
-  virtual Passes run_passes(const Tensor& words, std::int64_t passes, Random* noise) const;
+  // hiddens : B x (nK + 1) x H. By default, for networks without a memory that could rest, the
+  // passes are K symbols of the same kind; carry_first is then an error.
+  virtual Passes run_passes(const Tensor& words, const Refinement& refinement, Random* noise) const;
   // The hidden vectors of run_passes() through which gradients flow back no further than to the
   // last border, borders being after every `window` symbols: as advance() would give them from
   // detached states. An undefined tensor where the network has no way to do so at once.
-  virtual Tensor run_windows(const Tensor& words, std::int64_t passes, std::int64_t window,
+  virtual Tensor run_windows(const Tensor& words, const Refinement& refinement, std::int64_t window,
                              Random* noise) const {
     return {};
   }
   // The hidden vectors after each pass of the next symbols, words : B x c; nothing is held back,
   // the next state has read all of them.
-  virtual Passes advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,
-                         Random* noise) const;
+  virtual Passes advance(const Tensor& words, const Refinement& refinement,
+                         const NetworkStatePtr& state, Random* noise) const;
   // Adds `scale` times the gradient of the sum of the losses to the gradients of the parameters, of
   // W and of b, by a learning algorithm (train/learning.h) that the network has a kernel for;
   // nothing where it has none.

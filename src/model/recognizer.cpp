@@ -10,8 +10,13 @@ constexpr auto kRecognizerPlace = "model.recognizer";
 const std::vector<OptionSpec>& recognizer_own_options() {
   static const std::vector<OptionSpec> specs{
       boolean_option("end_symbol", true, "read an end symbol after every string"),
-      integer_option("passes", 1, "K of iterative refinement: every symbol is read so many times",
-                     1),
+      integer_option("passes", 1, "K of iterative refinement in training: passes over a symbol", 1),
+      integer_option("evaluation_passes", 1, "passes over a symbol in evaluation", 1),
+      text_option("carry", "last", "which pass of a symbol the next symbol goes on from",
+                  {"last", "first"}),
+      text_option("memory_in_passes", "rests",
+                  "what a memory does in a symbol's further passes: it rests, or it moves again",
+                  {"rests", "moves"}),
       text_option("output", "affine", "what is asked for validity: an affine layer, or the network",
                   {"affine", "own"}),
       text_option("decision", "last",
@@ -44,10 +49,14 @@ std::vector<OptionSpec> recognizer_options(const std::string& architecture) {
 Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kinds)
     : SequenceModel(std::move(alphabet), kRecognizerPlace, recognizer_own_options(), options,
                     kinds),
-      passes_(options_["passes"]),
+      training_(options_["passes"], options_["carry"] == "first"),
+      evaluation_(options_["evaluation_passes"], options_["carry"] == "first"),
+      memory_moves_(options_["memory_in_passes"] == "moves"),
       affine_(options_["output"] == "affine"),
       fused_(options_.value("fused", true)),
       decision_(parse_decision(kRecognizerPlace, options_["decision"])) {
+  check(!memory_moves_ || !training_.carry_first, kRecognizerPlace,
+        "memory_in_passes = 'moves' needs carry = 'last'");
   build(kinds, end_symbol_ ? 1 : 0, 1);
   if (options_["next_symbol"]) {
     check(affine_, kRecognizerPlace, "next_symbol needs output = 'affine'");
@@ -80,13 +89,27 @@ Tensor Recognizer::scores(const Tensor& hiddens) const {
                  : network_->validity(hiddens);
 }
 
+std::pair<Tensor, Refinement> Recognizer::given(const Tensor& words, bool training) const {
+  const Refinement& refinement = this->refinement(training);
+  if (!memory_moves_) return {words, refinement};
+  return {repeated_words(words, refinement.passes), 1};
+}
+
 Recognition Recognizer::run(const Tensor& words, Random* noise) const {
-  Passes made = network_->run_passes(input(words), passes_, noise);
+  const auto [read, refinement] = given(input(words), noise != nullptr);
+  Passes made = network_->run_passes(read, refinement, noise);
   return {scores(made.hiddens), made.hiddens, made.weights};
 }
 
+Passes Recognizer::advance(const Tensor& words, const NetworkStatePtr& state, Random* noise) const {
+  const auto [read, refinement] = given(words, noise != nullptr);
+  return network_->advance(read, refinement, state, noise);
+}
+
 Recognition Recognizer::run_windows(const Tensor& words, std::int64_t window, Random* noise) const {
-  const Tensor hiddens = network_->run_windows(input(words), passes_, window, noise);
+  const auto [read, refinement] = given(input(words), noise != nullptr);
+  const auto symbols = memory_moves_ ? window * this->refinement(noise != nullptr).passes : window;
+  const Tensor hiddens = network_->run_windows(read, refinement, symbols, noise);
   return hiddens.defined() ? Recognition{scores(hiddens), hiddens, {}} : Recognition{};
 }
 
@@ -95,7 +118,8 @@ Tensor Recognizer::next_scores(const Tensor& hiddens) const {
 }
 
 Tensor Recognizer::decisions(const Tensor& words, Decision decision) const {
-  const Passes made = network_->run_passes(input(words), passes_, nullptr);
+  const auto [read, refinement] = given(input(words), false);
+  const Passes made = network_->run_passes(read, refinement, nullptr);
   const auto count = made.hiddens.size(1) - 1;  // P
   // One column is enough for the last answer; where nothing is read it is that before the string.
   const auto columns = decision == Decision::last ? 1 : std::max<std::int64_t>(count, 1);

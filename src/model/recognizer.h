@@ -13,7 +13,9 @@
 //   p(w_{t+1} | w_1 .. w_t) = softmax(V h_t + c), the end symbol being one of the outcomes if there
 // is one.
 //
-// passes K > 1 is iterative refinement: every symbol is read K times (Network::run_passes).
+// passes K > 1 is iterative refinement (Refinement): K passes over every symbol in training, and
+// `evaluation_passes` in evaluation, each with an answer. With memory_in_passes = 'moves' every
+// symbol is read K times instead, so that a memory moves K times, too.
 #pragma once
 #include "model/sequence_model.h"
 
@@ -35,7 +37,8 @@ const std::vector<std::string>& decision_names();
 // std::invalid_argument on another name.
 Decision parse_decision(const char* where, const std::string& name);
 
-// architecture, the options of that network, end_symbol, passes, output, decision, next_symbol,
+// architecture, the options of that network, end_symbol, passes, evaluation_passes, carry,
+// memory_in_passes, output, decision, next_symbol,
 // dtype, device, seed.
 std::vector<OptionSpec> recognizer_options(const std::string& architecture = "recurrent");
 
@@ -44,7 +47,10 @@ class Recognizer : public SequenceModel {
   Recognizer(Alphabet alphabet, const Json& options, const Kinds& kinds = registered_kinds());
 
   std::string kind() const override { return "recognizer"; }
-  std::int64_t passes() const { return passes_; }
+  std::int64_t passes() const { return training_.passes; }
+  const Refinement& refinement(bool training) const { return training ? training_ : evaluation_; }
+  // Whether a memory moves in every pass.
+  bool memory_moves() const { return memory_moves_; }
   bool affine() const { return affine_; }
   // Whether fast paths are taken where there are any.
   bool fused() const { return fused_; }
@@ -80,12 +86,19 @@ class Recognizer : public SequenceModel {
   // The same with gradients that end after every `window` symbols; nothing defined where the
   // network cannot (Network::run_windows).
   Recognition run_windows(const Tensor& words, std::int64_t window, Random* noise) const;
+  // The next passes of strings that are read in pieces, see Network::advance. words : B x c of what
+  // input() gives.
+  Passes advance(const Tensor& words, const NetworkStatePtr& state, Random* noise) const;
   // What decides about each string, B.
   Tensor decisions(const Tensor& words) const { return decisions(words, decision_); }
   Tensor decisions(const Tensor& words, Decision decision) const;
 
  private:
-  std::int64_t passes_ = 1;
+  // The symbols and passes that the network is given for `words`.
+  std::pair<Tensor, Refinement> given(const Tensor& words, bool training) const;
+
+  Refinement training_, evaluation_;
+  bool memory_moves_ = false;
   bool affine_ = true, fused_ = true;
   Decision decision_ = Decision::last;
   Tensor next_weight_, next_bias_;

@@ -8,8 +8,9 @@ namespace {
 struct RecurrentState : NetworkState {
   StackRnnState rnn;
   // Of the two one is there: h_t, or the symbol w_t that has been given and not yet read.
-  Tensor hidden;  // B x H
-  Tensor symbol;  // B x 1
+  Tensor hidden;         // B x H
+  Tensor symbol;         // B x 1
+  bool refined = false;  // `hidden` is that of a further pass
 
   NetworkStatePtr detached() const override {
     auto copy = std::make_shared<RecurrentState>(*this);
@@ -24,7 +25,8 @@ struct RecurrentState : NetworkState {
   NetworkStatePtr with_tensors(const std::vector<Tensor>& given) const override {
     auto copy = std::make_shared<RecurrentState>(*this);
     copy->rnn = rnn.with_tensors(given);
-    if (hidden.defined() && rnn.hidden.defined()) copy->hidden = copy->rnn.hidden;
+    // The hidden vector of a further pass is only an answer: nothing goes on from it.
+    if (hidden.defined() && rnn.hidden.defined() && !refined) copy->hidden = copy->rnn.hidden;
     return copy;
   }
 };
@@ -74,11 +76,18 @@ class RecurrentNetwork : public Network {
     const Tensor inputs = inputs_of(words);
     return fused_ ? rnn_.run(inputs, noise, one_hot_ids(words)) : rnn_.run_stepwise(inputs, noise);
   }
-  Tensor run_windows(const Tensor& words, std::int64_t passes, std::int64_t window,
+  Passes run_passes(const Tensor& words, const Refinement& refinement,
+                    Random* noise) const override {
+    if (refinement.passes == 1) return {run(words, noise), {}, nullptr};
+    Tensor hiddens = run_windows(words, refinement, 0, noise);
+    if (!hiddens.defined()) hiddens = rnn_.run_stepwise(inputs_of(words), noise, refinement);
+    return {hiddens, {}, nullptr};
+  }
+  Tensor run_windows(const Tensor& words, const Refinement& refinement, std::int64_t window,
                      Random* noise) const override {
     if (!fused_) return {};
-    const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
-    return rnn_.run_recorded(inputs_of(repeated), one_hot_ids(repeated), noise, window * passes);
+    return rnn_.run_recorded(inputs_of(words), one_hot_ids(words), noise, window, nullptr,
+                             refinement);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {
@@ -135,15 +144,17 @@ class RecurrentNetwork : public Network {
     return copy;
   }
 
-  Passes advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,
+  Passes advance(const Tensor& words, const Refinement& refinement, const NetworkStatePtr& state,
                  Random* noise) const override {
-    const auto& old = static_cast<const RecurrentState&>(*state);
-    if (old.symbol.defined() || words.size(1) == 0)
-      return Network::advance(words, passes, state, noise);
+    // A symbol that was given and not yet read comes first.
+    const auto from = peek(state, noise).second;
+    if (words.size(1) == 0)
+      return {at::empty({words.size(0), 0, hidden_size()}, options()), {}, from};
     auto next = std::make_shared<RecurrentState>();
+    next->refined = refinement.passes > 1;
     Passes result;
-    const Tensor repeated = passes == 1 ? words : words.repeat_interleave(passes, 1);
-    std::tie(result.hiddens, next->rnn) = rnn_.read(inputs_of(repeated), old.rnn, noise);
+    std::tie(result.hiddens, next->rnn) = rnn_.read(
+        inputs_of(words), static_cast<const RecurrentState&>(*from).rnn, noise, refinement);
     next->hidden = result.hiddens.select(1, result.hiddens.size(1) - 1);
     result.state = next;
     return result;

@@ -208,8 +208,8 @@ std::vector<Rectangle> rectangles(const std::vector<std::pair<int, int>>& pairs)
 
 class Encoder {
  public:
-  Encoder(const RuleSet& rules, const NetworkShape& shape, double action_bias)
-      : rules_(rules), shape_(shape), action_bias_(action_bias) {
+  Encoder(const RuleSet& rules, const NetworkShape& shape, double action_bias, bool inhibition)
+      : rules_(rules), shape_(shape), action_bias_(action_bias), inhibition_(inhibition) {
     for (const auto& rule : rules.rules) of_state_[rule.state].push_back(rule);
     for (const auto& [q, list] : of_state_) {
       std::map<int, std::vector<std::pair<int, int>>> into;
@@ -270,13 +270,24 @@ class Encoder {
     numbers_[{tensor, index}] = {tensor, index, times, plus};
   }
 
+  // Times H: the weight from neuron j to a neuron i that must not fire.
+  double silent(int i, int j) const {
+    const auto accepts = [&] {
+      if (rules_.accepted < 0) return false;
+      const auto& neurons = result_.neurons[rules_.accepted];
+      return std::find(neurons.begin(), neurons.end(), i) != neurons.end();
+    };
+    return inhibition_ && (i == j || accepts()) ? -1 : 0;
+  }
+
   void ask(int neuron) { set(Programmed::action_bias, neuron, 0, action_bias_); }
 
   void third(int j, const std::vector<EncodedRule>& list) {
     for (const auto& rule : list) {
       const int target = rule.next == EncodedRule::kTrap ? -1 : result_.neurons[rule.next][0];
       for (int i = 0; i < shape_.states; ++i)
-        set(Programmed::state_weight, shape_.third_order(i, j, rule.top, rule.symbol), i == target);
+        set(Programmed::state_weight, shape_.third_order(i, j, rule.top, rule.symbol),
+            i == target ? 1 : silent(i, j));
       if (rule.action == EncodedRule::Action::any) continue;
       const auto act = [&](int neuron, double times) {
         if (neuron >= shape_.symbols) return;
@@ -293,8 +304,8 @@ class Encoder {
   void second(int q, int j, const std::vector<EncodedRule>& list) {
     for (const auto& rule : list)
       for (int i = 0; i < shape_.states; ++i) {
-        set(Programmed::state_weight, shape_.read(i, j, rule.top), 0);
-        set(Programmed::state_weight, shape_.input(i, j, rule.symbol), 0);
+        set(Programmed::state_weight, shape_.read(i, j, rule.top), silent(i, j));
+        set(Programmed::state_weight, shape_.input(i, j, rule.symbol), silent(i, j));
       }
     for (std::size_t next = 0; next < rules_.states.size(); ++next) {
       const auto found = cover_.find({q, static_cast<int>(next)});
@@ -354,7 +365,8 @@ class Encoder {
       // Without an end symbol the string may end with any state's neuron active.
       if (rules_.accepted < 0)
         for (const auto& neurons : result_.neurons)
-          for (const int i : neurons) set(Programmed::output_weight, i, 0, 0);
+          for (const int i : neurons)
+            set(Programmed::output_weight, i, 0, inhibition_ ? -kOutput : 0);
       for (const int q : rules_.valid)
         for (const int i : result_.neurons[q]) set(Programmed::output_weight, i, 0, kOutput);
     }
@@ -366,6 +378,7 @@ class Encoder {
   const RuleSet& rules_;
   NetworkShape shape_;
   double action_bias_;
+  bool inhibition_;
   std::map<int, std::vector<EncodedRule>> of_state_;
   std::map<std::pair<int, int>, std::vector<Rectangle>> cover_;  // (state, next)
   Encoding result_;
@@ -378,8 +391,9 @@ RuleSet rules_of(const Pda& pda, const Alphabet& alphabet, const RuleChoices& ch
   return RuleMaker(pda, alphabet, choices).run();
 }
 
-Encoding encode(const RuleSet& rules, const NetworkShape& shape, double action_bias) {
-  return Encoder(rules, shape, action_bias).run();
+Encoding encode(const RuleSet& rules, const NetworkShape& shape, double action_bias,
+                bool inhibition) {
+  return Encoder(rules, shape, action_bias, inhibition).run();
 }
 
 }  // namespace pushdown

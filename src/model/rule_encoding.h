@@ -103,7 +103,12 @@ struct Encoding {
 };
 
 // `action_bias`: that of the action neurons that are asked, the middle of "nothing happens".
+// `inhibition`: weights that are 0 otherwise become negative where the paper wants them so (section
+// 5, "large negative"): -H from a state's neuron to itself where the transition leaves the state,
+// and to the accepting neuron where the string is not accepted; -8 from the neurons of states that
+// do not accept to the output, where these decide.
 // Throws std::invalid_argument when the network has too few state neurons.
-Encoding encode(const RuleSet& rules, const NetworkShape& shape, double action_bias);
+Encoding encode(const RuleSet& rules, const NetworkShape& shape, double action_bias,
+                bool inhibition = false);
 
 }  // namespace pushdown

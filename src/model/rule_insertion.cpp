@@ -51,7 +51,8 @@ class Insertion {
     missing_ = options.missing.empty() ? (known ? "trap" : "keep") : options.missing;
     rules_ = rules_of(pda, recognizer.alphabet(),
                       {recognizer.end_symbol(), missing_ == "trap", options.dead == "neuron"});
-    encoding_ = encode(rules_, shape_, (network_.push_threshold() + network_.pop_threshold()) / 2);
+    encoding_ = encode(rules_, shape_, (network_.push_threshold() + network_.pop_threshold()) / 2,
+                       options.inhibition);
   }
 
   RuleReport run() {

@@ -36,9 +36,10 @@ struct RuleOptions {
   // into the trap. Default: trap where the hint says what is accepted, since it is whole then.
   std::string missing = {};
   std::string dead =
-      "zero";           // "neuron": dead states are a neuron of their own, not the silent trap
-  bool frozen = false;  // programmed numbers are left alone in training
-  bool check = true;    // a triple that does not hold is an error
+      "zero";               // "neuron": dead states are a neuron of their own, not the silent trap
+  bool inhibition = false;  // large negative weights, see encode()
+  bool frozen = false;      // programmed numbers are left alone in training
+  bool check = true;        // a triple that does not hold is an error
 };
 
 struct RuleLine {

@@ -78,7 +78,8 @@ Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) c
 }
 
 Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise,
-                              std::int64_t window, const DeviceRunnerPtr& runner) const {
+                              std::int64_t window, const DeviceRunnerPtr& runner,
+                              const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const auto kernels = runner != nullptr ? runner : cuda_runner(inputs.device());
   if (inputs.dim() != 3 || inputs.size(1) == 0) return {};
@@ -94,46 +95,60 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const auto zero = [&] { return trace.state(at::zeros({batch, 1}, tensor_options_)); };
 
   // See step().
-  Traced x = input, reading;
-  TracedState old = states;
+  Traced x = input, reading, pull;
   if (memory.reading_size() > 0) {
     reading = trace.reading(memory.reading_size());
     if (recurrence_.coupled_state)
-      old[0] = old[0] + linear(reading, coupling_weight_);
+      pull = linear(reading, coupling_weight_);
     else
       x = joined({input, reading});
   }
-  const Tensor drawn = draw_noise(batch, steps, noise);
-  if (drawn.defined()) old[0] = old[0] + trace.sequence(drawn.transpose(0, 1).contiguous());
-  auto [hidden, next] = controller_->trace(x, old);
-  const auto place = static_cast<std::size_t>(
-      std::find_if(next.begin(), next.end(),
-                   [&, &hidden = hidden](const Traced& own) { return own.is_same(hidden); }) -
-      next.begin());
-  Traced rested;  // no_op's weight at the last step, or whether it was the greatest
+  Traced rested, kept;  // no_op's weight at the last step, or whether it was the greatest
   if (recurrence_.carry != CarryForward::none) {
     rested = zero();
-    Traced kept = rested;
+    kept = rested;
     if (recurrence_.carry == CarryForward::counter) {
       const Tensor one = at::ones({1}, tensor_options_);
       const Traced resting = zero(), counted = rested * (resting + 1.0);
       trace.bind(resting, counted);
       kept = larger(counted, trace.constant(one));
     }
-    for (std::size_t i = 0; i < old.size(); ++i) next[i] = mix(kept, old[i], next[i]);
-    hidden = next.at(place);
   }
-  for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], next[i]);
+  const Tensor drawn = draw_noise(batch, steps, noise);
+  TracedState next = states;
+  std::vector<Traced> made;
+  for (std::int64_t pass = 0; pass < refinement.passes; ++pass) {
+    TracedState old = next;
+    if (pull.defined()) old[0] = old[0] + pull;
+    if (pass == 0 && drawn.defined())
+      old[0] = old[0] + trace.sequence(drawn.transpose(0, 1).contiguous());
+    auto [hidden, after] = controller_->trace(x, old);
+    const auto place = static_cast<std::size_t>(
+        std::find_if(after.begin(), after.end(),
+                     [&, &hidden = hidden](const Traced& own) { return own.is_same(hidden); }) -
+        after.begin());
+    if (kept.defined()) {
+      for (std::size_t i = 0; i < old.size(); ++i) after[i] = mix(kept, old[i], after[i]);
+      hidden = after.at(place);
+    }
+    made.push_back(hidden);
+    next = after;
+    if (pass == (refinement.carry_first ? 0 : refinement.passes - 1))
+      for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], next[i]);
+  }
+  const Traced output = made.size() == 1 ? made[0] : joined(made);  // B x KH
   trace.begin_aftermath();
   if (memory.reading_size() > 0) {
-    const TracedNoOp no_op = memory.record(trace, hidden, reading, steps);
+    const TracedNoOp no_op = memory.record(trace, made[0], reading, steps);
     if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
     if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   }
   const Tensor hiddens =
-      run_recorded_steps(trace.finish(hidden), batch, steps, buffers_, window, kernels);
+      run_recorded_steps(trace.finish(output), batch, steps, buffers_, window, kernels);
   if (!hiddens.defined()) return {};
-  return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()), hiddens}, 1);
+  return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()),
+                  hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},
+                 1);
 }
 
 FusedNetworkPtr StackRnn::fused(std::int64_t steps, const Tensor& output_weight,
@@ -158,11 +173,12 @@ Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_w
   return network == nullptr ? Tensor() : fused_log_probabilities(network, targets, buffers_);
 }
 
-Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise) const {
+Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise,
+                              const Refinement& refinement) const {
   check(inputs.dim() == 3, "stack_rnn.run", "inputs must be B x n x I, got {}", shape_text(inputs));
   const auto batch = inputs.size(0);
   const Tensor first = at::zeros({batch, 1, hidden_size()}, inputs.options());
-  return at::cat({first, read(inputs, initial(batch, inputs.size(1)), noise).first}, 1);
+  return at::cat({first, read(inputs, initial(batch, inputs.size(1)), noise, refinement).first}, 1);
 }
 
 StackRnnState StackRnn::initial(std::int64_t batch, std::int64_t length) const {
@@ -182,49 +198,65 @@ Tensor StackRnn::draw_noise(std::int64_t batch, std::int64_t steps, Random* nois
 }
 
 StackRnnState StackRnn::step(const Tensor& input, const Tensor& disturbance, const Stack& memory,
-                             const StackRnnState& state) const {
+                             const StackRnnState& state, const Refinement& refinement,
+                             std::vector<Tensor>& hiddens) const {
   StackRnnState next = state;
   // A stack step waits for the input that reads it: the answer to the last one may never be read.
   if (state.hidden.defined()) next.stack = memory.update(state.stack, state.hidden);
-  Tensor x = input;
-  ControllerState old = state.controller;
+  Tensor x = input, pull;
   if (memory.reading_size() > 0) {
     const Tensor reading = memory.reading(next.stack);
     if (recurrence_.coupled_state)
-      old[0] = old[0] + at::linear(reading, coupling_weight_);
+      pull = at::linear(reading, coupling_weight_);
     else
       x = at::cat({input, reading}, 1);
   }
-  if (disturbance.defined()) old[0] = old[0] + disturbance;
-  std::tie(next.hidden, next.controller) = controller_->step(x, old);
+  Tensor kept, weight;  // the state is kept: whether, or how much of it
   // The first step has no action before it.
-  if (recurrence_.carry == CarryForward::none || !state.hidden.defined()) return next;
-
-  const auto place = carried(next);
-  const NoOp no_op = *memory.no_op(state.hidden);
-  Tensor kept;
-  if (recurrence_.carry == CarryForward::counter) {
-    const Tensor counted = state.resting.detach();
-    next.resting = at::where(no_op.greatest, counted + 1, at::zeros_like(counted));
-    kept = at::gt(next.resting, 1);
+  if (recurrence_.carry != CarryForward::none && state.hidden.defined()) {
+    const NoOp no_op = *memory.no_op(state.hidden);
+    weight = no_op.weight;
+    if (recurrence_.carry == CarryForward::counter) {
+      const Tensor counted = state.resting.detach();
+      next.resting = at::where(no_op.greatest, counted + 1, at::zeros_like(counted));
+      kept = at::gt(next.resting, 1);
+    }
   }
-  for (std::size_t i = 0; i < old.size(); ++i)
-    next.controller[i] = kept.defined()
-                             ? at::where(kept, old[i], next.controller[i])
-                             : next.controller[i] + no_op.weight * (old[i] - next.controller[i]);
-  next.hidden = next.controller.at(place);
-  return next;
+  const auto pass = [&](const StackRnnState& from, const Tensor& moved) {
+    StackRnnState to = from;
+    ControllerState old = from.controller;
+    if (pull.defined()) old[0] = old[0] + pull;
+    if (moved.defined()) old[0] = old[0] + moved;
+    std::tie(to.hidden, to.controller) = controller_->step(x, old);
+    if (!weight.defined()) return to;
+    const auto place = carried(to);
+    for (std::size_t i = 0; i < old.size(); ++i)
+      to.controller[i] = kept.defined() ? at::where(kept, old[i], to.controller[i])
+                                        : to.controller[i] + weight * (old[i] - to.controller[i]);
+    to.hidden = to.controller.at(place);
+    return to;
+  };
+  next = pass(next, disturbance);
+  hiddens.push_back(next.hidden);
+  StackRnnState last = next;
+  for (std::int64_t k = 1; k < refinement.passes; ++k) {
+    last = pass(last, {});
+    hiddens.push_back(last.hidden);
+  }
+  if (refinement.carry_first) return next;
+  // The first pass drives the memory.
+  if (memory.reading_size() > 0) last.hidden = next.hidden;
+  return last;
 }
 
 std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnState state,
-                                                Random* noise) const {
+                                                Random* noise, const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const Tensor drawn = draw_noise(inputs.size(0), inputs.size(1), noise);
   std::vector<Tensor> hiddens;
-  for (std::int64_t t = 0; t < inputs.size(1); ++t) {
-    state = step(inputs.select(1, t), drawn.defined() ? drawn[t] : Tensor(), memory, state);
-    hiddens.push_back(state.hidden);
-  }
+  for (std::int64_t t = 0; t < inputs.size(1); ++t)
+    state = step(inputs.select(1, t), drawn.defined() ? drawn[t] : Tensor(), memory, state,
+                 refinement, hiddens);
   Tensor all = hiddens.empty() ? at::empty({inputs.size(0), 0, hidden_size()}, inputs.options())
                                : at::stack(hiddens, 1);
   return {std::move(all), std::move(state)};

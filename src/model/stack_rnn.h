@@ -23,11 +23,19 @@
 // (Grefenstette et al. 2015, section 3.4): one for each tensor of its state. What predicts the
 // first symbol stays h_0 = 0, and the stack starts empty.
 //
-// Dimension letters: B batch, n length, I input, H hidden, R reading size.
+// Iterative refinement (Refinement in model/network.h): the equations above are the first of K
+// passes over x_t. Each further pass makes the state anew, from that of the pass before it without
+// noise, with the same x_t, r_{t-1} and u:
+//   h_t^k, state_t^k = controller(x^, state_t^{k-1} with z^ = z_t^{k-1} + P r_{t-1})
+// The stack moves once, by h_t^1. The next symbol goes on from state_t^K, or with carry_first from
+// state_t^1.
+//
+// Dimension letters: B batch, n length, I input, H hidden, R reading size, K passes.
 #pragma once
 #include "base/buffer_pool.h"
 #include "model/device_runner.h"
 #include "model/kinds.h"
+#include "model/network.h"
 
 namespace pushdown {
 
@@ -51,7 +59,8 @@ struct Recurrence {
 struct StackRnnState {
   ControllerState controller;
   StackStatePtr stack;
-  Tensor hidden;   // B x H, drives the stack's next step; undefined before the first input
+  Tensor hidden;   // B x H, drives the stack's next step: that of the symbol's first pass;
+                   // undefined before the first input
   Tensor resting;  // B x 1: c of carry-forward by 'counter', without gradient; else undefined
 
   StackRnnState detached() const;
@@ -84,8 +93,9 @@ class StackRnn {
   // CUDA device the fused recurrence where it has them and the inputs are one-hot. `noise` makes it
   // a training pass, for the noise and for stacks that then differ (Stack::evaluated).
   Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {}) const;
-  // The same step by step: the definition.
-  Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr) const;
+  // The same step by step: the definition; with K passes B x (nK+1) x H.
+  Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr,
+                      const Refinement& refinement = {}) const;
   // The same with the step as a recorded program (recurrence/step_trace.h), for stacks that can be
   // recorded; an undefined tensor for others. `words` : B x n, where the inputs are their one-hot
   // vectors, may be left out.
@@ -93,7 +103,8 @@ class StackRnn {
   // pieces with the state as a constant in between; undefined for stacks that cannot be cut.
   // By the kernels of the inputs' device, or those that the runner has.
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
-                      std::int64_t window = 0, const DeviceRunnerPtr& runner = nullptr) const;
+                      std::int64_t window = 0, const DeviceRunnerPtr& runner = nullptr,
+                      const Refinement& refinement = {}) const;
   // The same by the kernels of devices (model/device_fused.h), which read symbols, words : B x n;
   // an undefined tensor where they do not have this network. The network's tensors are where the
   // runner is at home.
@@ -109,9 +120,11 @@ class StackRnn {
 
   // `length`: how many inputs are expected, 0 where that is not known.
   StackRnnState initial(std::int64_t batch, std::int64_t length) const;
-  // The inputs that follow, B x c x I -> their hidden vectors B x c x H, and where that leads.
+  // The inputs that follow, B x c x I -> the hidden vectors of their passes B x cK x H, and where
+  // that leads.
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
-                                        Random* noise = nullptr) const;
+                                        Random* noise = nullptr,
+                                        const Refinement& refinement = {}) const;
   // See Stack::strengths, for the steps of reading the inputs in an evaluation.
   NamedTensors strengths(const Tensor& inputs) const;
 
@@ -119,9 +132,10 @@ class StackRnn {
   // undefined without noise.
   Tensor draw_noise(std::int64_t batch, std::int64_t steps, Random* noise) const;
   // One step, a function of its arguments alone. input : B x I; disturbance : B x H or undefined;
-  // `memory` is the stack or its evaluated form. The hidden vector is that of the result.
+  // `memory` is the stack or its evaluated form. Adds the hidden vector of each pass to `hiddens`.
   StackRnnState step(const Tensor& input, const Tensor& disturbance, const Stack& memory,
-                     const StackRnnState& state) const;
+                     const StackRnnState& state, const Refinement& refinement,
+                     std::vector<Tensor>& hiddens) const;
 
  private:
   bool plain() const;

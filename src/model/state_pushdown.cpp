@@ -93,7 +93,6 @@ StatePushdown::StatePushdown(const Json& options, const ModuleContext& context)
       discrete_(options["discrete"] == "evaluation" ? Discrete::evaluation
                 : options["discrete"] == "never"    ? Discrete::never
                                                     : Discrete::always),
-      carry_first_(options["carry"] == "first"),
       states_(options["states"]),
       symbols_(context.input - context.end_symbols),
       inputs_(context.input),
@@ -199,7 +198,7 @@ NetworkStatePtr StatePushdown::initial(std::int64_t batch, std::int64_t length) 
   return state;
 }
 
-Passes StatePushdown::advance(const Tensor& words, std::int64_t passes,
+Passes StatePushdown::advance(const Tensor& words, const Refinement& refinement,
                               const NetworkStatePtr& state, Random* noise) const {
   // A symbol that was given and not yet read comes first.
   auto from = std::static_pointer_cast<const StatePushdownState>(state);
@@ -210,14 +209,15 @@ Passes StatePushdown::advance(const Tensor& words, std::int64_t passes,
                               (state_weight_.requires_grad() || state_bias_.requires_grad() ||
                                action_weight_.requires_grad() || action_bias_.requires_grad() ||
                                from->neurons.requires_grad() || from->reading.requires_grad());
-  if (needs_gradient || !has_kernel()) return advance_stepwise(words, passes, *from, used);
-  return options_.dtype() == at::kFloat ? advance_inside<float>(words, passes, *from, used)
-                                        : advance_inside<double>(words, passes, *from, used);
+  if (needs_gradient || !has_kernel()) return advance_stepwise(words, refinement, *from, used);
+  return options_.dtype() == at::kFloat ? advance_inside<float>(words, refinement, *from, used)
+                                        : advance_inside<double>(words, refinement, *from, used);
 }
 
-Passes StatePushdown::run_passes(const Tensor& words, std::int64_t passes, Random* noise) const {
+Passes StatePushdown::run_passes(const Tensor& words, const Refinement& refinement,
+                                 Random* noise) const {
   const auto begin = initial(words.size(0), words.size(1));
-  Passes made = advance(words, passes, begin, noise);
+  Passes made = advance(words, refinement, begin, noise);
   const auto& first = static_cast<const StatePushdownState&>(*begin).neurons;
   made.hiddens = at::cat({first.unsqueeze(1), made.hiddens}, 1);
   made.state = nullptr;
@@ -270,8 +270,6 @@ NetworkKind state_pushdown_network() {
                   "where weights are rounded to multiples of weight_scale",
                   {"evaluation", "never", "always"}),
       number_option("weight_scale", 1.0, "size of a discrete weight"),
-      text_option("carry", "last", "which pass of a symbol the next symbol goes on from",
-                  {"last", "first"}),
       number_option("range", 1.0, "initial weights are uniform in +-range", 0)};
   for (auto& spec : kind.options)
     if (spec.name == "weight_scale") spec.between(std::numeric_limits<double>::min(), 1e6);

@@ -71,8 +71,9 @@ class StatePushdown : public Network {
                                           Random* noise) const override;
   std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state,
                                           Random* noise) const override;
-  Passes run_passes(const Tensor& words, std::int64_t passes, Random* noise) const override;
-  Passes advance(const Tensor& words, std::int64_t passes, const NetworkStatePtr& state,
+  Passes run_passes(const Tensor& words, const Refinement& refinement,
+                    Random* noise) const override;
+  Passes advance(const Tensor& words, const Refinement& refinement, const NetworkStatePtr& state,
                  Random* noise) const override;
   std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,
                                               std::string_view algorithm,
@@ -128,24 +129,24 @@ class StatePushdown : public Network {
   Weights weights(bool discrete) const;
   // Whether a pass has the discrete weights: an evaluation, or every one.
   bool is_discrete(const Random* noise) const;
-  Passes advance_stepwise(const Tensor& words, std::int64_t passes, const StatePushdownState& state,
-                          const Weights& weights) const;
+  Passes advance_stepwise(const Tensor& words, const Refinement& refinement,
+                          const StatePushdownState& state, const Weights& weights) const;
   // By the kernel (state_pushdown_fast.cpp).
   bool has_kernel() const;
-  StatePushdownShape shape(std::int64_t passes) const;
+  StatePushdownShape shape(const Refinement& refinement) const;
   template <class F>
-  Passes advance_inside(const Tensor& words, std::int64_t passes, const StatePushdownState& state,
-                        const Weights& weights) const;
+  Passes advance_inside(const Tensor& words, const Refinement& refinement,
+                        const StatePushdownState& state, const Weights& weights) const;
   template <class F>
   ValidityLosses differentiate_inside(const ValidityBatch& batch, StatePushdownTask task,
                                       Random& random) const;
   template <class F>
-  StatePushdownParameters<F> pack(const Weights& weights, std::int64_t passes, F* packed) const;
+  StatePushdownParameters<F> pack(const Weights& weights, const StatePushdownShape& shape,
+                                  F* packed) const;
 
   Order order_;
   Reading reading_kind_;
   Discrete discrete_;
-  bool carry_first_;
   std::int64_t states_, symbols_, inputs_;
   ReadingValues values_, least_, greatest_;
   double push_threshold_, pop_threshold_;
@@ -156,7 +157,7 @@ class StatePushdown : public Network {
 };
 
 // architecture 'nspda': order, states, reading, alpha_1, alpha_2, alpha_3, action_thresholds,
-// discrete, weight_scale, carry, range, reading_values.
+// discrete, weight_scale, range, reading_values.
 NetworkKind state_pushdown_network();
 
 }  // namespace pushdown

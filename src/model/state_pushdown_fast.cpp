@@ -34,22 +34,22 @@ bool StatePushdown::has_kernel() const {
          (options_.dtype() == at::kFloat || options_.dtype() == at::kDouble);
 }
 
-StatePushdownShape StatePushdown::shape(std::int64_t passes) const {
+StatePushdownShape StatePushdown::shape(const Refinement& refinement) const {
   return {order_ == Order::third,
           reading_kind_ == Reading::action,
-          carry_first_,
+          refinement.carry_first,
           states_,
           symbols_,
           inputs_,
-          passes};
+          refinement.passes};
 }
 
 template <class F>
-StatePushdownParameters<F> StatePushdown::pack(const Weights& weights, std::int64_t passes,
-                                               F* packed) const {
+StatePushdownParameters<F> StatePushdown::pack(const Weights& weights,
+                                               const StatePushdownShape& shape, F* packed) const {
   const Tensor state = weights.state.contiguous(), action = weights.action.contiguous();
   const Tensor state_bias = state_bias_.contiguous(), action_bias = action_bias_.contiguous();
-  pack_state_pushdown<F>(shape(passes),
+  pack_state_pushdown<F>(shape,
                          {state.data_ptr<F>(), state_bias.data_ptr<F>(), action.data_ptr<F>(),
                           action_bias.data_ptr<F>()},
                          packed);
@@ -65,15 +65,16 @@ StatePushdownParameters<F> StatePushdown::pack(const Weights& weights, std::int6
 }
 
 template <class F>
-Passes StatePushdown::advance_inside(const Tensor& words, std::int64_t passes,
+Passes StatePushdown::advance_inside(const Tensor& words, const Refinement& refinement,
                                      const StatePushdownState& state,
                                      const Weights& weights) const {
   at::NoGradGuard guard;
-  const auto batch = words.size(0), length = words.size(1), made = length * passes;
+  const auto batch = words.size(0), length = words.size(1), passes = refinement.passes,
+             made = length * passes;
   const Tensor ids = checked_ids(words, inputs_);
-  const auto sizes = shape(passes);
+  const auto sizes = shape(refinement);
   const Buffer memory(pool_, state_pushdown_weight_size(sizes) * sizeof(F));
-  const auto parameters = pack(weights, passes, memory.as<F>());
+  const auto parameters = pack(weights, sizes, memory.as<F>());
   const auto kernel = state_pushdown_kernel<F>(current_isa(), sizes, StatePushdownTask::forward);
   const auto scratch_size = state_pushdown_scratch<F>(sizes, StatePushdownTask::forward, length);
 
@@ -117,11 +118,10 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
   const auto count = batch.words.size(0), length = batch.words.size(1);
   const Tensor ids = checked_ids(batch.words, inputs_);
   const Tensor labels = batch.labels.to(at::kCPU, at::kDouble).contiguous();
-  const auto sizes = shape(batch.passes);
+  const auto sizes = shape(batch.refinement);
   const auto size = state_pushdown_weight_size(sizes);
   const Buffer memory(pool_, static_cast<std::size_t>(2 * size) * sizeof(F));
-  const auto parameters =
-      pack(weights(discrete_ == Discrete::always), batch.passes, memory.as<F>());
+  const auto parameters = pack(weights(discrete_ == Discrete::always), sizes, memory.as<F>());
   F* const gradient = memory.as<F>() + size;
   std::fill(gradient, gradient + size, F(0));
   const auto kernel = state_pushdown_kernel<F>(current_isa(), sizes, task);
@@ -133,7 +133,7 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
   const auto empty = reading(symbols_);
   std::vector<F> seen(empty.size());
   const auto words_of_signs = task == StatePushdownTask::uoro
-                                  ? length * batch.passes * state_pushdown_sign_words(sizes)
+                                  ? length * sizes.passes * state_pushdown_sign_words(sizes)
                                   : 0;
   std::vector<std::uint64_t> signs(static_cast<std::size_t>(words_of_signs));
   const Tensor output = batch.output_weight.contiguous();
@@ -182,10 +182,10 @@ std::optional<ValidityLosses> StatePushdown::differentiate(const ValidityBatch& 
                              : differentiate_inside<double>(batch, task->second, random);
 }
 
-template Passes StatePushdown::advance_inside<float>(const Tensor&, std::int64_t,
+template Passes StatePushdown::advance_inside<float>(const Tensor&, const Refinement&,
                                                      const StatePushdownState&,
                                                      const Weights&) const;
-template Passes StatePushdown::advance_inside<double>(const Tensor&, std::int64_t,
+template Passes StatePushdown::advance_inside<double>(const Tensor&, const Refinement&,
                                                       const StatePushdownState&,
                                                       const Weights&) const;
 

@@ -23,10 +23,10 @@ StatePushdown::Weights StatePushdown::weights(bool discrete) const {
   return {rounded(state_weight_, false), rounded(action_weight_, true)};
 }
 
-Passes StatePushdown::advance_stepwise(const Tensor& words, std::int64_t passes,
+Passes StatePushdown::advance_stepwise(const Tensor& words, const Refinement& refinement,
                                        const StatePushdownState& state,
                                        const Weights& weights) const {
-  const auto batch = words.size(0), length = words.size(1);
+  const auto batch = words.size(0), length = words.size(1), passes = refinement.passes;
   const Tensor ids = words.cpu().contiguous();
   const auto* symbols = ids.data_ptr<std::int64_t>();
   auto stacks = std::make_shared<StatePushdownState::Stacks>(*state.stacks);
@@ -127,7 +127,7 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, std::int64_t passes,
       hiddens.push_back(z);
       made.push_back(repeats);
     }
-    if (carry_first_) z = next;
+    if (refinement.carry_first) z = next;
   }
 
   auto end = std::make_shared<StatePushdownState>();

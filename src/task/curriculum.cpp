@@ -20,6 +20,11 @@ void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, 
 
 }  // namespace
 
+const std::vector<std::string>& stage_ends() {
+  static const std::vector<std::string> names{"epochs", "last_open", "converged"};
+  return names;
+}
+
 std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
                                         const CurriculumOptions& options) {
   const std::vector<std::string> kinds{"sequential", "incremental", "two_stage"};
@@ -35,6 +40,9 @@ std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
     check(epochs[i] > (i == 0 ? 0 : epochs[i - 1]), kCurriculumPlace,
           "epochs must be positive and rising, got {}", fmt::join(epochs, ", "));
   check(options.step >= 1, kCurriculumPlace, "step must be at least 1, got {}", options.step);
+  const auto& ends = stage_ends();
+  check(std::find(ends.begin(), ends.end(), options.stage_end) != ends.end(), kCurriculumPlace,
+        "stage_end must be one of {}, got '{}'", quoted_list(ends), options.stage_end);
   const auto longest = dataset.longest();
   std::vector<CurriculumPhase> phases;
   if (options.kind == "sequential") {
@@ -48,6 +56,10 @@ std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
     add_stage(dataset, 1, std::min(options.threshold, longest), options.step, epochs[0], phases);
     add_stage(dataset, 2, longest, options.step, epochs[1] - epochs[0], phases);
   }
+  for (auto& phase : phases)
+    if (phase.random && (options.stage_end == "converged" ||
+                         (options.stage_end == "last_open" && &phase == &phases.back())))
+      phase.epochs = kNoEpochLimit;
   return phases;
 }
 

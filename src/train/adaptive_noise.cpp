@@ -19,6 +19,9 @@ const std::vector<OptionSpec>& AdaptiveNoise::options() {
       number_option("share", 0.15, "part of the matrices of each partition that is changed")
           .between(0, 1),
       number_option("beta", 1.0, "factor of the noise", 0),
+      text_option("change", "scale",
+                  "what becomes of a matrix M with the noise p: p beta M, or M + p beta M",
+                  {"scale", "add"}),
       boolean_option("keep", false, "leave the weights changed after the gradient"),
       integer_option("first_epoch", 1, "the epoch in which the noise begins", 1),
       integer_option("last_epoch", nullptr, "the last epoch with noise; absent: all from the first",
@@ -30,6 +33,7 @@ const std::vector<OptionSpec>& AdaptiveNoise::options() {
 AdaptiveNoise::AdaptiveNoise(const Json& options, const ParameterList& parameters)
     : share_(options["share"]),
       beta_(options["beta"]),
+      add_(options["change"] == "add"),
       keep_(options["keep"]),
       first_epoch_(options["first_epoch"]),
       last_epoch_(options["last_epoch"].is_null() ? 0 : options["last_epoch"].get<std::int64_t>()),
@@ -68,7 +72,7 @@ void AdaptiveNoise::apply(Random& random) {
         std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(chosen)]);
         Tensor matrix = matrices.select(0, order[static_cast<std::size_t>(i)]);
         if (!keep_) originals_.push_back({matrix, matrix.clone()});
-        matrix.mul_(p * beta_);
+        matrix.mul_(p * beta_ + (add_ ? 1 : 0));
         p /= 2;
       }
     }

@@ -10,7 +10,8 @@
 // replacement, at least one where share > 0 and the partition is not empty. With p ~ N(0, 1), drawn
 // once a tensor, the drawn matrices are changed in the order of the partitions and, within one, in
 // the order in which they were drawn:
-//   M <- (p beta) M,   p <- p / 2.
+//   M <- (p beta) M,   p <- p / 2                        (change 'scale', as it is printed)
+//   M <- M + (p beta) M,   p <- p / 2                    (change 'add')
 // Each tensor draws for itself, in the order of the parameters. Other parameters stay as they are.
 #pragma once
 #include <utility>
@@ -27,8 +28,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> noise_partitions(std::int64_t
 
 class AdaptiveNoise {
  public:
-  // share (0.15; the paper finds 0.08 to 0.30 good), beta (1), keep (false), first_epoch (1),
-  // last_epoch (none), first_stage (1).
+  // share (0.15; the paper finds 0.08 to 0.30 good), beta (1), change ('scale'), keep (false),
+  // first_epoch (1), last_epoch (none), first_stage (1).
   static const std::vector<OptionSpec>& options();
 
   // `options`: resolved. std::invalid_argument where no parameter has three or four dimensions.
@@ -51,7 +52,7 @@ class AdaptiveNoise {
   };
 
   double share_, beta_;
-  bool keep_;
+  bool add_, keep_;
   std::int64_t first_epoch_, last_epoch_, first_stage_;  // last_epoch_ 0: none
   std::vector<Tensor> matrices_;                         // K x (size of a matrix), views
   std::vector<Original> originals_;

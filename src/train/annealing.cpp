@@ -8,9 +8,13 @@
 namespace pushdown {
 namespace {
 
-OptionSpec last_stage_option() {
-  return integer_option("last_stage", 0,
-                        "the last stage of incremental learning that is annealed; 0: all are", 0);
+std::vector<OptionSpec> with_stages(std::vector<OptionSpec> specs) {
+  specs.push_back(integer_option(
+      "last_stage", 0, "the last stage of incremental learning that is annealed; 0: all are", 0));
+  specs.push_back(text_option("afterwards", "full",
+                              "the fixed rate of later stages: the full one, or the one reached",
+                              {"full", "reached"}));
+  return specs;
 }
 
 AnnealingKind none() {
@@ -21,32 +25,32 @@ AnnealingKind none() {
 }
 
 AnnealingKind exponential() {
-  return {"exponential",
-          "A constant factor from epoch to epoch.",
-          {number_option("decay", 0.99, "factor of an epoch").between(1e-6, 1),
-           number_option("minimum", 0.01, "the factor falls no lower").between(1e-12, 1),
-           last_stage_option()},
-          [](const Json& options, const UpdateTime& time, std::uint64_t) {
-            return std::max(
-                options["minimum"].get<double>(),
-                std::pow(options["decay"].get<double>(), static_cast<double>(time.epoch - 1)));
-          }};
+  return {
+      "exponential", "A constant factor from epoch to epoch.",
+      with_stages({number_option("decay", 0.99, "factor of an epoch").between(1e-6, 1),
+                   number_option("minimum", 0.01, "the factor falls no lower").between(1e-12, 1)}),
+      [](const Json& options, const UpdateTime& time, std::uint64_t) {
+        return std::max(
+            options["minimum"].get<double>(),
+            std::pow(options["decay"].get<double>(), static_cast<double>(time.epoch - 1)));
+      }};
 }
 
 AnnealingKind stochastic() {
-  return {"stochastic",
-          "A rate that falls with the epochs, times a random number for each update.",
+  return {
+      "stochastic", "A rate that falls with the epochs, times a random number for each update.",
+      with_stages(
           {number_option("spread", 0.5, "an update's factor is uniform in [1 - spread, 1]")
                .between(0, 0.999),
            number_option("half_life", 50.0, "epochs after which the rate is a half of the first")
-               .between(1e-3, 1e9),
-           last_stage_option()},
-          [](const Json& options, const UpdateTime& time, std::uint64_t seed) {
-            Random random(seed, fmt::format("learning rate of update {}", time.update));
-            const double draw = 1 - options["spread"].get<double>() * random.uniform();
-            return draw /
-                   (1 + static_cast<double>(time.epoch - 1) / options["half_life"].get<double>());
-          }};
+               .between(1e-3, 1e9)}),
+      [](const Json& options, const UpdateTime& time, std::uint64_t seed) {
+        Random random(seed, fmt::format("learning rate of update {}", time.update));
+        const double share = time.update == 0 ? 0.5 : random.uniform();
+        const double draw = 1 - options["spread"].get<double>() * share;
+        return draw /
+               (1 + static_cast<double>(time.epoch - 1) / options["half_life"].get<double>());
+      }};
 }
 
 }  // namespace
@@ -71,8 +75,9 @@ Json Annealing::options() const {
 }
 
 double Annealing::factor(const UpdateTime& time) const {
-  const std::int64_t last = options_.value("last_stage", std::int64_t{0});
-  return last > 0 && time.stage > last ? 1.0 : kind_->make(options_, time, seed_);
+  if (last_stage() == 0 || time.stage <= last_stage()) return kind_->make(options_, time, seed_);
+  if (options_["afterwards"] == "full" || time.annealed_epochs == 0) return 1.0;
+  return kind_->make(options_, {time.annealed_epochs, 0, last_stage()}, seed_);
 }
 
 }  // namespace pushdown

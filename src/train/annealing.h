@@ -7,8 +7,9 @@
 //   factor = u / (1 + (t - 1) / half_life),
 // a rate that falls to a half after `half_life` epochs, and below which every update draws its own.
 // `exponential`: factor = max(minimum, decay^(t - 1)). `none`: 1.
-// With last_stage = s the factor is 1 in the stages of incremental learning after s (Algorithm 1 of
-// the paper: a fixed rate in the second).
+// With last_stage = s the factor is fixed in the stages of incremental learning after s (Algorithm
+// 1 of the paper: a fixed rate in the second): 1 with afterwards = 'full', and with 'reached' the
+// mean of the factor in the last epoch before.
 #pragma once
 #include <cstdint>
 
@@ -16,9 +17,10 @@
 
 namespace pushdown {
 
-// Where an update stands in training, counted from 1.
+// Where an update stands in training, counted from 1. update 0: the mean over an epoch's updates.
 struct UpdateTime {
   std::int64_t epoch = 1, update = 1, stage = 1;
+  std::int64_t annealed_epochs = 0;  // done in stages up to last_stage
 };
 
 using AnnealingKind =
@@ -33,6 +35,8 @@ class Annealing {
 
   // All options with their defaults.
   Json options() const;
+  // 0: all stages are annealed.
+  std::int64_t last_stage() const { return options_.value("last_stage", std::int64_t{0}); }
   // In (0, 1].
   double factor(const UpdateTime& time) const;
 

@@ -106,10 +106,14 @@ std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
   ValidityBatch inside;
   inside.words = model.input(batch.words);
   inside.labels = batch.labels;
-  inside.passes = model.passes();
+  inside.refinement = model.refinement(true);
+  if (model.memory_moves()) {
+    inside.words = repeated_words(inside.words, model.passes());
+    inside.refinement = 1;
+  }
   inside.every_step = *every_pass;
   inside.scale = 1.0 / static_cast<double>(batch.words.size(0));
-  const auto passes = std::max<std::int64_t>(inside.words.size(1), 1) * inside.passes;
+  const auto passes = std::max<std::int64_t>(inside.words.size(1), 1) * inside.refinement.passes;
   const double share = objective.averaged() ? 1.0 / static_cast<double>(passes) : 1.0;
   inside.scale *= share;
   inside.output_weight = model.output_weight();

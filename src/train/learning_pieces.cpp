@@ -30,8 +30,7 @@ NetworkStatePtr StringPieces::initial() const {
 
 StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
                                        const NetworkStatePtr& state, Random& random) const {
-  const Passes made =
-      model_.network().advance(words_.narrow(1, first, count), model_.passes(), state, &random);
+  const Passes made = model_.advance(words_.narrow(1, first, count), state, &random);
   const Tensor scores = model_.scores(made.hiddens);
   ObjectiveBatch batch{scores, made.hiddens, made.weights, labels_};
   if (objective_.needs_next_symbol()) {

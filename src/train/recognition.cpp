@@ -18,7 +18,11 @@ const std::vector<OptionSpec>& curriculum_options() {
       integer_option("threshold", 14, "two_stage: longest strings of the first stage", 1),
       list_option("epochs", Json::array(),
                   "epochs in random order done at the end of each stage; as the paper if empty"),
-      integer_option("step", 1, "incremental, two_stage: from one greatest length to the next", 1)};
+      integer_option("step", 1, "incremental, two_stage: from one greatest length to the next", 1),
+      text_option("stage_end", "epochs",
+                  "what ends a stage: convergence or its epochs; the same but for the last stage, "
+                  "which has no number of epochs; convergence alone",
+                  stage_ends())};
   return specs;
 }
 
@@ -71,6 +75,7 @@ class RecognitionProblem : public Problem {
     curriculum_.kind = options["curriculum"]["kind"];
     curriculum_.threshold = options["curriculum"]["threshold"];
     curriculum_.step = options["curriculum"]["step"];
+    curriculum_.stage_end = options["curriculum"]["stage_end"];
     curriculum_.epochs.clear();
     for (const auto& epochs : options["curriculum"]["epochs"]) {
       check(epochs.is_number_integer(), kRecognitionPlace,
@@ -88,8 +93,7 @@ class RecognitionProblem : public Problem {
       phases.push_back(
           {equal_length_batches(train_->words(), part.strings, batch), part.epochs, part.stage});
       // Without a curriculum the trainer's own number of epochs is the limit.
-      if (curriculum_.kind == "sequential")
-        phases.back().epochs = std::numeric_limits<std::int64_t>::max();
+      if (curriculum_.kind == "sequential") phases.back().epochs = kNoEpochLimit;
     }
     return phases;
   }
@@ -191,7 +195,7 @@ const std::vector<OptionSpec>& recognition_options() {
       table_option("learning", Json{{"kind", "bptt"}}, "learning algorithm: kind and its options"),
       table_option("curriculum", Json{{"kind", "sequential"}},
                    "order of the strings: kind (sequential, incremental, two_stage), threshold, "
-                   "epochs, step"),
+                   "epochs, step, stage_end"),
       number_option("stop_accuracy", 1.0,
                     "a phase ends when this share of its training strings is told right; 0: never",
                     0)

@@ -269,11 +269,27 @@ Json describe_origins(const std::vector<OriginPtr>& origins) {
   return list;
 }
 
+namespace {
+
+// Models of version 0.1 and before have the same passes in training and in evaluation, and in them
+// only the stack of an 'nspda' rests; its option `carry` was the network's.
+void complete_passes(const std::string& kind, Json& options) {
+  const bool nspda = options.value("architecture", Json()) == "nspda";
+  if (kind != "recognizer" && nspda) options.erase("carry");
+  if (kind != "recognizer" || options.contains("evaluation_passes")) return;
+  const Json passes = options.value("passes", Json(1));
+  options["evaluation_passes"] = passes;
+  if (passes != 1 && !nspda) options["memory_in_passes"] = "moves";
+}
+
+}  // namespace
+
 SequenceModelPtr model_from_description(const Json& description, const std::string& device,
                                         const Kinds& kinds) {
   Json options = description.at("options");
   if (!device.empty()) options["device"] = device;
   const std::string kind = description.value("kind", "language_model");
+  complete_passes(kind, options);
   Alphabet alphabet(description.at("alphabet").get<std::vector<std::string>>());
   if (kind == "language_model")
     return std::make_shared<LanguageModel>(std::move(alphabet), options, kinds);

@@ -1,5 +1,6 @@
 #include "train/trainer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -152,8 +153,11 @@ BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch) {
 }
 
 double Trainer::step_rate() const {
+  const auto annealed = std::count_if(
+      history_.begin(), history_.end(),
+      [&](const EpochMetrics& epoch) { return epoch.stage <= annealing_->last_stage(); });
   return optimizer_->learning_rate() *
-         annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage});
+         annealing_->factor({epochs_done() + 1, updates_ + 1, running().stage, annealed});
 }
 
 void Trainer::take_step() {

@@ -68,7 +68,7 @@ TEST(PdaExtraction, ARandomNetworkAndItsAutomatonAgree) {
     const Json options{{"seed", seed},
                        {"range", 2.0},
                        {"end_symbol", seed % 3 != 0},
-                       {"passes", seed % 2 ? 3 : 1},
+                       {"evaluation_passes", seed % 2 ? 3 : 1},
                        {"carry", seed % 8 < 6 ? "last" : "first"},
                        {"reading", seed % 5 == 4 ? "action" : "top"},
                        {"discrete", seed % 4 < 2 ? "never" : "evaluation"}};

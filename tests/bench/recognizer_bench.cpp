@@ -83,7 +83,7 @@ double gradient_seconds(const Recognizer& model, const LabelledDataset& data, in
     ValidityBatch batch;
     batch.words = model.input(word_tensor(data.words(), strings));
     batch.labels = at::ones({static_cast<std::int64_t>(strings.size())}, at::kDouble);
-    batch.passes = model.passes();
+    batch.refinement = model.refinement(true);
     batch.output_weight = model.output_weight();
     batch.output_bias = model.output_bias();
     batches.push_back(batch);

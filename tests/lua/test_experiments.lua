@@ -86,6 +86,32 @@ test('cells with the same setting share their runs', function()
   assert(status ~= 0 and output:find('leave nothing of the table', 1, true), output)
 end)
 
+test('the readings of the protocol are options', function()
+  local function config_of(...)
+    local folder = os.tmpname()
+    os.remove(folder)
+    local output, status = run('nspda/train.lua', '--smoke', '--run-folder', folder, ...)
+    assert(status == 0, output)
+    local config = json.decode(files.read(folder .. '/config.json'))
+    os.execute('rm -r ' .. folder)
+    return config
+  end
+  local config = config_of('--model', 'second_order')
+  test.equal(config.trainer.learning.kind, 'uoro')
+  test.equal(config.trainer.learning.estimate, 'batch')
+  test.equal(config.model.options.evaluation_passes, 1)
+  test.equal(config_of('--model', 'second_order', '--learning', 'bptt').trainer.learning.kind, 'bptt')
+  config = config_of('--model', 'stack', '--memory-in-passes', 'moves', '--carry', 'last', '--evaluation-passes', '2',
+    '--stage-end', 'last_open', '--second-rate', 'reached')
+  test.equal(config.model.options.memory_in_passes, 'moves')
+  test.equal(config.model.options.evaluation_passes, 2)
+  test.equal(config.trainer.curriculum.stage_end, 'last_open')
+  test.equal(config.trainer.annealing.afterwards, 'reached')
+  config = config_of('--model', 'nspda_3', '--noise-change', 'add', '--inhibition')
+  test.equal(config.trainer.noise.change, 'add')
+  test.equal(config.trainer.learning.estimate, 'string')
+end)
+
 local grammar = [[
 name 'own_grammar'
 unambiguous()

@@ -105,6 +105,9 @@ for _, case in ipairs(languages) do
     test(('%s: a %s-order network is programmed without an error'):format(shown, order), function()
       local model = pd.model.recognizer { alphabet = grammar:alphabet(), architecture = 'nspda', order = order,
         states = 16, seed = 2 }
+      local inhibited = pd.model.recognizer { alphabet = grammar:alphabet(), architecture = 'nspda', order = order,
+        states = 16, seed = 2 }
+      assert(pd.model.insert_rules(inhibited, whole, { inhibition = true }).holds)
       local report = pd.model.insert_rules(model, whole)
       assert(report.holds and report.margin > 0.05 and report.discrete_margin > 0.05, tostring(report))
       test.equal(report.acceptance, true)
@@ -113,6 +116,7 @@ for _, case in ipairs(languages) do
       test.equal(pd.train.evaluate(model, data).accuracy, 1)
       each_string(grammar:alphabet():symbols(), 4, function(text)
         test.equal(model:accepts(text), grammar:contains(text))
+        test.equal(inhibited:accepts(text), grammar:contains(text))
       end)
       local pda, found = pd.model.extract_pda(model)
       test.equal(found.agreed, found.strings)

@@ -50,9 +50,11 @@ struct Setting {
   bool exact;
 };
 
-// One string by equations 5 to 9, 14, 18 and 20: the hidden vectors h_0 .. h_n.
+// One string by equations 5 to 9, 14, 18 and 20: the hidden vectors h_0 .. h_n; with passes K h_0
+// and those of all passes.
 std::vector<std::vector<Dual>> by_equations(const Setting& set, std::map<std::string, DualTensor> p,
-                                            const std::vector<std::int64_t>& word) {
+                                            const std::vector<std::int64_t>& word, int passes = 1,
+                                            bool carry_first = false) {
   const auto J = set.states, V = set.strings;
   struct Section {
     std::int64_t symbol;
@@ -77,18 +79,32 @@ std::vector<std::vector<Dual>> by_equations(const Setting& set, std::map<std::st
       read.push_back(rest);
     }
     const auto K = static_cast<std::int64_t>(read.size());
-    std::vector<Dual> next(J);
-    for (std::int64_t i = 0; i < J; ++i) {
-      Dual v = p["state.bias"].at({i});
-      for (std::int64_t j = 0; j < J; ++j) {
-        for (std::int64_t k = 0; k < K; ++k)
-          v = v + (set.order == "second" ? p["state.weight"].at({i, j, k})
-                                         : p["state.weight"].at({i, j, k, l})) *
-                      S[j] * read[k];
-        if (set.order == "second") v = v + p["state.weight"].at({i, j, K + l}) * S[j];
+    const auto pass = [&] {
+      std::vector<Dual> next(J);
+      for (std::int64_t i = 0; i < J; ++i) {
+        Dual v = p["state.bias"].at({i});
+        for (std::int64_t j = 0; j < J; ++j) {
+          for (std::int64_t k = 0; k < K; ++k)
+            v = v + (set.order == "second" ? p["state.weight"].at({i, j, k})
+                                           : p["state.weight"].at({i, j, k, l})) *
+                        S[j] * read[k];
+          if (set.order == "second") v = v + p["state.weight"].at({i, j, K + l}) * S[j];
+        }
+        next[i] = logistic(v);
       }
-      next[i] = logistic(v);
-    }
+      return next;
+    };
+    const std::vector<Dual> next = pass();
+    // The further passes, of strings that go on.
+    const auto refine = [&] {
+      remember();
+      const auto first = S;
+      for (int k = 1; k < passes; ++k) {
+        if (U.value == 0) S = pass();
+        remember();
+      }
+      if (carry_first) S = first;
+    };
     Dual A;
     if (set.order == "full") {
       for (std::int64_t pattern = 0; pattern < 1 << J; ++pattern) {
@@ -110,13 +126,13 @@ std::vector<std::vector<Dual>> by_equations(const Setting& set, std::map<std::st
       A = Dual{2, 0} * logistic(u) - Dual{1, 0};
     }
     if (U.value > 0) {
-      remember();
+      refine();
       continue;
     }
     if (std::abs(A.value) <= set.epsilon || l >= V) A = {};
     if (A.value < 0 && (L.value <= 0 || L.value < (1 - set.tolerance) * -A.value)) {
       U = Dual{} - L - A;
-      remember();
+      refine();
       continue;
     }
     S = next;
@@ -146,7 +162,7 @@ std::vector<std::vector<Dual>> by_equations(const Setting& set, std::map<std::st
       if (!sections.empty()) R[sections.back().symbol].slope += A.slope;
       if (L.value >= 1) R[lowest].slope -= A.slope;
     }
-    remember();
+    refine();
   }
   return hiddens;
 }
@@ -238,6 +254,55 @@ TEST_P(AnalogPushdown, FollowsItsEquationsAndTheirDerivatives) {
   EXPECT_GT(refused, 0);
   EXPECT_LT(refused, 48);
   EXPECT_GT(popped, 0);
+}
+
+// In one go and in pieces, which are step by step.
+TEST_P(AnalogPushdown, RefinementFollowsItsEquations) {
+  const Setting& set = GetParam();
+  constexpr int kPasses = 3;
+  for (const bool carry_first : {false, true})
+    for (std::uint64_t seed = 0; seed < 4; ++seed) {
+      const Refinement refinement(kPasses, carry_first);
+      const NetworkPtr network = make_network(set, seed);
+      const Tensor words = random_words(4, 7, set.strings + set.end_symbols, seed + 90);
+      for (const bool whole : {true, false}) {
+        for (const auto& [name, tensor] : network->parameters()) tensor.mutable_grad() = Tensor();
+        Tensor hiddens;
+        if (whole) {
+          hiddens = network->run_passes(words, refinement, nullptr).hiddens;
+        } else {
+          const auto begin = network->initial(4, 0);
+          const Passes one = network->advance(words.narrow(1, 0, 3), refinement, begin, nullptr);
+          const Passes two =
+              network->advance(words.narrow(1, 3, 4), refinement, one.state, nullptr);
+          hiddens = at::cat(
+              {network->peek(begin, nullptr).first.unsqueeze(1), one.hiddens, two.hiddens}, 1);
+        }
+        const auto count = 7 * kPasses + 1;
+        ASSERT_EQ(hiddens.sizes(), (std::vector<std::int64_t>{4, count, set.states + 2}));
+        const Tensor factor = random_numbers(hiddens.sizes(), seed + 7);
+        (hiddens * factor).sum().backward();
+        double slope = 0, wanted_slope = 0;
+        std::map<std::string, DualTensor> parameters;
+        for (const auto& [name, tensor] : network->parameters()) {
+          const Tensor direction = random_numbers(tensor.sizes(), seed + 17);
+          parameters[name] = {tensor.detach().contiguous(), direction};
+          slope += (tensor.grad() * direction).sum().item<double>();
+        }
+        for (std::int64_t b = 0; b < 4; ++b) {
+          std::vector<std::int64_t> word;
+          for (std::int64_t t = 0; t < 7; ++t) word.push_back(words[b][t].item<std::int64_t>());
+          const auto wanted = by_equations(set, parameters, word, kPasses, carry_first);
+          for (std::int64_t t = 0; t < count; ++t)
+            for (std::int64_t i = 0; i < set.states + 2; ++i) {
+              EXPECT_NEAR(hiddens[b][t][i].item<double>(), wanted[t][i].value, 1e-12)
+                  << "string " << b << ", pass " << t << ", entry " << i;
+              wanted_slope += factor[b][t][i].item<double>() * wanted[t][i].slope;
+            }
+        }
+        EXPECT_NEAR(slope, wanted_slope, 1e-9 * std::max(1.0, std::abs(wanted_slope))) << seed;
+      }
+    }
 }
 
 TEST_P(AnalogPushdown, GradientsMatchFiniteDifferences) {

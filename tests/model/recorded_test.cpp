@@ -144,7 +144,9 @@ TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
         const Tensor x = inputs.clone().requires_grad_();
         for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
         Random drawn(7);
-        const Tensor hiddens = network.run_recorded(x, {}, &drawn, window, runner);
+        // Of two steps with further passes.
+        const Refinement refinement(steps == 2 ? 3 : 1, window == 0);
+        const Tensor hiddens = network.run_recorded(x, {}, &drawn, window, runner, refinement);
         (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
         std::vector<Tensor> all{hiddens.detach(), x.grad()};
         for (const auto& [name, tensor] : network.parameters())

@@ -18,9 +18,9 @@ class RecurrenceReference {
     for (const auto& [name, tensor] : network.parameters()) p_[name] = tensor.detach();
   }
 
-  // inputs : n x I, noise : n x H or undefined -> h_1 .. h_n : n x H
-  Tensor run(const Tensor& inputs, const Tensor& noise) {
-    z_ = at::zeros({size_}, at::kDouble);
+  // inputs : n x I, noise : n x H or undefined -> the hidden vectors of all passes : nK x H
+  Tensor run(const Tensor& inputs, const Tensor& noise, int passes = 1, bool carry_first = false) {
+    z_ = driver_ = at::zeros({size_}, at::kDouble);
     c_ = at::zeros({size_}, at::kDouble);
     begin();
     std::vector<Tensor> hiddens;
@@ -37,18 +37,24 @@ class RecurrenceReference {
           ++(u == 0 ? kept : updated);
         }
       }
-      Tensor x = inputs[t], hat = z_;
+      Tensor x = inputs[t];
       const Tensor r = reading();
-      if (recurrence_.coupled_state)
-        hat = hat + at::mv(p_.at("coupling.weight"), r);
-      else
-        x = at::cat({x, r});
-      if (noise.defined()) hat = hat + noise[t];
-      const Tensor old_cell = c_;
-      const auto [z, c] = cell(x, hat);
-      z_ = u * z + (1 - u) * hat;
-      c_ = u * c + (1 - u) * old_cell;
-      hiddens.push_back(z_);
+      if (!recurrence_.coupled_state) x = at::cat({x, r});
+      Tensor first_z, first_c;
+      for (int pass = 0; pass < passes; ++pass) {
+        Tensor hat = z_;
+        if (recurrence_.coupled_state) hat = hat + at::mv(p_.at("coupling.weight"), r);
+        if (noise.defined() && pass == 0) hat = hat + noise[t];
+        const Tensor old_cell = c_;
+        const auto [z, c] = cell(x, hat);
+        z_ = u * z + (1 - u) * hat;
+        c_ = u * c + (1 - u) * old_cell;
+        hiddens.push_back(z_);
+        if (pass > 0) continue;
+        driver_ = first_z = z_;
+        first_c = c_;
+      }
+      if (carry_first) z_ = first_z, c_ = first_c;
     }
     return at::stack(hiddens);
   }
@@ -103,7 +109,7 @@ class RecurrenceReference {
   }
 
   Tensor layer(const std::string& name) const {
-    const Tensor product = at::mv(p_.at("stack." + name + "_weight"), z_);
+    const Tensor product = at::mv(p_.at("stack." + name + "_weight"), driver_);
     const auto bias = p_.find("stack." + name + "_bias");
     return bias == p_.end() ? product : product + bias->second;
   }
@@ -170,7 +176,7 @@ class RecurrenceReference {
   Json controller_, stack_;
   std::int64_t size_;
   std::map<std::string, Tensor> p_;
-  Tensor z_, c_;
+  Tensor z_, c_, driver_;  // driver_: the hidden vector that moves the memory
   std::vector<std::vector<double>> scalars_;
   std::vector<Tensor> cells_;
 };

@@ -137,6 +137,89 @@ TEST_P(Recurrences, FollowTheirEquations) {
   }
 }
 
+// The further passes of iterative refinement, in which the memory rests: step by step and recorded,
+// whole and in pieces.
+TEST_P(Recurrences, RefinementFollowsItsEquations) {
+  constexpr int kPasses = 3;
+  for (const bool carry_first : {false, true}) {
+    const Refinement refinement(kPasses, carry_first);
+    const StackRnn network = make(GetParam(), 12);
+    Random random(9), again(9), recorded_random(9), pieces_random(9);
+    Tensor noise = at::zeros({kBatch, kSteps, kHidden}, at::kDouble);
+    const Tensor drawn = network.draw_noise(kBatch, kSteps, &again);
+    if (drawn.defined()) noise = drawn.transpose(0, 1);
+    const Tensor got = network.run_stepwise(inputs(), &random, refinement);
+    ASSERT_EQ(got.sizes(), (std::vector<std::int64_t>{kBatch, kSteps * kPasses + 1, kHidden}));
+    RecurrenceReference reference(network, GetParam().controller, GetParam().stack);
+    for (std::int64_t b = 0; b < kBatch; ++b)
+      EXPECT_LT(deviation(got[b].narrow(0, 1, kSteps * kPasses),
+                          reference.run(inputs()[b], noise[b], kPasses, carry_first)),
+                1e-12)
+          << "sequence " << b;
+    EXPECT_EQ(random.state(), again.state());
+
+    StackRnnState state = network.initial(kBatch, 0);
+    std::vector<Tensor> pieces{got.narrow(1, 0, 1)};
+    std::int64_t start = 0;
+    for (const std::int64_t size : {1, 0, 5, 8}) {
+      state = state.with_tensors(state.tensors());
+      auto [hiddens, next] =
+          network.read(inputs().narrow(1, start, size), state, &pieces_random, refinement);
+      pieces.push_back(hiddens);
+      state = next;
+      start += size;
+    }
+    EXPECT_LT(deviation(at::cat(pieces, 1), got), 1e-13);
+
+    // The recorded program, values and gradients, whole and with gradients cut every 5 inputs.
+    const auto gradients_of = [&](const std::function<Tensor(const Tensor&)>& run) {
+      const Tensor x = inputs().set_requires_grad(true);
+      for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
+      const Tensor hiddens = run(x);
+      (hiddens * at::arange(hiddens.numel(), at::kDouble).view_as(hiddens).sin()).sum().backward();
+      std::vector<Tensor> all{hiddens.detach(), x.grad()};
+      for (const auto& [name, tensor] : network.parameters())
+        all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+      return all;
+    };
+    for (const std::int64_t window : {std::int64_t{0}, std::int64_t{5}}) {
+      const auto wanted = gradients_of([&](const Tensor& x) {
+        Random own(9);
+        if (window == 0) return network.run_stepwise(x, &own, refinement);
+        StackRnnState at = network.initial(kBatch, kSteps);
+        std::vector<Tensor> all{at::zeros({kBatch, 1, kHidden}, at::kDouble)};
+        for (std::int64_t first = 0; first < kSteps; first += window) {
+          const auto size = std::min(window, kSteps - first);
+          auto [hiddens, next] = network.read(x.narrow(1, first, size), at, &own, refinement);
+          all.push_back(hiddens);
+          at = next.detached();
+        }
+        return at::cat(all, 1);
+      });
+      const auto fast = gradients_of([&](const Tensor& x) {
+        Random own(9);
+        return network.run_recorded(x, {}, &own, window, nullptr, refinement);
+      });
+      EXPECT_GT(wanted[1].abs().max().item<double>(), 1e-3);
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_LT(deviation(fast[i], wanted[i]), 1e-10 * (1 + wanted[i].abs().max().item<double>()))
+            << i << ", window " << window;
+    }
+  }
+}
+
+TEST(Refinement, WithoutAMemoryAPassIsASymbol) {
+  const StackRnn network = make({{{"kind", "lstm"}}, {{"kind", "none"}}, between(false)});
+  const Tensor repeated = inputs().repeat_interleave(4, 1);
+  EXPECT_LT(deviation(network.run_stepwise(inputs(), nullptr, 4), network.run_stepwise(repeated)),
+            1e-14);
+  // With one it is not.
+  const StackRnn with_stack = make({{{"kind", "lstm"}}, vector_stack(), between(false)});
+  EXPECT_GT(
+      deviation(with_stack.run_stepwise(inputs(), nullptr, 4), with_stack.run_stepwise(repeated)),
+      1e-2);
+}
+
 TEST_P(Recurrences, GradientsMatchFiniteDifferences) {
   const StackRnn network = make(GetParam());
   const Tensor given = inputs(6).set_requires_grad(true);
@@ -201,7 +284,7 @@ TEST(RecurrenceOfLayers, CouplesTheFirstAndKeepsAll) {
   // As if the last two steps but one had been no_op.
   Tensor resting = at::tensor({0.0, 1.0, 7.0}, at::kDouble).view({kBatch, 1});
   state.resting = resting;
-  const auto next = network.step(inputs().select(1, 3), {}, network.stack(), state);
+  const auto next = network.read(inputs().narrow(1, 3, 1), state).second;
   const auto stack = network.stack().update(state.stack, state.hidden);
   auto old = state.controller;
   old[0] = old[0] + at::linear(network.stack().reading(stack), network.coupling_weight());

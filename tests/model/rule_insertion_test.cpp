@@ -56,7 +56,8 @@ TEST(RuleInsertion, ProgrammedNetworksAreTheAutomaton) {
     for (const auto* order : {"third", "second"})
       for (const auto* discrete : {"evaluation", "never", "always"})
         for (const int passes : {1, 4}) {
-          auto model = make(pda.alphabet(), order, 8, {{"discrete", discrete}, {"passes", passes}});
+          auto model = make(pda.alphabet(), order, 8,
+                            {{"discrete", discrete}, {"evaluation_passes", passes}});
           const auto report = insert_rules(*model, pda);
           EXPECT_TRUE(report.holds);
           EXPECT_GT(report.margin, 0.1);
@@ -71,8 +72,9 @@ TEST(RuleInsertion, RandomAutomataComeOutAsTheyWentIn) {
   for (std::uint64_t seed = 0; seed < 30; ++seed)
     for (const auto* order : {"third", "second"}) {
       const Pda pda = encodable_pda(3, 2 + seed % 2, 0.7, seed % 3 != 0, seed);
-      auto model = make(pda.alphabet(), order, 40,
-                        {{"seed", seed}, {"end_symbol", true}, {"passes", 1 + seed % 3}});
+      auto model =
+          make(pda.alphabet(), order, 40,
+               {{"seed", seed}, {"end_symbol", true}, {"evaluation_passes", 1 + seed % 3}});
       const auto report = insert_rules(*model, pda);
       ASSERT_TRUE(report.holds);
       most = std::max(most, report.needed);
@@ -139,13 +141,74 @@ double brute_margin(const Recognizer& model, const Pda& pda, const RuleReport& r
   return margin;
 }
 
+// Large negative weights leave the language as it is.
+TEST(RuleInsertion, InhibitionKeepsTheLanguage) {
+  int refusing = 0;
+  for (std::uint64_t seed = 0; seed < 12; ++seed)
+    for (const auto* order : {"third", "second"})
+      for (const bool end : {true, false}) {
+        const Pda pda = encodable_pda(3, 2, 0.7, end, seed);
+        const auto made = [&](bool inhibition) {
+          auto model = make(pda.alphabet(), order, 40, {{"seed", seed}, {"end_symbol", end}});
+          const auto report = insert_rules(*model, pda, {.inhibition = inhibition});
+          EXPECT_TRUE(report.holds);
+          EXPECT_TRUE(report.acceptance);
+          return model;
+        };
+        const auto plain = made(false), inhibited = made(true);
+        expect_same_language(*inhibited, pda, 6);
+        const auto inhibits = [](const Recognizer& model) {
+          return model.output_weight().min().item<double>() < -7.9;
+        };
+        EXPECT_FALSE(inhibits(*plain));
+        if (end) {
+          EXPECT_FALSE(inhibits(*inhibited));
+        }
+        refusing += inhibits(*inhibited);
+      }
+  EXPECT_GT(refusing, 6);
+}
+
+TEST(RuleInsertion, InhibitionIsWhereThePaperWantsIt) {
+  const Pda pda = equal_counts();
+  auto model = make(pda.alphabet(), "third", 6);
+  const auto report = insert_rules(*model, pda, {.strength = 2.0, .inhibition = true});
+  std::map<std::string, std::vector<int>> neurons(report.neurons.begin(), report.neurons.end());
+  const int accepted = neurons.at("(accepted)")[0], end = model->alphabet().size();
+  const Tensor weights = network_of(*model).state_weight();
+  const auto weight = [&](int i, int j, int k, int l) {
+    return weights[i][j][k][l].item<double>();
+  };
+  int left = 0, stayed = 0;
+  for (std::size_t place = 0; place < pda.transitions().size(); ++place) {
+    const auto& t = pda.transitions()[place];
+    const auto& line = report.transitions[place];
+    if (!line.programmed || line.to.empty()) continue;
+    const int top = t.top == 0 ? end : model->alphabet().id(pda.stack_symbols()[t.top]);
+    const int input = model->alphabet().id(pda.alphabet().symbol(t.symbol));
+    const int j = line.from[0], i = line.to[0];
+    EXPECT_EQ(weight(i, j, top, input), 2);
+    EXPECT_EQ(weight(j, j, top, input), i == j ? 2 : -2);
+    EXPECT_EQ(weight(accepted, j, top, input), -2);
+    ++(i == j ? stayed : left);
+  }
+  EXPECT_GT(left, 0);
+  EXPECT_GT(stayed, 0);
+  // At the end of the string, with a symbol left on the stack.
+  for (const auto& [name, own] : neurons)
+    if (name != "(accepted)") {
+      EXPECT_EQ(weight(accepted, own[0], 0, end), -2) << name;
+    }
+}
+
 TEST(RuleInsertion, MarginsAreTheWorstCase) {
   for (const auto* order : {"third", "second"})
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const Pda pda = seed == 0 ? marked_palindrome() : encodable_pda(2, 2, 0.6, true, seed);
       // Other weights stay, and disturb.
       auto model = make(pda.alphabet(), order, 12, {{"dtype", "float64"}, {"range", 0.3}});
-      const auto report = insert_rules(*model, pda, {.strength = 1.1, .missing = "keep"});
+      const auto report =
+          insert_rules(*model, pda, {.strength = 1.1, .missing = "keep", .inhibition = seed == 1});
       double least = std::numeric_limits<double>::infinity();
       for (const auto& line : report.transitions) least = std::min(least, line.margin);
       EXPECT_NEAR(std::min(brute_margin(*model, pda, report, false),

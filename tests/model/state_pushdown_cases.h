@@ -34,7 +34,7 @@ inline std::unique_ptr<Recognizer> make_model(const StatePushdownCase& c, int se
                                               int symbols = 3) {
   Json options{{"architecture", "nspda"}, {"order", c.order},   {"reading", c.reading},
                {"carry", c.carry},        {"passes", c.passes}, {"states", states},
-               {"dtype", "float64"},      {"seed", seed}};
+               {"dtype", "float64"},      {"seed", seed},       {"evaluation_passes", c.passes}};
   if (more.is_object()) options.update(more);
   std::vector<std::string> names;
   for (int i = 0; i < symbols; ++i) names.emplace_back(1, static_cast<char>('a' + i));
@@ -101,7 +101,7 @@ inline ValidityLosses differentiate(const Recognizer& model, const Tensor& words
   ValidityBatch batch;
   batch.words = model.input(words);
   batch.labels = labels;
-  batch.passes = model.passes();
+  batch.refinement = model.refinement(true);
   batch.every_step = every_pass;
   batch.output_weight = model.output_weight();
   batch.output_bias = model.output_bias();

@@ -107,13 +107,14 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
   const auto model = make_model(GetParam(), 4);
   const auto& network = model->network();
   const int passes = GetParam().passes;
+  const Refinement refinement = model->refinement(true);
   const Tensor words = model->input(random_words(3, 9));  // 10 symbols
   const auto in_pieces = [&](Random* noise) {
     std::vector<Tensor> hiddens;
     NetworkStatePtr state = network.initial(3, 0);
     std::int64_t start = 0;
     for (const std::int64_t size : {1, 4, 0, 3, 2}) {
-      const Passes made = network.advance(words.narrow(1, start, size), passes, state, noise);
+      const Passes made = network.advance(words.narrow(1, start, size), refinement, state, noise);
       EXPECT_EQ(made.hiddens.size(1), size * passes);
       hiddens.push_back(made.hiddens);
       // A state made of its own tensors is the same state.
@@ -123,7 +124,7 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
     return at::cat(hiddens, 1);
   };
   Random noise(1);
-  const Tensor whole = network.run_passes(words, passes, &noise).hiddens;
+  const Tensor whole = network.run_passes(words, refinement, &noise).hiddens;
   const Tensor direction = at::linspace(-1, 1, whole.size(1) * whole.size(2), at::kDouble)
                                .view({1, whole.size(1), whole.size(2)});
   (whole * direction).sum().backward();
@@ -136,7 +137,7 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
     EXPECT_LT(deviation(gradients[i], wanted[i]), 1e-10);
   at::NoGradGuard guard;
   EXPECT_TRUE(in_pieces(nullptr).equal(
-      network.run_passes(words, passes, nullptr).hiddens.narrow(1, 1, pieces.size(1))));
+      network.run_passes(words, refinement, nullptr).hiddens.narrow(1, 1, pieces.size(1))));
   if (passes > 1) return;
   // read() and peek(), which hold a symbol back.
   NetworkStatePtr state = network.initial(3, 0);

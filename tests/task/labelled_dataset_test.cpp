@@ -190,6 +190,18 @@ TEST(Curriculum, TwoStages) {
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].strings, shorter.at(5));
   EXPECT_EQ(all[0].epochs, 30);
+  // What ends a stage.
+  for (const std::string end : {"epochs", "last_open", "converged"}) {
+    const auto open =
+        curriculum(data, {.kind = "two_stage", .threshold = 3, .epochs = {}, .stage_end = end});
+    ASSERT_EQ(open.size(), phases.size());
+    for (std::size_t i = 0; i < open.size(); ++i)
+      EXPECT_EQ(open[i].epochs, i == 3 && end == "converged" ? kNoEpochLimit
+                                : i == 9 && end != "epochs"  ? kNoEpochLimit
+                                                             : phases[i].epochs);
+  }
+  EXPECT_THROW(curriculum(data, {.kind = "two_stage", .stage_end = "never"}),
+               std::invalid_argument);
   EXPECT_THROW(curriculum(data, {.kind = "x"}), std::invalid_argument);
   EXPECT_THROW(curriculum(data, {.kind = "incremental", .step = 0}), std::invalid_argument);
   EXPECT_THROW(curriculum(data, {.kind = "two_stage", .threshold = 0}), std::invalid_argument);

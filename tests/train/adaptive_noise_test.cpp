@@ -84,6 +84,28 @@ TEST(AdaptiveNoise, ChangesTheShareOfEachPartitionByHalvedFactors) {
   }
 }
 
+TEST(AdaptiveNoise, CanBeAddedToTheMatrices) {
+  const Tensor scaled = filled({10, 3, 4}), added = filled({10, 3, 4}),
+               before = scaled.detach().clone();
+  Random random(4), same(4);
+  AdaptiveNoise(options({{"share", 0.3}, {"beta", 0.7}, {"keep", true}}), {{"weight", scaled}})
+      .apply(random);
+  AdaptiveNoise(options({{"share", 0.3}, {"beta", 0.7}, {"keep", true}, {"change", "add"}}),
+                {{"weight", added}})
+      .apply(same);
+  const auto by = factors(scaled, before), more = factors(added, before);
+  int changed = 0;
+  for (std::size_t k = 0; k < 10; ++k) {
+    if (by[k] == 1) {
+      EXPECT_EQ(more[k], 1);
+      continue;
+    }
+    EXPECT_NEAR(more[k], 1 + by[k], 1e-12);
+    ++changed;
+  }
+  EXPECT_EQ(changed, 3);
+}
+
 TEST(AdaptiveNoise, ThreeDimensionsAreMatricesOfTheFirst) {
   const Tensor weight = filled({10, 3, 4}), before = weight.detach().clone();
   AdaptiveNoise noise(options({{"share", 0.3}}), {{"weight", weight}});

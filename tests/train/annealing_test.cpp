@@ -69,6 +69,31 @@ TEST(Annealing, LaterStagesHaveTheFullRate) {
   EXPECT_EQ(always.factor({200, 5, 2}), annealing.factor({200, 5, 1}));
 }
 
+TEST(Annealing, LaterStagesCanKeepTheRateThatWasReached) {
+  const Json options{{"kind", "stochastic"},
+                     {"spread", 0.4},
+                     {"half_life", 10},
+                     {"last_stage", 1},
+                     {"afterwards", "reached"}};
+  const Annealing annealing(options, 3);
+  // The mean of the last annealed epoch, 31: 0.8 / 4, however long the second stage lasts.
+  for (const std::int64_t epoch : {32, 200})
+    for (const std::int64_t update : {1, 7})
+      EXPECT_DOUBLE_EQ(annealing.factor({epoch, update, 2, 31}), 0.2);
+  double sum = 0;
+  for (int update = 1; update <= 4000; ++update) sum += annealing.factor({31, update, 1, 30});
+  EXPECT_NEAR(sum / 4000, 0.2, 2e-3);
+  // Without an epoch before there is nothing that was reached.
+  EXPECT_EQ(annealing.factor({1, 1, 2, 0}), 1.0);
+  const Annealing exponential(Json{{"kind", "exponential"},
+                                   {"decay", 0.5},
+                                   {"minimum", 0.1},
+                                   {"last_stage", 1},
+                                   {"afterwards", "reached"}},
+                              3);
+  EXPECT_DOUBLE_EQ(exponential.factor({9, 5, 2, 3}), 0.25);
+}
+
 TEST(Annealing, RefusesWhatMakesNoSense) {
   const auto made = [](const Json& options) {
     return complaint<std::invalid_argument>([&] { Annealing(options, 0); });

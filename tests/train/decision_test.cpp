@@ -48,8 +48,8 @@ TEST(Decision, TheMeanIsThatOfAllAnswers) {
   for (const Json& more : std::vector<Json>{
            Json::object(),
            {{"end_symbol", false}},
-           {{"passes", 3}},
-           {{"architecture", "nspda"}, {"states", 3}, {"passes", 2}},
+           {{"evaluation_passes", 3}},
+           {{"architecture", "nspda"}, {"states", 3}, {"evaluation_passes", 2}},
            {{"architecture", "nnpda"}, {"states", 3}, {"output", "own"}},
            {{"architecture", "transformer"}, {"hidden", 4}, {"heads", 2}, {"feedforward", 4}}}) {
     Json options = more;

@@ -71,7 +71,8 @@ void expect_same(const Recognizer& model, const Found& got, const Found& wanted)
 double loss_of(const Recognizer& model, const StringBatch& batch, std::int64_t b, double symbol,
                double validity, bool negatives, bool average) {
   at::NoGradGuard guard;
-  const Recognition said = model.run(batch.words);
+  Random training(0);
+  const Recognition said = model.run(batch.words, &training);
   const Tensor next = model.next_scores(said.hiddens).softmax(2)[b];
   const Tensor words = model.input(batch.words)[b];
   const double label = batch.labels[b].item<double>();
@@ -142,8 +143,10 @@ TEST(Joint, AllAlgorithmsAgreeWhereTheyMust) {
     for (const std::int64_t passes : {1, 2})
       for (const char* decision : {"last", "mean"})
         for (const bool average : {true, false}) {
-          const auto model =
-              recognizer({{"end_symbol", end}, {"passes", passes}, {"decision", decision}});
+          const auto model = recognizer({{"end_symbol", end},
+                                         {"passes", passes},
+                                         {"evaluation_passes", passes},
+                                         {"decision", decision}});
           const auto batch = strings(4);
           const Json objective = joint({{"average", average}});
           const auto wanted = gradient(model, "bptt", batch, objective);

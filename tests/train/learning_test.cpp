@@ -86,6 +86,11 @@ std::vector<Json> smooth_models() {
            {{"kind", "vector_nondeterministic"}, {"fast", false}, {"states", 1}, {"size", 2}}})
     all.push_back(pair_of(elman, stack));
   all.push_back(pair_of({{"kind", "lstm"}, {"hidden", 2}, {"layers", 2}}, stacks[1]));
+  for (const Json& how : {Json{{"carry", "first"}}, {{"memory_in_passes", "moves"}}})
+    for (Json options : {pair_of(elman, stacks[1]), pair_of(elman, stacks[3])}) {
+      options.update(how);
+      all.push_back(options);
+    }
   all.push_back(pair_of({{"kind", "second_order"}, {"hidden", 3}, {"layers", 2}}, stacks[0]));
   Json learned = pair_of({{"kind", "lstm"}, {"hidden", 2}}, stacks[1]);
   learned["initial_state"] = "learned";
@@ -131,7 +136,7 @@ Recognizer small(const Json& more = Json::object()) {
 TEST(Learning, AllAlgorithmsAgreeWhereTheyMust) {
   for (const std::int64_t passes : {1, 3})
     for (const char* objective : {"stepwise", "final"}) {
-      const auto model = small({{"passes", passes}});
+      const auto model = small({{"passes", passes}, {"carry", passes > 1 ? "first" : "last"}});
       // Read with its end symbol a string of four symbols has five.
       const auto batch = strings(3, 4);
       const auto wanted = gradient(model, "bptt", batch, 1, objective);
@@ -348,6 +353,19 @@ TEST(UnbiasedOnline, IsTheGradientInTheMeanOfASecondOrderNetwork) {
       strings(1, 3), 600);
 }
 
+// Iterative refinement, as the experiments train networks of higher order.
+TEST(UnbiasedOnline, IsTheGradientInTheMeanWithFurtherPasses) {
+  Json second = pair_of({{"kind", "second_order"}, {"hidden", 3}}, {{"kind", "none"}});
+  Json analog{{"architecture", "nnpda"}, {"states", 2}};
+  for (Json* options : {&second, &analog}) {
+    options->update({{"passes", 3}, {"carry", "first"}});
+    const auto model = recognizer(*options);
+    expect_same(model, gradient(model, "rtrl", strings(2, 3)),
+                gradient(model, "bptt", strings(2, 3)));
+    expect_unbiased(model, Json{{"kind", "uoro"}, {"estimate", "batch"}}, strings(1, 3), 600);
+  }
+}
+
 TEST(UnbiasedOnline, IsTheGradientInTheMeanWithAStack) {
   // With larger weights more flows from step to step.
   const auto model = small();
@@ -384,12 +402,14 @@ std::vector<Json> pushdown_networks() {
                      {"order", order},
                      {"reading", reading},
                      {"states", 4},
+                     {"memory_in_passes", reading == std::string("action") ? "moves" : "rests"},
                      {"passes", order == std::string("third") ? 2 : 1}});
   for (const char* order : {"second", "third", "full"})
     for (const char* derivative : {"exact", "top_and_bottom"})
       all.push_back({{"architecture", "nnpda"},
                      {"order", order},
                      {"stack_derivative", derivative},
+                     {"passes", order == std::string("third") ? 3 : 1},
                      {"states", 2}});
   return all;
 }

@@ -39,6 +39,7 @@ Json loud_options(std::uint64_t seed, bool end_symbol, int passes = 1) {
           {"next_symbol", true},
           {"end_symbol", end_symbol},
           {"passes", passes},
+          {"evaluation_passes", passes},
           {"dtype", "float64"},
           {"seed", seed}};
 }
@@ -152,6 +153,7 @@ TEST(NextSymbolAccuracy, OfALanguageModelIsThatOfAPlainLoop) {
         Json options = loud_options(seed, end_symbol);
         options.erase("next_symbol");
         options.erase("passes");
+        options.erase("evaluation_passes");
         const auto model = loud(LanguageModel(grammar->alphabet(), options));
         EvaluationOptions evaluation;
         evaluation.next_symbols = sets;

@@ -87,14 +87,142 @@ TEST(Recognition, AccuracyCountsWhatTheModelSays) {
 
 TEST(Recognition, TheDecisionIsTheScoreAfterTheEndSymbol) {
   for (const int passes : {1, 3}) {
-    const auto model = small_recognizer({{"passes", passes}});
+    const auto model = small_recognizer({{"passes", 2}, {"evaluation_passes", passes}});
     const Tensor words = at::tensor(std::vector<std::int64_t>{0, 0, 1, 1, 0, 1}).view({2, 3});
     const auto said = model->run(words);
     EXPECT_EQ(said.scores.size(1), 4 * passes + 1);
     EXPECT_TRUE(at::allclose(said.scores.select(1, 4 * passes), model->decisions(words)));
-    // K passes are the string with every symbol K times.
     const auto plain = small_recognizer({{"end_symbol", false}});
     EXPECT_EQ(plain->run(words).scores.size(1), 4);
+  }
+}
+
+TEST(Recognition, PassesAreThoseOfTrainingOrOfEvaluation) {
+  const Tensor words = at::tensor(std::vector<std::int64_t>{0, 0, 1, 1, 0, 1}).view({2, 3});
+  for (const Json& network : std::vector<Json>{
+           {{"controller", {{"kind", "gru"}, {"hidden", 4}}},
+            {"stack", {{"kind", "superposition"}, {"size", 2}}}},
+           {{"architecture", "nspda"}, {"states", 3}, {"discrete", "never"}},
+           {{"architecture", "nnpda"}, {"states", 3}},
+           {{"architecture", "transformer"}, {"hidden", 4}, {"heads", 2}, {"feedforward", 4}}}) {
+    const auto made = [&](const Json& more = Json::object()) {
+      Json options = network;
+      options.update({{"dtype", "float64"}, {"seed", 4}});
+      options.update(more);
+      return Recognizer(Alphabet({"a", "b"}), options);
+    };
+    const auto equal = [&](const Tensor& a, const Tensor& b) {
+      return a.sizes() == b.sizes() && (a - b).abs().max().item<double>() < 1e-12;
+    };
+    const Recognizer one = made(), three = made({{"passes", 3}}),
+                     moving = made({{"passes", 3}, {"memory_in_passes", "moves"}}),
+                     evaluated = made({{"evaluation_passes", 3}});
+    Random random(1);
+    at::NoGradGuard guard;
+    // In evaluation K is 1 by default, whatever it is in training.
+    EXPECT_TRUE(equal(three.run(words).scores, one.run(words).scores)) << network;
+    EXPECT_TRUE(equal(three.decisions(words), one.decisions(words))) << network;
+    EXPECT_TRUE(equal(evaluated.run(words).scores, three.run(words, &random).scores)) << network;
+    EXPECT_TRUE(equal(one.run(words, &random).scores, one.run(words).scores)) << network;
+    // A memory that moves is that of a string with every symbol three times.
+    const Tensor repeated = repeated_words(one.input(words), 3);
+    EXPECT_TRUE(equal(moving.run(words, &random).hiddens,
+                      one.network().run_passes(repeated, 1, nullptr).hiddens))
+        << network;
+    const auto pieces = [&](const Recognizer& model) {
+      const Tensor read = model.input(words);
+      auto state = model.network().initial(2, 4);
+      std::vector<Tensor> all;
+      for (std::int64_t t = 0; t < 4; ++t) {
+        const Passes made = model.advance(read.narrow(1, t, 1), state, &random);
+        all.push_back(made.hiddens);
+        state = made.state;
+      }
+      return at::cat(all, 1);
+    };
+    for (const Recognizer* model : {&one, &three, &moving}) {
+      const Tensor whole = model->run(words, &random).hiddens;
+      EXPECT_TRUE(equal(pieces(*model), whole.narrow(1, 1, whole.size(1) - 1))) << network;
+    }
+    if (network.value("architecture", "") == "transformer") continue;
+    // With carry = 'first' the first passes are those of a network with K = 1.
+    const Recognizer first = made({{"passes", 3}, {"carry", "first"}});
+    const Tensor all = first.run(words, &random).hiddens;
+    EXPECT_TRUE(equal(all.slice(1, 1, {}, 3), one.run(words).hiddens.narrow(1, 1, 4))) << network;
+  }
+  EXPECT_THROW(small_recognizer({{"carry", "first"}, {"memory_in_passes", "moves"}}),
+               std::invalid_argument);
+}
+
+TEST(Recognition, OldRunFoldersHaveThePassesOfTheirTime) {
+  const auto loaded = [](Json options, bool old) {
+    Json description = describe_model(*std::make_shared<Recognizer>(Alphabet({"a", "b"}), options));
+    if (old) {
+      description["options"].erase("evaluation_passes");
+      description["options"].erase("memory_in_passes");
+    }
+    return model_from_description(description, "", registered_kinds());
+  };
+  const Json recurrent{{"passes", 4}};
+  const auto old = loaded(recurrent, true);
+  EXPECT_EQ(old->options()["evaluation_passes"], 4);
+  EXPECT_EQ(old->options()["memory_in_passes"], "moves");
+  const auto nspda = loaded({{"architecture", "nspda"}, {"passes", 4}, {"carry", "first"}}, true);
+  EXPECT_EQ(nspda->options()["evaluation_passes"], 4);
+  EXPECT_EQ(nspda->options()["memory_in_passes"], "rests");
+  EXPECT_EQ(nspda->options()["carry"], "first");
+  EXPECT_EQ(loaded(recurrent, false)->options()["evaluation_passes"], 1);
+}
+
+TEST(Recognition, ALaterStageCanKeepTheAnnealedRate) {
+  for (const bool reached : {false, true}) {
+    const Json annealing{{"kind", "exponential"},
+                         {"decay", 0.5},
+                         {"last_stage", 1},
+                         {"afterwards", reached ? "reached" : "full"}};
+    Json options = with(kFast, {{"epochs", 20}, {"stop_accuracy", 0}, {"annealing", annealing}});
+    options["curriculum"] = {{"kind", "two_stage"}, {"threshold", 4}, {"epochs", {2, 4}}};
+    options["optimizer"] = {{"kind", "sgd"}, {"learning_rate", 0.25}};
+    options["clip_norm"] = 0;
+    const auto model = small_recognizer({{"dtype", "float64"}});
+    auto trainer = Trainer(recognition(model, counted_strings(20, 1), nullptr), options);
+    const auto parameters = [&] {
+      std::vector<Tensor> all;
+      for (const auto& [name, tensor] : model->parameters())
+        all.push_back(tensor.detach().reshape({-1}));
+      return at::cat(all);
+    };
+    std::int64_t annealed = 0, fixed = 0;
+    while (trainer.finished().empty()) {
+      // Plain gradient descent moves by the rate times the gradient.
+      const Tensor before = parameters();
+      const auto update = trainer.step();
+      const double moved = (parameters() - before).norm().item<double>();
+      const double rate = moved / update->gradient_norm;
+      if (trainer.epochs_done() == annealed + fixed) {
+        ASSERT_TRUE(trainer.run_epoch());
+      }
+      const bool first = trainer.history().back().stage == 1;
+      const auto wanted = static_cast<double>(first ? annealed : annealed - 1);
+      EXPECT_NEAR(rate, first || reached ? 0.25 * std::max(0.01, std::pow(0.5, wanted)) : 0.25,
+                  1e-9);
+      ++(first ? annealed : fixed);
+    }
+    EXPECT_GT(annealed, 2);
+    EXPECT_GT(fixed, 2);
+  }
+}
+
+TEST(Recognition, AnOpenLastStageEndsWithTheTrainersEpochs) {
+  for (const std::string end : {"epochs", "last_open", "converged"}) {
+    Json options = with(kFast, {{"epochs", 30}, {"stop_accuracy", 0}});
+    options["curriculum"] = {
+        {"kind", "two_stage"}, {"threshold", 4}, {"epochs", {2, 4}}, {"stage_end", end}};
+    auto trainer =
+        Trainer(recognition(small_recognizer(), counted_strings(20, 1), nullptr), options);
+    while (trainer.finished().empty()) ASSERT_TRUE(trainer.run_epoch());
+    EXPECT_EQ(trainer.history().back().stage, end == "converged" ? 1 : 2);
+    EXPECT_EQ(trainer.epochs_done() == 30, end != "epochs") << trainer.epochs_done();
   }
 }
 

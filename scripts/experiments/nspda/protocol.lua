@@ -5,15 +5,15 @@
 -- symbol with K = 4 passes; SGD from the rate 0.1005000321 with stochastic annealing, gradient entries
 -- clipped to 13; two-stage incremental learning; at most 500 epochs or until all training strings are
 -- told right; 5 repeats; test strings of up to 60 symbols. NSPDA: J = M + U(12, 29) state neurons
--- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2, adaptive noise and
--- UORO unless a table says otherwise. Not in the paper, and chosen here: batches of 10 strings of equal
--- length; the mean of the cross-entropy over a string's symbols instead of the sum, with which the
--- output neuron swings from one length to the next; passes 2 .. K do not carry on; weights of full
--- precision in evaluation, too (`discrete`); noise in the second stage and stochastic rates in the first
--- one, as the paper found best; half of the invalid strings one edit away from a valid one; 500
--- validation strings that choose the epoch; test strings of 22 to 60 symbols (longer than any trained
--- on) in equal numbers of valid and invalid ones, half of the latter one to three edits away from valid
--- ones.
+-- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2 and adaptive noise
+-- unless a table says otherwise; UORO for networks of higher order. Not in the paper, and chosen here:
+-- batches of 10 strings of equal length; the mean of the cross-entropy over a string's symbols instead of
+-- the sum, with which the output neuron swings from one length to the next; one pass in evaluation;
+-- memories that rest in passes 2 .. K, which do not carry on to the next symbol; weights of full precision
+-- in evaluation, too (`discrete`); noise in the second stage and stochastic rates in the first one, as the
+-- paper found best; half of the invalid strings one edit away from a valid one; 500 validation strings that
+-- choose the epoch; test strings of 22 to 60 symbols (longer than any trained on) in equal numbers of valid
+-- and invalid ones, half of the latter one to three edits away from valid ones.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -41,11 +41,12 @@ M.models = {
   mi_rnn = { label = 'MI-RNN', controller = 'mi_rnn' },
   mi_lstm = { label = 'MI-LSTM', controller = 'mi_lstm' },
   mi_gru = { label = 'MI-GRU', controller = 'mi_gru' },
-  second_order = { label = '2nd Order RNN', controller = 'second_order', hidden = 20 },
-  second_order_reg = { label = '2nd Order RNN reg', controller = 'second_order', hidden = 20, noise = true },
-  nnpda_2 = { label = 'NNPDA 2nd order', analog = 'second' },
-  nnpda = { label = 'NNPDA', analog = 'third' },
-  nnpda_reg = { label = 'NNPDA reg', analog = 'third', noise = true },
+  second_order = { label = '2nd Order RNN', controller = 'second_order', hidden = 20, learning = 'uoro' },
+  second_order_reg = { label = '2nd Order RNN reg', controller = 'second_order', hidden = 20, noise = true,
+    learning = 'uoro' },
+  nnpda_2 = { label = 'NNPDA 2nd order', analog = 'second', learning = 'uoro' },
+  nnpda = { label = 'NNPDA', analog = 'third', learning = 'uoro' },
+  nnpda_reg = { label = 'NNPDA reg', analog = 'third', noise = true, learning = 'uoro' },
   nspda_2 = { label = 'NSPDA, M1', order = 'second', hint = 'hint_2', noise = true, learning = 'uoro' },
   nspda_3 = { label = 'NSPDA, M2', order = 'third', hint = 'hint_2', noise = true, learning = 'uoro' },
 }
@@ -66,8 +67,20 @@ M.options = {
   { 'hidden', 50, 'hidden units of first-order networks that have no number of their own', minimum = 1 },
   { 'strength', 0, 'hint strength; 0: chosen by the margin (third order), 1 (second order)', minimum = 0,
     type = 'number' },
-  { 'passes', 4, 'K of iterative refinement', minimum = 1 },
+  { 'passes', 4, 'K of iterative refinement in training', minimum = 1 },
+  { 'evaluation_passes', 1, 'K in evaluation', minimum = 1 },
   { 'carry', 'first', 'which of the passes the next symbol goes on from', choices = { 'first', 'last' } },
+  { 'memory_in_passes', 'rests', 'what a memory does in the further passes of a symbol',
+    choices = { 'rests', 'moves' } },
+  { 'estimate', 'own', 'of UORO: for each string, or one for a batch; own: by string for NSPDAs, which have a '
+    .. 'kernel for it, else by batch', choices = { 'own', 'string', 'batch' } },
+  { 'stage_end', 'epochs', 'what ends a stage: convergence or its epochs; the same but for the last stage, which '
+    .. 'has no number of epochs; convergence alone', choices = { 'epochs', 'last_open', 'converged' } },
+  { 'second_rate', 'full', 'learning rate of the second stage: full, or the one that annealing has reached',
+    choices = { 'full', 'reached' } },
+  { 'noise_change', 'scale', 'what noise p makes of a matrix M: p beta M, or M + p beta M',
+    choices = { 'scale', 'add' } },
+  { 'inhibition', false, 'hints set large negative weights, too' },
   { 'discrete', 'never', 'where NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
   { 'noise_stage', 2, 'stage of the curriculum from which on there is noise', minimum = 1 },
   { 'loss', 'mean', 'of the cross-entropy over the symbols of a string', choices = { 'mean', 'sum' } },
@@ -98,15 +111,17 @@ end
 
 function M.model(options, grammar)
   local kind = M.models[options.model]
-  local model = { alphabet = grammar:alphabet(), seed = options.seed, passes = options.passes }
+  local model = { alphabet = grammar:alphabet(), seed = options.seed, passes = options.passes,
+    evaluation_passes = options.evaluation_passes, carry = options.carry,
+    memory_in_passes = options.memory_in_passes }
   if kind.order then
     model.architecture, model.order = 'nspda', kind.order
     model.states = kind.order == 'second' and state_neurons(options, 12, 29) or state_neurons(options, 2, 6)
-    model.carry, model.discrete = options.carry, options.discrete
+    model.discrete = options.discrete
   elseif kind.analog then
     model.architecture, model.order, model.output = 'nnpda', kind.analog, 'own'
     model.states = state_neurons(options, 2, 6)
-    -- Its error is one of the end of the string, and its stack moves at every pass.
+    -- Its error is one of the end of the string: there is nothing to refine at the other symbols.
     model.passes = 1
   else
     model.controller = { kind = kind.controller, hidden = kind.hidden or options.hidden }
@@ -154,6 +169,14 @@ local function strength_of(options)
   return M.models[options.model].order == 'second' and 1 or nil
 end
 
+local function learning_of(options)
+  local name = chosen(options, 'learning')
+  if name ~= 'uoro' then return name end
+  local estimate = options.estimate
+  if estimate == 'own' then estimate = M.models[options.model].order and 'string' or 'batch' end
+  return { kind = name, estimate = estimate }
+end
+
 local function trainer_of(options, run, grammar)
   if files.exists(run:path 'checkpoints/last.safetensors') then
     local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
@@ -164,11 +187,12 @@ local function trainer_of(options, run, grammar)
   local model = M.model(options, grammar)
   local hint = chosen(options, 'hint')
   if hint ~= 'none' and hint ~= 'dead_neuron' then
-    local report = pd.model.insert_rules(model, options.task .. '/' .. hint, { strength = strength_of(options) })
+    local report = pd.model.insert_rules(model, options.task .. '/' .. hint, { strength = strength_of(options),
+      inhibition = options.inhibition })
     files.write(run:path 'hint.txt', tostring(report) .. '\n')
   end
   local train, valid = M.data(options, grammar)
-  local curriculum = { kind = options.curriculum }
+  local curriculum = { kind = options.curriculum, stage_end = options.stage_end }
   if options.curriculum == 'two_stage' then
     curriculum.epochs = options.stage_epochs
     -- Of short strings there is no first stage.
@@ -178,13 +202,16 @@ local function trainer_of(options, run, grammar)
   end
   local settings = {
     model = model, train = train, valid = valid, batch = options.batch, epochs = options.epochs,
-    seed = options.seed, curriculum = curriculum, learning = chosen(options, 'learning'),
+    seed = options.seed, curriculum = curriculum, learning = learning_of(options),
     optimizer = { kind = 'sgd', learning_rate = options.learning_rate }, clip_norm = 0, clip_value = 13,
-    decay_patience = 0, stop_patience = 0, annealing = { kind = 'stochastic', last_stage = 1 },
+    decay_patience = 0, stop_patience = 0,
+    annealing = { kind = 'stochastic', last_stage = 1, afterwards = options.second_rate },
     objective = { kind = 'stepwise', average = options.loss == 'mean' },
     run_folder = run.folder, overwrite = true,
   }
-  if chosen(options, 'noise') == 'on' then settings.noise = { first_stage = options.noise_stage } end
+  if chosen(options, 'noise') == 'on' then
+    settings.noise = { first_stage = options.noise_stage, change = options.noise_change }
+  end
   if kind.analog then
     settings.objective = { kind = 'state_and_length' }
     if hint == 'dead_neuron' then

@@ -19,6 +19,8 @@ function M.start(given)
     columns = 'second-order (M1) or third-order (M2) columns alone; none: both' }
   table.insert(options, 4, { 'noise', 'own', 'noise on the weights where the table does not say; own: as the model '
     .. 'has it', choices = { 'own', 'on', 'off' } })
+  table.insert(options, 5, { 'learning', 'own', 'learning algorithm where the table does not say; own: as the model '
+    .. 'has it', choices = { 'own', 'bptt', 'tbptt', 'rtrl', 'uoro' } })
   local quick, smoke = { restarts = 2, folder = 'runs/nspda/quick_grid' },
     { restarts = 1, folder = 'runs/nspda/smoke_grid', tasks = { given.tasks[1] } }
   for key, value in pairs(protocol.quick) do quick[key] = value end
@@ -51,7 +53,9 @@ function M.run(options, all)
   for _, cell in ipairs(all) do
     local point = {}
     for key, value in pairs(cell.point) do point[key] = value end
-    if options.noise ~= 'own' then point.noise = point.noise or options.noise end
+    for _, key in ipairs { 'noise', 'learning' } do
+      if options[key] ~= 'own' then point[key] = point[key] or options[key] end
+    end
     cell.point = point
   end
   return cells.train { cells = all, options = options, settings = protocol.options, name = 'nspda',

@@ -157,7 +157,7 @@ class RecognitionProblem : public Problem {
       all.push_back(objective_->origin());
     return all;
   }
-  const char* convergence() const override { return "all training strings are told right"; }
+  const char* convergence() const override { return "all training strings are correctly classified"; }
 
   std::string train_text() const override { return to_text(*train_); }
   std::optional<std::string> valid_text() const override {
@@ -197,7 +197,7 @@ const std::vector<OptionSpec>& recognition_options() {
                    "order of the strings: kind (sequential, incremental, two_stage), threshold, "
                    "epochs, step, stage_end"),
       number_option("stop_accuracy", 1.0,
-                    "a phase ends when this share of its training strings is told right; 0: never",
+                    "a phase ends when this share of its training strings is correctly classified; 0: never",
                     0)
           .between(0, 1)};
   return specs;

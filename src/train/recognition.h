@@ -1,7 +1,7 @@
 // Training a recognizer on labelled strings: the loss of a batch is the mean over its strings of an
 // objective (objective.h), its gradient is found by a learning algorithm (learning.h), the strings
 // come in the order of a curriculum (task/curriculum.h), and an epoch is judged by the share of the
-// validation strings told wrong, or of the training strings where there are none.
+// misclassified validation strings, or of the training strings where there are none.
 #pragma once
 #include "model/recognizer.h"
 #include "task/labelled_dataset.h"

@@ -314,7 +314,7 @@ TEST(Recognition, EndsWhenAllIsToldRight) {
       with(kFast, {{"epochs", 300}, {"stop_accuracy", 1.0}, {"objective", "final"}}),
       small_recognizer({{"controller", {{"kind", "lstm"}, {"hidden", 8}}}, {"seed", 2}}));
   while (trainer->finished().empty()) trainer->run_epoch();
-  EXPECT_EQ(trainer->finished(), "all training strings are told right");
+  EXPECT_EQ(trainer->finished(), "all training strings are correctly classified");
   const auto& last = trainer->history().back();
   EXPECT_EQ(*last.train_accuracy, 1.0);
   const auto& recognizer = dynamic_cast<const Recognizer&>(*trainer->model());

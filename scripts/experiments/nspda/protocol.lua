@@ -4,7 +4,7 @@
 -- From the paper: 1,987 valid and 2,021 invalid strings of 1 to 21 symbols; cross-entropy after every
 -- symbol with K = 4 passes; SGD from the rate 0.1005000321 with stochastic annealing, gradient entries
 -- clipped to 13; two-stage incremental learning; at most 500 epochs or until all training strings are
--- told right; 5 repeats; test strings of up to 60 symbols. NSPDA: J = M + U(12, 29) state neurons
+-- correctly classified; 5 repeats; test strings of up to 60 symbols. NSPDA: J = M + U(12, 29) state neurons
 -- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2 and adaptive noise
 -- unless a table says otherwise; UORO for networks of higher order. Not in the paper, and chosen here:
 -- batches of 10 strings of equal length; the mean of the cross-entropy over a string's symbols instead of
@@ -248,7 +248,7 @@ function M.train(options, run)
     learning = chosen(options, 'learning'), curriculum = options.curriculum, seed = options.seed,
     restart = options.restart, parameters = trainer:model():parameter_count(),
     states = trainer:model():options().states, epochs = #history,
-    converged = trainer:finished():find('told right', 1, true) ~= nil, characters = characters,
+    converged = trainer:finished():find('correctly classified', 1, true) ~= nil, characters = characters,
     seconds = seconds, stopped = trainer:finished(), train_error = 100 - 100 * last.train_accuracy,
     best_epoch = best.epoch, validation_error = 100 - 100 * best.accuracy, test_error = test.error,
     test_missed = test.missed, test_false_positives = test.false_positives,

@@ -1,6 +1,6 @@
 -- Table 1 of Mali et al. (2019): how long training takes with and without hints, for second-order (W1)
 -- and third-order (W2) weights. The paper does not say what its numbers count; here they are epochs
--- until all training strings are told right.
+-- until all training strings are correctly classified.
 --
 --   pushdown scripts/experiments/nspda/table1.lua --tasks palindrome,an_bn
 --

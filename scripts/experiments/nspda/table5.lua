@@ -54,5 +54,5 @@ run:table('table5', {
   rows = rows })
 run:lines('table5', { title = 'Programmed networks', x_label = 'longest string', y_label = 'error (%)',
   series = curves })
-print(('\n%d of %d strings told wrong.'):format(wrong, #rows * (options.positives + options.negatives)))
+print(('\n%d of %d strings misclassified.'):format(wrong, #rows * (options.positives + options.negatives)))
 run:finish { wrong = wrong }

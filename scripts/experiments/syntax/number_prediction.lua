@@ -30,6 +30,6 @@ for count = 0, 5 do
   if accuracy then rows[#rows + 1] = { count, result['examples_' .. count], accuracy } end
 end
 run:table('results', {
-  title = ('%s, seed %d: %% of the test examples told right, epoch %d (validation %.2f)'):format(
+  title = ('%s, seed %d: %% of the test examples correctly classified, epoch %d (validation %.2f)'):format(
     protocol.models[options.model].label, options.seed, result.best_epoch, result.valid_accuracy),
   columns = { 'attractors', { 'examples', align = 'right' }, { 'accuracy', format = '%.2f' } }, rows = rows })

@@ -64,12 +64,13 @@ for _, cell in ipairs(kept) do
   columns[#columns + 1] = { cell.row, format = '%.2f', align = 'right' }
   columns[#columns + 1] = { 'deviation', format = '%.2f', align = 'right' }
 end
-run:table('table2', { title = ('Number prediction, %% told right: %d training and %d validation examples'):format(
+run:table('table2', { title = ('Number prediction, %% correctly classified: %d training and %d validation examples'):format(
   parts.train:size(), parts.valid:size()), columns = columns, rows = lines })
 local drawn = {}
 for _, cell in ipairs(kept) do drawn[#drawn + 1] = series[cell.row] end
 if #drawn > 0 then
-  run:lines('table2', { title = 'Number prediction', x_label = 'attractors', y_label = '% told right', series = drawn })
+  run:lines('table2', { title = 'Number prediction', x_label = 'attractors', y_label = 'correctly classified (%)',
+    series = drawn })
 end
 print(('\nThe paper\'s numbers are of other data. Every run and the setting: %s'):format(run.folder))
 cells.finish(run, rows, 'table2', { 'parameters', 'epochs', 'best_epoch', 'seconds', 'valid_accuracy',

@@ -45,7 +45,10 @@ add('transduction-128', 4, { 'figure2a', 'figure2b' }, '--tasks bigram_flipping,
   { folder = 'runs/transduction/grid_128' })
 add('transduction-256', 24, { 'figure2a', 'figure2b' }, '--tasks copy,reversal --rows Stack,Queue,DeQue '
   .. '--learning-rates 0.005,0.001,0.0005')
-add('transduction-deque', 5, { 'figure2a' }, '--tasks copy,reversal --rows DeQue --learning-rates 0.001 --restarts 3')
+local deque = '--tasks copy,reversal --rows DeQue --learning-rates 0.001 --hidden 128 --memory 128 --restarts 3'
+add('transduction-deque', 2.5, { 'figure2a' }, deque, { folder = 'runs/transduction/grid_128' })
+add('transduction-deque-biased', 2.5, { 'figure2a' }, deque .. ' --pop-bias -3 --bottom-push-bias -6',
+  { folder = 'runs/transduction/grid_128_biased' })
 add('transduction-layers', 13, { 'figure2a', 'figure2b' }, '--tasks copy,reversal --rows 4-layer,8-layer '
   .. '--learning-rates 0.001')
 add('ns_rnn-rest', 30, grid, search)

@@ -113,6 +113,7 @@ test('an interrupted run goes on and gives the same numbers', function()
       local value = result[name .. '_' .. measure]
       assert(value >= 0 and value <= 100, name .. measure)
     end
+    assert(result.threshold >= 0.005 and result.threshold <= 0.2, result.threshold)
     assert(result[name .. '_every'] <= math.min(result[name .. '_mean'], result[name .. '_last']))
   end
   local lines = files.read(run_folder .. '/lengths.csv')

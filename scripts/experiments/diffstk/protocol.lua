@@ -55,8 +55,8 @@ M.options = {
   { 'symbols_of', 'all', 'strings whose next symbols count in joint', choices = { 'all', 'valid' } },
   { 'decision', 'mean', 'what decides: the mean of the answers, the last one, or every single one; for the best '
     .. 'epoch, too', choices = { 'mean', 'last', 'every' } },
-  { 'threshold', 0, 'a next symbol counts as predicted if its probability is above this; 0: half of the uniform one',
-    minimum = 0, maximum = 1, type = 'number' },
+  { 'threshold', 0, 'a next symbol counts as predicted if its probability is above this; 0: the one that gives the '
+    .. 'most sets of the training strings', minimum = 0, maximum = 1, type = 'number' },
   { 'lstm_activation', 'tanh', 'f1 of lstm and mlstm: tanh, or scaled_tanh, as equations 15 and 16 are printed',
     choices = { 'tanh', 'scaled_tanh' } },
   { 'end_symbol', true, 'an end symbol closes every string' },
@@ -183,14 +183,30 @@ M.measures = { 'mean', 'last', 'every', 'prefix', 'next' }
 M.measure_titles = { mean = 'mean of answers', last = 'last answer', every = 'every answer',
   prefix = 'every prefix', next = 'every set of next symbols' }
 
+-- The threshold for the next symbols of a model: of these the one by which the most sets of the training strings are
+-- predicted, the least one of several.
+local thresholds = { 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2 }
+local function threshold_of(model, options, sets, grammar)
+  if options.threshold > 0 or options.objective ~= 'joint' then return options.threshold end
+  local chosen, most = thresholds[1], -1
+  for _, threshold in ipairs(thresholds) do
+    local predicted = pd.train.evaluate(model, sets.train, { batch = 50, grammar = grammar,
+      threshold = threshold }).next_symbol_accuracy
+    if predicted > most then chosen, most = threshold, predicted end
+  end
+  return chosen
+end
+
 -- The measures of every set as <set>_<measure> into `result`; the lengths of the strings go to lengths.csv.
 local function measure(model, options, sets, grammar, run, result)
+  local threshold = threshold_of(model, options, sets, grammar)
+  result.threshold = threshold > 0 and threshold or nil
   local lines = { 'set,shortest,longest,strings,right_' .. table.concat(M.decisions, ',right_') }
   for _, name in ipairs(M.set_names(options)) do
     local by = {}
     for _, decision in ipairs(M.decisions) do
       by[decision] = pd.train.evaluate(model, sets[name], { decision = decision, batch = 50,
-        grammar = decision == 'mean' and grammar or nil, threshold = options.threshold })
+        grammar = decision == 'mean' and grammar or nil, threshold = threshold })
       result[name .. '_' .. decision] = 100 * by[decision].accuracy
     end
     result[name .. '_prefix'] = 100 * by.mean.prefix_accuracy
@@ -232,7 +248,7 @@ function M.train(options, run)
     parameters = trainer:model():parameter_count(), epochs = #history, best_epoch = history[#history].best_epoch,
     seconds = seconds, stopped = trainer:finished() }
   local order = { 'task', 'model', 'curriculum', 'noise', 'carry_forward', 'decision', 'seed', 'restart', 'parameters',
-    'epochs', 'best_epoch', 'seconds', 'stopped' }
+    'epochs', 'best_epoch', 'seconds', 'stopped', 'threshold' }
   measure(pd.model.load(run.folder), options, sets, grammar, run, result)
   for _, name in ipairs(M.set_names(options)) do
     for _, of in ipairs(M.measures) do order[#order + 1] = name .. '_' .. of end

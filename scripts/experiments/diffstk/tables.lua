@@ -98,7 +98,7 @@ end
 
 -- The keys of result.json that every run is kept with.
 function M.keys(options)
-  local keys = { 'noise', 'carry_forward', 'parameters', 'epochs', 'best_epoch', 'seconds' }
+  local keys = { 'noise', 'carry_forward', 'parameters', 'epochs', 'best_epoch', 'seconds', 'threshold' }
   for _, set in ipairs(protocol.set_names(options)) do
     for _, measure in ipairs(protocol.measures) do keys[#keys + 1] = set .. '_' .. measure end
   end
@@ -130,7 +130,7 @@ function M.explain(run, options, task)
   print(('\nPercent of correctly classified strings, decided by the %s; half of the strings are valid, so that\n'
     .. 'guessing has 50. Beside it, of the same runs: the other decisions; "every prefix": strings after all of whose\n'
     .. 'symbols the answer says whether they can still become valid; "every set of next symbols": valid strings whose\n'
-    .. 'next symbols are predicted exactly after every symbol.\n'
+    .. 'next symbols are predicted exactly after every symbol, by a threshold chosen on the training strings.\n'
     .. 'An exact automaton, by the mean of its answers: %s.\nEvery run, the curves and the setting: %s'):format(
     protocol.measure_titles[options.decision], table.concat(parts, ', '), run.folder))
   floors(options, sets)

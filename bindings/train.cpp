@@ -153,9 +153,9 @@ std::string epoch_line(const EpochMetrics& epoch) {
   else
     text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
   if (epoch.next_symbol_accuracy)
-    text += fmt::format(", next symbols of {:.2f} %", 100 * *epoch.next_symbol_accuracy);
+    text += fmt::format(", all next symbols {:.2f} %", 100 * *epoch.next_symbol_accuracy);
   if (epoch.prefix_accuracy)
-    text += fmt::format(", prefixes of {:.2f} %", 100 * *epoch.prefix_accuracy);
+    text += fmt::format(", all prefixes {:.2f} %", 100 * *epoch.prefix_accuracy);
   if (epoch.cross_entropy_difference)
     text += fmt::format(", {:.4f} above the lower bound", *epoch.cross_entropy_difference);
   text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,

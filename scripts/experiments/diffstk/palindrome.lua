@@ -15,7 +15,7 @@ local protocol = tables.protocol
 local options, run = tables.start { name = 'diffstk/palindrome', task = 'palindrome',
   folder = 'runs/diffstk/palindrome_grid',
   doc = 'Palindromes by a superposition stack and by inserted rules, on the strings of table4.lua.',
-  defaults = { hidden = 20, learning_rate = 5e-3, epochs = 60, window = 200, symbols_of = 'valid', decision = 'last',
+  defaults = { hidden = 20, learning_rate = 5e-3, epochs = 60, window = 200, decision = 'last',
     batch = 10 } }
 local model = protocol.models.superposition_lstm
 local kept, rows = tables.run(options, { { task = 'palindrome', row = model.label,

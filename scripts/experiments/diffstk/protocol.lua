@@ -52,7 +52,7 @@ M.options = {
     .. 'cross-entropy; final: the label at the end of the string', choices = { 'joint', 'stepwise', 'final' } },
   { 'symbol_weight', 1, 'of the next symbol in joint', minimum = 0, type = 'number' },
   { 'validity_weight', 1, 'of validity in joint', minimum = 0, type = 'number' },
-  { 'symbols_of', 'all', 'strings whose next symbols count in joint', choices = { 'all', 'valid' } },
+  { 'symbols_of', 'valid', 'strings whose next symbols count in joint', choices = { 'all', 'valid' } },
   { 'decision', 'mean', 'what decides: the mean of the answers, the last one, or every single one; for the best '
     .. 'epoch, too', choices = { 'mean', 'last', 'every' } },
   { 'threshold', 0, 'a next symbol counts as predicted if its probability is above this; 0: the one that gives the '

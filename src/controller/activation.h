@@ -9,6 +9,8 @@ namespace pushdown {
 // they name, have 1.7159, with which the function is +-1 at +-1.
 enum class Activation { tanh, sigmoid, scaled_tanh };
 
+inline constexpr double kScaledTanhHeight = 1.7519, kScaledTanhRate = 2.0 / 3.0;
+
 // The option `activation`: tanh, sigmoid or scaled_tanh.
 OptionSpec activation_option();
 Activation parse_activation(const Json& options);
@@ -17,7 +19,7 @@ template <class V>
 V activate(Activation activation, const V& x) {
   switch (activation) {
     case Activation::sigmoid: return x.sigmoid();
-    case Activation::scaled_tanh: return 1.7519 * (x * (2.0 / 3.0)).tanh();
+    case Activation::scaled_tanh: return kScaledTanhHeight * (x * kScaledTanhRate).tanh();
     case Activation::tanh: break;
   }
   return x.tanh();

@@ -9,6 +9,7 @@
 
 #include "base/origin.h"
 #include "base/registry.h"
+#include "recurrence/higher_order.h"
 #include "recurrence/step_trace.h"
 #include "tensor/module_context.h"
 
@@ -35,6 +36,10 @@ class Controller {
   // The same step recorded.
   virtual std::pair<Traced, TracedState> trace(const Traced& input,
                                                const TracedState& state) const = 0;
+
+  // The controller as a network without a stack whose input is one-hot, with K = 1, where it is of
+  // higher order and one layer.
+  virtual std::optional<HigherOrderNetwork> higher_order() const { return std::nullopt; }
 
   // Of a controller that a script defined: where. Such a one runs on the thread of that script
   // alone.

@@ -42,6 +42,21 @@ class SecondOrder : public Layered<SecondOrderLayer> {
         at::constant_pad_nd(at::ones({batch, 1}, state.front().options()), {0, hidden_size() - 1});
     return ControllerState(state.size(), first);
   }
+  std::optional<HigherOrderNetwork> higher_order() const override {
+    if (layers().size() > 1) return std::nullopt;
+    const auto& [activation, weight, bias] = layers().front();
+    HigherOrderShape shape;
+    shape.states = hidden_size();
+    shape.inputs = weight.size(2);
+    shape.first_active = from_first_;
+    if (activation != Activation::sigmoid) {
+      const bool scaled = activation == Activation::scaled_tanh;
+      shape.shift = 0;
+      shape.scale = scaled ? kScaledTanhHeight : 1;
+      shape.rate = scaled ? kScaledTanhRate : 1;
+    }
+    return HigherOrderNetwork{shape, {weight, bias}};
+  }
 
  private:
   bool from_first_;

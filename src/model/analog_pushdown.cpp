@@ -183,6 +183,22 @@ class AnalogPushdown : public Network {
     }
     return {at::stack(hiddens, 1), {}, state};
   }
+  std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const override {
+    if (full_ || !exact_ || !options_.device().is_cpu()) return std::nullopt;
+    HigherOrderShape shape;
+    shape.states = states_;
+    shape.inputs = inputs_;
+    shape.passes = refinement.passes;
+    shape.carry_first = refinement.carry_first;
+    shape.stack = true;
+    shape.third = !second_;
+    shape.symbols = symbols_;
+    shape.bottom = bottom_;
+    shape.stops = stops_;
+    shape.epsilon = epsilon_;
+    shape.tolerance = tolerance_;
+    return HigherOrderNetwork{shape, {state_weight_, action_weight_, state_bias_, action_bias_}};
+  }
   std::pair<Tensor, NetworkStatePtr> peek(const NetworkStatePtr& state, Random*) const override {
     return {static_cast<const AnalogPushdownState&>(*state).hidden(), state};
   }

@@ -13,6 +13,7 @@
 
 #include "base/origin.h"
 #include "base/registry.h"
+#include "recurrence/higher_order.h"
 #include "tensor/module_context.h"
 
 namespace pushdown {
@@ -130,6 +131,10 @@ class Network {
   virtual std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,
                                                       std::string_view algorithm,
                                                       Random& random) const {
+    return std::nullopt;
+  }
+  // The network with these passes, in training, where it is of higher order and on the processor.
+  virtual std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const {
     return std::nullopt;
   }
   // A network's own measure of validity, B x ... of hidden vectors B x ... x H: valid where it is

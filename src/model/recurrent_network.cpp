@@ -101,6 +101,16 @@ class RecurrentNetwork : public Network {
     return rnn_.fused(steps, output_weight, output_bias);
   }
 
+  std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const override {
+    if (!fused_ || !device_.is_cpu() || embedding_.defined() || !rnn_.bare()) return std::nullopt;
+    auto network = rnn_.controller().higher_order();
+    if (network) {
+      network->shape.passes = refinement.passes;
+      network->shape.carry_first = refinement.carry_first;
+    }
+    return network;
+  }
+
   NamedTensors strengths(const Tensor& words) const override {
     return rnn_.strengths(inputs_of(words));
   }

@@ -85,6 +85,11 @@ class StackRnn {
   // P : H x R, undefined where the reading is part of the input or has size 0.
   const Tensor& coupling_weight() const { return coupling_weight_; }
   std::int64_t hidden_size() const { return controller_->hidden_size(); }
+  // Whether it is the controller alone, in training passes, too.
+  bool bare() const {
+    return stack_->reading_size() == 0 && stack_->parameters().empty() && plain() &&
+           !recurrence_.noisy();
+  }
   // controller.*, stack.*, coupling.weight, initial.0 and on
   ParameterList parameters() const;
 

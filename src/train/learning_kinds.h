@@ -13,6 +13,15 @@ LearningKind truncated_learning();
 LearningKind real_time_learning();
 LearningKind unbiased_online_learning();
 
+// uoro by tensor operations: the definition, for any network.
+LearningPtr unbiased_online_by_tensors(const Json& options);
+// The same at one estimate for each string and with a truncation of 1, with the same random
+// numbers, for networks of higher order (Network::higher_order); nothing for others.
+std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
+                                                   const Objective& objective,
+                                                   const StringBatch& batch, double epsilon,
+                                                   Random& random);
+
 // The symbol that follows each of the passes over words `first` to `first + count` - 1 of what is
 // read, words : B x n -> B x (count K), -1 after the last word.
 Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes);

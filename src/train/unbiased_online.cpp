@@ -15,7 +15,8 @@
 // estimate for each string, or one for the batch, whose state is that of all its strings: a batch
 // of B strings takes one pass instead of B, with a variance that is greater.
 //
-// Cost a step: three backward passes through it, S + N additions; memory S + N.
+// Cost a step: three backward passes through it, S + N additions; memory S + N. Networks of higher
+// order have a faster way, for one estimate a string: unbiased_online_fast.cpp.
 #include <cmath>
 
 #include "train/learning_kinds.h"
@@ -87,8 +88,9 @@ class RankOne {
 
 class UnbiasedOnline : public LearningAlgorithm {
  public:
-  explicit UnbiasedOnline(const Json& options)
-      : epsilon_(options["epsilon"]),
+  UnbiasedOnline(const Json& options, bool fast)
+      : fast_(fast),
+        epsilon_(options["epsilon"]),
         truncation_(options["truncation"]),
         by_string_(options["estimate"] == "string"),
         usual_(epsilon_ == kEpsilon && truncation_ == 1 && by_string_) {}
@@ -97,9 +99,12 @@ class UnbiasedOnline : public LearningAlgorithm {
 
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
-    if (usual_)
+    if (fast_ && usual_)
       if (auto inside = differentiate_inside(model, objective, batch, "uoro", random))
         return *inside;
+    if (fast_ && truncation_ == 1 && by_string_)
+      if (auto found = unbiased_online_fast(model, objective, batch, epsilon_, random))
+        return *found;
     const StringPieces pieces(model, objective, batch);
     if (pieces.length() == 0) return backpropagate(model, objective, batch, random);
     const FlatParameters parameters(model.parameters());
@@ -148,12 +153,17 @@ class UnbiasedOnline : public LearningAlgorithm {
     return gradient;
   }
 
+  bool fast_;
   double epsilon_;
   std::int64_t truncation_;
   bool by_string_, usual_;  // usual: as a network's own kernel has it
 };
 
 }  // namespace
+
+LearningPtr unbiased_online_by_tensors(const Json& options) {
+  return std::make_unique<UnbiasedOnline>(resolve_learning(options), false);
+}
 
 LearningKind unbiased_online_learning() {
   return {
@@ -163,7 +173,9 @@ LearningKind unbiased_online_learning() {
        integer_option("truncation", 1, "symbols between two updates of the estimate", 1),
        text_option("estimate", "string", "one estimate for each string, or one for the batch",
                    {"string", "batch"})},
-      [](const Json& options) -> LearningPtr { return std::make_unique<UnbiasedOnline>(options); }};
+      [](const Json& options) -> LearningPtr {
+        return std::make_unique<UnbiasedOnline>(options, true);
+      }};
 }
 
 }  // namespace pushdown

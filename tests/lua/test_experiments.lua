@@ -98,7 +98,7 @@ test('the readings of the protocol are options', function()
   end
   local config = config_of('--model', 'second_order')
   test.equal(config.trainer.learning.kind, 'uoro')
-  test.equal(config.trainer.learning.estimate, 'batch')
+  test.equal(config.trainer.learning.estimate, 'string')
   test.equal(config.model.options.evaluation_passes, 1)
   test.equal(config_of('--model', 'second_order', '--learning', 'bptt').trainer.learning.kind, 'bptt')
   config = config_of('--model', 'stack', '--memory-in-passes', 'moves', '--carry', 'last', '--evaluation-passes', '2',
@@ -107,9 +107,9 @@ test('the readings of the protocol are options', function()
   test.equal(config.model.options.evaluation_passes, 2)
   test.equal(config.trainer.curriculum.stage_end, 'last_open')
   test.equal(config.trainer.annealing.afterwards, 'reached')
-  config = config_of('--model', 'nspda_3', '--noise-change', 'add', '--inhibition')
+  config = config_of('--model', 'nspda_3', '--noise-change', 'add', '--inhibition', '--estimate', 'batch')
   test.equal(config.trainer.noise.change, 'add')
-  test.equal(config.trainer.learning.estimate, 'string')
+  test.equal(config.trainer.learning.estimate, 'batch')
 end)
 
 local grammar = [[

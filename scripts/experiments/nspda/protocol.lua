@@ -72,8 +72,7 @@ M.options = {
   { 'carry', 'first', 'which of the passes the next symbol goes on from', choices = { 'first', 'last' } },
   { 'memory_in_passes', 'rests', 'what a memory does in the further passes of a symbol',
     choices = { 'rests', 'moves' } },
-  { 'estimate', 'own', 'of UORO: for each string, or one for a batch; own: by string for NSPDAs, which have a '
-    .. 'kernel for it, else by batch', choices = { 'own', 'string', 'batch' } },
+  { 'estimate', 'string', 'of UORO: one for each string, or one for a batch', choices = { 'string', 'batch' } },
   { 'stage_end', 'epochs', 'what ends a stage: convergence or its epochs; the same but for the last stage, which '
     .. 'has no number of epochs; convergence alone', choices = { 'epochs', 'last_open', 'converged' } },
   { 'second_rate', 'full', 'learning rate of the second stage: full, or the one that annealing has reached',
@@ -171,10 +170,7 @@ end
 
 local function learning_of(options)
   local name = chosen(options, 'learning')
-  if name ~= 'uoro' then return name end
-  local estimate = options.estimate
-  if estimate == 'own' then estimate = M.models[options.model].order and 'string' or 'batch' end
-  return { kind = name, estimate = estimate }
+  return name == 'uoro' and { kind = name, estimate = options.estimate } or name
 end
 
 local function trainer_of(options, run, grammar)

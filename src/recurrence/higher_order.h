@@ -1,0 +1,16 @@
+// A network of higher order for algorithms that need the derivatives of its single steps.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "kernel/higher_order.h"
+#include "tensor/torch.h"
+
+namespace pushdown {
+
+struct HigherOrderNetwork {
+  HigherOrderShape shape;
+  std::vector<Tensor> parameters;  // behind each other they are those of HigherOrderSteps
+};
+
+}  // namespace pushdown

@@ -1,0 +1,114 @@
+// The algorithm of unbiased_online.cpp for networks of higher order. The losses and their slopes by
+// the hidden vectors come from autograd, for the whole batch; everything between two symbols is
+// loops over numbers in double, string by string.
+//
+// Cost a string and symbol: twice the step, once its tangent and twice its gradient
+// (kernel/higher_order.h), and 6 N multiply-adds.
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "base/parallel.h"
+#include "train/learning_kinds.h"
+
+namespace pushdown {
+namespace {
+
+using Numbers = std::vector<double>;
+
+// By several sums at a time, so that additions need not wait for each other.
+double norm_of(const Numbers& values) {
+  std::array<double, 8> sums{};
+  const auto whole = values.size() / sums.size() * sums.size();
+  for (std::size_t i = 0; i < whole; i += sums.size())
+    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += values[i + k] * values[i + k];
+  for (std::size_t i = whole; i < values.size(); ++i) sums[i - whole] += values[i] * values[i];
+  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
+}
+
+// Scaled as the slopes are, B x P x H by the hidden vectors : N.
+Numbers estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::int64_t* words,
+                 std::int64_t length, const double* slopes, double epsilon, Random& random) {
+  const auto size = static_cast<std::size_t>(shape.parameters());
+  const std::int64_t made = shape.passes * shape.hidden_size();  // numbers a symbol
+  Numbers gradient(size), b(size), direct(size), moved, hiddens;
+  Numbers a(static_cast<std::size_t>(steps.state_size()));
+  for (std::int64_t t = 0; t < length; ++t) {
+    steps.read(words[t]);
+    const double* slope = slopes + t * made;
+    steps.push_forward(a, moved, hiddens);
+    double along = 0;
+    for (std::int64_t i = 0; i < made; ++i)
+      along += slope[i] * hiddens[static_cast<std::size_t>(i)];
+    for (std::size_t i = 0; i < size; ++i) gradient[i] += along * b[i];
+    steps.pull_back(nullptr, slope, gradient.data());
+    if (t + 1 == length) break;
+
+    Numbers signs(moved.size());
+    for (double& sign : signs) sign = random.next() >> 63 != 0 ? 1.0 : -1.0;
+    std::fill(direct.begin(), direct.end(), 0.0);
+    steps.pull_back(signs.data(), nullptr, direct.data());
+    const double r0 = std::sqrt((norm_of(b) + epsilon) / (norm_of(moved) + epsilon));
+    const double r1 = std::sqrt((norm_of(direct) + epsilon) / (norm_of(signs) + epsilon));
+    a.resize(moved.size());
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = moved[i] * r0 + signs[i] * r1;
+    for (std::size_t i = 0; i < size; ++i) b[i] = b[i] * (1 / r0) + direct[i] * (1 / r1);
+  }
+  return gradient;
+}
+
+}  // namespace
+
+std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
+                                                   const Objective& objective,
+                                                   const StringBatch& batch, double epsilon,
+                                                   Random& random) {
+  if (model.memory_moves() && model.passes() > 1) return std::nullopt;
+  const auto network = model.network().higher_order(model.refinement(true));
+  if (!network) return std::nullopt;
+  const auto& [shape, parameters] = *network;
+  ParameterList trained;
+  for (const Tensor& parameter : parameters)
+    if (parameter.requires_grad()) trained.emplace_back("", parameter);
+  if (trained.size() < parameters.size()) return std::nullopt;
+  const Tensor words = model.input(batch.words).contiguous();
+  const auto count = words.size(0), length = words.size(1);
+  if (length == 0) return std::nullopt;
+  const Tensor weights = flattened(parameters).detach().to(at::kDouble);
+  const HigherOrderSteps begin(shape, weights.data_ptr<double>());
+  const auto* symbols = words.data_ptr<std::int64_t>();
+  const auto made = shape.passes * shape.hidden_size();
+
+  // One row more, as Recognition has it.
+  Tensor hiddens = at::zeros({count, length * shape.passes + 1, shape.hidden_size()}, at::kDouble);
+  const auto row = hiddens.stride(0), first = shape.hidden_size();
+  double* const values = hiddens.data_ptr<double>();
+  parallel_for(count, [&](std::int64_t b) {
+    HigherOrderSteps steps = begin;
+    for (std::int64_t t = 0; t < length; ++t) {
+      steps.read(symbols[b * length + t]);
+      steps.hiddens(values + b * row + first + t * made);
+    }
+  });
+  const at::AutoGradMode with_gradient(true);
+  const Tensor leaf = hiddens.to(parameters.front().scalar_type()).requires_grad_();
+  const auto found = backpropagate(model, objective, batch, {model.scores(leaf), leaf, {}});
+  const Tensor slopes = leaf.grad().to(at::kDouble).contiguous();
+
+  std::vector<Random> streams;
+  for (std::int64_t b = 0; b < count; ++b) streams.emplace_back(random.next(), "string");
+  std::vector<Numbers> gradients(static_cast<std::size_t>(count));
+  parallel_for(count, [&](std::int64_t b) {
+    const auto i = static_cast<std::size_t>(b);
+    gradients[i] = estimate(begin, shape, symbols + b * length, length,
+                            slopes.data_ptr<double>() + b * row + first, epsilon, streams[i]);
+  });
+  Tensor sum = at::zeros_like(weights);
+  for (const Numbers& gradient : gradients)
+    for (std::size_t i = 0; i < gradient.size(); ++i) sum.data_ptr<double>()[i] += gradient[i];
+  FlatParameters(trained).add_gradient(sum.to(parameters.front().options().requires_grad(false)),
+                                       1);
+  return found;
+}
+
+}  // namespace pushdown

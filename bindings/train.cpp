@@ -144,7 +144,8 @@ std::string epoch_line(const EpochMetrics& epoch) {
     accuracies("training", epoch.train_coarse, epoch.train_fine);
     accuracies("test", epoch.coarse, epoch.fine);
   } else if (epoch.train_accuracy) {
-    if (epoch.accuracy) text += fmt::format("{:.2f} % correctly classified, ", 100 * *epoch.accuracy);
+    if (epoch.accuracy)
+      text += fmt::format("{:.2f} % correctly classified, ", 100 * *epoch.accuracy);
     text += fmt::format("{:.2f} % of the training strings, loss {:.4f}",
                         100 * *epoch.train_accuracy, epoch.train_loss);
   } else if (epoch.cross_entropy)

@@ -157,7 +157,9 @@ class RecognitionProblem : public Problem {
       all.push_back(objective_->origin());
     return all;
   }
-  const char* convergence() const override { return "all training strings are correctly classified"; }
+  const char* convergence() const override {
+    return "all training strings are correctly classified";
+  }
 
   std::string train_text() const override { return to_text(*train_); }
   std::optional<std::string> valid_text() const override {
@@ -196,9 +198,10 @@ const std::vector<OptionSpec>& recognition_options() {
       table_option("curriculum", Json{{"kind", "sequential"}},
                    "order of the strings: kind (sequential, incremental, two_stage), threshold, "
                    "epochs, step, stage_end"),
-      number_option("stop_accuracy", 1.0,
-                    "a phase ends when this share of its training strings is correctly classified; 0: never",
-                    0)
+      number_option(
+          "stop_accuracy", 1.0,
+          "a phase ends when this share of its training strings is correctly classified; 0: never",
+          0)
           .between(0, 1)};
   return specs;
 }

@@ -121,8 +121,8 @@ function M.finish(run, options, kept, rows, given)
         y_label = 'correctly classified training strings (%)', series = all })
     end
   end
-  print('\nMean and standard deviation over the repeats; converged: all training strings correctly classified. Runs that did\n'
-    .. 'not converge count with where they ended. Curves, every run and the setting: ' .. run.folder)
+  print('\nMean and standard deviation over the repeats; converged: all training strings correctly classified. Runs\n'
+    .. 'that did not converge count with where they ended. Curves, every run and the setting: ' .. run.folder)
   floors(options)
   cells.finish(run, rows, given.name, { 'epochs', 'converged', 'characters', 'train_error', 'validation_error',
     'test_error', 'seconds' })

@@ -64,7 +64,7 @@ for _, cell in ipairs(kept) do
   columns[#columns + 1] = { cell.row, format = '%.2f', align = 'right' }
   columns[#columns + 1] = { 'deviation', format = '%.2f', align = 'right' }
 end
-run:table('table2', { title = ('Number prediction, %% correctly classified: %d training and %d validation examples'):format(
+run:table('table2', { title = ('Number prediction, %% correct: %d training and %d validation examples'):format(
   parts.train:size(), parts.valid:size()), columns = columns, rows = lines })
 local drawn = {}
 for _, cell in ipairs(kept) do drawn[#drawn + 1] = series[cell.row] end

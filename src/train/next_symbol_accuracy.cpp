@@ -11,7 +11,7 @@ std::vector<bool> predicts_next_symbols(const Tensor& logits,
   const Tensor probabilities =
       logits.detach().softmax(2).to(at::kCPU, at::kDouble).contiguous();  // B x m x O
   const double* p = probabilities.data_ptr<double>();
-  const SymbolSet counted = (SymbolSet{1} << outcomes) - 1;
+  const SymbolSet counted = ~SymbolSet{0} >> (64 - outcomes);  // of 1 to 64 outcomes
   std::vector<bool> right;
   for (const auto string : strings) {
     bool all = true;

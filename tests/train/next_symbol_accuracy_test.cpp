@@ -85,6 +85,16 @@ TEST(NextSymbolAccuracy, TheWholeSetAtEveryPlace) {
             (std::vector<bool>{true, false}));
 }
 
+TEST(NextSymbolAccuracy, TheLargestAlphabetHasAllBits) {
+  // 63 symbols and the end; the first and the last outcome.
+  Tensor logits = at::full({1, 1, 64}, -50.0, at::kDouble);
+  logits[0][0][0] = 1.0;
+  logits[0][0][63] = 1.0;
+  const SymbolSet ends = (SymbolSet{1} << 63) | 1;
+  EXPECT_EQ(predicts_next_symbols(logits, {0}, {{0, ends}}, 1, 0), std::vector<bool>{true});
+  EXPECT_EQ(predicts_next_symbols(logits, {0}, {{0, 1}}, 1, 0), std::vector<bool>{false});
+}
+
 TEST(NextSymbolAccuracy, OfARecognizerIsThatOfAPlainLoop) {
   at::NoGradGuard guard;
   std::set<std::int64_t> followed_counts, predicted_counts;

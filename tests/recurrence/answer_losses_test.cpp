@@ -2,20 +2,12 @@
 
 #include <gtest/gtest.h>
 
-#include "support/gradient.h"
+#include "support/wavy_numbers.h"
 
 namespace pushdown::answer_losses_test {
 namespace {
 
-Tensor numbers(at::IntArrayRef shape, at::ScalarType type, double shift, double scale = 1) {
-  std::int64_t count = 1;
-  for (const auto size : shape) count *= size;
-  return at::sin(at::arange(count, at::kDouble) * 0.7 + shift)
-      .mul(scale)
-      .view(shape)
-      .to(type)
-      .set_requires_grad(true);
-}
+using testing_support::wavy_numbers;
 
 // The same by LibTorch's operations.
 AnswerLosses composed(const AnswerRows& rows, const AnswerLayers& layers,
@@ -57,15 +49,16 @@ TEST(AnswerLosses, AreThoseOfTheComposedForm) {
           std::vector<AnswerLosses> found;
           std::vector<std::vector<Tensor>> gradients;
           for (const bool ours : {true, false}) {
-            const Tensor h = numbers({2, steps, hidden}, type, 1),
-                         w = numbers({1, hidden}, type, 2, scale), b = numbers({1}, type, 3),
-                         v = numbers({outcomes, hidden}, type, 4, scale),
-                         c = numbers({outcomes}, type, 5);
+            const Tensor h = wavy_numbers({2, steps, hidden}, type, 1),
+                         w = wavy_numbers({1, hidden}, type, 2, scale),
+                         b = wavy_numbers({1}, type, 3),
+                         v = wavy_numbers({outcomes, hidden}, type, 4, scale),
+                         c = wavy_numbers({outcomes}, type, 5);
             const AnswerRows rows{h, labels, next, weights};
             const AnswerLayers layers{w, b, v, c};
             found.push_back(ours ? answer_losses(rows, layers, costs)
                                  : composed(rows, layers, costs));
-            (found.back().losses * numbers({2}, type, 6).detach()).sum().backward();
+            (found.back().losses * wavy_numbers({2}, type, 6).detach()).sum().backward();
             gradients.push_back({h.grad(), w.grad(), b.grad()});
             if (costs.symbol_weight > 0) {
               gradients.back().push_back(v.grad());

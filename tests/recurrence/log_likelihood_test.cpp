@@ -4,24 +4,18 @@
 
 #include "base/parallel.h"
 #include "support/gradient.h"
+#include "support/wavy_numbers.h"
 
 namespace pushdown::log_likelihood_test {
 namespace {
+
+using testing_support::wavy_numbers;
 
 const BufferPoolPtr& pool() {
   static const BufferPoolPtr buffers = std::make_shared<BufferPool>();
   return buffers;
 }
 
-Tensor numbers(at::IntArrayRef shape, at::ScalarType type, double shift, double scale = 1) {
-  std::int64_t count = 1;
-  for (const auto size : shape) count *= size;
-  return at::sin(at::arange(count, at::kDouble) * 0.7 + shift)
-      .mul(scale)
-      .view(shape)
-      .to(type)
-      .set_requires_grad(true);
-}
 // Some of them none.
 Tensor targets(at::IntArrayRef shape, std::int64_t outcomes) {
   const Tensor ids = at::arange(shape[0] * shape[1]).mul(7919).remainder(outcomes + 1);
@@ -43,13 +37,13 @@ TEST(LogLikelihoods, AreThoseOfTheSoftmaxInValuesAndGradients) {
         std::vector<std::vector<Tensor>> gradients;
         const Tensor ids = targets({2, rows}, outcomes);
         for (const bool ours : {true, false}) {
-          const Tensor x = numbers({2, rows, hidden}, type, 1),
-                       w = numbers({outcomes, hidden}, type, 2, scale),
-                       b = numbers({outcomes}, type, 3);
+          const Tensor x = wavy_numbers({2, rows, hidden}, type, 1),
+                       w = wavy_numbers({outcomes, hidden}, type, 2, scale),
+                       b = wavy_numbers({outcomes}, type, 3);
           values.push_back(ours ? log_likelihoods_by_kernel(x, w, b, ids, pool())
                                 : log_likelihoods_composed(x, w, b, ids));
           // Each row's gradient with another weight.
-          (values.back() * numbers({2, rows}, type, 4).detach()).sum().backward();
+          (values.back() * wavy_numbers({2, rows}, type, 4).detach()).sum().backward();
           gradients.push_back({x.grad(), w.grad(), b.grad()});
         }
         ASSERT_EQ(values[0].sizes(), values[1].sizes());
@@ -59,17 +53,18 @@ TEST(LogLikelihoods, AreThoseOfTheSoftmaxInValuesAndGradients) {
           EXPECT_TRUE(at::allclose(gradients[0][i], gradients[1][i], tolerance, tolerance * scale))
               << rows << " x " << outcomes << ", " << i;
         const at::NoGradGuard guard;
-        const Tensor x = numbers({2, rows, hidden}, type, 1),
-                     w = numbers({outcomes, hidden}, type, 2, scale),
-                     b = numbers({outcomes}, type, 3);
+        const Tensor x = wavy_numbers({2, rows, hidden}, type, 1),
+                     w = wavy_numbers({outcomes, hidden}, type, 2, scale),
+                     b = wavy_numbers({outcomes}, type, 3);
         EXPECT_TRUE(at::equal(log_likelihoods_by_kernel(x, w, b, ids, pool()), values[0].detach()))
             << "an evaluation";
       }
 }
 
 TEST(LogLikelihoods, GradientsMatchFiniteDifferences) {
-  const Tensor x = numbers({2, 9, 6}, at::kDouble, 1), w = numbers({40, 6}, at::kDouble, 2),
-               b = numbers({40}, at::kDouble, 3), share = numbers({2, 9}, at::kDouble, 5).detach();
+  const Tensor x = wavy_numbers({2, 9, 6}, at::kDouble, 1),
+               w = wavy_numbers({40, 6}, at::kDouble, 2), b = wavy_numbers({40}, at::kDouble, 3),
+               share = wavy_numbers({2, 9}, at::kDouble, 5).detach();
   const Tensor ids = targets({2, 9}, 40);
   const auto loss = [&] { return (log_likelihoods_by_kernel(x, w, b, ids, pool()) * share).sum(); };
   EXPECT_LT(testing_support::gradient_error({x, w, b}, loss), 1e-7);
@@ -99,8 +94,9 @@ TEST(LogLikelihoods, DoNotDependOnThreads) {
   const Tensor ids = targets({5, 60}, 700);
   for (const int threads : {1, 3}) {
     set_thread_count(threads);
-    const Tensor x = numbers({5, 60, 100}, at::kFloat, 1), w = numbers({700, 100}, at::kFloat, 2),
-                 b = numbers({700}, at::kFloat, 3);
+    const Tensor x = wavy_numbers({5, 60, 100}, at::kFloat, 1),
+                 w = wavy_numbers({700, 100}, at::kFloat, 2),
+                 b = wavy_numbers({700}, at::kFloat, 3);
     const Tensor values = log_likelihoods(x, w, b, ids, pool());
     values.sum().backward();
     all.push_back({values, x.grad(), w.grad(), b.grad()});
@@ -110,8 +106,8 @@ TEST(LogLikelihoods, DoNotDependOnThreads) {
 }
 
 TEST(LogLikelihoods, TheGraphIsKeptOnRequestAndElseFreed) {
-  const Tensor x = numbers({1, 4, 6}, at::kFloat, 1), w = numbers({40, 6}, at::kFloat, 2),
-               b = numbers({40}, at::kFloat, 3), ids = targets({1, 4}, 40);
+  const Tensor x = wavy_numbers({1, 4, 6}, at::kFloat, 1), w = wavy_numbers({40, 6}, at::kFloat, 2),
+               b = wavy_numbers({40}, at::kFloat, 3), ids = targets({1, 4}, 40);
   const Tensor loss = log_likelihoods_by_kernel(x, w, b, ids, pool()).sum();
   loss.backward({}, true);
   const Tensor once = w.grad().clone();

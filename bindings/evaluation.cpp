@@ -28,11 +28,15 @@ const std::vector<OptionSpec>& evaluation_options() {
                      "of a running text: pieces after which the stack is emptied; 0: never", 0),
       text_option("decision", "own", "of a recognizer, in place of its own",
                   {"own", "last", "mean", "every"}),
+      list_option("decisions", Json::array(),
+                  "of a recognizer: further ones, measured on the same answers"),
       number_option("threshold", 0,
                     "with a grammar: a symbol is predicted if its probability is above this; 0: "
                     "half of the uniform one",
                     0)
-          .between(0, 1)};
+          .between(0, 1),
+      list_option("thresholds", Json::array(),
+                  "of a recognizer, with a grammar: further ones, measured on the same answers")};
   return specs;
 }
 
@@ -104,6 +108,15 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, Op
   evaluation.should_stop = interrupt_check(L);
   const std::string decision = options["decision"];
   if (decision != "own") evaluation.decision = parse_decision(kEvaluationPlace, decision);
+  for (const Json& further : options["decisions"]) {
+    check(further.is_string(), kEvaluationPlace, "decisions must be texts, got {}", further.dump());
+    evaluation.decisions.push_back(parse_decision(kEvaluationPlace, further));
+  }
+  for (const Json& further : options["thresholds"]) {
+    check(further.is_number() && further >= 0 && further <= 1, kEvaluationPlace,
+          "thresholds must be numbers from 0 to 1, got {}", further.dump());
+    evaluation.thresholds.push_back(further);
+  }
   std::optional<Json> result;
   const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model);
   if (recognizer != nullptr) {
@@ -119,13 +132,17 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, Op
       result = to_json(*found);
       (*result)["wrong"] = Json::array();
       for (const auto index : found->wrong) (*result)["wrong"].push_back(index + 1);
+      for (std::size_t d = 0; d < found->decided.size(); ++d)
+        (*result)["decisions"][options["decisions"][d].get<std::string>()] =
+            to_json(found->decided[d]);
     }
   } else {
     check(!std::holds_alternative<std::shared_ptr<LabelledDataset>>(data) &&
               !std::holds_alternative<std::shared_ptr<PairSource>>(data),
           kEvaluationPlace, "a LanguageModel is measured on a Dataset, a RunningText or Sentences");
-    check(!evaluation.decision, kEvaluationPlace,
-          "a LanguageModel decides nothing; leave out decision");
+    check(!evaluation.decision && evaluation.decisions.empty() && evaluation.thresholds.empty(),
+          kEvaluationPlace,
+          "a LanguageModel decides nothing; leave out decision, decisions and thresholds");
     const auto& language_model = *std::get<std::shared_ptr<LanguageModel>>(model);
     const auto* strings = std::get_if<std::shared_ptr<Dataset>>(&data);
     check(!grammar || strings != nullptr, kEvaluationPlace,
@@ -192,14 +209,16 @@ void bind_evaluation(Module& module) {
                          "of the `wrong` ones.");
   module.def<&evaluate_model>(
       "evaluate",
-      "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, grammar=, "
-      "threshold=, pairs=, seed=}) "
+      "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, "
+      "decisions=, grammar=, threshold=, thresholds=, pairs=, seed=}) "
       "-> table  Of a LanguageModel cross-entropy in nats per symbol, perplexity of a RunningText "
       "or of Sentences, "
       "lower_bound and cross_entropy_difference where known; of a Recognizer accuracy, error "
       "(percent), missed, false_positives and the places of the strings classified wrongly; with "
       "the language's `grammar` the share of the strings whose sets of next symbols are all "
-      "predicted, and of those whose every prefix a Recognizer judges correctly; of a Transducer "
+      "predicted, and of those whose every prefix a Recognizer judges correctly; by further "
+      "`decisions` and `thresholds`, measured on the same answers, the tables `decisions` and "
+      "`next_symbol_accuracies`; of a Transducer "
       "on so many `pairs` coarse and fine accuracy, perplexity and the pairs written wrong; of all "
       "and in `bins` by length.");
 }

@@ -15,15 +15,17 @@ inline std::int64_t panel_width(std::int64_t padded, std::int64_t column) {
   return std::min(kPanel, padded - column);
 }
 
-// The panels of a matrix rows x columns, rows behind each other : rows * scan_padded(columns).
+// The panels of a matrix rows x columns, whose rows begin `row` numbers apart : rows *
+// scan_padded(columns).
 template <class F>
-void pack_panels(const F* matrix, std::int64_t rows, std::int64_t columns, F* panels) {
+void pack_panels(const F* matrix, std::int64_t row, std::int64_t rows, std::int64_t columns,
+                 F* panels) {
   const auto padded = scan_padded(columns);
   for (std::int64_t column = 0; column < padded; column += kPanel) {
     const auto width = panel_width(padded, column), filled = std::min(width, columns - column);
     F* to = panels + column * rows;
     for (std::int64_t i = 0; i < rows; ++i, to += width) {
-      std::copy_n(matrix + i * columns + column, filled, to);
+      std::copy_n(matrix + i * row + column, filled, to);
       std::fill_n(to + filled, width - filled, F(0));
     }
   }
@@ -31,14 +33,15 @@ void pack_panels(const F* matrix, std::int64_t rows, std::int64_t columns, F* pa
 
 // Those of the transposed matrix : columns * scan_padded(rows).
 template <class F>
-void pack_transposed_panels(const F* matrix, std::int64_t rows, std::int64_t columns, F* panels) {
+void pack_transposed_panels(const F* matrix, std::int64_t row, std::int64_t rows,
+                            std::int64_t columns, F* panels) {
   const auto padded = scan_padded(rows);
-  for (std::int64_t row = 0; row < padded; row += kPanel) {
-    const auto width = panel_width(padded, row), filled = std::min(width, rows - row);
-    F* to = panels + row * columns;
-    const F* from = matrix + row * columns;
+  for (std::int64_t first = 0; first < padded; first += kPanel) {
+    const auto width = panel_width(padded, first), filled = std::min(width, rows - first);
+    F* to = panels + first * columns;
+    const F* from = matrix + first * row;
     for (std::int64_t j = 0; j < columns; ++j, to += width) {
-      for (std::int64_t k = 0; k < filled; ++k) to[k] = from[k * columns + j];
+      for (std::int64_t k = 0; k < filled; ++k) to[k] = from[k * row + j];
       std::fill_n(to + filled, width - filled, F(0));
     }
   }

@@ -18,6 +18,7 @@ namespace pushdown {
 enum class StepOp : std::uint8_t {
   sequence,  // given for every step
   constant,  // given once, the same at all steps and for all sequences
+  symbols,   // one-hot vectors of what StepProgram::symbols says
   previous,  // a, one step before; before the first step what is given
   slice,     // numbers offset .. offset + size - 1 of a
   concat,    // its operands one after the other
@@ -40,6 +41,7 @@ enum class StepOp : std::uint8_t {
 struct StepTerm {
   int operand;  // x
   int matrix;   // W, numbered in the program
+  bool lookup = false;  // x is one-hot: W x is a column of W
 };
 
 struct StepNode {
@@ -60,6 +62,7 @@ template <class F>
 struct StepMatrix {
   const F* transposed;  // of W^T: columns x padded rows
   const F* straight;    // of W: rows x padded columns
+  const F* by_column;   // where a lookup needs it: W^T without panels, columns x padded rows
   std::int64_t rows, columns;
 };
 
@@ -90,6 +93,7 @@ struct StepProgram {
   const StepPlace<F>* places;
   std::int64_t steps, batch;
   std::int64_t widest;  // the largest padded size of a node
+  const std::int64_t* symbols;  // B x T, where there is a node `symbols`
   // Gradients end behind every `window` steps; 0: nowhere. Nodes from `after` on are what follows a
   // step, a stack's move above all: at a border they belong to the next step, which sees all other
   // numbers of this one as constants.

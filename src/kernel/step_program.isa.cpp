@@ -80,6 +80,7 @@ class StepRun {
   }
 
  private:
+  Index symbol(Index b, Index t) const { return p_.symbols[(first_ + b) * p_.steps + t]; }
   void* object(Index b) const { return objects_ + b * object_size_; }
   Rows<F> value(int n, Index t) const { return {p_.places[n].at(t, first_), p_.places[n].row}; }
   Rows<F> gradient(int n, Index t) const {
@@ -118,6 +119,14 @@ class StepRun {
       case StepOp::constant:
       case StepOp::previous:
       case StepOp::slice: return;
+      case StepOp::symbols: {
+        if (out.first == nullptr) return;  // only looked up
+        for (Index b = 0; b < rows_; ++b) {
+          clear(out[b], node.size);
+          out[b][symbol(b, t)] = one;
+        }
+        return;
+      }
       case StepOp::concat: {
         Index offset = 0;
         for (int k = 0; k < node.operands; ++k) {
@@ -203,6 +212,12 @@ class StepRun {
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = p_.terms[node.first_term + k];
       const auto& matrix = p_.matrices[term.matrix];
+      if (term.lookup) {
+        add_rows(out, rows_, node.size, false, [&](Index b, Index i) {
+          return load(matrix.by_column + symbol(b, t) * padded + i);
+        });
+        continue;
+      }
       add_products(out, value(term.operand, t), rows_, matrix.columns, matrix.transposed, padded);
     }
   }
@@ -226,6 +241,7 @@ class StepRun {
       case StepOp::constant:
       case StepOp::previous:
       case StepOp::slice:
+      case StepOp::symbols:
       case StepOp::greatest:
       case StepOp::greater: return;
       case StepOp::concat: {
@@ -300,7 +316,7 @@ class StepRun {
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = p_.terms[node.first_term + k];
       const StepNode& operand = p_.nodes[term.operand];
-      if (!operand.gradient) continue;
+      if (term.lookup || !operand.gradient) continue;
       const auto& matrix = p_.matrices[term.matrix];
       const Index padded = scan_padded(matrix.columns);
       if (!operand.sliced) {

@@ -13,6 +13,7 @@
 
 #include "base/origin.h"
 #include "base/registry.h"
+#include "recurrence/direct_pass.h"
 #include "recurrence/higher_order.h"
 #include "tensor/module_context.h"
 
@@ -132,6 +133,14 @@ class Network {
                                                       std::string_view algorithm,
                                                       Random& random) const {
     return std::nullopt;
+  }
+  // A training pass over words : B x n that differentiates itself, without a graph: the hidden
+  // vectors of the passes of each symbol, B x n x KH, with gradients that end behind every `window`
+  // symbols, 0: nowhere. The random numbers are those of run_passes(). Null where the network has
+  // no such way.
+  virtual DirectPassPtr direct_pass(const Tensor& words, const Refinement& refinement,
+                                    std::int64_t window, Random& noise) const {
+    return nullptr;
   }
   // The network with these passes, in training, where it is of higher order and on the processor.
   virtual std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const {

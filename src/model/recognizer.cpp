@@ -1,5 +1,8 @@
 #include "model/recognizer.h"
 
+#include <cmath>
+#include <limits>
+
 #include "base/check.h"
 
 namespace pushdown {
@@ -80,8 +83,18 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
 
 Tensor Recognizer::input(const Tensor& words) const {
   check_words("recognizer.run", words);
-  return end_symbol_ ? at::constant_pad_nd(words, {0, 1}, static_cast<double>(alphabet_.size()))
-                     : words;
+  if (!end_symbol_) return words;
+  if (!words.is_cpu()) return at::constant_pad_nd(words, {0, 1}, alphabet_.size());
+  // For a short string a tensor operation takes longer than the network.
+  const auto strings = words.size(0), length = words.size(1);
+  const Tensor own = words.contiguous(), result = at::empty({strings, length + 1}, at::kLong);
+  const auto* from = own.data_ptr<std::int64_t>();
+  auto* to = result.data_ptr<std::int64_t>();
+  for (std::int64_t b = 0; b < strings; ++b, from += length) {
+    to = std::copy_n(from, length, to);
+    *to++ = alphabet_.size();
+  }
+  return result;
 }
 
 Tensor Recognizer::scores(const Tensor& hiddens) const {
@@ -113,54 +126,71 @@ Recognition Recognizer::run_windows(const Tensor& words, std::int64_t window, Ra
   return hiddens.defined() ? Recognition{scores(hiddens), hiddens, {}} : Recognition{};
 }
 
+DirectPassPtr Recognizer::direct_pass(const Tensor& words, std::int64_t window,
+                                      Random& noise) const {
+  const auto [read, refinement] = given(input(words), true);
+  return network_->direct_pass(read, refinement,
+                               memory_moves_ ? window * training_.passes : window, noise);
+}
+
 Tensor Recognizer::next_scores(const Tensor& hiddens) const {
   return next_weight_.defined() ? at::linear(hiddens, next_weight_, next_bias_) : Tensor();
 }
 
-Tensor Recognizer::decisions(const Tensor& words, Decision decision) const {
-  const auto [read, refinement] = given(input(words), false);
-  const Passes made = network_->run_passes(read, refinement, nullptr);
-  const auto count = made.hiddens.size(1) - 1;  // P
+Tensor Recognizer::decided(const Recognition& said, Decision decision) const {
+  const auto count = said.scores.size(1) - 1;  // P
   // One column is enough for the last answer; where nothing is read it is that before the string.
   const auto columns = decision == Decision::last ? 1 : std::max<std::int64_t>(count, 1);
   Verdict verdict(*this, decision);
-  verdict.add(scores(made.hiddens.narrow(1, count + 1 - columns, columns)),
-              columns == count ? made.weights : Tensor());
-  return verdict.value();
+  verdict.add(said.scores.narrow(1, count + 1 - columns, columns),
+              columns == count ? said.weights : Tensor());
+  return at::tensor(verdict.values(), at::kDouble);
 }
+
+namespace {
+
+// A copy on the processor, behind each other.
+std::vector<double> numbers(const Tensor& values) {
+  const Tensor copy = values.detach().to(at::kCPU, at::kDouble).contiguous();
+  return {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()};
+}
+
+}  // namespace
 
 void Verdict::add(const Tensor& scores, const Tensor& weights) {
   const auto passes = scores.size(1);
-  if (decision_ == Decision::last) {
-    last_ = scores.detach().select(1, passes - 1);
-    return;
+  const auto said = numbers(scores);
+  const auto counts = weights.defined() ? numbers(weights) : std::vector<double>();
+  strings_.resize(static_cast<std::size_t>(scores.size(0)));
+  std::size_t i = 0;
+  for (String& string : strings_) {
+    for (std::int64_t p = 0; p < passes; ++p, ++i) {
+      string.last = said[i];
+      const double weight = counts.empty() ? 1 : counts[i];
+      if (decision_ == Decision::last || weight == 0) continue;
+      const double answer = affine_ ? 1 / (1 + std::exp(-said[i])) : said[i];
+      string.sum += weight * answer;
+      string.count += weight;
+      string.least = std::min(string.least, answer);
+      string.greatest = std::max(string.greatest, answer);
+    }
   }
-  const Tensor answers = affine_ ? scores.detach().sigmoid() : scores.detach();
-  if (decision_ == Decision::every) {
-    // A pass that was left out has an answer beyond all others.
-    const auto bound = [&](double value) {
-      return weights.defined() ? answers.masked_fill(weights.eq(0), value) : answers;
-    };
-    const double infinity = std::numeric_limits<double>::infinity();
-    const Tensor least = bound(infinity).amin(1), greatest = bound(-infinity).amax(1);
-    least_ = least_.defined() ? at::minimum(least_, least) : least;
-    greatest_ = greatest_.defined() ? at::maximum(greatest_, greatest) : greatest;
-    return;
-  }
-  const Tensor sum = weights.defined() ? (answers * weights).sum(1) : answers.sum(1);
-  const Tensor count = weights.defined() ? weights.sum(1).to(sum.scalar_type())
-                                         : at::full_like(sum, static_cast<double>(passes));
-  sum_ = sum_.defined() ? sum_ + sum : sum;
-  count_ = count_.defined() ? count_ + count : count;
 }
 
-Tensor Verdict::value() const {
-  if (decision_ == Decision::every) {
-    const Tensor undecided = at::full_like(least_, std::numeric_limits<double>::quiet_NaN());
-    return at::where(least_ > threshold_, least_,
-                     at::where(greatest_ <= threshold_, greatest_, undecided));
+std::vector<double> Verdict::values() const {
+  std::vector<double> result;
+  for (const String& string : strings_) {
+    if (decision_ == Decision::last)
+      result.push_back(string.last);
+    else if (decision_ == Decision::mean)
+      result.push_back(string.sum / std::max(string.count, 1.0));
+    else if (string.least > threshold_)
+      result.push_back(string.least);
+    else
+      result.push_back(string.greatest <= threshold_ ? string.greatest
+                                                     : std::numeric_limits<double>::quiet_NaN());
   }
-  return decision_ == Decision::last ? last_ : sum_ / count_.clamp_min(1);
+  return result;
 }
 
 }  // namespace pushdown

@@ -17,6 +17,8 @@
 // `evaluation_passes` in evaluation, each with an answer. With memory_in_passes = 'moves' every
 // symbol is read K times instead, so that a memory moves K times, too.
 #pragma once
+#include <limits>
+
 #include "model/sequence_model.h"
 
 namespace pushdown {
@@ -86,12 +88,20 @@ class Recognizer : public SequenceModel {
   // The same with gradients that end after every `window` symbols; nothing defined where the
   // network cannot (Network::run_windows).
   Recognition run_windows(const Tensor& words, std::int64_t window, Random* noise) const;
+  // The training pass of run(), or with a window > 0 of run_windows(), that differentiates itself:
+  // the hidden vectors after each pass, B x m x H. Null where the network has none
+  // (Network::direct_pass).
+  DirectPassPtr direct_pass(const Tensor& words, std::int64_t window, Random& noise) const;
   // The next passes of strings that are read in pieces, see Network::advance. words : B x c of what
   // input() gives.
   Passes advance(const Tensor& words, const NetworkStatePtr& state, Random* noise) const;
-  // What decides about each string, B.
+  // What decides about each string, B (float64).
   Tensor decisions(const Tensor& words) const { return decisions(words, decision_); }
-  Tensor decisions(const Tensor& words, Decision decision) const;
+  Tensor decisions(const Tensor& words, Decision decision) const {
+    return decided(run(words), decision);
+  }
+  // The same about strings of which the model has said this.
+  Tensor decided(const Recognition& said, Decision decision) const;
 
  private:
   // The symbols and passes that the network is given for `words`.
@@ -113,13 +123,20 @@ class Verdict {
       : affine_(model.affine()), decision_(decision), threshold_(model.threshold(decision)) {}
   // scores, weights : B x m of the next passes (Recognition, Passes); m >= 1.
   void add(const Tensor& scores, const Tensor& weights);
-  Tensor value() const;  // B
+  std::vector<double> values() const;  // B
 
  private:
+  // The last score, and of the answers that count their sum, number and bounds.
+  struct String {
+    double last = 0, sum = 0, count = 0;
+    double least = std::numeric_limits<double>::infinity();
+    double greatest = -std::numeric_limits<double>::infinity();
+  };
+
   bool affine_;
   Decision decision_;
   double threshold_;
-  Tensor last_, sum_, count_, least_, greatest_;  // B
+  std::vector<String> strings_;
 };
 
 }  // namespace pushdown

@@ -89,6 +89,11 @@ class RecurrentNetwork : public Network {
     return rnn_.run_recorded(inputs_of(words), one_hot_ids(words), noise, window, nullptr,
                              refinement);
   }
+  DirectPassPtr direct_pass(const Tensor& words, const Refinement& refinement, std::int64_t window,
+                            Random& noise) const override {
+    if (!fused_ || !device_.is_cpu() || embedding_.defined() || !words.is_cpu()) return nullptr;
+    return rnn_.direct_pass(words, noise, window, refinement);
+  }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias) const override {
     if (!fused_ || embedding_.defined()) return {};

@@ -90,6 +90,44 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   StepTrace trace;
   const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
                                        : trace.sequence(inputs);
+  const Tensor drawn = draw_noise(batch, steps, noise);
+  const Traced disturbance =
+      drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
+  const Tensor hiddens =
+      run_recorded_steps(record(trace, input, disturbance, memory, batch, steps, refinement), batch,
+                         steps, buffers_, window, kernels);
+  if (!hiddens.defined()) return {};
+  return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()),
+                  hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},
+                 1);
+}
+
+DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int64_t window,
+                                    const Refinement& refinement) const {
+  const auto batch = words.size(0), steps = words.size(1);
+  if (steps == 0 || !stack_->recordable() || !controller_->recordable()) return nullptr;
+  if (window > 0 && !stack_->can_be_cut()) return nullptr;
+  const StepPlanPtr plan = plans_->find({batch, steps, refinement.passes, refinement.carry_first},
+                                        [&] { return plan_of(batch, steps, refinement); });
+  if (plan == nullptr) return nullptr;
+  std::vector<Tensor> supplied;
+  if (recurrence_.noisy()) supplied.push_back(draw_noise(batch, steps, &noise).transpose(0, 1));
+  return run_plan(plan, words, std::move(supplied), window, buffers_);
+}
+
+StepPlanPtr StackRnn::plan_of(std::int64_t batch, std::int64_t steps,
+                              const Refinement& refinement) const {
+  const at::AutoGradMode with_gradient(true);
+  StepTrace trace(true);
+  const Traced input = trace.symbols(input_);
+  const Traced disturbance = recurrence_.noisy() ? trace.supplied(hidden_size()) : Traced();
+  return StepPlan::make(record(trace, input, disturbance, *stack_, batch, steps, refinement),
+                        parameters());
+}
+
+TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Traced& disturbance,
+                               const Stack& memory, std::int64_t batch, std::int64_t steps,
+                               const Refinement& refinement) const {
   TracedState states;
   for (const Tensor& initial : initial_controller(batch)) states.push_back(trace.state(initial));
   const auto zero = [&] { return trace.state(at::zeros({batch, 1}, tensor_options_)); };
@@ -114,14 +152,12 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
       kept = larger(counted, trace.constant(one));
     }
   }
-  const Tensor drawn = draw_noise(batch, steps, noise);
   TracedState next = states;
   std::vector<Traced> made;
   for (std::int64_t pass = 0; pass < refinement.passes; ++pass) {
     TracedState old = next;
     if (pull.defined()) old[0] = old[0] + pull;
-    if (pass == 0 && drawn.defined())
-      old[0] = old[0] + trace.sequence(drawn.transpose(0, 1).contiguous());
+    if (pass == 0 && disturbance.defined()) old[0] = old[0] + disturbance;
     auto [hidden, after] = controller_->trace(x, old);
     const auto place = static_cast<std::size_t>(
         std::find_if(after.begin(), after.end(),
@@ -143,12 +179,7 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
     if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
     if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   }
-  const Tensor hiddens =
-      run_recorded_steps(trace.finish(output), batch, steps, buffers_, window, kernels);
-  if (!hiddens.defined()) return {};
-  return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()),
-                  hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},
-                 1);
+  return trace.finish(output);
 }
 
 FusedNetworkPtr StackRnn::fused(std::int64_t steps, const Tensor& output_weight,

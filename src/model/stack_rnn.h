@@ -36,6 +36,7 @@
 #include "model/device_runner.h"
 #include "model/kinds.h"
 #include "model/network.h"
+#include "recurrence/step_plan.h"
 
 namespace pushdown {
 
@@ -110,6 +111,12 @@ class StackRnn {
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
                       std::int64_t window = 0, const DeviceRunnerPtr& runner = nullptr,
                       const Refinement& refinement = {}) const;
+  // A training pass over the symbols of words : B x n that differentiates itself, with the program
+  // of run_recorded() recorded once for many batches; its output is the hidden vectors of the
+  // passes, B x n x KH. Null where there is none: no gradients of other parts can be asked for then.
+  // The noise is that of run_recorded().
+  DirectPassPtr direct_pass(const Tensor& words, Random& noise, std::int64_t window,
+                            const Refinement& refinement) const;
   // The same by the kernels of devices (model/device_fused.h), which read symbols, words : B x n;
   // an undefined tensor where they do not have this network. The network's tensors are where the
   // runner is at home.
@@ -143,6 +150,10 @@ class StackRnn {
                      std::vector<Tensor>& hiddens) const;
 
  private:
+  TracedProgram record(StepTrace& trace, const Traced& input, const Traced& disturbance,
+                       const Stack& memory, std::int64_t batch, std::int64_t steps,
+                       const Refinement& refinement) const;
+  StepPlanPtr plan_of(std::int64_t batch, std::int64_t steps, const Refinement& refinement) const;
   bool plain() const;
   ControllerState initial_controller(std::int64_t batch) const;
 
@@ -155,6 +166,7 @@ class StackRnn {
   at::TensorOptions tensor_options_;
   std::int64_t input_;
   BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
+  std::shared_ptr<StepPlans> plans_ = std::make_shared<StepPlans>();
 };
 
 }  // namespace pushdown

@@ -68,7 +68,7 @@ struct Affine : AutogradFunction<Affine<F>> {
     const Tensor own = weight.contiguous();
     const auto rows = own.size(0), columns = own.size(1);
     const Tensor panels = at::empty({columns * scan_padded(rows)}, own.options());
-    pack_transposed_panels(own.data_ptr<F>(), rows, columns, panels.data_ptr<F>());
+    pack_transposed_panels(own.data_ptr<F>(), columns, rows, columns, panels.data_ptr<F>());
     return panel_products<F>(x.contiguous(), panels, rows, bias);
   }
   static variable_list backward(AutogradContext* context, const variable_list& given) {
@@ -79,7 +79,7 @@ struct Affine : AutogradFunction<Affine<F>> {
       const Tensor own = saved[1].contiguous();
       const auto rows = own.size(0), columns = own.size(1);
       const Tensor panels = at::empty({rows * scan_padded(columns)}, own.options());
-      pack_panels(own.data_ptr<F>(), rows, columns, panels.data_ptr<F>());
+      pack_panels(own.data_ptr<F>(), columns, rows, columns, panels.data_ptr<F>());
       result[0] = panel_products<F>(slopes, panels, columns, {});
     }
     if (context->needs_input_grad(1)) result[1] = transposed_product<F>(slopes, saved[0]);

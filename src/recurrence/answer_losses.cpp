@@ -20,15 +20,25 @@ void add_multiple(F factor, const F* from, F* to, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) to[i] += factor * from[i];
 }
 
+// Values and derivatives of one batch.
 template <class F>
-struct AnswerLossesNode final : AutogradNode {
+struct AnswerRun {
   AnswerCosts costs;
   std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 without symbols
   Tensor hiddens, validity, symbols;                              // as given; 1 x H and O x H
   Tensor slopes;  // B x T x (1 + O): of the string's loss by the score and by the logits
 
-  std::string name() const override { return "AnswerLosses"; }
-  void release_variables() override { hiddens = validity = symbols = slopes = Tensor(); }
+  AnswerRun(const AnswerRows& rows, const AnswerLayers& layers, const AnswerCosts& costs)
+      : costs(costs),
+        strings(rows.hiddens.size(0)),
+        steps(rows.hiddens.size(1)),
+        hidden(rows.hiddens.size(2)),
+        hiddens(rows.hiddens.detach().contiguous()),
+        validity(layers.validity_weight.contiguous()) {
+    if (costs.symbol_weight <= 0) return;
+    symbols = layers.symbol_weight.contiguous();
+    outcomes = symbols.size(0);
+  }
 
   // Of one step; returns its loss.
   F step(const F* h, F label, std::int64_t next, F bias, const F* symbol_bias, F* score,
@@ -68,8 +78,8 @@ struct AnswerLossesNode final : AutogradNode {
                  weights = rows.weights.defined()
                                ? rows.weights.to(hiddens.scalar_type()).contiguous()
                                : Tensor();
-    const Tensor symbol_bias = outcomes > 0 ? layers.symbol_bias.detach().contiguous() : Tensor();
-    const F bias = layers.validity_bias.detach().template item<F>();
+    const Tensor symbol_bias = outcomes > 0 ? layers.symbol_bias.contiguous() : Tensor();
+    const F bias = *layers.validity_bias.template data_ptr<F>();
     AnswerLosses result{at::zeros({strings}, hiddens.options()),
                         at::empty({strings, steps}, hiddens.options())};
     slopes = at::empty({strings, steps, 1 + outcomes}, hiddens.options());
@@ -93,25 +103,17 @@ struct AnswerLossesNode final : AutogradNode {
     return result;
   }
 
-  variable_list apply(variable_list&& given) override {
-    check(slopes.defined(), "backward", "the graph was used and freed; keep it with retain_graph");
-    at::AutoGradMode no_gradient(false);
-    const Tensor scales = given[0].contiguous();
-    const auto options = hiddens.options();
-    variable_list result{at::zeros_like(hiddens), at::zeros({1, hidden}, options),
-                         at::zeros({1}, options)};
-    if (outcomes > 0) {
-      result.push_back(at::zeros({outcomes, hidden}, options));
-      result.push_back(at::zeros({outcomes}, options));
-    }
+  // Adds the gradients of the sum of losses times their scales, B, to those of the hidden vectors
+  // and of the layers: W, b, V, c.
+  void backward(const F* scales, const std::vector<Tensor>& results) const {
     const auto data = [&](std::size_t i) {
-      return i < result.size() ? result[i].data_ptr<F>() : nullptr;
+      return i < results.size() ? results[i].data_ptr<F>() : nullptr;
     };
     F *of_hiddens = data(0), *of_validity = data(1), *of_bias = data(2), *of_symbols = data(3),
       *of_symbol_bias = data(4);
     const F *h = hiddens.data_ptr<F>(), *slope = slopes.data_ptr<F>();
     for (std::int64_t b = 0; b < strings; ++b) {
-      const F scale = scales.data_ptr<F>()[b];
+      const F scale = scales[b];
       for (std::int64_t t = 0; t < steps; ++t, h += hidden, of_hiddens += hidden) {
         const F by_score = scale * *slope++;
         add_multiple(by_score, validity.data_ptr<F>(), of_hiddens, hidden);
@@ -125,6 +127,27 @@ struct AnswerLossesNode final : AutogradNode {
         }
       }
     }
+  }
+};
+
+template <class F>
+struct AnswerLossesNode final : AutogradNode {
+  std::optional<AnswerRun<F>> run;
+
+  std::string name() const override { return "AnswerLosses"; }
+  void release_variables() override { run.reset(); }
+  variable_list apply(variable_list&& given) override {
+    check(run.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
+    at::AutoGradMode no_gradient(false);
+    const Tensor scales = given[0].contiguous();
+    const auto options = run->hiddens.options();
+    variable_list result{at::zeros_like(run->hiddens), at::zeros({1, run->hidden}, options),
+                         at::zeros({1}, options)};
+    if (run->outcomes > 0) {
+      result.push_back(at::zeros({run->outcomes, run->hidden}, options));
+      result.push_back(at::zeros({run->outcomes}, options));
+    }
+    run->backward(scales.data_ptr<F>(), result);
     return result;
   }
 };
@@ -143,19 +166,31 @@ AnswerLosses by_own_derivative(const AnswerRows& rows, const AnswerLayers& layer
   AnswerLosses result;
   {
     at::AutoGradMode no_gradient(false);
-    node->costs = costs;
-    node->hiddens = rows.hiddens.detach().contiguous();
-    node->strings = rows.hiddens.size(0);
-    node->steps = rows.hiddens.size(1);
-    node->hidden = rows.hiddens.size(2);
-    node->validity = layers.validity_weight.detach().contiguous();
-    if (symbols) {
-      node->symbols = layers.symbol_weight.detach().contiguous();
-      node->outcomes = node->symbols.size(0);
-    }
-    result = node->forward(rows, layers);
+    node->run.emplace(rows, layers, costs);
+    result = node->run->forward(rows, layers);
   }
   if (gradients) connect(node, result.losses, inputs);
+  return result;
+}
+
+template <class F>
+AnswerGradients at_once(const AnswerRows& rows, const AnswerLayers& layers,
+                        const AnswerCosts& costs, double scale) {
+  const at::NoGradGuard no_gradient;
+  AnswerRun<F> run(rows, layers, costs);
+  AnswerGradients result{run.forward(rows, layers), at::zeros_like(run.hiddens)};
+  std::vector<Tensor> into{result.slopes};
+  const auto layer = [&](const Tensor& parameter) {
+    into.push_back(parameter.requires_grad() ? gradient_of(parameter) : at::zeros_like(parameter));
+  };
+  layer(layers.validity_weight);
+  layer(layers.validity_bias);
+  if (run.outcomes > 0) {
+    layer(layers.symbol_weight);
+    layer(layers.symbol_bias);
+  }
+  const std::vector<F> scales(static_cast<std::size_t>(run.strings), static_cast<F>(scale));
+  run.backward(scales.data(), into);
   return result;
 }
 
@@ -164,6 +199,12 @@ AnswerLosses by_own_derivative(const AnswerRows& rows, const AnswerLayers& layer
 bool suits_answer_losses(const Tensor& hiddens) {
   return hiddens.is_cpu() &&
          (hiddens.scalar_type() == at::kFloat || hiddens.scalar_type() == at::kDouble);
+}
+
+AnswerGradients differentiate_answers(const AnswerRows& rows, const AnswerLayers& layers,
+                                      const AnswerCosts& costs, double scale) {
+  return rows.hiddens.scalar_type() == at::kFloat ? at_once<float>(rows, layers, costs, scale)
+                                                  : at_once<double>(rows, layers, costs, scale);
 }
 
 AnswerLosses answer_losses(const AnswerRows& rows, const AnswerLayers& layers,

@@ -41,4 +41,13 @@ bool suits_answer_losses(const Tensor& hiddens);
 AnswerLosses answer_losses(const AnswerRows& rows, const AnswerLayers& layers,
                            const AnswerCosts& costs);
 
+struct AnswerGradients {
+  AnswerLosses answers;  // without gradients
+  Tensor slopes;         // B x T x H: the gradient by the hidden vectors
+};
+// The same with `scale` times the gradient of the sum of losses, which is added to the gradients of
+// the layers, without a graph.
+AnswerGradients differentiate_answers(const AnswerRows& rows, const AnswerLayers& layers,
+                                      const AnswerCosts& costs, double scale);
+
 }  // namespace pushdown

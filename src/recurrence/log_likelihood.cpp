@@ -42,10 +42,10 @@ struct LogLikelihoods final : AutogradNode {
     F* shift = transposed + hidden * vp;
     F* straight = shift + vp;
     const F* own = weight.data_ptr<F>();
-    pack_transposed_panels(own, outcomes, hidden, transposed);
+    pack_transposed_panels(own, hidden, outcomes, hidden, transposed);
     std::copy_n(bias.data_ptr<F>(), outcomes, shift);
     std::fill(shift + outcomes, shift + vp, F(-1e30));
-    if (gradients) pack_panels(own, outcomes, hidden, straight);
+    if (gradients) pack_panels(own, hidden, outcomes, hidden, straight);
     const VocabularyLayer<F> layer{transposed, straight, shift, hidden, outcomes};
 
     const auto kernel = vocabulary_kernel<F>(current_isa());
@@ -116,7 +116,7 @@ struct LogLikelihoods final : AutogradNode {
       for (std::int64_t i = 0; i < hidden; ++i) to[i] = factor * h[r * hidden + i];
       to[hidden] = factor;
     }
-    pack_panels(factors.data_ptr<F>(), rows, columns, panels.data_ptr<F>());
+    pack_panels(factors.data_ptr<F>(), columns, rows, columns, panels.data_ptr<F>());
     const Tensor weight = at::empty({outcomes, hidden}, x.options()),
                  bias = at::empty({outcomes}, x.options());
     F *of_weight = weight.data_ptr<F>(), *of_bias = bias.data_ptr<F>();

@@ -4,7 +4,8 @@ namespace pushdown {
 
 StepNeeds step_needs(const TracedProgram& program, bool gradients) {
   const auto at = [](int n) { return static_cast<std::size_t>(n); };
-  StepNeeds needs{std::vector<char>(program.nodes.size()), std::vector<char>(program.nodes.size())};
+  const std::vector<char> none(program.nodes.size());
+  StepNeeds needs{none, none, none};
   // Slices and `previous` have no numbers of their own.
   const auto keep = [&](int n) {
     if (n < 0) return;
@@ -12,7 +13,18 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
       n = program.nodes[at(n)].a;
     needs.kept[at(n)] = 1;
   };
+  const auto read = [&](int n) {
+    if (n >= 0) needs.read[at(n)] = 1;
+  };
   keep(program.output);
+  read(program.output);
+  for (const StepNode& node : program.nodes) {
+    for (const int operand : {node.a, node.b, node.c}) read(operand);
+    for (int k = 0; k < node.operands; ++k) read(program.operands[at(node.first_operand + k)]);
+    for (int k = 0; k < node.terms; ++k)
+      if (const StepTerm& term = program.terms[at(node.first_term + k)]; !term.lookup)
+        read(term.operand);
+  }
   for (int n = 0; n < static_cast<int>(program.nodes.size()); ++n) {
     const StepNode& node = program.nodes[at(n)];
     if (node.carried || node.op == StepOp::sequence) keep(n);
@@ -32,7 +44,7 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
         for (int k = 0; k < node.terms; ++k) {
           const StepTerm& term = program.terms[at(node.first_term + k)];
           if (!program.matrices[at(term.matrix)].requires_grad()) continue;
-          keep(term.operand);
+          if (!term.lookup) keep(term.operand);
           needs.recorded[at(n)] = 1;
         }
         break;

@@ -9,6 +9,8 @@ struct StepNeeds {
   // by the backward pass or are the output, carried or given; and whether its gradients at all
   // steps are, because sums over the steps or the gradient of an input are made of them.
   std::vector<char> kept, recorded;
+  // Whether its numbers are read at all: those of symbols may only be looked up.
+  std::vector<char> read;
 };
 StepNeeds step_needs(const TracedProgram& program, bool gradients);
 

@@ -50,6 +50,19 @@ int StepTrace::node_of(const Traced& a) {
   return place;
 }
 
+Traced StepTrace::symbols(std::int64_t count) {
+  StepNode node{StepOp::symbols};
+  node.size = count;
+  return {this, add(node)};
+}
+
+Traced StepTrace::supplied(std::int64_t size) {
+  StepNode node{StepOp::sequence};
+  node.size = size;
+  supplied_.push_back(add(node));
+  return {this, supplied_.back()};
+}
+
 Traced StepTrace::state(const Tensor& initial) {
   StepNode node{StepOp::previous};
   node.size = initial.size(1);
@@ -96,7 +109,7 @@ void StepTrace::drive(const Traced& reading, const Traced& actions, const ScanSh
 }
 
 Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift) {
-  if (a.known_.defined()) {
+  if (now(a)) {
     const Tensor& x = a.known_;
     switch (op) {
       case StepOp::sigmoid: return {this, x.sigmoid()};
@@ -107,7 +120,7 @@ Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift)
   }
   StepNode node{op};
   node.size = size(a);
-  node.a = a.node_;
+  node.a = node_of(a);
   node.factor = factor;
   node.shift = shift;
   return {this, add(node)};
@@ -116,14 +129,14 @@ Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift)
 Traced StepTrace::groups(StepOp op, const Traced& a, std::int64_t size) {
   check(size > 0 && a.size() % size == 0, "step_trace", "{} numbers are no groups of {}", a.size(),
         size);
-  if (a.known_.defined()) {
+  if (now(a)) {
     const Tensor each = a.known_.unflatten(-1, {a.size() / size, size});
     if (op == StepOp::softmax) return {this, each.softmax(-1).flatten(-2)};
     return {this, at::one_hot(each.argmax(-1), size).to(each.scalar_type()).flatten(-2)};
   }
   StepNode node{op};
   node.size = a.size();
-  node.a = a.node_;
+  node.a = node_of(a);
   node.offset = size;
   return {this, add(node)};
 }
@@ -163,7 +176,7 @@ int StepTrace::sum(const Traced& a, const Traced& b) {
 Traced StepTrace::binary(StepOp op, const Traced& a, const Traced& b) {
   check(op == StepOp::outer || size(a) == size(b), "step_trace",
         "vectors of one size were expected, got {} and {}", size(a), size(b));
-  if (a.known_.defined() && b.known_.defined()) {
+  if (now(a) && now(b)) {
     const Tensor &x = a.known_, &y = b.known_;
     switch (op) {
       case StepOp::add: return {this, x + y};
@@ -197,7 +210,7 @@ Traced StepTrace::slice(const Traced& a, std::int64_t first, std::int64_t count)
 Traced StepTrace::concat(const std::vector<Traced>& parts) {
   const auto known = [](const Traced& part) { return part.known_.defined(); };
   if (parts.size() == 1) return parts.front();
-  if (std::all_of(parts.begin(), parts.end(), known)) {
+  if (!of_symbols_ && std::all_of(parts.begin(), parts.end(), known)) {
     std::vector<Tensor> tensors;
     for (const Traced& part : parts) {
       check(part.known_.dim() == 3, "step_trace", "cat of constants");
@@ -231,7 +244,7 @@ Tensor map_known(const Tensor& x, const Tensor& symbols, const Tensor& weight, c
 Traced StepTrace::affine(const Traced& x, const Tensor& weight, const Tensor& bias) {
   check(weight.size(1) == size(x), "step_trace", "a matrix of {} columns was given {} numbers",
         weight.size(1), size(x));
-  if (x.known_.defined()) return {this, map_known(x.known_, x.symbols_, weight, bias)};
+  if (now(x)) return {this, map_known(x.known_, x.symbols_, weight, bias)};
   // The known parts of what was put together are mapped beforehand.
   Tensor known;
   std::vector<StepTerm> terms;
@@ -243,7 +256,8 @@ Traced StepTrace::affine(const Traced& x, const Tensor& weight, const Tensor& bi
       known = known.defined() ? known + mapped : mapped;
       return;
     }
-    terms.push_back({operand, static_cast<int>(matrices_.size())});
+    const bool lookup = nodes_[static_cast<std::size_t>(operand)].op == StepOp::symbols;
+    terms.push_back({operand, static_cast<int>(matrices_.size()), lookup});
     matrices_.push_back(matrix);
   };
   if (is(x, StepOp::concat)) {
@@ -256,7 +270,7 @@ Traced StepTrace::affine(const Traced& x, const Tensor& weight, const Tensor& bi
       column += width;
     }
   } else {
-    term(x.node_, weight);
+    term(node_of(x), weight);
   }
   if (bias.defined()) known = known.defined() ? known + bias : bias;
   StepNode node{StepOp::affine};
@@ -317,7 +331,8 @@ TracedProgram StepTrace::finish(const Traced& output) {
     const int first_term = std::exchange(node.first_term, static_cast<int>(program.terms.size()));
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = terms_[at(first_term + k)];
-      program.terms.push_back({rename(term.operand), static_cast<int>(program.matrices.size())});
+      program.terms.push_back(
+          {rename(term.operand), static_cast<int>(program.matrices.size()), term.lookup});
       program.matrices.push_back(matrices_[at(term.matrix)]);
     }
     const int first_operand =
@@ -328,6 +343,8 @@ TracedProgram StepTrace::finish(const Traced& output) {
   program.output = rename(last);
   const auto before = after_ < 0 ? static_cast<std::ptrdiff_t>(alive.size()) : after_;
   program.after = static_cast<int>(std::count(alive.begin(), alive.begin() + before, 1));
+  for (const int n : supplied_)
+    if (alive[at(n)]) program.supplied.push_back(rename(n));
   program.memory = rename(memory_);
   program.shape = shape_;
   if (shape_.stack == ScanStack::nondeterministic) {

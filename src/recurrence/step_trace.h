@@ -7,7 +7,9 @@
 //
 // A vector that is known at all steps beforehand, because it depends on inputs and parameters
 // alone, is computed at once for all of them, by LibTorch; only the rest becomes a part of the
-// program. Gradients flow back through both.
+// program. Gradients flow back through both. A trace `of_symbols` makes everything a part of the
+// program, and maps of symbols become choices of columns: such a program depends on the numbers of
+// no batch and of no parameter, and is recorded once for many (recurrence/step_plan.h).
 //
 // Dimension letters: B batch, T steps, n numbers of a vector.
 #pragma once
@@ -61,6 +63,7 @@ struct TracedProgram {
   std::vector<int> operands;
   std::vector<Tensor> matrices;  // rows x columns each
   std::vector<Tensor> given;     // by node: of a sequence B x T x n, of a constant n
+  std::vector<int> supplied;     // nodes: sequences that every run is given, in order
   std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, B x n
   int output = -1;
   int after = 0;                           // see StepProgram
@@ -71,13 +74,16 @@ struct TracedProgram {
 
 class StepTrace {
  public:
-  StepTrace() = default;
+  explicit StepTrace(bool of_symbols = false) : of_symbols_(of_symbols) {}
   StepTrace(const StepTrace&) = delete;
   StepTrace& operator=(const StepTrace&) = delete;
 
   Traced sequence(const Tensor& values) { return {this, values}; }  // B x T x n
   // The same of symbols, B x T ids below `count`, one-hot.
   Traced one_hot(const Tensor& symbols, std::int64_t count, at::TensorOptions options);
+  // The same of whatever symbols a run has, and a sequence of `size` numbers that it is given.
+  Traced symbols(std::int64_t count);
+  Traced supplied(std::int64_t size);
   Traced constant(const Tensor& values) { return {this, values}; }  // n
   // What a vector was one step before, B x n before the first; bound once to that vector.
   Traced state(const Tensor& initial);
@@ -112,13 +118,17 @@ class StepTrace {
   int node_of(const Traced& a);
   int add(StepNode node);
   int sum(const Traced& a, const Traced& b);
+  // Whether a result is computed now.
+  bool now(const Traced& a) const { return !of_symbols_ && a.known_.defined(); }
   bool is(const Traced& a, StepOp op) const { return a.node_ >= 0 && nodes_[a.node_].op == op; }
 
   std::vector<StepNode> nodes_;
   std::vector<StepTerm> terms_;
   std::vector<int> operands_;
   std::vector<Tensor> matrices_, given_, symbols_, initial_;
+  std::vector<int> supplied_;
   std::unordered_map<const void*, int> known_nodes_;
+  bool of_symbols_;
   ScanShape shape_{};
   int memory_ = -1, after_ = -1;
   Traced moved_;

@@ -10,6 +10,15 @@
 
 namespace pushdown {
 
+Tensor& gradient_of(const Tensor& parameter) {
+  Tensor& gradient = parameter.mutable_grad();
+  if (!gradient.defined())
+    gradient = at::zeros(parameter.sizes(), parameter.options().requires_grad(false));
+  else if (!gradient.is_contiguous())
+    gradient = gradient.contiguous();
+  return gradient;
+}
+
 std::string shape_text(const Tensor& tensor) {
   if (!tensor.defined()) return "undefined";
   if (tensor.dim() == 0) return "a scalar";

@@ -93,6 +93,9 @@ using c10::optional;
 // A trainable module's tensors by name, in a fixed order.
 using ParameterList = std::vector<std::pair<std::string, Tensor>>;
 
+// The gradient of a parameter, contiguous; zeros where it had none.
+Tensor& gradient_of(const Tensor& parameter);
+
 // "10 x 20": for messages.
 std::string shape_text(const Tensor& tensor);
 // "float32", "float64", "int64": the names Lua and configurations use.

@@ -1,5 +1,7 @@
 #include "train/accuracy.h"
 
+#include <array>
+#include <map>
 #include <numeric>
 
 #include "base/check.h"
@@ -25,13 +27,13 @@ Json to_json(const AccuracyEvaluation& evaluation, const Accuracy& value) {
 
 // What a recognizer says about a batch after each of its symbols, against what may follow.
 struct StepByStep {
-  std::vector<bool> followed, predicted;
+  std::vector<bool> followed;
+  std::vector<ThresholdRange> predicting;
 };
 
 StepByStep step_by_step(const Recognizer& model, const LabelledDataset& dataset,
                         const std::vector<std::int64_t>& batch, const NextSymbols& sets,
-                        double threshold) {
-  const Recognition said = model.run(word_tensor(dataset.words(), batch));
+                        const Recognition& said) {
   const auto length = std::ssize(dataset.words()[batch.front()]);
   const auto read = length + (model.end_symbol() ? 1 : 0);
   const auto passes = read > 0 ? (said.scores.size(1) - 1) / read : 1;
@@ -50,9 +52,53 @@ StepByStep step_by_step(const Recognizer& model, const LabelledDataset& dataset,
   // The first symbol is not predicted, nor what follows the last one if no end can.
   const auto steps = std::max<std::int64_t>(read - 1, 0);
   const Tensor after = said.hiddens.slice(1, passes, passes + steps * passes, passes);
-  result.predicted = predicts_next_symbols(model.next_scores(after), batch, sets, 1, threshold);
+  result.predicting = predicting_thresholds(model.next_scores(after), batch, sets, 1);
   return result;
 }
+
+// What one decision about the strings is right in.
+class Count {
+ public:
+  explicit Count(Decision decision) : decision_(decision) {
+    all_.shortest = std::numeric_limits<std::int64_t>::max();
+  }
+
+  void add(const Recognizer& model, const LabelledDataset& dataset,
+           const std::vector<std::int64_t>& batch, const Recognition& said,
+           std::int64_t bin_width) {
+    const Tensor decided = model.decided(said, decision_);
+    const auto length = std::ssize(dataset.words()[batch.front()]);
+    all_.shortest = std::min(all_.shortest, length);
+    all_.longest = std::max(all_.longest, length);
+    for (std::size_t k = 0; k < batch.size(); ++k) {
+      const bool label = dataset.labels()[batch[k]];
+      const bool right = model.agrees(decided.data_ptr<double>()[k], label, decision_);
+      if (!right) wrong_.push_back(batch[k]);
+      for (Accuracy* sum : sums(length, bin_width)) {
+        ++sum->strings;
+        sum->positives += label;
+        sum->missed += label && !right;
+        sum->false_positives += !label && !right;
+      }
+    }
+  }
+  // Those that strings of a length belong to.
+  std::array<Accuracy*, 2> sums(std::int64_t length, std::int64_t bin_width) {
+    return {&all_, &bins_[length / bin_width]};
+  }
+  void put_into(AccuracyEvaluation& result, std::int64_t bin_width) {
+    std::sort(wrong_.begin(), wrong_.end());
+    result.all = all_;
+    result.wrong = wrong_;
+    result.bins = in_order(bins_, bin_width);
+  }
+
+ private:
+  Decision decision_;
+  Accuracy all_;
+  std::map<std::int64_t, Accuracy> bins_;
+  std::vector<std::int64_t> wrong_;
+};
 
 void check_next_symbols(const LabelledDataset& dataset, const NextSymbols& sets) {
   check(std::ssize(sets) == dataset.size(), kAccuracyPlace,
@@ -87,44 +133,42 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
   }
   check(!strings->empty(), kAccuracyPlace, "there are no strings");
   at::NoGradGuard no_grad;
-  const Decision decision = options.decision.value_or(model.decision());
   const auto batches = equal_length_batches(dataset.words(), *strings, options.batch);
   AccuracyEvaluation result;
   result.follows = options.next_symbols != nullptr;
   result.predicts = result.follows && model.predicts_next_symbol();
   if (result.follows) check_next_symbols(dataset, *options.next_symbols);
-  std::map<std::int64_t, Accuracy> bins;
-  result.all.shortest = std::numeric_limits<std::int64_t>::max();
+  std::vector<Count> counts;
+  counts.emplace_back(options.decision.value_or(model.decision()));
+  for (const Decision decision : options.decisions) counts.emplace_back(decision);
+  result.predicted.resize(result.predicts ? options.thresholds.size() : 0);
+  const auto outcomes = result.predicts ? model.next_bias().size(0) : 0;
   for (std::size_t i = 0; i < batches.size(); ++i) {
     if (options.should_stop && options.should_stop()) return std::nullopt;
-    const Tensor scores = model.decisions(word_tensor(dataset.words(), batches[i]), decision)
-                              .to(at::kCPU, at::kDouble)
-                              .contiguous();
-    const auto length = static_cast<std::int64_t>(dataset.words()[batches[i].front()].size());
-    result.all.shortest = std::min(result.all.shortest, length);
-    result.all.longest = std::max(result.all.longest, length);
-    StepByStep steps;
-    if (result.follows)
-      steps = step_by_step(model, dataset, batches[i], *options.next_symbols, options.threshold);
-    for (std::size_t k = 0; k < batches[i].size(); ++k) {
-      const auto index = batches[i][k];
-      const bool label = dataset.labels()[static_cast<std::size_t>(index)];
-      const bool right = model.agrees(scores.data_ptr<double>()[k], label, decision);
-      if (!right) result.wrong.push_back(index);
-      for (Accuracy* sum : {&result.all, &bins[length / options.bin_width]}) {
-        ++sum->strings;
-        sum->positives += label;
-        sum->missed += label && !right;
-        sum->false_positives += !label && !right;
-        sum->followed += result.follows && steps.followed[k];
-        sum->predicted += result.predicts && label && steps.predicted[k];
+    const Recognition said = model.run(word_tensor(dataset.words(), batches[i]));
+    const auto length = std::ssize(dataset.words()[batches[i].front()]);
+    for (Count& count : counts) count.add(model, dataset, batches[i], said, options.bin_width);
+    if (result.follows) {
+      const auto steps = step_by_step(model, dataset, batches[i], *options.next_symbols, said);
+      const double threshold = result.predicts ? threshold_of(options.threshold, outcomes) : 0;
+      for (std::size_t k = 0; k < batches[i].size(); ++k) {
+        const bool counts_as_set = result.predicts && dataset.labels()[batches[i][k]];
+        for (Accuracy* sum : counts.front().sums(length, options.bin_width)) {
+          sum->followed += steps.followed[k];
+          sum->predicted += counts_as_set && steps.predicting[k].contains(threshold);
+        }
+        for (std::size_t j = 0; j < result.predicted.size(); ++j)
+          result.predicted[j] +=
+              counts_as_set &&
+              steps.predicting[k].contains(threshold_of(options.thresholds[j], outcomes));
       }
     }
     if (options.progress)
       options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));
   }
-  std::sort(result.wrong.begin(), result.wrong.end());
-  result.bins = in_order(bins, options.bin_width);
+  counts.front().put_into(result, options.bin_width);
+  for (std::size_t d = 1; d < counts.size(); ++d)
+    counts[d].put_into(result.decided.emplace_back(), options.bin_width);
   return result;
 }
 
@@ -132,6 +176,10 @@ Json to_json(const AccuracyEvaluation& evaluation) {
   Json json = to_json(evaluation, evaluation.all);
   json["bins"] = Json::array();
   for (const auto& bin : evaluation.bins) json["bins"].push_back(to_json(evaluation, bin));
+  if (evaluation.all.positives > 0)
+    for (const auto predicted : evaluation.predicted)
+      json["next_symbol_accuracies"].push_back(static_cast<double>(predicted) /
+                                               static_cast<double>(evaluation.all.positives));
   return json;
 }
 

@@ -29,6 +29,10 @@ struct AccuracyEvaluation {
   std::vector<Accuracy> bins;       // [k width, (k + 1) width) without the empty ones, in order
   std::vector<std::int64_t> wrong;  // numbers of the strings classified wrongly, from 0
   bool follows = false, predicts = false;  // whether these were measured
+  // Of EvaluationOptions::decisions, in their order, without what is measured step by step; and of
+  // its thresholds, strings whose sets they predict.
+  std::vector<AccuracyEvaluation> decided;
+  std::vector<std::int64_t> predicted;
   // Shares of all strings and of the valid ones; nothing where not measured.
   std::optional<double> prefix_accuracy(const Accuracy& of) const;
   std::optional<double> next_symbol_accuracy(const Accuracy& of) const;
@@ -40,7 +44,8 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
                                            const std::vector<std::int64_t>* strings = nullptr);
 
 // accuracy, error (percent of the strings), strings, positives, missed, false_positives, bins;
-// where measured prefix_accuracy and next_symbol_accuracy.
+// where measured prefix_accuracy, next_symbol_accuracy and next_symbol_accuracies, those of the
+// further thresholds.
 Json to_json(const AccuracyEvaluation& evaluation);
 
 // std::invalid_argument when the data's alphabet is not the model's.

@@ -90,8 +90,10 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
         });
     if (sets != nullptr) {
       const Tensor logits = model.logits(word_tensor(dataset.words(), batches[i]));
-      const auto right = predicts_next_symbols(logits, batches[i], *sets, 0, options.threshold);
-      for (std::size_t k = 0; k < batches[i].size(); ++k) predicted[batches[i][k]] = right[k];
+      const auto ranges = predicting_thresholds(logits, batches[i], *sets, 0);
+      const double threshold = threshold_of(options.threshold, logits.size(2));
+      for (std::size_t k = 0; k < batches[i].size(); ++k)
+        predicted[batches[i][k]] = ranges[k].contains(threshold);
     }
     if (options.progress)
       options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));

@@ -19,6 +19,10 @@ struct EvaluationOptions {
   // uniform one).
   NextSymbolsPtr next_symbols = nullptr;
   double threshold = 0;
+  // Of a recognizer, measured beside these on the same answers: other decisions, and with the next
+  // symbols known the share of its sets that each of other thresholds predicts.
+  std::vector<Decision> decisions = {};
+  std::vector<double> thresholds = {};
   // Of a running text: pieces after which the model gives up what grows; 0: never.
   std::int64_t stack_chunks = 4;
   // Asked before every batch; true ends the evaluation without a result.

@@ -1,5 +1,6 @@
 #include "train/gradient.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace pushdown {
@@ -34,6 +35,11 @@ double sum_of_squares(const Tensor& gradient) {
 template <class T>
 void multiply(T* values, std::int64_t count, T factor) {
   for (std::int64_t i = 0; i < count; ++i) values[i] *= factor;
+}
+
+template <class T>
+void clip(T* values, std::int64_t count, T limit) {
+  for (std::int64_t i = 0; i < count; ++i) values[i] = std::clamp(values[i], -limit, limit);
 }
 
 template <class Action>
@@ -75,7 +81,16 @@ void clip_gradient_norm(const ParameterList& parameters, double norm, double lim
 }
 
 void clip_gradient_values(const ParameterList& parameters, double limit) {
-  for_each_gradient(parameters, [&](Tensor& gradient) { gradient.clamp_(-limit, limit); });
+  for_each_gradient(parameters, [&](Tensor& gradient) {
+    if (!gradient.is_cpu() || !gradient.is_contiguous())
+      gradient.clamp_(-limit, limit);
+    else if (gradient.scalar_type() == at::kFloat)
+      clip(gradient.data_ptr<float>(), gradient.numel(), static_cast<float>(limit));
+    else if (gradient.scalar_type() == at::kDouble)
+      clip(gradient.data_ptr<double>(), gradient.numel(), limit);
+    else
+      gradient.clamp_(-limit, limit);
+  });
 }
 
 void clear_gradients(const ParameterList& parameters) {

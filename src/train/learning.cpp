@@ -11,14 +11,25 @@ std::vector<double> numbers_of(const Tensor& values) {
 
 namespace {
 
+AnswerLayers answer_layers(const Recognizer& model) {
+  return {model.output_weight(), model.output_bias(), model.next_weight(), model.next_bias()};
+}
+
+// The symbol that follows each pass, where the objective asks for it.
+Tensor next_of(const Recognizer& model, const Objective& objective, const StringBatch& batch) {
+  if (!objective.needs_next_symbol()) return {};
+  const Tensor words = model.input(batch.words);
+  return words.size(1) > 0 ? following(words, 0, words.size(1), model.passes())
+                           : at::full({words.size(0), 1}, -1, words.options());
+}
+
 // Of what was read, whose next_scores are not known yet.
 Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveBatch& read) {
   const auto costs = objective.answer_costs();
   if (costs && model.affine() && model.fused() && suits_answer_losses(read.hiddens)) {
-    const AnswerLayers layers{model.output_weight(), model.output_bias(), model.next_weight(),
-                              model.next_bias()};
-    const Tensor losses =
-        answer_losses({read.hiddens, read.labels, read.next, read.weights}, layers, *costs).losses;
+    const Tensor losses = answer_losses({read.hiddens, read.labels, read.next, read.weights},
+                                        answer_layers(model), *costs)
+                              .losses;
     return objective.averaged() ? losses / static_cast<double>(read.hiddens.size(1)) : losses;
   }
   if (objective.needs_next_symbol()) read.next_scores = model.next_scores(read.hiddens);
@@ -42,17 +53,37 @@ ValidityLosses backpropagate(const Recognizer& model, const Objective& objective
                       batch.labels.to(said.scores.options())};
   read.viable = batch.viable;
   read.passes = model.passes();
-  if (objective.needs_next_symbol()) {
-    const Tensor words = model.input(batch.words);
-    read.next = words.size(1) > 0 ? following(words, 0, words.size(1), model.passes())
-                                  : at::full({words.size(0), 1}, -1, words.options());
-    read.next = read.next.to(said.scores.device());
-  }
+  read.next = next_of(model, objective, batch);
+  if (read.next.defined()) read.next = read.next.to(said.scores.device());
   const Tensor losses = losses_of(model, objective, read);
   losses.mean().backward();
   Verdict verdict(model);
   verdict.add(read.scores, read.weights);
-  return {numbers_of(losses), numbers_of(verdict.value())};
+  return {numbers_of(losses), verdict.values()};
+}
+
+std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
+                                                     const Objective& objective,
+                                                     const StringBatch& batch, std::int64_t window,
+                                                     Random& random) {
+  const auto costs = objective.answer_costs();
+  if (!costs || !model.affine() || !model.fused()) return std::nullopt;
+  const auto pass = model.direct_pass(batch.words, window, random);
+  if (pass == nullptr) return std::nullopt;
+  const auto strings = batch.words.size(0);
+  const Tensor hiddens = pass->output().view({strings, -1, model.network().hidden_size()});
+  const double share =
+      objective.averaged() ? 1.0 / static_cast<double>(hiddens.size(1)) : 1.0;
+  const auto found = differentiate_answers(
+      {hiddens, batch.labels.to(hiddens.options()), next_of(model, objective, batch), {}},
+      answer_layers(model), *costs, share / static_cast<double>(strings));
+  pass->backward(found.slopes);
+  Verdict verdict(model);
+  verdict.add(found.answers.scores, {});
+  ValidityLosses result{numbers_of(found.answers.losses), verdict.values()};
+  if (share != 1)
+    for (double& loss : result.losses) loss *= share;
+  return result;
 }
 
 namespace {
@@ -64,6 +95,7 @@ class Backpropagation : public LearningAlgorithm {
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
     if (auto inside = differentiate_inside(model, objective, batch, "bptt", random)) return *inside;
+    if (auto direct = differentiate_directly(model, objective, batch, 0, random)) return *direct;
     return backpropagate(model, objective, batch, random);
   }
 };

@@ -26,6 +26,13 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
 // read, words : B x n -> B x (count K), -1 after the last word.
 Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes);
 
+// bptt or, with a window > 0, tbptt without a graph, by a pass of the network that differentiates
+// itself (Recognizer::direct_pass) and answers with costs of their own (Objective::answer_costs);
+// nothing where there are no such.
+std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
+                                                     const Objective& objective,
+                                                     const StringBatch& batch, std::int64_t window,
+                                                     Random& random);
 // bptt without asking the network for a kernel.
 ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
                              const StringBatch& batch, Random& random);

@@ -46,10 +46,15 @@ StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
 }
 
 Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, std::int64_t passes) {
-  const auto known = std::min(count, words.size(1) - first - 1);
-  const Tensor next =
-      at::constant_pad_nd(words.narrow(1, first + 1, known), {0, count - known}, -1.0);
-  return passes == 1 ? next : next.repeat_interleave(passes, 1);
+  const Tensor own = words.to(at::kCPU).contiguous();
+  const auto strings = own.size(0), length = own.size(1);
+  const Tensor next = at::empty({strings, count * passes}, at::kLong);
+  const auto* from = own.data_ptr<std::int64_t>();
+  auto* to = next.data_ptr<std::int64_t>();
+  for (std::int64_t b = 0; b < strings; ++b, from += length)
+    for (std::int64_t t = first + 1; t <= first + count; ++t)
+      to = std::fill_n(to, passes, t < length ? from[t] : -1);
+  return next;
 }
 
 FlatParameters::FlatParameters(const ParameterList& parameters) {

@@ -186,17 +186,16 @@ void Optimizer::step(Path path) {
   at::NoGradGuard no_grad;
   ++steps_;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    // Written through an alias that autograd does not watch: it is a leaf that requires a gradient.
-    Tensor parameter = parameters_[i].second.detach();
-    Tensor gradient = parameters_[i].second.grad();
+    Tensor& parameter = parameters_[i].second;
+    Tensor gradient = parameter.grad();
     if (!gradient.defined()) continue;
-    if (weight_decay_ != 0) gradient = gradient.add(parameter, weight_decay_);
+    if (weight_decay_ != 0) gradient = gradient.add(parameter.detach(), weight_decay_);
     const bool plain = parameter.is_cpu() && (parameter.scalar_type() == at::kFloat ||
                                               parameter.scalar_type() == at::kDouble);
     if (plain && path == Path::fastest)
       update(parameter, gradient.contiguous(), slots_[i]);
-    else
-      parameter.sub_(direction(gradient, slots_[i]), learning_rate());
+    else  // through an alias that autograd does not watch: it is a leaf that requires a gradient
+      parameter.detach().sub_(direction(gradient, slots_[i]), learning_rate());
   }
 }
 

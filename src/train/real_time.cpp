@@ -56,7 +56,7 @@ StringGradient real_time_gradient(const FlatParameters& parameters, const String
     if (size > 0) result.gradient += at::mv(influence.t(), slope.narrow(0, 0, size));
     verdict.add(piece.scores, piece.weights);
     if (t + 1 == string.length()) {
-      result.score = verdict.value().item<double>();
+      result.score = verdict.values().front();
       break;
     }
     const Tensor both = jacobian(piece.state->tensors(), inputs, options);

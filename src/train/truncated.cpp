@@ -15,15 +15,18 @@ class Truncated : public LearningAlgorithm {
 
   ValidityLosses gradient(const Recognizer& model, const Objective& objective,
                           const StringBatch& batch, Random& random) const override {
-    const at::AutoGradMode with_gradient(true);
-    const StringPieces pieces(model, objective, batch);
-    if (pieces.length() <= window_) {
+    const bool whole = batch.words.size(1) + (model.end_symbol() ? 1 : 0) <= window_;
+    if (whole)
       if (auto inside = differentiate_inside(model, objective, batch, "bptt", random))
         return *inside;
-      return backpropagate(model, objective, batch, random);
-    }
-    const Recognition whole = model.run_windows(batch.words, window_, &random);
-    if (whole.hiddens.defined()) return backpropagate(model, objective, batch, whole);
+    if (auto direct =
+            differentiate_directly(model, objective, batch, whole ? 0 : window_, random))
+      return *direct;
+    if (whole) return backpropagate(model, objective, batch, random);
+    const at::AutoGradMode with_gradient(true);
+    const StringPieces pieces(model, objective, batch);
+    const Recognition said = model.run_windows(batch.words, window_, &random);
+    if (said.hiddens.defined()) return backpropagate(model, objective, batch, said);
     const auto batch_size = static_cast<double>(pieces.strings());
     ValidityLosses result;
     result.losses.resize(static_cast<std::size_t>(pieces.strings()));
@@ -38,7 +41,7 @@ class Truncated : public LearningAlgorithm {
       verdict.add(piece.scores, piece.weights);
       state = piece.state->detached();
     }
-    result.scores = numbers_of(verdict.value());
+    result.scores = verdict.values();
     return result;
   }
 

@@ -149,7 +149,7 @@ class UnbiasedOnline : public LearningAlgorithm {
       if (first + count < pieces.length()) influence.step(piece.state->tensors(), leaves, random);
       state = piece.state;
     }
-    values.scores = numbers_of(verdict.value());
+    values.scores = verdict.values();
     return gradient;
   }
 

@@ -86,9 +86,9 @@ TYPED_TEST(Dense, ProductsWithPanels) {
         const Tensor given = transposed ? w.t().contiguous() : w;
         const Tensor panels = at::full({count * scan_padded(columns)}, 7, this->options);
         if (transposed)
-          pack_transposed_panels(this->data(given), columns, count, this->data(panels));
+          pack_transposed_panels(this->data(given), count, columns, count, this->data(panels));
         else
-          pack_panels(this->data(given), count, columns, this->data(panels));
+          pack_panels(this->data(given), columns, count, columns, this->data(panels));
         for (const Isa isa : usable_isas()) {
           const Tensor out = before.clone();
           dense_kernel<F>(isa).add_products(this->data(out), scan_padded(columns), this->data(x),

@@ -39,13 +39,13 @@ TYPED_TEST(VocabularyLoops, SoftmaxMeansAndSums) {
     const Tensor transposed = at::empty({hidden * vp}, this->options),
                  straight = at::empty({outcomes * hp}, this->options),
                  shift = at::constant_pad_nd(bias, {0, vp - outcomes}, -1e30).contiguous();
-    pack_transposed_panels(weight.data_ptr<F>(), outcomes, hidden, transposed.data_ptr<F>());
-    pack_panels(weight.data_ptr<F>(), outcomes, hidden, straight.data_ptr<F>());
+    pack_transposed_panels(weight.data_ptr<F>(), hidden, outcomes, hidden, transposed.data_ptr<F>());
+    pack_panels(weight.data_ptr<F>(), hidden, outcomes, hidden, straight.data_ptr<F>());
     const Tensor ids = at::arange(all).mul(7).remainder(outcomes);
     const Tensor scores = at::linear(x, weight, bias), chances = scores.softmax(1);
     const Tensor factors = at::cat({x, at::ones({all, 1}, this->options)}, 1).contiguous();
     const Tensor panels = at::empty({all * fp}, this->options);
-    pack_panels(factors.data_ptr<F>(), all, columns, panels.data_ptr<F>());
+    pack_panels(factors.data_ptr<F>(), columns, all, columns, panels.data_ptr<F>());
     for (const Isa isa : usable_isas()) {
       const auto kernel = vocabulary_kernel<F>(isa);
       const Tensor e = at::full({vocabulary_panels(outcomes, all)}, 7, this->options),

@@ -81,13 +81,13 @@ TEST(Decision, PassesThatWereLeftOutDoNotCount) {
   const Tensor weights = at::tensor(std::vector<double>{1, 0, 1, 0}).view({1, 4});
   Verdict whole(*model), pieces(*model);
   whole.add(scores, weights);
-  EXPECT_NEAR(whole.value().item<double>(), 0.4, 1e-12);
+  EXPECT_NEAR(whole.values()[0], 0.4, 1e-12);
   for (std::int64_t t : {0, 1, 2, 3}) pieces.add(scores.narrow(1, t, 1), weights.narrow(1, t, 1));
-  EXPECT_NEAR(pieces.value().item<double>(), 0.4, 1e-12);
+  EXPECT_NEAR(pieces.values()[0], 0.4, 1e-12);
   Verdict all(*model);
   all.add(scores.narrow(1, 0, 3), {});
   all.add(scores.narrow(1, 3, 1), {});
-  EXPECT_NEAR(all.value().item<double>(), 0.525, 1e-12);
+  EXPECT_NEAR(all.values()[0], 0.525, 1e-12);
 }
 
 TEST(Decision, EveryAnswerHasToAgree) {
@@ -107,17 +107,17 @@ TEST(Decision, EveryAnswerHasToAgree) {
     pieces.add(scores.narrow(1, t, 1), none_left_out.narrow(1, t, 1));
   without.add(scores, last_left_out);
   for (const Verdict* verdict : {&whole, &pieces}) {
-    const Tensor value = verdict->value();
-    EXPECT_NEAR(value[0].item<double>(), 0.6, 1e-12);
-    EXPECT_NEAR(value[1].item<double>(), 0.4, 1e-12);
+    const auto value = verdict->values();
+    EXPECT_NEAR(value[0], 0.6, 1e-12);
+    EXPECT_NEAR(value[1], 0.4, 1e-12);
     for (const bool label : {false, true}) {
-      EXPECT_EQ(model->agrees(value[0].item<double>(), label), label);
-      EXPECT_EQ(model->agrees(value[1].item<double>(), label), !label);
+      EXPECT_EQ(model->agrees(value[0], label), label);
+      EXPECT_EQ(model->agrees(value[1], label), !label);
       // Neither label is right for answers on both sides.
-      EXPECT_FALSE(model->agrees(value[2].item<double>(), label));
+      EXPECT_FALSE(model->agrees(value[2], label));
     }
   }
-  EXPECT_TRUE(model->agrees(without.value()[2].item<double>(), true));
+  EXPECT_TRUE(model->agrees(without.values()[2], true));
 }
 
 TEST(Decision, AnEmptyStringHasTheAnswerBeforeIt) {

@@ -61,6 +61,15 @@ SymbolSet predicted_by(const Tensor& logits, double threshold) {
   return set;
 }
 
+// Which strings a threshold predicts, after one symbol and on.
+std::vector<bool> predicts(const Tensor& logits, const std::vector<std::int64_t>& strings,
+                           const NextSymbols& sets, double threshold) {
+  std::vector<bool> right;
+  for (const auto& range : predicting_thresholds(logits, strings, sets, 1))
+    right.push_back(range.contains(threshold_of(threshold, logits.size(2))));
+  return right;
+}
+
 TEST(NextSymbolAccuracy, TheWholeSetAtEveryPlace) {
   // After 1 and 2 symbols a, and a or the end (bit 2).
   const NextSymbols sets{{7, 1, 5}, {7, 1, 5}, {7, 2, 5}};
@@ -76,12 +85,10 @@ TEST(NextSymbolAccuracy, TheWholeSetAtEveryPlace) {
   }
   const Tensor logits = at::tensor(values).view({3, 2, 3});
   // String 1 has .35 for b after two symbols, string 2 wants b after the first.
-  EXPECT_EQ(predicts_next_symbols(logits, {0, 1, 2}, sets, 1, 0),
-            (std::vector<bool>{true, false, false}));
-  EXPECT_EQ(predicts_next_symbols(logits, {0, 1, 2}, sets, 1, 0.5),
-            (std::vector<bool>{false, false, false}));
+  EXPECT_EQ(predicts(logits, {0, 1, 2}, sets, 0), (std::vector<bool>{true, false, false}));
+  EXPECT_EQ(predicts(logits, {0, 1, 2}, sets, 0.5), (std::vector<bool>{false, false, false}));
   // Without an end symbol its bit does not count.
-  EXPECT_EQ(predicts_next_symbols(logits.narrow(1, 0, 1).narrow(2, 0, 2), {0, 2}, sets, 1, 0),
+  EXPECT_EQ(predicts(logits.narrow(1, 0, 1).narrow(2, 0, 2), {0, 2}, sets, 0),
             (std::vector<bool>{true, false}));
 }
 
@@ -91,8 +98,8 @@ TEST(NextSymbolAccuracy, TheLargestAlphabetHasAllBits) {
   logits[0][0][0] = 1.0;
   logits[0][0][63] = 1.0;
   const SymbolSet ends = (SymbolSet{1} << 63) | 1;
-  EXPECT_EQ(predicts_next_symbols(logits, {0}, {{0, ends}}, 1, 0), std::vector<bool>{true});
-  EXPECT_EQ(predicts_next_symbols(logits, {0}, {{0, 1}}, 1, 0), std::vector<bool>{false});
+  EXPECT_EQ(predicts(logits, {0}, {{0, ends}}, 0), std::vector<bool>{true});
+  EXPECT_EQ(predicts(logits, {0}, {{0, 1}}, 0), std::vector<bool>{false});
 }
 
 TEST(NextSymbolAccuracy, OfARecognizerIsThatOfAPlainLoop) {

@@ -183,36 +183,31 @@ M.measures = { 'mean', 'last', 'every', 'prefix', 'next' }
 M.measure_titles = { mean = 'mean of answers', last = 'last answer', every = 'every answer',
   prefix = 'every prefix', next = 'every set of next symbols' }
 
--- The threshold for the next symbols of a model: of these the one by which the most sets of the training strings are
+-- The threshold for the next symbols of a model is the one of these by which the most sets of the training strings are
 -- predicted, the least one of several.
 local thresholds = { 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2 }
-local function threshold_of(model, options, sets, grammar)
-  if options.threshold > 0 or options.objective ~= 'joint' then return options.threshold end
-  local chosen, most = thresholds[1], -1
-  for _, threshold in ipairs(thresholds) do
-    local predicted = pd.train.evaluate(model, sets.train, { batch = 50, grammar = grammar,
-      threshold = threshold }).next_symbol_accuracy
-    if predicted > most then chosen, most = threshold, predicted end
-  end
-  return chosen
-end
 
 -- The measures of every set as <set>_<measure> into `result`; the lengths of the strings go to lengths.csv.
 local function measure(model, options, sets, grammar, run, result)
-  local threshold = threshold_of(model, options, sets, grammar)
-  result.threshold = threshold > 0 and threshold or nil
+  -- The objectives other than joint predict no symbols.
+  local threshold
+  if options.threshold > 0 or options.objective ~= 'joint' then threshold = options.threshold end
   local lines = { 'set,shortest,longest,strings,right_' .. table.concat(M.decisions, ',right_') }
   for _, name in ipairs(M.set_names(options)) do
-    local by = {}
-    for _, decision in ipairs(M.decisions) do
-      by[decision] = pd.train.evaluate(model, sets[name], { decision = decision, batch = 50,
-        grammar = decision == 'mean' and grammar or nil, threshold = threshold })
-      result[name .. '_' .. decision] = 100 * by[decision].accuracy
+    -- The training strings are the first ones, and choose the threshold.
+    local measured = pd.train.evaluate(model, sets[name], { decisions = M.decisions, batch = 50, grammar = grammar,
+      thresholds = threshold and { threshold } or thresholds })
+    local by, predicted = measured.decisions, measured.next_symbol_accuracies
+    if not threshold then
+      local best = 1
+      for i, share in ipairs(predicted) do
+        if share > predicted[best] then best = i end
+      end
+      threshold, predicted = thresholds[best], { predicted[best] }
     end
-    result[name .. '_prefix'] = 100 * by.mean.prefix_accuracy
-    -- The objectives other than joint predict no symbols.
-    local predicted = by.mean.next_symbol_accuracy
-    result[name .. '_next'] = predicted and 100 * predicted or nil
+    for _, decision in ipairs(M.decisions) do result[name .. '_' .. decision] = 100 * by[decision].accuracy end
+    result[name .. '_prefix'] = 100 * measured.prefix_accuracy
+    result[name .. '_next'] = predicted and 100 * predicted[1] or nil
     if name == 'test' then
       result.test_missed, result.test_false_positives = by[options.decision].missed,
         by[options.decision].false_positives
@@ -226,6 +221,7 @@ local function measure(model, options, sets, grammar, run, result)
       lines[#lines + 1] = table.concat(line, ',')
     end
   end
+  result.threshold = threshold > 0 and threshold or nil
   files.write(run:path 'lengths.csv', table.concat(lines, '\n') .. '\n')
 end
 

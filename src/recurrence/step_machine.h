@@ -1,0 +1,339 @@
+// A recorded step with the numbers of one run over a batch. For the files of this folder.
+#pragma once
+#include "base/buffer_pool.h"
+#include "base/parallel.h"
+#include "kernel/dense.h"
+#include "kernel/panels.h"
+#include "kernel/pieces.h"
+#include "recurrence/step_needs.h"
+#include "tensor/torch.h"
+
+namespace pushdown {
+
+// What a run reads besides the program's own tensors.
+struct StepInputs {
+  const std::int64_t* symbols = nullptr;  // B x T, for programs of symbols
+  std::vector<Tensor> supplied;           // B x T x n each, in any strides
+};
+
+// A program with its numbers.
+template <class F>
+class StepMachine {
+ public:
+  StepMachine(std::shared_ptr<const TracedProgram> program, std::int64_t batch, std::int64_t steps,
+              std::int64_t window, bool gradients, const BufferPoolPtr& buffers,
+              const StepInputs& inputs = {})
+      : kept_(std::move(program)),
+        traced_(*kept_),
+        batch_(batch),
+        steps_(steps),
+        window_(window),
+        gradients_(gradients),
+        needs_(step_needs(traced_, gradients)) {
+    lay_out(nullptr);
+    memory_ = Buffer(buffers, bytes_);
+    lay_out(memory_.as<F>());
+    program_.symbols = inputs.symbols;
+    fill(inputs);
+  }
+
+  void forward() {
+    in_parts([&](std::int64_t first, std::int64_t end, F* scratch) {
+      kernel_.forward(program_, first, end, scratch);
+    });
+  }
+  // slopes : B x T x n, contiguous
+  void backward(const Tensor& slopes) {
+    const F* given = slopes.data_ptr<F>();
+    const auto size = node(traced_.output).size, row = scan_padded(size);
+    // Rows are read by whole vectors.
+    for (std::int64_t r = 0; r < batch_ * steps_; ++r) {
+      std::copy_n(given + r * size, size, slopes_ + r * row);
+      std::fill_n(slopes_ + r * row + size, row - size, F(0));
+    }
+    in_parts([&](std::int64_t first, std::int64_t end, F* scratch) {
+      kernel_.backward(program_, first, end, scratch, traced_.output, slopes_, row, steps_ * row);
+    });
+  }
+
+  // The output, B x T x n.
+  Tensor output(const at::TensorOptions& options) const {
+    return gathered(traced_.output, false, options);
+  }
+  const TracedProgram& program() const { return traced_; }
+
+  // The gradients of the matrices, rows x columns each; null where none is wanted.
+  void matrix_gradients(const std::vector<F*>& results) const {
+    std::vector<OuterSum<F>> sums;
+    constexpr std::int64_t kBlock = 32;
+    for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
+      const StepNode& of = traced_.nodes[n];
+      if (of.op != StepOp::affine) continue;
+      for (int k = 0; k < of.terms; ++k) {
+        const StepTerm& term = traced_.terms[static_cast<std::size_t>(of.first_term + k)];
+        F* result = results[static_cast<std::size_t>(term.matrix)];
+        if (result == nullptr) continue;
+        const auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
+        const auto& slope = places_[n];
+        if (term.lookup) {
+          of_columns(slope, matrix, result);
+          continue;
+        }
+        const auto& x = places_[static_cast<std::size_t>(term.operand)];
+        for (std::int64_t first = 0; first < matrix.rows; first += kBlock)
+          sums.push_back({1, steps_ * batch_, slope.gradient_at(0, 0), 0, slope.gradient_row,
+                          x.at(0, 0), 0, x.row, matrix.columns, nullptr, result, matrix.columns,
+                          first, std::min(matrix.rows, first + kBlock)});
+      }
+    }
+    const auto one = [&](std::int64_t i) { dense_.outer_sum(sums[static_cast<std::size_t>(i)]); };
+    if (thread_count() > 1 && steps_ * batch_ * program_.widest > (1 << 15))
+      parallel_for(static_cast<std::int64_t>(sums.size()), one);
+    else
+      for (std::size_t i = 0; i < sums.size(); ++i) one(static_cast<std::int64_t>(i));
+  }
+  // The gradient of a constant : n.
+  void constant_gradient(int n, F* result) const {
+    const auto& place = places_[static_cast<std::size_t>(n)];
+    const auto size = node(n).size;
+    std::fill_n(result, size, F(0));
+    for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t i = 0; i < size; ++i) result[i] += place.gradient_at(0, b)[i];
+  }
+  // The gradient of what a `previous` node sees before the first step : B x n.
+  void initial_gradient(int n, F* result) const {
+    const auto size = node(n).size;
+    for (std::int64_t b = 0; b < batch_; ++b)
+      std::copy_n(places_[static_cast<std::size_t>(n)].gradient_at(0, b), size, result + b * size);
+  }
+
+  // Of the matrices, then of what is given, then of what `previous` nodes see at first, each in the
+  // order of their nodes.
+  std::vector<Tensor> gradients(const at::TensorOptions& options) const {
+    std::vector<Tensor> all(traced_.matrices.size());
+    std::vector<F*> numbers(all.size());
+    for (std::size_t k = 0; k < all.size(); ++k) {
+      if (!traced_.matrices[k].requires_grad()) continue;
+      all[k] = at::empty(traced_.matrices[k].sizes(), options);
+      numbers[k] = all[k].template data_ptr<F>();
+    }
+    matrix_gradients(numbers);
+    for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
+      const Tensor& given = traced_.given[n];
+      if (!given.defined()) continue;
+      if (!given.requires_grad())
+        all.emplace_back();
+      else if (given.dim() == 3)
+        all.push_back(gathered(static_cast<int>(n), true, options));
+      else
+        constant_gradient(static_cast<int>(n), added(all, {given.size(-1)}, options));
+    }
+    for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
+      const Tensor& initial = traced_.initial[n];
+      if (!initial.defined()) continue;
+      if (initial.requires_grad())
+        initial_gradient(static_cast<int>(n), added(all, {batch_, initial.size(1)}, options));
+      else
+        all.emplace_back();
+    }
+    return all;
+  }
+
+ private:
+  const StepNode& node(int n) const { return traced_.nodes[static_cast<std::size_t>(n)]; }
+  void lay_out(F* memory) {
+    Pieces<F> cut(memory);
+    places_.assign(traced_.nodes.size(), {});
+    program_ = {};
+    for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
+      const StepNode& of = node(n);
+      auto& place = places_[static_cast<std::size_t>(n)];
+      const auto row = scan_padded(of.size);
+      program_.widest = std::max(program_.widest, row);
+      if (of.op == StepOp::slice || of.op == StepOp::previous) continue;
+      if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;
+      if (of.op == StepOp::constant) {
+        place.value = cut.take(row);
+      } else {
+        const bool kept = needs_.kept[static_cast<std::size_t>(n)];
+        place.row = row;
+        place.step = kept ? batch_ * row : 0;
+        place.value = cut.take((kept ? steps_ + 1 : 1) * batch_ * row);
+      }
+      if (!gradients_ || !of.gradient) continue;
+      place.slots = needs_.recorded[static_cast<std::size_t>(n)] ? steps_ + 1 : of.carried ? 2 : 1;
+      place.gradient_row = row;
+      place.gradient_step = batch_ * row;
+      place.gradient = cut.take(place.slots * batch_ * row);
+    }
+    for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
+      const StepNode& of = node(n);
+      if (of.op == StepOp::slice || of.op == StepOp::previous) look_into(n);
+    }
+    matrices_.clear();
+    for (const Tensor& matrix : traced_.matrices)
+      matrices_.push_back({nullptr, nullptr, nullptr, matrix.size(0), matrix.size(1)});
+    for (const StepTerm& term : traced_.terms) {
+      auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
+      const auto transposed = cut.take(matrix.columns * scan_padded(matrix.rows));
+      if (term.lookup) {
+        matrix.by_column = transposed;
+      } else {
+        matrix.transposed = transposed;
+        matrix.straight = cut.take(matrix.rows * scan_padded(matrix.columns));
+      }
+    }
+    program_.nodes = traced_.nodes.data();
+    program_.count = static_cast<std::int64_t>(traced_.nodes.size());
+    program_.terms = traced_.terms.data();
+    program_.operands = traced_.operands.data();
+    program_.matrices = matrices_.data();
+    program_.places = places_.data();
+    program_.steps = steps_;
+    program_.batch = batch_;
+    program_.window = window_;
+    program_.after = traced_.after;
+    if (traced_.memory >= 0) {
+      program_.memory = traced_.shape;
+      program_.memory.column_start = traced_.column_start.data();
+      program_.memory.taped = gradients_;
+      program_.tape_size = step_tape_size(program_.memory);
+      program_.memory_scratch_size = step_memory_scratch_size(program_.memory);
+      program_.tape = cut.take(batch_ * program_.tape_size);
+      program_.memory_scratch = cut.take(batch_ * program_.memory_scratch_size);
+    }
+    scratch_size_ = step_scratch_size(batch_, program_.widest);
+    scratch_ = cut.take(scratch_size_);
+    if (gradients_)
+      slopes_ = cut.take(batch_ * steps_ * scan_padded(node(traced_.output).size) + kScanPadding);
+    bytes_ = cut.bytes();
+  }
+
+  void look_into(int n) {
+    const StepNode& of = node(n);
+    // A state may be bound to a node that comes later, whose place is known by now; parts of
+    // states come after these.
+    const StepPlace<F>& seen = places_[static_cast<std::size_t>(of.a)];
+    auto& place = places_[static_cast<std::size_t>(n)] = seen;
+    if (of.op == StepOp::previous) place.shift = -1;
+    if (place.value != nullptr) place.value += of.offset;
+    if (place.gradient != nullptr) place.gradient += of.offset;
+  }
+
+  void fill(const StepInputs& inputs) {
+    for (const StepTerm& term : traced_.terms)
+      pack(traced_.matrices[static_cast<std::size_t>(term.matrix)], term.lookup,
+           matrices_[static_cast<std::size_t>(term.matrix)]);
+    for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
+      const Tensor &given = traced_.given[n], &initial = traced_.initial[n];
+      const auto& place = places_[n];
+      if (given.defined() && given.dim() == 1) {
+        const F* from = given.data_ptr<F>();
+        for (std::int64_t i = 0; i < given.size(0); ++i)
+          place.value[i] = from[i * given.stride(0)];
+      } else if (given.defined()) {
+        copy_sequence(given, place);
+      }
+      if (!initial.defined()) continue;
+      const F* from = initial.data_ptr<F>();
+      for (std::int64_t b = 0; b < batch_; ++b)
+        for (std::int64_t i = 0; i < initial.size(1); ++i)
+          place.at(0, b)[i] = from[b * initial.stride(0) + i * initial.stride(1)];
+    }
+    for (std::size_t k = 0; k < traced_.supplied.size(); ++k)
+      copy_sequence(inputs.supplied[k], places_[static_cast<std::size_t>(traced_.supplied[k])]);
+  }
+
+  // values : B x T x n
+  void copy_sequence(const Tensor& values, const StepPlace<F>& place) const {
+    const F* from = values.data_ptr<F>();
+    const auto size = values.size(2), stride = values.stride(2);
+    for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t t = 0; t < steps_; ++t) {
+        const F* row = from + b * values.stride(0) + t * values.stride(1);
+        F* to = place.at(t, b);
+        for (std::int64_t i = 0; i < size; ++i) to[i] = row[i * stride];
+      }
+  }
+
+  static void pack(const Tensor& matrix, bool lookup, const StepMatrix<F>& packed) {
+    // Rows lie apart in parts of a matrix.
+    const Tensor own = matrix.stride(1) == 1 ? Tensor() : matrix.detach().contiguous();
+    const Tensor& numbers = own.defined() ? own : matrix;
+    const F* from = numbers.data_ptr<F>();
+    const auto row = numbers.stride(0);
+    if (!lookup) {
+      pack_panels(from, row, packed.rows, packed.columns, const_cast<F*>(packed.straight));
+      pack_transposed_panels(from, row, packed.rows, packed.columns,
+                             const_cast<F*>(packed.transposed));
+      return;
+    }
+    const auto padded = scan_padded(packed.rows);
+    for (std::int64_t j = 0; j < packed.columns; ++j) {
+      F* to = const_cast<F*>(packed.by_column) + j * padded;
+      for (std::int64_t i = 0; i < packed.rows; ++i) to[i] = from[i * row + j];
+      std::fill(to + packed.rows, to + padded, F(0));
+    }
+  }
+
+  template <class Body>
+  void in_parts(Body body) {
+    const std::int64_t parts = std::min<std::int64_t>(thread_count(), batch_);
+    // Rows of scratch are those of the sequences; one more belongs to the last part.
+    const auto row = program_.widest + 2 * kScanPadding;
+    const auto part = [&](std::int64_t k) {
+      const auto first = batch_ * k / parts, end = batch_ * (k + 1) / parts;
+      body(first, end, scratch_ + first * row);
+    };
+    if (parts == 1)
+      part(0);
+    else
+      parallel_for(parts, part);
+  }
+
+  // Of all steps, B x T x n.
+  Tensor gathered(int n, bool gradient, const at::TensorOptions& options) const {
+    const auto& place = places_[static_cast<std::size_t>(n)];
+    const auto size = node(n).size;
+    const Tensor result = at::empty({batch_, steps_, size}, options);
+    F* to = result.data_ptr<F>();
+    for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t t = 0; t < steps_; ++t)
+        std::copy_n(gradient ? place.gradient_at(t, b) : place.at(t, b), size,
+                    to + (b * steps_ + t) * size);
+    return result;
+  }
+  // One more result, of these sizes.
+  static F* added(std::vector<Tensor>& all, at::IntArrayRef sizes,
+                  const at::TensorOptions& options) {
+    all.push_back(at::empty(sizes, options));
+    return all.back().template data_ptr<F>();
+  }
+  // The gradient of a matrix whose columns were chosen.
+  void of_columns(const StepPlace<F>& slope, const StepMatrix<F>& matrix, F* result) const {
+    std::fill_n(result, matrix.rows * matrix.columns, F(0));
+    for (std::int64_t t = 0; t < steps_; ++t)
+      for (std::int64_t b = 0; b < batch_; ++b) {
+        const F* of_row = slope.gradient_at(t, b);
+        F* to = result + program_.symbols[b * steps_ + t];
+        for (std::int64_t i = 0; i < matrix.rows; ++i) to[i * matrix.columns] += of_row[i];
+      }
+  }
+
+  std::shared_ptr<const TracedProgram> kept_;
+  const TracedProgram& traced_;
+  std::int64_t batch_, steps_, window_;
+  bool gradients_;
+  StepNeeds needs_;
+  std::vector<StepPlace<F>> places_;
+  std::vector<StepMatrix<F>> matrices_;
+  StepProgram<F> program_{};
+  Buffer memory_;
+  F *scratch_ = nullptr, *slopes_ = nullptr;
+  std::int64_t scratch_size_ = 0;
+  std::size_t bytes_ = 0;
+  StepKernel<F> kernel_ = step_kernel<F>(current_isa());
+  DenseKernel<F> dense_ = dense_kernel<F>(current_isa());
+};
+
+}  // namespace pushdown

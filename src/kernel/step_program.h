@@ -39,8 +39,8 @@ enum class StepOp : std::uint8_t {
 };
 
 struct StepTerm {
-  int operand;  // x
-  int matrix;   // W, numbered in the program
+  int operand;          // x
+  int matrix;           // W, numbered in the program
   bool lookup = false;  // x is one-hot: W x is a column of W
 };
 
@@ -92,7 +92,7 @@ struct StepProgram {
   const StepMatrix<F>* matrices;
   const StepPlace<F>* places;
   std::int64_t steps, batch;
-  std::int64_t widest;  // the largest padded size of a node
+  std::int64_t widest;          // the largest padded size of a node
   const std::int64_t* symbols;  // B x T, where there is a node `symbols`
   // Gradients end behind every `window` steps; 0: nowhere. Nodes from `after` on are what follows a
   // step, a stack's move above all: at a border they belong to the next step, which sees all other

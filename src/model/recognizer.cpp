@@ -129,8 +129,8 @@ Recognition Recognizer::run_windows(const Tensor& words, std::int64_t window, Ra
 DirectPassPtr Recognizer::direct_pass(const Tensor& words, std::int64_t window,
                                       Random& noise) const {
   const auto [read, refinement] = given(input(words), true);
-  return network_->direct_pass(read, refinement,
-                               memory_moves_ ? window * training_.passes : window, noise);
+  return network_->direct_pass(read, refinement, memory_moves_ ? window * training_.passes : window,
+                               noise);
 }
 
 Tensor Recognizer::next_scores(const Tensor& hiddens) const {

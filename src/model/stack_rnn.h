@@ -113,8 +113,8 @@ class StackRnn {
                       const Refinement& refinement = {}) const;
   // A training pass over the symbols of words : B x n that differentiates itself, with the program
   // of run_recorded() recorded once for many batches; its output is the hidden vectors of the
-  // passes, B x n x KH. Null where there is none: no gradients of other parts can be asked for then.
-  // The noise is that of run_recorded().
+  // passes, B x n x KH. Null where there is none: no gradients of other parts can be asked for
+  // then. The noise is that of run_recorded().
   DirectPassPtr direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                             const Refinement& refinement) const;
   // The same by the kernels of devices (model/device_fused.h), which read symbols, words : B x n;

@@ -229,8 +229,7 @@ class StepMachine {
       const auto& place = places_[n];
       if (given.defined() && given.dim() == 1) {
         const F* from = given.data_ptr<F>();
-        for (std::int64_t i = 0; i < given.size(0); ++i)
-          place.value[i] = from[i * given.stride(0)];
+        for (std::int64_t i = 0; i < given.size(0); ++i) place.value[i] = from[i * given.stride(0)];
       } else if (given.defined()) {
         copy_sequence(given, place);
       }

@@ -110,14 +110,16 @@ StepPlanPtr StepPlan::make(TracedProgram program, const ParameterList& parameter
   if (!whole || program.matrices.empty() || (type != at::kFloat && type != at::kDouble))
     return nullptr;
   for (std::size_t i = 0; i < parameters.size(); ++i)
-    if (used[i]) plan->memory_.emplace_back(parameters[i].second, parameters[i].second.data_ptr());
+    if (const Tensor& own = parameters[i].second; used[i])
+      plan->seen_.push_back({own, own.data_ptr(), own.requires_grad()});
   plan->program_ = std::make_shared<const TracedProgram>(std::move(program));
   return plan;
 }
 
 bool StepPlan::current() const {
-  return std::all_of(memory_.begin(), memory_.end(), [](const auto& entry) {
-    return entry.first.data_ptr() == entry.second;
+  return std::all_of(seen_.begin(), seen_.end(), [](const Seen& seen) {
+    return seen.parameter.data_ptr() == seen.memory &&
+           seen.parameter.requires_grad() == seen.trained;
   });
 }
 

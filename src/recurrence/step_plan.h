@@ -25,7 +25,8 @@ class StepPlan {
   static std::shared_ptr<const StepPlan> make(TracedProgram program,
                                               const ParameterList& parameters);
 
-  // Whether the parameters still have the memory that they had when the step was recorded.
+  // Whether the parameters still have the memory that they had when the step was recorded, and the
+  // same ones are trained.
   bool current() const;
   // Where the numbers of a tensor lie in a parameter.
   struct Part {
@@ -41,7 +42,12 @@ class StepPlan {
  private:
   std::shared_ptr<const TracedProgram> program_;
   std::vector<Part> matrices_, given_, initial_;
-  std::vector<std::pair<Tensor, const void*>> memory_;  // of parameters
+  struct Seen {
+    Tensor parameter;
+    const void* memory;
+    bool trained;
+  };
+  std::vector<Seen> seen_;
 };
 using StepPlanPtr = std::shared_ptr<const StepPlan>;
 

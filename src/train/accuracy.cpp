@@ -158,9 +158,8 @@ std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const Labell
           sum->predicted += counts_as_set && steps.predicting[k].contains(threshold);
         }
         for (std::size_t j = 0; j < result.predicted.size(); ++j)
-          result.predicted[j] +=
-              counts_as_set &&
-              steps.predicting[k].contains(threshold_of(options.thresholds[j], outcomes));
+          result.predicted[j] += counts_as_set && steps.predicting[k].contains(threshold_of(
+                                                      options.thresholds[j], outcomes));
       }
     }
     if (options.progress)

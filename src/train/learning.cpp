@@ -72,8 +72,7 @@ std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
   if (pass == nullptr) return std::nullopt;
   const auto strings = batch.words.size(0);
   const Tensor hiddens = pass->output().view({strings, -1, model.network().hidden_size()});
-  const double share =
-      objective.averaged() ? 1.0 / static_cast<double>(hiddens.size(1)) : 1.0;
+  const double share = objective.averaged() ? 1.0 / static_cast<double>(hiddens.size(1)) : 1.0;
   const auto found = differentiate_answers(
       {hiddens, batch.labels.to(hiddens.options()), next_of(model, objective, batch), {}},
       answer_layers(model), *costs, share / static_cast<double>(strings));

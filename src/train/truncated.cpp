@@ -19,8 +19,7 @@ class Truncated : public LearningAlgorithm {
     if (whole)
       if (auto inside = differentiate_inside(model, objective, batch, "bptt", random))
         return *inside;
-    if (auto direct =
-            differentiate_directly(model, objective, batch, whole ? 0 : window_, random))
+    if (auto direct = differentiate_directly(model, objective, batch, whole ? 0 : window_, random))
       return *direct;
     if (whole) return backpropagate(model, objective, batch, random);
     const at::AutoGradMode with_gradient(true);

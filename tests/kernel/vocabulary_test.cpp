@@ -39,7 +39,8 @@ TYPED_TEST(VocabularyLoops, SoftmaxMeansAndSums) {
     const Tensor transposed = at::empty({hidden * vp}, this->options),
                  straight = at::empty({outcomes * hp}, this->options),
                  shift = at::constant_pad_nd(bias, {0, vp - outcomes}, -1e30).contiguous();
-    pack_transposed_panels(weight.data_ptr<F>(), hidden, outcomes, hidden, transposed.data_ptr<F>());
+    pack_transposed_panels(weight.data_ptr<F>(), hidden, outcomes, hidden,
+                           transposed.data_ptr<F>());
     pack_panels(weight.data_ptr<F>(), hidden, outcomes, hidden, straight.data_ptr<F>());
     const Tensor ids = at::arange(all).mul(7).remainder(outcomes);
     const Tensor scores = at::linear(x, weight, bias), chances = scores.softmax(1);

@@ -91,7 +91,8 @@ TEST(Recognition, TheDecisionIsTheScoreAfterTheEndSymbol) {
     const Tensor words = at::tensor(std::vector<std::int64_t>{0, 0, 1, 1, 0, 1}).view({2, 3});
     const auto said = model->run(words);
     EXPECT_EQ(said.scores.size(1), 4 * passes + 1);
-    EXPECT_TRUE(at::allclose(said.scores.select(1, 4 * passes), model->decisions(words)));
+    EXPECT_TRUE(
+        at::allclose(said.scores.select(1, 4 * passes).to(at::kDouble), model->decisions(words)));
     const auto plain = small_recognizer({{"end_symbol", false}});
     EXPECT_EQ(plain->run(words).scores.size(1), 4);
   }

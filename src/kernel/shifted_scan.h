@@ -107,6 +107,80 @@ struct ShiftedScan {
     return d < first(reach) || d > last(reach) ? last(reach) - first(reach) + 1 : d - first(reach);
   }
 
+  // Cells d .. regular_end - 1 take their content from cells that lie where those of d do, one
+  // beside the other, and were all kept before the update; d itself where there is none such.
+  Index regular_end(Index d, Index before, Index after) const {
+    const Index low = first(before) + 1, high = last(before) - 1;
+    if (d == 0 || d < low) return d;
+    Index end = last(after);
+    if (d < 0) end = -1;
+    if (z.shifted == ShiftedKind::tape) end = z.limit - 2;
+    return (end < high ? end : high) + 1 < d ? d : (end < high ? end : high) + 1;
+  }
+  // run(N constant, sources) with the N actions that take something: where each takes the content
+  // of cell d from, as the number of a row, and which it is.
+  template <class Run>
+  void with_sources(Index d, Index before, Run run) const {
+    Index rows_of[5], which[5], n = 0;
+    for (Index a = 0; a < count; ++a) {
+      const Index s = source(a, d);
+      if (s == kNothing) continue;
+      which[n] = a;
+      rows_of[n++] = place(s, before);
+    }
+    switch (n) {
+      case 2: return run(std::integral_constant<Index, 2>(), rows_of, which);
+      case 3: return run(std::integral_constant<Index, 3>(), rows_of, which);
+      case 4: return run(std::integral_constant<Index, 4>(), rows_of, which);
+      default: return run(std::integral_constant<Index, 5>(), rows_of, which);
+    }
+  }
+  // The cells d .. end - 1, all of them regular.
+  void move_cells(Index d, Index end, const F* old, Index before, Index after, const F* w) const {
+    with_sources(d, before, [&](auto constant, const Index* rows_of, const Index* which) {
+      constexpr Index n = decltype(constant)::value;
+      for (Index k = 0; k < row; k += kLanes<F>) {
+        Vector<F> weight[n];
+        const F* from[n];
+        for (Index a = 0; a < n; ++a) {
+          weight[a] = load(w + which[a] * row + k);
+          from[a] = old + rows_of[a] * row + k;
+        }
+        F* to = now + place(d, after) * row + k;
+        for (Index i = 0; i < (end - d) * row; i += row) {
+          Vector<F> sum = weight[0] * load(from[0] + i);
+          for (Index a = 1; a < n; ++a) sum += weight[a] * load(from[a] + i);
+          store(to + i, sum);
+        }
+      }
+    });
+  }
+  void move_gradients(Index d, Index end, const F* old, Index before, Index after, const F* w) {
+    with_sources(d, before, [&](auto constant, const Index* rows_of, const Index* which) {
+      constexpr Index n = decltype(constant)::value;
+      for (Index k = 0; k < row; k += kLanes<F>) {
+        Vector<F> weight[n], weight_slope[n];
+        const F* from[n];
+        F* slope[n];
+        for (Index a = 0; a < n; ++a) {
+          weight[a] = load(w + which[a] * row + k);
+          weight_slope[a] = load(weight_gradient + which[a] * row + k);
+          from[a] = old + rows_of[a] * row + k;
+          slope[a] = old_gradient + rows_of[a] * row + k;
+        }
+        const F* given = gradient + place(d, after) * row + k;
+        for (Index i = 0; i < (end - d) * row; i += row) {
+          const Vector<F> g = load(given + i);
+          for (Index a = 0; a < n; ++a) {
+            weight_slope[a] += g * load(from[a] + i);
+            store(slope[a] + i, load(slope[a] + i) + g * weight[a]);
+          }
+        }
+        for (Index a = 0; a < n; ++a) store(weight_gradient + which[a] * row + k, weight_slope[a]);
+      }
+    });
+  }
+
   F* now = nullptr;  // rows after the last update made or undone
 
   // visit(cell, index of the first number in the reading, distance of its numbers)
@@ -152,6 +226,11 @@ struct ShiftedScan {
       now = now == cells ? cells + most_rows(z) * row : cells;
     const bool tape = z.shifted == ShiftedKind::tape;
     for (Index d = first(after); d <= last(after); ++d) {
+      if (const Index end = regular_end(d, before, after); end > d) {
+        move_cells(d, end, old, before, after, w);
+        d = end - 1;
+        continue;
+      }
       F* to = now + place(d, after) * row;
       for (Index k = 0; k < row; ++k) to[k] = tape && d == 0 ? value[k] : F(0);
       for (Index a = 0; a < count; ++a) {
@@ -185,6 +264,11 @@ struct ShiftedScan {
     clear(old_gradient, rows(z, u - 1) * row);
     clear(weight_gradient, (count + 1) * row);  // and that of the value behind it
     for (Index d = first(after); d <= last(after); ++d) {
+      if (const Index end = regular_end(d, before, after); end > d) {
+        move_gradients(d, end, old, before, after, w);
+        d = end - 1;
+        continue;
+      }
       const F* g = gradient + place(d, after) * row;
       if (z.shifted == ShiftedKind::tape && d == 0) add(value_gradient, g, row);
       for (Index a = 0; a < count; ++a) {

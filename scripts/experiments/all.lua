@@ -29,9 +29,10 @@ end
 
 -- Table 1 was measured, and its hours were multiplied by the runs and symbols of the others. The hours of the tables of
 -- nspda were estimated together and divided by their runs.
-for _, table in ipairs { { 1, 1.5 }, { 2, 1.5 }, { 3, 4 }, { 4, 1.5 }, { 6, 1.5 }, { 7, 0.7 }, { 8, 1 } } do
+for _, table in ipairs { { 1, 0.5 }, { 2, 0.5 }, { 3, 1.5 }, { 4, 0.5 }, { 6, 0.5 }, { 7, 0.3 }, { 8, 0.4 } } do
   add('diffstk-table' .. table[1], table[2], { 'table' .. table[1] })
 end
+add('diffstk-readings', 0.3, { 'readings' })
 local search, grid = ' --models lstm,superposition,stratification,ns', { 'grid', 'figure4', 'figure5' }
 local part = search .. ' --learning-rates 0.01,0.005,0.001 --sizes 20'
 add('ns_rnn-reversal-dyck', 7, grid, '--tasks marked_reversal,unmarked_reversal,dyck' .. part)

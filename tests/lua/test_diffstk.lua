@@ -89,6 +89,18 @@ test('every model is made', function()
   end
 end)
 
+test('parameters can start larger', function()
+  local made = {}
+  for i, scale in ipairs { 1, 5 } do
+    local options = defaults { task = 'd2', model = 'diffstk_lstm', initial_scale = scale }
+    made[i] = protocol.model(options, protocol.grammar(options)):parameters()
+  end
+  for name, tensor in pairs(made[1]) do
+    test.near((made[2][name] - tensor * 5):abs():max():item(), 0, 1e-6)
+    assert(tensor:abs():max():item() > 0, name)
+  end
+end)
+
 test('the LSTM as it is printed is another network', function()
   for _, name in ipairs { 'lstm', 'diffstk_lstm', 'diffstk_mlstm' } do
     local scores = {}

@@ -59,6 +59,7 @@ M.options = {
     .. 'most sets of the training strings', minimum = 0, maximum = 1, type = 'number' },
   { 'lstm_activation', 'tanh', 'f1 of lstm and mlstm: tanh, or scaled_tanh, as equations 15 and 16 are printed',
     choices = { 'tanh', 'scaled_tanh' } },
+  { 'initial_scale', 1, 'factor of all parameters at the start', minimum = 0, type = 'number' },
   { 'end_symbol', true, 'an end symbol closes every string' },
   { 'step', 5, 'incremental: by how much the longest string grows from pass to pass', minimum = 1 },
 }
@@ -137,7 +138,13 @@ function M.model(options, grammar)
   given.noise, given.carry_forward = ablated(options)
   given.alphabet, given.seed, given.end_symbol = grammar:alphabet(), options.seed, options.end_symbol
   given.decision, given.next_symbol = options.decision, options.objective == 'joint'
-  return pd.model.recognizer(given)
+  local model = pd.model.recognizer(given)
+  if options.initial_scale ~= 1 then
+    local scaled = {}
+    for name, tensor in pairs(model:parameters()) do scaled[name] = tensor * options.initial_scale end
+    model:set_parameters(scaled)
+  end
+  return model
 end
 
 -- Incremental training has as many epochs in all as sequential training; the first ones are those with

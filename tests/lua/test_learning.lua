@@ -118,7 +118,8 @@ test('the next symbol and the mean of all answers', function()
   local several = pd.train.evaluate(t:model(), data, { grammar = grammar, thresholds = { 0.9, 0, 0.02 },
     decisions = { 'every', 'last' }, threshold = 0.02 })
   test.equal(several.next_symbol_accuracies[1], 0)
-  test.equal(several.next_symbol_accuracies[2], pd.train.evaluate(t:model(), data, { grammar = grammar }).next_symbol_accuracy)
+  test.equal(several.next_symbol_accuracies[2],
+    pd.train.evaluate(t:model(), data, { grammar = grammar }).next_symbol_accuracy)
   test.equal(several.next_symbol_accuracies[3], several.next_symbol_accuracy)
   for _, decision in ipairs { 'every', 'last' } do
     local alone = pd.train.evaluate(t:model(), data, { decision = decision })

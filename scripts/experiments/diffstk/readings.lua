@@ -38,7 +38,8 @@ for _, reading in ipairs(readings) do
   for _, model in ipairs(reading[3] or stacks) do
     local point = { model = model }
     for key, value in pairs(reading[2]) do point[key] = value end
-    all[#all + 1] = { task = options.tasks[1], row = reading[1], column = protocol.models[model].label, point = point }
+    all[#all + 1] = { task = options.tasks[1], row = reading[1], column = protocol.models[model].label,
+      point = point }
   end
 end
 local kept, rows = tables.run(options, all)

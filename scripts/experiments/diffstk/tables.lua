@@ -15,8 +15,8 @@ local M = { protocol = protocol }
 -- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything); folder,
 -- restarts and defaults (by option) where they are not those of the paper's tables.
 function M.start(given)
-  local options = cells.options { tasks = { given.task }, restarts = given.restarts or 10, folder = given.folder or 'runs/diffstk/grid',
-    columns = given.columns }
+  local options = cells.options { tasks = { given.task }, restarts = given.restarts or 10,
+    folder = given.folder or 'runs/diffstk/grid', columns = given.columns }
   for _, option in ipairs(protocol.options) do
     local changed = {}
     for key, value in pairs(option) do changed[key] = value end

@@ -59,6 +59,8 @@ M.options = {
     .. 'most sets of the training strings', minimum = 0, maximum = 1, type = 'number' },
   { 'lstm_activation', 'tanh', 'f1 of lstm and mlstm: tanh, or scaled_tanh, as equations 15 and 16 are printed',
     choices = { 'tanh', 'scaled_tanh' } },
+  { 'measured', 'best', 'the epoch that is measured: the best one on the validation strings, or the last one',
+    choices = { 'best', 'last' } },
   { 'initial_scale', 1, 'factor of all parameters at the start', minimum = 0, type = 'number' },
   { 'end_symbol', true, 'an end symbol closes every string' },
   { 'step', 5, 'incremental: by how much the longest string grows from pass to pass', minimum = 1 },
@@ -252,7 +254,7 @@ function M.train(options, run)
     seconds = seconds, stopped = trainer:finished() }
   local order = { 'task', 'model', 'curriculum', 'noise', 'carry_forward', 'decision', 'seed', 'restart', 'parameters',
     'epochs', 'best_epoch', 'seconds', 'stopped', 'threshold' }
-  measure(pd.model.load(run.folder), options, sets, grammar, run, result)
+  measure(pd.model.load(run.folder, { which = options.measured }), options, sets, grammar, run, result)
   for _, name in ipairs(M.set_names(options)) do
     for _, of in ipairs(M.measures) do order[#order + 1] = name .. '_' .. of end
   end

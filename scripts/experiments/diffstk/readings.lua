@@ -22,6 +22,7 @@ local readings = {
   { 'next symbols of all strings', { symbols_of = 'all' } },
   { 'initial parameters 5 times as large', { initial_scale = 5 } },
   { '100 epochs', { epochs = 100 } },
+  { '100 epochs, constant rate, the last one', { epochs = 100, patience = 0, measured = 'last' } },
   { 'no noise', { noise = 0 }, diffstk },
   { 'noise of DiffStk', { noise = 0.01 }, { 'stack_rnn' } },
   { 'no carry-forward', { carry_forward = 'none' }, diffstk },

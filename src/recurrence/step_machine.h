@@ -60,7 +60,6 @@ class StepMachine {
   Tensor output(const at::TensorOptions& options) const {
     return gathered(traced_.output, false, options);
   }
-  const TracedProgram& program() const { return traced_; }
 
   // The gradients of the matrices, rows x columns each; null where none is wanted.
   void matrix_gradients(const std::vector<F*>& results) const {

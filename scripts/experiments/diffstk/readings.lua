@@ -63,6 +63,6 @@ end
 columns[#columns + 1], columns[#columns + 2] = 'runs', 'setting'
 run:table('readings', { title = protocol.titles[options.tasks[1]] .. ': one thing changed at a time, percent',
   columns = columns, rows = lines, note = rows.note })
-print('\nSets: valid strings whose whole set of next symbols is predicted after every symbol. Last, mean: strings that\n'
-  .. 'the last answer, or the mean of all answers, classifies correctly; guessing has 50.')
+print('\nSets: valid strings whose whole set of next symbols is predicted after every symbol. Last, mean: strings\n'
+  .. 'that the last answer, or the mean of all answers, classifies correctly; guessing has 50.')
 cells.finish(run, rows, 'readings', tables.keys(options))

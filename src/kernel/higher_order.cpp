@@ -8,23 +8,44 @@ namespace {
 
 using Index = std::int64_t;
 
-// sums_i = sum_j matrix_ji x_j
-void add_product(const double* matrix, const double* x, Index columns, Index rows, Index used,
-                 double* sums) {
-  for (Index j = 0; j < columns; ++j)
-    for (Index i = 0; i < used; ++i) sums[i] += matrix[j * rows + i] * x[j];
+// visit(place of W_ijc or b_i in the parameters, place among the packed ones)
+template <class Visit>
+void each_parameter(const HigherOrderShape& shape, Visit visit) {
+  const Index rows = shape.rows(), states = shape.states, columns = shape.columns();
+  for (Index i = 0; i < rows; ++i)
+    for (Index j = 0; j < states; ++j)
+      for (Index c = 0; c < columns; ++c)
+        visit((i * states + j) * columns + c, c * shape.slab() + j * shape.padded() + i);
+  for (Index i = 0; i < rows; ++i) visit(rows * states * columns + i, columns * shape.slab() + i);
 }
 
 }  // namespace
 
-HigherOrderSteps::HigherOrderSteps(const HigherOrderShape& shape, const double* parameters)
+std::vector<double> pack_parameters(const HigherOrderShape& shape, const double* parameters) {
+  std::vector<double> packed(static_cast<std::size_t>(shape.packed()));
+  each_parameter(shape, [&](Index at, Index place) { packed[place] = parameters[at]; });
+  return packed;
+}
+
+void add_unpacked(const HigherOrderShape& shape, const std::vector<double>& packed,
+                  double* parameters) {
+  each_parameter(shape, [&](Index at, Index place) { parameters[at] += packed[place]; });
+}
+
+HigherOrderSteps::HigherOrderSteps(const HigherOrderShape& shape, const double* packed)
     : shape_(shape),
-      weights_(parameters),
+      weights_(packed),
       state_(shape.states),
       factors_(shape.factors()),
-      matrix_(shape.states * shape.rows()),
+      matrix_(shape.slab()),
       neurons_((shape.passes + 1) * shape.states),
-      slopes_(shape.passes * shape.states) {
+      slopes_(shape.passes * shape.states),
+      sums_(shape.padded()),
+      turned_(shape.slab()),
+      change_(shape.states),
+      now_(shape.states),
+      old_(shape.states),
+      factor_changes_(shape.factors()) {
   if (shape.first_active) state_[0] = 1;
 }
 
@@ -78,27 +99,28 @@ void HigherOrderSteps::move_stack(Index symbol, double sum) {
   }
 }
 
+// The sum of the first `count` columns of the symbol, each times its factor.
+void HigherOrderSteps::mix(const Numbers& factors, Index count, Numbers& matrix) const {
+  std::fill(matrix.begin(), matrix.end(), 0.0);
+  for (Index k = 0; k < count; ++k)
+    rows_.add_multiple(matrix.data(), column(k), factors[k], shape_.slab());
+}
+
 void HigherOrderSteps::read(Index symbol) {
-  const Index states = shape_.states, rows = shape_.rows(), columns = shape_.columns();
+  const Index states = shape_.states, rows = shape_.rows(), padded = shape_.padded();
   symbol_ = symbol;
   if (shape_.stack) read_stack();
   if (!shape_.third) factors_.back() = 1;
-  std::fill(matrix_.begin(), matrix_.end(), 0.0);
-  for (Index k = 0; k < shape_.factors(); ++k)
-    for (Index i = 0; i < rows; ++i)
-      for (Index j = 0; j < states; ++j)
-        matrix_[j * rows + i] +=
-            weights_[(i * states + j) * columns + shape_.column(k, symbol)] * factors_[k];
+  mix(factors_, shape_.factors(), matrix_);
   std::copy(state_.begin(), state_.end(), neurons_.begin());
-  Numbers sums(rows);
   for (Index k = 0; k < shape_.passes; ++k) {
-    std::copy(bias(), bias() + rows, sums.begin());
-    add_product(matrix_.data(), before(k), states, rows, k == 0 ? rows : states, sums.data());
-    if (k == 0 && shape_.stack) move_stack(symbol, sums[states]);
+    std::copy(bias(), bias() + padded, sums_.begin());
+    rows_.add_product(sums_.data(), matrix_.data(), before(k), states, padded);
+    if (k == 0 && shape_.stack) move_stack(symbol, sums_[rows - 1]);
     double* made = neurons_.data() + (k + 1) * states;
     double* slopes = slopes_.data() + k * states;
     for (Index i = 0; i < states; ++i) {
-      const double tangent = std::tanh(shape_.rate * sums[i]);
+      const double tangent = std::tanh(shape_.rate * sums_[i]);
       made[i] = moves(k) ? shape_.shift + shape_.scale * tangent : before(k)[i];
       slopes[i] = moves(k) ? shape_.scale * shape_.rate * (1 - tangent * tangent) : 0;
     }
@@ -117,16 +139,16 @@ void HigherOrderSteps::hiddens(double* to) const {
   }
 }
 
-void HigherOrderSteps::push_forward(const Numbers& state, Numbers& next, Numbers& hiddens) const {
-  const Index states = shape_.states, rows = shape_.rows(), columns = shape_.columns();
+void HigherOrderSteps::push_forward(const Numbers& state, Numbers& next, Numbers& hiddens) {
+  const Index states = shape_.states, padded = shape_.padded();
   const Index sections = std::ssize(lengths_before_);
   const double* lengths = state.data() + states + 1;
 
   // Changes of L, of q and of M.
   double length = 0;
-  Numbers turned;
   if (shape_.stack) {
-    Numbers factors(shape_.factors());
+    Numbers& factors = factor_changes_;
+    std::fill(factors.begin(), factors.end(), 0.0);
     double above = 0;
     for (Index i = sections - 1; i >= 0; --i) {
       const double room = 1 - above;
@@ -138,25 +160,20 @@ void HigherOrderSteps::push_forward(const Numbers& state, Numbers& next, Numbers
     }
     if (shape_.bottom)
       for (Index k = 0; k < shape_.symbols; ++k) factors[shape_.symbols] -= factors[k];
-    turned.assign(matrix_.size(), 0);
-    for (Index k = 0; k < shape_.readings(); ++k)
-      for (Index i = 0; i < rows; ++i)
-        for (Index j = 0; j < states; ++j)
-          turned[j * rows + i] +=
-              weights_[(i * states + j) * columns + shape_.column(k, symbol_)] * factors[k];
+    mix(factors, shape_.readings(), turned_);
   }
 
   next.assign(state_size(), 0);
   hiddens.assign(shape_.passes * shape_.hidden_size(), 0);
-  Numbers neurons(state.begin(), state.begin() + states), sums(rows);
+  Numbers& neurons = change_;
+  std::copy_n(state.begin(), states, neurons.begin());
   double length_after = 0;
   for (Index k = 0; k < shape_.passes; ++k) {
-    const Index used = k == 0 ? rows : states;
-    std::fill(sums.begin(), sums.end(), 0.0);
-    add_product(matrix_.data(), neurons.data(), states, rows, used, sums.data());
-    if (shape_.stack) add_product(turned.data(), before(k), states, rows, used, sums.data());
+    std::fill(sums_.begin(), sums_.end(), 0.0);
+    rows_.add_product(sums_.data(), matrix_.data(), neurons.data(), states, padded);
+    if (shape_.stack) rows_.add_product(sums_.data(), turned_.data(), before(k), states, padded);
     if (k == 0 && shape_.stack) {
-      const double action = action_slope_ * sums[states];
+      const double action = action_slope_ * sums_[states];
       next[states] = refused_ ? -(length + action) : state[states];
       double above = 0;
       for (Index i = sections - 1; i >= 0; --i) {
@@ -168,7 +185,7 @@ void HigherOrderSteps::push_forward(const Numbers& state, Numbers& next, Numbers
       for (Index i = states + 1; i < std::ssize(next); ++i) length_after += next[i];
     }
     for (Index i = 0; i < states; ++i)
-      if (moves(k)) neurons[i] = slopes_[k * states + i] * sums[i];
+      if (moves(k)) neurons[i] = slopes_[k * states + i] * sums_[i];
     if (k == carried()) std::copy(neurons.begin(), neurons.end(), next.begin());
     double* to = hiddens.data() + k * shape_.hidden_size();
     std::copy(neurons.begin(), neurons.end(), to);
@@ -178,23 +195,24 @@ void HigherOrderSteps::push_forward(const Numbers& state, Numbers& next, Numbers
   }
 }
 
-void HigherOrderSteps::pull_back(const double* state, const double* hiddens,
-                                 double* gradient) const {
-  const Index states = shape_.states, rows = shape_.rows(), columns = shape_.columns();
+void HigherOrderSteps::pull_back(const double* state, const double* hiddens, double* gradient) {
+  const Index states = shape_.states, padded = shape_.padded();
   // Of the neurons after the pass, before it, and of all pre-activations.
-  Numbers now(states), old(states), sums(rows), outer(rows * states);
-  double* const of_bias = gradient + shape_.parameters() - rows;
+  Numbers &outer = turned_, &sums = sums_;
+  std::fill(old_.begin(), old_.end(), 0.0);
+  std::fill(outer.begin(), outer.end(), 0.0);
   double of_length = 0, of_underflow = state != nullptr && shape_.stack ? state[states] : 0;
   for (Index k = shape_.passes - 1; k >= 0; --k) {
     const double* given = hiddens == nullptr ? nullptr : hiddens + k * shape_.hidden_size();
     for (Index i = 0; i < states; ++i)
-      now[i] = old[i] + (given != nullptr ? given[i] : 0) +
-               (state != nullptr && k == carried() ? state[i] : 0);
+      now_[i] = old_[i] + (given != nullptr ? given[i] : 0) +
+                (state != nullptr && k == carried() ? state[i] : 0);
     if (given != nullptr && shape_.stack) {
       of_length += given[states];
       of_underflow += given[states + 1];
     }
-    for (Index i = 0; i < states; ++i) sums[i] = now[i] * slopes_[k * states + i];
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (Index i = 0; i < states; ++i) sums[i] = now_[i] * slopes_[k * states + i];
     if (k == 0 && shape_.stack) {
       double of_action = refused_ ? -of_underflow : 0;
       const auto of_section = [&](Index i) {
@@ -206,23 +224,19 @@ void HigherOrderSteps::pull_back(const double* state, const double* hiddens,
           if (is_cut_[i] && is_left_[i]) of_action += of_section(i);
       sums[states] = of_action * action_slope_;
     }
-    const Index used = k == 0 ? rows : states;
-    for (Index i = 0; i < used; ++i) {
-      of_bias[i] += sums[i];
-      for (Index j = 0; j < states; ++j) outer[i * states + j] += sums[i] * before(k)[j];
-    }
+    rows_.add_multiple(gradient + shape_.columns() * shape_.slab(), sums.data(), 1, padded);
+    rows_.add_outer(outer.data(), before(k), sums.data(), states, padded);
     if (k == 0) break;
     if (moves(k)) {
-      std::fill(old.begin(), old.end(), 0.0);
-      for (Index j = 0; j < states; ++j)
-        for (Index i = 0; i < states; ++i) old[j] += matrix_[j * rows + i] * sums[i];
+      std::fill(old_.begin(), old_.end(), 0.0);
+      rows_.add_dots(old_.data(), matrix_.data(), sums.data(), states, padded);
     } else {
-      old = now;
+      old_ = now_;
     }
   }
   for (Index k = 0; k < shape_.factors(); ++k)
-    for (Index place = 0; place < rows * states; ++place)
-      gradient[place * columns + shape_.column(k, symbol_)] += outer[place] * factors_[k];
+    rows_.add_multiple(gradient + shape_.column(k, symbol_) * shape_.slab(), outer.data(),
+                       factors_[k], shape_.slab());
 }
 
 }  // namespace pushdown

@@ -14,9 +14,15 @@
 //
 // Multiply-adds of a step: J (J + 1) (F + 1) for the matrix M_ij = sum_k W q, then J^2 a pass for
 // each of the values, tangents and gradients.
+//
+// Parameters are packed for it: column after column of W, each as J rows (by j) of numbers by i,
+// padded with zeros to whole vectors, then b. A step reads and writes the columns of its symbol
+// alone.
 #pragma once
 #include <cstdint>
 #include <vector>
+
+#include "kernel/rows.h"
 
 namespace pushdown {
 
@@ -45,12 +51,22 @@ struct HigherOrderShape {
   std::int64_t hidden_size() const { return states + (stack ? 2 : 0); }
   // W : rows x J x columns, then b : rows.
   std::int64_t parameters() const { return rows() * (states * columns() + 1); }
+  // The same packed.
+  std::int64_t padded() const { return (rows() + 7) / 8 * 8; }
+  std::int64_t slab() const { return states * padded(); }  // numbers of a column of W
+  std::int64_t packed() const { return columns() * slab() + padded(); }
 };
+
+// parameters : see HigherOrderShape; packed : HigherOrderShape::packed().
+std::vector<double> pack_parameters(const HigherOrderShape& shape, const double* parameters);
+// Adds packed numbers to those of parameters.
+void add_unpacked(const HigherOrderShape& shape, const std::vector<double>& packed,
+                  double* parameters);
 
 class HigherOrderSteps {
  public:
-  // A string of which nothing is read. parameters : see above; kept, not copied.
-  HigherOrderSteps(const HigherOrderShape& shape, const double* parameters);
+  // A string of which nothing is read. packed : parameters; kept, not copied.
+  HigherOrderSteps(const HigherOrderShape& shape, const double* packed);
 
   void read(std::int64_t symbol);
   // Of the latest step: K x H.
@@ -59,17 +75,28 @@ class HigherOrderSteps {
   // What the latest step makes of a change of the state before it: changes of the state after it,
   // and of the hidden vectors, K x H.
   void push_forward(const std::vector<double>& state, std::vector<double>& next,
-                    std::vector<double>& hiddens) const;
+                    std::vector<double>& hiddens);
   // Adds the gradient of `state` times the state after the latest step plus `hiddens` times its
-  // hidden vectors by the parameters that the step uses; either may be null.
-  void pull_back(const double* state, const double* hiddens, double* gradient) const;
+  // hidden vectors by the parameters that the step uses, packed; either may be null.
+  void pull_back(const double* state, const double* hiddens, double* gradient);
+  // use(first number, how many) of each of the packed parameters that the latest step uses.
+  template <class Use>
+  void visit_used(Use use) const {
+    for (std::int64_t k = 0; k < shape_.factors(); ++k)
+      use(shape_.column(k, symbol_) * shape_.slab(), shape_.slab());
+    use(shape_.columns() * shape_.slab(), shape_.padded());
+  }
 
  private:
   using Numbers = std::vector<double>;
 
   void read_stack();
   void move_stack(std::int64_t symbol, double sum);
-  const double* bias() const { return weights_ + shape_.parameters() - shape_.rows(); }
+  void mix(const Numbers& factors, std::int64_t count, Numbers& matrix) const;
+  const double* column(std::int64_t k) const {
+    return weights_ + shape_.column(k, symbol_) * shape_.slab();
+  }
+  const double* bias() const { return weights_ + shape_.columns() * shape_.slab(); }
   std::int64_t carried() const { return shape_.carry_first ? 0 : shape_.passes - 1; }
   // The neurons before pass k, and after it.
   const double* before(std::int64_t k) const { return neurons_.data() + k * shape_.states; }
@@ -78,6 +105,7 @@ class HigherOrderSteps {
 
   HigherOrderShape shape_;
   const double* weights_;
+  RowKernel rows_ = row_kernel(current_isa());
   Numbers state_;                       // z
   double underflow_ = 0;                // U
   Numbers lengths_;                     // of the sections, bottom first
@@ -86,7 +114,7 @@ class HigherOrderSteps {
   // Of the latest step.
   std::int64_t symbol_ = 0;
   Numbers factors_;  // q
-  Numbers matrix_;   // M transposed, J x rows
+  Numbers matrix_;   // M transposed, J x padded rows
   Numbers neurons_;  // (K + 1) x J: before the first pass, and after each
   Numbers slopes_;   // K x J: dz / du
   bool first_moves_ = true, later_moves_ = true;  // whether passes change the neurons
@@ -95,6 +123,9 @@ class HigherOrderSteps {
   double action_slope_ = 0;             // dA / du, 0 where A is none
   int move_ = 0;                        // 1: a push, -1: a pop, 0: neither
   bool refused_ = false;
+
+  // Scratch.
+  Numbers sums_, turned_, change_, now_, old_, factor_changes_;
 };
 
 }  // namespace pushdown

@@ -3,10 +3,8 @@
 // loops over numbers in double, string by string.
 //
 // Cost a string and symbol: twice the step, once its tangent and twice its gradient
-// (kernel/higher_order.h), and 6 N multiply-adds.
-#include <array>
+// (kernel/higher_order.h), and 3 N multiply-adds.
 #include <cmath>
-#include <numeric>
 
 #include "base/parallel.h"
 #include "train/learning_kinds.h"
@@ -16,22 +14,15 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// By several sums at a time, so that additions need not wait for each other.
-double norm_of(const Numbers& values) {
-  std::array<double, 8> sums{};
-  const auto whole = values.size() / sums.size() * sums.size();
-  for (std::size_t i = 0; i < whole; i += sums.size())
-    for (std::size_t k = 0; k < sums.size(); ++k) sums[k] += values[i + k] * values[i + k];
-  for (std::size_t i = whole; i < values.size(); ++i) sums[i - whole] += values[i] * values[i];
-  return std::sqrt(std::accumulate(sums.begin(), sums.end(), 0.0));
-}
-
-// Scaled as the slopes are, B x P x H by the hidden vectors : N.
-Numbers estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::int64_t* words,
-                 std::int64_t length, const double* slopes, double epsilon, Random& random) {
-  const auto size = static_cast<std::size_t>(shape.parameters());
+// Adds the estimate to `gradient`, packed, scaled as the slopes are : B x P x H by the hidden
+// vectors.
+void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::int64_t* words,
+              std::int64_t length, const double* slopes, double epsilon, Random& random,
+              Numbers& gradient) {
+  const RowKernel rows = row_kernel(current_isa());
+  const auto size = shape.packed();
   const std::int64_t made = shape.passes * shape.hidden_size();  // numbers a symbol
-  Numbers gradient(size), b(size), direct(size), moved, hiddens;
+  Numbers b(static_cast<std::size_t>(size)), direct(b.size()), moved, hiddens, signs;
   Numbers a(static_cast<std::size_t>(steps.state_size()));
   for (std::int64_t t = 0; t < length; ++t) {
     steps.read(words[t]);
@@ -40,21 +31,33 @@ Numbers estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const st
     double along = 0;
     for (std::int64_t i = 0; i < made; ++i)
       along += slope[i] * hiddens[static_cast<std::size_t>(i)];
-    for (std::size_t i = 0; i < size; ++i) gradient[i] += along * b[i];
+    rows.add_multiple(gradient.data(), b.data(), along, size);
     steps.pull_back(nullptr, slope, gradient.data());
     if (t + 1 == length) break;
 
-    Numbers signs(moved.size());
+    signs.resize(moved.size());
     for (double& sign : signs) sign = random.next() >> 63 != 0 ? 1.0 : -1.0;
-    std::fill(direct.begin(), direct.end(), 0.0);
+    // Only what the step uses is ever touched.
+    steps.visit_used([&](std::int64_t first, std::int64_t count) {
+      std::fill_n(direct.begin() + first, count, 0.0);
+    });
     steps.pull_back(signs.data(), nullptr, direct.data());
+    double of_direct = 0;
+    steps.visit_used([&](std::int64_t first, std::int64_t count) {
+      of_direct += rows.square_sum(direct.data() + first, count);
+    });
+    const auto norm_of = [&](const Numbers& values) {
+      return std::sqrt(rows.square_sum(values.data(), std::ssize(values)));
+    };
     const double r0 = std::sqrt((norm_of(b) + epsilon) / (norm_of(moved) + epsilon));
-    const double r1 = std::sqrt((norm_of(direct) + epsilon) / (norm_of(signs) + epsilon));
+    const double r1 = std::sqrt((std::sqrt(of_direct) + epsilon) / (norm_of(signs) + epsilon));
     a.resize(moved.size());
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = moved[i] * r0 + signs[i] * r1;
-    for (std::size_t i = 0; i < size; ++i) b[i] = b[i] * (1 / r0) + direct[i] * (1 / r1);
+    rows.scale(b.data(), 1 / r0, size);
+    steps.visit_used([&](std::int64_t first, std::int64_t count) {
+      rows.add_multiple(b.data() + first, direct.data() + first, 1 / r1, count);
+    });
   }
-  return gradient;
 }
 
 }  // namespace
@@ -75,7 +78,8 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
   const auto count = words.size(0), length = words.size(1);
   if (length == 0) return std::nullopt;
   const Tensor weights = flattened(parameters).detach().to(at::kDouble);
-  const HigherOrderSteps begin(shape, weights.data_ptr<double>());
+  const Numbers packed = pack_parameters(shape, weights.data_ptr<double>());
+  const HigherOrderSteps begin(shape, packed.data());
   const auto* symbols = words.data_ptr<std::int64_t>();
   const auto made = shape.passes * shape.hidden_size();
 
@@ -100,12 +104,14 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
   std::vector<Numbers> gradients(static_cast<std::size_t>(count));
   parallel_for(count, [&](std::int64_t b) {
     const auto i = static_cast<std::size_t>(b);
-    gradients[i] = estimate(begin, shape, symbols + b * length, length,
-                            slopes.data_ptr<double>() + b * row + first, epsilon, streams[i]);
+    gradients[i].resize(packed.size());
+    estimate(begin, shape, symbols + b * length, length,
+             slopes.data_ptr<double>() + b * row + first, epsilon, streams[i], gradients[i]);
   });
   Tensor sum = at::zeros_like(weights);
-  for (const Numbers& gradient : gradients)
-    for (std::size_t i = 0; i < gradient.size(); ++i) sum.data_ptr<double>()[i] += gradient[i];
+  for (std::size_t i = 1; i < gradients.size(); ++i)
+    for (std::size_t k = 0; k < packed.size(); ++k) gradients[0][k] += gradients[i][k];
+  add_unpacked(shape, gradients[0], sum.data_ptr<double>());
   FlatParameters(trained).add_gradient(sum.to(parameters.front().options().requires_grad(false)),
                                        1);
   return found;

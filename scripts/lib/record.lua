@@ -12,18 +12,32 @@ local M = {}
 
 local function defaults_path(path) return path:gsub('%.csv$', '') .. '-defaults.csv' end
 
--- What makes two entries the same run.
-local function key_of(entry)
+-- Entries of one place are the same run if their options agree.
+local function place_of(entry)
   local fields = entry.fields
-  return table.concat({ fields.grid, fields.point, ('%9d'):format(tonumber(fields.restart)), fields.seed,
-    json.encode(entry.options) }, '\0')
+  return table.concat({ fields.grid, fields.point, ('%9d'):format(tonumber(fields.restart)), fields.seed }, '\0')
+end
+
+-- Whether the options agree; one that either does not have is newer than its run, which had the default, if that is
+-- known.
+local function agree(one, other, declared)
+  local same = require 'pushdown.grid.options'.same
+  local function covers(a, b)
+    for name, value in pairs(a) do
+      local counterpart = b[name]
+      if counterpart == nil then counterpart = declared and declared[name] end
+      if counterpart == nil or not same(value, counterpart) then return false end
+    end
+    return true
+  end
+  return covers(one, other) and covers(other, one)
 end
 
 local Record = {}
 Record.__index = Record
 
--- record.open(path) -> Record: {path =, columns = names, entries = {[key] = entry}}, without entries if there is no
--- such file and must_exist is not true.
+-- record.open(path) -> Record: {path =, columns = names, entries = {[place] = list of entries}}, without entries if
+-- there is no such file and must_exist is not true.
 function M.open(path, must_exist)
   local self = setmetatable({ path = path, columns = {}, entries = {} }, Record)
   if not files.exists(path) then
@@ -42,13 +56,12 @@ function M.open(path, must_exist)
     local options = json.decode(defaults[row.defaults])
     for name, value in pairs(json.decode(row.options)) do options[name] = value end
     local entry = { fields = row, options = options, defaults = defaults[row.defaults] }
-    local key = key_of(entry)
-    local other = self.entries[key]
+    local other = self:same(entry)
     if other and M.difference(other, entry) then
       error(('[record.open] %s has two different rows for %s %s restart %s: %s'):format(path, row.grid, row.point,
         row.restart, M.difference(other, entry)), 0)
     end
-    self.entries[key] = entry
+    if not other then self:add(entry) end
   end
   return self
 end
@@ -72,8 +85,18 @@ function M.difference(one, other)
   end
 end
 
--- The entry of the same run, or nil.
-function Record:same(entry) return self.entries[key_of(entry)] end
+-- The entry of the same run and its number among those of its place, or nil.
+function Record:same(entry)
+  for i, other in ipairs(self.entries[place_of(entry)] or {}) do
+    if agree(other.options, entry.options, entry.declared) then return other, i end
+  end
+end
+
+function Record:add(entry)
+  local place = place_of(entry)
+  self.entries[place] = self.entries[place] or {}
+  table.insert(self.entries[place], entry)
+end
 
 -- Adds an entry of record/folder.lua, or replaces that of the same run. keys: those of its result, which become
 -- columns.
@@ -88,7 +111,12 @@ function Record:put(entry, keys)
   for _, key in ipairs(keys) do
     if not known[key] then table.insert(self.columns, #self.columns - #folder.last + 1, key) end
   end
-  self.entries[key_of(entry)] = entry
+  local _, number = self:same(entry)
+  if number then
+    self.entries[place_of(entry)][number] = entry
+  else
+    self:add(entry)
+  end
 end
 
 -- Gives a new entry its fields of options: those that were given on the command line, and the key of all others. These
@@ -111,13 +139,15 @@ end
 
 -- Writes the record, sorted by grid, point and restart; both files as a whole or not at all.
 function Record:save()
-  local keys, rows, used, defaults = {}, {}, {}, {}
-  for key in pairs(self.entries) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do
-    local entry = self.entries[key]
-    if not entry.defaults then split(entry) end
-    rows[i], used[entry.fields.defaults] = entry.fields, entry.defaults
+  local places, rows, used, defaults = {}, {}, {}, {}
+  for place in pairs(self.entries) do places[#places + 1] = place end
+  table.sort(places)
+  for _, place in ipairs(places) do
+    table.sort(self.entries[place], function(a, b) return json.encode(a.options) < json.encode(b.options) end)
+    for _, entry in ipairs(self.entries[place]) do
+      if not entry.defaults then split(entry) end
+      rows[#rows + 1], used[entry.fields.defaults] = entry.fields, entry.defaults
+    end
   end
   for key, options in pairs(used) do defaults[#defaults + 1] = { key, options } end
   table.sort(defaults, function(a, b) return a[1] < b[1] end)
@@ -129,40 +159,16 @@ end
 
 -- ---- Taking runs over ----
 
--- Whether a run that was made with the options `made` is one with the options `wanted`, which are complete.
-local function same_options(made, wanted, declared)
-  local same = require 'pushdown.grid.options'.same
-  for name, value in pairs(made) do
-    if wanted[name] == nil or not same(value, wanted[name]) then return false end
-  end
-  for name, value in pairs(wanted) do  -- an option that is newer than the record
-    if made[name] == nil and (declared[name] == nil or not same(value, declared[name])) then return false end
-  end
-  return true
-end
-
--- Entries by grid, point, restart and seed.
-local function index_of(record)
-  local index = {}
-  for _, entry in pairs(record.entries) do
-    local fields = entry.fields
-    local place = table.concat({ fields.grid, fields.point, fields.restart, fields.seed }, '\0')
-    index[place] = index[place] or {}
-    table.insert(index[place], entry)
-  end
-  return index
-end
-
-local function entry_for(run, index)
-  local place = table.concat({ run.grid, run.point, run.restart, run.seed }, '\0')
-  if #run.flags > 0 or not index[place] then return nil end
+local function entry_for(run, entries)
+  local place = place_of { fields = { grid = run.grid, point = run.point, restart = run.restart, seed = run.seed } }
+  if #run.flags > 0 or not entries[place] then return nil end
   local declared = require 'pushdown.record.declared'(run.script).full
   local wanted = {}
   for _, part in ipairs { declared, run.options } do
     for name, value in pairs(part) do wanted[name] = value end
   end
-  for _, entry in ipairs(index[place]) do
-    if same_options(entry.options, wanted, declared) then return entry end
+  for _, entry in ipairs(entries[place]) do
+    if agree(entry.options, wanted, declared) then return entry end
   end
 end
 
@@ -172,12 +178,12 @@ end
 -- and of which commits; nil if there are none.
 function M.take_over(list, path)
   local record = path and M.open(path, true)
-  local index = record and index_of(record) or {}
+  local entries = record and record.entries or {}
   local folder, commits, count = require 'pushdown.record.folder', {}, 0
   for _, run in ipairs(list) do
     local made = runs.read_json(run.folder .. '/experiment.json')
     local before = made and made.recorded
-    local entry = (before or not files.exists(run.folder .. '/result.json')) and entry_for(run, index)
+    local entry = (before or not files.exists(run.folder .. '/result.json')) and entry_for(run, entries)
     local lock = (entry or before) and pd.process.lock(run.folder)
     if lock and entry then
       folder.write(run.folder, entry, record.columns, path)

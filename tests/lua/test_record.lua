@@ -185,6 +185,22 @@ test('a default that has changed makes another run of it', function()
   assert(not files.exists(path 'changed/restart-1/result.json'))
 end)
 
+test('runs from before an option are recorded once', function()
+  local into = 'older/runs.csv'
+  must(unpack(experiment('ns_rnn/grid.lua', 'older', one_run)))
+  for _, name in ipairs(files.find(path 'older/grid', '/experiment%.json$')) do
+    local file = path('older/grid/' .. name)
+    local made = json.decode(files.read(file))
+    if made.options then
+      made.options.hidden = nil
+      files.write(file, json.encode(made))
+    end
+  end
+  has(must('runs', 'gather', 'older/grid', '--into', into), '1 added')
+  has(must('runs', 'gather', 'older/grid', '--into', into), '0 added, 0 replaced, 1 recorded')
+  test.equal(#select(2, require 'pushdown.csv'.read(path(into))), 1)
+end)
+
 test('smaller runs and those of no grid are refused', function()
   must(unpack(experiment('ns_rnn/grid.lua', 'smoke', '--smoke --models lstm --restarts 1')))
   must(pd.root .. '/scripts/experiments/ns_rnn/train.lua', '--smoke', '--model', 'lstm', '--run-folder',

@@ -240,11 +240,11 @@ local later = { negatives = 'usual', measured = 'best', initial_scale = 1 }
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
 -- Writes result.json last, and returns it.
 function M.train(options, run)
-  local usual = {}
+  local left_out = {}
   for key, value in pairs(later) do
-    if options[key] == value then usual[#usual + 1] = key end
+    if options[key] == value then left_out[#left_out + 1] = key end
   end
-  run:claim(experiment.settings(options, usual))
+  run:claim(experiment.settings(options, left_out))
   local before = run:earlier_result()
   if before then return before end
   local grammar = M.grammar(options)

@@ -2,7 +2,7 @@
 -- a few seeds each. Shares of training and validation strings; test strings choose nothing.
 --
 --   pushdown scripts/experiments/diffstk/readings.lua
---   pushdown scripts/experiments/diffstk/readings.lua --columns DiffStk-LSTM --restarts 5
+--   pushdown scripts/experiments/diffstk/readings.lua --columns DiffStk-LSTM --tasks palindrome --restarts 5
 --
 -- Runs that are not finished are trained first; started again it goes on.
 local here = arg[0]:match('^(.*/)') or ''
@@ -30,39 +30,40 @@ local readings = {
   { 'f1 is the scaled tanh', { lstm_activation = 'scaled_tanh' }, diffstk },
 }
 
-local options, run = tables.start { name = 'diffstk/readings', task = 'd2', restarts = 2,
+local options, run = tables.start { name = 'diffstk/readings', task = 'd2', choices = protocol.tasks, restarts = 2,
   columns = 'models, by the beginnings of their labels; none: all three',
   doc = 'Models of Mali et al. (2021) that disagree with the paper, with one thing changed at a time.',
   smoke = { rows = { 'as the protocol', 'no noise' }, columns = { 'DiffStk-LSTM' } } }
 local all = {}
-for _, reading in ipairs(readings) do
-  for _, model in ipairs(reading[3] or stacks) do
-    local point = { model = model }
-    for key, value in pairs(reading[2]) do point[key] = value end
-    all[#all + 1] = { task = options.tasks[1], row = reading[1], column = protocol.models[model].label,
-      point = point }
+for _, task in ipairs(options.tasks) do
+  for _, reading in ipairs(readings) do
+    for _, model in ipairs(reading[3] or stacks) do
+      local point = { model = model }
+      for key, value in pairs(reading[2]) do point[key] = value end
+      all[#all + 1] = { task = task, row = reading[1], column = protocol.models[model].label, point = point }
+    end
   end
 end
 local kept, rows = tables.run(options, all)
 
 local lines, measured = {}, { 'train_next', 'train_last', 'valid_next', 'valid_last', 'valid_mean' }
 for i, cell in ipairs(kept) do
-  lines[i] = { cell.column, cell.row }
+  lines[i] = { protocol.titles[cell.task], cell.column, cell.row }
   for _, key in ipairs(measured) do
     local mean, deviation = cells.statistics(cell, key)
     lines[i][#lines[i] + 1], lines[i][#lines[i] + 2] = mean, deviation
   end
   lines[i][#lines[i] + 1], lines[i][#lines[i] + 2] = #cell.runs, grid.point_name(cell.point)
 end
-local columns = { 'model', 'reading' }
+local columns = { 'language', 'model', 'reading' }
 for _, title in ipairs { 'training: sets', 'training: last', 'validation: sets', 'validation: last',
   'validation: mean' } do
   columns[#columns + 1] = { title, format = '%.1f', align = 'right' }
   columns[#columns + 1] = { 'deviation', format = '%.1f', align = 'right' }
 end
 columns[#columns + 1], columns[#columns + 2] = 'runs', 'setting'
-run:table('readings', { title = protocol.titles[options.tasks[1]] .. ': one thing changed at a time, percent',
-  columns = columns, rows = lines, note = rows.note })
+run:table('readings', { title = 'One thing changed at a time, percent', columns = columns, rows = lines,
+  note = rows.note })
 print('\nSets: valid strings whose whole set of next symbols is predicted after every symbol. Last, mean: strings\n'
   .. 'that the last answer, or the mean of all answers, classifies correctly; guessing has 50.')
 cells.finish(run, rows, 'readings', tables.keys(options))

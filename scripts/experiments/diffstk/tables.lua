@@ -12,10 +12,10 @@ local protocol = dofile(here .. 'protocol.lua')
 
 local M = { protocol = protocol }
 
--- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything); folder,
--- restarts and defaults (by option) where they are not those of the paper's tables.
+-- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything); choices
+-- where there are other tasks; folder, restarts and defaults (by option) where they are not those of the paper's tables.
 function M.start(given)
-  local options = cells.options { tasks = { given.task }, restarts = given.restarts or 10,
+  local options = cells.options { tasks = { given.task }, choices = given.choices, restarts = given.restarts or 10,
     folder = given.folder or 'runs/diffstk/grid', columns = given.columns }
   for _, option in ipairs(protocol.options) do
     local changed = {}

@@ -14,9 +14,9 @@ local statistics = require 'pushdown.statistics'
 
 local M = {}
 
--- cells.options{ tasks =, choices =, columns =, restarts =, folder = } -> the options that M.train reads, to be declared
--- by a script of such a table. tasks: those of the table; choices: all that can be chosen, where these are more;
--- columns: what --columns chooses, where there are any.
+-- cells.options{ tasks =, choices =, columns =, restarts =, folder = } -> the options that M.train reads, to be
+-- declared by a script of such a table. tasks: those of the table; choices: all that can be chosen, where these are
+-- more; columns: what --columns chooses, where there are any.
 function M.options(given)
   local options = {
     { 'tasks', given.tasks, 'languages', choices = given.choices or given.tasks },

@@ -13,7 +13,7 @@ local protocol = dofile(here .. 'protocol.lua')
 local M = { protocol = protocol }
 
 -- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything); choices
--- where there are other tasks; folder, restarts and defaults (by option) where they are not those of the paper's tables.
+-- where there are other tasks; folder, restarts and defaults (by option) where they are not those of the tables.
 function M.start(given)
   local options = cells.options { tasks = { given.task }, choices = given.choices, restarts = given.restarts or 10,
     folder = given.folder or 'runs/diffstk/grid', columns = given.columns }

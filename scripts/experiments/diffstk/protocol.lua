@@ -61,6 +61,8 @@ M.options = {
     choices = { 'tanh', 'scaled_tanh' } },
   { 'measured', 'best', 'the epoch that is measured: the best one on the validation strings, or the last one',
     choices = { 'best', 'last' } },
+  { 'initial_range', 0.1, 'parameters of the controller, and what joins it and the stack, start uniform in plus or '
+    .. 'minus this; output and action layers as Glorot and Bengio (2010) say', minimum = 0, type = 'number' },
   { 'initial_scale', 1, 'factor of all parameters at the start', minimum = 0, type = 'number' },
   { 'end_symbol', true, 'an end symbol closes every string' },
   { 'step', 5, 'incremental: by how much the longest string grows from pass to pass', minimum = 1 },
@@ -141,11 +143,16 @@ function M.model(options, grammar)
   given.alphabet, given.seed, given.end_symbol = grammar:alphabet(), options.seed, options.end_symbol
   given.decision, given.next_symbol = options.decision, options.objective == 'joint'
   local model = pd.model.recognizer(given)
-  if options.initial_scale ~= 1 then
-    local scaled = {}
-    for name, tensor in pairs(model:parameters()) do scaled[name] = tensor * options.initial_scale end
-    model:set_parameters(scaled)
+  local scaled = {}
+  for name, tensor in pairs(model:parameters()) do
+    local scale = options.initial_scale
+    -- The weights of a multiplicative integration start at 1.
+    local uniform = name:find '^controller%.' and not name:find '^controller%.alpha' and
+      not name:find '^controller%.beta' or name == 'coupling.weight'
+    if uniform then scale = scale * options.initial_range / 0.1 end
+    if scale ~= 1 then scaled[name] = tensor * scale end
   end
+  model:set_parameters(scaled)
   return model
 end
 
@@ -235,7 +242,7 @@ local function measure(model, options, sets, grammar, run, result)
 end
 
 -- Options that came later: runs without them had these values, and go on under them.
-local later = { negatives = 'usual', measured = 'best', initial_scale = 1 }
+local later = { negatives = 'usual', measured = 'best', initial_scale = 1, initial_range = 0.1 }
 
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
 -- Writes result.json last, and returns it.

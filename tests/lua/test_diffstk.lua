@@ -99,6 +99,17 @@ test('parameters can start larger', function()
     test.near((made[2][name] - tensor * 5):abs():max():item(), 0, 1e-6)
     assert(tensor:abs():max():item() > 0, name)
   end
+  -- The range alone leaves output and action layers, and weights that start at 1.
+  local options = defaults { task = 'd2', model = 'diffstk_mirnn', initial_range = 0.5 }
+  local wide = protocol.model(options, protocol.grammar(options)):parameters()
+  options.initial_range = 0.1
+  local usual = protocol.model(options, protocol.grammar(options)):parameters()
+  for name, tensor in pairs(usual) do
+    local factor = (name:find '^controller.weight' or name:find '^controller.bias' or name == 'coupling.weight')
+      and 5 or 1
+    test.near((wide[name] - tensor * factor):abs():max():item(), 0, 1e-6)
+  end
+  assert(wide['controller.weight_hh_l0']:abs():max():item() > 0.4)
 end)
 
 test('the LSTM as it is printed is another network', function()

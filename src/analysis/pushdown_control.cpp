@@ -3,14 +3,10 @@
 #include <algorithm>
 
 #include "base/check.h"
+#include "tensor/numbers.h"
 
 namespace pushdown {
 namespace {
-
-std::vector<double> numbers_of(const Tensor& tensor) {
-  const Tensor flat = tensor.detach().to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
 
 const StatePushdown& network_of(const Recognizer& recognizer) {
   const auto* network = dynamic_cast<const StatePushdown*>(&recognizer.network());

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "tensor/numbers.h"
 
 namespace pushdown {
 namespace {
@@ -147,20 +148,10 @@ Tensor Recognizer::decided(const Recognition& said, Decision decision) const {
   return at::tensor(verdict.values(), at::kDouble);
 }
 
-namespace {
-
-// A copy on the processor, behind each other.
-std::vector<double> numbers(const Tensor& values) {
-  const Tensor copy = values.detach().to(at::kCPU, at::kDouble).contiguous();
-  return {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()};
-}
-
-}  // namespace
-
 void Verdict::add(const Tensor& scores, const Tensor& weights) {
   const auto passes = scores.size(1);
-  const auto said = numbers(scores);
-  const auto counts = weights.defined() ? numbers(weights) : std::vector<double>();
+  const auto said = numbers_of(scores);
+  const auto counts = weights.defined() ? numbers_of(weights) : std::vector<double>();
   strings_.resize(static_cast<std::size_t>(scores.size(0)));
   std::size_t i = 0;
   for (String& string : strings_) {

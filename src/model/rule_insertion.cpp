@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "model/rule_margins.h"
+#include "tensor/numbers.h"
 
 namespace pushdown {
 namespace {
@@ -16,11 +17,6 @@ constexpr int kStrengths = 65;  // tried between them, each the same factor abov
 using Tensors = std::array<Tensor, Programmed::kTensors>;
 constexpr const char* kNames[Programmed::kTensors] = {
     "state.weight", "state.bias", "action.weight", "action.bias", "output.weight", "output.bias"};
-
-std::vector<double> numbers_of(const Tensor& tensor) {
-  const Tensor flat = tensor.detach().to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
-  return {flat.data_ptr<double>(), flat.data_ptr<double>() + flat.numel()};
-}
 
 const StatePushdown& network_of(const Recognizer& recognizer) {
   const auto* network = dynamic_cast<const StatePushdown*>(&recognizer.network());

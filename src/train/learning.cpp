@@ -4,11 +4,6 @@
 
 namespace pushdown {
 
-std::vector<double> numbers_of(const Tensor& values) {
-  const Tensor copy = values.detach().to(at::kCPU, at::kDouble).contiguous();
-  return {copy.data_ptr<double>(), copy.data_ptr<double>() + copy.numel()};
-}
-
 namespace {
 
 AnswerLayers answer_layers(const Recognizer& model) {

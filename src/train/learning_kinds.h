@@ -5,6 +5,7 @@
 #pragma once
 #include <functional>
 
+#include "tensor/numbers.h"
 #include "train/learning.h"
 
 namespace pushdown {
@@ -103,7 +104,5 @@ struct StringGradient {
 ValidityLosses string_by_string(
     const FlatParameters& parameters, const StringPieces& pieces, Random& random,
     const std::function<StringGradient(const StringPieces& string, Random& random)>& one);
-
-std::vector<double> numbers_of(const Tensor& values);
 
 }  // namespace pushdown

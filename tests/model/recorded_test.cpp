@@ -108,7 +108,7 @@ TEST_P(Recorded, OnTheDevice) {
         Random random(3), drawn(7);
         const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
                                GetParam().recurrence);
-        const Tensor x = inputs.to(device).requires_grad_(),
+        const Tensor x = inputs.clone().to(device).requires_grad_(),
                      hiddens = network.run_recorded(x, {}, &drawn);
         (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
         std::vector<Tensor> all{hiddens.detach().cpu(), x.grad().cpu()};

@@ -35,9 +35,10 @@ if(PUSHDOWN_LIB_torch_cuda)
   target_link_options(pushdown_torch INTERFACE -Wl,--allow-shlib-undefined)
 endif()
 list(JOIN torch_libraries "," torch_list)
-# torch_cuda registers itself from static initialisers: the linker must not drop it.
+# torch_cuda registers itself from static initialisers: the linker must not drop it. The C++ library comes
+# first: libtorch.so of a Python package has parts of an older one inside, which it exports (std::filesystem).
 target_link_libraries(pushdown_torch INTERFACE
-  "-Wl,--push-state,--no-as-needed,${torch_list},--pop-state" ${PUSHDOWN_LIB_c10})
+  "-Wl,--push-state,--no-as-needed,-lstdc++,${torch_list},--pop-state" ${PUSHDOWN_LIB_c10})
 
 # Debian's libtorch_cpu is linked against 24 libraries that it never calls. Empty libraries of the
 # same names, found first through DT_RPATH, save their loading.

@@ -31,14 +31,14 @@ struct AnalogStack {
         sections{updates,        SectionEnds::stack,       unmet + updates + 1,
                  memory.scratch, memory.scratch + updates, false},
         readings(memory.readings) {}
-  PUSHDOWN_HOST_DEVICE static Index tape_size(const ScanShape& shape) {
-    const Index u = shape.steps - 1;
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+    const Count u = shape.steps - 1;
     return 4 * u + 2 + SectionStrengths<F>::offset(u, SectionEnds::stack);
   }
-  PUSHDOWN_HOST_DEVICE static Index scratch_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
     return 2 * (shape.steps - 1);
   }
-  PUSHDOWN_HOST_DEVICE static Index fast_size(const ScanShape&) { return 0; }
+  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape&) { return 0; }
 
   template <class Team>
   PUSHDOWN_DEVICE void begin(const Team& team) {

@@ -27,10 +27,22 @@ class BlockTeam {
     return value;
   }
 
-  static constexpr int kWarp = 32;
+  __device__ Index part() const { return kPart; }
+  template <class F>
+  __device__ F part_sum(F value) const {
+    for (int step = kPart / 2; step > 0; step /= 2)
+      value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+  }
+
+  static constexpr int kWarp = 32, kPart = 8;
 };
 
-inline constexpr int kThreads = 128;
+inline constexpr int kThreads = 256;
+// Blocks of a kernel that a multiprocessor holds at least: 3 leave a thread 80 registers. More
+// threads hide more of the time that memory takes, which is most of it.
+template <class F>
+inline constexpr int kBlocks = sizeof(F) == 4 ? 3 : 1;
 // What every device gives a block without being asked for more.
 inline constexpr std::size_t kSharedBytes = 48 * 1024;
 

@@ -20,9 +20,9 @@ struct RealWeights {
   }
   // sum_k term(k), k = first, first + apart, .. below end
   template <class Term>
-  PUSHDOWN_DEVICE static double sum(Index first, Index end, Index apart, const Term& term) {
+  PUSHDOWN_DEVICE static double sum(Count first, Count end, Count apart, const Term& term) {
     double total = 0;
-    for (Index k = first; k < end; k += apart) total += term(k);
+    for (Count k = first; k < end; k += apart) total += term(k);
     return total;
   }
 };
@@ -39,15 +39,15 @@ struct LogWeights {
   PUSHDOWN_DEVICE static double log_of(double value) { return value; }
   PUSHDOWN_DEVICE static bool lost(double) { return false; }
   template <class Term>
-  PUSHDOWN_DEVICE static double sum(Index first, Index end, Index apart, const Term& term) {
+  PUSHDOWN_DEVICE static double sum(Count first, Count end, Count apart, const Term& term) {
     double largest = -HUGE_VAL;
-    for (Index k = first; k < end; k += apart) {
+    for (Count k = first; k < end; k += apart) {
       const double value = term(k);
       if (value > largest) largest = value;
     }
     if (largest == -HUGE_VAL) return largest;
     double total = 0;
-    for (Index k = first; k < end; k += apart) total += std::exp(term(k) - largest);
+    for (Count k = first; k < end; k += apart) total += std::exp(term(k) - largest);
     return largest + std::log(total);
   }
 };
@@ -55,24 +55,24 @@ struct LogWeights {
 // store(row, sum_{k < length} term(row, k)) for each row: by a thread, or where there are few rows
 // by a group, which cannot add logarithms.
 template <class S, class Team, class Term, class Store>
-PUSHDOWN_DEVICE void weight_sums(const Team& team, Index rows, Index length, const Term& term,
+PUSHDOWN_DEVICE void weight_sums(const Team& team, Count rows, Count length, const Term& term,
                                  const Store& store) {
   if (!S::kSums || rows >= team.size() || length < team.lanes()) {
-    each(team, rows, [&](Index row) {
-      store(row, S::sum(0, length, 1, [&](Index k) { return term(row, k); }));
+    each(team, rows, [&](Count row) {
+      store(row, S::sum(0, length, 1, [&](Count k) { return term(row, k); }));
     });
     return;
   }
-  sums<double>(
-      team, rows, [&](Index) { return length; },
-      [&](Index row) { return [&, row](Index k) { return term(row, k); }; }, store);
+  sums<double, Count>(
+      team, rows, [&](Count) { return length; },
+      [&](Count row) { return [&, row](Count k) { return term(row, k); }; }, store);
 }
 
 // sum_B K[A,B] before(B)
 template <class S, class Before>
-PUSHDOWN_DEVICE double closed(const DeviceGrammar& grammar, Index a, const Before& before) {
+PUSHDOWN_DEVICE double closed(const DeviceGrammar& grammar, Count a, const Before& before) {
   double value = S::zero();
-  for (Index k = grammar.closure_begin[a]; k < grammar.closure_begin[a + 1]; ++k) {
+  for (Count k = grammar.closure_begin[a]; k < grammar.closure_begin[a + 1]; ++k) {
     const DeviceClosure& entry = grammar.closure[k];
     value = S::plus(value, S::times(S::of(entry.weight), before(entry.from)));
   }
@@ -86,23 +86,23 @@ PUSHDOWN_DEVICE bool any_of(const Team& team, double counted, double* marks) {
   if (team.lane() == 0) marks[team.group()] = sum;
   team.sync();
   double total = 0;
-  for (Index group = 0; group < team.groups(); ++group) total += marks[group];
+  for (Count group = 0; group < team.groups(); ++group) total += marks[group];
   team.sync();
   return total > 0;
 }
-inline constexpr Index kMostGroups = 128;
+inline constexpr Count kMostGroups = 128;
 
 // ---- Strings. ----
 struct InsideLoop {
   const DeviceGrammar& grammar;
   const std::int32_t* word;
-  Index n;
+  Count n;
   double *chart, *pair_sums, *before, *marks;
 
-  PUSHDOWN_HOST_DEVICE static Index size(const DeviceGrammar& grammar, Index n) {
+  PUSHDOWN_HOST_DEVICE static Count size(const DeviceGrammar& grammar, Count n) {
     return grammar.size * (n * (n + 1) / 2) + (grammar.pair_count + grammar.size) * n + kMostGroups;
   }
-  PUSHDOWN_DEVICE InsideLoop(const DeviceInside& work, Index string)
+  PUSHDOWN_DEVICE InsideLoop(const DeviceInside& work, Count string)
       : grammar(work.grammars[work.grammar_of == nullptr ? 0 : work.grammar_of[string]]),
         word(work.symbols + work.begin[string]),
         n(work.begin[string + 1] - work.begin[string]),
@@ -112,7 +112,7 @@ struct InsideLoop {
         marks(before + grammar.size * n) {}
 
   // W[A,i,l]; numbers of one length and nonterminal are behind each other.
-  PUSHDOWN_DEVICE double& at(Index a, Index l, Index i) const {
+  PUSHDOWN_DEVICE double& at(Count a, Count l, Count i) const {
     return chart[a * (n * (n + 1) / 2) + (l - 1) * n - (l - 1) * (l - 2) / 2 + i];
   }
 
@@ -132,33 +132,33 @@ struct InsideLoop {
   PUSHDOWN_DEVICE bool fill(const Team& team, int scale) const {
     const double unit = S::of(std::ldexp(1.0, scale));
     double lost = 0;
-    for (Index l = 1; l <= n; ++l) {
-      const Index spans = n - l + 1;
+    for (Count l = 1; l <= n; ++l) {
+      const Count spans = n - l + 1;
       weight_sums<S>(
           team, l == 1 ? 0 : grammar.pair_count * spans, l - 1,
-          [&](Index item, Index k) {
-            const Index p = item / spans, i = item - p * spans;
+          [&](Count item, Count k) {
+            const Count p = item / spans, i = item - p * spans;
             return S::times(at(grammar.pairs[2 * p], k + 1, i),
                             at(grammar.pairs[2 * p + 1], l - k - 1, i + k + 1));
           },
-          [&](Index item, double sum) {
+          [&](Count item, double sum) {
             if (S::lost(sum)) lost += 1;
             pair_sums[item] = sum;
           });
       team.sync();
-      each(team, grammar.size * spans, [&](Index item) {
-        const Index a = item / spans, i = item - a * spans;
+      each(team, grammar.size * spans, [&](Count item) {
+        const Count a = item / spans, i = item - a * spans;
         double sum = S::zero();
-        for (Index r = grammar.rule_begin[a]; r < grammar.rule_begin[a + 1]; ++r)
+        for (Count r = grammar.rule_begin[a]; r < grammar.rule_begin[a + 1]; ++r)
           sum = S::plus(sum, of_rule<S>(grammar.rules[r], l, i, spans, unit));
         if (S::lost(sum)) lost += 1;
         before[item] = sum;
       });
       team.sync();
-      each(team, grammar.size * spans, [&](Index item) {
-        const Index a = item / spans, i = item - a * spans;
+      each(team, grammar.size * spans, [&](Count item) {
+        const Count a = item / spans, i = item - a * spans;
         const double value =
-            closed<S>(grammar, a, [&](Index from) { return before[from * spans + i]; });
+            closed<S>(grammar, a, [&](Count from) { return before[from * spans + i]; });
         if (S::lost(value)) lost += 1;
         at(a, l, i) = value;
       });
@@ -169,7 +169,7 @@ struct InsideLoop {
 
   // What a rule gives to the span of l symbols from i on.
   template <class S>
-  PUSHDOWN_DEVICE double of_rule(const DeviceRule& rule, Index l, Index i, Index spans,
+  PUSHDOWN_DEVICE double of_rule(const DeviceRule& rule, Count l, Count i, Count spans,
                                  double unit) const {
     double value = S::zero();
     switch (rule.kind) {
@@ -198,14 +198,14 @@ struct InsideLoop {
 // ---- Lengths. ----
 struct LengthLoop {
   const DeviceGrammar& grammar;
-  Index longest;
+  Count longest;
   double *table, *pair_sums, *before, *marks;
   double* result;
 
-  PUSHDOWN_HOST_DEVICE static Index size(const DeviceGrammar& grammar, Index longest) {
+  PUSHDOWN_HOST_DEVICE static Count size(const DeviceGrammar& grammar, Count longest) {
     return grammar.size * (longest + 1) + grammar.pair_count + grammar.size + kMostGroups;
   }
-  PUSHDOWN_DEVICE LengthLoop(const DeviceLengths& work, Index which)
+  PUSHDOWN_DEVICE LengthLoop(const DeviceLengths& work, Count which)
       : grammar(work.grammars[which]),
         longest(work.max_length),
         table(work.memory + work.place[which]),
@@ -214,13 +214,13 @@ struct LengthLoop {
         marks(before + grammar.size),
         result(work.log_masses + work.result_place[which]) {}
 
-  PUSHDOWN_DEVICE double& at(Index a, Index l) const { return table[a * (longest + 1) + l]; }
+  PUSHDOWN_DEVICE double& at(Count a, Count l) const { return table[a * (longest + 1) + l]; }
 
   template <class Team>
   PUSHDOWN_DEVICE void run(const Team& team) const {
     const bool real = !grammar.logarithms && !fill<RealWeights>(team);
     if (!real) fill<LogWeights>(team);
-    each(team, grammar.size * (longest + 1), [&](Index i) {
+    each(team, grammar.size * (longest + 1), [&](Count i) {
       if (i % (longest + 1) == 0)
         result[i] = i == grammar.start * (longest + 1) ? std::log(grammar.empty_mass) : -HUGE_VAL;
       else
@@ -232,28 +232,28 @@ struct LengthLoop {
   template <class S, class Team>
   PUSHDOWN_DEVICE bool fill(const Team& team) const {
     double lost = 0;
-    for (Index l = 1; l <= longest; ++l) {
+    for (Count l = 1; l <= longest; ++l) {
       weight_sums<S>(
           team, l == 1 ? 0 : grammar.pair_count, l - 1,
-          [&](Index p, Index k) {
+          [&](Count p, Count k) {
             return S::times(at(grammar.pairs[2 * p], k + 1),
                             at(grammar.pairs[2 * p + 1], l - k - 1));
           },
-          [&](Index p, double sum) {
+          [&](Count p, double sum) {
             if (S::lost(sum)) lost += 1;
             pair_sums[p] = sum;
           });
       team.sync();
-      each(team, grammar.size, [&](Index a) {
+      each(team, grammar.size, [&](Count a) {
         double sum = S::zero();
-        for (Index r = grammar.rule_begin[a]; r < grammar.rule_begin[a + 1]; ++r)
+        for (Count r = grammar.rule_begin[a]; r < grammar.rule_begin[a + 1]; ++r)
           sum = S::plus(sum, of_rule<S>(grammar.rules[r], l));
         if (S::lost(sum)) lost += 1;
         before[a] = sum;
       });
       team.sync();
-      each(team, grammar.size, [&](Index a) {
-        const double value = closed<S>(grammar, a, [&](Index from) { return before[from]; });
+      each(team, grammar.size, [&](Count a) {
+        const double value = closed<S>(grammar, a, [&](Count from) { return before[from]; });
         if (S::lost(value)) lost += 1;
         at(a, l) = value;
       });
@@ -264,7 +264,7 @@ struct LengthLoop {
 
   // What a rule gives to the strings of length l.
   template <class S>
-  PUSHDOWN_DEVICE double of_rule(const DeviceRule& rule, Index l) const {
+  PUSHDOWN_DEVICE double of_rule(const DeviceRule& rule, Count l) const {
     double value = S::zero();
     switch (rule.kind) {
       case DeviceRuleKind::lexical:

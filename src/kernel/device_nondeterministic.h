@@ -1,6 +1,8 @@
 // The nondeterministic stack for the CUDA kernels: its recurrence in posterior form
 // (stack/nondeterministic.h, notation; nondeterministic_generic.h, the same on the processor), with
-// the layers that choose its actions and read it. For any number of states and symbols.
+// the layers that choose its actions and read it. For any number of states and symbols (kQ = kS =
+// 0), and for those that are known when this is compiled: their loops and divisions take a third of
+// the time.
 //
 // Letters: nodes 0 .. U+1 for U updates, C configurations, W = 2C + Q actions, m channels.
 //   columns : column j holds, for channel 0 (P) and the m channels of V, C rows (target
@@ -10,18 +12,46 @@
 //
 // Work of one step into node j = p + 1, a barrier between: the factors; all rows of column j, a
 // thread for each place (i, a) and symbol, which keeps the sums of kTile states; the masses, a
-// group of threads each; the scaling. The backward step likewise; the gradient of each pop factor
-// is the sum of a group.
+// group of threads each; the scaling. The backward step likewise; the gradients of the pop factors
+// of a node and symbol are the sums of a part of a group. What all threads read at once, the pop
+// factors of a step, lies near them, the kTile numbers that go together as one pack.
 #pragma once
+#include <type_traits>
+
 #include "kernel/device_team.h"
 
 namespace pushdown::device {
 
-template <class F>
+template <class F, int kQ = 0, int kS = 0>
 struct NondeterministicStack {
-  static constexpr int kTile = 4;
+  // States at once: a power of two.
+  static constexpr int kTile = kQ == 1 ? 1 : kQ == 2 ? 2 : 4;
+  // Numbers of pop factors that are kept in fast memory; more lie in scratch.
+  static constexpr Count kMostNear = 4096;
+  struct alignas(kTile * sizeof(F)) Pack {
+    F of[kTile];
+  };
 
-  Index updates, q, s, c, w, m;
+  // A size that is known or not.
+  template <int kSize>
+  struct Size {
+    PUSHDOWN_HOST_DEVICE explicit Size(Count) {}
+    PUSHDOWN_HOST_DEVICE constexpr operator Index() const { return kSize; }
+  };
+  struct AnySize {
+    Index size;
+    PUSHDOWN_HOST_DEVICE explicit AnySize(Count given) : size(static_cast<Index>(given)) {}
+    PUSHDOWN_HOST_DEVICE operator Index() const { return size; }
+  };
+  template <int kSize>
+  using SizeOf = std::conditional_t<kQ == 0, AnySize, Size<kSize>>;
+
+  Index updates;
+  SizeOf<kQ> q;
+  SizeOf<kS> s;
+  SizeOf<kQ * kS> c;
+  SizeOf<2 * kQ * kS + kQ> w;
+  Index m;
   bool reexposed, state_symbol, normalized;
   // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
   F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
@@ -29,6 +59,7 @@ struct NondeterministicStack {
   F *numerators, *forward_gradients, *popped_gradient;
   F *weight_gradient, *reading_rows, *vector_gradient;  // near memory, with `largest`
   F* largest;                                           // score of each row
+  Pack* near;                                           // pop factors of the step, see above
   F* readings;
   const F* bottom;
 
@@ -36,8 +67,8 @@ struct NondeterministicStack {
       : updates(shape.steps - 1),
         q(shape.automaton.states),
         s(shape.automaton.symbols),
-        c(q * s),
-        w(2 * c + q),
+        c(configurations(shape)),
+        w(2 * configurations(shape) + shape.automaton.states),
         m(shape.automaton.channels),
         reexposed(shape.reexposed),
         state_symbol(shape.state_symbol),
@@ -55,35 +86,76 @@ struct NondeterministicStack {
         reading_rows(weight_gradient + c * w),
         vector_gradient(reading_rows + (1 + m) * c),
         largest(vector_gradient + m),
+        near(aligned(near_size(shape) > kMostNear ? popped_gradient + q * (updates + 2) * c
+                                                  : largest + c)),
         readings(memory.readings),
         bottom(memory.bottom) {}
 
   // Numbers of columns 0 .. j-1 for one row, times C.
-  PUSHDOWN_HOST_DEVICE static Index before(Index j, Index c) { return j * (j - 1) / 2 * c * c; }
-  PUSHDOWN_HOST_DEVICE static Index configurations(const ScanShape& shape) {
-    return static_cast<Index>(shape.automaton.states) * shape.automaton.symbols;
+  template <class Number>
+  PUSHDOWN_HOST_DEVICE static Number before(Number j, Number c) {
+    return j * (j - 1) / 2 * c * c;
   }
-  PUSHDOWN_HOST_DEVICE static Index columns_size(const ScanShape& shape) {
-    return (1 + shape.automaton.channels) * before(shape.steps + 1, configurations(shape));
+  PUSHDOWN_HOST_DEVICE static Count configurations(const ScanShape& shape) {
+    return static_cast<Count>(shape.automaton.states) * shape.automaton.symbols;
   }
-  PUSHDOWN_HOST_DEVICE static Index tape_size(const ScanShape& shape) {
-    const Index c = configurations(shape), u = shape.steps - 1, q = shape.automaton.states;
+  PUSHDOWN_HOST_DEVICE static Count columns_size(const ScanShape& shape) {
+    return (1 + shape.automaton.channels) * before<Count>(shape.steps + 1, configurations(shape));
+  }
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+    const Count c = configurations(shape), u = shape.steps - 1, q = shape.automaton.states;
     return u * (c * (2 * c + q) + shape.automaton.channels) + 2 * (u + 2) * c +
            columns_size(shape) + q * c * u * (u + 1) / 2;
   }
-  PUSHDOWN_HOST_DEVICE static Index scratch_size(const ScanShape& shape) {
-    const Index c = configurations(shape), u = shape.steps - 1;
-    return columns_size(shape) + (u + 2) * c + shape.automaton.states * (u + 2) * c;
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
+    const Count c = configurations(shape), u = shape.steps - 1, near = near_size(shape);
+    return columns_size(shape) + (u + 2) * c + shape.automaton.states * (u + 2) * c +
+           (near > kMostNear ? near + kTile : 0);
   }
-  PUSHDOWN_HOST_DEVICE static Index fast_size(const ScanShape& shape) {
-    const Index c = configurations(shape), m = shape.automaton.channels;
-    return c * (2 * c + shape.automaton.states) + (1 + m) * c + m + c;
+  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape& shape) {
+    const Count c = configurations(shape), m = shape.automaton.channels;
+    const Count near = near_size(shape);
+    return c * (2 * c + shape.automaton.states) + (1 + m) * c + m + c +
+           (near > kMostNear ? 0 : near + kTile);
+  }
+  // For each tile of states, node below and configuration a pack.
+  PUSHDOWN_HOST_DEVICE static Index tiles(Index states) { return (states + kTile - 1) / kTile; }
+  PUSHDOWN_HOST_DEVICE static Count near_size(const ScanShape& shape) {
+    return tiles(shape.automaton.states) * kTile * (shape.steps - 1) * configurations(shape);
+  }
+  PUSHDOWN_HOST_DEVICE static Pack* aligned(F* place) {
+    const auto at = reinterpret_cast<std::uintptr_t>(place);
+    return reinterpret_cast<Pack*>((at + sizeof(Pack) - 1) / sizeof(Pack) * sizeof(Pack));
+  }
+
+  // i / by and i % by.
+  struct Divided {
+    Index quotient, remainder;
+  };
+  PUSHDOWN_DEVICE static Divided divided(Index i, Index by) {
+    const auto of = static_cast<std::uint32_t>(i), parts = static_cast<std::uint32_t>(by);
+    return {static_cast<Index>(of / parts), static_cast<Index>(of % parts)};
   }
 
   // Row b of column j and channel in `of`, which has the layout of columns.
   PUSHDOWN_DEVICE F* row(F* of, Index j, Index channel, Index b) const {
-    return of + (1 + m) * before(j, c) + (channel * c + b) * j * c;
+    return of + (1 + m) * before<Index>(j, c) + (channel * c + b) * j * c;
   }
+  // The same row from one column to the next one.
+  struct Walk {
+    Index length, width;  // of a row; C
+    Index stride, more;   // to the next column; that of the next one is longer by `more`
+    PUSHDOWN_DEVICE void go_on(const F*& place) {
+      place += stride;
+      stride += more;
+      length += width;
+    }
+  };
+  PUSHDOWN_DEVICE Walk walk_from(Index j, Index channel, Index b) const {
+    const Index more = (1 + m) * c * c;
+    return {j * c, c, more * j + (channel * c + b) * c, more};
+  }
+
   // Row r of the pop factors of node j >= 2.
   PUSHDOWN_DEVICE F* factors(Index j, Index r) const {
     return popped + q * c * ((j - 1) * (j - 2) / 2) + r * (j - 1) * c;
@@ -166,53 +238,74 @@ struct NondeterministicStack {
     });
   }
 
-  // Rows e = (i, a), i < p, of column j for the states r .. r + kTile - 1 with symbol y: replace
-  // and pop.
-  PUSHDOWN_DEVICE void fill(Index j, Index channel, Index first, Index y, Index e, const F* u,
-                            const F* used) const {
-    const Index p = j - 1, count = q - first < kTile ? q - first : Index{kTile};
+  // Rows e = (i, a), i < p, of column j for a tile of states with symbol y: replace and pop. `low`:
+  // of all e that the group takes at once, so that it goes through the columns together.
+  PUSHDOWN_DEVICE void fill(Index j, Index channel, Index tile, Index y, Index e, Index low,
+                            const F* u, const F* used) const {
+    const Index p = j - 1, first = tile * kTile;
     F total[kTile] = {};
+    const F* below = row(columns, p, channel, 0) + e;
     for (Index a = 0; a < c; ++a) {
-      const F value = u[a] * row(columns, p, channel, a)[e];
+      const F value = u[a] * below[a * p * c];
+      const F* weight = used + a * w + c + first * s + y;
       PUSHDOWN_UNROLL
       for (int r = 0; r < kTile; ++r)
-        if (r < count) total[r] += value * used[a * w + c + (first + r) * s + y];
+        if (is_state(first + r)) total[r] += value * weight[r * s];
     }
-    const F* factor = factors(j, first);
-    for (Index k = e / c + 1; k < p; ++k)
+    const Index from = divided(low, c).quotient + 1;
+    const Pack* factor = near + (tile * p * c + from * c + y);
+    const F* column = row(columns, from, channel, y) + e;
+    Walk walk = walk_from(from, channel, y);
+    const Index end = p * c;
+    PUSHDOWN_UNROLL_SOME
+    for (; walk.length < end; walk.go_on(column)) {
       for (Index t = 0; t < q; ++t) {
-        const F value = row(columns, k, channel, t * s + y)[e];
-        const F* own = factor + k * c + t * s + y;
+        const F value = e < walk.length ? column[t * s * walk.length] : F(0);
+        const Pack own = factor[t * s];
         PUSHDOWN_UNROLL
-        for (int r = 0; r < kTile; ++r)
-          if (r < count) total[r] += value * own[r * p * c];
+        for (int r = 0; r < kTile; ++r) total[r] += value * own.of[r];
       }
+      factor += c;
+    }
     PUSHDOWN_UNROLL
     for (int r = 0; r < kTile; ++r)
-      if (r < count) row(columns, j, channel, (first + r) * s + y)[e] = total[r];
+      if (is_state(first + r)) row(columns, j, channel, (first + r) * s + y)[e] = total[r];
   }
+  PUSHDOWN_DEVICE bool is_state(Index r) const { return kQ == kTile || r < q; }
 
   template <class Team>
   PUSHDOWN_DEVICE void forward(const Team& team, Index update, const F* given) {
-    const Index p = update + 1, j = p + 1, tiles = (q + kTile - 1) / kTile;
+    const Index p = update + 1, j = p + 1;
     const F* u = forward_weights + p * c;
     F* used = weights + update * c * w;
     F* pushed = vectors + update * m;
     each(team, m, [&](Index k) { pushed[k] = sigmoid(given[c * w + k]); });
     weigh(team, given, u, used);
     team.sync();
-    each(team, q * p * c, [&](Index i) {
-      const Index r = i / (p * c), e = i - r * p * c;
-      F sum = 0;
-      for (Index a = 0; a < c; ++a)
-        sum += u[a] * used[a * w + 2 * c + r] * row(columns, p, 0, a)[e];
-      factors(j, r)[e] = sum;
+    each(team, tiles(q) * p * c, [&](Index i) {
+      const auto [tile, e] = divided(i, p * c);
+      F total[kTile] = {};
+      for (Index a = 0; a < c; ++a) {
+        const F value = u[a] * row(columns, p, 0, a)[e];
+        PUSHDOWN_UNROLL
+        for (int r = 0; r < kTile; ++r)
+          if (is_state(tile * kTile + r))
+            total[r] += value * used[a * w + 2 * c + tile * kTile + r];
+      }
+      Pack all;
+      PUSHDOWN_UNROLL
+      for (int r = 0; r < kTile; ++r) {
+        all.of[r] = total[r];
+        if (is_state(tile * kTile + r)) factors(j, tile * kTile + r)[e] = total[r];
+      }
+      near[i] = all;
     });
     team.sync();
-    each(team, (1 + m) * s * tiles * p * c, [&](Index i) {
-      const Index e = i % (p * c), rest = i / (p * c), channel = rest / (s * tiles),
-                  part = rest - channel * s * tiles;
-      fill(j, channel, part / s * kTile, part % s, e, u, used);
+    each(team, (1 + m) * s * tiles(q) * p * c, [&](Index i) {
+      const auto [rest, e] = divided(i, p * c);
+      const auto [channel, part] = divided(rest, s * tiles(q));
+      const auto [tile, y] = divided(part, s);
+      fill(j, channel, tile, y, e, e > team.lane() ? e - team.lane() : 0, u, used);
     });
     each(team, (1 + m) * c * c, [&](Index i) {
       const Index channel = i / (c * c), b = i / c % c, a = i % c;
@@ -230,7 +323,7 @@ struct NondeterministicStack {
     team.sync();
     const F* z = mass + j * c;
     each(team, (1 + m) * c * j * c, [&](Index i) {
-      const F sum = z[i / (j * c) % c];
+      const F sum = z[divided(divided(i, j * c).quotient, c).remainder];
       row(columns, j, 0, 0)[i] *= sum > 0 ? 1 / sum : F(0);
     });
     each(team, c, [&](Index b) {
@@ -275,24 +368,43 @@ struct NondeterministicStack {
   // Completes the gradients of the numerators of column j, those of later nodes being complete.
   template <class Team>
   PUSHDOWN_DEVICE void finish(const Team& team, Index j) {
-    const Index last = updates + 1, tiles = (q + kTile - 1) / kTile;
-    each(team, (1 + m) * s * tiles * j * c, [&](Index i) {
-      const Index e = i % (j * c), rest = i / (j * c), channel = rest / (s * tiles),
-                  part = rest - channel * s * tiles, first = part / s * kTile, y = part % s;
-      const Index count = q - first < kTile ? q - first : Index{kTile};
+    const Index last = updates + 1;
+    // Near: for each tile of states t, later node l and configuration (r, y) the factors of (t, y).
+    const Index later = last > j + 1 ? last - j - 1 : 0;
+    each(team, tiles(q) * later * c, [&](Index i) {
+      const auto [tile, rest] = divided(i, later * c);
+      const auto [l, b] = divided(rest, c);
+      const auto [r, y] = divided(b, s);
+      const F* factor = factors(j + 2 + l, r) + j * c + tile * kTile * s + y;
+      Pack all;
+      PUSHDOWN_UNROLL
+      for (int t = 0; t < kTile; ++t) all.of[t] = is_state(tile * kTile + t) ? factor[t * s] : F(0);
+      near[i] = all;
+    });
+    team.sync();
+    each(team, (1 + m) * s * tiles(q) * j * c, [&](Index i) {
+      const auto [rest, e] = divided(i, j * c);
+      const auto [channel, part] = divided(rest, s * tiles(q));
+      const auto [tile, y] = divided(part, s);
       F total[kTile] = {};
-      for (Index l = j + 2; l <= last; ++l)
+      const Pack* factor = near + (tile * later * c + y);
+      const F* column = row(numerators, j + 2, channel, y) + e;
+      Walk walk = walk_from(j + 2, channel, y);
+      const Index end = last * c;
+      PUSHDOWN_UNROLL_SOME
+      for (; walk.length <= end; walk.go_on(column)) {
         for (Index r = 0; r < q; ++r) {
-          const F slope = row(numerators, l, channel, r * s + y)[e];
-          const F* factor = factors(l, r) + j * c + first * s + y;
+          const F slope = column[r * s * walk.length];
+          const Pack own = factor[r * s];
           PUSHDOWN_UNROLL
-          for (int t = 0; t < kTile; ++t)
-            if (t < count) total[t] += slope * factor[t * s];
+          for (int t = 0; t < kTile; ++t) total[t] += slope * own.of[t];
         }
+        factor += c;
+      }
       PUSHDOWN_UNROLL
       for (int t = 0; t < kTile; ++t) {
-        if (t >= count) continue;
-        const Index b = (first + t) * s + y;
+        const Index state = tile * kTile + t, b = state * s + y;
+        if (!is_state(state)) continue;
         const F z = mass[j * c + b], scale = z > 0 ? 1 / z : F(0);
         F g = reading_rows[channel * c + b];
         if (channel == 0) g += forward_gradients[j * c + b];
@@ -337,28 +449,66 @@ struct NondeterministicStack {
           };
         },
         [&](Index k, F sum) { vector_gradient[k] = sum; });
-    // This thread's share of the product of row a of column `from` with the gradient of row b.
-    const auto product = [&](Index from, Index channel, Index a, Index b, Index length) {
-      const F *x = row(columns, from, channel, a), *y = row(numerators, j, channel, b);
-      F sum = 0;
-      for (Index e = team.lane(); e < length; e += team.lanes()) sum += x[e] * y[e];
-      return sum;
-    };
-    for (Index i = team.group(); i < c * c; i += team.groups()) {
-      const Index a = i / c, b = i - a * c;
-      F sum = 0;
-      for (Index channel = 0; channel <= m; ++channel) sum += product(p, channel, a, b, p * c);
-      sum = team.group_sum(sum);
-      if (team.lane() == 0) weight_gradient[a * w + c + b] = u[a] * sum;
+    // Row a of column p with kTile rows b of the numerators, by a group.
+    const Index row_tiles = (c + kTile - 1) / kTile;
+    for (Index i = team.group(); i < c * row_tiles; i += team.groups()) {
+      const auto [a, tile] = divided(i, row_tiles);
+      const Index first = tile * kTile, count = c - first < kTile ? Index(c - first) : Index{kTile};
+      F sum[kTile] = {};
+      for (Index channel = 0; channel <= m; ++channel) {
+        const F *x = row(columns, p, channel, a), *y = row(numerators, j, channel, first);
+        PUSHDOWN_UNROLL_SOME
+        for (Index e = team.lane(); e < p * c; e += team.lanes()) {
+          PUSHDOWN_UNROLL
+          for (int b = 0; b < kTile; ++b)
+            if (b < count) sum[b] += x[e] * y[b * j * c + e];
+        }
+      }
+      PUSHDOWN_UNROLL
+      for (int b = 0; b < kTile; ++b) {
+        const F total = team.group_sum(sum[b]);
+        if (b < count && team.lane() == 0) weight_gradient[a * w + c + first + b] = u[a] * total;
+      }
     }
+    // The rows (t, y) of column k with the rows (r, y) of the numerators, by a part of a group.
     // Those of the start node are 0: nothing pops back to it.
-    for (Index i = team.group(); i < q * p * c; i += team.groups()) {
-      const Index r = i / (p * c), from = i - r * p * c, k = from / c, ty = from - k * c;
-      F sum = 0;
-      for (Index channel = 0; channel <= m; ++channel)
-        sum += product(k, channel, ty, r * s + ty % s, k * c);
-      sum = team.group_sum(sum);
-      if (team.lane() == 0) popped_gradient[i] = sum;
+    const Index parts = team.lanes() / team.part();
+    const Index items = tiles(q) * tiles(q) * s * p;
+    for (Index base = team.group() * parts; base < items; base += team.groups() * parts) {
+      const Index item = base + team.lane() / team.part();
+      const auto [rest, k] = divided(item < items ? item : 0, p);
+      const auto [both, y] = divided(rest, s);
+      const auto [tile, other] = divided(both, tiles(q));
+      const Index from = tile * kTile, to = other * kTile, length = item < items ? k * c : 0;
+      F sum[kTile][kTile] = {};
+      for (Index channel = 0; channel <= m; ++channel) {
+        const F* above = row(columns, k, channel, from * s + y);
+        const F* slopes = row(numerators, j, channel, to * s + y);
+        PUSHDOWN_UNROLL_SOME
+        for (Index e = team.lane() % team.part(); e < length; e += team.part()) {
+          F slope[kTile];
+          PUSHDOWN_UNROLL
+          for (int r = 0; r < kTile; ++r)
+            slope[r] = is_state(to + r) ? slopes[r * s * j * c + e] : F(0);
+          PUSHDOWN_UNROLL
+          for (int t = 0; t < kTile; ++t) {
+            if (!is_state(from + t)) continue;
+            const F value = above[t * s * k * c + e];
+            PUSHDOWN_UNROLL
+            for (int r = 0; r < kTile; ++r) sum[t][r] += value * slope[r];
+          }
+        }
+      }
+      PUSHDOWN_UNROLL
+      for (int t = 0; t < kTile; ++t) {
+        PUSHDOWN_UNROLL
+        for (int r = 0; r < kTile; ++r) {
+          const F total = team.part_sum(sum[t][r]);
+          if (item < items && team.lane() % team.part() == 0 && is_state(from + t) &&
+              is_state(to + r))
+            popped_gradient[((to + r) * p + k) * c + (from + t) * s + y] = total;
+        }
+      }
     }
     team.sync();
     sums<F>(
@@ -369,7 +519,8 @@ struct NondeterministicStack {
         },
         [&](Index i, F sum) { weight_gradient[i / q * w + 2 * c + i % q] = u[i / q] * sum; });
     each(team, (1 + m) * c * p * c, [&](Index i) {
-      const Index e = i % (p * c), rest = i / (p * c), channel = rest / c, a = rest - channel * c;
+      const auto [rest, e] = divided(i, p * c);
+      const auto [channel, a] = divided(rest, c);
       F sum = 0;
       for (Index b = 0; b < c; ++b) sum += row(numerators, j, channel, b)[e] * used[a * w + c + b];
       for (Index r = 0; channel == 0 && r < q; ++r)
@@ -406,5 +557,16 @@ struct NondeterministicStack {
     });
   }
 };
+
+// visit.operator()<Stack>() with the automaton of this shape.
+template <class F, class Visit>
+auto with_automaton(const ScanShape& shape, const Visit& visit) {
+  const auto is = [&](int states, int symbols) {
+    return shape.automaton.states == states && shape.automaton.symbols == symbols;
+  };
+  if (is(2, 2)) return visit.template operator()<NondeterministicStack<F, 2, 2>>();
+  if (is(3, 3)) return visit.template operator()<NondeterministicStack<F, 3, 3>>();
+  return visit.template operator()<NondeterministicStack<F>>();
+}
 
 }  // namespace pushdown::device

@@ -1,5 +1,7 @@
 #include "kernel/device_scan.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "kernel/device_scan_loop.h"
 
@@ -29,6 +31,13 @@ void check_device_scan(const DeviceScan<F>& scan, bool backward) {
   check(scan.models >= 1 && scan.models <= 65535, kDeviceScanPlace,
         "models must be 1 to 65535, got {}", scan.models);
   check(scan.batch >= 1, kDeviceScanPlace, "the batch must hold a sequence, got {}", scan.batch);
+  const auto sizes = device_scan_sizes(shape);
+  const auto most =
+      std::max({sizes.tape, sizes.scratch, device_gradients(shape, scan.symbols).count,
+                shape.layers * shape.steps * shape.gates});
+  check(most <= device::kMostNumbers, kDeviceScanPlace,
+        "a sequence of {} steps takes {} numbers, the kernels {} at most", shape.steps, most,
+        device::kMostNumbers);
   check(!backward || !device::cell_splits(shape.cell) || scan.recurrent_gradient != nullptr,
         kDeviceScanPlace, "gru needs memory for recurrent_gradient");
 }

@@ -10,13 +10,14 @@ namespace {
 using device::BlockTeam;
 using device::check_launch;
 using device::Index;
+using device::kBlocks;
 using device::kSharedBytes;
 using device::kThreads;
 
 extern __shared__ double shared_memory[];
 
 template <class F, class Loop>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks<F>)
     forward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
   Loop loop(scan, blockIdx.y, blockIdx.x,
             in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class F, class Loop>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks<F>)
     backward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
   Loop loop(scan, blockIdx.y, blockIdx.x,
             in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);

@@ -43,14 +43,14 @@ PUSHDOWN_HOST_DEVICE DeviceGradients gradient_places(const ScanShape& shape, Ind
 template <class F, class Stack>
 struct ScanLoop {
   // Of the cells; the stack's tape lies behind.
-  PUSHDOWN_HOST_DEVICE static Index cell_tape(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count cell_tape(const ScanShape& shape) {
     return shape.layers * shape.steps * cell_saved(shape.cell) * shape.hidden;
   }
   // Forward: pre-activations of both sides, actions. Backward: the gradient of a reading; for each
   // layer carry and the gradients of h_t and h_{t-1}.
-  PUSHDOWN_HOST_DEVICE static Index own_fast(const ScanShape& shape) {
-    const Index forward = 2 * shape.gates + shape.actions;
-    const Index backward = shape.reading + 3 * shape.layers * shape.hidden;
+  PUSHDOWN_HOST_DEVICE static Count own_fast(const ScanShape& shape) {
+    const Count forward = 2 * shape.gates + shape.actions;
+    const Count backward = shape.reading + 3 * shape.layers * shape.hidden;
     return forward > backward ? forward : backward;
   }
   PUSHDOWN_HOST_DEVICE static DeviceScanSizes sizes(const ScanShape& shape) {
@@ -303,7 +303,8 @@ auto with_scan_loop(const ScanShape& shape, const Visit& visit) {
     case ScanStack::stratification:
       return visit.template operator()<ScanLoop<F, SectionStack<F>>>();
     case ScanStack::nondeterministic:
-      return visit.template operator()<ScanLoop<F, NondeterministicStack<F>>>();
+      return with_automaton<F>(
+          shape, [&]<class Stack>() { return visit.template operator()<ScanLoop<F, Stack>>(); });
     default: break;
   }
   return visit.template operator()<ScanLoop<F, NoStack<F>>>();

@@ -20,10 +20,12 @@ struct SectionStrengths {
   F *gradient, *between;  // one for each place; place i of a gradient belongs to thread i mod size
   bool open_when_full = true;  // see strengths.h
 
-  PUSHDOWN_HOST_DEVICE static Index places(Index updates, SectionEnds ends) {
+  template <class Number>
+  PUSHDOWN_HOST_DEVICE static Number places(Number updates, SectionEnds ends) {
     return ends == SectionEnds::deque ? 2 * updates : updates;
   }
-  PUSHDOWN_HOST_DEVICE static Index offset(Index u, SectionEnds ends) {
+  template <class Number>
+  PUSHDOWN_HOST_DEVICE static Number offset(Number u, SectionEnds ends) {
     return ends == SectionEnds::deque ? u * (u + 1) : u * (u + 1) / 2;
   }
   PUSHDOWN_DEVICE Index count(Index u) const {
@@ -206,16 +208,16 @@ struct SectionStack {
         count += shape.memories * (shape.max_strength + 1);
     return count;
   }
-  PUSHDOWN_HOST_DEVICE static Index tape_size(const ScanShape& shape) {
-    const Index u = shape.steps - 1, k = shape.memories;
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+    const Count u = shape.steps - 1, k = shape.memories;
     return ends_of(shape) * u * (3 * k + chances_of(shape) + k * shape.size) +
            k * SectionStrengths<F>::offset(u, shape.ends);
   }
-  PUSHDOWN_HOST_DEVICE static Index scratch_size(const ScanShape& shape) {
-    const Index u = shape.steps - 1, k = shape.memories;
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
+    const Count u = shape.steps - 1, k = shape.memories;
     return ends_of(shape) * u * k * shape.size + 2 * k * SectionStrengths<F>::places(u, shape.ends);
   }
-  PUSHDOWN_HOST_DEVICE static Index fast_size(const ScanShape&) { return 0; }
+  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape&) { return 0; }
 
   PUSHDOWN_DEVICE SectionStrengths<F> sections(Index k) const {
     const Index places = SectionStrengths<F>::places(updates, kind);

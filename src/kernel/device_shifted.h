@@ -11,7 +11,7 @@ namespace pushdown::device {
 
 template <class F>
 struct ShiftedStack {
-  static constexpr Index kValue = Index{1} << 62, kNothing = kValue + 1;
+  static constexpr Index kValue = Index{1} << 30, kNothing = kValue + 1;
 
   ShiftedKind kind;
   bool shared, worn;
@@ -73,16 +73,16 @@ struct ShiftedStack {
       most = rows(shape, u) > most ? rows(shape, u) : most;
     return most;
   }
-  PUSHDOWN_HOST_DEVICE static Index tape_size(const ScanShape& shape) {
-    const Index weights = actions(shape) * (shape.shared ? 1 : shape.size);
-    Index all = (shape.steps - 1) * (weights + shape.size);
-    for (Index u = -1; u + 1 < shape.steps; ++u) all += rows(shape, u) * shape.size;
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+    const Count weights = actions(shape) * (shape.shared ? 1 : shape.size);
+    Count all = (shape.steps - 1) * (weights + shape.size);
+    for (Count u = -1; u + 1 < shape.steps; ++u) all += rows(shape, u) * shape.size;
     return all;
   }
-  PUSHDOWN_HOST_DEVICE static Index scratch_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
     return 2 * most_rows(shape) * shape.size;
   }
-  PUSHDOWN_HOST_DEVICE static Index fast_size(const ScanShape&) { return 0; }
+  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape&) { return 0; }
 
   PUSHDOWN_DEVICE Index extent(Index u) const { return extent(kind, steps, reach, limit, u); }
   PUSHDOWN_DEVICE Index rows_after(Index u) const { return rows(kind, extent(u)); }

@@ -21,9 +21,9 @@ namespace pushdown::device {
 template <class F>
 struct NoStack {
   PUSHDOWN_DEVICE NoStack(const ScanShape&, const StackMemory<F>&) {}
-  PUSHDOWN_HOST_DEVICE static Index tape_size(const ScanShape&) { return 0; }
-  PUSHDOWN_HOST_DEVICE static Index scratch_size(const ScanShape&) { return 0; }
-  PUSHDOWN_HOST_DEVICE static Index fast_size(const ScanShape&) { return 0; }
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape&) { return 0; }
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape&) { return 0; }
+  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape&) { return 0; }
   template <class Team>
   PUSHDOWN_DEVICE void begin(const Team&) {}
   template <class Team>
@@ -64,15 +64,15 @@ struct SuperpositionStack {
   PUSHDOWN_HOST_DEVICE static Index depth(Index updates, Index u) {
     return u + 1 < updates - u ? u + 1 : updates - u;
   }
-  PUSHDOWN_HOST_DEVICE static Index tape_size(const ScanShape& shape) {
-    Index total = 0;
-    for (Index u = 0; u < shape.steps - 1; ++u) total += depth(shape.steps - 1, u);
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+    Count total = 0;
+    for (Count u = 0; u < shape.steps - 1; ++u) total += depth(shape.steps - 1, u);
     return (shape.steps - 1) * (3 + shape.size) + total * shape.size;
   }
-  PUSHDOWN_HOST_DEVICE static Index scratch_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
     return 2 * shape.steps * shape.size;
   }
-  PUSHDOWN_HOST_DEVICE static Index fast_size(const ScanShape&) { return 3; }
+  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape&) { return 3; }
   PUSHDOWN_DEVICE Index depth(Index u) const { return depth(updates, u); }
 
   template <class Team>

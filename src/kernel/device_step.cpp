@@ -1,13 +1,14 @@
 #include "kernel/device_step.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 #include "kernel/device_step_loop.h"
 
 namespace pushdown {
 
 DeviceStepSizes device_step_sizes(const ScanShape& memory) {
-  return device::with_step_loop<float>(memory.stack,
-                                       [&]<class Loop>() { return Loop::sizes(memory); });
+  return device::with_step_loop<float>(memory, [&]<class Loop>() { return Loop::sizes(memory); });
 }
 
 template <class F>
@@ -31,6 +32,11 @@ void check_device_step(const DeviceStepProgram<F>& program, bool backward) {
   check(!has_memory || program.memory.stack != ScanStack::nondeterministic || program.window == 0,
         kDeviceStepPlace,
         "gradients through the nondeterministic stack cannot end behind a window");
+  const auto sizes = device_step_sizes(program.memory);
+  const auto most = std::max({sizes.tape, sizes.scratch, program.parameters});
+  check(most <= device::kMostNumbers, kDeviceStepPlace,
+        "a sequence of {} steps takes {} numbers, the kernels {} at most", program.steps, most,
+        device::kMostNumbers);
   check(!backward || (program.output >= 0 && program.given != nullptr), kDeviceStepPlace,
         "the output's gradient is missing");
   check(!backward || program.parameters == 0 ||

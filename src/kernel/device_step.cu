@@ -10,6 +10,7 @@ namespace {
 using device::BlockTeam;
 using device::check_launch;
 using device::Index;
+using device::kBlocks;
 using device::kSharedBytes;
 using device::kThreads;
 static_assert(kThreads <= device::kMostThreads);
@@ -17,7 +18,7 @@ static_assert(kThreads <= device::kMostThreads);
 extern __shared__ double shared_memory[];
 
 template <class F, class Loop>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks<F>)
     forward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
   Loop loop(program, blockIdx.y, blockIdx.x,
             in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
@@ -25,7 +26,7 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 template <class F, class Loop>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, kBlocks<F>)
     backward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
   Loop loop(program, blockIdx.y, blockIdx.x,
             in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
@@ -47,7 +48,7 @@ void launch(const DeviceStepProgram<F>& program, bool backward, cudaStream_t str
       static_cast<std::size_t>(device_step_sizes(program.memory).fast) * sizeof(F);
   const bool in_shared = wanted <= kSharedBytes;
   const std::size_t bytes = in_shared ? wanted : 0;
-  device::with_step_loop<F>(program.memory.stack, [&]<class Loop>() {
+  device::with_step_loop<F>(program.memory, [&]<class Loop>() {
     if (backward)
       backward_kernel<F, Loop><<<grid, kThreads, bytes, stream>>>(program, in_shared);
     else

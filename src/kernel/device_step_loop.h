@@ -15,7 +15,7 @@
 namespace pushdown::device {
 
 // Threads that a team has at most, where it shares out the rows of a product.
-inline constexpr Index kMostThreads = 128;
+inline constexpr Index kMostThreads = 256;
 
 template <class F, class Stack>
 struct StepLoop {
@@ -392,16 +392,17 @@ PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Ind
   program.gradients[model * program.parameters + i] = sum;
 }
 
-// visit.operator()<Loop>() with the loop for the stack.
+// visit.operator()<Loop>() with the loop for the shape's stack.
 template <class F, class Visit>
-auto with_step_loop(ScanStack stack, const Visit& visit) {
-  switch (stack) {
+auto with_step_loop(const ScanShape& shape, const Visit& visit) {
+  switch (shape.stack) {
     case ScanStack::superposition:
       return visit.template operator()<StepLoop<F, SuperpositionStack<F>>>();
     case ScanStack::stratification:
       return visit.template operator()<StepLoop<F, SectionStack<F>>>();
     case ScanStack::nondeterministic:
-      return visit.template operator()<StepLoop<F, NondeterministicStack<F>>>();
+      return with_automaton<F>(
+          shape, [&]<class Stack>() { return visit.template operator()<StepLoop<F, Stack>>(); });
     case ScanStack::shifted: return visit.template operator()<StepLoop<F, ShiftedStack<F>>>();
     case ScanStack::analog: return visit.template operator()<StepLoop<F, AnalogStack<F>>>();
     case ScanStack::none: break;

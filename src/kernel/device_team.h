@@ -9,10 +9,14 @@
 //   group(), groups()
 //   group_sum(value)   the sum over a group, for all of its threads, which must all call it; its
 //                      order depends on nothing but `lanes`
+//   part()             of a group: 8 threads, or all of a smaller one; lanes is a multiple of it
+//   part_sum(value)    as group_sum(), over a part
 // Every thread of a team calls every function below with the same arguments.
 #pragma once
 #include <cmath>
 #include <cstdint>
+#include <limits>
+#include <type_traits>
 
 #include "kernel/scan.h"
 
@@ -20,31 +24,41 @@
 #define PUSHDOWN_DEVICE __device__
 #define PUSHDOWN_HOST_DEVICE __host__ __device__ inline
 #define PUSHDOWN_UNROLL _Pragma("unroll")
+#define PUSHDOWN_UNROLL_SOME _Pragma("unroll 4")
 #else
 #define PUSHDOWN_DEVICE
 #define PUSHDOWN_HOST_DEVICE inline
 #define PUSHDOWN_UNROLL _Pragma("GCC unroll 4")
+#define PUSHDOWN_UNROLL_SOME
 #endif
 
 namespace pushdown::device {
 
-using Index = std::int64_t;
+// Of what belongs to one sequence, where 32 bits do: those of 64 bits take more registers and
+// instructions. Sizes are counted in Count, and are kMostNumbers at most.
+using Index = std::int32_t;
+using Count = std::int64_t;
+inline constexpr Count kMostNumbers = std::numeric_limits<Index>::max();
 
 // body(i) for i = 0 .. count-1. Thread i mod size takes i, here and wherever a number has an owner.
 template <class Team, class Body>
 PUSHDOWN_DEVICE void each(const Team& team, Index count, const Body& body) {
   for (Index i = team.id(); i < count; i += team.size()) body(i);
 }
+template <class Team, class Body>
+PUSHDOWN_DEVICE void each(const Team& team, Count count, const Body& body) {
+  for (Count i = team.id(); i < count; i += team.size()) body(i);
+}
 
 // store(row, sum_{i < length(row)} term(row)(i)) for each row, once, by one thread.
-template <class F, class Team, class Length, class Term, class Store>
-PUSHDOWN_DEVICE void sums(const Team& team, Index rows, const Length& length, const Term& term,
-                          const Store& store) {
-  for (Index row = team.group(); row < rows; row += team.groups()) {
+template <class F, class Number = Index, class Team, class Length, class Term, class Store>
+PUSHDOWN_DEVICE void sums(const Team& team, std::type_identity_t<Number> rows, const Length& length,
+                          const Term& term, const Store& store) {
+  for (Number row = team.group(); row < rows; row += team.groups()) {
     F sum = 0;
-    const Index count = length(row);
+    const Number count = length(row);
     const auto of_row = term(row);
-    for (Index i = team.lane(); i < count; i += team.lanes()) sum += of_row(i);
+    for (Number i = team.lane(); i < count; i += team.lanes()) sum += of_row(i);
     sum = team.group_sum(sum);
     if (team.lane() == 0) store(row, sum);
   }

@@ -43,7 +43,7 @@ StackStatePtr AutomatonState::with_tensors(const std::vector<Tensor>& given) con
 StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::int64_t batch,
                             std::int64_t length, at::TensorOptions options, const Tensor& bottom) {
   auto state = std::make_shared<AutomatonState>();
-  if (fast) {
+  if (fast && has_fast_automaton(shape, options)) {
     std::tie(state->memory, state->read) =
         fast_begin(shape, batch, length > 0 ? length : kExpectedSteps, options, bottom);
   } else {

@@ -15,7 +15,7 @@ class NondeterministicStack : public Stack {
   NondeterministicStack(const Json& options, const ModuleContext& context)
       : shape_(nondeterministic_shape(options)),
         normalized_(options["normalized"]),
-        fast_(options["fast"].get<bool>() && has_fast_automaton(shape_, context.tensor_options)),
+        fast_(options["fast"].get<bool>() && has_automaton_kernels(shape_, context.tensor_options)),
         options_(context.tensor_options),
         action_(make_transition_layer(shape_, options, context, parameters_)) {}
 

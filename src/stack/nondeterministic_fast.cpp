@@ -284,10 +284,13 @@ Tensor AutomatonMemory::bottom_gradient(const Tensor& first_reading_gradient) {
   return first.select(2, 0).narrow(1, 1, m).sum(0);
 }
 
-bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options) {
+bool has_automaton_kernels(const NondeterministicShape& shape, const at::TensorOptions& options) {
   const auto dtype = c10::typeMetaToScalarType(options.dtype());
   return shape.window == 0 && shape.vector <= kMaxNondeterministicChannels &&
-         options.device().is_cpu() && (dtype == at::kFloat || dtype == at::kDouble);
+         (dtype == at::kFloat || dtype == at::kDouble);
+}
+bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options) {
+  return options.device().is_cpu() && has_automaton_kernels(shape, options);
 }
 
 namespace {

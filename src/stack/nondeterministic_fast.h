@@ -77,7 +77,9 @@ class AutomatonMemory {
 
 using AutomatonMemoryPtr = std::shared_ptr<AutomatonMemory>;
 
-// Whether there is a kernel for these tensors.
+// Whether whole sequences have kernels, on the processor or on a device; whether single steps have
+// them, on the processor alone.
+bool has_automaton_kernels(const NondeterministicShape& shape, const at::TensorOptions& options);
 bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options);
 
 // A new memory and the reading of its node 1, differentiable in bottom : m (undefined unless the

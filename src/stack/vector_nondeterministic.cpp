@@ -31,7 +31,7 @@ class VectorNondeterministicStack : public Stack {
   VectorNondeterministicStack(const Json& options, const ModuleContext& context)
       : shape_(shape_of(options, options["size"])),
         normalized_(options["normalized"]),
-        fast_(options["fast"].get<bool>() && has_fast_automaton(shape_, context.tensor_options)),
+        fast_(options["fast"].get<bool>() && has_automaton_kernels(shape_, context.tensor_options)),
         options_(context.tensor_options),
         action_(make_transition_layer(shape_, options, context, parameters_)),
         vector_(options, shape_.vector, context, parameters_) {

@@ -279,6 +279,7 @@ TEST_P(DeviceFused, ModelsOnTheDevice) {
     for (const auto& [batch, length] : {std::pair{3, 13}, {1, 1}, {7, 2}, {11, 33}}) {
       const auto cpu = make_model(GetParam(), dtype),
                  cuda = make_model(GetParam(), dtype, true, 3, false, "cuda");
+      ASSERT_NE(cuda.fused(1), nullptr);
       const Tensor words = random_words(batch, length);
       const Tensor wanted = cpu.log_probabilities(words), got = cuda.log_probabilities(words);
       EXPECT_LT(deviation(got.cpu(), wanted), bound) << dtype << ' ' << length;
@@ -305,6 +306,7 @@ TEST(DeviceFusedOnTheDevice, ThousandSymbols) {
     const Case given{{{"kind", "lstm"}, {"hidden", 20}}, stack};
     const auto cpu = make_model(given, "float64"),
                cuda = make_model(given, "float64", true, 3, false, "cuda");
+    ASSERT_NE(cuda.fused(1), nullptr);
     const Tensor words = random_words(1, 1000);
     const Tensor wanted = cpu.log_probabilities(words), got = cuda.log_probabilities(words);
     EXPECT_LT(deviation(got.cpu(), wanted), 1e-6);

@@ -272,5 +272,18 @@ TEST(LogTransitionWeights, AreThoseOfTheSteps) {
   EXPECT_FALSE(other->log_transition_weights(at::zeros({1, 4}, at::kDouble)).defined());
 }
 
+TEST(NondeterministicKernels, OnDevicesForWholeSequencesAlone) {
+  const NondeterministicShape shape{.states = 2, .symbols = 2};
+  NondeterministicShape limited = shape;
+  limited.window = 3;
+  for (const auto type : {at::kFloat, at::kDouble, at::kHalf})
+    for (const at::Device device : {at::Device(at::kCPU), at::Device(at::kCUDA, 0)}) {
+      const auto options = at::TensorOptions(type).device(device);
+      EXPECT_EQ(has_automaton_kernels(shape, options), type != at::kHalf);
+      EXPECT_EQ(has_fast_automaton(shape, options), type != at::kHalf && device.is_cpu());
+      EXPECT_FALSE(has_automaton_kernels(limited, options));
+    }
+}
+
 }  // namespace
 }  // namespace pushdown::nondeterministic_test

@@ -46,7 +46,7 @@ void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size
   spoil(program, backward);
   const auto places = program.models * program.batch;
   const auto sizes = device_step_sizes(program.memory);
-  device::with_step_loop<F>(program.memory.stack, [&]<class Loop>() {
+  device::with_step_loop<F>(program.memory, [&]<class Loop>() {
     for (std::int64_t place = 0; place < places; ++place) {
       std::vector<F> near(static_cast<std::size_t>(sizes.fast), kNaN);
       F* fast = backward || program.scratch == nullptr ? near.data() : nullptr;

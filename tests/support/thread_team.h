@@ -36,18 +36,28 @@ class ThreadTeam {
   std::int64_t groups() const { return hall_->size / hall_->lanes; }
   template <class F>
   F group_sum(F value) const {
-    if (hall_->lanes == 1) return value;
+    return sum_of(value, group() * lanes(), lanes());
+  }
+  std::int64_t part() const { return lanes() % 8 == 0 ? 8 : lanes(); }
+  template <class F>
+  F part_sum(F value) const {
+    return sum_of(value, id_ / part() * part(), part());
+  }
+
+ private:
+  // Of `count` threads of this one's group, which all call it.
+  template <class F>
+  F sum_of(F value, std::int64_t first, std::int64_t count) const {
+    if (lanes() == 1) return value;
     auto& barrier = *hall_->groups[group()];
     hall_->values[id_] = value;
     barrier.arrive_and_wait();
     F sum = 0;
-    for (int i = 0; i < hall_->lanes; ++i)
-      sum += static_cast<F>(hall_->values[group() * hall_->lanes + i]);
+    for (std::int64_t i = first; i < first + count; ++i) sum += static_cast<F>(hall_->values[i]);
     barrier.arrive_and_wait();
     return sum;
   }
 
- private:
   TeamHall* hall_;
   int id_;
 };

@@ -5,7 +5,7 @@
 --
 -- A cell is { task =, row =, column =, point = }, the point being what its runs have for options besides
 -- the task and the settings. Cells with one task and point share their runs, also those of other tables
--- with the same name and folder.
+-- with the same name and folder. With --missing leave nothing is trained, and cells without a run are left out.
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
@@ -85,6 +85,13 @@ function M.train(given)
   for _, row in ipairs(rows) do
     local runs = known[row.options.task .. '/' .. row.point]
     if row.status == 'done' then runs[#runs + 1] = row end
+  end
+  if options.missing == 'leave' then
+    local all = kept
+    kept = {}
+    for _, cell in ipairs(all) do
+      if #cell.runs > 0 then kept[#kept + 1] = cell end
+    end
   end
   return kept, rows
 end

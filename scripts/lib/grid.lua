@@ -50,7 +50,7 @@ end
 local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
   restarts = 'number', flags = 'table' }
 local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'string', progress = 'boolean',
-  executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string' }
+  executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string', missing = 'string' }
 
 -- grid.options: what a script that runs grids should declare, for grid.place.
 M.options = {
@@ -60,6 +60,8 @@ M.options = {
     repeated = true },
   { 'throttle', 0, 'tasks of Slurm at once; 0: as many as it gives', minimum = 0 },
   { 'recorded', '', 'a record of runs (CSV) whose runs count as finished; none: all are trained here' },
+  { 'missing', 'train', 'runs that are not finished: train them, or leave them out of what is shown',
+    choices = { 'train', 'leave' } },
 }
 
 -- grid.place(grids, options): what those options say goes into the call of grid.run.
@@ -67,7 +69,19 @@ function M.place(grids, options)
   grids.workers = options.workers > 0 and options.workers or nil
   grids.executor, grids.slurm, grids.throttle = options.executor, options.slurm, options.throttle
   grids.recorded = options.recorded ~= '' and options.recorded or nil
+  grids.missing = options.missing
   return grids
+end
+
+-- Of the runs those that are finished; what is said of the others.
+local function finished_of(all)
+  local kept = {}
+  for _, run in ipairs(all) do
+    if options_of.finished_result(run) then kept[#kept + 1] = run end
+  end
+  if #kept == 0 then fail("none of the %d runs is finished, and missing = 'leave' trains none", #all) end
+  if #kept == #all then return all end
+  return kept, ('%d of %d runs are not finished and not in it.'):format(#all - #kept, #all)
 end
 
 local function check_keys(given, ...)
@@ -136,7 +150,8 @@ end
 -- of the registry. failures = 'error' (the default): once all is done, failed runs are an error, so that
 -- the script ends with status 1; 'report': rows.failed says how many there are. progress = false:
 -- no status line. recorded: a record (see pushdown.record) whose runs count as finished; rows.note then says
--- how many these are, for the tables made of them.
+-- how many these are, for the tables made of them. missing = 'leave': trains nothing; what is not finished is not
+-- in the rows, and rows.note says how much that is.
 --
 -- A row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status
 -- ('done' or 'failed'), folder, result (result.json), seconds, message, attempts (in this call), recorded (the commit
@@ -183,6 +198,11 @@ function M.run(given)
   end)
   session.slurm_folder = grids[1].folder .. '/slurm'
   session.note = require 'pushdown.record'.take_over(session.runs, given.recorded)
+  local left
+  if given.missing and given.missing ~= 'train' and given.missing ~= 'leave' then
+    fail("missing must be 'train' or 'leave', got '%s'", given.missing)
+  end
+  if given.missing == 'leave' then session.runs, left = finished_of(session.runs) end
   session:enter()
   session.pool:supervise(function() session:work() end)
   if session.status_visible then io.stderr:write('\r\27[K') end
@@ -195,6 +215,7 @@ function M.run(given)
     return a.restart < b.restart
   end)
   rows.note, rows.failed = session.note, session:report_failures()
+  if left then rows.note = rows.note and rows.note .. ' ' .. left or left end
   if rows.failed > 0 and failures == 'error' then
     fail('%d of %d runs failed; their ends are shown above', rows.failed, #rows)
   end

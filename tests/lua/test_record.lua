@@ -145,6 +145,18 @@ end
 local one_run = '--tasks dyck --models lstm --learning-rates 0.01 --restarts 1 --lengths 6,12 --strings 50 '
   .. '--valid-strings 20 --epochs 3 --test-lengths 6,16 --test-strings 2'
 
+test('--missing leave shows what is recorded and trains nothing', function()
+  local given = small['nspda/table3.lua']
+  local words = { '--recorded', 'nspda/runs.csv', '--missing', 'leave' }
+  local output = must(unpack(experiment('nspda/table3.lua', 'nspda/left', (given.options:gsub('%-%-restarts 2',
+    '--restarts 3')), unpack(words))))
+  has(output, '4 of 6 runs are recorded ones', '2 of 6 runs are not finished and not in it')
+  test.equal(#files.find(path 'nspda/left/grid', 'output%.log$'), 0)
+  local text, status = run(unpack(experiment('nspda/table3.lua', 'nspda/none', given.options, '--missing', 'leave')))
+  test.equal(status, 1)
+  has(text, 'none of the 4 runs is finished')
+end)
+
 test('a record made with other options is not used', function()
   local words = experiment('ns_rnn/grid.lua', 'other', one_run:gsub('--epochs 3', '--epochs 2'), '--recorded',
     'ns_rnn/runs.csv')

@@ -8,6 +8,8 @@ if(PUSHDOWN_HAVE_CUDA)
   file(GLOB cuda_sources CONFIGURE_DEPENDS src/kernel/*.cu)
 endif()
 add_library(pushdown_kernel STATIC ${kernel_sources} ${cuda_sources})
+# An object of its own, so that a program can bring the kernels along (tests/cuda).
+set_source_files_properties(src/kernel/nocuda.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_link_libraries(pushdown_kernel PUBLIC pushdown_base)
 target_precompile_headers(pushdown_kernel REUSE_FROM pushdown_base)
 pushdown_unity(pushdown_kernel 12)

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "kernel/device_team.h"
 
@@ -46,11 +47,32 @@ inline constexpr int kBlocks = sizeof(F) == 4 ? 3 : 1;
 // What every device gives a block without being asked for more.
 inline constexpr std::size_t kSharedBytes = 48 * 1024;
 
-inline void check_launch(const char* where, const char* what) {
+// A block's own memory, as much as its launch asks for.
+template <class F>
+__device__ F* shared_memory() {
+#ifdef __CUDACC__
+  extern __shared__ double numbers[];
+  return reinterpret_cast<F*>(numbers);
+#else  // tests/cuda/cuda_runtime.h
+  return static_cast<F*>(cuda_stand_in::shared_memory());
+#endif
+}
+
+// Blocks of kThreads threads on a stream, which this does not wait for.
+template <class... Parameters>
+void launch(const char* where, const char* what, void (*kernel)(Parameters...), dim3 grid,
+            std::size_t shared_bytes, void* stream, std::type_identity_t<Parameters>... arguments) {
+  void* places[] = {&arguments...};
+  cudaLaunchKernel(kernel, grid, dim3(kThreads), places, shared_bytes,
+                   static_cast<cudaStream_t>(stream));
   const cudaError_t error = cudaGetLastError();
   if (error != cudaSuccess)
     throw std::runtime_error(std::string("[") + where + "] cannot launch the " + what + ": " +
                              cudaGetErrorString(error));
+}
+// Blocks that together have a thread for each of so many.
+inline unsigned blocks_of(std::int64_t threads) {
+  return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }
 
 }  // namespace pushdown::device

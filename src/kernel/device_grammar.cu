@@ -8,7 +8,6 @@ namespace pushdown {
 namespace {
 
 using device::BlockTeam;
-using device::check_launch;
 using device::kThreads;
 static_assert(kThreads / BlockTeam::kWarp <= device::kMostGroups);
 
@@ -27,16 +26,14 @@ __global__ void __launch_bounds__(kThreads)
 
 void device_inside(const DeviceInside& work, void* stream) {
   if (work.strings == 0) return;
-  inside_kernel<<<static_cast<unsigned>(work.strings), kThreads, 0,
-                  static_cast<cudaStream_t>(stream)>>>(work);
-  check_launch("device_inside", "inside weights");
+  device::launch("device_inside", "inside weights", inside_kernel,
+                 dim3(static_cast<unsigned>(work.strings)), 0, stream, work);
 }
 
 void device_lengths(const DeviceLengths& work, void* stream) {
   if (work.count == 0) return;
-  lengths_kernel<<<static_cast<unsigned>(work.count), kThreads, 0,
-                   static_cast<cudaStream_t>(stream)>>>(work);
-  check_launch("device_lengths", "length tables");
+  device::launch("device_lengths", "length tables", lengths_kernel,
+                 dim3(static_cast<unsigned>(work.count)), 0, stream, work);
 }
 
 }  // namespace pushdown

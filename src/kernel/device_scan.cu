@@ -8,39 +8,34 @@ namespace pushdown {
 namespace {
 
 using device::BlockTeam;
-using device::check_launch;
 using device::Index;
 using device::kBlocks;
 using device::kSharedBytes;
 using device::kThreads;
 
-extern __shared__ double shared_memory[];
-
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
     forward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
-  Loop loop(scan, blockIdx.y, blockIdx.x,
-            in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
+  Loop loop(scan, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.forward(BlockTeam());
 }
 
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
     backward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
-  Loop loop(scan, blockIdx.y, blockIdx.x,
-            in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
+  Loop loop(scan, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.backward(BlockTeam());
 }
 
 template <class F>
 __global__ void __launch_bounds__(kThreads)
     sum_kernel(const __grid_constant__ DeviceScan<F> scan, Index count) {
-  const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) device::sum_over_sequences(scan, count, blockIdx.y, i);
 }
 
 template <class F>
-void launch(const DeviceScan<F>& scan, bool backward, cudaStream_t stream) {
+void launch(const DeviceScan<F>& scan, bool backward, void* stream) {
   check_device_scan(scan, backward);
   const dim3 grid(static_cast<unsigned>(scan.batch), static_cast<unsigned>(scan.models));
   const std::size_t wanted =
@@ -49,27 +44,27 @@ void launch(const DeviceScan<F>& scan, bool backward, cudaStream_t stream) {
   const std::size_t bytes = in_shared ? wanted : 0;
   device::with_scan_loop<F>(scan.shape, [&]<class Loop>() {
     if (backward)
-      backward_kernel<F, Loop><<<grid, kThreads, bytes, stream>>>(scan, in_shared);
+      device::launch("device_scan", "backward pass", backward_kernel<F, Loop>, grid, bytes, stream,
+                     scan, in_shared);
     else
-      forward_kernel<F, Loop><<<grid, kThreads, bytes, stream>>>(scan, in_shared);
+      device::launch("device_scan", "forward pass", forward_kernel<F, Loop>, grid, bytes, stream,
+                     scan, in_shared);
   });
-  check_launch("device_scan", backward ? "backward pass" : "forward pass");
   if (!backward) return;
   const Index count = device_gradients(scan.shape, scan.symbols).count;
-  const dim3 sums(static_cast<unsigned>((count + kThreads - 1) / kThreads), grid.y);
-  sum_kernel<F><<<sums, kThreads, 0, stream>>>(scan, count);
-  check_launch("device_scan", "sum over sequences");
+  device::launch("device_scan", "sum over sequences", sum_kernel<F>,
+                 dim3(device::blocks_of(count), grid.y), 0, stream, scan, count);
 }
 
 }  // namespace
 
 template <class F>
 void device_scan_forward(const DeviceScan<F>& scan, void* stream) {
-  launch(scan, false, static_cast<cudaStream_t>(stream));
+  launch(scan, false, stream);
 }
 template <class F>
 void device_scan_backward(const DeviceScan<F>& scan, void* stream) {
-  launch(scan, true, static_cast<cudaStream_t>(stream));
+  launch(scan, true, stream);
 }
 
 template void device_scan_forward(const DeviceScan<float>&, void*);

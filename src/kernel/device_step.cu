@@ -8,40 +8,35 @@ namespace pushdown {
 namespace {
 
 using device::BlockTeam;
-using device::check_launch;
 using device::Index;
 using device::kBlocks;
 using device::kSharedBytes;
 using device::kThreads;
 static_assert(kThreads <= device::kMostThreads);
 
-extern __shared__ double shared_memory[];
-
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
     forward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
-  Loop loop(program, blockIdx.y, blockIdx.x,
-            in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
+  Loop loop(program, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.forward(BlockTeam());
 }
 
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
     backward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
-  Loop loop(program, blockIdx.y, blockIdx.x,
-            in_shared ? reinterpret_cast<F*>(shared_memory) : nullptr);
+  Loop loop(program, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.backward(BlockTeam());
 }
 
 template <class F>
 __global__ void __launch_bounds__(kThreads)
     sum_kernel(const __grid_constant__ DeviceStepProgram<F> program) {
-  const Index i = Index{blockIdx.x} * blockDim.x + threadIdx.x;
+  const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < program.parameters) device::sum_over_sequences(program, blockIdx.y, i);
 }
 
 template <class F>
-void launch(const DeviceStepProgram<F>& program, bool backward, cudaStream_t stream) {
+void launch(const DeviceStepProgram<F>& program, bool backward, void* stream) {
   check_device_step(program, backward);
   const dim3 grid(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models));
   const std::size_t wanted =
@@ -50,26 +45,26 @@ void launch(const DeviceStepProgram<F>& program, bool backward, cudaStream_t str
   const std::size_t bytes = in_shared ? wanted : 0;
   device::with_step_loop<F>(program.memory, [&]<class Loop>() {
     if (backward)
-      backward_kernel<F, Loop><<<grid, kThreads, bytes, stream>>>(program, in_shared);
+      device::launch("device_step", "backward pass", backward_kernel<F, Loop>, grid, bytes, stream,
+                     program, in_shared);
     else
-      forward_kernel<F, Loop><<<grid, kThreads, bytes, stream>>>(program, in_shared);
+      device::launch("device_step", "forward pass", forward_kernel<F, Loop>, grid, bytes, stream,
+                     program, in_shared);
   });
-  check_launch("device_step", backward ? "backward pass" : "forward pass");
   if (!backward || program.parameters == 0) return;
-  const dim3 sums(static_cast<unsigned>((program.parameters + kThreads - 1) / kThreads), grid.y);
-  sum_kernel<F><<<sums, kThreads, 0, stream>>>(program);
-  check_launch("device_step", "sum over sequences");
+  device::launch("device_step", "sum over sequences", sum_kernel<F>,
+                 dim3(device::blocks_of(program.parameters), grid.y), 0, stream, program);
 }
 
 }  // namespace
 
 template <class F>
 void device_step_forward(const DeviceStepProgram<F>& program, void* stream) {
-  launch(program, false, static_cast<cudaStream_t>(stream));
+  launch(program, false, stream);
 }
 template <class F>
 void device_step_backward(const DeviceStepProgram<F>& program, void* stream) {
-  launch(program, true, static_cast<cudaStream_t>(stream));
+  launch(program, true, stream);
 }
 
 template void device_step_forward(const DeviceStepProgram<float>&, void*);

@@ -1,0 +1,261 @@
+#include "cuda_runtime.h"
+
+#include <setjmp.h>
+#include <ucontext.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace cuda_stand_in {
+namespace {
+
+constexpr std::size_t kStack = 64 * 1024, kGuard = 256;
+constexpr std::size_t kMemory = std::size_t{1} << 30;
+constexpr unsigned kMostThreads = 1024, kMostRows = 65535;
+constexpr std::size_t kMostShared = 48 * 1024;
+constexpr int kGuardByte = 0xa5, kNewByte = 0xff;  // all bits set: a NaN in float32 and float64
+
+// Memory between two zones that nobody may touch.
+class Guarded {
+ public:
+  explicit Guarded(std::size_t bytes) : bytes_(bytes), all_(bytes + 2 * kGuard) {
+    std::memset(all_.data(), kGuardByte, all_.size());
+    renew();
+  }
+  void* data() { return all_.data() + kGuard; }
+  std::size_t bytes() const { return bytes_; }
+  void renew() { std::memset(data(), kNewByte, bytes_); }
+  bool is_whole() const {
+    const auto fine = [](unsigned char byte) { return byte == kGuardByte; };
+    return std::all_of(all_.begin(), all_.begin() + kGuard, fine) &&
+           std::all_of(all_.end() - kGuard, all_.end(), fine);
+  }
+
+ private:
+  std::size_t bytes_;
+  std::vector<unsigned char> all_;
+};
+
+enum class State { ready, at_block, at_warp, done };
+
+// A context begins a fiber; jumps, which ask nothing of the kernel, continue it.
+struct Fiber {
+  ucontext_t context;
+  jmp_buf place;
+  bool has_begun = false;
+  std::unique_ptr<char[]> stack{new char[kStack]};
+  State state = State::done;
+  std::uint64_t value = 0;
+};
+
+struct Device {
+  std::map<void*, std::unique_ptr<Guarded>> memory;
+  std::size_t used = 0;
+  std::unique_ptr<Guarded> shared;
+  std::vector<Fiber> fibers{kMostThreads};
+  jmp_buf scheduler;
+  ucontext_t unused;
+  const std::function<void()>* thread = nullptr;
+  unsigned running = 0, threads = 0;
+  bool descending = false;
+  cudaError_t error = cudaSuccess;
+  std::string complaint;
+};
+Device& device() {
+  static Device the_device;
+  return the_device;
+}
+
+Place the_place;
+
+cudaError_t fail(cudaError_t error, const std::string& what) {
+  device().error = error;
+  device().complaint = what;
+  return error;
+}
+
+void begin_fiber() {
+  (*device().thread)();
+  device().fibers[device().running].state = State::done;
+  _longjmp(device().scheduler, 1);
+}
+
+// Gives the turn back; returns when this thread may go on.
+void wait_as(State state) {
+  Fiber& own = device().fibers[device().running];
+  own.state = state;
+  if (_setjmp(own.place) == 0) _longjmp(device().scheduler, 1);
+}
+
+// Lets a thread have its turn.
+void run_fiber(unsigned t) {
+  Device& d = device();
+  Fiber& fiber = d.fibers[t];
+  d.running = t;
+  the_place.thread.x = t;
+  if (_setjmp(d.scheduler) != 0) return;
+  if (fiber.has_begun) _longjmp(fiber.place, 1);
+  fiber.has_begun = true;
+  setcontext(&fiber.context);
+}
+
+// Whether the threads from `first` on are all at this barrier.
+bool all_at(State state, unsigned first, unsigned count) {
+  const auto* fibers = device().fibers.data() + first;
+  return std::all_of(fibers, fibers + count, [&](const Fiber& f) { return f.state == state; });
+}
+
+std::string run_block() {
+  Device& d = device();
+  for (unsigned t = 0; t < d.threads; ++t) {
+    Fiber& fiber = d.fibers[t];
+    getcontext(&fiber.context);
+    fiber.context.uc_stack.ss_sp = fiber.stack.get();
+    fiber.context.uc_stack.ss_size = kStack;
+    fiber.context.uc_link = &d.unused;
+    makecontext(&fiber.context, begin_fiber, 0);
+    fiber.state = State::ready;
+    fiber.has_begun = false;
+  }
+  for (;;) {
+    bool moved = false;
+    for (unsigned turn = 0; turn < d.threads; ++turn) {
+      const unsigned t = d.descending ? d.threads - 1 - turn : turn;
+      if (d.fibers[t].state != State::ready) continue;
+      moved = true;
+      run_fiber(t);
+    }
+    // A warp goes on when all of its lanes wait, the block when all threads do.
+    for (unsigned first = 0; first < d.threads; first += kWarp)
+      if (all_at(State::at_warp, first, kWarp))
+        for (unsigned t = first; t < first + kWarp; ++t) d.fibers[t].state = State::ready;
+    if (all_at(State::done, 0, d.threads)) return "";
+    if (all_at(State::at_block, 0, d.threads)) {
+      for (unsigned t = 0; t < d.threads; ++t) d.fibers[t].state = State::ready;
+      continue;
+    }
+    const auto* fibers = d.fibers.data();
+    const bool can_go_on = std::any_of(
+        fibers, fibers + d.threads, [](const Fiber& fiber) { return fiber.state == State::ready; });
+    if (!moved && !can_go_on) {
+      unsigned counts[4] = {};
+      for (unsigned t = 0; t < d.threads; ++t) ++counts[static_cast<int>(fibers[t].state)];
+      return "of the threads of a block " + std::to_string(counts[1]) + " wait for all, " +
+             std::to_string(counts[2]) + " for their warp, and " + std::to_string(counts[3]) +
+             " have ended";
+    }
+  }
+}
+
+// A write beside some memory, as an error.
+cudaError_t check_guards() {
+  for (const auto& [place, memory] : device().memory)
+    if (!memory->is_whole())
+      return fail(cudaErrorIllegalAddress,
+                  "a write beside an allocation of " + std::to_string(memory->bytes()) + " bytes");
+  return cudaSuccess;
+}
+
+}  // namespace
+
+Place& place() { return the_place; }
+void wait_for_block() { wait_as(State::at_block); }
+std::uint64_t exchange(std::uint64_t value, unsigned lane) {
+  Device& d = device();
+  const unsigned self = d.running, first = self / kWarp * kWarp;
+  d.fibers[self].value = value;
+  wait_as(State::at_warp);
+  const std::uint64_t given = d.fibers[first + lane].value;
+  wait_as(State::at_warp);
+  return given;
+}
+void* shared_memory() { return device().shared->data(); }
+void set_descending(bool descending) { device().descending = descending; }
+const std::string& complaint() { return device().complaint; }
+
+cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
+                std::size_t shared_bytes) {
+  Device& d = device();
+  d.threads = block.x * block.y * block.z;
+  if (d.threads == 0 || d.threads > kMostThreads || d.threads % kWarp != 0 || block.x != d.threads)
+    return fail(cudaErrorInvalidConfiguration, std::to_string(d.threads) + " threads a block");
+  if (grid.x == 0 || grid.y == 0 || grid.y > kMostRows || grid.z != 1)
+    return fail(cudaErrorInvalidConfiguration,
+                "a grid of " + std::to_string(grid.x) + " x " + std::to_string(grid.y));
+  if (shared_bytes > kMostShared)
+    return fail(cudaErrorInvalidValue, std::to_string(shared_bytes) + " bytes of shared memory");
+  d.thread = &thread;
+  d.shared = std::make_unique<Guarded>(shared_bytes);
+  the_place.threads = block;
+  for (unsigned y = 0; y < grid.y; ++y)
+    for (unsigned x = 0; x < grid.x; ++x) {
+      the_place.block = dim3(x, y);
+      d.shared->renew();
+      const std::string wrong = run_block();
+      if (!wrong.empty()) return fail(cudaErrorLaunchFailure, wrong);
+      if (!d.shared->is_whole())
+        return fail(cudaErrorIllegalAddress,
+                    "a write beside " + std::to_string(shared_bytes) + " bytes of shared memory");
+    }
+  return check_guards();
+}
+
+}  // namespace cuda_stand_in
+
+using cuda_stand_in::device;
+using cuda_stand_in::fail;
+using cuda_stand_in::Guarded;
+
+cudaError_t cudaGetLastError() { return std::exchange(device().error, cudaSuccess); }
+const char* cudaGetErrorString(cudaError_t error) {
+  return error == cudaSuccess ? "no error" : device().complaint.c_str();
+}
+cudaError_t cudaGetDeviceCount(int* count) {
+  *count = 1;
+  return cudaSuccess;
+}
+cudaError_t cudaSetDevice(int index) {
+  return index == 0 ? cudaSuccess : fail(cudaErrorInvalidDevice, "there is one device");
+}
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
+  *properties = {"the processor, standing in", cuda_stand_in::kMemory, 9, 0, 1};
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int) {
+  *value = which == cudaDevAttrGlobalMemoryBusWidth ? 64 : 1000000;
+  return cudaSuccess;
+}
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
+  *total_bytes = cuda_stand_in::kMemory;
+  *free_bytes = cuda_stand_in::kMemory - device().used;
+  return cudaSuccess;
+}
+cudaError_t cudaDeviceSynchronize() {
+  return device().error != cudaSuccess ? device().error : cuda_stand_in::check_guards();
+}
+cudaError_t cudaMalloc(void** place, std::size_t bytes) {
+  if (bytes > cuda_stand_in::kMemory - device().used)
+    return fail(cudaErrorMemoryAllocation, "out of memory");
+  auto memory = std::make_unique<Guarded>(bytes);
+  *place = memory->data();
+  device().used += bytes;
+  device().memory.emplace(*place, std::move(memory));
+  return cudaSuccess;
+}
+cudaError_t cudaFree(void* place) {
+  const auto found = device().memory.find(place);
+  if (found == device().memory.end())
+    return place == nullptr ? cudaSuccess : fail(cudaErrorInvalidValue, "no allocation is freed");
+  const bool whole = found->second->is_whole();
+  device().used -= found->second->bytes();
+  device().memory.erase(found);
+  return whole ? cudaSuccess : fail(cudaErrorIllegalAddress, "a write beside an allocation");
+}
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
+  std::memcpy(to, from, bytes);
+  return cudaDeviceSynchronize();
+}

@@ -1,0 +1,116 @@
+// Stands in for the CUDA runtime, so that the .cu files, launches included, compile as C++ and run
+// on the processor. Device memory is plain memory. A launch returns when all blocks have run, one
+// after the other; the threads of a block are fibers that take turns at barriers and shuffles, so
+// that a result does not depend on the machine. What a device would not forgive is an error here:
+// a barrier that not all threads of a block reach, a shuffle that not all lanes of a warp reach, a
+// write beside an allocation or beside shared memory, more threads, blocks or shared memory than a
+// device has. New memory, shared memory too, is full of NaN.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <utility>
+
+#define __global__
+#define __device__
+#define __host__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define CUDART_VERSION 13000
+
+struct dim3 {
+  unsigned x, y, z;
+  explicit dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+using cudaStream_t = struct CudaStandInStream*;
+
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorMemoryAllocation = 2,
+  cudaErrorInvalidConfiguration = 9,
+  cudaErrorInvalidDevice = 101,
+  cudaErrorIllegalAddress = 700,
+  cudaErrorLaunchFailure = 719,
+};
+enum cudaMemcpyKind { cudaMemcpyHostToDevice = 1, cudaMemcpyDeviceToHost = 2 };
+enum cudaDeviceAttr {
+  cudaDevAttrClockRate,
+  cudaDevAttrMemoryClockRate,
+  cudaDevAttrGlobalMemoryBusWidth,
+};
+struct cudaDeviceProp {
+  char name[256];
+  std::size_t totalGlobalMem;
+  int major, minor, multiProcessorCount;
+};
+
+namespace cuda_stand_in {
+
+inline constexpr unsigned kWarp = 32;
+
+// Where the running thread is.
+struct Place {
+  dim3 thread, block, threads;
+};
+Place& place();
+
+// Waits for all threads of the block; gives this thread's value to its warp and returns that of a
+// lane, both behind and before all lanes.
+void wait_for_block();
+std::uint64_t exchange(std::uint64_t value, unsigned lane);
+
+void* shared_memory();
+// Which way the threads of a block take turns: what a missing barrier leaves to chance differs.
+void set_descending(bool descending);
+// What was wrong at the last error; empty for none.
+const std::string& complaint();
+
+cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,
+                std::size_t shared_bytes);
+
+template <class F>
+F shuffled(F value, unsigned step) {
+  static_assert(sizeof(F) <= sizeof(std::uint64_t));
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, &value, sizeof(F));
+  bits = exchange(bits, (place().thread.x % kWarp) ^ step);
+  std::memcpy(&value, &bits, sizeof(F));
+  return value;
+}
+
+}  // namespace cuda_stand_in
+
+#define threadIdx (::cuda_stand_in::place().thread)
+#define blockIdx (::cuda_stand_in::place().block)
+#define blockDim (::cuda_stand_in::place().threads)
+
+inline void __syncthreads() { cuda_stand_in::wait_for_block(); }
+template <class F>
+F __shfl_xor_sync(unsigned, F value, int step) {
+  return cuda_stand_in::shuffled(value, static_cast<unsigned>(step));
+}
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes, cudaStream_t) {
+  const auto call = [&]<std::size_t... kIndex>(std::index_sequence<kIndex...>) {
+    return cuda_stand_in::run([&] { kernel(*static_cast<Parameters*>(arguments[kIndex])...); },
+                              grid, block, shared_bytes);
+  };
+  return call(std::index_sequence_for<Parameters...>());
+}
+
+cudaError_t cudaGetLastError();
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaSetDevice(int index);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int index);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int index);
+cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaMalloc(void** place, std::size_t bytes);
+cudaError_t cudaFree(void* place);
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);

@@ -49,6 +49,7 @@ M.options = {
   { 'hidden', 20, 'hidden units of the LSTM', minimum = 1 },
   { 'states', 0, 'PDA states of ns, rns and vrns; 0: as the paper for the task, 2 elsewhere', minimum = 0 },
   { 'symbols', 0, 'stack symbols of ns, rns and vrns; 0: as the paper, 2 elsewhere', minimum = 0 },
+  { 'stop_patience', 10, 'epochs without improvement after which training ends; 0: none', minimum = 0 },
   { 'initialization', 'xavier', 'action layer of ns', choices = { 'xavier', 'uniform' } },
   { 'batch', 10, 'strings in one update', minimum = 1 },
 }
@@ -134,7 +135,7 @@ function M.train(options, run)
       valid = sampler:dataset(options.valid_strings, { seed = options.seed + 2 ^ 31, batch = options.batch }),
       batch = options.batch, epochs = options.epochs, seed = options.seed,
       optimizer = { kind = 'adam', learning_rate = options.learning_rate }, clip_norm = 5,
-      decay_patience = 5, decay_factor = 0.9, stop_patience = 10,
+      decay_patience = 5, decay_factor = 0.9, stop_patience = options.stop_patience,
       run_folder = run.folder, overwrite = true,
     }
   end
@@ -159,7 +160,7 @@ function M.train(options, run)
     task = options.task, model = options.model, learning_rate = options.learning_rate,
     seed = options.seed, restart = options.restart, parameters = model:parameter_count(),
     epochs = #history, best_epoch = best.epoch, seconds = seconds, stopped = trainer:finished(),
-    converged = history[#history].epochs_since_improvement >= 10,
+    converged = options.stop_patience > 0 and history[#history].epochs_since_improvement >= options.stop_patience,
     validation_cross_entropy = best.cross_entropy, validation_lower_bound = best.lower_bound,
     validation_difference = best.cross_entropy_difference,
     test_cross_entropy = test.cross_entropy, test_lower_bound = test.lower_bound,

@@ -15,7 +15,6 @@
 #pragma once
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 #include "kernel/scan.h"
@@ -38,7 +37,7 @@ namespace pushdown::device {
 // instructions. Sizes are counted in Count, and are kMostNumbers at most.
 using Index = std::int32_t;
 using Count = std::int64_t;
-inline constexpr Count kMostNumbers = std::numeric_limits<Index>::max();
+inline constexpr Count kMostNumbers = (Count{1} << 30) - 1;  // what is larger can be a mark
 
 // body(i) for i = 0 .. count-1. Thread i mod size takes i, here and wherever a number has an owner.
 template <class Team, class Body>

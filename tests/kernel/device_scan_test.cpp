@@ -125,6 +125,15 @@ TEST(DeviceScan, RefusesWhatItDoesNotHave) {
   scan.shape.gates = 3 * 3;
   scan.shape.stack = ScanStack::shifted;
   EXPECT_THROW(check_device_scan(scan, false), std::invalid_argument);
+  // Numbers of a sequence are counted in 32 bits.
+  for (const std::int64_t steps : {4000, 5000}) {
+    scan.shape = automaton(3, 3);
+    complete(scan.shape, ScanCell::lstm, {.steps = steps, .hidden = 3});
+    if (steps == 4000)
+      EXPECT_NO_THROW(check_device_scan(scan, false));
+    else
+      EXPECT_THROW(check_device_scan(scan, false), std::invalid_argument);
+  }
 }
 
 TEST(DeviceScan, WithoutADeviceLaunchesFail) {

@@ -1,0 +1,67 @@
+#!/bin/sh
+# What the compiler says that the CUDA kernels take of a device, as a table:
+#   tests/gpu/resources.sh [ARCHITECTURE...] > docs/reference/cuda_resources.md      (75 80 90)
+#   tests/gpu/resources.sh --check     whether that file is current; 77 if it is of another compiler
+# Needs nvcc and c++filt, and minutes; no device.
+set -u
+root=$(cd "$(dirname "$0")/../.." && pwd)
+table="$root/docs/reference/cuda_resources.md"
+check=""
+[ "${1:-}" = --check ] && check=yes && shift
+[ $# -gt 0 ] || set -- 75 80 90
+command -v nvcc >/dev/null 2>&1 || PATH="$PATH:/usr/local/cuda/bin"
+command -v nvcc >/dev/null 2>&1 || { echo "resources.sh: no nvcc" >&2; exit 77; }
+version=$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')
+[ -z "$check" ] || grep -q "nvcc $version," "$table" || exit 77
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# kernel | architecture | registers | spilled bytes | warps
+report() {
+  nvcc -std=c++20 -O3 -DNDEBUG "-arch=sm_$2" -Xptxas -v --expt-relaxed-constexpr \
+    "-I$root/src" -DPUSHDOWN_CUDA_ARCHITECTURES='""' -c "$1" -o "$work/object" 2> "$work/report" ||
+    { cat "$work/report" >&2; return 1; }
+  c++filt < "$work/report" | awk -v architecture="$2" '
+    /Compiling entry function/ {
+      name = $0
+      sub(/.*entry function .(void )?/, "", name); sub(/. for .sm_.*/, "", name)
+      pass = name ~ /forward_kernel/ ? "forward" : name ~ /backward_kernel/ ? "backward" : ""
+      type = name ~ /<double/ ? "float64" : "float32"
+      loop = name ~ /ScanLoop/ ? "fused, " : name ~ /StepLoop/ ? "recorded, " : ""
+      stack = name
+      if (loop != "") { sub(/.*Loop<[a-z]+, pushdown::device::/, "", stack); sub(/> ?>.*/, ">", stack) }
+      else if (name ~ /sum_kernel/) { loop = name ~ /DeviceScan/ ? "fused, " : "recorded, "; stack = "sums"; pass = "backward" }
+      else { loop = "grammars, "; stack = name ~ /inside/ ? "inside" : "lengths"; type = "float64" }
+      gsub(/<(double|float)(, 0, 0)?>/, "", stack); sub(/<(double|float), /, " ", stack); sub(/, /, " x ", stack)
+      gsub(/>/, "", stack)
+    }
+    /spill stores/ { spilled = $5 }
+    /Used [0-9]+ registers/ {
+      match($0, /Used [0-9]+/); registers = substr($0, RSTART + 5, RLENGTH - 5) + 0
+      most = architecture < 80 ? 32 : 64
+      blocks = int(65536 / (int((registers + 7) / 8) * 8 * 256)); warps = blocks * 8
+      if (warps > most) warps = most
+      printf "| %s%s | %s | %s | %s | %d | %d | %d of %d |\n", loop, stack, pass, type, architecture, registers, spilled, warps, most
+    }'
+}
+{
+  echo '[Documentation](../README.md) › [CUDA](cuda.md)'
+  echo
+  echo '# What the CUDA kernels take of a device'
+  echo
+  echo "By the compiler (nvcc $version, \`tests/gpu/resources.sh\`), for blocks of 256 threads. Warps are those that a multiprocessor"
+  echo 'holds at once as far as registers go, of all that it could hold. A launch asks for as much shared memory as its shape'
+  echo 'needs, at most 48 KB.'
+  echo
+  echo '| kernel | pass | numbers | architecture | registers | spilled bytes | warps |'
+  echo '|---|---|---|---|---|---|---|'
+  for source in device_scan device_step device_grammar; do
+    for architecture; do report "$root/src/kernel/$source.cu" "$architecture" || exit 1; done
+  done | sort
+} > "$work/table" || exit 1
+if [ -n "$check" ]; then
+  diff "$table" "$work/table" && exit 0
+  echo "out of date: $table; run tests/gpu/resources.sh > $table" >&2
+  exit 1
+fi
+cat "$work/table"

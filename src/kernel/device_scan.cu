@@ -15,21 +15,21 @@ using device::kThreads;
 
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
-    forward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
+    scan_forward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
   Loop loop(scan, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.forward(BlockTeam());
 }
 
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
-    backward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
+    scan_backward_kernel(const __grid_constant__ DeviceScan<F> scan, bool in_shared) {
   Loop loop(scan, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.backward(BlockTeam());
 }
 
 template <class F>
 __global__ void __launch_bounds__(kThreads)
-    sum_kernel(const __grid_constant__ DeviceScan<F> scan, Index count) {
+    scan_sum_kernel(const __grid_constant__ DeviceScan<F> scan, Index count) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < count) device::sum_over_sequences(scan, count, blockIdx.y, i);
 }
@@ -44,15 +44,15 @@ void launch(const DeviceScan<F>& scan, bool backward, void* stream) {
   const std::size_t bytes = in_shared ? wanted : 0;
   device::with_scan_loop<F>(scan.shape, [&]<class Loop>() {
     if (backward)
-      device::launch("device_scan", "backward pass", backward_kernel<F, Loop>, grid, bytes, stream,
-                     scan, in_shared);
+      device::launch("device_scan", "backward pass", scan_backward_kernel<F, Loop>, grid, bytes,
+                     stream, scan, in_shared);
     else
-      device::launch("device_scan", "forward pass", forward_kernel<F, Loop>, grid, bytes, stream,
-                     scan, in_shared);
+      device::launch("device_scan", "forward pass", scan_forward_kernel<F, Loop>, grid, bytes,
+                     stream, scan, in_shared);
   });
   if (!backward) return;
   const Index count = device_gradients(scan.shape, scan.symbols).count;
-  device::launch("device_scan", "sum over sequences", sum_kernel<F>,
+  device::launch("device_scan", "sum over sequences", scan_sum_kernel<F>,
                  dim3(device::blocks_of(count), grid.y), 0, stream, scan, count);
 }
 

@@ -16,21 +16,21 @@ static_assert(kThreads <= device::kMostThreads);
 
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
-    forward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
+    step_forward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
   Loop loop(program, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.forward(BlockTeam());
 }
 
 template <class F, class Loop>
 __global__ void __launch_bounds__(kThreads, kBlocks<F>)
-    backward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
+    step_backward_kernel(const __grid_constant__ DeviceStepProgram<F> program, bool in_shared) {
   Loop loop(program, blockIdx.y, blockIdx.x, in_shared ? device::shared_memory<F>() : nullptr);
   loop.backward(BlockTeam());
 }
 
 template <class F>
 __global__ void __launch_bounds__(kThreads)
-    sum_kernel(const __grid_constant__ DeviceStepProgram<F> program) {
+    step_sum_kernel(const __grid_constant__ DeviceStepProgram<F> program) {
   const Index i = static_cast<Index>(blockIdx.x * blockDim.x + threadIdx.x);
   if (i < program.parameters) device::sum_over_sequences(program, blockIdx.y, i);
 }
@@ -45,14 +45,14 @@ void launch(const DeviceStepProgram<F>& program, bool backward, void* stream) {
   const std::size_t bytes = in_shared ? wanted : 0;
   device::with_step_loop<F>(program.memory, [&]<class Loop>() {
     if (backward)
-      device::launch("device_step", "backward pass", backward_kernel<F, Loop>, grid, bytes, stream,
-                     program, in_shared);
+      device::launch("device_step", "backward pass", step_backward_kernel<F, Loop>, grid, bytes,
+                     stream, program, in_shared);
     else
-      device::launch("device_step", "forward pass", forward_kernel<F, Loop>, grid, bytes, stream,
-                     program, in_shared);
+      device::launch("device_step", "forward pass", step_forward_kernel<F, Loop>, grid, bytes,
+                     stream, program, in_shared);
   });
   if (!backward || program.parameters == 0) return;
-  device::launch("device_step", "sum over sequences", sum_kernel<F>,
+  device::launch("device_step", "sum over sequences", step_sum_kernel<F>,
                  dim3(device::blocks_of(program.parameters), grid.y), 0, stream, program);
 }
 

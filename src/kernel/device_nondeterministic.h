@@ -1,8 +1,8 @@
 // The nondeterministic stack for the CUDA kernels: its recurrence in posterior form
 // (stack/nondeterministic.h, notation; nondeterministic_generic.h, the same on the processor), with
 // the layers that choose its actions and read it. For any number of states and symbols (kQ = kS =
-// 0), and for those that are known when this is compiled: their loops and divisions take a third of
-// the time.
+// 0), and for those that are known when this is compiled: their loops are unrolled, and nothing is
+// divided by a number that must be read.
 //
 // Letters: nodes 0 .. U+1 for U updates, C configurations, W = 2C + Q actions, m channels.
 //   columns : column j holds, for channel 0 (P) and the m channels of V, C rows (target

@@ -92,23 +92,29 @@ local function floors(options)
 end
 
 -- Shows and keeps the table and the curves. metric: key of result.json; unit: what it is; others:
--- further { key, title } whose means are shown.
+-- further { key, title } whose means and deviations are shown.
 function M.finish(run, options, kept, rows, given)
   local lines = {}
   for _, cell in ipairs(kept) do
     local converged, more = 0, {}
     for _, one in ipairs(cell.runs) do converged = converged + (one.result.converged and 1 or 0) end
     local mean, deviation, best = cells.statistics(cell, given.metric)
-    for i, other in ipairs(given.others or {}) do more[i] = (cells.statistics(cell, other[1])) end
-    local line = { protocol.titles[cell.task], cell.row, cell.column or '', cell.paper or 'NA', mean, deviation, best,
-      ('%d of %d'):format(converged, #cell.runs) }
-    for i = 1, #(given.others or {}) do line[#line + 1] = more[i] end
+    for _, other in ipairs(given.others or {}) do
+      local value, spread = cells.statistics(cell, other[1])
+      more[#more + 1], more[#more + 2] = value, spread or 'NA'
+    end
+    local line = { protocol.titles[cell.task], cell.row, cell.column or '', cell.paper or 'NA', mean, deviation or 'NA',
+      best, ('%d of %d'):format(converged, #cell.runs) }
+    for _, value in ipairs(more) do line[#line + 1] = value end
     line[#line + 1] = require 'pushdown.grid'.point_name(cell.point)
     lines[#lines + 1] = line
   end
   local columns = { 'language', given.row_title or 'model', 'order', 'paper', { 'ours: mean', format = given.format },
     { 'deviation', format = given.format }, { 'best', format = given.format }, 'converged' }
-  for _, other in ipairs(given.others or {}) do columns[#columns + 1] = { other[2], format = '%.2f' } end
+  for _, other in ipairs(given.others or {}) do
+    columns[#columns + 1] = { other[2], format = '%.2f' }
+    columns[#columns + 1] = { 'deviation', format = '%.2f' }
+  end
   columns[#columns + 1] = 'setting'
   run:table(given.name, { title = given.title, columns = columns, rows = lines, note = rows.note })
   for _, task in ipairs(options.tasks) do

@@ -116,11 +116,11 @@ local train = sampler:dataset(options.strings, { seed = options.seed })
 local valid = sampler:dataset(math.ceil(options.strings / 5), { seed = options.seed + 1 })
 
 local histories, results = {}, {}
-local function learn(name, kind, fused)
+local function learn(name, kind, kernels)
   local trainer = pd.train.trainer {
     model = pd.model.language_model {
       alphabet = grammar:alphabet(), controller = { kind = 'lstm', hidden = 20 },
-      stack = { kind = kind, size = 5 }, fused = fused, dtype = 'float64', seed = options.seed,
+      stack = { kind = kind, size = 5 }, kernels = kernels, dtype = 'float64', seed = options.seed,
     },
     train = train, valid = valid, epochs = options.epochs, seed = options.seed, progress = false,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate },
@@ -159,7 +159,7 @@ run:lines('curves', plot.learning_curves(histories, grammar:name()))
 --
 -- The stacks differ in cost. The built-in stack runs as one compiled function over the whole string. The stack
 -- in Lua runs a dozen tensor operations for each symbol, and costs about as much as the built-in stack in
--- tensor operations (`fused = false`). This is fast enough to try an idea on short strings.
+-- tensor operations (`kernels = false`). This is fast enough to try an idea on short strings.
 -- [Extending](../extending.md) describes how to write a good idea in C++.
 local largest = 0
 for name, tensor in pairs(my_first) do

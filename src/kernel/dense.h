@@ -1,4 +1,4 @@
-// The matrix products around the fused recurrence, on raw memory: the output layer with its
+// The matrix products around recorded steps, on raw memory: the output layer with its
 // softmax, and the sums of outer products that are the gradients of weight matrices.
 #pragma once
 #include <cstdint>

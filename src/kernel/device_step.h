@@ -6,19 +6,22 @@
 // it sums the gradients of matrices and constants over its sequence, and a second launch sums them
 // over the sequences of a model, in order. So results do not depend on how blocks are scheduled.
 //
-// Memory is the caller's, on the device of the stream, the tables of the program included. Twin
-// files: device_step.cu with a CUDA toolkit, nocuda.cpp without; errors as in device_scan.h.
+// Memory is the caller's, on the device of the stream, the tables of the program included; nothing
+// is allocated here. Twin files: device_step.cu with a CUDA toolkit, nocuda.cpp without. Launching
+// throws std::runtime_error where there is no device or the launch fails; a pass that fails later
+// is reported by the next call of CUDA that waits.
 #pragma once
 #include "kernel/step_program.h"
 
 namespace pushdown {
 
-// W of a term, as it is: row after row. No matrix has two terms.
+// W of a term, as it is: row after row, columns one behind the other. No matrix has two terms.
 template <class F>
 struct DeviceStepMatrix {
   const F* first = nullptr;
   std::int64_t rows = 0, columns = 0;
-  std::int64_t model = 0;      // numbers from one model's to the next one's
+  std::int64_t row = 0;        // numbers from one row to the next one
+  std::int64_t model = 0;      // and from one model's matrix to the next one's
   std::int64_t gradient = -1;  // place among the P gradients of a model; -1: none is wanted
 };
 
@@ -27,7 +30,8 @@ struct DeviceStepMatrix {
 // 1, 2 or more than steps. Slices and `previous` point into the nodes that they look at; the latter
 // with shift -1.
 //
-// The values of a memory are behind each other: step = size. Those of constants and sequences, and
+// The values of a memory are behind each other: step = size. Symbols that are only looked up have
+// none. Those of constants and sequences, and
 // what `previous` nodes see at first, are the caller's to fill. Values that a backward pass looks
 // at (see StepLoop) have a place for every step, others may have step 0. An affine node with a
 // matrix whose gradient is wanted, and a sequence whose gradient is wanted, have slots = T + 1;
@@ -51,12 +55,13 @@ struct DeviceStepProgram {
   const DeviceStepMatrix<F>* matrices = nullptr;
   std::int64_t matrix_count = 0;
   const DeviceStepPlace<F>* places = nullptr;
+  const std::int64_t* symbols = nullptr;  // M x B x T, where there is a node `symbols`
   std::int64_t models = 1, batch = 0, steps = 0;
   std::int64_t window = 0, after = 0;  // see StepProgram
   // The node of the stack, -1 for none; what it starts with, -1 for nothing; see StepProgram.
   // memory.actions and memory.reading must be the sizes of its actions and of its reading.
   int memory_node = -1, bottom_node = -1;
-  ScanShape memory{ScanCell::elman_tanh, ScanStack::none};  // column_start, taped are not read
+  ScanShape memory;  // column_start, taped are not read
   F* tape = nullptr;                                        // M x B x tape, kept between the passes
   F* scratch = nullptr;  // M x B x scratch, contents do not matter
 

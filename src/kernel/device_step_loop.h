@@ -111,6 +111,10 @@ struct StepLoop {
   PUSHDOWN_DEVICE static Index slot(Index step, Index slots) {
     return slots == 1 ? 0 : slots == 2 ? step % 2 : step;
   }
+  PUSHDOWN_DEVICE Index symbol(Index t) const {
+    return static_cast<Index>(
+        p.symbols[(Count{model} * p.batch + sequence) * p.steps + t]);
+  }
   // Whether the gradient is a node's own and starts anew at every step.
   PUSHDOWN_DEVICE bool owns_rows(int n) const {
     const StepOp op = p.nodes[n].op;
@@ -130,7 +134,8 @@ struct StepLoop {
   PUSHDOWN_DEVICE void compute(const Team& team, int n, Index t) {
     const StepNode& node = p.nodes[n];
     if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
-        node.op == StepOp::slice)
+        node.op == StepOp::slice ||
+        (node.op == StepOp::symbols && p.places[n].value == nullptr))
       return;
     F* out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -145,6 +150,11 @@ struct StepLoop {
           each(team, p.nodes[part].size, [&](Index i) { out[offset + i] = from[i]; });
           offset += p.nodes[part].size;
         }
+        break;
+      }
+      case StepOp::symbols: {
+        const Index own = symbol(t);
+        each(team, size, [&](Index i) { out[i] = i == own ? F(1) : F(0); });
         break;
       }
       case StepOp::affine: affine(team, node, out, t); break;
@@ -210,8 +220,12 @@ struct StepLoop {
       for (int k = 0; k < node.terms; ++k) {
         const StepTerm& term = p.terms[node.first_term + k];
         const auto& matrix = p.matrices[term.matrix];
-        const F *row = matrix.first + model * matrix.model + i * matrix.columns,
-                *x = value(term.operand, t);
+        const F* row = matrix.first + model * matrix.model + i * matrix.row;
+        if (term.lookup) {
+          if (team.lane() == 0) sum += row[symbol(t)];
+          continue;
+        }
+        const F* x = value(term.operand, t);
         for (Index j = team.lane(); j < matrix.columns; j += team.lanes()) sum += row[j] * x[j];
       }
       sum = team.group_sum(sum);
@@ -332,13 +346,13 @@ struct StepLoop {
       add_to(team, p.operands[node.first_operand + k], t, [=](Index i) { return slope[i]; });
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = p.terms[node.first_term + k];
-      if (!p.nodes[term.operand].gradient) continue;
+      if (term.lookup || !p.nodes[term.operand].gradient) continue;
       const auto& matrix = p.matrices[term.matrix];
       const F* weights = matrix.first + model * matrix.model;
       const Index rows = matrix.rows, columns = matrix.columns;
       const auto part_of = [&](Index j, Index first, Index apart) {
         F sum = 0;
-        for (Index i = first; i < rows; i += apart) sum += slope[i] * weights[i * columns + j];
+        for (Index i = first; i < rows; i += apart) sum += slope[i] * weights[i * matrix.row + j];
         return sum;
       };
       const Index most = team.size() < kMostThreads ? team.size() : kMostThreads;
@@ -369,8 +383,19 @@ struct StepLoop {
         const StepTerm& term = p.terms[node.first_term + k];
         const auto& matrix = p.matrices[term.matrix];
         if (matrix.gradient < 0) continue;
-        const F *slopes = gradient(n, 0), *values = value(term.operand, 0);
+        const F* slopes = gradient(n, 0);
         const Index slope_step = p.places[n].gradient_step, step = p.places[term.operand].step;
+        if (term.lookup) {
+          each(team, matrix.rows * matrix.columns, [&](Index place) {
+            const Index i = place / matrix.columns, j = place - i * matrix.columns;
+            F sum = 0;
+            for (Index t = 0; t < p.steps; ++t)
+              if (symbol(t) == j) sum += slopes[t * slope_step + i];
+            all[matrix.gradient + place] = sum;
+          });
+          continue;
+        }
+        const F* values = value(term.operand, 0);
         each(team, matrix.rows * matrix.columns, [&](Index place) {
           const Index i = place / matrix.columns, j = place - i * matrix.columns;
           F sum = 0;

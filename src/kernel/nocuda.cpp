@@ -2,7 +2,6 @@
 #include "base/check.h"
 #include "kernel/device.h"
 #include "kernel/device_grammar.h"
-#include "kernel/device_scan.h"
 #include "kernel/device_step.h"
 
 namespace pushdown {
@@ -35,20 +34,6 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) { fail_without_cud
 DeviceMemory::~DeviceMemory() = default;
 void DeviceMemory::upload(const void*) { fail_without_cuda(); }
 void DeviceMemory::download(void*) const { fail_without_cuda(); }
-
-template <class F>
-void device_scan_forward(const DeviceScan<F>&, void*) {
-  fail_without_cuda();
-}
-template <class F>
-void device_scan_backward(const DeviceScan<F>&, void*) {
-  fail_without_cuda();
-}
-
-template void device_scan_forward(const DeviceScan<float>&, void*);
-template void device_scan_forward(const DeviceScan<double>&, void*);
-template void device_scan_backward(const DeviceScan<float>&, void*);
-template void device_scan_backward(const DeviceScan<double>&, void*);
 
 template <class F>
 void device_step_forward(const DeviceStepProgram<F>&, void*) {

@@ -43,6 +43,8 @@ struct NondeterministicSize {
   // Length of a row of pop factors, and of all factors of a node.
   PUSHDOWN_INLINE std::int64_t popped_row() const { return row(nodes()); }
   PUSHDOWN_INLINE std::int64_t popped_node() const { return states * popped_row(); }
+
+  bool operator==(const NondeterministicSize&) const = default;
 };
 
 template <class F>

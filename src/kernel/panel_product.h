@@ -56,6 +56,60 @@ void panel_rows(Index rows, F* out, Index out_row, const F* x, Index x_row, Inde
                                        width);
 }
 
+// The same of one row by kFull panels side by side, and half a one behind them: as many sums at once
+// as hide the time that a multiply-add takes.
+template <class F, int kFull, bool kHalf>
+void product_of_row(F* out, const F* x, Index count, const F* panels) {
+  constexpr int kEach = static_cast<int>(kPanel / kLanes<F>),
+                kLast = kHalf ? static_cast<int>(kScanPadding / kLanes<F>) : 0,
+                kAll = kFull * kEach + kLast;
+  constexpr Index kL = kLanes<F>;
+  const F* half = panels + kFull * kPanel * count;
+  Vector<F> sums[kAll];
+  unrolled<kAll>(PUSHDOWN_UNROLLED(v) { sums[v] = load(out + v * kL); });
+  for (Index i = 0; i < count; ++i) {
+    const Vector<F> factor = splat(x[i]);
+    unrolled<kFull * kEach>(PUSHDOWN_UNROLLED(v) {
+      sums[v] += factor * load(panels + (v / kEach * count + i) * kPanel + v % kEach * kL);
+    });
+    unrolled<kLast>(PUSHDOWN_UNROLLED(v) {
+      sums[kFull * kEach + v] += factor * load(half + i * kScanPadding + v * kL);
+    });
+  }
+  unrolled<kAll>(PUSHDOWN_UNROLLED(v) { store(out + v * kL, sums[v]); });
+}
+
+// All columns of one row.
+template <class F>
+void add_product_of_row(F* out, const F* x, Index count, const F* panels, Index padded) {
+  constexpr int kMost = std::max<int>(1, static_cast<int>(8 * kLanes<F> / kPanel));
+  for (Index column = 0; column < padded;) {
+    const Index left = padded - column, full = left / kPanel;
+    F* to = out + column;
+    const F* from = panels + column * count;
+    if (full >= kMost) {
+      product_of_row<F, kMost, false>(to, x, count, from);
+      column += kMost * kPanel;
+      continue;
+    }
+    const bool half = left % kPanel != 0;
+    const auto rest = [&]<int kFull>() {
+      if (half)
+        product_of_row<F, kFull, true>(to, x, count, from);
+      else if constexpr (kFull > 0)
+        product_of_row<F, kFull, false>(to, x, count, from);
+    };
+    if (full == 0) rest.template operator()<0>();
+    if constexpr (kMost > 1)
+      if (full == 1) rest.template operator()<1>();
+    if constexpr (kMost > 2) {
+      if (full == 2) rest.template operator()<2>();
+      if (full == 3) rest.template operator()<3>();
+    }
+    return;
+  }
+}
+
 // out[b] += sum_i x[b][i] w[i], b = 0 .. rows-1, i = 0 .. count-1, w in panels of `padded` columns
 // in all, which the rows of out have room for. Every sum is taken in the order of i.
 template <class F>
@@ -64,6 +118,7 @@ void add_products(F* out, Index out_row, const F* x, Index x_row, Index rows, In
   constexpr Index kUnpacked = 5, kNarrow = 256, kChunk = 256, kBlocks = 4;
   // Blocks of rows that are as equal as can be.
   const auto start = [](Index block, Index blocks, Index all) { return all * block / blocks; };
+  if (rows == 1) return add_product_of_row(out, x, count, panels, padded);
   if (padded < kNarrow) {
     const Index blocks = (rows + kUnpacked - 1) / kUnpacked;
     for (Index column = 0; column < padded; column += kPanel)

@@ -39,9 +39,7 @@ StepMemory<F> step_memory_of() {
             ::new (object) Stack(shape, tape, scratch);
           },
           [](void* object, const F* bottom, F* reading) {
-            ScanParameters<F> parameters{};
-            parameters.bottom = bottom;
-            static_cast<Stack*>(object)->begin(parameters, reading);
+            static_cast<Stack*>(object)->begin(ScanParameters<F>{bottom}, reading);
           },
           [](void* object, Index u, F* actions, F* reading) {
             static_cast<Stack*>(object)->forward(u, actions, reading);

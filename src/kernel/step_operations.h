@@ -1,8 +1,8 @@
 // The operations of step programs on rows of numbers, forward and backward. For kernel files only.
 //
 // A row has room for whole vectors behind its last number, so that values are computed by whole
-// vectors; what lies there is never used. Only rows that are a part of another row (`exact`) must
-// be written number by number at their end.
+// vectors; what lies there is never used. Only what lies behind rows that are a part of another row
+// (`exact`) must stay as it is.
 #pragma once
 #include "kernel/panel_product.h"
 #include "kernel/scan_math.h"
@@ -25,6 +25,18 @@ template <class F, class Of>
     for (Index i = 0; i < size; i += kLanes<F>) store(to + i, of(b, i));
   }
 }
+// Its first `count` lanes, 0 in the others.
+[[gnu::always_inline]] inline Vector<float> first_lanes(Vector<float> x, Index count) {
+  IntegersOfFloat lane;
+  for (int k = 0; k < static_cast<int>(kLanes<float>); ++k) lane[k] = k;
+  return lane < static_cast<std::int32_t>(count) ? x : splat(0.0f);
+}
+[[gnu::always_inline]] inline Vector<double> first_lanes(Vector<double> x, Index count) {
+  IntegersOfDouble lane;
+  for (int k = 0; k < static_cast<int>(kLanes<double>); ++k) lane[k] = k;
+  return lane < static_cast<std::int64_t>(count) ? x : splat(0.0);
+}
+
 // out_i += f(i)
 template <class F, class Of>
 [[gnu::always_inline]] inline void add_rows(Rows<F> out, Index rows, Index size, bool exact,
@@ -35,10 +47,7 @@ template <class F, class Of>
     for (; i + kLanes<F> <= size; i += kLanes<F>) store(to + i, load(to + i) + of(b, i));
     if (i == size) continue;
     const Vector<F> last = of(b, i);
-    if (exact)
-      for (Index k = 0; i + k < size; ++k) to[i + k] += last[k];
-    else
-      store(to + i, load(to + i) + last);
+    store(to + i, load(to + i) + (exact ? first_lanes(last, size - i) : last));
   }
 }
 

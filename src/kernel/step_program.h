@@ -42,6 +42,8 @@ struct StepTerm {
   int operand;          // x
   int matrix;           // W, numbered in the program
   bool lookup = false;  // x is one-hot: W x is a column of W
+
+  bool operator==(const StepTerm&) const = default;
 };
 
 struct StepNode {
@@ -55,6 +57,9 @@ struct StepNode {
   bool gradient = false;                // whether anything differentiable is behind it
   bool carried = false;                 // whether a `previous` looks at it
   bool sliced = false;                  // a part of another node's rows
+  bool logistic = false;  // of a constant: 1 / (1 + exp(-x)) of what is given
+
+  bool operator==(const StepNode&) const = default;
 };
 
 // W of a term, rows x columns, as the kernels read it: in panels (kernel/panels.h).
@@ -67,8 +72,8 @@ struct StepMatrix {
 };
 
 // Where a node's numbers lie. value : of step t and sequence b at (t + 1) * step + b * row;
-// gradient : at ((t + 1) % slots) * gradient_step + b * gradient_row. Slices and `previous` point
-// into the nodes that they look at.
+// gradient : at ((t + 1) % slots) * gradient_step + b * gradient_row, slots being 1, 2 or more than
+// steps. Slices and `previous` point into the nodes that they look at.
 template <class F>
 struct StepPlace {
   F* value = nullptr;
@@ -79,7 +84,9 @@ struct StepPlace {
 
   F* at(std::int64_t t, std::int64_t b) const { return value + (t + 1 + shift) * step + b * row; }
   F* gradient_at(std::int64_t t, std::int64_t b) const {
-    return gradient + ((t + 1 + shift) % slots) * gradient_step + b * gradient_row;
+    const std::int64_t place = t + 1 + shift;
+    return gradient + (slots == 1 ? 0 : slots == 2 ? place & 1 : place) * gradient_step +
+           b * gradient_row;
   }
 };
 
@@ -99,11 +106,17 @@ struct StepProgram {
   // numbers of this one as constants.
   std::int64_t window, after;
   // The stack, if there is a `memory`: shape.steps = steps, or, where the stack moves at the last
-  // step too, steps + 1; a tape (kept between the passes) and scratch for each sequence.
+  // step too, steps + 1.
   ScanShape memory;
-  F* tape;
-  F* memory_scratch;
-  std::int64_t tape_size, memory_scratch_size;
+  std::int64_t tape_size, memory_scratch_size;  // of each sequence
+};
+
+// Working memory of a call for some sequences, one after the other.
+template <class F>
+struct StepRoom {
+  F* scratch;         // step_scratch_size()
+  F* tape;            // tape_size each, kept from the forward to the backward pass
+  F* memory_scratch;  // memory_scratch_size each
 };
 
 // Numbers of scratch that a call for `rows` sequences needs.
@@ -117,11 +130,13 @@ std::int64_t step_memory_scratch_size(const ScanShape& memory);
 // of the outputs from where the caller put them, see `given`.
 template <class F>
 struct StepKernel {
-  void (*forward)(const StepProgram<F>&, std::int64_t first, std::int64_t end, F* scratch);
+  void (*forward)(const StepProgram<F>&, std::int64_t first, std::int64_t end,
+                  const StepRoom<F>& room);
   // output : node; given : its gradient, rows like those of a value. At the end the gradients of
   // nodes that are sequences, constants or operands of terms are in their places.
-  void (*backward)(const StepProgram<F>&, std::int64_t first, std::int64_t end, F* scratch,
-                   int output, const F* given, std::int64_t given_step, std::int64_t given_row);
+  void (*backward)(const StepProgram<F>&, std::int64_t first, std::int64_t end,
+                   const StepRoom<F>& room, int output, const F* given, std::int64_t given_step,
+                   std::int64_t given_row);
 };
 
 template <class F>

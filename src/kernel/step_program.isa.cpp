@@ -11,8 +11,8 @@ namespace {
 template <class F>
 class StepRun {
  public:
-  StepRun(const StepProgram<F>& program, Index first, Index end, F* scratch)
-      : p_(program), first_(first), rows_(end - first), scratch_(scratch) {
+  StepRun(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
+      : p_(program), first_(first), rows_(end - first), scratch_(room.scratch) {
     for (Index n = 0; n < p_.count; ++n)
       if (p_.nodes[n].op == StepOp::memory) memory_node_ = static_cast<int>(n);
     if (memory_node_ < 0) return;
@@ -21,8 +21,8 @@ class StepRun {
     objects_ = static_cast<unsigned char*>(
         ::operator new (static_cast<std::size_t>(object_size_ * rows_), std::align_val_t{64}));
     for (Index b = 0; b < rows_; ++b)
-      memory_.make(object(b), p_.memory, p_.tape + (first_ + b) * p_.tape_size,
-                   p_.memory_scratch + (first_ + b) * p_.memory_scratch_size);
+      memory_.make(object(b), p_.memory, room.tape + b * p_.tape_size,
+                   room.memory_scratch + b * p_.memory_scratch_size);
   }
   ~StepRun() {
     if (objects_ != nullptr) ::operator delete (objects_, std::align_val_t{64});
@@ -94,8 +94,8 @@ class StepRun {
   }
   void clear_gradient(int n, Index t) {
     if (!p_.nodes[n].gradient) return;
-    const auto rows = gradient(n, t);
-    for (Index b = 0; b < rows_; ++b) clear(rows[b], p_.nodes[n].size);
+    const Vector<F> zero = splat(F(0));
+    set_rows(gradient(n, t), rows_, p_.nodes[n].size, [&](Index, Index) { return zero; });
   }
   // Whether the stack moves after step t.
   bool moves(Index t) const { return t + 1 < p_.memory.steps; }
@@ -358,12 +358,12 @@ class StepRun {
 
 template <class F>
 StepKernel<F> kernel_of() {
-  return {[](const StepProgram<F>& program, Index first, Index end, F* scratch) {
-            StepRun<F>(program, first, end, scratch).forward();
+  return {[](const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room) {
+            StepRun<F>(program, first, end, room).forward();
           },
-          [](const StepProgram<F>& program, Index first, Index end, F* scratch, int output,
-             const F* given, Index given_step, Index given_row) {
-            StepRun<F>(program, first, end, scratch)
+          [](const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room,
+             int output, const F* given, Index given_step, Index given_row) {
+            StepRun<F>(program, first, end, room)
                 .backward(output, {const_cast<F*>(given) + first * given_row, given_row},
                           given_step);
           }};

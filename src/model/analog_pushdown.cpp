@@ -248,7 +248,7 @@ class AnalogPushdown : public Network {
     shape.epsilon = epsilon_;
     shape.tolerance = tolerance_;
     shape.stops = stops_;
-    trace.drive(reading, joined({action, symbol.narrow(1, 0, symbols_)}), shape, {});
+    trace.drive(reading, joined({action, symbol.narrow(1, 0, symbols_)}), shape);
     const Traced after = trace.read_now();
     const auto pass = [&](const Traced& sums, const Traced& before) {
       return mix(after.narrow(1, symbols_ + 2, 1), sums.narrow(1, 0, states_).sigmoid(), before);

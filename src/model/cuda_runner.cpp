@@ -19,18 +19,6 @@ class CudaRunner final : public DeviceRunner {
  public:
   explicit CudaRunner(at::Device device) : device_(device) {}
 
-  void forward(const DeviceScan<float>& scan) const override {
-    on_stream([&](void* stream) { device_scan_forward(scan, stream); });
-  }
-  void forward(const DeviceScan<double>& scan) const override {
-    on_stream([&](void* stream) { device_scan_forward(scan, stream); });
-  }
-  void backward(const DeviceScan<float>& scan) const override {
-    on_stream([&](void* stream) { device_scan_backward(scan, stream); });
-  }
-  void backward(const DeviceScan<double>& scan) const override {
-    on_stream([&](void* stream) { device_scan_backward(scan, stream); });
-  }
   void run(const DeviceStepProgram<float>& program, bool backward) const override {
     steps(program, backward);
   }
@@ -47,20 +35,15 @@ class CudaRunner final : public DeviceRunner {
   }
 
  private:
-  template <class Launch>
-  void on_stream(const Launch& launch) const {
-    const c10::DeviceGuard guard(device_);
-    use_cuda_device(device_.index());
-    launch(c10::cuda::getCurrentCUDAStream(device_.index()).stream());
-  }
   template <class F>
   void steps(const DeviceStepProgram<F>& program, bool backward) const {
-    on_stream([&](void* stream) {
-      if (backward)
-        device_step_backward(program, stream);
-      else
-        device_step_forward(program, stream);
-    });
+    const c10::DeviceGuard guard(device_);
+    use_cuda_device(device_.index());
+    void* stream = c10::cuda::getCurrentCUDAStream(device_.index()).stream();
+    if (backward)
+      device_step_backward(program, stream);
+    else
+      device_step_forward(program, stream);
   }
 
   at::Device device_;

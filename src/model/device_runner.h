@@ -1,10 +1,9 @@
-// Who runs the passes of kernel/device_scan.h and kernel/device_step.h over tensors of LibTorch: a
-// CUDA device, or what a test puts in its place.
+// Who runs the passes of kernel/device_step.h over tensors of LibTorch: a CUDA device, or what a
+// test puts in its place.
 #pragma once
 #include <cstddef>
 #include <memory>
 
-#include "kernel/device_scan.h"
 #include "kernel/device_step.h"
 #include "tensor/torch.h"
 
@@ -13,10 +12,6 @@ namespace pushdown {
 class DeviceRunner {
  public:
   virtual ~DeviceRunner() = default;
-  virtual void forward(const DeviceScan<float>& scan) const = 0;
-  virtual void forward(const DeviceScan<double>& scan) const = 0;
-  virtual void backward(const DeviceScan<float>& scan) const = 0;
-  virtual void backward(const DeviceScan<double>& scan) const = 0;
   virtual void run(const DeviceStepProgram<float>& program, bool backward) const = 0;
   virtual void run(const DeviceStepProgram<double>& program, bool backward) const = 0;
   // Bytes that further tensors can take, at most.

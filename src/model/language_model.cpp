@@ -27,7 +27,7 @@ std::vector<OptionSpec> language_model_options(const std::string& architecture) 
 LanguageModel::LanguageModel(Alphabet alphabet, const Json& options, const Kinds& kinds)
     : SequenceModel(std::move(alphabet), kLanguageModelPlace, language_model_own_options(), options,
                     kinds),
-      fused_(options_.value("fused", true)),
+      kernels_(options_.value("kernels", true)),
       buffers_(std::make_shared<BufferPool>(kWorkingMemory)) {
   build(kinds, 0, alphabet_.size() + (end_symbol_ ? 1 : 0));
 }
@@ -39,13 +39,13 @@ Tensor LanguageModel::hiddens(const Tensor& words, Random* noise) const {
 }
 
 Tensor LanguageModel::scores(const Tensor& hiddens) const {
-  return fused_ ? affine(hiddens, output_weight_, output_bias_)
+  return kernels_ ? affine(hiddens, output_weight_, output_bias_)
                 : at::linear(hiddens, output_weight_, output_bias_);
 }
 
 Tensor LanguageModel::log_likelihoods(const Tensor& hiddens, const Tensor& targets) const {
   const Tensor ids = targets.to(hiddens.device());
-  return fused_ ? pushdown::log_likelihoods(hiddens, output_weight_, output_bias_, ids, buffers_)
+  return kernels_ ? pushdown::log_likelihoods(hiddens, output_weight_, output_bias_, ids, buffers_)
                 : log_likelihoods_composed(hiddens, output_weight_, output_bias_, ids);
 }
 
@@ -59,8 +59,9 @@ Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) cons
   Tensor targets = words;
   if (end_symbol_)
     targets = at::constant_pad_nd(targets, {0, 1}, static_cast<double>(alphabet_.size()));
-  const Tensor fused = network_->log_probabilities(targets, output_weight_, output_bias_);
-  return fused.defined() ? fused : log_likelihoods(hiddens(words, noise), targets).sum(1);
+  const Tensor values =
+      network_->log_probabilities(targets, output_weight_, output_bias_, noise);
+  return values.defined() ? values : log_likelihoods(hiddens(words, noise), targets).sum(1);
 }
 
 Tensor LanguageModel::outcome_logits(const Tensor& words, const Tensor& outcomes) const {

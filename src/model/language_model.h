@@ -37,10 +37,9 @@ class LanguageModel : public SequenceModel {
   // log p(w), B; the end symbol's probability included when there is one.
   Tensor log_probabilities(const Tensor& words, Random* noise = nullptr) const;
 
-  // See Network::fused.
-  std::shared_ptr<const FusedNetwork> fused(std::int64_t steps) const {
-    return network_->fused(steps, output_weight_, output_bias_);
-  }
+  // The output layer: W : V x H, b : V.
+  const Tensor& output_weight() const { return output_weight_; }
+  const Tensor& output_bias() const { return output_bias_; }
 
   // The logits of these outcomes alone, right behind the strings: words : B x n, outcomes : B x m
   // ids (int64; the size of the alphabet is the end symbol) -> B x m. Their differences are those
@@ -77,7 +76,7 @@ class LanguageModel : public SequenceModel {
   Tensor log_likelihoods(const Tensor& hiddens, const Tensor& targets) const;
   void check_state(const ReadingState& state) const;
 
-  bool fused_ = true;
+  bool kernels_ = true;
   BufferPoolPtr buffers_;
 };
 

@@ -1,18 +1,43 @@
 #include "model/likelihoods_together.h"
 
 #include "base/check.h"
-#include "model/device_fused.h"
+#include "recurrence/device_steps.h"
 
 namespace pushdown {
+namespace {
+
+// The network's outputs, M x B x T x H.
+template <class F>
+Tensor outputs(const std::vector<StepPlanPtr>& plans, const Tensor& words,
+               const DeviceRunnerPtr& runner) {
+  return run_device_plans<F>(
+      plans, words,
+      [runner](const DeviceStepProgram<F>& program, bool backward) {
+        runner->run(program, backward);
+      },
+      runner->free_bytes());
+}
+
+// Tensors of all models, M x ... .
+template <class Of>
+Tensor stacked(const std::vector<const LanguageModel*>& models, const Of& of) {
+  std::vector<Tensor> all;
+  for (const LanguageModel* model : models) all.push_back(of(*model));
+  return at::stack(all);
+}
+
+}  // namespace
 
 DeviceRunnerPtr runner_of(const LanguageModel& model) {
-  return model.fused(1) == nullptr ? nullptr
-                                   : cuda_runner(model.parameters().front().second.device());
+  return model.network().plan(1, 1) == nullptr
+             ? nullptr
+             : cuda_runner(model.parameters().front().second.device());
 }
 
 bool can_go_together(const LanguageModel& first, const LanguageModel& second) {
-  const auto one = first.fused(1), other = second.fused(1);
-  return one != nullptr && other != nullptr && same_form(*one, *other) &&
+  const auto one = first.network().plan(1, 1), other = second.network().plan(1, 1);
+  return one != nullptr && other != nullptr && same_program(*one, *other) &&
+         first.output_weight().sizes() == second.output_weight().sizes() &&
          first.end_symbol() == second.end_symbol();
 }
 
@@ -20,25 +45,41 @@ Tensor log_probabilities_together(const std::vector<const LanguageModel*>& model
                                   const std::vector<Tensor>& words, const DeviceRunnerPtr& runner) {
   check(models.size() == words.size() && !models.empty(), "model.together",
         "expected strings of {} models, got {}", models.size(), words.size());
+  const LanguageModel& form = *models.front();
   const auto count = static_cast<std::int64_t>(models.size());
-  const bool end_symbol = models.front()->end_symbol();
   std::int64_t batch = 1, places = 2;  // one step at least
   for (const Tensor& own : words) {
     batch = std::max(batch, own.size(0));
-    places = std::max(places, own.size(1) + (end_symbol ? 1 : 0));
+    places = std::max(places, own.size(1) + (form.end_symbol() ? 1 : 0));
   }
-  const Tensor targets = at::full({count, batch, places}, -1, at::kLong);
-  std::vector<FusedNetworkPtr> networks;
+  Tensor targets = at::full({count, batch, places}, -1, at::kLong);  // -1 behind a string's end
+  std::vector<StepPlanPtr> plans;
   for (std::int64_t m = 0; m < count; ++m) {
     const LanguageModel& model = *models[static_cast<std::size_t>(m)];
     const Tensor& own = words[static_cast<std::size_t>(m)];
     const Tensor rows = targets.select(0, m).narrow(0, 0, own.size(0));
     rows.narrow(1, 0, own.size(1)).copy_(own);
-    if (end_symbol) rows.narrow(1, own.size(1), 1).fill_(model.alphabet().size());
-    networks.push_back(model.fused(places - 1));
-    check(networks.back() != nullptr, "model.together", "model {} has no fused form", m + 1);
+    if (form.end_symbol()) rows.narrow(1, own.size(1), 1).fill_(form.alphabet().size());
+    plans.push_back(model.network().plan(batch, places - 1));
+    check(plans.back() != nullptr, "model.together", "model {} has no recorded program", m + 1);
   }
-  return device_log_probabilities(networks, targets.to(networks[0]->tensors[0].device()), runner);
+  targets = targets.to(form.output_weight().device());
+  // What stands behind a string's end is read and goes nowhere.
+  const Tensor given = targets.narrow(2, 0, places - 1);
+  const Tensor read = at::where(given.ge(0).logical_and(given.lt(form.alphabet().size())), given,
+                                at::zeros_like(given));
+  const Tensor after = form.output_weight().scalar_type() == at::kFloat
+                           ? outputs<float>(plans, read, runner)
+                           : outputs<double>(plans, read, runner);
+  const Tensor first = at::zeros({count, batch, 1, after.size(3)}, after.options());  // h_0
+  const Tensor weights = stacked(models, [](const auto& model) { return model.output_weight(); }),
+               biases = stacked(models, [](const auto& model) { return model.output_bias(); });
+  const Tensor scores = at::baddbmm(biases.unsqueeze(1),
+                                    at::cat({first, after}, 2).view({count, batch * places, -1}),
+                                    weights.transpose(1, 2));
+  const Tensor ids = targets.reshape({count, batch * places, 1});
+  const Tensor found = scores.log_softmax(2).gather(2, ids.clamp_min(0));
+  return found.masked_fill(ids.lt(0), 0).view({count, batch, places}).sum(2);
 }
 
 }  // namespace pushdown

@@ -15,12 +15,12 @@
 #include "base/registry.h"
 #include "recurrence/direct_pass.h"
 #include "recurrence/higher_order.h"
+#include "recurrence/step_plan.h"
 #include "tensor/module_context.h"
 
 namespace pushdown {
 
 class StackRnn;
-struct FusedNetwork;
 struct Kinds;
 
 // Where a network stands in a batch of strings; immutable for its user.
@@ -84,18 +84,15 @@ class Network {
   // first t symbols alone. `noise` gives the random numbers of a training pass (dropout); without
   // it nothing is random, and the pass is an evaluation.
   virtual Tensor run(const Tensor& words, Random* noise) const = 0;
-  // The sum of log softmax(W h_t + b)[targets_t] over t, B, in one go where the network has a way
-  // without `noise` (model/fused.h); an undefined tensor where it has none. targets : B x (n+1).
+  // The sum of log softmax(W h_t + b)[targets_t] over t, B, in one go where the network has a way;
+  // an undefined tensor where it has none. targets : B x (n+1).
   virtual Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                                   const Tensor& output_bias) const {
+                                   const Tensor& output_bias, Random* noise) const {
     return {};
   }
-  // The network with this output layer as the fused recurrence of `steps` steps over one-hot
-  // symbols (model/fused_network.h), in training passes too; null where it is not that alone.
-  virtual std::shared_ptr<const FusedNetwork> fused(std::int64_t steps, const Tensor& output_weight,
-                                                    const Tensor& output_bias) const {
-    return nullptr;
-  }
+  // The network over `batch` times `steps` symbols as a recorded program, where it is that alone,
+  // in training passes, too; else null.
+  virtual StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const { return nullptr; }
   // The same in pieces. A state has been given t symbols and has read t - 1 of them: reading c more
   // gives the hidden vectors that predict these, h_t .. h_{t+c-1} : B x c x H, and the next state.
   // `length`: how many symbols are expected, 0 where that is not known.

@@ -57,7 +57,7 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
       evaluation_(options_["evaluation_passes"], options_["carry"] == "first"),
       memory_moves_(options_["memory_in_passes"] == "moves"),
       affine_(options_["output"] == "affine"),
-      fused_(options_.value("fused", true)),
+      kernels_(options_.value("kernels", true)),
       decision_(parse_decision(kRecognizerPlace, options_["decision"])) {
   check(!memory_moves_ || !training_.carry_first, kRecognizerPlace,
         "memory_in_passes = 'moves' needs carry = 'last'");

@@ -55,7 +55,7 @@ class Recognizer : public SequenceModel {
   bool memory_moves() const { return memory_moves_; }
   bool affine() const { return affine_; }
   // Whether fast paths are taken where there are any.
-  bool fused() const { return fused_; }
+  bool kernels() const { return kernels_; }
   Decision decision() const { return decision_; }
   // Strings are valid where what decides about them lies above: logits above 0, probabilities and
   // measures above 1/2.
@@ -109,7 +109,7 @@ class Recognizer : public SequenceModel {
 
   Refinement training_, evaluation_;
   bool memory_moves_ = false;
-  bool affine_ = true, fused_ = true;
+  bool affine_ = true, kernels_ = true;
   Decision decision_ = Decision::last;
   Tensor next_weight_, next_bias_;
 };

@@ -51,7 +51,7 @@ class RecurrentNetwork : public Network {
  public:
   RecurrentNetwork(const Json& options, const ModuleContext& context, const Kinds& kinds)
       : symbols_(context.input),
-        fused_(options["fused"]),
+        kernels_(options["kernels"]),
         dtype_(c10::typeMetaToScalarType(context.tensor_options.dtype())),
         device_(context.tensor_options.device()),
         embedding_(make_embedding(options, context)),
@@ -74,7 +74,7 @@ class RecurrentNetwork : public Network {
 
   Tensor run(const Tensor& words, Random* noise) const override {
     const Tensor inputs = inputs_of(words);
-    return fused_ ? rnn_.run(inputs, noise, one_hot_ids(words)) : rnn_.run_stepwise(inputs, noise);
+    return kernels_ ? rnn_.run(inputs, noise, one_hot_ids(words)) : rnn_.run_stepwise(inputs, noise);
   }
   Passes run_passes(const Tensor& words, const Refinement& refinement,
                     Random* noise) const override {
@@ -85,29 +85,27 @@ class RecurrentNetwork : public Network {
   }
   Tensor run_windows(const Tensor& words, const Refinement& refinement, std::int64_t window,
                      Random* noise) const override {
-    if (!fused_) return {};
+    if (!kernels_) return {};
     return rnn_.run_recorded(inputs_of(words), one_hot_ids(words), noise, window, nullptr,
                              refinement);
   }
   DirectPassPtr direct_pass(const Tensor& words, const Refinement& refinement, std::int64_t window,
                             Random& noise) const override {
-    if (!fused_ || !device_.is_cpu() || embedding_.defined() || !words.is_cpu()) return nullptr;
+    if (!reads_symbols() || !device_.is_cpu() || !words.is_cpu()) return nullptr;
     return rnn_.direct_pass(words, noise, window, refinement);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                           const Tensor& output_bias) const override {
-    if (!fused_ || embedding_.defined()) return {};
-    return rnn_.log_probabilities(targets, output_weight, output_bias);
+                           const Tensor& output_bias, Random* noise) const override {
+    if (!reads_symbols() || !device_.is_cpu() || !targets.is_cpu()) return {};
+    return rnn_.log_probabilities(targets, output_weight, output_bias, noise);
   }
-
-  FusedNetworkPtr fused(std::int64_t steps, const Tensor& output_weight,
-                        const Tensor& output_bias) const override {
-    if (!fused_ || embedding_.defined() || rnn_.recurrence().noisy()) return nullptr;
-    return rnn_.fused(steps, output_weight, output_bias);
+  StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const override {
+    if (!reads_symbols() || rnn_.differs_in_training()) return nullptr;
+    return rnn_.plan(batch, steps);
   }
 
   std::optional<HigherOrderNetwork> higher_order(const Refinement& refinement) const override {
-    if (!fused_ || !device_.is_cpu() || embedding_.defined() || !rnn_.bare()) return std::nullopt;
+    if (!reads_symbols() || !device_.is_cpu() || !rnn_.bare()) return std::nullopt;
     auto network = rnn_.controller().higher_order();
     if (network) {
       network->shape.passes = refinement.passes;
@@ -176,6 +174,8 @@ class RecurrentNetwork : public Network {
   }
 
  private:
+  // Whether recorded programs can take symbols as they are.
+  bool reads_symbols() const { return kernels_ && !embedding_.defined(); }
   at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }
   // The ids where the inputs are one-hot.
   Tensor one_hot_ids(const Tensor& words) const {
@@ -189,7 +189,7 @@ class RecurrentNetwork : public Network {
   }
 
   std::int64_t symbols_;
-  bool fused_;
+  bool kernels_;
   at::ScalarType dtype_;
   at::Device device_;
   Tensor embedding_;  // V x N; undefined without one
@@ -211,7 +211,7 @@ NetworkKind recurrent_network() {
           "size of a symbol's learned vector, which the controller reads; 0: the one-hot "
           "vector",
           0),
-      boolean_option("fused", true, "run sequences through fused kernels where there are any"),
+      boolean_option("kernels", true, "run sequences by kernels where there are any"),
       text_option("coupling", "input",
                   "where the reading goes: behind the input, or added to the old hidden vector",
                   {"input", "state"}),

@@ -8,7 +8,7 @@
 
 namespace pushdown {
 
-// controller, stack, embedding, fused, coupling, noise, noise_mean, carry_forward.
+// controller, stack, embedding, kernels, coupling, noise, noise_mean, carry_forward.
 NetworkKind recurrent_network();
 
 }  // namespace pushdown

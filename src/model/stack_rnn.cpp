@@ -1,9 +1,8 @@
 #include "model/stack_rnn.h"
 
 #include "base/check.h"
-#include "model/device_fused.h"
-#include "model/fused.h"
 #include "model/recorded_run.h"
+#include "recurrence/step_likelihood.h"
 
 namespace pushdown {
 namespace {
@@ -57,11 +56,6 @@ ParameterList StackRnn::parameters() const {
   return list;
 }
 
-// Whether an evaluation is the recurrence that fused kernels have.
-bool StackRnn::plain() const {
-  return !recurrence_.coupled_state && recurrence_.carry == CarryForward::none && initial_.empty();
-}
-
 ControllerState StackRnn::initial_controller(std::int64_t batch) const {
   if (initial_.empty()) return controller_->initial(batch);
   ControllerState state;
@@ -70,10 +64,7 @@ ControllerState StackRnn::initial_controller(std::int64_t batch) const {
 }
 
 Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) const {
-  Tensor hiddens;
-  if (words.defined() && words.is_cuda())
-    hiddens = run_on_device(words, noise, cuda_runner(words.device()));
-  if (!hiddens.defined()) hiddens = run_recorded(inputs, words, noise);
+  const Tensor hiddens = run_recorded(inputs, words, noise);
   return hiddens.defined() ? hiddens : run_stepwise(inputs, noise);
 }
 
@@ -104,25 +95,41 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
 
 DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                                     const Refinement& refinement) const {
-  const auto batch = words.size(0), steps = words.size(1);
-  if (steps == 0 || !stack_->recordable() || !controller_->recordable()) return nullptr;
   if (window > 0 && !stack_->can_be_cut()) return nullptr;
-  const StepPlanPtr plan = plans_->find({batch, steps, refinement.passes, refinement.carry_first},
-                                        [&] { return plan_of(batch, steps, refinement); });
+  auto [plan, supplied] = planned(words.size(0), words.size(1), &noise, refinement);
   if (plan == nullptr) return nullptr;
-  std::vector<Tensor> supplied;
-  if (recurrence_.noisy()) supplied.push_back(draw_noise(batch, steps, &noise).transpose(0, 1));
   return run_plan(plan, words, std::move(supplied), window, buffers_);
 }
 
-StepPlanPtr StackRnn::plan_of(std::int64_t batch, std::int64_t steps,
-                              const Refinement& refinement) const {
-  const at::AutoGradMode with_gradient(true);
-  StepTrace trace(true);
-  const Traced input = trace.symbols(input_);
-  const Traced disturbance = recurrence_.noisy() ? trace.supplied(hidden_size()) : Traced();
-  return StepPlan::make(record(trace, input, disturbance, *stack_, batch, steps, refinement),
-                        parameters());
+Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
+                                   const Tensor& output_bias, Random* noise) const {
+  auto [plan, supplied] = planned(targets.size(0), targets.size(1) - 1, noise, {});
+  if (plan == nullptr) return {};
+  return run_log_likelihoods(plan, targets, output_weight, output_bias, supplied, buffers_);
+}
+
+StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
+  return planned(batch, steps, nullptr, {}).plan;
+}
+
+StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
+                                       const Refinement& refinement) const {
+  const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
+  if (steps == 0 || !memory.recordable() || !controller_->recordable()) return {};
+  const bool noisy = noise != nullptr && recurrence_.noisy();
+  PlannedRun run;
+  run.plan = plans_->find(
+      {batch, steps, refinement.passes, refinement.carry_first, noise != nullptr}, [&] {
+        const at::AutoGradMode with_gradient(true);
+        StepTrace trace(true);
+        const Traced input = trace.symbols(input_);
+        const Traced disturbance = noisy ? trace.supplied(hidden_size()) : Traced();
+        return StepPlan::make(record(trace, input, disturbance, memory, batch, steps, refinement),
+                              parameters());
+      });
+  if (run.plan != nullptr && noisy)
+    run.supplied.push_back(draw_noise(batch, steps, noise).transpose(0, 1));
+  return run;
 }
 
 TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Traced& disturbance,
@@ -180,28 +187,6 @@ TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Trac
     if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   }
   return trace.finish(output);
-}
-
-FusedNetworkPtr StackRnn::fused(std::int64_t steps, const Tensor& output_weight,
-                                const Tensor& output_bias) const {
-  if (!plain()) return nullptr;
-  return fused_network(*controller_, *stack_, input_, steps, output_weight, output_bias);
-}
-
-Tensor StackRnn::run_on_device(const Tensor& words, Random* noise,
-                               const DeviceRunnerPtr& runner) const {
-  const bool same = noise == nullptr ? evaluated_ == stack_ : !recurrence_.noisy();
-  const auto network = runner != nullptr && same ? fused(words.size(1)) : nullptr;
-  if (network == nullptr) return {};
-  const Tensor hiddens = device_hiddens({network}, words.unsqueeze(0), runner).squeeze(0);
-  return at::cat({at::zeros({words.size(0), 1, hidden_size()}, hiddens.options()), hiddens}, 1);
-}
-
-Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                                   const Tensor& output_bias) const {
-  if (recurrence_.noisy()) return {};
-  const auto network = fused(targets.size(1) - 1, output_weight, output_bias);
-  return network == nullptr ? Tensor() : fused_log_probabilities(network, targets, buffers_);
 }
 
 Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise,

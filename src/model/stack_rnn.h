@@ -40,9 +40,6 @@
 
 namespace pushdown {
 
-struct FusedNetwork;
-using FusedNetworkPtr = std::shared_ptr<const FusedNetwork>;
-
 enum class CarryForward { none, soft, counter };
 
 // What happens between a controller and its stack besides the plain recurrence, and where it
@@ -88,16 +85,19 @@ class StackRnn {
   std::int64_t hidden_size() const { return controller_->hidden_size(); }
   // Whether it is the controller alone, in training passes, too.
   bool bare() const {
-    return stack_->reading_size() == 0 && stack_->parameters().empty() && plain() &&
-           !recurrence_.noisy();
+    return stack_->reading_size() == 0 && stack_->parameters().empty() &&
+           !recurrence_.coupled_state && recurrence_.carry == CarryForward::none &&
+           initial_.empty() && !recurrence_.noisy();
   }
+  // Whether training passes differ from evaluations.
+  bool differs_in_training() const { return evaluated_ != stack_ || recurrence_.noisy(); }
   // controller.*, stack.*, coupling.weight, initial.0 and on
   ParameterList parameters() const;
 
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. One program over
-  // the sequence, where there is one for the controller, the stack and what is between them; on a
-  // CUDA device the fused recurrence where it has them and the inputs are one-hot. `noise` makes it
-  // a training pass, for the noise and for stacks that then differ (Stack::evaluated).
+  // the sequence, where there is one for the controller, the stack and what is between them.
+  // `noise` makes it a training pass, for the noise and for stacks that then differ
+  // (Stack::evaluated).
   Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {}) const;
   // The same step by step: the definition; with K passes B x (nK+1) x H.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr,
@@ -117,18 +117,13 @@ class StackRnn {
   // then. The noise is that of run_recorded().
   DirectPassPtr direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                             const Refinement& refinement) const;
-  // The same by the kernels of devices (model/device_fused.h), which read symbols, words : B x n;
-  // an undefined tensor where they do not have this network. The network's tensors are where the
-  // runner is at home.
-  Tensor run_on_device(const Tensor& words, Random* noise, const DeviceRunnerPtr& runner) const;
-  // This network in the form of the fused recurrence for so many steps, with an output layer or
-  // undefined tensors; null where it has none.
-  FusedNetworkPtr fused(std::int64_t steps, const Tensor& output_weight = {},
-                        const Tensor& output_bias = {}) const;
-  // See fused_log_probabilities in model/fused.h; undefined where there is no fused kernel, or
-  // where training passes draw random numbers.
+  // The log-likelihood of targets : B x (n+1) with this output layer, B, by the program of
+  // run_recorded(), recorded once for many batches (recurrence/step_likelihood.h); undefined where
+  // there is none.
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
-                           const Tensor& output_bias) const;
+                           const Tensor& output_bias, Random* noise) const;
+  // The program that reads symbols, of an evaluation; null where there is none.
+  StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const;
 
   // `length`: how many inputs are expected, 0 where that is not known.
   StackRnnState initial(std::int64_t batch, std::int64_t length) const;
@@ -153,8 +148,13 @@ class StackRnn {
   TracedProgram record(StepTrace& trace, const Traced& input, const Traced& disturbance,
                        const Stack& memory, std::int64_t batch, std::int64_t steps,
                        const Refinement& refinement) const;
-  StepPlanPtr plan_of(std::int64_t batch, std::int64_t steps, const Refinement& refinement) const;
-  bool plain() const;
+  // Of words : B x n; the plan is null where there is none.
+  struct PlannedRun {
+    StepPlanPtr plan;
+    std::vector<Tensor> supplied;
+  };
+  PlannedRun planned(std::int64_t batch, std::int64_t steps, Random* noise,
+                     const Refinement& refinement) const;
   ControllerState initial_controller(std::int64_t batch) const;
 
   Recurrence recurrence_;

@@ -1,10 +1,10 @@
-// Runs a recorded step by the kernels for CUDA devices (kernel/device_step.h). See step_run.h.
+// Runs recorded steps by the kernels for CUDA devices (kernel/device_step.h). See step_run.h.
 #pragma once
 #include <functional>
 #include <limits>
 
 #include "kernel/device_step.h"
-#include "recurrence/step_trace.h"
+#include "recurrence/step_plan.h"
 
 namespace pushdown {
 
@@ -15,10 +15,18 @@ using DeviceStepLaunch = std::function<void(const DeviceStepProgram<F>&, bool ba
 
 // As run_steps(), of tensors that are all on one device and of type F. Values, gradients, tapes and
 // scratch of all steps are tensors of that device, of at most `free_bytes`; std::runtime_error
-// where that does not do.
+// where that does not do: it says what is needed, what is free and what would take less.
 template <class F>
 Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
                         std::int64_t window, const DeviceStepLaunch<F>& launch,
+                        std::size_t free_bytes = std::numeric_limits<std::size_t>::max());
+
+// The outputs of M networks that read symbols, in one launch: M x B x T x n, differentiable in the
+// parameters of all. One plan each, of one program (same_program()) and on one device. words :
+// M x B x T ids (int64, valid) on that device.
+template <class F>
+Tensor run_device_plans(const std::vector<StepPlanPtr>& plans, const Tensor& words,
+                        const DeviceStepLaunch<F>& launch,
                         std::size_t free_bytes = std::numeric_limits<std::size_t>::max());
 
 }  // namespace pushdown

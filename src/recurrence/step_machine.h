@@ -16,19 +16,27 @@ struct StepInputs {
   std::vector<Tensor> supplied;           // B x T x n each, in any strides
 };
 
+// How a run goes through its sequences.
+enum class StepOrder {
+  passes,  // forward() through all of them, then backward()
+  blocks,  // both passes of some, then of the next ones
+};
+
 // A program with its numbers.
 template <class F>
 class StepMachine {
  public:
   StepMachine(std::shared_ptr<const TracedProgram> program, std::int64_t batch, std::int64_t steps,
               std::int64_t window, bool gradients, const BufferPoolPtr& buffers,
-              const StepInputs& inputs = {})
+              const StepInputs& inputs = {}, StepOrder order = StepOrder::passes)
       : kept_(std::move(program)),
         traced_(*kept_),
         batch_(batch),
         steps_(steps),
         window_(window),
         gradients_(gradients),
+        by_blocks_(order == StepOrder::blocks),
+        buffers_(buffers),
         needs_(step_needs(traced_, gradients)) {
     lay_out(nullptr);
     memory_ = Buffer(buffers, bytes_);
@@ -38,8 +46,8 @@ class StepMachine {
   }
 
   void forward() {
-    in_parts([&](std::int64_t first, std::int64_t end, F* scratch) {
-      kernel_.forward(program_, first, end, scratch);
+    in_parts([&](std::int64_t first, std::int64_t end, const StepRoom<F>& room) {
+      kernel_.forward(program_, first, end, room);
     });
   }
   // slopes : B x T x n, contiguous
@@ -51,9 +59,47 @@ class StepMachine {
       std::copy_n(given + r * size, size, slopes_ + r * row);
       std::fill_n(slopes_ + r * row + size, row - size, F(0));
     }
-    in_parts([&](std::int64_t first, std::int64_t end, F* scratch) {
-      kernel_.backward(program_, first, end, scratch, traced_.output, slopes_, row, steps_ * row);
+    in_parts([&](std::int64_t first, std::int64_t end, const StepRoom<F>& room) {
+      kernel_.backward(program_, first, end, room, traced_.output, slopes_, row, steps_ * row);
     });
+  }
+  // Both passes of one block of sequences after the other, while what the first one leaves, a
+  // stack's tape above all, is in the core's cache. tail(b) is called between them: it reads
+  // output_of(b, t) and, where gradients are wanted, writes slope_of(b, t).
+  template <class Tail>
+  void in_blocks(const Tail& tail) {
+    // Fewer bytes are nearer to the core, more sequences share the work of each operation: about
+    // twice a second-level cache was best for all stacks.
+    constexpr std::int64_t kBytes = 2 << 20;
+    const auto each = (program_.tape_size + program_.memory_scratch_size) *
+                      static_cast<std::int64_t>(sizeof(F));
+    const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
+    const auto count = std::max(std::min<std::int64_t>(thread_count(), batch_),
+                                (batch_ + most - 1) / most);
+    const auto row = scan_padded(node(traced_.output).size);
+    const auto block = [&](std::int64_t k) {
+      const auto first = batch_ * k / count, end = batch_ * (k + 1) / count;
+      Pieces<F> counted(nullptr);
+      room_of(end - first, counted);
+      const Buffer buffer(buffers_, counted.bytes());
+      Pieces<F> pieces(buffer.template as<F>());
+      const StepRoom<F> room = room_of(end - first, pieces);
+      kernel_.forward(program_, first, end, room);
+      for (auto b = first; b < end; ++b) tail(b);
+      if (gradients_)
+        kernel_.backward(program_, first, end, room, traced_.output, slopes_, row, steps_ * row);
+    };
+    if (count == 1)
+      block(0);
+    else
+      parallel_for(count, block);
+  }
+  const F* output_of(std::int64_t b, std::int64_t t) const {
+    return places_[static_cast<std::size_t>(traced_.output)].at(t, b);
+  }
+  // Has room for whole vectors, and must be written so far.
+  F* slope_of(std::int64_t b, std::int64_t t) const {
+    return slopes_ + (b * steps_ + t) * scan_padded(node(traced_.output).size);
   }
 
   // The output, B x T x n.
@@ -61,8 +107,9 @@ class StepMachine {
     return gathered(traced_.output, false, options);
   }
 
-  // The gradients of the matrices, rows x columns each; null where none is wanted.
-  void matrix_gradients(const std::vector<F*>& results) const {
+  // The gradients of the matrices, rows x columns each; null where none is wanted. `scales`: what
+  // those of each sequence are multiplied with, null: 1.
+  void matrix_gradients(const std::vector<F*>& results, const F* scales = nullptr) const {
     std::vector<OuterSum<F>> sums;
     constexpr std::int64_t kBlock = 32;
     for (std::size_t n = 0; n < traced_.nodes.size(); ++n) {
@@ -75,14 +122,24 @@ class StepMachine {
         const auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
         const auto& slope = places_[n];
         if (term.lookup) {
-          of_columns(slope, matrix, result);
+          of_columns(slope, matrix, scales, result);
           continue;
         }
         const auto& x = places_[static_cast<std::size_t>(term.operand)];
-        for (std::int64_t first = 0; first < matrix.rows; first += kBlock)
-          sums.push_back({1, steps_ * batch_, slope.gradient_at(0, 0), 0, slope.gradient_row,
-                          x.at(0, 0), 0, x.row, matrix.columns, nullptr, result, matrix.columns,
-                          first, std::min(matrix.rows, first + kBlock)});
+        OuterSum<F> sum{1, steps_ * batch_, slope.gradient_at(0, 0), 0, slope.gradient_row,
+                        x.at(0, 0), 0, x.row, matrix.columns, scales, result, matrix.columns, 0, 0};
+        if (by_blocks_) {
+          sum.sequences = batch_;
+          sum.steps = steps_;
+          sum.a_sequence = slope.gradient_row;
+          sum.a_step = slope.gradient_step;
+          sum.c_sequence = x.row;
+          sum.c_step = x.step;
+        }
+        for (sum.first = 0; sum.first < matrix.rows; sum.first = sum.end) {
+          sum.end = std::min(matrix.rows, sum.first + kBlock);
+          sums.push_back(sum);
+        }
       }
     }
     const auto one = [&](std::int64_t i) { dense_.outer_sum(sums[static_cast<std::size_t>(i)]); };
@@ -92,18 +149,25 @@ class StepMachine {
       for (std::size_t i = 0; i < sums.size(); ++i) one(static_cast<std::int64_t>(i));
   }
   // The gradient of a constant : n.
-  void constant_gradient(int n, F* result) const {
+  void constant_gradient(int n, F* result, const F* scales = nullptr) const {
     const auto& place = places_[static_cast<std::size_t>(n)];
     const auto size = node(n).size;
     std::fill_n(result, size, F(0));
-    for (std::int64_t b = 0; b < batch_; ++b)
-      for (std::int64_t i = 0; i < size; ++i) result[i] += place.gradient_at(0, b)[i];
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      const F scale = scales == nullptr ? F(1) : scales[b];
+      for (std::int64_t i = 0; i < size; ++i) result[i] += scale * place.gradient_at(0, b)[i];
+    }
+    for (std::int64_t i = 0; node(n).logistic && i < size; ++i)
+      result[i] *= place.value[i] * (1 - place.value[i]);
   }
   // The gradient of what a `previous` node sees before the first step : B x n.
-  void initial_gradient(int n, F* result) const {
+  void initial_gradient(int n, F* result, const F* scales = nullptr) const {
     const auto size = node(n).size;
-    for (std::int64_t b = 0; b < batch_; ++b)
-      std::copy_n(places_[static_cast<std::size_t>(n)].gradient_at(0, b), size, result + b * size);
+    for (std::int64_t b = 0; b < batch_; ++b) {
+      const F scale = scales == nullptr ? F(1) : scales[b];
+      const F* from = places_[static_cast<std::size_t>(n)].gradient_at(0, b);
+      for (std::int64_t i = 0; i < size; ++i) result[b * size + i] = scale * from[i];
+    }
   }
 
   // Of the matrices, then of what is given, then of what `previous` nodes see at first, each in the
@@ -155,15 +219,15 @@ class StepMachine {
         place.value = cut.take(row);
       } else {
         const bool kept = needs_.kept[static_cast<std::size_t>(n)];
-        place.row = row;
-        place.step = kept ? batch_ * row : 0;
-        place.value = cut.take((kept ? steps_ + 1 : 1) * batch_ * row);
+        const auto slots = kept ? steps_ + 1 : 1;
+        std::tie(place.row, place.step) = strides(row, slots);
+        if (!kept) place.step = 0;
+        place.value = cut.take(batch_ * slots * row);
       }
       if (!gradients_ || !of.gradient) continue;
       place.slots = needs_.recorded[static_cast<std::size_t>(n)] ? steps_ + 1 : of.carried ? 2 : 1;
-      place.gradient_row = row;
-      place.gradient_step = batch_ * row;
-      place.gradient = cut.take(place.slots * batch_ * row);
+      std::tie(place.gradient_row, place.gradient_step) = strides(row, place.slots);
+      place.gradient = cut.take(batch_ * place.slots * row);
     }
     for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
       const StepNode& of = node(n);
@@ -198,14 +262,25 @@ class StepMachine {
       program_.memory.taped = gradients_;
       program_.tape_size = step_tape_size(program_.memory);
       program_.memory_scratch_size = step_memory_scratch_size(program_.memory);
-      program_.tape = cut.take(batch_ * program_.tape_size);
-      program_.memory_scratch = cut.take(batch_ * program_.memory_scratch_size);
     }
-    scratch_size_ = step_scratch_size(batch_, program_.widest);
-    scratch_ = cut.take(scratch_size_);
+    if (!by_blocks_) room_ = room_of(batch_, cut);
     if (gradients_)
       slopes_ = cut.take(batch_ * steps_ * scan_padded(node(traced_.output).size) + kScanPadding);
     bytes_ = cut.bytes();
+  }
+
+  // From one sequence to the next, and from one step to the next.
+  std::pair<std::int64_t, std::int64_t> strides(std::int64_t row, std::int64_t slots) const {
+    return by_blocks_ ? std::pair{slots * row, row} : std::pair{row, batch_ * row};
+  }
+  StepRoom<F> room_of(std::int64_t sequences, Pieces<F>& pieces) const {
+    StepRoom<F> room{};
+    if (traced_.memory >= 0) {
+      room.tape = pieces.take(sequences * program_.tape_size);
+      room.memory_scratch = pieces.take(sequences * program_.memory_scratch_size);
+    }
+    room.scratch = pieces.take(step_scratch_size(sequences, program_.widest));
+    return room;
   }
 
   void look_into(int n) {
@@ -229,6 +304,8 @@ class StepMachine {
       if (given.defined() && given.dim() == 1) {
         const F* from = given.data_ptr<F>();
         for (std::int64_t i = 0; i < given.size(0); ++i) place.value[i] = from[i * given.stride(0)];
+        for (std::int64_t i = 0; node(static_cast<int>(n)).logistic && i < given.size(0); ++i)
+          place.value[i] = 1 / (1 + std::exp(-place.value[i]));
       } else if (given.defined()) {
         copy_sequence(given, place);
       }
@@ -281,7 +358,9 @@ class StepMachine {
     const auto row = program_.widest + 2 * kScanPadding;
     const auto part = [&](std::int64_t k) {
       const auto first = batch_ * k / parts, end = batch_ * (k + 1) / parts;
-      body(first, end, scratch_ + first * row);
+      body(first, end,
+           StepRoom<F>{room_.scratch + first * row, room_.tape + first * program_.tape_size,
+                       room_.memory_scratch + first * program_.memory_scratch_size});
     };
     if (parts == 1)
       part(0);
@@ -308,27 +387,30 @@ class StepMachine {
     return all.back().template data_ptr<F>();
   }
   // The gradient of a matrix whose columns were chosen.
-  void of_columns(const StepPlace<F>& slope, const StepMatrix<F>& matrix, F* result) const {
+  void of_columns(const StepPlace<F>& slope, const StepMatrix<F>& matrix, const F* scales,
+                  F* result) const {
     std::fill_n(result, matrix.rows * matrix.columns, F(0));
     for (std::int64_t t = 0; t < steps_; ++t)
       for (std::int64_t b = 0; b < batch_; ++b) {
         const F* of_row = slope.gradient_at(t, b);
+        const F scale = scales == nullptr ? F(1) : scales[b];
         F* to = result + program_.symbols[b * steps_ + t];
-        for (std::int64_t i = 0; i < matrix.rows; ++i) to[i * matrix.columns] += of_row[i];
+        for (std::int64_t i = 0; i < matrix.rows; ++i) to[i * matrix.columns] += scale * of_row[i];
       }
   }
 
   std::shared_ptr<const TracedProgram> kept_;
   const TracedProgram& traced_;
   std::int64_t batch_, steps_, window_;
-  bool gradients_;
+  bool gradients_, by_blocks_;
+  BufferPoolPtr buffers_;
   StepNeeds needs_;
   std::vector<StepPlace<F>> places_;
   std::vector<StepMatrix<F>> matrices_;
   StepProgram<F> program_{};
   Buffer memory_;
-  F *scratch_ = nullptr, *slopes_ = nullptr;
-  std::int64_t scratch_size_ = 0;
+  StepRoom<F> room_{};
+  F* slopes_ = nullptr;
   std::size_t bytes_ = 0;
   StepKernel<F> kernel_ = step_kernel<F>(current_isa());
   DenseKernel<F> dense_ = dense_kernel<F>(current_isa());

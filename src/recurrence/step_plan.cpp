@@ -1,6 +1,6 @@
 #include "recurrence/step_plan.h"
 
-#include "recurrence/step_machine.h"
+#include "recurrence/step_parts.h"
 
 namespace pushdown {
 namespace {
@@ -11,16 +11,6 @@ bool lies_in(const Tensor& tensor, const Tensor& parameter) {
   return tensor.scalar_type() == parameter.scalar_type() &&
          tensor.storage().is_alias_of(parameter.storage()) && first >= 0 &&
          first < parameter.numel();
-}
-
-// Adds the numbers of a part, behind each other in `values`, to the gradient of its parameter.
-template <class F>
-void add_to_gradient(const StepPlan::Part& part, const F* values) {
-  F* to = gradient_of(part.parameter).data_ptr<F>() + part.offset;
-  const auto rows = part.sizes.size() == 2 ? part.sizes[0] : 1, columns = part.sizes.back();
-  const auto row = part.sizes.size() == 2 ? part.strides[0] : 0, column = part.strides.back();
-  for (std::int64_t i = 0; i < rows; ++i)
-    for (std::int64_t j = 0; j < columns; ++j) to[i * row + j * column] += *values++;
 }
 
 template <class F>
@@ -41,33 +31,9 @@ class StepPass final : public DirectPass {
 
   void backward(const Tensor& slopes) override {
     machine_.backward(slopes);
-    const auto& matrices = plan_->matrices();
-    std::vector<std::int64_t> starts;
-    std::int64_t total = 0;
-    for (const auto& part : matrices) {
-      starts.push_back(total);
-      if (part.parameter.defined()) total += part.sizes[0] * part.sizes[1];
-    }
-    std::vector<F> numbers(static_cast<std::size_t>(total));
-    std::vector<F*> results(matrices.size());
-    for (std::size_t k = 0; k < matrices.size(); ++k)
-      if (matrices[k].parameter.defined()) results[k] = numbers.data() + starts[k];
-    machine_.matrix_gradients(results);
-    for (std::size_t k = 0; k < matrices.size(); ++k)
-      if (results[k] != nullptr) add_to_gradient(matrices[k], results[k]);
-    const auto batch = words_.size(0);
-    for (std::size_t n = 0; n < plan_->given().size(); ++n) {
-      if (const auto& part = plan_->given()[n]; part.parameter.defined()) {
-        numbers.resize(static_cast<std::size_t>(part.sizes[0]));
-        machine_.constant_gradient(static_cast<int>(n), numbers.data());
-        add_to_gradient(part, numbers.data());
-      }
-      if (const auto& part = plan_->initial()[n]; part.parameter.defined()) {
-        numbers.resize(static_cast<std::size_t>(batch * part.sizes[1]));
-        machine_.initial_gradient(static_cast<int>(n), numbers.data());
-        add_to_gradient(part, numbers.data());
-      }
-    }
+    add_plan_gradients<F>(*plan_, machine_, words_.size(0), nullptr, [](const auto& part) {
+      return gradient_of(part.parameter).template data_ptr<F>();
+    });
   }
 
  private:
@@ -84,19 +50,23 @@ StepPlanPtr StepPlan::make(TracedProgram program, const ParameterList& parameter
   bool whole = true;
   std::vector<char> used(parameters.size());
   at::ScalarType type = at::ScalarType::Undefined;
+  at::Device device = at::kCPU;
   const auto part_of = [&](const Tensor& tensor, bool constant) {
     Part part;
     if (!tensor.defined()) return part;
-    if (type == at::ScalarType::Undefined) type = tensor.scalar_type();
-    whole = whole && tensor.is_cpu() && tensor.scalar_type() == type;
+    if (type == at::ScalarType::Undefined) type = tensor.scalar_type(), device = tensor.device();
+    whole = whole && tensor.device() == device && tensor.scalar_type() == type;
     if (!whole) return part;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       const Tensor& parameter = parameters[i].second;
       if (!lies_in(tensor, parameter)) continue;
       used[i] = 1;
-      if (!tensor.requires_grad()) return part;
-      return Part{parameter, tensor.storage_offset() - parameter.storage_offset(),
-                  tensor.sizes().vec(), tensor.strides().vec()};
+      return Part{parameter,
+                  i,
+                  tensor.requires_grad(),
+                  tensor.storage_offset() - parameter.storage_offset(),
+                  tensor.sizes().vec(),
+                  tensor.strides().vec()};
     }
     whole = whole && constant && !tensor.requires_grad();
     return part;
@@ -112,6 +82,7 @@ StepPlanPtr StepPlan::make(TracedProgram program, const ParameterList& parameter
   for (std::size_t i = 0; i < parameters.size(); ++i)
     if (const Tensor& own = parameters[i].second; used[i])
       plan->seen_.push_back({own, own.data_ptr(), own.requires_grad()});
+  plan->parameters_ = parameters;
   plan->program_ = std::make_shared<const TracedProgram>(std::move(program));
   return plan;
 }
@@ -121,6 +92,36 @@ bool StepPlan::current() const {
     return seen.parameter.data_ptr() == seen.memory &&
            seen.parameter.requires_grad() == seen.trained;
   });
+}
+
+bool same_program(const StepPlan& first, const StepPlan& second) {
+  const TracedProgram &one = *first.program(), &other = *second.program();
+  const auto same_form = [](const Tensor& a, const Tensor& b) {
+    return a.defined() == b.defined() &&
+           (!a.defined() || (a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type() &&
+                             a.device() == b.device()));
+  };
+  const auto same_forms = [&](const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_form);
+  };
+  const auto same_parts = [](const std::vector<StepPlan::Part>& a,
+                             const std::vector<StepPlan::Part>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                      [](const StepPlan::Part& x, const StepPlan::Part& y) {
+                        return x.parameter.defined() == y.parameter.defined() &&
+                               x.index == y.index && x.trained == y.trained &&
+                               x.offset == y.offset && x.strides == y.strides;
+                      });
+  };
+  return one.nodes == other.nodes && one.terms == other.terms && one.operands == other.operands &&
+         one.output == other.output && one.memory == other.memory && one.shape == other.shape &&
+         same_forms(one.matrices, other.matrices) && same_forms(one.given, other.given) &&
+         same_forms(one.initial, other.initial) &&
+         std::equal(first.parameters().begin(), first.parameters().end(),
+                    second.parameters().begin(), second.parameters().end(),
+                    [&](const auto& a, const auto& b) { return same_form(a.second, b.second); }) &&
+         same_parts(first.matrices(), second.matrices()) &&
+         same_parts(first.given(), second.given()) && same_parts(first.initial(), second.initial());
 }
 
 StepPlanPtr StepPlans::find(const Key& key, const std::function<StepPlanPtr()>& make) {

@@ -20,8 +20,8 @@ namespace pushdown {
 class StepPlan {
  public:
   // Null where something that is differentiated is computed from parameters instead of being one or
-  // a part of one, or where the parameters are not on the processor. The program was recorded with
-  // gradients enabled.
+  // a part of one, or where the parameters are not of one type and on one device. The program was
+  // recorded with gradients enabled.
   static std::shared_ptr<const StepPlan> make(TracedProgram program,
                                               const ParameterList& parameters);
 
@@ -30,17 +30,21 @@ class StepPlan {
   bool current() const;
   // Where the numbers of a tensor lie in a parameter.
   struct Part {
-    Tensor parameter;  // undefined: of none that is trained
+    Tensor parameter;       // undefined: of none
+    std::size_t index = 0;  // in the list of parameters
+    bool trained = false;
     std::int64_t offset = 0;
     std::vector<std::int64_t> sizes, strides;
   };
   const std::shared_ptr<const TracedProgram>& program() const { return program_; }
+  const ParameterList& parameters() const { return parameters_; }
   const std::vector<Part>& matrices() const { return matrices_; }
   const std::vector<Part>& given() const { return given_; }      // by node
   const std::vector<Part>& initial() const { return initial_; }  // by node
 
  private:
   std::shared_ptr<const TracedProgram> program_;
+  ParameterList parameters_;
   std::vector<Part> matrices_, given_, initial_;
   struct Seen {
     Tensor parameter;
@@ -51,10 +55,13 @@ class StepPlan {
 };
 using StepPlanPtr = std::shared_ptr<const StepPlan>;
 
+// Whether two plans differ in the values of their parameters alone.
+bool same_program(const StepPlan& first, const StepPlan& second);
+
 // The plans of a network by what they were recorded for. Any number of threads may ask.
 class StepPlans {
  public:
-  using Key = std::array<std::int64_t, 4>;
+  using Key = std::array<std::int64_t, 5>;
   // The plan of this key, made anew where there is none that is current; null where none can be
   // made.
   StepPlanPtr find(const Key& key, const std::function<StepPlanPtr()>& make);
@@ -64,7 +71,7 @@ class StepPlans {
   std::map<Key, StepPlanPtr> plans_;
 };
 
-// words : B x T, as many sequences as the program was recorded for; supplied : B x T x n each. With
+// On the processor. words : B x T, as many sequences as the program was recorded for; supplied : B x T x n each. With
 // a window > 0 gradients end behind every `window` steps.
 DirectPassPtr run_plan(const StepPlanPtr& plan, const Tensor& words, std::vector<Tensor> supplied,
                        std::int64_t window, const BufferPoolPtr& buffers);

@@ -50,6 +50,16 @@ int StepTrace::node_of(const Traced& a) {
   return place;
 }
 
+Traced StepTrace::logistic_constant(const Tensor& values) {
+  if (!of_symbols_) return constant(values.sigmoid());
+  StepNode node{StepOp::constant};
+  node.size = values.size(0);
+  node.logistic = true;
+  const int place = add(node);
+  given_[static_cast<std::size_t>(place)] = values;
+  return {this, place};
+}
+
 Traced StepTrace::symbols(std::int64_t count) {
   StepNode node{StepOp::symbols};
   node.size = count;
@@ -95,16 +105,18 @@ Traced StepTrace::reading(std::int64_t size) {
 }
 
 void StepTrace::drive(const Traced& reading, const Traced& actions, const ScanShape& shape,
-                      const Tensor& bottom) {
+                      const Traced& bottom) {
   check(memory_ < 0, "step_trace", "a step has one stack");
   StepNode node{StepOp::memory};
   node.size = reading.size();
   node.a = node_of(actions);
-  if (bottom.defined() && bottom.numel() > 0) node.b = node_of(constant(bottom));
+  if (bottom.defined()) node.b = node_of(bottom);
   node.carried = true;
   memory_ = add(node);
   moved_ = {this, memory_};
   shape_ = shape;
+  shape_.reading = reading.size();
+  shape_.actions = actions.size();
   nodes_[static_cast<std::size_t>(reading.node_)].a = memory_;
 }
 

@@ -85,14 +85,15 @@ class StepTrace {
   Traced symbols(std::int64_t count);
   Traced supplied(std::int64_t size);
   Traced constant(const Tensor& values) { return {this, values}; }  // n
+  Traced logistic_constant(const Tensor& values);                   // their sigmoid
   // What a vector was one step before, B x n before the first; bound once to that vector.
   Traced state(const Tensor& initial);
   void bind(const Traced& state, const Traced& value);
   // The reading of the network's only stack, one step before: `size` numbers. Driven by the
-  // actions, given once. bottom: m numbers, or undefined.
+  // actions, given once. bottom: m numbers that are constant, or undefined.
   Traced reading(std::int64_t size);
   void drive(const Traced& reading, const Traced& actions, const ScanShape& shape,
-             const Tensor& bottom);
+             const Traced& bottom = {});
   // The reading after this step's move; after drive().
   Traced read_now() const { return moved_; }
 

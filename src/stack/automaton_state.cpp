@@ -135,14 +135,19 @@ ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json
   return layer;
 }
 
-void plan_automaton(const NondeterministicShape& shape, bool normalized, FusedStack& plan) {
-  plan.shape.stack = ScanStack::nondeterministic;
-  plan.shape.automaton.states = static_cast<int>(shape.states);
-  plan.shape.automaton.symbols = static_cast<int>(shape.symbols);
-  plan.shape.automaton.channels = shape.vector;
-  plan.shape.reexposed = shape.reexposed;
-  plan.shape.state_symbol = shape.state_symbol;
-  plan.shape.normalized = normalized;
+ScanShape automaton_memory(const NondeterministicShape& shape, bool normalized,
+                           std::int64_t steps) {
+  ScanShape memory;
+  memory.stack = ScanStack::nondeterministic;
+  memory.steps = steps;
+  memory.automaton.steps = steps - 1;
+  memory.automaton.states = static_cast<int>(shape.states);
+  memory.automaton.symbols = static_cast<int>(shape.symbols);
+  memory.automaton.channels = shape.vector;
+  memory.reexposed = shape.reexposed;
+  memory.state_symbol = shape.state_symbol;
+  memory.normalized = normalized;
+  return memory;
 }
 
 }  // namespace pushdown

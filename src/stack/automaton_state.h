@@ -41,7 +41,7 @@ OptionSpec fast_option();
 ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json& options,
                                   const ModuleContext& context, ParameterList& parameters);
 OptionSpec initialization_option();
-// Its part of what the fused recurrence needs.
-void plan_automaton(const NondeterministicShape& shape, bool normalized, FusedStack& plan);
+// The memory of recorded steps.
+ScanShape automaton_memory(const NondeterministicShape& shape, bool normalized, std::int64_t steps);
 
 }  // namespace pushdown

@@ -23,9 +23,6 @@ struct ActionLayer {
   V operator()(const V& hidden) const {
     return pushdown::linear(hidden, weight, bias);
   }
-  Tensor bias_or_zero() const {
-    return bias.defined() ? bias : at::zeros({weight.size(0)}, weight.options());
-  }
 };
 
 // Weight Xavier uniform with `gain`, bias U(-0.1, 0.1); appended to `parameters` as

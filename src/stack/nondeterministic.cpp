@@ -37,11 +37,12 @@ class NondeterministicStack : public Stack {
     return normalized_ ? scores.log_softmax(2) : scores;
   }
 
-  bool fused(FusedStack& plan) const override {
-    plan_automaton(shape_, normalized_, plan);
-    plan.action_weight = action_.weight;
-    plan.action_bias = action_.bias;
-    return fast_;
+  bool recordable() const override { return fast_; }
+  bool can_be_cut() const override { return false; }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                    std::int64_t steps) const override {
+    trace.drive(reading, action_(hidden), automaton_memory(shape_, normalized_, steps));
+    return {};
   }
 
  private:

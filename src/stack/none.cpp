@@ -28,12 +28,7 @@ class NoneStack : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const NoneState&>(*state).reading;
   }
-  bool fused(FusedStack& plan) const override {
-    plan.shape.stack = ScanStack::none;
-    plan.action_weight = at::empty({0, 0}, options_);
-    plan.action_bias = at::empty({0}, options_);
-    return true;
-  }
+  bool recordable() const override { return true; }
 
  private:
   at::TensorOptions options_;

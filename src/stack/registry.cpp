@@ -38,27 +38,8 @@ Tensor Stack::readings(const Tensor& hiddens) const {
                      : at::stack(all, 1);
 }
 
-bool Stack::recordable() const {
-  FusedStack plan;
-  return fused(plan);
-}
-
-bool Stack::can_be_cut() const {
-  FusedStack plan;
-  return recordable() && !(fused(plan) && plan.shape.stack == ScanStack::nondeterministic);
-}
-
-TracedNoOp Stack::record(StepTrace& trace, const Traced& hidden, const Traced& reading,
-                         std::int64_t steps) const {
-  FusedStack plan;
-  check(fused(plan), "stack.record", "this stack cannot be recorded");
-  plan.shape.steps = steps;
-  plan.shape.automaton.steps = steps - 1;
-  plan.shape.reading = reading.size();
-  plan.shape.actions = plan.action_weight.size(0);
-  trace.drive(reading, linear(hidden, plan.action_weight, plan.action_bias), plan.shape,
-              plan.bottom);
-  return {};
+TracedNoOp Stack::record(StepTrace&, const Traced&, const Traced&, std::int64_t) const {
+  fail("stack.record", "this stack cannot be recorded");
 }
 
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
@@ -66,8 +47,7 @@ void record_shifted(StepTrace& trace, const Traced& weights, const Traced& value
   shape.stack = ScanStack::shifted;
   shape.steps = steps;
   shape.size = values.size();
-  shape.reading = reading.size();
-  trace.drive(reading, joined({weights, values}), shape, {});
+  trace.drive(reading, joined({weights, values}), shape);
 }
 
 std::vector<Tensor> StackState::tensors() const {

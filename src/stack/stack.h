@@ -44,14 +44,6 @@ void check_state_tensors(std::string_view where, const std::vector<Tensor>& own,
 
 std::size_t tensor_bytes(const Tensor& tensor);  // 0 for an undefined tensor
 
-// What the fused recurrence needs to know of a stack: its part of the shape, and its action layer
-// as one affine map, in the order of rows that kernel/scan_stacks.h expects.
-struct FusedStack {
-  ScanShape shape;
-  Tensor action_weight, action_bias;  // A x H, A
-  Tensor bottom;                      // m, of the vector nondeterministic stack; else undefined
-};
-
 // What one step does with its action no_op, which leaves every cell as it is. Memories side by side
 // all have to, each by its own actions.
 struct NoOp {
@@ -103,12 +95,10 @@ class Stack {
   // step, B x C x W (see nondeterministic.h). Undefined for any other stack.
   virtual Tensor log_transition_weights(const Tensor& hidden) const { return {}; }
 
-  // Whether the fused recurrence has this stack; `plan` is filled if so.
-  virtual bool fused(FusedStack& plan) const { return false; }
-  // Whether its step can be a part of a recorded program; those with a fused form can.
-  virtual bool recordable() const;
+  // Whether its step can be a part of a recorded program.
+  virtual bool recordable() const { return false; }
   // Whether gradients can end within a recorded sequence.
-  virtual bool can_be_cut() const;
+  virtual bool can_be_cut() const { return recordable(); }
   // Records the update that `hidden` drives; `reading` is that before it, from
   // StepTrace::reading(). `steps`: of the sequence, after the last of which nothing is read.
   virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,

@@ -225,27 +225,27 @@ class StratificationStack : public Stack {
       }
     return result;
   }
-  bool fused(FusedStack& plan) const override {
-    plan.shape.stack = ScanStack::stratification;
-    plan.shape.ends = ends_;
-    plan.shape.memories = memories_;
-    plan.shape.size = size_;
+  bool recordable() const override { return true; }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                    std::int64_t steps) const override {
+    ScanShape memory;
+    memory.stack = ScanStack::stratification;
+    memory.steps = steps;
+    memory.ends = ends_;
+    memory.memories = memories_;
+    memory.size = size_;
     for (int what = 0; what < kStrengths; ++what)
-      plan.shape.strengths[what] = layers_[0].strengths[what].kind();
-    plan.shape.max_strength = greatest_;
-    std::vector<Tensor> weights, biases;
-    const auto add = [&](const ActionLayer& layer) {
-      if (!layer.weight.defined()) return;
-      weights.push_back(layer.weight);
-      biases.push_back(layer.bias);
-    };
+      memory.strengths[what] = layers_[0].strengths[what].kind();
+    memory.max_strength = greatest_;
+    // The memory makes strengths of their layers' values.
+    std::vector<Traced> actions;
     for (const auto& [strengths, vector] : layers_) {
-      for (const auto& one : strengths) add(one.layer());
-      add(vector);
+      for (const auto& one : strengths)
+        if (one.layer().weight.defined()) actions.push_back(one.layer()(hidden));
+      actions.push_back(vector(hidden));
     }
-    plan.action_weight = at::cat(weights);
-    plan.action_bias = at::cat(biases);
-    return true;
+    trace.drive(reading, joined(actions), memory);
+    return {};
   }
 
  private:

@@ -88,15 +88,6 @@ class SuperpositionStack : public Stack {
     if (!no_op_) return std::nullopt;
     return no_op_among(shares(hidden), 2);
   }
-  bool fused(FusedStack& plan) const override {
-    if (!vector_.sigmoid() || !no_op_ || limit_ > 0 || temperature_ != 1) return false;
-    plan.shape.stack = ScanStack::superposition;
-    plan.shape.size = size_;
-    plan.action_weight = at::cat({action_.weight, vector_.layer().weight});
-    plan.action_bias = at::cat({action_.bias_or_zero(), vector_.layer().bias_or_zero()});
-    return true;
-  }
-
   bool recordable() const override { return true; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {

@@ -70,13 +70,16 @@ class VectorNondeterministicStack : public Stack {
     return normalized_ ? scores.log_softmax(2) : scores;
   }
 
-  bool fused(FusedStack& plan) const override {
-    if (!fast_ || !vector_.sigmoid()) return false;
-    plan_automaton(shape_, normalized_, plan);
-    plan.action_weight = at::cat({action_.weight, vector_.layer().weight});
-    plan.action_bias = at::cat({action_.bias_or_zero(), vector_.layer().bias_or_zero()});
-    plan.bottom = initial_bottom();
-    return true;
+  bool recordable() const override { return fast_ && vector_.sigmoid(); }
+  bool can_be_cut() const override { return false; }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
+                    std::int64_t steps) const override {
+    // The memory applies the sigmoid.
+    trace.drive(reading, joined({action_(hidden), vector_.layer()(hidden)}),
+                automaton_memory(shape_, normalized_, steps),
+                bottom_.defined() ? trace.logistic_constant(bottom_)
+                                  : trace.constant(initial_bottom()));
+    return {};
   }
 
  private:

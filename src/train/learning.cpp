@@ -21,7 +21,7 @@ Tensor next_of(const Recognizer& model, const Objective& objective, const String
 // Of what was read, whose next_scores are not known yet.
 Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveBatch& read) {
   const auto costs = objective.answer_costs();
-  if (costs && model.affine() && model.fused() && suits_answer_losses(read.hiddens)) {
+  if (costs && model.affine() && model.kernels() && suits_answer_losses(read.hiddens)) {
     const Tensor losses = answer_losses({read.hiddens, read.labels, read.next, read.weights},
                                         answer_layers(model), *costs)
                               .losses;
@@ -62,7 +62,7 @@ std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
                                                      const StringBatch& batch, std::int64_t window,
                                                      Random& random) {
   const auto costs = objective.answer_costs();
-  if (!costs || !model.affine() || !model.fused()) return std::nullopt;
+  if (!costs || !model.affine() || !model.kernels()) return std::nullopt;
   const auto pass = model.direct_pass(batch.words, window, random);
   if (pass == nullptr) return std::nullopt;
   const auto strings = batch.words.size(0);

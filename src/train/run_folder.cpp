@@ -272,8 +272,13 @@ Json describe_origins(const std::vector<OriginPtr>& origins) {
 namespace {
 
 // Models of version 0.1 and before have the same passes in training and in evaluation, and in them
-// only the stack of an 'nspda' rests; its option `carry` was the network's.
-void complete_passes(const std::string& kind, Json& options) {
+// only the stack of an 'nspda' rests; its option `carry` was the network's. Their `kernels` were
+// called `fused`.
+void complete_options(const std::string& kind, Json& options) {
+  if (options.contains("fused")) {
+    options["kernels"] = options["fused"];
+    options.erase("fused");
+  }
   const bool nspda = options.value("architecture", Json()) == "nspda";
   if (kind != "recognizer" && nspda) options.erase("carry");
   if (kind != "recognizer" || options.contains("evaluation_passes")) return;
@@ -289,7 +294,7 @@ SequenceModelPtr model_from_description(const Json& description, const std::stri
   Json options = description.at("options");
   if (!device.empty()) options["device"] = device;
   const std::string kind = description.value("kind", "language_model");
-  complete_passes(kind, options);
+  complete_options(kind, options);
   Alphabet alphabet(description.at("alphabet").get<std::vector<std::string>>());
   if (kind == "language_model")
     return std::make_shared<LanguageModel>(std::move(alphabet), options, kinds);

@@ -32,7 +32,7 @@ double multiply_adds(const Workload& work, int length) {
                  3 * ((1 + channels) * c + q) * c * c * p;
       break;
   }
-  const double gates = static_cast<double>(scan_gates(work.cell)) * h;
+  const double gates = static_cast<double>(work.gates) * h;
   return static_cast<double>(work.batch) * (3 * steps * gates * (h + reading) +
                                             3 * updates * actions * h + 3 * length * v * h + stack);
 }

@@ -6,7 +6,7 @@ namespace pushdown::bench {
 
 // What the arithmetic count depends on besides the kernel's shape.
 struct Workload {
-  ScanCell cell = ScanCell::lstm;
+  std::int64_t gates = 4;  // G / H: those of the LSTM
   ScanStack stack = ScanStack::none;
   std::int64_t hidden = 20, vocabulary = 3, batch = 10;
   std::int64_t size = 0;        // m of superposition and stratification

@@ -1,6 +1,7 @@
 // Training updates on a CUDA device: one model, and many at once, against the processor and against
 // LibTorch's operations on the same device; and the passes of the kernels alone, with what they
 // reach of the device's peaks.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 
@@ -8,13 +9,15 @@
 #include "base/parallel.h"
 #include "bench.h"
 #include "kernel/device.h"
-#include "kernel/device_scan.h"
+#include "model/device_runner.h"
+#include "recurrence/device_steps.h"
 #include "tensor/torch_build.h"
 #include "train/shared_updates.h"
 
 namespace pushdown::bench {
 namespace {
 
+using Clock = std::chrono::steady_clock;
 constexpr int kLength = 80;
 constexpr int kSkipped = 77;  // what ctest takes for a test that was not run
 
@@ -34,38 +37,46 @@ struct Size {
 constexpr Size kSizes[] = {{2, 2, 3}, {3, 3, 7}};
 constexpr int kModels[] = {1, 20, 100, 1000};
 
-// A trainer of strings that are all of one length, so many updates an epoch.
-std::unique_ptr<Trainer> make_trainer(const Size& size, int seed, int updates,
-                                      const std::string& device, bool fused) {
+Alphabet alphabet_of(const Size& size) {
   std::vector<std::string> symbols;
   for (int k = 0; k < size.vocabulary; ++k) symbols.push_back(std::to_string(k));
+  return Alphabet(symbols);
+}
+
+std::unique_ptr<LanguageModel> make_model(const Size& size, int seed, const std::string& device,
+                                          bool kernels) {
+  const Json stack{
+      {"kind", "nondeterministic"}, {"states", size.states}, {"symbols", size.symbols}};
+  return std::make_unique<LanguageModel>(
+      alphabet_of(size), Json{{"controller", {{"kind", "lstm"}, {"hidden", size.work().hidden}}},
+                              {"stack", stack},
+                              {"device", device},
+                              {"kernels", kernels},
+                              {"seed", seed}});
+}
+
+// A trainer of strings that are all of one length, so many updates an epoch.
+std::unique_ptr<Trainer> make_trainer(const Size& size, int seed, int updates,
+                                      const std::string& device, bool kernels) {
   const Workload work = size.work();
   Random random(1);
   std::vector<Word> words(static_cast<std::size_t>(updates * work.batch));
   for (Word& word : words)
     for (int t = 0; t < kLength; ++t)
       word.push_back(static_cast<int>(random.below(static_cast<std::uint64_t>(size.vocabulary))));
-  const Alphabet alphabet(symbols);
-  const Json stack{
-      {"kind", "nondeterministic"}, {"states", size.states}, {"symbols", size.symbols}};
-  const auto model = std::make_shared<LanguageModel>(
-      alphabet, Json{{"controller", {{"kind", "lstm"}, {"hidden", work.hidden}}},
-                     {"stack", stack},
-                     {"device", device},
-                     {"fused", fused},
-                     {"seed", seed}});
   return std::make_unique<Trainer>(
-      model, std::make_shared<Dataset>(alphabet, words), nullptr,
+      LanguageModelPtr(make_model(size, seed, device, kernels)),
+      std::make_shared<Dataset>(alphabet_of(size), words), nullptr,
       Json{{"batch", work.batch}, {"seed", seed}, {"optimizer", {{"learning_rate", 0.001}}}});
 }
 
 // Milliseconds of an update of all models; the second epoch counts.
 double update_ms(const Size& size, int models, int updates, const std::string& device,
-                 bool fused = true) {
+                 bool kernels = true) {
   std::vector<std::unique_ptr<Trainer>> owned;
   std::vector<Trainer*> trainers;
   for (int k = 0; k < models; ++k)
-    trainers.push_back(owned.emplace_back(make_trainer(size, k, updates, device, fused)).get());
+    trainers.push_back(owned.emplace_back(make_trainer(size, k, updates, device, kernels)).get());
   for (int epoch = 0; epoch < 2; ++epoch)
     for (const auto& result : run_epoch_together(trainers))
       if (!result.error.empty()) throw std::runtime_error(result.error);
@@ -79,20 +90,6 @@ void print_update(const Size& size, const std::string& where, int models, double
   std::fflush(stdout);
 }
 
-ScanShape shape_of(const Size& size) {
-  const Workload work = size.work();
-  ScanShape shape{ScanCell::lstm, ScanStack::nondeterministic};
-  shape.steps = kLength - 1;
-  shape.hidden = work.hidden;
-  shape.gates = scan_gates(shape.cell) * shape.hidden;
-  shape.automaton = {size.states, size.symbols, shape.steps - 1, 0};
-  shape.normalized = true;
-  shape.reading = size.symbols;
-  const std::int64_t c = size.states * size.symbols;
-  shape.actions = c * (2 * c + size.states);
-  return shape;
-}
-
 struct PassTimes {
   double forward_ms = 0, backward_ms = 0;
   double bytes = 0;  // see below
@@ -100,72 +97,44 @@ struct PassTimes {
 
 // The two passes of the kernels over random models.
 PassTimes time_passes(const Size& size, int models) {
-  const ScanShape shape = shape_of(size);
   const Workload work = size.work();
-  const auto sizes = device_scan_sizes(shape);
-  const auto places = models * work.batch, steps = shape.steps;
-  const auto count = device_gradients(shape, size.vocabulary).count;
-  std::vector<std::unique_ptr<DeviceMemory>> kept;
-  Random random(1);
-  const auto room = [&](std::int64_t numbers) {
-    const auto bytes = static_cast<std::size_t>(std::max<std::int64_t>(numbers, 1)) * sizeof(float);
-    return static_cast<float*>(kept.emplace_back(std::make_unique<DeviceMemory>(bytes))->data());
+  std::vector<std::unique_ptr<LanguageModel>> owned;
+  std::vector<StepPlanPtr> plans;
+  for (int k = 0; k < models; ++k) {
+    owned.push_back(make_model(size, k, "cuda", true));
+    plans.push_back(owned.back()->network().plan(work.batch, kLength - 1));
+  }
+  const auto device = owned.front()->output_weight().device();
+  const Tensor words = at::randint(size.vocabulary, {models, work.batch, kLength - 1}, at::kLong);
+  const auto runner = cuda_runner(device);
+  std::vector<double> times[2];
+  PassTimes result;
+  const auto launch = [&](const DeviceStepProgram<float>& program, bool backward) {
+    wait_for_cuda_device();
+    const auto start = Clock::now();
+    runner->run(program, backward);
+    wait_for_cuda_device();
+    times[backward].push_back(
+        std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+    // What must move at least: the tape is written, then read, and so are the values and gradients.
+    const auto sizes = device_step_sizes(program.memory);
+    std::int64_t other = program.parameters;
+    for (const StepNode& node : plans.front()->program()->nodes)
+      if (node.op != StepOp::slice && node.op != StepOp::previous && node.op != StepOp::constant)
+        other += 2 * program.steps * node.size;
+    result.bytes = sizeof(float) * 2.0 * static_cast<double>(program.models * program.batch) *
+                   static_cast<double>(sizes.tape + sizes.scratch + other);
   };
-  const auto drawn = [&](std::int64_t numbers) {
-    std::vector<float> values(static_cast<std::size_t>(numbers));
-    for (float& value : values) value = static_cast<float>(random.uniform() * 0.2 - 0.1);
-    float* place = room(numbers);
-    kept.back()->upload(values.data());
-    return place;
+  for (int round = models >= 1000 ? 3 : 11; round > 0; --round)
+    run_device_plans<float>(plans, words.to(device), launch).sum().backward();
+  const auto median = [](std::vector<double>& all) {
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
+                     all.end());
+    return all[all.size() / 2];
   };
-  DeviceScan<float> scan;
-  scan.shape = shape;
-  scan.models = models;
-  scan.batch = work.batch;
-  // All models read the same parameters: what is read is the same but for the cache.
-  auto& layer = scan.parameters.layers[0];
-  layer.input_t = drawn(shape.reading * scan_padded(shape.gates));
-  layer.hidden_t = drawn(shape.hidden * scan_padded(shape.gates));
-  layer.hidden_bias = drawn(shape.gates);
-  scan.parameters.action_t = drawn(shape.hidden * scan_padded(shape.actions));
-  scan.parameters.action_bias = drawn(shape.actions);
-  scan.symbols = size.vocabulary;
-  scan.pre = drawn(size.vocabulary * shape.gates);
-  std::vector<std::int64_t> words(static_cast<std::size_t>(places * steps));
-  for (auto& word : words)
-    word = static_cast<std::int64_t>(random.below(static_cast<std::uint64_t>(size.vocabulary)));
-  DeviceMemory ids(words.size() * sizeof(std::int64_t));
-  ids.upload(words.data());
-  scan.words = static_cast<const std::int64_t*>(ids.data());
-  scan.word_stride = steps;
-  scan.model_word_stride = work.batch * steps;
-  scan.hidden = room(places * steps * shape.hidden);
-  scan.readings = room(places * steps * shape.reading);
-  scan.tape = room(places * sizes.tape);
-  scan.scratch = room(places * sizes.scratch);
-  scan.hidden_gradient = drawn(places * steps * shape.hidden);
-  scan.input_gradient = room(places * steps * shape.gates);
-  scan.action_gradient = room(places * steps * shape.actions);
-  scan.sequence_gradients = room(places * count);
-  scan.gradients = room(models * count);
-
-  const int repeats = models >= 1000 ? 3 : 11;
-  PassTimes times;
-  const auto median = [&](const auto& pass) {
-    return measure(repeats,
-                   [&] {
-                     pass();
-                     wait_for_cuda_device();
-                   })
-        .median_ms;
-  };
-  times.forward_ms = median([&] { device_scan_forward(scan, nullptr); });
-  times.backward_ms = median([&] { device_scan_backward(scan, nullptr); });
-  // What must move at least: the tape is written, then read, and so is the rest.
-  const auto other = steps * (2 * shape.hidden + shape.reading + shape.gates + shape.actions);
-  times.bytes = sizeof(float) * 2.0 * static_cast<double>(places) *
-                static_cast<double>(sizes.tape + sizes.scratch + other + count);
-  return times;
+  result.forward_ms = median(times[0]);
+  result.backward_ms = median(times[1]);
+  return result;
 }
 
 void bench_passes(const CudaDevice& device, const Size& size, int models) {
@@ -214,12 +183,6 @@ int bench_device() {
       device.name.c_str(), device.compute_major, device.compute_minor, device.multiprocessors,
       static_cast<double>(device.memory_bytes) / 1e9, device.peak_flops() / 1e9,
       device.peak_bytes_per_second() / 1e9, cuda_toolkit().c_str(), torch_version().c_str());
-  use_cuda_device(0);
-  for (const Size& size : kSizes)
-    for (const int models : kModels)
-      attempt(fmt::format("passes of {}, {} models", size.name(), models),
-              [&] { bench_passes(device, size, models); });
-
   set_thread_count(1);
   std::map<std::pair<int, int>, double> on_device;  // states, models
   std::map<int, double> on_processor;
@@ -228,10 +191,15 @@ int bench_device() {
     print_update(size, "one core of the processor", 1, ms);
   }
   if (!torch_has_cuda() || !at::hasCUDA()) {
-    std::printf("not run: updates of models: the LibTorch %s of this build %s\n",
+    std::printf("not run: passes and updates of models: the LibTorch %s of this build %s\n",
                 torch_version().c_str(), torch_has_cuda() ? "finds no device" : "has no CUDA");
     return 0;
   }
+  for (const Size& size : kSizes)
+    for (const int models : kModels)
+      attempt(fmt::format("passes of {}, {} models", size.name(), models),
+              [&] { bench_passes(device, size, models); });
+
   for (const Size& size : kSizes) {
     for (const int models : kModels)
       attempt(fmt::format("updates of {}, {} models", size.name(), models), [&] {

@@ -4,9 +4,9 @@
 
 #include "cuda/cuda_runtime.h"
 #include "kernel/device.h"
-#include "kernel/device_scan_problem.h"
-#include "model/device_runner.h"
+#include "model/likelihoods_together.h"
 #include "model/recorded_cases.h"
+#include "recurrence/device_steps.h"
 #include "support/golden.h"
 
 namespace pushdown::launch_test {
@@ -16,16 +16,6 @@ using namespace testing_support;
 
 class Launches final : public DeviceRunner {
  public:
-  void forward(const DeviceScan<float>& scan) const override { device_scan_forward(scan, nullptr); }
-  void forward(const DeviceScan<double>& scan) const override {
-    device_scan_forward(scan, nullptr);
-  }
-  void backward(const DeviceScan<float>& scan) const override {
-    device_scan_backward(scan, nullptr);
-  }
-  void backward(const DeviceScan<double>& scan) const override {
-    device_scan_backward(scan, nullptr);
-  }
   void run(const DeviceStepProgram<float>& program, bool backward) const override {
     steps(program, backward);
   }
@@ -44,26 +34,60 @@ class Launches final : public DeviceRunner {
   }
 };
 
-TEST(Launch, FusedRecurrenceOfEveryStack) {
-  const Sizes sizes{.steps = 4, .hidden = 5, .layers = 2, .models = 2, .batch = 1};
-  for (const auto& [name, shape] : examples()) {
-    const Problem<float> problem(shape, ScanCell::lstm, sizes);
-    cuda_stand_in::set_descending(false);
-    const auto first = problem.on_device();
-    cuda_stand_in::set_descending(true);
-    const auto again = problem.on_device();
-    EXPECT_EQ(first.gradients, again.gradients) << name;
-    EXPECT_EQ(first.readings, again.readings) << name;
-    expect_same(problem.on_processor(), first, name);
+// Several models that read symbols, whichever way threads take turns.
+TEST(Launch, ModelsOfEveryStack) {
+  for (const Json& stack :
+       {Json{{"kind", "none"}}, Json{{"kind", "superposition"}, {"size", 3}},
+        Json{{"kind", "stratification_deque"}, {"size", 2}}, Json{{"kind", "nondeterministic"}},
+        Json{{"kind", "vector_nondeterministic"}, {"states", 3}, {"symbols", 1}, {"size", 2}}}) {
+    std::vector<LanguageModel> models;
+    for (int m = 0; m < 2; ++m)
+      models.emplace_back(Alphabet({"a", "b", "c"}),
+                          Json{{"controller", {{"kind", "lstm"}, {"hidden", 5}}},
+                               {"stack", stack},
+                               {"dtype", "float64"},
+                               {"seed", m + 1}});
+    const Tensor words = at::arange(10, at::kLong).remainder(3).view({2, 5});
+    std::vector<Tensor> found[3];
+    for (const int way : {0, 1, 2}) {
+      for (const auto& model : models)
+        for (const auto& [name, tensor] : model.parameters()) tensor.mutable_grad() = Tensor();
+      cuda_stand_in::set_descending(way == 1);
+      const Tensor values =
+          way == 2 ? at::stack({models[0].log_probabilities(words),
+                                models[1].log_probabilities(words)})
+                   : log_probabilities_together({&models[0], &models[1]}, {words, words},
+                                                std::make_shared<Launches>());
+      values.sum().backward();
+      found[way].push_back(values.detach());
+      for (const auto& model : models)
+        for (const auto& [name, tensor] : model.parameters())
+          found[way].push_back(tensor.grad().defined() ? tensor.grad() : at::zeros({1}, at::kDouble));
+    }
+    for (std::size_t i = 0; i < found[0].size(); ++i) {
+      EXPECT_TRUE(found[0][i].equal(found[1][i])) << stack << ' ' << i;
+      EXPECT_LT(deviation(found[0][i], found[2][i]), 1e-11) << stack << ' ' << i;
+    }
   }
 }
 
 // More numbers than shared memory holds: those that should be near lie in scratch.
 TEST(Launch, WithoutSharedMemory) {
-  const Sizes sizes{.steps = 3, .hidden = 4100, .models = 1, .batch = 1};
-  const Problem<double> problem(superposition(2), ScanCell::elman_tanh, sizes, 0.01);
-  EXPECT_GT(device_scan_sizes(problem.shape).fast * sizeof(double), 48u * 1024);
-  expect_same(problem.on_processor(), problem.on_device(), "in scratch");
+  const LanguageModel model(Alphabet({"a", "b"}),
+                            Json{{"controller", {{"kind", "elman"}, {"hidden", 2}}},
+                                 {"stack", {{"kind", "superposition"}, {"size", 6200}}},
+                                 {"dtype", "float64"}});
+  const Tensor words = at::zeros({1, 3}, at::kLong);
+  std::int64_t fast = 0;
+  const auto launches = std::make_shared<Launches>();
+  const Tensor got = run_device_plans<double>(
+      {model.network().plan(1, 3)}, words.unsqueeze(0),
+      [&](const DeviceStepProgram<double>& program, bool backward) {
+        fast = device_step_sizes(program.memory).fast;
+        launches->run(program, backward);
+      });
+  EXPECT_GT(fast * sizeof(double), 48u * 1024);
+  EXPECT_LT(deviation(got[0], model.network().run(words, nullptr).narrow(1, 1, 3)), 1e-11);
 }
 
 class LaunchOfSteps : public testing::TestWithParam<RecordedCase> {};

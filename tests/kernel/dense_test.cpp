@@ -1,4 +1,4 @@
-// The matrix products around the fused recurrence, on every instruction set, against LibTorch.
+// The matrix products around recorded steps, on every instruction set, against LibTorch.
 #include "kernel/dense.h"
 
 #include <gtest/gtest.h>

@@ -57,9 +57,9 @@ test('the same seed makes the same model, and training takes the same course', f
   for _, text in ipairs { '0 1 # 1 0', '0 0 1 1 0 # 0 1 1 0 0' } do
     test.near(m:logits(text), wanted:logits(text), 1e-13)
   end
-  for _, fused in ipairs { true, false } do
+  for _, kernels in ipairs { true, false } do
     local slow = trainer { model = m }
-    local fast = trainer { model = model { stack = built_in.stack, fused = fused } }
+    local fast = trainer { model = model { stack = built_in.stack, kernels = kernels } }
     test.near(run(slow), run(fast), 1e-10)
     same_numbers(slow:model(), fast:model(), 1e-10)
     m = model()

@@ -85,14 +85,14 @@ test('what a memory with strengths does can be looked at', function()
   test.equal(table.concat(r:strengths('a b').read:size(), ' '), '3 1 3')
 end)
 
-test('fused and stepwise agree for every pair', function()
+test('kernels and stepwise agree for every pair', function()
   for _, controller in ipairs(pd.controller.kinds()) do
     for _, stack in ipairs(pd.stack.kinds()) do
       local options = { controller = { kind = controller, hidden = 5 }, stack = { kind = stack } }
-      local fused = model(options)
-      options.fused = false
+      local kernels = model(options)
+      options.kernels = false
       local stepwise = model(options)
-      test.near(fused:logits('0 1 # 1 0 0'), stepwise:logits('0 1 # 1 0 0'), 1e-11)
+      test.near(kernels:logits('0 1 # 1 0 0'), stepwise:logits('0 1 # 1 0 0'), 1e-11)
     end
   end
 end)

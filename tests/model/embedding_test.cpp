@@ -6,11 +6,11 @@
 namespace pushdown::embedding_test {
 namespace {
 
-Json options(const char* controller, const char* stack, std::int64_t embedding, bool fused = true) {
+Json options(const char* controller, const char* stack, std::int64_t embedding, bool kernels = true) {
   return {{"controller", {{"kind", controller}, {"hidden", 4}}},
           {"stack", {{"kind", stack}}},
           {"embedding", embedding},
-          {"fused", fused},
+          {"kernels", kernels},
           {"dtype", "float64"},
           {"seed", 7}};
 }
@@ -54,7 +54,7 @@ TEST(Embedding, IsALinearMapOfOneHotVectors) {
 
 TEST(Embedding, FusedAndStepwiseAndPiecesAgreeInValuesAndGradients) {
   for (const char* stack : {"none", "superposition", "stratification", "parallel_superposition"}) {
-    const LanguageModel fused(alphabet(), options("lstm", stack, 3)),
+    const LanguageModel kernels(alphabet(), options("lstm", stack, 3)),
         stepwise(alphabet(), options("lstm", stack, 3, false));
     const Tensor words = some_words();
     const auto gradients = [](const LanguageModel& model, const Tensor& value) {
@@ -66,17 +66,17 @@ TEST(Embedding, FusedAndStepwiseAndPiecesAgreeInValuesAndGradients) {
         all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
       return all;
     };
-    const Tensor a = fused.log_probabilities(words), b = stepwise.log_probabilities(words);
+    const Tensor a = kernels.log_probabilities(words), b = stepwise.log_probabilities(words);
     EXPECT_TRUE(at::allclose(a, b, 1e-12, 1e-12)) << stack;
-    const auto of_fused = gradients(fused, a.sum()), of_steps = gradients(stepwise, b.sum());
-    for (std::size_t i = 0; i < of_fused.size(); ++i)
-      EXPECT_TRUE(at::allclose(of_fused[i], of_steps[i], 1e-10, 1e-12))
-          << stack << " " << fused.parameters()[i].first;
-    EXPECT_GT(of_fused[0].abs().max().item<double>(), 0) << stack;  // of the embedding
+    const auto of_kernels = gradients(kernels, a.sum()), of_steps = gradients(stepwise, b.sum());
+    for (std::size_t i = 0; i < of_kernels.size(); ++i)
+      EXPECT_TRUE(at::allclose(of_kernels[i], of_steps[i], 1e-10, 1e-12))
+          << stack << " " << kernels.parameters()[i].first;
+    EXPECT_GT(of_kernels[0].abs().max().item<double>(), 0) << stack;  // of the embedding
 
     at::NoGradGuard no_grad;
     Tensor in_pieces = at::zeros({2}, at::kDouble);
-    fused.visit_log_probabilities(words, 3, nullptr,
+    kernels.visit_log_probabilities(words, 3, nullptr,
                                   [&](const Tensor& piece) { in_pieces += piece; });
     EXPECT_TRUE(at::allclose(in_pieces, a, 1e-12, 1e-12)) << stack;
   }

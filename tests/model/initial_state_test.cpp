@@ -130,27 +130,27 @@ TEST(Layers, RecordedEqualsStepwiseWithEight) {
   }
 }
 
-// The hand-fused loss has no such start; the numbers are the same without it.
+// The program starts from trained vectors; the definition does, too.
 TEST(LearnedStartOfLanguageModels, IsTheSameWithAndWithoutKernels) {
-  const auto model = [](bool fused) {
+  const auto model = [](bool kernels) {
     return LanguageModel(Alphabet({"a", "b"}), Json{{"controller", {{"kind", "lstm"}}},
                                                     {"stack", {{"kind", "stratification"}}},
                                                     {"initial_state", "learned"},
-                                                    {"fused", fused},
+                                                    {"kernels", kernels},
                                                     {"seed", 3},
                                                     {"dtype", "float64"}});
   };
-  const auto fused = model(true), stepwise = model(false);
+  const auto kernels = model(true), stepwise = model(false);
   const Tensor words = at::arange(14, at::kLong).remainder(2).view({2, 7});
-  const Tensor got = fused.log_probabilities(words), wanted = stepwise.log_probabilities(words);
+  const Tensor got = kernels.log_probabilities(words), wanted = stepwise.log_probabilities(words);
   EXPECT_LT(deviation(got, wanted), 1e-12);
   got.sum().backward();
   wanted.sum().backward();
-  for (std::size_t i = 0; i < fused.parameters().size(); ++i)
+  for (std::size_t i = 0; i < kernels.parameters().size(); ++i)
     EXPECT_LT(
-        deviation(fused.parameters()[i].second.grad(), stepwise.parameters()[i].second.grad()),
+        deviation(kernels.parameters()[i].second.grad(), stepwise.parameters()[i].second.grad()),
         1e-11)
-        << fused.parameters()[i].first;
+        << kernels.parameters()[i].first;
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // What is between a controller and its stack: coupling, noise on the state, carry-forward.
 #include <gtest/gtest.h>
 
-#include "model/fused.h"
 #include "model/language_model.h"
 #include "recurrence_reference.h"
 #include "support/golden.h"
@@ -336,28 +335,49 @@ TEST(StateNoise, ComesFromTheGeneratorAndInTrainingAlone) {
   EXPECT_GT(deviation(training(1), model.log_probabilities(words)), 1e-5);
 }
 
-// The kernel of the loss knows the plain recurrence alone; recorded steps know all.
-TEST(FusedRecurrence, IsThePlainOneAlone) {
+// The loss of language models, in training passes and in evaluations.
+TEST(RecurrenceLikelihoods, EqualTheDefinition) {
   const Json controller{{"kind", "lstm"}}, stack{{"kind", "superposition"}, {"size", 3}};
-  const Tensor weight = at::ones({kInput, kHidden}, at::kDouble),
-               bias = at::zeros({kInput}, at::kDouble), targets = at::ones({2, 5}, at::kLong);
-  const auto has_kernel = [&](const StackRnn& network) {
-    return network.log_probabilities(targets, weight, bias).defined();
+  const auto layer = [](double shift) {
+    return (at::arange(kInput * kHidden, at::kDouble) + shift).sin().view({kInput, kHidden});
   };
-  const auto plain = make({controller, stack, {}});
-  ASSERT_TRUE(has_kernel(plain));
+  const Tensor targets = at::arange(10, at::kLong).remainder(kInput).view({2, 5}),
+               shares = at::tensor({0.5, -2.0}, at::kDouble);
   for (const auto& recurrence :
-       {between(true), between(false, 0.1), between(false, 0, CarryForward::soft),
-        between(false, 0, CarryForward::counter)}) {
-    const auto network = make({controller, stack, recurrence});
-    EXPECT_FALSE(has_kernel(network));
-    Random first(1), second(1);
-    EXPECT_LT(deviation(network.run(inputs(), &first), network.run_stepwise(inputs(), &second)),
-              1e-12);
-    // The same numbers were drawn, and no others: noise is no part of an evaluation.
-    EXPECT_EQ(first.next(), second.next());
-    EXPECT_LT(deviation(network.run(inputs()), network.run_stepwise(inputs())), 1e-12);
-  }
+       {between(false), between(true), between(false, 0.1), between(false, 0, CarryForward::soft),
+        between(true, 0.2, CarryForward::counter)})
+    for (const bool training : {true, false}) {
+      std::vector<Tensor> found[2];
+      std::uint64_t next[2];
+      for (const bool stepwise : {false, true}) {
+        const auto network = make({controller, stack, recurrence});
+        const Tensor weight = layer(1).set_requires_grad(true),
+                     bias = layer(2).select(1, 0).clone().set_requires_grad(true);
+        Random random(1);
+        Random* noise = training ? &random : nullptr;
+        Tensor values;
+        if (stepwise) {
+          const Tensor words = at::one_hot(targets.narrow(1, 0, 4), kInput).to(at::kDouble);
+          values = at::linear(network.run_stepwise(words, noise), weight, bias)
+                       .log_softmax(2)
+                       .gather(2, targets.unsqueeze(2))
+                       .squeeze(2)
+                       .sum(1);
+        } else {
+          values = network.log_probabilities(targets, weight, bias, noise);
+          ASSERT_TRUE(values.defined());
+        }
+        values.dot(shares).backward();
+        found[stepwise] = {values.detach(), weight.grad(), bias.grad()};
+        for (const auto& [name, tensor] : network.parameters())
+          found[stepwise].push_back(tensor.grad());
+        next[stepwise] = random.next();
+      }
+      for (std::size_t i = 0; i < found[0].size(); ++i)
+        EXPECT_LT(deviation(found[0][i], found[1][i]), 1e-12) << i;
+      // The same numbers were drawn, and no others: noise is no part of an evaluation.
+      EXPECT_EQ(next[0], next[1]);
+    }
 }
 
 TEST(RecurrenceErrors, NameTheOption) {

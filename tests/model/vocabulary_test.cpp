@@ -12,7 +12,7 @@ using namespace testing_support;
 
 constexpr int kWords = 1500;
 
-LanguageModel model(bool fused, bool end_symbol) {
+LanguageModel model(bool kernels, bool end_symbol) {
   std::vector<std::string> words;
   for (int k = 0; k < kWords; ++k) words.push_back(std::to_string(k));
   return {Alphabet(words), Json{{"controller", {{"kind", "lstm"}, {"hidden", 50}}},
@@ -25,7 +25,7 @@ LanguageModel model(bool fused, bool end_symbol) {
                                 {"embedding", 7},
                                 {"end_symbol", end_symbol},
                                 {"dtype", "float64"},
-                                {"fused", fused},
+                                {"kernels", kernels},
                                 {"seed", 3}}};
 }
 Tensor words(std::int64_t batch, std::int64_t length) {
@@ -42,46 +42,46 @@ std::vector<Tensor> gradients(const LanguageModel& of) {
 
 TEST(Vocabulary, LogProbabilitiesAreThoseOfTensorOperations) {
   for (const bool end_symbol : {true, false}) {
-    const auto fused = model(true, end_symbol), plain = model(false, end_symbol);
+    const auto kernels = model(true, end_symbol), plain = model(false, end_symbol);
     const Tensor input = words(3, 9), share = at::linspace(-0.5, 1, 3, at::kDouble);
-    const Tensor got = fused.log_probabilities(input), wanted = plain.log_probabilities(input);
+    const Tensor got = kernels.log_probabilities(input), wanted = plain.log_probabilities(input);
     EXPECT_LT(deviation(got, wanted), 1e-11);
-    EXPECT_LT(deviation(fused.logits(input), plain.logits(input)), 1e-12);
+    EXPECT_LT(deviation(kernels.logits(input), plain.logits(input)), 1e-12);
     got.dot(share).backward();
     wanted.dot(share).backward();
-    const auto ours = gradients(fused), theirs = gradients(plain);
+    const auto ours = gradients(kernels), theirs = gradients(plain);
     for (std::size_t i = 0; i < ours.size(); ++i)
-      EXPECT_LT(deviation(ours[i], theirs[i]), 1e-11) << fused.parameters()[i].first;
+      EXPECT_LT(deviation(ours[i], theirs[i]), 1e-11) << kernels.parameters()[i].first;
   }
 }
 
 TEST(Vocabulary, PiecesAreScoredAsTheyAreRead) {
-  const auto fused = model(true, false);
+  const auto kernels = model(true, false);
   const Tensor input = words(2, 8);
   Tensor targets = input.clone();
   targets[0][5].fill_(-100);
-  auto read = fused.begin(2), scored = fused.begin(2);
+  auto read = kernels.begin(2), scored = kernels.begin(2);
   for (const auto& [first, count] : {std::pair{0, 3}, {3, 5}}) {
     const Tensor piece = input.narrow(1, first, count), wanted = targets.narrow(1, first, count);
-    auto [logits, after_read] = fused.read(piece, read);
-    auto [values, after_score] = fused.score(piece, wanted, scored);
+    auto [logits, after_read] = kernels.read(piece, read);
+    auto [values, after_score] = kernels.score(piece, wanted, scored);
     const Tensor own =
         logits.log_softmax(2).gather(2, piece.unsqueeze(2)).squeeze(2).masked_fill(wanted < 0, 0);
     EXPECT_LT(deviation(values, own), 1e-11);
     own.sum().backward();
-    const auto expected = gradients(fused);
+    const auto expected = gradients(kernels);
     values.sum().backward();
-    const auto got = gradients(fused);
+    const auto got = gradients(kernels);
     for (std::size_t i = 0; i < got.size(); ++i)
-      EXPECT_LT(deviation(got[i], expected[i]), 1e-11) << fused.parameters()[i].first;
+      EXPECT_LT(deviation(got[i], expected[i]), 1e-11) << kernels.parameters()[i].first;
     read = after_read.detached();
     scored = after_score.detached();
     EXPECT_EQ(scored.symbols, first + count);
   }
-  EXPECT_THROW(fused.score(input, targets.narrow(1, 0, 7), fused.begin(2)), std::invalid_argument);
-  EXPECT_THROW(fused.score(input, targets, fused.begin(3)), std::invalid_argument);
-  EXPECT_THROW(fused.score(input, targets.to(at::kInt), fused.begin(2)), std::invalid_argument);
-  EXPECT_THROW(fused.score(input, targets + kWords, fused.begin(2)), std::invalid_argument);
+  EXPECT_THROW(kernels.score(input, targets.narrow(1, 0, 7), kernels.begin(2)), std::invalid_argument);
+  EXPECT_THROW(kernels.score(input, targets, kernels.begin(3)), std::invalid_argument);
+  EXPECT_THROW(kernels.score(input, targets.to(at::kInt), kernels.begin(2)), std::invalid_argument);
+  EXPECT_THROW(kernels.score(input, targets + kWords, kernels.begin(2)), std::invalid_argument);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/device_scan_shapes.h"
+#include "kernel/memory_shapes.h"
 #include "recurrence/everything.h"
 #include "recurrence/step_run.h"
 #include "support/step_team.h"
@@ -43,14 +43,9 @@ Tensor numbers(at::IntArrayRef shape, at::TensorOptions options, double seed, do
       .to(options);
 }
 
-struct Example {
-  std::string name;
-  ScanShape shape;
-};
-
 ScanShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool no_op, std::int64_t reach,
                   std::int64_t limit = 0, bool worn = false, double empty = 0) {
-  ScanShape shape{ScanCell::elman_tanh, ScanStack::shifted};
+  ScanShape shape{ScanStack::shifted};
   shape.shifted = kind;
   shape.size = size;
   shape.shared = shared;
@@ -69,7 +64,7 @@ ScanShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool no_op, 
   return shape;
 }
 ScanShape analog(bool stops) {
-  ScanShape shape{ScanCell::elman_tanh, ScanStack::analog};
+  ScanShape shape{ScanStack::analog};
   shape.size = 3;
   shape.epsilon = 0.05;
   shape.tolerance = 0.1;
@@ -98,8 +93,7 @@ std::vector<Example> memories() {
       {"analog stack", analog(false)},
       {"analog stack that refuses", analog(true)},
   };
-  for (const auto& [name, shape] : examples())
-    if (shape.stack != ScanStack::none) all.push_back({name, shape});
+  for (const auto& [name, shape] : examples()) all.push_back({name, shape});
   return all;
 }
 
@@ -150,7 +144,7 @@ struct Network {
       memory.steps = steps + 1;
     }
     memory.automaton.steps = steps - 1;
-    trace.drive(reading, given, memory, bottom);
+    trace.drive(reading, given, memory, bottom.numel() > 0 ? trace.constant(bottom) : Traced());
     if (shape.stack != ScanStack::analog) return trace.finish(hidden);
     return trace.finish(joined(std::vector<Traced>{hidden, trace.read_now()}));
   }

@@ -210,7 +210,7 @@ TEST(Joint, GradientsNeedNoGraph) {
   Random random(1);
   EXPECT_FALSE(differentiate_directly(recognizer(), *make_objective("final"), strings(3), 0, random)
                    .has_value());
-  EXPECT_FALSE(differentiate_directly(recognizer({{"fused", false}}), *make_objective("stepwise"),
+  EXPECT_FALSE(differentiate_directly(recognizer({{"kernels", false}}), *make_objective("stepwise"),
                                       strings(3), 0, random)
                    .has_value());
 }

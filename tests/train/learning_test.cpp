@@ -265,9 +265,9 @@ TEST(TruncatedBackpropagation, IsTheSameAtOnceAndInPieces) {
   for (Json model : models)
     for (const std::int64_t window : {1, 4, 11}) {
       const Json kind{{"kind", "tbptt"}, {"window", window}};
-      model["fused"] = false;
+      model["kernels"] = false;
       const auto wanted = gradient(recognizer(model), kind, batch);
-      model["fused"] = true;
+      model["kernels"] = true;
       const auto got = gradient(recognizer(model), kind, batch);
       for (std::size_t b = 0; b < 3; ++b)
         EXPECT_NEAR(got.values.losses[b], wanted.values.losses[b], 1e-10) << model;

@@ -175,6 +175,14 @@ TEST(Recognition, OldRunFoldersHaveThePassesOfTheirTime) {
   EXPECT_EQ(loaded(recurrent, false)->options()["evaluation_passes"], 1);
 }
 
+TEST(Recognition, OldRunFoldersCallKernelsFused) {
+  Json description = describe_model(*std::make_shared<Recognizer>(Alphabet({"a"}), Json::object()));
+  description["options"].erase("kernels");
+  description["options"]["fused"] = false;
+  EXPECT_EQ(model_from_description(description, "", registered_kinds())->options()["kernels"],
+            false);
+}
+
 TEST(Recognition, ALaterStageCanKeepTheAnnealedRate) {
   for (const bool reached : {false, true}) {
     const Json annealing{{"kind", "exponential"},

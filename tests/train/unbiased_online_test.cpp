@@ -145,7 +145,7 @@ TEST(UnbiasedOnlineFast, IsNotForOtherNetworks) {
   noisy["noise"] = 0.1;
   learned["initial_state"] = "learned";
   moving.update({{"passes", 2}, {"memory_in_passes", "moves"}});
-  stepwise["fused"] = false;
+  stepwise["kernels"] = false;
   const auto fast = [](const Recognizer& model) {
     Random random(1);
     return unbiased_online_fast(model, *make_objective("stepwise"), strings(2, 3, 1), kEpsilon,

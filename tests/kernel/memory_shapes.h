@@ -1,4 +1,4 @@
-// Shapes that the CUDA kernels of the fused recurrence are tested with.
+// Shapes of memories that kernels are tested with; their steps are set by who uses them.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -8,20 +8,8 @@
 
 namespace pushdown::testing_support {
 
-struct Sizes {
-  std::int64_t steps, hidden, layers = 1, models = 1, batch = 2;
-};
-
-inline void complete(ScanShape& shape, ScanCell cell, const Sizes& sizes) {
-  shape.cell = cell;
-  shape.steps = sizes.steps;
-  shape.hidden = sizes.hidden;
-  shape.layers = sizes.layers;
-  shape.gates = scan_gates(cell) * sizes.hidden;
-  shape.automaton.steps = sizes.steps - 1;
-}
 inline ScanShape superposition(std::int64_t size) {
-  ScanShape shape{ScanCell::lstm, ScanStack::superposition};
+  ScanShape shape{ScanStack::superposition};
   shape.size = shape.reading = size;
   shape.actions = 3 + size;
   return shape;
@@ -30,7 +18,7 @@ inline ScanShape sections(SectionEnds ends, std::int64_t size, std::int64_t memo
                           StrengthKind push = StrengthKind::sigmoid,
                           StrengthKind pop = StrengthKind::sigmoid,
                           StrengthKind read = StrengthKind::fixed, std::int64_t greatest = 1) {
-  ScanShape shape{ScanCell::lstm, ScanStack::stratification};
+  ScanShape shape{ScanStack::stratification};
   shape.size = size;
   shape.ends = ends;
   shape.memories = memories;
@@ -49,7 +37,7 @@ inline ScanShape sections(SectionEnds ends, std::int64_t size, std::int64_t memo
 inline ScanShape automaton(int states, int symbols, std::int64_t channels = 0,
                            bool reexposed = true, bool state_symbol = true,
                            bool normalized = false) {
-  ScanShape shape{ScanCell::lstm, ScanStack::nondeterministic};
+  ScanShape shape{ScanStack::nondeterministic};
   shape.automaton = {states, symbols, 0, channels};
   shape.reexposed = reexposed;
   shape.state_symbol = state_symbol;
@@ -68,7 +56,6 @@ inline std::vector<Example> examples() {
   constexpr auto sigmoid = StrengthKind::sigmoid, expectation = StrengthKind::expectation,
                  fixed = StrengthKind::fixed;
   return {
-      {"no stack", {ScanCell::lstm, ScanStack::none}},
       {"superposition", superposition(5)},
       {"stack of sections", sections(SectionEnds::stack, 4)},
       {"queue of sections", sections(SectionEnds::queue, 3, 2)},
@@ -87,7 +74,4 @@ inline std::vector<Example> examples() {
       {"vector automaton 3 x 1, original bottom", automaton(3, 1, 2, false, true, true)},
   };
 }
-inline constexpr ScanCell kCells[] = {ScanCell::elman_tanh, ScanCell::elman_sigmoid, ScanCell::lstm,
-                                      ScanCell::gru};
-
 }  // namespace pushdown::testing_support

@@ -1,9 +1,11 @@
-// Networks by the kernels of CUDA devices against the fused recurrence of the processor and the
-// step-by-step definition: values and all gradients. The kernels run in threads of the processor
+// Language models by the kernels of CUDA devices, several in one launch, against the kernels of the
+// processor and the step-by-step definition: values and all gradients. The kernels run in threads of the processor
 // (support/team_runner.h); where there is a device, they run there too.
-#include "model/device_fused.h"
+#include "model/likelihoods_together.h"
 
 #include <gtest/gtest.h>
+
+#include <cstring>
 
 #include "kernel/device.h"
 #include "model/language_model.h"
@@ -14,7 +16,7 @@
 #include "support/team_runner.h"
 #include "tensor/torch_build.h"
 
-namespace pushdown::device_fused_test {
+namespace pushdown::likelihoods_together_test {
 namespace {
 
 using namespace testing_support;
@@ -62,12 +64,12 @@ std::vector<Case> cases() {
   return all;
 }
 
-LanguageModel make_model(const Case& given, const std::string& dtype, bool fused = true,
+LanguageModel make_model(const Case& given, const std::string& dtype, bool kernels = true,
                          int seed = 3, bool end_symbol = false, const std::string& device = "cpu") {
   return LanguageModel(Alphabet({"a", "b", "c"}), Json{{"controller", given.controller},
                                                        {"stack", given.stack},
                                                        {"dtype", dtype},
-                                                       {"fused", fused},
+                                                       {"kernels", kernels},
                                                        {"end_symbol", end_symbol},
                                                        {"device", device},
                                                        {"seed", seed}});
@@ -79,13 +81,6 @@ Tensor random_words(std::int64_t batch, std::int64_t length, int seed = 5) {
   for (std::int64_t i = 0; i < words.numel(); ++i)
     words.data_ptr<std::int64_t>()[i] = static_cast<std::int64_t>(random.below(3));
   return words;
-}
-
-// Its form for strings of so many predicted symbols.
-FusedNetworkPtr form(const LanguageModel& model, std::int64_t places) {
-  const auto& all = model.parameters();
-  return model.network().stack_rnn()->fused(places - 1, all[all.size() - 2].second,
-                                            all.back().second);
 }
 
 std::vector<Tensor> gradients(const LanguageModel& model) {
@@ -103,20 +98,19 @@ void expect_gradients(const LanguageModel& model, const std::vector<Tensor>& wan
     EXPECT_LT(deviation(got[i], wanted[i]), bound) << model.parameters()[i].first << ", " << what;
 }
 
-class DeviceFused : public testing::TestWithParam<Case> {};
+class Together : public testing::TestWithParam<Case> {};
 
-TEST_P(DeviceFused, EqualsTheProcessorAndTheDefinition) {
+TEST_P(Together, EqualsTheProcessorAndTheDefinition) {
   const auto runner = std::make_shared<TeamRunner>();
   for (const auto& [dtype, value_bound, gradient_bound] :
        {std::tuple{"float64", 1e-11, 1e-11}, {"float32", 2e-5, 2e-5}})
     for (const auto& [batch, length] : {std::pair{3, 13}, {1, 2}, {5, 3}}) {
       const auto stepwise = make_model(GetParam(), dtype, false),
-                 fused = make_model(GetParam(), dtype), device = make_model(GetParam(), dtype);
+                 kernels = make_model(GetParam(), dtype), device = make_model(GetParam(), dtype);
       const Tensor words = random_words(batch, length);
       const Tensor wanted = stepwise.log_probabilities(words),
-                   on_processor = fused.log_probabilities(words),
-                   got =
-                       device_log_probabilities({form(device, length)}, words.unsqueeze(0), runner);
+                   on_processor = kernels.log_probabilities(words),
+                   got = log_probabilities_together({&device}, {words}, runner);
       ASSERT_EQ(got.sizes(), (std::vector<std::int64_t>{1, batch}));
       EXPECT_LT(deviation(got[0], wanted), value_bound) << dtype << ' ' << length;
       EXPECT_LT(deviation(got[0], on_processor), value_bound) << dtype << ' ' << length;
@@ -126,45 +120,26 @@ TEST_P(DeviceFused, EqualsTheProcessorAndTheDefinition) {
       on_processor.dot(share).backward();
       got[0].dot(share).backward();
       expect_gradients(device, gradients(stepwise), gradient_bound, dtype);
-      expect_gradients(device, gradients(fused), gradient_bound, dtype);
+      expect_gradients(device, gradients(kernels), gradient_bound, dtype);
     }
   EXPECT_EQ(runner->passes, 2 * 6);
 }
 
-TEST_P(DeviceFused, HiddenVectorsEqualTheDefinition) {
-  const auto stepwise = make_model(GetParam(), "float64", false),
-             device = make_model(GetParam(), "float64");
-  const Tensor words = random_words(3, 9);
-  const Tensor wanted = stepwise.network().run(words, nullptr),
-               got = device.network().stack_rnn()->run_on_device(
-                   words, nullptr, std::make_shared<TeamRunner>(2, 2));
-  EXPECT_LT(deviation(got, wanted), 1e-11);
-  const Tensor probe = at::arange(wanted.numel(), wanted.options()).view_as(wanted).cos();
-  (wanted * probe).sum().backward();
-  (got * probe).sum().backward();
-  expect_gradients(device, gradients(stepwise), 1e-11, "through hidden vectors");
-}
-
 // Strings of several lengths, shorter batches, and an end symbol, which has no input.
-TEST_P(DeviceFused, SeveralModelsEqualEachAlone) {
+TEST_P(Together, SeveralModelsEqualEachAlone) {
   constexpr std::int64_t kLengths[] = {7, 4, 1}, kBatches[] = {3, 3, 2};
   const auto runner = std::make_shared<TeamRunner>();
   std::vector<LanguageModel> alone, together;
-  std::vector<FusedNetworkPtr> forms;
   std::vector<Tensor> wanted, words;
-  const Tensor targets = at::full({3, 3, 8}, -1, at::kLong);
   for (int m = 0; m < 3; ++m) {
     alone.push_back(make_model(GetParam(), "float64", true, 10 + m, true));
     together.push_back(make_model(GetParam(), "float64", true, 10 + m, true));
-    forms.push_back(form(together.back(), 8));
     words.push_back(random_words(kBatches[m], kLengths[m], m));
     wanted.push_back(alone.back().log_probabilities(words.back()));
     (wanted.back() * (m + 1)).sum().backward();
-    const Tensor own = targets[m].narrow(0, 0, kBatches[m]);
-    own.narrow(1, 0, kLengths[m]).copy_(words.back());
-    own.narrow(1, kLengths[m], 1).fill_(3);
   }
-  const Tensor got = device_log_probabilities(forms, targets, runner);
+  const Tensor got =
+      log_probabilities_together({&together[0], &together[1], &together[2]}, words, runner);
   EXPECT_EQ(runner->passes, 1);
   Tensor loss = at::zeros({}, got.options());
   for (int m = 0; m < 3; ++m) {
@@ -178,45 +153,52 @@ TEST_P(DeviceFused, SeveralModelsEqualEachAlone) {
     expect_gradients(together[m], gradients(alone[m]), 1e-11, "model " + std::to_string(m));
 }
 
-INSTANTIATE_TEST_SUITE_P(Pairs, DeviceFused, testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Pairs, Together, testing::ValuesIn(cases()));
 
 const Case kPlain{{{"kind", "lstm"}, {"hidden", 6}}, {{"kind", "nondeterministic"}}};
 
-TEST(DeviceFusedMemory, TooLittleIsSaidBeforeTheFirstPass) {
+TEST(TogetherMemory, TooLittleIsSaidBeforeTheFirstPass) {
   const auto model = make_model(kPlain, "float32");
-  const auto network = form(model, 40);
-  const Tensor words = random_words(10, 40).unsqueeze(0);
+  const Tensor words = random_words(10, 40);
   const auto runner = std::make_shared<TeamRunner>();
-  const auto need = device_pass_bytes(*network, 1, 10, true);
-  const auto sizes = device_scan_sizes(network->shape);
-  EXPECT_EQ(need.tape, sizes.tape * 10 * sizeof(float));
-  EXPECT_EQ(need.scratch, sizes.scratch * 10 * sizeof(float));
-  EXPECT_EQ(device_pass_bytes(*network, 7, 10, true).total(), 7 * need.total());
-  runner->memory = need.total() - 1;
-  const std::string said = message([&] { device_log_probabilities({network}, words, runner); });
+  const auto run = [&] { return log_probabilities_together({&model}, {words}, runner); };
+  runner->memory = 1000;
+  const std::string said = message(run);
   EXPECT_NE(said.find("10 strings of 39 steps, 1 models at once"), said.npos) << said;
-  EXPECT_NE(said.find(fmt::format("tape {:.1f} MB", need.tape / 1e6)), said.npos) << said;
-  EXPECT_NE(said.find(fmt::format("{:.1f} MB are free", runner->memory / 1e6)), said.npos) << said;
+  EXPECT_NE(said.find("0.0 MB are free"), said.npos) << said;
   EXPECT_NE(said.find("smaller batch"), said.npos) << said;
   EXPECT_EQ(runner->passes, 0);
+  // What it says is needed is enough, and less than that is not; without gradients it takes less.
+  const auto bytes_of = [&](const char* before) {
+    const auto place = said.find(before);
+    return place == said.npos ? 0.0 : 1e6 * std::stod(said.substr(place + std::strlen(before)));
+  };
+  const double need = bytes_of("at once: "), tape = bytes_of("tape ");
+  EXPECT_GT(tape, 0);
+  EXPECT_GT(need, tape);
+  runner->memory = static_cast<std::size_t>(need - 1e5);
+  EXPECT_ANY_THROW(run());
   {
-    const at::NoGradGuard no_gradient;  // needs less
-    EXPECT_LT(device_pass_bytes(*network, 1, 10, false).total(), need.total());
-    EXPECT_FALSE(device_log_probabilities({network}, words, runner).requires_grad());
+    const at::NoGradGuard no_gradient;
+    EXPECT_FALSE(run().requires_grad());
   }
-  runner->memory = need.total();
-  device_log_probabilities({network}, words, runner).sum().backward();
+  runner->memory = static_cast<std::size_t>(need + 1e5);
+  run().sum().backward();
   EXPECT_EQ(runner->passes, 3);
 }
 
-TEST(DeviceFusedGraph, IsKeptOnRequestAndElseFreed) {
+TEST(TogetherGraph, IsKeptOnRequestAndElseFreed) {
   const auto model = make_model(kPlain, "float64");
   const auto& weight = model.parameters().front().second;
+  const Tensor words = random_words(2, 6);
+  const auto loss = [&] {
+    return log_probabilities_together({&model}, {words}, std::make_shared<TeamRunner>()).sum();
+  };
+  loss().backward();  // what is recorded is kept
   const auto count = weight.use_count();
   {
-    Tensor kept = device_log_probabilities({form(model, 6)}, random_words(2, 6).unsqueeze(0),
-                                           std::make_shared<TeamRunner>())
-                      .sum();
+    weight.mutable_grad() = Tensor();
+    Tensor kept = loss();
     kept.backward({}, true);
     const Tensor once = weight.grad().clone();
     kept.backward();
@@ -226,36 +208,65 @@ TEST(DeviceFusedGraph, IsKeptOnRequestAndElseFreed) {
   EXPECT_EQ(weight.use_count(), count);
 }
 
-TEST(DeviceFusedForm, RefusesOthers) {
+TEST(TogetherForm, OthersAreRefused) {
   const auto runner = std::make_shared<TeamRunner>();
-  const auto one = make_model(kPlain, "float64");
-  const auto other = make_model({{{"kind", "gru"}, {"hidden", 6}}, kPlain.stack}, "float64");
-  EXPECT_TRUE(same_form(*form(one, 5), *form(make_model(kPlain, "float64", true, 9), 5)));
-  EXPECT_FALSE(same_form(*form(one, 5), *form(one, 6)));
-  EXPECT_FALSE(same_form(*form(one, 5), *form(other, 5)));
-  EXPECT_FALSE(same_form(*form(one, 5), *form(make_model(kPlain, "float32"), 5)));
-  const Json unnormalized = automaton(2, 2, "symbol", "original", false);
-  EXPECT_FALSE(
-      same_form(*form(one, 5), *form(make_model({kPlain.controller, unnormalized}, "float64"), 5)));
-  EXPECT_THROW(device_log_probabilities({form(one, 5), form(other, 5)},
-                                        at::zeros({2, 1, 5}, at::kLong), runner),
+  const auto one = make_model(kPlain, "float64"),
+             gru = make_model({{{"kind", "gru"}, {"hidden", 6}}, kPlain.stack}, "float64"),
+             unnormalized = make_model(
+                 {kPlain.controller, automaton(2, 2, "symbol", "original", false)}, "float64");
+  EXPECT_TRUE(can_go_together(one, make_model(kPlain, "float64", true, 9)));
+  EXPECT_FALSE(can_go_together(one, gru));
+  EXPECT_FALSE(can_go_together(one, unnormalized));
+  EXPECT_FALSE(can_go_together(one, make_model(kPlain, "float32")));
+  EXPECT_FALSE(can_go_together(one, make_model(kPlain, "float64", false)));
+  EXPECT_FALSE(can_go_together(one, make_model(kPlain, "float64", true, 3, true)));
+  const Tensor words = random_words(1, 5);
+  EXPECT_THROW(log_probabilities_together({&one, &gru}, {words, words}, runner),
                std::invalid_argument);
-  EXPECT_THROW(device_log_probabilities({form(one, 5)}, at::zeros({1, 1, 6}, at::kLong), runner),
+  EXPECT_THROW(log_probabilities_together({&one, &unnormalized}, {words, words}, runner),
                std::invalid_argument);
-  EXPECT_THROW(device_log_probabilities({form(one, 5)}, at::zeros({2, 1, 5}, at::kLong), runner),
-               std::invalid_argument);
+  EXPECT_THROW(log_probabilities_together({&one}, {words, words}, runner), std::invalid_argument);
   EXPECT_EQ(runner->passes, 0);
-  // What draws random numbers, or goes on from trained vectors, has no such form.
-  for (const Json& more : {Json{{"coupling", "state"}}, Json{{"initial_state", "learned"}}}) {
-    Json options{{"controller", kPlain.controller}, {"stack", kPlain.stack}};
-    options.update(more);
-    EXPECT_EQ(form(LanguageModel(Alphabet({"a", "b", "c"}), options), 5), nullptr);
+  // What draws random numbers in training does not go together.
+  const LanguageModel noisy(Alphabet({"a", "b", "c"}), Json{{"controller", kPlain.controller},
+                                                            {"stack", kPlain.stack},
+                                                            {"noise", 0.1}});
+  EXPECT_FALSE(can_go_together(noisy, noisy));
+}
+
+// What goes to the controller's state, is carried, or starts from trained vectors.
+TEST(TogetherForm, OtherRecurrencesEqualTheProcessor) {
+  const auto runner = std::make_shared<TeamRunner>(3, 1);
+  for (const Json& more :
+       {Json{{"coupling", "state"}}, Json{{"initial_state", "learned"}},
+        Json{{"coupling", "state"}, {"carry_forward", "counter"}, {"initial_state", "learned"}}}) {
+    std::vector<LanguageModel> alone, together;
+    for (int m = 0; m < 2; ++m)
+      for (auto* models : {&alone, &together}) {
+        Json options{{"controller", kPlain.controller},
+                     {"stack", {{"kind", "superposition"}, {"size", 3}}},
+                     {"dtype", "float64"},
+                     {"seed", 5 + m}};
+        options.update(more);
+        models->emplace_back(Alphabet({"a", "b", "c"}), options);
+      }
+    const std::vector<Tensor> words{random_words(2, 9), random_words(3, 7)};
+    const Tensor got = log_probabilities_together({&together[0], &together[1]}, words, runner);
+    got.sum().backward();
+    for (std::size_t m = 0; m < 2; ++m) {
+      const Tensor wanted = alone[m].log_probabilities(words[m]);
+      EXPECT_LT(deviation(got[static_cast<std::int64_t>(m)].narrow(0, 0, wanted.size(0)), wanted),
+                1e-11)
+          << more;
+      wanted.sum().backward();
+      expect_gradients(together[m], gradients(alone[m]), 1e-11, more.dump());
+    }
   }
 }
 
 // ---- On a device. ----
 
-TEST(DeviceFusedRunner, IsThereWhereADeviceIs) {
+TEST(TogetherRunner, IsThereWhereADeviceIs) {
   EXPECT_EQ(cuda_runner(at::Device(at::kCPU)), nullptr);
   const std::string reason = no_device();
   if (!reason.empty() && !at::hasCUDA()) {
@@ -272,14 +283,13 @@ TEST(DeviceFusedRunner, IsThereWhereADeviceIs) {
   }
 }
 
-TEST_P(DeviceFused, ModelsOnTheDevice) {
+TEST_P(Together, ModelsOnTheDevice) {
   const std::string reason = no_device();
   if (!reason.empty()) GTEST_SKIP() << reason;
   for (const auto& [dtype, bound] : {std::pair{"float64", 1e-9}, {"float32", 1e-3}})
     for (const auto& [batch, length] : {std::pair{3, 13}, {1, 1}, {7, 2}, {11, 33}}) {
       const auto cpu = make_model(GetParam(), dtype),
                  cuda = make_model(GetParam(), dtype, true, 3, false, "cuda");
-      ASSERT_NE(cuda.fused(1), nullptr);
       const Tensor words = random_words(batch, length);
       const Tensor wanted = cpu.log_probabilities(words), got = cuda.log_probabilities(words);
       EXPECT_LT(deviation(got.cpu(), wanted), bound) << dtype << ' ' << length;
@@ -297,7 +307,7 @@ TEST_P(DeviceFused, ModelsOnTheDevice) {
     }
 }
 
-TEST(DeviceFusedOnTheDevice, ThousandSymbols) {
+TEST(TogetherOnTheDevice, ThousandSymbols) {
   const std::string reason = no_device();
   if (!reason.empty()) GTEST_SKIP() << reason;
   for (const Json& stack :
@@ -306,7 +316,6 @@ TEST(DeviceFusedOnTheDevice, ThousandSymbols) {
     const Case given{{{"kind", "lstm"}, {"hidden", 20}}, stack};
     const auto cpu = make_model(given, "float64"),
                cuda = make_model(given, "float64", true, 3, false, "cuda");
-    ASSERT_NE(cuda.fused(1), nullptr);
     const Tensor words = random_words(1, 1000);
     const Tensor wanted = cpu.log_probabilities(words), got = cuda.log_probabilities(words);
     EXPECT_LT(deviation(got.cpu(), wanted), 1e-6);
@@ -317,4 +326,4 @@ TEST(DeviceFusedOnTheDevice, ThousandSymbols) {
 }
 
 }  // namespace
-}  // namespace pushdown::device_fused_test
+}  // namespace pushdown::likelihoods_together_test

@@ -1,15 +1,14 @@
-// The fused recurrence against the step-by-step definition: values and all gradients.
+// Language models by kernels against the step-by-step definition: values and all gradients.
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "base/parallel.h"
-#include "model/fused.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
 #include "support/golden.h"
 
-namespace pushdown::fused_test {
+namespace pushdown::kernels_test {
 namespace {
 
 using namespace testing_support;
@@ -82,13 +81,13 @@ Tensor random_words(std::int64_t batch, std::int64_t length) {
   return words;
 }
 
-class Fused : public testing::TestWithParam<Case> {
+class Kernels : public testing::TestWithParam<Case> {
  protected:
-  LanguageModel model(bool fused, const char* dtype, double scale) const {
+  LanguageModel model(bool kernels, const char* dtype, double scale) const {
     LanguageModel made(Alphabet({"a", "b", "c"}), Json{{"controller", GetParam().controller},
                                                        {"stack", GetParam().stack},
                                                        {"dtype", dtype},
-                                                       {"fused", fused},
+                                                       {"kernels", kernels},
                                                        {"seed", 3}});
     at::NoGradGuard guard;
     for (const auto& [name, tensor] : made.parameters()) tensor.mul_(scale);
@@ -96,27 +95,27 @@ class Fused : public testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(Fused, EqualsStepwise) {
+TEST_P(Kernels, EqualsStepwise) {
   for (const auto& [dtype, value_bound, gradient_bound] :
        {std::tuple{"float64", 1e-11, 1e-11}, {"float32", 1e-6, 2e-5}})
     for (const double scale : {1.0, 4.0}) {
       // With large weights single precision alone decides which way a kink goes.
       if (scale > 1 && std::string(dtype) == "float32") continue;
       for (const auto& [batch, length] : {std::pair{3, 13}, {1, 2}, {2, 1}, {1, 40}}) {
-        const auto stepwise = model(false, dtype, scale), fused = model(true, dtype, scale);
+        const auto stepwise = model(false, dtype, scale), kernels = model(true, dtype, scale);
         const Tensor words = random_words(batch, length);
-        const Tensor wanted = stepwise.logits(words), got = fused.logits(words);
+        const Tensor wanted = stepwise.logits(words), got = kernels.logits(words);
         EXPECT_LT(deviation(got, wanted), value_bound * scale) << dtype << ' ' << length;
         // Each string's gradient with another weight.
         const Tensor share = at::linspace(-0.5, 1, batch, got.options()).detach();
         const Tensor wanted_loss = stepwise.log_probabilities(words),
-                     loss = fused.log_probabilities(words);
+                     loss = kernels.log_probabilities(words);
         EXPECT_LT(deviation(loss, wanted_loss), value_bound * scale * length) << dtype;
         wanted_loss.dot(share).backward();
         loss.dot(share).backward();
         for (std::size_t i = 0; i < stepwise.parameters().size(); ++i) {
           const auto& [name, tensor] = stepwise.parameters()[i];
-          const Tensor gradient = fused.parameters()[i].second.grad();
+          const Tensor gradient = kernels.parameters()[i].second.grad();
           EXPECT_LT(deviation(gradient.defined() ? gradient : at::zeros_like(tensor),
                               tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor)),
                     gradient_bound * scale * scale)
@@ -127,22 +126,22 @@ TEST_P(Fused, EqualsStepwise) {
 }
 
 // Gradients of the hidden vectors, through the logits.
-TEST_P(Fused, EqualsStepwiseThroughLogits) {
-  const auto stepwise = model(false, "float64", 1), fused = model(true, "float64", 1);
+TEST_P(Kernels, EqualsStepwiseThroughLogits) {
+  const auto stepwise = model(false, "float64", 1), kernels = model(true, "float64", 1);
   const Tensor words = random_words(3, 11);
-  Tensor wanted = stepwise.logits(words), got = fused.logits(words);
+  Tensor wanted = stepwise.logits(words), got = kernels.logits(words);
   const Tensor probe = at::arange(wanted.numel(), wanted.options()).view_as(wanted).cos().detach();
   (wanted * probe).sum().backward();
   (got * probe).sum().backward();
   for (std::size_t i = 0; i < stepwise.parameters().size(); ++i) {
     const auto& [name, tensor] = stepwise.parameters()[i];
-    EXPECT_LT(deviation(fused.parameters()[i].second.grad(), tensor.grad()), 1e-11) << name;
+    EXPECT_LT(deviation(kernels.parameters()[i].second.grad(), tensor.grad()), 1e-11) << name;
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Pairs, Fused, testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(Pairs, Kernels, testing::ValuesIn(cases()));
 
-TEST(FusedThreads, SameNumbersForAnyThreadCount) {
+TEST(KernelsThreads, SameNumbersForAnyThreadCount) {
   std::vector<Tensor> results;
   for (const int threads : {1, 2, 3}) {
     set_thread_count(threads);
@@ -160,15 +159,15 @@ TEST(FusedThreads, SameNumbersForAnyThreadCount) {
 }
 
 // A network that reads vectors, with the gradients that reach them.
-TEST(FusedInputs, EqualStepwise) {
+TEST(KernelsInputs, EqualStepwise) {
   Random random(2);
   const StackRnn network(Json{{"kind", "lstm"}, {"hidden", 6}}, Json{{"kind", "nondeterministic"}},
                          4, at::TensorOptions(at::kDouble), random);
   const Tensor values = at::arange(2 * 9 * 4, at::kDouble).sin().view({2, 9, 4});
   std::vector<Tensor> gradients, hiddens;
-  for (const bool fused : {true, false}) {
+  for (const bool kernels : {true, false}) {
     const Tensor inputs = values.clone().set_requires_grad(true);
-    hiddens.push_back(fused ? network.run(inputs) : network.run_stepwise(inputs));
+    hiddens.push_back(kernels ? network.run(inputs) : network.run_stepwise(inputs));
     hiddens.back().pow(2).sum().backward();
     gradients.push_back(inputs.grad());
   }
@@ -176,7 +175,7 @@ TEST(FusedInputs, EqualStepwise) {
   EXPECT_LT(deviation(gradients[0], gradients[1]), 1e-11);
 }
 
-TEST(FusedGraph, IsKeptOnRequestAndElseFreed) {
+TEST(KernelsGraph, IsKeptOnRequestAndElseFreed) {
   const LanguageModel model(Alphabet({"a", "b"}), Json{{"stack", {{"kind", "superposition"}}}});
   const Tensor words = at::ones({2, 6}, at::kLong);
   for (const bool through_logits : {false, true}) {
@@ -197,10 +196,11 @@ TEST(FusedGraph, IsKeptOnRequestAndElseFreed) {
   }
 }
 
-TEST(FusedMemory, GraphsAreFreed) {
+TEST(KernelsMemory, GraphsAreFreed) {
   const LanguageModel model(Alphabet({"a", "b"}), Json{{"stack", {{"kind", "superposition"}}}});
   const Tensor words = at::zeros({1, 5}, at::kLong);
   const auto& weight = model.parameters()[1].second;
+  model.log_probabilities(words).sum().backward();  // what is recorded is kept
   const auto count = weight.use_count();
   for (int i = 0; i < 3; ++i) model.log_probabilities(words).sum().backward();
   { const Tensor unused = model.logits(words); }
@@ -208,4 +208,4 @@ TEST(FusedMemory, GraphsAreFreed) {
 }
 
 }  // namespace
-}  // namespace pushdown::fused_test
+}  // namespace pushdown::kernels_test

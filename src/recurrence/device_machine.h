@@ -1,0 +1,294 @@
+// A recorded step with the numbers of one run on a device, of several models of one program. For
+// the files of this folder.
+//
+// Letters: M models, B sequences of each, T steps, n numbers of a vector, P of a model's matrices
+// and constants.
+#pragma once
+#include <cstring>
+
+#include "base/check.h"
+#include "recurrence/device_steps.h"
+#include "recurrence/step_needs.h"
+
+namespace pushdown {
+
+// Where matrices and constants are among the P numbers of a model.
+struct DeviceNumbers {
+  struct Part {
+    std::int64_t first = -1;  // -1: there is none
+    std::int64_t row = 0;     // from one row of a matrix to the next one
+    bool trained = false;     // whether its gradient is wanted
+  };
+  Tensor all;                  // M x P
+  std::vector<Part> matrices;  // as those of the program
+  std::vector<Part> given;     // by node
+};
+
+struct DeviceRun {
+  std::shared_ptr<const TracedProgram> program;
+  std::int64_t models = 1, batch = 0, steps = 0, window = 0;
+  bool gradients = false;
+  DeviceNumbers numbers;
+  Tensor symbols;                // M x B x T, for programs of symbols
+  std::vector<Tensor> sequences;  // by node, of one model: B x T x n, contiguous
+  std::vector<Tensor> initial;    // by node: M x B x n, in any strides
+};
+
+template <class F>
+class DeviceStepMachine {
+ public:
+  DeviceStepMachine(DeviceRun run, DeviceStepLaunch<F> launch, std::size_t free_bytes)
+      : run_(std::move(run)),
+        traced_(*run_.program),
+        needs_(step_needs(traced_, run_.gradients)),
+        options_(run_.numbers.all.options()),
+        launch_(std::move(launch)) {
+    lay_out(nullptr, nullptr);
+    reserve(free_bytes);
+    count_ = 0;
+    lay_out(numbers_.data_ptr<F>(), sums_.data_ptr<F>());
+    upload_tables();
+    for (std::size_t n = 0; n < traced_.nodes.size(); ++n)
+      if (run_.initial[n].defined()) before_first(places_[n], n, false).copy_(run_.initial[n]);
+  }
+
+  void forward() { launch_(program_, false); }
+  // slopes : M x B x T x n, contiguous
+  void backward(const Tensor& slopes) {
+    slopes_ = slopes;
+    program_.given = slopes.data_ptr<F>();
+    program_.given_step = slopes.size(3);
+    program_.given_row = run_.steps * program_.given_step;
+    program_.given_model = run_.batch * program_.given_row;
+    launch_(program_, true);
+  }
+
+  // M x B x T x n
+  Tensor output() const {
+    const auto n = at(traced_.output);
+    if (run_.sequences[n].defined()) return run_.sequences[n].unsqueeze(0);
+    const auto& place = places_[n];
+    return of_steps(place.value, place.model, place.row, place.step, n, 1 + place.shift);
+  }
+  // Of the backward pass: M x rows x columns of a matrix, M x n of a constant, M x B x T x n of a
+  // sequence, and of what a `previous` node sees at first M x B x n. Views, where they can be.
+  Tensor matrix_gradient(std::size_t k) const {
+    const auto& matrix = matrices_[k];
+    return summed(matrix.gradient, matrix.rows * matrix.columns)
+        .view({run_.models, matrix.rows, matrix.columns});
+  }
+  Tensor constant_gradient(std::size_t n) const {
+    return summed(constants_[n], traced_.nodes[n].size);
+  }
+  Tensor sequence_gradient(std::size_t n) const {
+    const auto& place = places_[n];
+    return of_steps(place.gradient, place.gradient_model, place.gradient_row, place.gradient_step,
+                    n, 1);
+  }
+  Tensor initial_gradient(std::size_t n) const { return before_first(places_[n], n, true); }
+
+ private:
+  static std::size_t at(int n) { return static_cast<std::size_t>(n); }
+
+  // Numbers of the one tensor for all; null while they are counted.
+  F* take(F* numbers, std::int64_t count) {
+    F* place = numbers == nullptr ? nullptr : numbers + count_;
+    count_ += count;
+    return place;
+  }
+
+  // Memory for all that was counted.
+  void reserve(std::size_t free_bytes) {
+    const auto sequences = run_.models * run_.batch;
+    const auto sums = (sequences + run_.models) * program_.parameters;
+    const auto sizes = device_step_sizes(program_.memory);
+    const auto bytes = [](std::int64_t count) {
+      return static_cast<std::size_t>(count) * sizeof(F);
+    };
+    const auto fail = [&](const std::string& what_is_there) {
+      const auto text = [&](std::int64_t count) {
+        return fmt::format("{:.1f} MB", static_cast<double>(bytes(count)) / 1e6);
+      };
+      const auto tape = sequences * sizes.tape, scratch = sequences * sizes.scratch;
+      fail_environment("device",
+                       "{} strings of {} steps, {} models at once: {} of the device's memory are "
+                       "needed (tape {}, scratch {}, other {}), but {}; take a smaller batch, fewer "
+                       "models at once or shorter strings",
+                       run_.batch, run_.steps, run_.models, text(count_ + sums), text(tape),
+                       text(scratch), text(count_ + sums - tape - scratch), what_is_there);
+    };
+    if (bytes(count_ + sums) > free_bytes)
+      fail(fmt::format("{:.1f} MB are free", static_cast<double>(free_bytes) / 1e6));
+    try {
+      numbers_ = at::empty({count_}, options_);
+      sums_ = at::empty({sums}, options_);
+    } catch (const c10::OutOfMemoryError&) {
+      fail("what is free is not in pieces large enough");
+    }
+  }
+
+  void lay_out(F* numbers, F* sums) {
+    program_ = {};
+    const auto parameter = [&](std::int64_t count) {
+      const auto place = program_.parameters;
+      program_.parameters += count;
+      return place;
+    };
+    F* all = run_.numbers.all.template data_ptr<F>();
+    const auto model = run_.numbers.all.size(1);
+    matrices_.clear();
+    for (std::size_t k = 0; k < traced_.matrices.size(); ++k) {
+      const auto& part = run_.numbers.matrices[k];
+      const auto rows = traced_.matrices[k].size(0), columns = traced_.matrices[k].size(1);
+      matrices_.push_back({all + part.first, rows, columns, part.row, model,
+                           run_.gradients && part.trained ? parameter(rows * columns) : -1});
+    }
+    places_.assign(traced_.nodes.size(), {});
+    constants_.assign(traced_.nodes.size(), -1);
+    for (std::size_t n = 0; n < places_.size(); ++n) {
+      const StepNode& node = traced_.nodes[n];
+      if (const auto& part = run_.numbers.given[n]; part.first >= 0) {
+        places_[n].value = all + part.first;
+        places_[n].model = model;
+        if (run_.gradients && node.gradient) {
+          constants_[n] = parameter(node.size);
+          places_[n].gradient = sums == nullptr ? nullptr : sums + constants_[n];
+        }
+      } else {
+        place_node(n, numbers);
+      }
+    }
+    for (std::size_t n = 0; n < places_.size(); ++n) look_into(n);
+    // Gradients of constants are among those of their sequence.
+    for (std::size_t n = 0; n < places_.size(); ++n) {
+      if (!holds_constant(n)) continue;
+      places_[n].gradient_row = program_.parameters;
+      places_[n].gradient_model = run_.batch * program_.parameters;
+    }
+    program_.count = static_cast<std::int64_t>(places_.size());
+    program_.matrix_count = static_cast<std::int64_t>(matrices_.size());
+    program_.models = run_.models;
+    program_.batch = run_.batch;
+    program_.steps = run_.steps;
+    program_.window = run_.window;
+    program_.after = traced_.after;
+    program_.output = traced_.output;
+    if (run_.symbols.defined()) program_.symbols = run_.symbols.data_ptr<std::int64_t>();
+    program_.sequence_gradients = sums;
+    program_.gradients =
+        sums == nullptr ? nullptr : sums + run_.models * run_.batch * program_.parameters;
+    if (traced_.memory < 0) return;
+    const StepNode& memory = traced_.nodes[at(traced_.memory)];
+    program_.memory_node = traced_.memory;
+    program_.bottom_node = memory.b;
+    program_.memory = traced_.shape;
+    program_.memory.column_start = nullptr;
+    const auto sizes = device_step_sizes(program_.memory);
+    program_.tape = take(numbers, run_.models * run_.batch * sizes.tape);
+    program_.scratch = take(numbers, run_.models * run_.batch * sizes.scratch);
+  }
+
+  void place_node(std::size_t n, F* numbers) {
+    const StepNode& node = traced_.nodes[n];
+    auto& place = places_[n];
+    if (node.op == StepOp::slice || node.op == StepOp::previous) return;
+    if (node.op == StepOp::symbols && !needs_.read[n]) return;
+    if (run_.sequences[n].defined()) {
+      place.step = node.size;
+      place.row = run_.steps * node.size;
+      // There is no step before the first one.
+      place.value = run_.sequences[n].template data_ptr<F>() - place.step;
+    } else {
+      place.step = needs_.kept[n] ? node.size : 0;
+      place.row = (needs_.kept[n] ? run_.steps + 1 : 1) * node.size;
+      place.model = run_.batch * place.row;
+      place.value = take(numbers, run_.models * place.model);
+    }
+    if (!run_.gradients || !node.gradient) return;
+    place.slots = needs_.recorded[n] ? run_.steps + 1 : node.carried ? 2 : 1;
+    place.gradient_step = node.size;
+    place.gradient_row = place.slots * node.size;
+    place.gradient_model = run_.batch * place.gradient_row;
+    place.gradient = take(numbers, run_.models * place.gradient_model);
+  }
+
+  void look_into(std::size_t n) {
+    const StepNode& node = traced_.nodes[n];
+    if (node.op != StepOp::slice && node.op != StepOp::previous) return;
+    // A state may be bound to a node that comes later, whose place is known by now; parts of states
+    // come after these.
+    auto& place = places_[n] = places_[at(node.a)];
+    if (node.op == StepOp::previous) place.shift = -1;
+    if (place.value != nullptr) place.value += node.offset;
+    if (place.gradient != nullptr) place.gradient += node.offset;
+  }
+  bool holds_constant(std::size_t n) const {
+    while (traced_.nodes[n].op == StepOp::slice) n = at(traced_.nodes[n].a);
+    return traced_.nodes[n].op == StepOp::constant;
+  }
+
+  // Tables that the device reads, in one tensor of bytes.
+  void upload_tables() {
+    std::vector<std::uint8_t> bytes;
+    const auto put = [&](const auto& table) {
+      bytes.resize((bytes.size() + 15) / 16 * 16);
+      const auto place = bytes.size(), size = table.size() * sizeof(table[0]);
+      bytes.resize(place + size);
+      if (size > 0) std::memcpy(bytes.data() + place, table.data(), size);
+      return place;
+    };
+    const auto nodes = put(traced_.nodes), terms = put(traced_.terms),
+               operands = put(traced_.operands), matrices = put(matrices_), places = put(places_);
+    tables_ = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
+    std::memcpy(tables_.data_ptr<std::uint8_t>(), bytes.data(), bytes.size());
+    tables_ = tables_.to(options_.device());
+    const std::uint8_t* first = tables_.data_ptr<std::uint8_t>();
+    program_.nodes = reinterpret_cast<const StepNode*>(first + nodes);
+    program_.terms = reinterpret_cast<const StepTerm*>(first + terms);
+    program_.operands = reinterpret_cast<const int*>(first + operands);
+    program_.matrices = reinterpret_cast<const DeviceStepMatrix<F>*>(first + matrices);
+    program_.places = reinterpret_cast<const DeviceStepPlace<F>*>(first + places);
+  }
+
+  // A view of numbers from `first` on.
+  Tensor view(const F* first, at::IntArrayRef sizes, at::IntArrayRef strides) const {
+    return numbers_.as_strided(sizes, strides, first - numbers_.data_ptr<F>());
+  }
+  // M x B x T x n of numbers at `first` for the step before the first one, from slot `slot` on.
+  Tensor of_steps(const F* first, std::int64_t model, std::int64_t row, std::int64_t step,
+                  std::size_t n, std::int64_t slot) const {
+    return view(first + slot * step, {run_.models, run_.batch, run_.steps, traced_.nodes[n].size},
+                {model, row, step, 1})
+        .clone(at::MemoryFormat::Contiguous);
+  }
+  Tensor before_first(const DeviceStepPlace<F>& place, std::size_t n, bool gradient) const {
+    return view(gradient ? place.gradient : place.value,
+                {run_.models, run_.batch, traced_.nodes[n].size},
+                {gradient ? place.gradient_model : place.model,
+                 gradient ? place.gradient_row : place.row, 1});
+  }
+  Tensor summed(std::int64_t first, std::int64_t count) const {
+    const auto parameters = program_.parameters;
+    return sums_
+        .narrow(0, run_.models * run_.batch * parameters, run_.models * parameters)
+        .view({run_.models, parameters})
+        .narrow(1, first, count);
+  }
+
+  DeviceRun run_;
+  const TracedProgram& traced_;
+  StepNeeds needs_;
+  at::TensorOptions options_;
+  DeviceStepLaunch<F> launch_;
+  std::vector<DeviceStepPlace<F>> places_;
+  std::vector<DeviceStepMatrix<F>> matrices_;
+  std::vector<std::int64_t> constants_;  // by node: place of its gradient; -1: none
+  DeviceStepProgram<F> program_;
+  std::int64_t count_ = 0;
+  // All values, gradients, tapes and scratch; the gradients of matrices and constants, by sequence,
+  // then summed.
+  Tensor numbers_, sums_;
+  Tensor tables_, slopes_;
+};
+
+}  // namespace pushdown

@@ -1,0 +1,175 @@
+#include "recurrence/step_likelihood.h"
+
+#include <optional>
+
+#include "base/check.h"
+#include "recurrence/step_parts.h"
+#include "tensor/autograd.h"
+
+namespace pushdown {
+namespace {
+
+// The output layer as the kernels read it.
+template <class F>
+OutputLayer<F> packed(const Tensor& weight, const Tensor& bias, Pieces<F>& pieces) {
+  const auto outcomes = weight.size(0), hidden = weight.size(1);
+  const auto row = scan_padded(outcomes), column = scan_padded(hidden);
+  F *transposed = pieces.take(hidden * row), *straight = pieces.take(outcomes * column),
+    *shift = pieces.take(row);
+  if (transposed == nullptr) return {};
+  std::fill_n(transposed, hidden * row, F(0));
+  std::fill_n(straight, outcomes * column, F(0));
+  std::fill_n(shift, row, F(0));
+  const F *from = weight.data_ptr<F>(), *of_bias = bias.data_ptr<F>();
+  for (std::int64_t k = 0; k < outcomes; ++k) {
+    shift[k] = of_bias[k];
+    for (std::int64_t i = 0; i < hidden; ++i)
+      straight[k * column + i] = transposed[i * row + k] = from[k * hidden + i];
+  }
+  return {transposed, straight, shift, hidden, outcomes};
+}
+
+template <class F>
+class LikelihoodRun {
+ public:
+  LikelihoodRun(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
+                const Tensor& bias, const std::vector<Tensor>& supplied,
+                const BufferPoolPtr& buffers, bool gradients)
+      : plan_(plan),
+        targets_(targets.contiguous()),
+        words_(targets_.narrow(1, 0, targets.size(1) - 1).contiguous()),
+        weight_(weight.contiguous()),
+        bias_(bias.contiguous()),
+        batch_(targets.size(0)),
+        places_(targets.size(1)),
+        hidden_(weight.size(1)),
+        outcomes_(weight.size(0)),
+        gradients_(gradients),
+        machine_(plan->program(), batch_, places_ - 1, 0, gradients, buffers,
+                 {words_.data_ptr<std::int64_t>(), supplied}, StepOrder::blocks) {
+    Pieces<F> counted(nullptr);
+    lay_out(counted);
+    memory_ = Buffer(buffers, counted.bytes());
+    Pieces<F> pieces(memory_.as<F>());
+    lay_out(pieces);
+  }
+
+  Tensor forward() {
+    const Tensor result = at::empty({batch_}, weight_.options().requires_grad(false));
+    F* values = result.data_ptr<F>();
+    machine_.in_blocks([&](std::int64_t b) { values[b] = static_cast<F>(log_likelihood(b)); });
+    return result;
+  }
+
+  // Of the plan's parameters, of W and of b; undefined where none is wanted.
+  std::vector<Tensor> backward(const Tensor& slopes) {
+    const F* scales = slopes.data_ptr<F>();
+    const auto options = weight_.options().requires_grad(false);
+    std::vector<Tensor> all(plan_->parameters().size());
+    add_plan_gradients<F>(*plan_, machine_, batch_, scales, [&](const StepPlan::Part& part) {
+      Tensor& own = all[part.index];
+      if (!own.defined()) own = at::zeros(part.parameter.sizes(), options);
+      return own.data_ptr<F>();
+    });
+    const Tensor of_weight = at::empty({outcomes_, hidden_}, options);
+    dense_.outer_sum({batch_, places_, scores_, places_ * outcomes_, outcomes_, hiddens_,
+                      places_ * hidden_, hidden_, hidden_, scales, of_weight.data_ptr<F>(), hidden_,
+                      0, outcomes_});
+    const Tensor of_bias = at::zeros({outcomes_}, options);
+    F* to = of_bias.data_ptr<F>();
+    for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t t = 0; t < places_; ++t)
+        for (std::int64_t k = 0; k < outcomes_; ++k)
+          to[k] += scales[b] * scores_[(b * places_ + t) * outcomes_ + k];
+    all.push_back(of_weight);
+    all.push_back(of_bias);
+    return all;
+  }
+
+ private:
+  void lay_out(Pieces<F>& pieces) {
+    layer_ = packed<F>(weight_, bias_, pieces);
+    hiddens_ = pieces.take(batch_ * places_ * hidden_);
+    if (!gradients_) return;
+    scores_ = pieces.take(batch_ * places_ * outcomes_);
+    slopes_ = pieces.take(batch_ * places_ * hidden_);
+  }
+
+  // Of one sequence; gives the machine its slopes.
+  double log_likelihood(std::int64_t b) const {
+    F* hiddens = hiddens_ + b * places_ * hidden_;
+    std::fill_n(hiddens, hidden_, F(0));
+    for (std::int64_t t = 0; t + 1 < places_; ++t)
+      std::copy_n(machine_.output_of(b, t), hidden_, hiddens + (t + 1) * hidden_);
+    F *scores = gradients_ ? scores_ + b * places_ * outcomes_ : nullptr,
+      *slopes = gradients_ ? slopes_ + b * places_ * hidden_ : nullptr;
+    const auto padded = scan_padded(hidden_);
+    std::vector<F> scratch(
+        static_cast<std::size_t>(scan_padded(outcomes_) + padded + 2 * kScanPadding));
+    const double value = dense_.log_likelihood(layer_, places_, hiddens,
+                                               targets_.data_ptr<std::int64_t>() + b * places_,
+                                               scratch.data(), scores, slopes);
+    for (std::int64_t t = 0; gradients_ && t + 1 < places_; ++t) {
+      F* to = machine_.slope_of(b, t);
+      std::copy_n(slopes + (t + 1) * hidden_, hidden_, to);
+      std::fill_n(to + hidden_, padded - hidden_, F(0));
+    }
+    return value;
+  }
+
+  StepPlanPtr plan_;
+  Tensor targets_, words_, weight_, bias_;
+  std::int64_t batch_, places_, hidden_, outcomes_;
+  bool gradients_;
+  StepMachine<F> machine_;
+  Buffer memory_;
+  OutputLayer<F> layer_{};
+  F *hiddens_ = nullptr;  // B x (T+1) x H
+  F *scores_ = nullptr, *slopes_ = nullptr;  // gradients: of the scores, B x (T+1) x V; of hiddens
+  DenseKernel<F> dense_ = dense_kernel<F>(current_isa());
+};
+
+template <class F>
+struct LikelihoodNode final : AutogradNode {
+  std::optional<LikelihoodRun<F>> run;
+
+  std::string name() const override { return "LogLikelihoods"; }
+  void release_variables() override { run.reset(); }
+  variable_list apply(variable_list&& given) override {
+    check(run.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
+    at::AutoGradMode no_gradient(false);
+    return run->backward(given[0].contiguous());
+  }
+};
+
+template <class F>
+Tensor log_likelihoods_of(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
+                          const Tensor& bias, const std::vector<Tensor>& supplied,
+                          const BufferPoolPtr& buffers) {
+  variable_list inputs;
+  for (const auto& [name, parameter] : plan->parameters()) inputs.push_back(parameter);
+  inputs.push_back(weight);
+  inputs.push_back(bias);
+  const bool gradients = gradients_wanted(inputs);
+  const auto node = make_node<LikelihoodNode<F>>();
+  Tensor result;
+  {
+    at::AutoGradMode no_gradient(false);
+    node->run.emplace(plan, targets, weight, bias, supplied, buffers, gradients);
+    result = node->run->forward();
+  }
+  if (gradients) connect(node, result, inputs);
+  return result;
+}
+
+}  // namespace
+
+Tensor run_log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
+                           const Tensor& bias, std::vector<Tensor> supplied,
+                           const BufferPoolPtr& buffers) {
+  return weight.scalar_type() == at::kFloat
+             ? log_likelihoods_of<float>(plan, targets, weight, bias, supplied, buffers)
+             : log_likelihoods_of<double>(plan, targets, weight, bias, supplied, buffers);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,51 @@
+// The gradients of a plan's parameters from a run of it. For the files of this folder.
+#pragma once
+#include "recurrence/step_machine.h"
+#include "recurrence/step_plan.h"
+
+namespace pushdown {
+
+// Adds the numbers of a part, behind each other in `values`, to those of its parameter.
+template <class F>
+void add_part(const StepPlan::Part& part, const F* values, F* parameter) {
+  F* to = parameter + part.offset;
+  const auto rows = part.sizes.size() == 2 ? part.sizes[0] : 1, columns = part.sizes.back();
+  const auto row = part.sizes.size() == 2 ? part.strides[0] : 0, column = part.strides.back();
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) to[i * row + j * column] += *values++;
+}
+
+// Adds the gradients that a run over `batch` sequences has found to those of the parameters:
+// gradient(part) is where the latter are. `scales`: see StepMachine::matrix_gradients().
+template <class F, class Gradient>
+void add_plan_gradients(const StepPlan& plan, const StepMachine<F>& machine, std::int64_t batch,
+                        const F* scales, const Gradient& gradient) {
+  const auto& matrices = plan.matrices();
+  std::vector<std::int64_t> starts;
+  std::int64_t total = 0;
+  for (const auto& part : matrices) {
+    starts.push_back(total);
+    if (part.trained) total += part.sizes[0] * part.sizes[1];
+  }
+  std::vector<F> numbers(static_cast<std::size_t>(total));
+  std::vector<F*> results(matrices.size());
+  for (std::size_t k = 0; k < matrices.size(); ++k)
+    if (matrices[k].trained) results[k] = numbers.data() + starts[k];
+  machine.matrix_gradients(results, scales);
+  for (std::size_t k = 0; k < matrices.size(); ++k)
+    if (results[k] != nullptr) add_part(matrices[k], results[k], gradient(matrices[k]));
+  for (std::size_t n = 0; n < plan.given().size(); ++n) {
+    if (const auto& part = plan.given()[n]; part.trained) {
+      numbers.resize(static_cast<std::size_t>(part.sizes[0]));
+      machine.constant_gradient(static_cast<int>(n), numbers.data(), scales);
+      add_part(part, numbers.data(), gradient(part));
+    }
+    if (const auto& part = plan.initial()[n]; part.trained) {
+      numbers.resize(static_cast<std::size_t>(batch * part.sizes[1]));
+      machine.initial_gradient(static_cast<int>(n), numbers.data(), scales);
+      add_part(part, numbers.data(), gradient(part));
+    }
+  }
+}
+
+}  // namespace pushdown

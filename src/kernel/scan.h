@@ -24,7 +24,7 @@ inline constexpr std::int64_t kScanPadding = 16;
 
 enum class ScanCell { elman_tanh, elman_sigmoid, lstm, gru };
 enum class ScanStack { none, superposition, stratification, nondeterministic, shifted, analog };
-// Memories whose cells become mixtures of their neighbours, see kernel/shifted_scan.h.
+// Memories whose cells become mixtures of their neighbours, see kernel/memory/shifted.h.
 enum class ShiftedKind { stack, list, tape };
 // Where memories of sections with strengths are cut, pushed and read, see stack/stratification.h.
 enum class SectionEnds { stack, queue, deque };

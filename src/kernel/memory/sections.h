@@ -121,6 +121,7 @@ struct SectionMemory {
       tanhs(team, given, vectors_of(vectors, end, u), memories * m);
       given += memories * m;
     }
+    each(team, memories * ends * m, [&](Index i) { reading[i] = 0; });
     team.sync();
     const F *first = actions_of(0, u), *last = actions_of(ends - 1, u);
     for (Index k = 0; k < memories; ++k)
@@ -129,7 +130,6 @@ struct SectionMemory {
     for (Index k = 0; k < memories; ++k) {
       const auto own = sections(k);
       for (Index end = 0; end < ends; ++end, reading += m) {
-        each(team, m, [&](Index i) { reading[i] = 0; });
         own.read(u, top(end), actions_of(end, u)[2 * memories + k], [&](Index place, F share) {
           const F* vector = at_place(vectors, k, place);
           each(team, m, [&](Index i) { reading[i] += share * vector[i]; });

@@ -149,10 +149,9 @@ struct Sections {
                                   bool top) {
     F before = 0;
     Index k = 0;
-    for (; k < size; ++k) {
+    for (Index i = top ? size - 1 : 0; k < size; ++k, i += top ? -1 : 1) {
       const F rest = pop - before;
       if (!(rest > 0)) break;
-      const Index i = top ? size - 1 - k : k;
       const F left = old[i] - rest;
       if (team.id() == 0) now[i] = left > 0 ? left : F(0);
       before += old[i];
@@ -170,13 +169,15 @@ struct Sections {
     team.sync();
     F farther = 0;
     if (team.id() == 0) {
+      const Index end = top ? -1 : size, step = top ? -1 : 1;
       F before = 0;
-      Index cuts = 0;
-      for (; cuts < size && pop - before > 0; ++cuts) before += old[top ? size - 1 - cuts : cuts];
-      for (Index k = cuts; k-- > 0;) {
-        F& slope = slopes[top ? size - 1 - k : k];
-        farther += slope;
-        slope = farther;
+      Index i = top ? size - 1 : 0;
+      const Index first = i;
+      for (; i != end && pop - before > 0; i += step) before += old[i];
+      while (i != first) {
+        i -= step;
+        farther += slopes[i];
+        slopes[i] = farther;
       }
     }
     team.sync();
@@ -189,8 +190,9 @@ struct Sections {
     const F* now = after(u);
     const Index size = count(u), first = lowest(u);
     F before = 0;
-    for (Index k = 0; k < size && (before < length || (open_when_full && before == length)); ++k) {
-      const Index i = top ? size - 1 - k : k;
+    for (Index k = 0, i = top ? size - 1 : 0;
+         k < size && (before < length || (open_when_full && before == length));
+         ++k, i += top ? -1 : 1) {
       const bool pushed = i + 1 == size || (i == 0 && ends == SectionEnds::deque);
       if (now[i] != 0 || pushed) visit(first + i, now[i], length - before);
       before += now[i];

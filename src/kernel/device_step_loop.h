@@ -5,25 +5,22 @@
 // Backward, an operation looks at the values of: sigmoid, tanh, relu and softmax their own;
 // multiply, outer and mix those of their operands; affine those of the operands of its terms.
 #pragma once
-#include "kernel/device_analog.h"
-#include "kernel/device_nondeterministic.h"
-#include "kernel/device_sections.h"
-#include "kernel/device_shifted.h"
-#include "kernel/device_stacks.h"
 #include "kernel/device_step.h"
+#include "kernel/memory/memories.h"
 
 namespace pushdown::device {
 
 // Threads that a team has at most, where it shares out the rows of a product.
 inline constexpr Index kMostThreads = 256;
 
-template <class F, class Stack>
+template <class F, class Memory>
 struct StepLoop {
   PUSHDOWN_HOST_DEVICE static DeviceStepSizes sizes(const ScanShape& shape) {
     DeviceStepSizes sizes;
-    sizes.tape = Stack::tape_size(shape);
-    sizes.fast = kMostThreads + shape.actions + Stack::fast_size(shape);
-    sizes.scratch = Stack::scratch_size(shape) + sizes.fast;
+    sizes.tape = Memory::tape_size(shape);
+    sizes.fast = kMostThreads + shape.actions;
+    if constexpr (requires { Memory::fast_size(shape); }) sizes.fast += Memory::fast_size(shape);
+    sizes.scratch = Memory::scratch_size(shape) + sizes.fast;
     return sizes;
   }
 
@@ -31,7 +28,7 @@ struct StepLoop {
   const DeviceStepProgram<F>& p;
   Index model, sequence;
   F* partial;  // kMostThreads numbers; behind them the gradient of the stack's actions
-  Stack stack;
+  Memory memory;
 
   // `near`: memory for the fast numbers, null for that in scratch.
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
@@ -40,7 +37,9 @@ struct StepLoop {
 
   template <class Team>
   PUSHDOWN_DEVICE void forward(const Team& team) {
-    if (p.memory_node >= 0) stack.begin(team);
+    if (p.memory_node >= 0)
+      memory.begin(team, p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0),
+                   value(p.memory_node, -1));
     team.sync();
     for (Index t = 0; t < p.steps; ++t)
       for (int n = 0; n < p.count; ++n) compute(team, n, t);
@@ -48,7 +47,7 @@ struct StepLoop {
 
   template <class Team>
   PUSHDOWN_DEVICE void backward(const Team& team) {
-    if (p.memory_node >= 0) stack.begin_backward(team);
+    if (p.memory_node >= 0) memory.begin_backward(team);
     for (int n = 0; n < p.count; ++n) {
       if (p.nodes[n].op == StepOp::constant) clear(team, n, 0);
       if (p.nodes[n].carried) clear(team, n, p.steps - 1);
@@ -64,16 +63,18 @@ struct StepLoop {
         while (n > p.after) propagate(team, --n, t);
         for (int k = 0; k < n; ++k)
           if (owns_rows(k)) clear(team, k, t);
-        if (p.memory_node >= 0) stack.cut(team);
+        if constexpr (requires { memory.cut(team); })
+          if (p.memory_node >= 0) memory.cut(team);
         team.sync();
       }
       const F* slope = p.given + model * p.given_model + sequence * p.given_row + t * p.given_step;
       add_to(team, p.output, t, [slope](Index i) { return slope[i]; });
       while (n > 0) propagate(team, --n, t);
     }
-    if (p.memory_node >= 0) {
+    if constexpr (requires(F * to) { memory.end_backward(team, to, to); }) {
       const bool wanted = p.bottom_node >= 0 && p.nodes[p.bottom_node].gradient;
-      if (wanted) stack.end_backward(team, gradient(p.memory_node, -1), gradient(p.bottom_node, 0));
+      if (wanted)
+        memory.end_backward(team, gradient(p.memory_node, -1), gradient(p.bottom_node, 0));
     }
     sum_over_steps(team);
   }
@@ -88,7 +89,7 @@ struct StepLoop {
                     ? near
                     : program.scratch + (model * program.batch + sequence + 1) * sizes.scratch -
                           sizes.fast),
-        stack(program.memory, stack_memory(sizes)) {}
+        memory(program.memory, stack_memory(sizes)) {}
 
   PUSHDOWN_DEVICE StackMemory<F> stack_memory(const DeviceStepSizes& sizes) const {
     if (p.memory_node < 0) return {};
@@ -199,7 +200,7 @@ struct StepLoop {
         break;
       }
       case StepOp::memory:
-        if (moves(t)) stack.forward(team, t, x);
+        if (moves(t)) memory.forward(team, t, x, value(n, t));
         break;
       default: break;
     }
@@ -330,7 +331,7 @@ struct StepLoop {
       }
       case StepOp::memory:
         if (!moves(t)) return;
-        stack.backward(team, t, slope, partial + kMostThreads);
+        memory.backward(team, t, slope, partial + kMostThreads);
         team.sync();
         add_to(team, node.a, t, [&](Index i) { return partial[kMostThreads + i]; });
         return;
@@ -417,22 +418,11 @@ PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Ind
   program.gradients[model * program.parameters + i] = sum;
 }
 
-// visit.operator()<Loop>() with the loop for the shape's stack.
+// visit.operator()<Loop>() with the loop for the shape's memory.
 template <class F, class Visit>
 auto with_step_loop(const ScanShape& shape, const Visit& visit) {
-  switch (shape.stack) {
-    case ScanStack::superposition:
-      return visit.template operator()<StepLoop<F, SuperpositionStack<F>>>();
-    case ScanStack::stratification:
-      return visit.template operator()<StepLoop<F, SectionStack<F>>>();
-    case ScanStack::nondeterministic:
-      return with_automaton<F>(
-          shape, [&]<class Stack>() { return visit.template operator()<StepLoop<F, Stack>>(); });
-    case ScanStack::shifted: return visit.template operator()<StepLoop<F, ShiftedStack<F>>>();
-    case ScanStack::analog: return visit.template operator()<StepLoop<F, AnalogStack<F>>>();
-    case ScanStack::none: break;
-  }
-  return visit.template operator()<StepLoop<F, NoStack<F>>>();
+  return with_memory<F>(
+      shape, [&]<class Memory>() { return visit.template operator()<StepLoop<F, Memory>>(); });
 }
 
 }  // namespace pushdown::device

@@ -15,7 +15,7 @@ inline constexpr std::int64_t kScanPadding = 16;
 }
 
 enum class ScanStack { none, superposition, stratification, nondeterministic, shifted, analog };
-// Memories whose cells become mixtures of their neighbours, see kernel/shifted_scan.h.
+// Memories whose cells become mixtures of their neighbours, see kernel/memory/shifted.h.
 enum class ShiftedKind { stack, list, tape };
 // Where memories of sections with strengths are cut, pushed and read, see stack/stratification.h.
 enum class SectionEnds { stack, queue, deque };

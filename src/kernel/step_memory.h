@@ -1,12 +1,9 @@
-// The stacks of kernel/scan_stacks.h behind one table of functions, so that the step programs need
-// no copy of themselves for every stack. For kernel files only.
+// Memories (memory/memories.h) behind one table of functions, so that the step programs need no
+// copy of themselves for every memory. For kernel files only.
 #pragma once
 #include <new>
 
-#include "kernel/analog_scan.h"
-#include "kernel/scan_stacks.h"
-#include "kernel/shifted_scan.h"
-#include "kernel/stratification_scan.h"
+#include "kernel/memory/memories.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
@@ -15,58 +12,48 @@ struct StepMemory {
   Index object_size;
   void (*make)(void* object, const ScanShape& shape, F* tape, F* scratch);
   void (*begin)(void* object, const F* bottom, F* reading);
-  void (*forward)(void* object, Index u, F* actions, F* reading);
+  void (*forward)(void* object, Index u, const F* actions, F* reading);
   void (*begin_backward)(void* object);
   void (*backward)(void* object, Index u, const F* reading_gradient, F* actions_gradient);
-  void (*cut)(void* object);  // nothing reaches further back; null where a stack has no such thing
-  void (*end_backward)(void* object, const F* reading_gradient, F* bottom_gradient);
+  void (*cut)(void* object);  // null where a memory has no such thing
+  void (*end_backward)(void* object, const F* reading_gradient, F* bottom_gradient);  // the same
   Index (*tape_size)(const ScanShape& shape);
   Index (*scratch_size)(const ScanShape& shape);
 };
 
-template <class Stack>
-constexpr auto cut_of() -> void (*)(void*) {
-  if constexpr (requires(Stack & stack) { stack.cut(); })
-    return [](void* object) { static_cast<Stack*>(object)->cut(); };
-  else
-    return nullptr;
-}
-
-template <class F, class Stack>
+template <class F, class Memory>
 StepMemory<F> step_memory_of() {
-  return {sizeof(Stack),
-          [](void* object, const ScanShape& shape, F* tape, F* scratch) {
-            ::new (object) Stack(shape, tape, scratch);
-          },
-          [](void* object, const F* bottom, F* reading) {
-            static_cast<Stack*>(object)->begin(ScanParameters<F>{bottom}, reading);
-          },
-          [](void* object, Index u, F* actions, F* reading) {
-            static_cast<Stack*>(object)->forward(u, actions, reading);
-          },
-          [](void* object) { static_cast<Stack*>(object)->begin_backward(); },
-          [](void* object, Index u, const F* reading_gradient, F* actions_gradient) {
-            static_cast<Stack*>(object)->backward(u, reading_gradient, actions_gradient);
-          },
-          cut_of<Stack>(),
-          [](void* object, const F* reading_gradient, F* bottom_gradient) {
-            static_cast<Stack*>(object)->end_backward(reading_gradient, bottom_gradient);
-          },
-          Stack::tape_size,
-          Stack::scratch_size};
+  StepMemory<F> table{
+      sizeof(Memory),
+      [](void* object, const ScanShape& shape, F* tape, F* scratch) {
+        ::new (object) Memory(shape, StackMemory<F>{tape, scratch});
+      },
+      [](void* object, const F* bottom, F* reading) {
+        static_cast<Memory*>(object)->begin(LoneThread(), bottom, reading);
+      },
+      [](void* object, Index u, const F* actions, F* reading) {
+        static_cast<Memory*>(object)->forward(LoneThread(), u, actions, reading);
+      },
+      [](void* object) { static_cast<Memory*>(object)->begin_backward(LoneThread()); },
+      [](void* object, Index u, const F* reading_gradient, F* actions_gradient) {
+        static_cast<Memory*>(object)->backward(LoneThread(), u, reading_gradient, actions_gradient);
+      },
+      nullptr,
+      nullptr,
+      Memory::tape_size,
+      Memory::scratch_size};
+  if constexpr (requires(Memory & memory) { memory.cut(LoneThread()); })
+    table.cut = [](void* object) { static_cast<Memory*>(object)->cut(LoneThread()); };
+  if constexpr (requires(Memory & memory, F * to) { memory.end_backward(LoneThread(), to, to); })
+    table.end_backward = [](void* object, const F* reading_gradient, F* bottom_gradient) {
+      static_cast<Memory*>(object)->end_backward(LoneThread(), reading_gradient, bottom_gradient);
+    };
+  return table;
 }
 
 template <class F>
-StepMemory<F> step_memory(ScanStack stack) {
-  switch (stack) {
-    case ScanStack::none: break;
-    case ScanStack::superposition: return step_memory_of<F, SuperpositionScan<F>>();
-    case ScanStack::stratification: return step_memory_of<F, StratificationScan<F>>();
-    case ScanStack::nondeterministic: return step_memory_of<F, NondeterministicScan<F>>();
-    case ScanStack::shifted: return step_memory_of<F, ShiftedScan<F>>();
-    case ScanStack::analog: return step_memory_of<F, AnalogScan<F>>();
-  }
-  return step_memory_of<F, NoStack<F>>();
+StepMemory<F> step_memory(const ScanShape& shape) {
+  return with_memory<F>(shape, []<class Memory>() { return step_memory_of<F, Memory>(); });
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

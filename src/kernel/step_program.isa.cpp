@@ -16,7 +16,7 @@ class StepRun {
     for (Index n = 0; n < p_.count; ++n)
       if (p_.nodes[n].op == StepOp::memory) memory_node_ = static_cast<int>(n);
     if (memory_node_ < 0) return;
-    memory_ = step_memory<F>(p_.memory.stack);
+    memory_ = step_memory<F>(p_.memory);
     object_size_ = (memory_.object_size + 63) / 64 * 64;
     objects_ = static_cast<unsigned char*>(
         ::operator new (static_cast<std::size_t>(object_size_ * rows_), std::align_val_t{64}));
@@ -67,7 +67,7 @@ class StepRun {
         add_to(output, t, [&](Index b, Index i) { return load(slope[b] + i); });
       propagate_from(0);
     }
-    if (memory_node_ < 0) return;
+    if (memory_node_ < 0 || memory_.end_backward == nullptr) return;
     const StepNode& node = p_.nodes[memory_node_];
     const auto reading = gradient(memory_node_, -1);
     for (Index b = 0; b < rows_; ++b) {
@@ -376,10 +376,10 @@ StepKernel<double> step_kernel_d() { return kernel_of<double>(); }
 
 // Sizes count numbers and are the same for both types.
 Index step_tape(const ScanShape& shape) {
-  return scan_padded(step_memory<float>(shape.stack).tape_size(shape) + kScanPadding);
+  return scan_padded(step_memory<float>(shape).tape_size(shape) + kScanPadding);
 }
 Index step_memory_scratch(const ScanShape& shape) {
-  return scan_padded(step_memory<float>(shape.stack).scratch_size(shape) + kScanPadding);
+  return scan_padded(step_memory<float>(shape).scratch_size(shape) + kScanPadding);
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

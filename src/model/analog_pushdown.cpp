@@ -213,7 +213,7 @@ class AnalogPushdown : public Network {
     const Weights weights = this->weights(false);
     StepTrace trace;
     const Traced symbol = trace.one_hot(words.to(options_.device()), inputs_, options_);
-    const Traced reading = trace.reading(symbols_ + 3);  // see kernel/analog_scan.h
+    const Traced reading = trace.reading(symbols_ + 3);  // see kernel/memory/analog.h
     const Tensor first = at::one_hot(at::zeros({batch}, at::kLong), states_).to(options_);
     const Traced neurons = trace.state(first);
 

@@ -40,8 +40,8 @@ OptionSpec temperature_option();
 NoOp no_op_among(const Tensor& actions, std::int64_t column);
 // Of memories side by side with `count` actions each.
 TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t column);
-// Records the update of a shifted memory (kernel/shifted_scan.h) by the weights of its actions and
-// what it puts in.
+// Records the update of a shifted memory (kernel/memory/shifted.h) by the weights of its actions
+// and what it puts in.
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
                     const Traced& reading, std::int64_t steps, ScanShape shape);
 

@@ -29,6 +29,7 @@ report() {
       type = name ~ /<double/ ? "float64" : "float32"
       loop = name ~ /ScanLoop/ ? "fused, " : name ~ /StepLoop/ ? "recorded, " : ""
       stack = name
+      sub(/NondeterministicStackMemory<[a-z]+, pushdown::device::/, "", stack)
       if (loop != "") { sub(/.*Loop<[a-z]+, pushdown::device::/, "", stack); sub(/> ?>.*/, ">", stack) }
       else if (name ~ /sum_kernel/) { loop = name ~ /DeviceScan/ ? "fused, " : "recorded, "; stack = "sums"; pass = "backward" }
       else { loop = "grammars, "; stack = name ~ /inside/ ? "inside" : "lengths"; type = "float64" }

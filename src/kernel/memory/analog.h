@@ -1,12 +1,15 @@
-// The analog stack with its refused pops for the CUDA kernels: the same as analog_scan.h, which
-// says what actions and readings are. See device_stacks.h for what the functions do.
+// The analog stack of the neural network pushdown automaton (stack/analog_stack.h) with its refused
+// pops (model/analog_pushdown.h). See memories.h for the functions.
+//
+// Actions: A | the symbol, one-hot, V numbers; all 0 for a symbol that leaves the stack alone.
+// Reading: R, V numbers | L | U | whether the step counts, 1 or 0 (without a gradient).
 #pragma once
-#include "kernel/device_sections.h"
+#include "kernel/memory/strengths.h"
 
-namespace pushdown::device {
+namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {
 
 template <class F>
-struct AnalogStack {
+struct AnalogMemory {
   Index updates, symbols;
   F epsilon, held;  // held: the share of a pop that must be there
   bool stops;
@@ -14,13 +17,12 @@ struct AnalogStack {
   F* kinds;    // U: the symbol of section u; -1 for none
   F* lengths;  // U + 1: L before any update and after each
   F* unmet;    // U + 1: the same of U
-  SectionStrengths<F> sections;
-  F* readings;
+  Sections<F> sections;
   F unmet_gradient = 0;
 
-  PUSHDOWN_DEVICE AnalogStack(const ScanShape& shape, const StackMemory<F>& memory)
-      : updates(shape.steps - 1),
-        symbols(shape.size),
+  PUSHDOWN_DEVICE AnalogMemory(const ScanShape& shape, const StackMemory<F>& memory)
+      : updates(static_cast<Index>(shape.steps - 1)),
+        symbols(static_cast<Index>(shape.size)),
         epsilon(static_cast<F>(shape.epsilon)),
         held(static_cast<F>(1 - shape.tolerance)),
         stops(shape.stops),
@@ -28,27 +30,24 @@ struct AnalogStack {
         kinds(actions + updates),
         lengths(kinds + updates),
         unmet(lengths + updates + 1),
-        sections{updates,        SectionEnds::stack,       unmet + updates + 1,
-                 memory.scratch, memory.scratch + updates, false},
-        readings(memory.readings) {}
+        sections(updates, unmet + updates + 1, memory.scratch, SectionEnds::stack, false) {}
   PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
     const Count u = shape.steps - 1;
-    return 4 * u + 2 + SectionStrengths<F>::offset(u, SectionEnds::stack);
+    return 4 * u + 2 + Sections<F>::tape_size(u, SectionEnds::stack);
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
-    return 2 * (shape.steps - 1);
+    return Sections<F>::scratch_size(Count{shape.steps} - 1, SectionEnds::stack);
   }
-  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape&) { return 0; }
 
   template <class Team>
-  PUSHDOWN_DEVICE void begin(const Team& team) {
-    each(team, symbols + 3, [&](Index i) { readings[i] = i == symbols + 2 ? F(1) : F(0); });
+  PUSHDOWN_DEVICE void begin(const Team& team, const F*, F* reading) {
+    each(team, symbols + 3, [&](Index i) { reading[i] = i == symbols + 2 ? F(1) : F(0); });
     if (team.id() == 0) lengths[0] = unmet[0] = 0;
   }
 
   // All threads find what is done; one writes it down.
   template <class Team>
-  PUSHDOWN_DEVICE void forward(const Team& team, Index u, const F* given) {
+  PUSHDOWN_DEVICE void forward(const Team& team, Index u, const F* given, F* reading) {
     Index symbol = -1;
     for (Index k = 0; k < symbols; ++k)
       if (given[1 + k] != 0) symbol = k;
@@ -65,16 +64,12 @@ struct AnalogStack {
     }
     sections.update(team, u, action > 0 ? action : F(0), action < 0 ? -action : F(0), F(0), F(0));
     team.sync();
-    F* reading = readings + (u + 1) * (symbols + 3);
-    each(team, symbols, [&](Index i) {
-      F sum = 0;
-      sections.window(u, true, F(1), [&](Index place, F strength, F room) {
-        if (kinds[place] == static_cast<F>(i)) sum += strength <= room ? strength : room;
-      });
-      reading[i] = sum;
+    each(team, symbols, [&](Index i) { reading[i] = 0; });
+    sections.read(u, true, F(1), [&](Index place, F share) {
+      const Index of = static_cast<Index>(kinds[place]);
+      if (of >= 0 && of % team.size() == team.id()) reading[of] += share;
     });
     if (team.id() != 0) return;
-    // In the order of the processor: what is refused depends on it.
     F length = 0;
     const F* now = sections.after(u);
     for (Index i = 0; i <= u; ++i) length += now[i];
@@ -112,8 +107,6 @@ struct AnalogStack {
   PUSHDOWN_DEVICE void cut(const Team& team) {
     begin_backward(team);
   }
-  template <class Team>
-  PUSHDOWN_DEVICE void end_backward(const Team&, const F*, F*) {}
 };
 
-}  // namespace pushdown::device
+}  // namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE

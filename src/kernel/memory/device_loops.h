@@ -1,0 +1,82 @@
+// The loops of memories by teams of threads, see loops.h.
+#pragma once
+#include "kernel/device_team.h"
+
+namespace pushdown::device {
+
+inline constexpr Index kRowPadding = 0;
+PUSHDOWN_HOST_DEVICE Index row_size(Index count) { return count; }
+
+// body(i) for i = first .. end-1, by the owner of number i.
+template <class Team, class Body>
+PUSHDOWN_DEVICE void each_between(const Team& team, Index first, Index end, const Body& body) {
+  Index i = first - first % team.size() + team.id();
+  if (i < first) i += team.size();
+  for (; i < end; i += team.size()) body(i);
+}
+template <class F, class Team>
+PUSHDOWN_DEVICE void sigmoids(const Team& team, const F* x, F* y, Index count) {
+  each(team, count, [&](Index i) { y[i] = sigmoid(x[i]); });
+}
+template <class F, class Team>
+PUSHDOWN_DEVICE void tanhs(const Team& team, const F* x, F* y, Index count) {
+  each(team, count, [&](Index i) { y[i] = std::tanh(x[i]); });
+}
+// The softmax distributions of so many groups over the values 0, 1, ..., and what is expected.
+template <class F, class Team>
+PUSHDOWN_DEVICE void expected_values(const Team& team, const F* given, F* chances, F* expected,
+                                     Index groups, Index values) {
+  each(team, groups, [&](Index k) {
+    const F* own = given + k * values;
+    F* chance = chances + k * values;
+    F largest = own[0], sum = 0, mean = 0;
+    for (Index i = 1; i < values; ++i) largest = own[i] > largest ? own[i] : largest;
+    for (Index i = 0; i < values; ++i) sum += chance[i] = std::exp(own[i] - largest);
+    for (Index i = 0; i < values; ++i) {
+      chance[i] /= sum;
+      mean += static_cast<F>(i) * chance[i];
+    }
+    expected[k] = mean;
+  });
+}
+template <class F>
+PUSHDOWN_DEVICE F dot(const F* x, const F* y, Index count) {
+  F sum = 0;
+  for (Index i = 0; i < count; ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+// A thread for each number.
+template <class F, class Team, class From, class Run>
+PUSHDOWN_DEVICE void mix(const Team& team, F* to, Index rows, Index width, Index count,
+                         const F* weights, const From& from, const Run&) {
+  each(team, rows * width, [&](Index i) {
+    const Index at = i / width, k = i - at * width;
+    F sum = 0;
+    for (Index a = 0; a < count; ++a)
+      if (const F* source = from(a, at)) sum += weights[a * width + k] * source[k];
+    to[i] = sum;
+  });
+}
+
+PUSHDOWN_HOST_DEVICE Index product_scratch(Index, Index) { return 0; }
+// A group for each sum.
+template <class F, class Team, class From, class Run>
+PUSHDOWN_DEVICE void sum_products(const Team& team, F* out, const F* given, Index rows, Index width,
+                                  Index count, bool shared, const From& from, const Run&, F*) {
+  // Shared weights have one row of all numbers.
+  const Index apart = shared ? 1 : width;
+  sums<F>(
+      team, count * apart, [&](Index) { return rows * width / apart; },
+      [&](Index i) {
+        const Index k = i / count, a = i - k * count;
+        return [&, a, k](Index term) {
+          const Index number = term * apart + k, at = number / width;
+          const F* source = from(a, at);
+          return source != nullptr ? given[number] * source[number - at * width] : F(0);
+        };
+      },
+      [&](Index i, F sum) { out[i] = sum; });
+}
+
+}  // namespace pushdown::device

@@ -1,0 +1,291 @@
+// Memories whose cells become mixtures of their neighbours: stacks (stack/superposition.cpp,
+// stack/parallel_superposition.cpp), lists (stack/list.cpp) and the tape of the Baby NTM
+// (stack/baby_ntm.cpp). See memories.h for the functions.
+//
+// A cell has W = shape.size numbers. Every action a has a weight, for each of the W numbers its own
+// or one for all (shape.shared), and a place that it takes a cell's content from:
+//   new[d] = sum_a w_a old[source(a, d)],   with the value v in place of an old cell where one is
+//   put in
+// Actions: the weights, number by number, A each (or A in all) | v, W numbers.
+// Reading: the cells that are read, number by number; with shared weights cell by cell.
+//
+// Backward the gradient of an old cell is such a mixture, too: no two cells take their content from
+// the same one by the same action.
+//
+// Cells that were never written are alike; they are kept as one row behind the others, the rest. It
+// is constant but in a stack that wears away.
+#pragma once
+#include "kernel/memory/loops.h"
+
+namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {
+
+template <class F>
+struct ShiftedMemory {
+  static constexpr Index kValue = Index{1} << 30, kNothing = kValue + 1;
+
+  ShiftedKind kind;
+  bool shared, worn, taped;
+  Index steps, width, row, count;  // row: padded width; count: of the actions
+  Index reach, limit, most;        // most: rows of cells at most
+  F empty;
+  F* weights;  // U x (count + 1) rows, the value behind the weights
+  F* cells;    // rows before any update, then those after each
+  F *gradient, *old_gradient, *products;
+  F* now;  // rows after the last update made or undone
+
+  PUSHDOWN_DEVICE ShiftedMemory(const ScanShape& shape, const StackMemory<F>& memory)
+      : kind(shape.shifted),
+        shared(shape.shared),
+        worn(shape.worn),
+        taped(shape.taped),
+        steps(static_cast<Index>(shape.steps)),
+        width(static_cast<Index>(shape.size)),
+        row(row_size(width)),
+        count(actions(shape)),
+        reach(static_cast<Index>(shape.reach)),
+        limit(static_cast<Index>(shape.limit)),
+        most(most_rows(shape)),
+        empty(static_cast<F>(shape.empty)),
+        weights(memory.tape),
+        cells(weights + kept(shape) * (count + 1) * row),
+        gradient(memory.scratch),
+        old_gradient(gradient + most * row),
+        products(old_gradient + most * row),
+        now(cells) {}
+
+  PUSHDOWN_HOST_DEVICE static Index actions(const ScanShape& shape) {
+    if (shape.shifted == ShiftedKind::tape) return 5;
+    return (shape.shifted == ShiftedKind::stack ? 2 : 3) + (shape.no_op ? 1 : 0);
+  }
+  // How far from cell 0 the cells after update u reach, of those that can still be read later:
+  // 0 .. extent - 1, of a list -extent .. extent. u = -1: before any.
+  PUSHDOWN_HOST_DEVICE static Index extent(ShiftedKind kind, Index steps, Index reach, Index limit,
+                                           Index u) {
+    if (kind == ShiftedKind::tape) return limit;
+    const Index written = u + 1;
+    Index needed = reach + (steps - 2 - u);
+    if (limit > 0 && limit < needed) needed = limit;
+    return written < needed ? written : needed;
+  }
+  // One row more than cells: the rest.
+  PUSHDOWN_HOST_DEVICE static Index rows(ShiftedKind kind, Index extent) {
+    return (kind == ShiftedKind::list ? 2 * extent + 1 : extent) + 1;
+  }
+  PUSHDOWN_HOST_DEVICE static Index rows(const ScanShape& z, Index u) {
+    return rows(z.shifted, extent(z.shifted, static_cast<Index>(z.steps),
+                                  static_cast<Index>(z.reach), static_cast<Index>(z.limit), u));
+  }
+  PUSHDOWN_HOST_DEVICE static Index most_rows(const ScanShape& shape) {
+    Index most = 0;
+    for (Index u = -1; u + 1 < shape.steps; ++u)
+      most = rows(shape, u) > most ? rows(shape, u) : most;
+    return most;
+  }
+  // Updates that are kept; without a backward pass the last one.
+  PUSHDOWN_HOST_DEVICE static Index kept(const ScanShape& shape) {
+    return shape.taped ? static_cast<Index>(shape.steps - 1) : 1;
+  }
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+    const Count row = row_size(static_cast<Index>(shape.size));
+    Count all = Count{kept(shape)} * (actions(shape) + 1);
+    if (!shape.taped) return (all + 2 * most_rows(shape)) * row;
+    for (Index u = -1; u + 1 < shape.steps; ++u) all += rows(shape, u);
+    return all * row;
+  }
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
+    const Index row = row_size(static_cast<Index>(shape.size));
+    return 2 * Count{most_rows(shape)} * row + product_scratch(actions(shape), row);
+  }
+
+  PUSHDOWN_DEVICE Index extent(Index u) const { return extent(kind, steps, reach, limit, u); }
+  PUSHDOWN_DEVICE Index rows_after(Index u) const { return rows(kind, extent(u)); }
+  PUSHDOWN_DEVICE Index first(Index extent) const {
+    return kind == ShiftedKind::list ? -extent : 0;
+  }
+  PUSHDOWN_DEVICE Index last(Index extent) const {
+    return kind == ShiftedKind::list ? extent : extent - 1;
+  }
+  PUSHDOWN_DEVICE bool outside(Index d, Index extent) const {
+    return d < first(extent) || d > last(extent);
+  }
+  // The row of cell d among those that reach so far.
+  PUSHDOWN_DEVICE Index place(Index d, Index extent) const {
+    return outside(d, extent) ? last(extent) - first(extent) + 1 : d - first(extent);
+  }
+  // Where action a takes the content of cell d from.
+  PUSHDOWN_DEVICE Index source(Index a, Index d) const {
+    if (kind == ShiftedKind::stack) {
+      if (a == 0) return d == 0 ? kValue : d - 1;
+      if (a == 1) return d + 1;
+      return worn && d > 0 ? kNothing : d;
+    }
+    if (kind == ShiftedKind::list) {
+      if (a == 2) return d < 0 ? d + 1 : d == 0 ? kValue : d;
+      return a == 0 ? d - 1 : a == 1 ? d + 1 : d;
+    }
+    if (a == 2) return d;
+    const bool up = a == 0 || a == 4;
+    const Index from = up ? d + 1 : d - 1;
+    if (from >= 0 && from < limit) return from;
+    return a < 2 ? (up ? 0 : limit - 1) : kNothing;
+  }
+  // The cell that takes the content of cell s by action a.
+  PUSHDOWN_DEVICE Index target(Index a, Index s) const {
+    if (kind == ShiftedKind::stack) {
+      if (a == 0) return s + 1;
+      if (a == 1) return s > 0 ? s - 1 : kNothing;
+      return worn && s > 0 ? kNothing : s;
+    }
+    if (kind == ShiftedKind::list) {
+      if (a == 2) return s <= 0 ? s - 1 : s;
+      return a == 0 ? s + 1 : a == 1 ? s - 1 : s;
+    }
+    if (a == 2) return s;
+    const bool up = a == 0 || a == 4;
+    const Index to = up ? s - 1 : s + 1;
+    if (to >= 0 && to < limit) return to;
+    return a < 2 ? (up ? limit - 1 : 0) : kNothing;
+  }
+  // Cells d .. regular_end - 1 of `from` take their content from cells, or give it to cells, that
+  // lie among those of `to` one beside the other, as they do; d + 1 where there is none such.
+  PUSHDOWN_DEVICE Index regular_end(Index d, Index from, Index to) const {
+    const Index low = first(to) + 1, high = last(to) - 1;
+    if (d == 0 || d < low) return d + 1;
+    Index end = d < 0 ? -1 : kind == ShiftedKind::tape ? limit - 2 : last(from);
+    if (high < end) end = high;
+    return end < d ? d + 1 : end + 1;
+  }
+
+  // visit(cell, index of the first number in the reading, distance of its numbers)
+  template <class Visit>
+  PUSHDOWN_DEVICE void reading_cells(const Visit& visit) const {
+    const Index from = kind == ShiftedKind::list ? -reach : 0;
+    const Index read = kind == ShiftedKind::list   ? 2 * reach + 1
+                       : kind == ShiftedKind::tape ? 1
+                                                   : reach;
+    for (Index c = 0; c < read; ++c)
+      visit(from + c, shared ? c * width : c, shared ? Index{1} : read);
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void read(const Team& team, Index extent, F* reading) const {
+    reading_cells([&](Index d, Index at, Index step) {
+      const F* cell = now + place(d, extent) * row;
+      each(team, width, [&](Index k) { reading[at + k * step] = cell[k]; });
+    });
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void begin(const Team& team, const F*, F* reading) {
+    now = cells;
+    each(team, rows_after(-1) * row, [&](Index i) { now[i] = empty; });
+    team.sync();
+    read(team, extent(-1), reading);
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void forward(const Team& team, Index u, const F* given, F* reading) {
+    F* w = weights + (taped ? u : 0) * (count + 1) * row;
+    F* value = w + count * row;
+    each(team, row, [&](Index k) {
+      for (Index a = 0; a < count; ++a)
+        w[a * row + k] = k >= width ? F(0) : given[shared ? a : k * count + a];
+      value[k] = k < width ? given[(shared ? count : count * width) + k] : F(0);
+    });
+    const F* old = now;
+    const Index before = extent(u - 1), after = extent(u), old_rows = rows_after(u - 1);
+    // Without a tape two places take turns.
+    now = taped ? now + old_rows * row : now == cells ? cells + most * row : cells;
+    team.sync();
+    const Index low = first(after), many = rows_after(u);
+    mix(
+        team, now, many - 1, row, count, w,
+        [&](Index a, Index at) -> const F* { return from(a, low + at, old, before, value); },
+        [&](Index at) { return regular_end(low + at, after, before) - low; });
+    const F* rest = old + (old_rows - 1) * row;
+    F* left = now + (many - 1) * row;
+    each(team, row, [&](Index k) {
+      if (kind == ShiftedKind::tape) now[k] += value[k];
+      left[k] = worn ? (w[k] + w[row + k]) * rest[k] : rest[k];
+    });
+    team.sync();
+    read(team, after, reading);
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void begin_backward(const Team& team) {
+    now = cells;
+    for (Index u = -1; u + 2 < steps; ++u) now += rows_after(u) * row;
+    cut(team);
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void backward(const Team& team, Index u, const F* reading_gradient, F* out) {
+    const F* w = weights + u * (count + 1) * row;
+    const F* value = w + count * row;
+    const Index before = extent(u - 1), after = extent(u);
+    const Index old_rows = rows_after(u - 1), many = rows_after(u);
+    const Index low = first(after), old_low = first(before);
+    const F* old = now - old_rows * row;
+    reading_cells([&](Index d, Index at, Index step) {
+      F* to = gradient + place(d, after) * row;
+      each(team, width, [&](Index k) { to[k] += reading_gradient[at + k * step]; });
+    });
+    team.sync();
+    const F* rest = old + (old_rows - 1) * row;
+    const F* rest_gradient = gradient + (many - 1) * row;
+    sum_products(
+        team, out, gradient, many, width, count, shared,
+        [&](Index a, Index at) -> const F* {
+          if (at + 1 == many) return worn && a < 2 ? rest : nullptr;
+          return from(a, low + at, old, before, value);
+        },
+        [&](Index at) {
+          return at + 1 == many ? many : regular_end(low + at, after, before) - low;
+        },
+        products);
+    out += shared ? count : count * width;
+    const Index put = kind == ShiftedKind::stack ? 0 : 2;  // the action that puts the value in
+    const F* top = gradient + place(0, after) * row;
+    each(team, width,
+         [&](Index k) { out[k] = kind == ShiftedKind::tape ? top[k] : top[k] * w[put * row + k]; });
+    mix(
+        team, old_gradient, old_rows - 1, row, count, w,
+        [&](Index a, Index at) -> const F* {
+          const Index d = target(a, old_low + at);
+          return outside(d, after) ? nullptr : gradient + (d - low) * row;
+        },
+        [&](Index at) { return regular_end(old_low + at, before, after) - old_low; });
+    // The rest: only cells near the ends take from there.
+    F* slope = old_gradient + (old_rows - 1) * row;
+    each(team, row, [&](Index k) {
+      slope[k] = worn ? rest_gradient[k] * (w[k] + w[row + k]) : rest_gradient[k];
+    });
+    for (Index d = low; d <= last(after); ++d) {
+      if (d > old_low && d < last(before)) d = last(before);
+      const F* own = gradient + (d - low) * row;
+      for (Index a = 0; a < count; ++a) {
+        const Index s = source(a, d);
+        if (s >= kValue || !outside(s, before)) continue;
+        each(team, row, [&](Index k) { slope[k] += own[k] * w[a * row + k]; });
+      }
+    }
+    F* spent = gradient;
+    gradient = old_gradient;
+    old_gradient = spent;
+    now = const_cast<F*>(old);
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void cut(const Team& team) {
+    each(team, most * row, [&](Index i) { gradient[i] = 0; });
+  }
+
+ private:
+  // What cell d takes by action a; null for nothing.
+  PUSHDOWN_DEVICE const F* from(Index a, Index d, const F* old, Index before,
+                                const F* value) const {
+    const Index s = source(a, d);
+    return s == kNothing ? nullptr : s == kValue ? value : old + place(s, before) * row;
+  }
+};
+
+}  // namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE

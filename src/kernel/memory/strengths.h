@@ -1,0 +1,203 @@
+// Strengths of the sections of a continuous stack, queue or deque (Grefenstette et al. 2015; Sun et
+// al. 1998; Merrill et al. 2019), over all updates of a sequence, forward and backward.
+//
+// Update u = 0, 1, ... takes `pop` off an end and puts a section of strength `push` at one; a deque
+// is cut at the top, then at the bottom, and gets a section at both ends (definition:
+// stack/stratification.h). With `before` the sum of the strengths between section i and the end,
+//   cut      s_i' = max(0, s_i - max(0, pop - before))
+//   reading  a window of length r: the share of section i is min(s_i, max(0, r - before)).
+// Sections have places that they keep: i = 0 .. u of a stack or a queue, U - 1 - u .. U + u of a
+// deque, U being the number of updates, from the bottom to the top.
+//
+// At kinks the derivatives are those of the definitions: a cut has none where it ends, a section
+// that just fits into the window is whole, and a section before which the window is exactly full
+// has a slope where `open_when_full`, see read_backward().
+//
+// A section whose strength has become 0 stays so, and nothing flows back through it: it is not
+// visited. An update and a reading cost O(sections), but only those near the end are more than
+// copied.
+//
+// Which sections a pop or a reading reaches is a sum from the end on, of few terms: every thread of
+// the team takes it, in the same order, so that all are on the same side of every kink. Only what a
+// section is worth a number of is shared out: copies, vectors, gradients.
+#pragma once
+#include "kernel/memory/loops.h"
+
+namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {
+
+template <class F>
+struct Sections {
+  Index updates;
+  SectionEnds ends;
+  bool open_when_full;
+  F* tape;                // the strengths after each update
+  F *gradient, *between;  // one for each place; place i of a gradient belongs to thread i mod size
+
+  PUSHDOWN_DEVICE Sections(Index updates, F* tape, F* scratch, SectionEnds ends,
+                           bool open_when_full)
+      : updates(updates),
+        ends(ends),
+        open_when_full(open_when_full),
+        tape(tape),
+        gradient(scratch),
+        between(scratch + places(updates, ends)) {}
+  template <class Number>
+  PUSHDOWN_HOST_DEVICE static Number places(Number updates, SectionEnds ends) {
+    return ends == SectionEnds::deque ? 2 * updates : updates;
+  }
+  // Strengths after all updates before u.
+  template <class Number>
+  PUSHDOWN_HOST_DEVICE static Number offset(Number u, SectionEnds ends) {
+    return ends == SectionEnds::deque ? u * (u + 1) : u * (u + 1) / 2;
+  }
+  template <class Number>
+  PUSHDOWN_HOST_DEVICE static Number tape_size(Number updates, SectionEnds ends) {
+    return offset(updates, ends);
+  }
+  template <class Number>
+  PUSHDOWN_HOST_DEVICE static Number scratch_size(Number updates, SectionEnds ends) {
+    return 2 * places(updates, ends);
+  }
+
+  // After update u: how many sections there are, the place of the lowest, their strengths.
+  PUSHDOWN_DEVICE Index count(Index u) const {
+    return ends == SectionEnds::deque ? 2 * u + 2 : u + 1;
+  }
+  PUSHDOWN_DEVICE Index lowest(Index u) const {
+    return ends == SectionEnds::deque ? updates - 1 - u : 0;
+  }
+  PUSHDOWN_DEVICE F* after(Index u) const { return tape + offset(u, ends); }
+  PUSHDOWN_DEVICE bool at_top() const { return ends != SectionEnds::queue; }
+
+  // The caller puts a barrier behind.
+  template <class Team>
+  PUSHDOWN_DEVICE void update(const Team& team, Index u, F push, F pop, F bottom_push,
+                              F bottom_pop) const {
+    const F* old = u == 0 ? nullptr : after(u - 1);
+    F* now = after(u);
+    if (ends != SectionEnds::deque) {
+      cut(team, old, now, u, pop, at_top());
+      if (team.id() == 0) now[u] = push;
+      return;
+    }
+    cut(team, old, between, 2 * u, pop, true);
+    team.sync();
+    cut(team, between, now + 1, 2 * u, bottom_pop, false);
+    if (team.id() == 0) {
+      now[0] = bottom_push;
+      now[2 * u + 1] = push;
+    }
+  }
+
+  // From the gradients of the strengths after update u, complete, to those before it. `give`(push,
+  // pop, bottom_push, bottom_pop) gets those of the actions, in thread 0.
+  template <class Team, class Give>
+  PUSHDOWN_DEVICE void update_backward(const Team& team, Index u, F pop, F bottom_pop,
+                                       const Give& give) const {
+    const F* now = after(u);
+    const F* old = u == 0 ? nullptr : after(u - 1);
+    F* slopes = gradient + lowest(u);
+    team.sync();
+    if (ends != SectionEnds::deque) {
+      const F pushed = slopes[u];
+      const F popped = cut_backward(team, old, now, u, pop, at_top(), slopes);
+      if (team.id() == 0) give(pushed, popped, F(0), F(0));
+      return;
+    }
+    cut(team, old, between, 2 * u, pop, true);
+    team.sync();
+    const F pushed = slopes[2 * u + 1], bottom_pushed = slopes[0];
+    const F bottom_popped =
+        cut_backward(team, between, now + 1, 2 * u, bottom_pop, false, slopes + 1);
+    const F popped = cut_backward(team, old, between, 2 * u, pop, true, slopes + 1);
+    if (team.id() == 0) give(pushed, popped, bottom_pushed, bottom_popped);
+  }
+
+  // visit(place, share) for the sections in the window, from the end on.
+  template <class Visit>
+  PUSHDOWN_DEVICE void read(Index u, bool top, F length, const Visit& visit) const {
+    window(u, top, length,
+           [&](Index i, F strength, F room) { visit(i, strength <= room ? strength : room); });
+  }
+
+  // slope(place, share) returns the gradient of the share. Returns that of the window's length.
+  template <class Team, class Slope>
+  PUSHDOWN_DEVICE F read_backward(const Team& team, Index u, bool top, F length,
+                                  const Slope& slope) const {
+    F below = 0;  // of the room of the only section that is in the window in part
+    Index partial = -1;
+    window(u, top, length, [&](Index i, F strength, F room) {
+      const bool whole = strength <= room;
+      const F given = slope(i, whole ? strength : room);
+      if (!whole) {
+        below = -given;
+        partial = i;
+      } else if (i % team.size() == team.id()) {
+        gradient[i] += given;
+      }
+    });
+    if (partial < 0) return 0;
+    const Index lower = lowest(u), first = top ? partial + 1 : lower,
+                end = top ? lower + count(u) : partial;
+    each_between(team, first, end, [&](Index i) { gradient[i] += below; });
+    return -below;
+  }
+
+ private:
+  template <class Team>
+  PUSHDOWN_DEVICE static void cut(const Team& team, const F* old, F* now, Index size, F pop,
+                                  bool top) {
+    F before = 0;
+    Index k = 0;
+    for (Index i = top ? size - 1 : 0; k < size; ++k, i += top ? -1 : 1) {
+      const F rest = pop - before;
+      if (!(rest > 0)) break;
+      const F left = old[i] - rest;
+      if (team.id() == 0) now[i] = left > 0 ? left : F(0);
+      before += old[i];
+    }
+    const Index first = top ? 0 : k;
+    each(team, size - k, [&](Index i) { now[first + i] = old[first + i]; });
+  }
+
+  // Turns the gradients of the strengths after a cut into those before it; returns that of the
+  // pop, in thread 0.
+  template <class Team>
+  PUSHDOWN_DEVICE static F cut_backward(const Team& team, const F* old, const F* now, Index size,
+                                        F pop, bool top, F* slopes) {
+    each(team, size, [&](Index i) { slopes[i] = now[i] > 0 ? slopes[i] : F(0); });
+    team.sync();
+    F farther = 0;
+    if (team.id() == 0) {
+      const Index end = top ? -1 : size, step = top ? -1 : 1;
+      F before = 0;
+      Index i = top ? size - 1 : 0;
+      const Index first = i;
+      for (; i != end && pop - before > 0; i += step) before += old[i];
+      while (i != first) {
+        i -= step;
+        farther += slopes[i];
+        slopes[i] = farther;
+      }
+    }
+    team.sync();
+    return -farther;
+  }
+
+  // visit(place, strength, room) for the sections in the window and, for a slope, the one behind.
+  template <class Visit>
+  PUSHDOWN_DEVICE void window(Index u, bool top, F length, const Visit& visit) const {
+    const F* now = after(u);
+    const Index size = count(u), first = lowest(u);
+    F before = 0;
+    for (Index k = 0, i = top ? size - 1 : 0;
+         k < size && (before < length || (open_when_full && before == length));
+         ++k, i += top ? -1 : 1) {
+      const bool pushed = i + 1 == size || (i == 0 && ends == SectionEnds::deque);
+      if (now[i] != 0 || pushed) visit(first + i, now[i], length - before);
+      before += now[i];
+    }
+  }
+};
+
+}  // namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE

@@ -1,0 +1,195 @@
+// Elman networks with every memory that recorded steps have, with all options of its kernels.
+#pragma once
+#include "recurrence/step_run.h"
+
+namespace pushdown::testing_support {
+
+// Numbers that are always the same.
+inline Tensor numbers(at::IntArrayRef shape, at::TensorOptions options, double seed, double scale) {
+  return at::arange(c10::multiply_integers(shape), at::kDouble)
+      .mul(1.37)
+      .add(seed)
+      .sin()
+      .mul(7919)
+      .remainder(2)
+      .sub(1)
+      .mul(scale)
+      .view(shape)
+      .to(options);
+}
+
+inline ScanShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool no_op,
+                         std::int64_t reach, std::int64_t limit = 0, bool worn = false,
+                         double empty = 0) {
+  ScanShape shape{ScanStack::shifted};
+  shape.shifted = kind;
+  shape.size = size;
+  shape.shared = shared;
+  shape.no_op = no_op;
+  shape.reach = reach;
+  shape.limit = limit;
+  shape.worn = worn;
+  shape.empty = empty;
+  const std::int64_t kinds =
+      kind == ShiftedKind::tape ? 5 : (kind == ShiftedKind::stack ? 2 : 3) + (no_op ? 1 : 0);
+  shape.actions = kinds * (shared ? 1 : size) + size;
+  const std::int64_t cells = kind == ShiftedKind::list   ? 2 * reach + 1
+                             : kind == ShiftedKind::tape ? 1
+                                                         : reach;
+  shape.reading = cells * size;
+  return shape;
+}
+inline ScanShape analog(bool stops) {
+  ScanShape shape{ScanStack::analog};
+  shape.size = 3;
+  shape.epsilon = 0.05;
+  shape.tolerance = 0.1;
+  shape.stops = stops;
+  shape.actions = 1 + shape.size;
+  shape.reading = shape.size + 3;
+  return shape;
+}
+
+inline ScanShape sections(SectionEnds ends, std::int64_t size, std::int64_t memories = 1,
+                          StrengthKind push = StrengthKind::sigmoid,
+                          StrengthKind pop = StrengthKind::sigmoid,
+                          StrengthKind read = StrengthKind::fixed, std::int64_t greatest = 1) {
+  ScanShape shape{ScanStack::stratification};
+  shape.size = size;
+  shape.ends = ends;
+  shape.memories = memories;
+  shape.max_strength = greatest;
+  std::int64_t rows = size;
+  const StrengthKind kinds[] = {push, pop, read};
+  for (int what = 0; what < 3; ++what) {
+    shape.strengths[what] = kinds[what];
+    rows += strength_rows(kinds[what], greatest);
+  }
+  const std::int64_t places = ends == SectionEnds::deque ? 2 : 1;
+  shape.actions = places * memories * rows;
+  shape.reading = places * memories * size;
+  return shape;
+}
+inline ScanShape automaton(int states, int symbols, std::int64_t channels = 0,
+                           bool reexposed = true, bool state_symbol = true,
+                           bool normalized = false) {
+  ScanShape shape{ScanStack::nondeterministic};
+  shape.automaton = {states, symbols, 0, channels};
+  shape.reexposed = reexposed;
+  shape.state_symbol = state_symbol;
+  shape.normalized = normalized;
+  const std::int64_t c = states * symbols;
+  shape.actions = c * (2 * c + states) + channels;
+  shape.reading = channels > 0 ? c * channels : state_symbol ? c : symbols;
+  return shape;
+}
+
+struct Example {
+  std::string name;
+  ScanShape shape;
+};
+inline std::vector<Example> sections_and_automata() {
+  constexpr auto sigmoid = StrengthKind::sigmoid, expectation = StrengthKind::expectation,
+                 fixed = StrengthKind::fixed;
+  return {
+      {"stack of sections", sections(SectionEnds::stack, 4)},
+      {"queue of sections", sections(SectionEnds::queue, 3, 2)},
+      {"deque of sections", sections(SectionEnds::deque, 2, 2)},
+      {"variable strengths",
+       sections(SectionEnds::stack, 3, 2, sigmoid, expectation, expectation, 3)},
+      {"variable strengths of a deque",
+       sections(SectionEnds::deque, 3, 1, expectation, sigmoid, sigmoid, 2)},
+      {"fixed pushes", sections(SectionEnds::queue, 3, 1, fixed, expectation, fixed, 2)},
+      {"automaton 2 x 2", automaton(2, 2)},
+      {"automaton 2 x 2, symbols read", automaton(2, 2, 0, true, false)},
+      {"automaton 3 x 2, original bottom", automaton(3, 2, 0, false, false, true)},
+      {"automaton 1 x 3, normalized", automaton(1, 3, 0, true, true, true)},
+      {"automaton 5 x 1, more than a tile", automaton(5, 1)},
+      {"vector automaton 2 x 2", automaton(2, 2, 3)},
+      {"vector automaton 3 x 1, original bottom", automaton(3, 1, 2, false, true, true)},
+  };
+}
+
+inline std::vector<Example> memories() {
+  constexpr auto stack = ShiftedKind::stack, list = ShiftedKind::list, tape = ShiftedKind::tape;
+  std::vector<Example> all{
+      {"stack of DiffStk", shifted(stack, 1, false, true, 2, 0, true, -1)},
+      {"stacks side by side", shifted(stack, 3, false, false, 2, 0, false, -1)},
+      {"worn stacks", shifted(stack, 2, false, true, 1, 0, true, 0.25)},
+      {"stack of vectors", shifted(stack, 4, true, true, 1)},
+      {"stack of vectors, read three deep", shifted(stack, 2, true, false, 3, 0, false, 0.5)},
+      {"stack of vectors with an end", shifted(stack, 3, true, true, 1, 4)},
+      {"worn stack with an end", shifted(stack, 2, true, true, 2, 3, true, -1)},
+      {"lists", shifted(list, 3, false, true, 2, 0, false, -1)},
+      {"list of vectors", shifted(list, 2, true, false, 1)},
+      {"tape", shifted(tape, 2, true, false, 1, 5)},
+      {"tapes", shifted(tape, 3, false, false, 1, 4, false, 0.1)},
+      {"tape of one cell", shifted(tape, 2, true, false, 1, 1)},
+      {"tape of two cells", shifted(tape, 2, true, false, 1, 2)},
+      {"analog stack", analog(false)},
+      {"analog stack that refuses", analog(true)},
+  };
+  for (const Example& example : sections_and_automata()) all.push_back(example);
+  return all;
+}
+
+// An Elman network with a memory of a shape; h is as large as it must be.
+struct MemoryNetwork {
+  MemoryNetwork(const ScanShape& given, std::int64_t batch, std::int64_t steps,
+                at::TensorOptions options)
+      : shape(given), batch(batch), steps(steps) {
+    const auto leaf = [&](at::IntArrayRef size, double scale) {
+      tensors.push_back(
+          numbers(size, options, static_cast<double>(tensors.size()), scale).requires_grad_());
+      return tensors.back();
+    };
+    const bool analog = shape.stack == ScanStack::analog;
+    input = leaf({batch, steps, 3}, 1);
+    first = leaf({batch, 5}, 1);
+    weight = leaf({5, 3 + shape.reading}, 0.5);
+    recurrent = leaf({5, 5}, 0.5);
+    bias = leaf({5}, 0.5);
+    action = leaf({analog ? 1 : shape.actions, 5}, 1.5);
+    action_bias = leaf({analog ? 1 : shape.actions}, 1);
+    if (shape.automaton.channels > 0) bottom = leaf({shape.automaton.channels}, 1);
+    const Tensor chosen =
+        at::arange(batch * steps, at::kLong).mul(7).remainder(4).view({batch, steps});
+    // The last one of four leaves the stack alone.
+    if (analog) symbols = at::one_hot(chosen, 4).narrow(2, 0, 3).to(options);
+  }
+
+  TracedProgram record() const {
+    StepTrace trace;
+    const Traced x = trace.sequence(input), old = trace.state(first),
+                 reading = trace.reading(shape.reading);
+    const Traced hidden = (pushdown::linear(joined(std::vector<Traced>{x, reading}), weight, bias) +
+                           pushdown::linear(old, recurrent))
+                              .tanh();
+    trace.bind(old, hidden);
+    trace.begin_aftermath();
+    Traced given = pushdown::linear(hidden, action, action_bias);
+    ScanShape memory = shape;
+    memory.steps = steps;
+    if (shape.stack == ScanStack::shifted) {
+      const auto weights = shape.actions - shape.size;
+      const Traced shares = given.narrow(1, 0, weights);
+      const auto kinds = shape.shared ? weights : weights / shape.size;
+      given = joined(std::vector<Traced>{shares.softmax_of_groups(kinds),
+                                         given.narrow(1, weights, shape.size).sigmoid()});
+    } else if (shape.stack == ScanStack::analog) {
+      given = joined(std::vector<Traced>{given.tanh(), trace.sequence(symbols)});
+      memory.steps = steps + 1;
+    }
+    memory.automaton.steps = steps - 1;
+    trace.drive(reading, given, memory, bottom.numel() > 0 ? trace.constant(bottom) : Traced());
+    if (shape.stack != ScanStack::analog) return trace.finish(hidden);
+    return trace.finish(joined(std::vector<Traced>{hidden, trace.read_now()}));
+  }
+
+  ScanShape shape;
+  std::int64_t batch, steps;
+  Tensor input, first, weight, recurrent, bias, action, action_bias, bottom, symbols;
+  std::vector<Tensor> tensors;
+};
+
+}  // namespace pushdown::testing_support

@@ -286,7 +286,8 @@ bool same_form(const FusedNetwork& first, const FusedNetwork& second) {
          std::equal(std::begin(a.strengths), std::end(a.strengths), std::begin(b.strengths)) &&
          a.max_strength == b.max_strength && a.automaton.states == b.automaton.states &&
          a.automaton.symbols == b.automaton.symbols &&
-         a.automaton.channels == b.automaton.channels && a.reexposed == b.reexposed &&
+         a.automaton.channels == b.automaton.channels &&
+         a.automaton.window == b.automaton.window && a.reexposed == b.reexposed &&
          a.state_symbol == b.state_symbol && a.normalized == b.normalized;
 }
 

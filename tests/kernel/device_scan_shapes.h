@@ -59,6 +59,10 @@ inline ScanShape automaton(int states, int symbols, std::int64_t channels = 0,
   shape.reading = channels > 0 ? c * channels : state_symbol ? c : symbols;
   return shape;
 }
+inline ScanShape limited(ScanShape shape, std::int64_t window) {
+  shape.automaton.window = window;
+  return shape;
+}
 
 struct Example {
   std::string name;
@@ -85,6 +89,13 @@ inline std::vector<Example> examples() {
       {"automaton 5 x 1, more than a tile", automaton(5, 1)},
       {"vector automaton 2 x 2", automaton(2, 2, 3)},
       {"vector automaton 3 x 1, original bottom", automaton(3, 1, 2, false, true, true)},
+      {"automaton 2 x 2, window of 1", limited(automaton(2, 2), 1)},
+      {"automaton 2 x 2, window of 2", limited(automaton(2, 2, 0, true, false), 2)},
+      {"automaton 3 x 3, window of 3", limited(automaton(3, 3, 0, false, true, true), 3)},
+      {"automaton 5 x 1, window of 4", limited(automaton(5, 1), 4)},
+      {"automaton 2 x 2, long window", limited(automaton(2, 2), 100)},
+      {"vector automaton 2 x 2, window of 3", limited(automaton(2, 2, 3), 3)},
+      {"vector automaton 1 x 3, window of 1", limited(automaton(1, 3, 2, false, true, true), 1)},
   };
 }
 inline constexpr ScanCell kCells[] = {ScanCell::elman_tanh, ScanCell::elman_sigmoid, ScanCell::lstm,

@@ -27,9 +27,12 @@ double multiply_adds(const Workload& work, int length) {
     case ScanStack::nondeterministic:
       reading = channels > 0 ? c * channels : work.state_symbol ? c : work.symbols;
       actions = c * w + channels;
-      for (double p = 1; p <= updates; ++p)
-        stack += 3 * (1 + channels) * q * c * c * p * (p - 1) / 2 +
-                 3 * ((1 + channels) * c + q) * c * c * p;
+      for (double p = 1; p <= updates; ++p) {
+        const double nodes =
+            work.window > 0 ? std::min(p, static_cast<double>(work.window - 1)) : p;
+        stack += 3 * (1 + channels) * q * c * c * nodes * (nodes - 1) / 2 +
+                 3 * ((1 + channels) * c + q) * c * c * nodes;
+      }
       break;
   }
   const double gates = static_cast<double>(scan_gates(work.cell)) * h;

@@ -7,7 +7,7 @@
 
 namespace pushdown {
 
-// H hidden, V outcomes; padded sizes (…p) are multiples of kScanPadding numbers.
+// H hidden, V outcomes; padded sizes (…p) are multiples of kPadding numbers.
 template <class F>
 struct OutputLayer {
   const F* weight_t;  // H x Vp

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kernel/panel_product.h"
-#include "kernel/scan_math.h"
+#include "kernel/vector_math.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {
@@ -13,9 +13,9 @@ template <class F>
 double log_likelihood(const OutputLayer<F>& layer, Index rows, const F* hidden,
                       const Index* targets, F* scratch, F* score_gradients, F* hidden_gradient) {
   const Index h = layer.hidden, v = layer.outcomes;
-  const Index hp = scan_padded(h), vp = scan_padded(v);
+  const Index hp = padded_size(h), vp = padded_size(v);
   F* scores = scratch;
-  F* below = scratch + vp + kScanPadding;
+  F* below = scratch + vp + kPadding;
   double total = 0;
   for (Index t = 0; t < rows; ++t, hidden += h) {
     copy(scores, layer.bias, vp);

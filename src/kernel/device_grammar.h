@@ -10,7 +10,7 @@
 // logarithms if a number left [2^-500, 2^500]: so no product of two of them is ever lost.
 //
 // Memory is the caller's, on the device of the stream. Twin files: device_grammar.cu with a CUDA
-// toolkit, nocuda.cpp without; errors as in device_scan.h.
+// toolkit, nocuda.cpp without; errors as in device_step.h.
 #pragma once
 #include <cstdint>
 

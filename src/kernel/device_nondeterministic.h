@@ -8,7 +8,8 @@
 //   columns : column j holds, for channel 0 (P) and the m channels of V, C rows (target
 //             configuration b) of j*C numbers, P[i->j][a->b] at i*C + a
 //   popped  : node j holds Q rows of (j-1)*C numbers, the pop factors M[k][(t,y)->r] at k*C + (t,y)
-// No padding: consecutive threads take consecutive numbers of a row.
+// No padding: consecutive threads take consecutive numbers of a row. With a window D all rows have
+// D*C numbers, those of the nodes j-D .. j-1: row() still counts from node 0.
 //
 // Work of one step into node j = p + 1, a barrier between: the factors; all rows of column j, a
 // thread for each place (i, a) and symbol, which keeps the sums of kTile states; the masses, a
@@ -51,7 +52,7 @@ struct NondeterministicStack {
   SizeOf<kS> s;
   SizeOf<kQ * kS> c;
   SizeOf<2 * kQ * kS + kQ> w;
-  Index m;
+  Index m, window;  // window: 0 also where it is longer than the sequence
   bool reexposed, state_symbol, normalized;
   // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
   F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
@@ -63,13 +64,14 @@ struct NondeterministicStack {
   F* readings;
   const F* bottom;
 
-  PUSHDOWN_DEVICE NondeterministicStack(const ScanShape& shape, const StackMemory<F>& memory)
+  PUSHDOWN_DEVICE NondeterministicStack(const MemoryShape& shape, const StackMemory<F>& memory)
       : updates(shape.steps - 1),
         q(shape.automaton.states),
         s(shape.automaton.symbols),
         c(configurations(shape)),
         w(2 * configurations(shape) + shape.automaton.states),
         m(shape.automaton.channels),
+        window(window_of(shape)),
         reexposed(shape.reexposed),
         state_symbol(shape.state_symbol),
         normalized(shape.normalized),
@@ -86,33 +88,46 @@ struct NondeterministicStack {
         reading_rows(weight_gradient + c * w),
         vector_gradient(reading_rows + (1 + m) * c),
         largest(vector_gradient + m),
-        near(aligned(near_size(shape) > kMostNear ? popped_gradient + q * (updates + 2) * c
+        near(aligned(near_size(shape) > kMostNear ? popped_gradient + popped_nodes(shape) * q * c
                                                   : largest + c)),
         readings(memory.readings),
         bottom(memory.bottom) {}
 
+  PUSHDOWN_HOST_DEVICE static Count window_of(const MemoryShape& shape) {
+    return shape.automaton.window < shape.steps ? shape.automaton.window : 0;
+  }
   // Numbers of columns 0 .. j-1 for one row, times C.
   template <class Number>
-  PUSHDOWN_HOST_DEVICE static Number before(Number j, Number c) {
-    return j * (j - 1) / 2 * c * c;
+  PUSHDOWN_HOST_DEVICE static Number before(Number j, Number c, Number window) {
+    return (window > 0 ? (j - 1) * window : j * (j - 1) / 2) * c * c;
   }
-  PUSHDOWN_HOST_DEVICE static Count configurations(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count configurations(const MemoryShape& shape) {
     return static_cast<Count>(shape.automaton.states) * shape.automaton.symbols;
   }
-  PUSHDOWN_HOST_DEVICE static Count columns_size(const ScanShape& shape) {
-    return (1 + shape.automaton.channels) * before<Count>(shape.steps + 1, configurations(shape));
+  PUSHDOWN_HOST_DEVICE static Count columns_size(const MemoryShape& shape) {
+    return (1 + shape.automaton.channels) *
+           before<Count>(shape.steps + 1, configurations(shape), window_of(shape));
   }
-  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+  // Nodes of the pop factors of all steps, for one row, and of one step.
+  PUSHDOWN_HOST_DEVICE static Count popped_size(const MemoryShape& shape) {
+    const Count u = shape.steps - 1, window = window_of(shape);
+    return window > 0 ? u * window : u * (u + 1) / 2;
+  }
+  PUSHDOWN_HOST_DEVICE static Count popped_nodes(const MemoryShape& shape) {
+    const Count window = window_of(shape);
+    return window > 0 ? window : shape.steps + 1;
+  }
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const Count c = configurations(shape), u = shape.steps - 1, q = shape.automaton.states;
     return u * (c * (2 * c + q) + shape.automaton.channels) + 2 * (u + 2) * c +
-           columns_size(shape) + q * c * u * (u + 1) / 2;
+           columns_size(shape) + q * c * popped_size(shape);
   }
-  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     const Count c = configurations(shape), u = shape.steps - 1, near = near_size(shape);
-    return columns_size(shape) + (u + 2) * c + shape.automaton.states * (u + 2) * c +
+    return columns_size(shape) + (u + 2) * c + shape.automaton.states * popped_nodes(shape) * c +
            (near > kMostNear ? near + kTile : 0);
   }
-  PUSHDOWN_HOST_DEVICE static Count fast_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count fast_size(const MemoryShape& shape) {
     const Count c = configurations(shape), m = shape.automaton.channels;
     const Count near = near_size(shape);
     return c * (2 * c + shape.automaton.states) + (1 + m) * c + m + c +
@@ -120,8 +135,9 @@ struct NondeterministicStack {
   }
   // For each tile of states, node below and configuration a pack.
   PUSHDOWN_HOST_DEVICE static Index tiles(Index states) { return (states + kTile - 1) / kTile; }
-  PUSHDOWN_HOST_DEVICE static Count near_size(const ScanShape& shape) {
-    return tiles(shape.automaton.states) * kTile * (shape.steps - 1) * configurations(shape);
+  PUSHDOWN_HOST_DEVICE static Count near_size(const MemoryShape& shape) {
+    const Count window = window_of(shape), nodes = window > 0 ? window : shape.steps - 1;
+    return tiles(shape.automaton.states) * kTile * nodes * configurations(shape);
   }
   PUSHDOWN_HOST_DEVICE static Pack* aligned(F* place) {
     const auto at = reinterpret_cast<std::uintptr_t>(place);
@@ -137,27 +153,37 @@ struct NondeterministicStack {
     return {static_cast<Index>(of / parts), static_cast<Index>(of % parts)};
   }
 
-  // Row b of column j and channel in `of`, which has the layout of columns.
+  // The oldest node that column j reaches.
+  PUSHDOWN_DEVICE Index lowest(Index j) const { return window > 0 && j > window ? j - window : 0; }
+  // Numbers of a row of column j, and what its first one would be counted from node 0.
+  PUSHDOWN_DEVICE Index length(Index j) const { return (window > 0 ? window : j) * c; }
+  PUSHDOWN_DEVICE Index origin(Index j) const { return window > 0 ? (j - window) * c : 0; }
+  // Row b of column j and channel in `of`, which has the layout of columns; it can be used from
+  // lowest(j)*C on.
   PUSHDOWN_DEVICE F* row(F* of, Index j, Index channel, Index b) const {
-    return of + (1 + m) * before<Index>(j, c) + (channel * c + b) * j * c;
+    return of + (1 + m) * before<Index>(j, c, window) + (channel * c + b) * length(j) - origin(j);
   }
   // The same row from one column to the next one.
   struct Walk {
-    Index length, width;  // of a row; C
-    Index stride, more;   // to the next column; that of the next one is longer by `more`
+    Index end, length, width;     // of the column's entries; of a row; C
+    Index stride, more, growing;  // to the next column; how much longer that of the next one and
+                                  // its rows are
     PUSHDOWN_DEVICE void go_on(const F*& place) {
       place += stride;
       stride += more;
-      length += width;
+      length += growing;
+      end += width;
     }
   };
   PUSHDOWN_DEVICE Walk walk_from(Index j, Index channel, Index b) const {
     const Index more = (1 + m) * c * c;
-    return {j * c, c, more * j + (channel * c + b) * c, more};
+    if (window > 0) return {j * c, window * c, c, more * window - c, 0, 0};
+    return {j * c, j * c, c, more * j + (channel * c + b) * c, more, c};
   }
 
-  // Row r of the pop factors of node j >= 2.
+  // Row r of the pop factors of node j >= 2, which can be used from lowest(j)*C on.
   PUSHDOWN_DEVICE F* factors(Index j, Index r) const {
+    if (window > 0) return popped + (q * (j - 2) + r) * window * c - origin(j);
     return popped + q * c * ((j - 1) * (j - 2) / 2) + r * (j - 1) * c;
   }
   PUSHDOWN_DEVICE Index reading_size() const { return m > 0 ? c * m : state_symbol ? c : s; }
@@ -170,9 +196,9 @@ struct NondeterministicStack {
     F* reading = reading_of(node);
     if (m > 0) {
       sums<F>(
-          team, c * m, [&](Index) { return node * c; },
+          team, c * m, [&](Index) { return (node - lowest(node)) * c; },
           [&](Index place) {
-            const F* from = row(columns, node, 1 + place % m, place / m);
+            const F* from = row(columns, node, 1 + place % m, place / m) + lowest(node) * c;
             return [from](Index e) { return from[e]; };
           },
           [&](Index place, F sum) { reading[place] = u[place / m] * sum; });
@@ -186,17 +212,18 @@ struct NondeterministicStack {
   }
 
   template <class Team>
-  PUSHDOWN_DEVICE void begin(const Team& team) {
+  PUSHDOWN_DEVICE void begin(const Team& team, const F*, F*) {
     each(team, 2 * c, [&](Index i) {
       forward_weights[i] = i == 0 || i == c ? F(1) : F(0);
       mass[i] = i == c ? F(1) : F(0);
     });
     // Column 1: the edge of the initial bottom symbol, from configuration 0 to configuration 0.
     each(team, (1 + m) * c * c, [&](Index i) {
-      const Index channel = i / (c * c);
+      const auto [b, a] = divided(i, c);
+      const Index channel = b / c;
       F value = 0;
       if (reexposed && i == channel * c * c) value = channel == 0 ? F(1) : bottom[channel - 1];
-      row(columns, 1, 0, 0)[i] = value;
+      row(columns, 1, 0, b)[a] = value;
     });
     team.sync();
     read(team, 1);
@@ -246,21 +273,21 @@ struct NondeterministicStack {
     F total[kTile] = {};
     const F* below = row(columns, p, channel, 0) + e;
     for (Index a = 0; a < c; ++a) {
-      const F value = u[a] * below[a * p * c];
+      const F value = u[a] * below[a * length(p)];
       const F* weight = used + a * w + c + first * s + y;
       PUSHDOWN_UNROLL
       for (int r = 0; r < kTile; ++r)
         if (is_state(first + r)) total[r] += value * weight[r * s];
     }
-    const Index from = divided(low, c).quotient + 1;
-    const Pack* factor = near + (tile * p * c + from * c + y);
+    const Index from = divided(low, c).quotient + 1, oldest = lowest(j);
+    const Pack* factor = near + ((tile * (p - oldest) + from - oldest) * c + y);
     const F* column = row(columns, from, channel, y) + e;
     Walk walk = walk_from(from, channel, y);
     const Index end = p * c;
     PUSHDOWN_UNROLL_SOME
-    for (; walk.length < end; walk.go_on(column)) {
+    for (; walk.end < end; walk.go_on(column)) {
       for (Index t = 0; t < q; ++t) {
-        const F value = e < walk.length ? column[t * s * walk.length] : F(0);
+        const F value = e < walk.end ? column[t * s * walk.length] : F(0);
         const Pack own = factor[t * s];
         PUSHDOWN_UNROLL
         for (int r = 0; r < kTile; ++r) total[r] += value * own.of[r];
@@ -274,7 +301,7 @@ struct NondeterministicStack {
   PUSHDOWN_DEVICE bool is_state(Index r) const { return kQ == kTile || r < q; }
 
   template <class Team>
-  PUSHDOWN_DEVICE void forward(const Team& team, Index update, const F* given) {
+  PUSHDOWN_DEVICE void forward(const Team& team, Index update, const F* given, F*) {
     const Index p = update + 1, j = p + 1;
     const F* u = forward_weights + p * c;
     F* used = weights + update * c * w;
@@ -282,8 +309,11 @@ struct NondeterministicStack {
     each(team, m, [&](Index k) { pushed[k] = sigmoid(given[c * w + k]); });
     weigh(team, given, u, used);
     team.sync();
-    each(team, tiles(q) * p * c, [&](Index i) {
-      const auto [tile, e] = divided(i, p * c);
+    // Of the nodes that column j reaches.
+    const Index oldest = lowest(j) * c, older = p * c - oldest;
+    each(team, tiles(q) * older, [&](Index i) {
+      const auto [tile, place] = divided(i, older);
+      const Index e = oldest + place;
       F total[kTile] = {};
       for (Index a = 0; a < c; ++a) {
         const F value = u[a] * row(columns, p, 0, a)[e];
@@ -301,11 +331,12 @@ struct NondeterministicStack {
       near[i] = all;
     });
     team.sync();
-    each(team, (1 + m) * s * tiles(q) * p * c, [&](Index i) {
-      const auto [rest, e] = divided(i, p * c);
+    each(team, (1 + m) * s * tiles(q) * older, [&](Index i) {
+      const auto [rest, place] = divided(i, older);
       const auto [channel, part] = divided(rest, s * tiles(q));
       const auto [tile, y] = divided(part, s);
-      fill(j, channel, tile, y, e, e > team.lane() ? e - team.lane() : 0, u, used);
+      const Index low = place > team.lane() ? place - team.lane() : 0;
+      fill(j, channel, tile, y, oldest + place, oldest + low, u, used);
     });
     each(team, (1 + m) * c * c, [&](Index i) {
       const Index channel = i / (c * c), b = i / c % c, a = i % c;
@@ -314,17 +345,18 @@ struct NondeterministicStack {
     });
     team.sync();
     sums<F>(
-        team, c, [&](Index) { return j * c; },
+        team, c, [&](Index) { return older + c; },
         [&](Index b) {
-          const F* own = row(columns, j, 0, b);
+          const F* own = row(columns, j, 0, b) + oldest;
           return [own](Index e) { return own[e]; };
         },
         [&](Index b, F sum) { mass[j * c + b] = sum; });
     team.sync();
     const F* z = mass + j * c;
-    each(team, (1 + m) * c * j * c, [&](Index i) {
-      const F sum = z[divided(divided(i, j * c).quotient, c).remainder];
-      row(columns, j, 0, 0)[i] *= sum > 0 ? 1 / sum : F(0);
+    each(team, (1 + m) * c * (older + c), [&](Index i) {
+      const auto [b, place] = divided(i, older + c);
+      const F sum = z[divided(b, c).remainder];
+      row(columns, j, 0, b)[oldest + place] *= sum > 0 ? 1 / sum : F(0);
     });
     each(team, c, [&](Index b) {
       F total = 0;
@@ -340,10 +372,12 @@ struct NondeterministicStack {
     each(team, (updates + 2) * c, [&](Index i) { forward_gradients[i] = 0; });
     // What the last column's gradient starts from.
     const Index last = updates + 1;
-    each(team, (1 + m) * c * last * c, [&](Index i) { row(numerators, last, 0, 0)[i] = 0; });
+    F* column = row(numerators, last, 0, 0) + origin(last);
+    each(team, (1 + m) * c * length(last), [&](Index i) { column[i] = 0; });
   }
 
-  // What the gradient of a reading means for the rows of its column, see scan_stacks.h.
+  // What the gradient of a reading means for the rows of its column, see
+  // memory/nondeterministic.h.
   template <class Team>
   PUSHDOWN_DEVICE void spread(const Team& team, Index node, const F* given) {
     const F* u = forward_weights + node * c;
@@ -368,7 +402,10 @@ struct NondeterministicStack {
   // Completes the gradients of the numerators of column j, those of later nodes being complete.
   template <class Team>
   PUSHDOWN_DEVICE void finish(const Team& team, Index j) {
-    const Index last = updates + 1;
+    // The last node that pops through node j; one that reaches node i must not be above i + D.
+    const Index end_node = updates + 1;
+    const Index last = window > 0 && j + window - 1 < end_node ? j + window - 1 : end_node;
+    const Index oldest = lowest(j) * c, count = j * c - oldest;
     // Near: for each tile of states t, later node l and configuration (r, y) the factors of (t, y).
     const Index later = last > j + 1 ? last - j - 1 : 0;
     each(team, tiles(q) * later * c, [&](Index i) {
@@ -382,17 +419,22 @@ struct NondeterministicStack {
       near[i] = all;
     });
     team.sync();
-    each(team, (1 + m) * s * tiles(q) * j * c, [&](Index i) {
-      const auto [rest, e] = divided(i, j * c);
+    each(team, (1 + m) * s * tiles(q) * count, [&](Index i) {
+      const auto [rest, place] = divided(i, count);
       const auto [channel, part] = divided(rest, s * tiles(q));
       const auto [tile, y] = divided(part, s);
+      const Index e = oldest + place;
       F total[kTile] = {};
       const Pack* factor = near + (tile * later * c + y);
       const F* column = row(numerators, j + 2, channel, y) + e;
       Walk walk = walk_from(j + 2, channel, y);
-      const Index end = last * c;
+      Index end = last * c;
+      if (window > 0) {
+        const Index reach = (divided(e, c).quotient + window) * c;
+        if (reach < end) end = reach;
+      }
       PUSHDOWN_UNROLL_SOME
-      for (; walk.length <= end; walk.go_on(column)) {
+      for (; walk.end <= end; walk.go_on(column)) {
         for (Index r = 0; r < q; ++r) {
           const F slope = column[r * s * walk.length];
           const Pack own = factor[r * s];
@@ -412,7 +454,8 @@ struct NondeterministicStack {
         gradient = (gradient + total[t] + g) * scale;
       }
     });
-    each(team, j * c, [&](Index e) {
+    each(team, count, [&](Index place) {
+      const Index e = oldest + place;
       F sum = 0;
       for (Index i = 0; i < (1 + m) * c; ++i) {
         const F g = reading_rows[i] + (i < c ? forward_gradients[j * c + i] : F(0));
@@ -445,11 +488,12 @@ struct NondeterministicStack {
         [&](Index k) {
           return [this, used, u, p, slopes = row(numerators, j, 1 + k, 0)](Index i) {
             const Index a = i / c, b = i - a * c;
-            return used[a * w + b] * u[a] * slopes[(b * (p + 1) + p) * c + a];
+            return used[a * w + b] * u[a] * slopes[b * length(p + 1) + p * c + a];
           };
         },
         [&](Index k, F sum) { vector_gradient[k] = sum; });
     // Row a of column p with kTile rows b of the numerators, by a group.
+    const Index oldest = lowest(j) * c, nodes = p - lowest(j);
     const Index row_tiles = (c + kTile - 1) / kTile;
     for (Index i = team.group(); i < c * row_tiles; i += team.groups()) {
       const auto [a, tile] = divided(i, row_tiles);
@@ -458,10 +502,10 @@ struct NondeterministicStack {
       for (Index channel = 0; channel <= m; ++channel) {
         const F *x = row(columns, p, channel, a), *y = row(numerators, j, channel, first);
         PUSHDOWN_UNROLL_SOME
-        for (Index e = team.lane(); e < p * c; e += team.lanes()) {
+        for (Index e = oldest + team.lane(); e < p * c; e += team.lanes()) {
           PUSHDOWN_UNROLL
           for (int b = 0; b < kTile; ++b)
-            if (b < count) sum[b] += x[e] * y[b * j * c + e];
+            if (b < count) sum[b] += x[e] * y[b * length(j) + e];
         }
       }
       PUSHDOWN_UNROLL
@@ -471,29 +515,30 @@ struct NondeterministicStack {
       }
     }
     // The rows (t, y) of column k with the rows (r, y) of the numerators, by a part of a group.
-    // Those of the start node are 0: nothing pops back to it.
+    // Those of the oldest node are 0: nothing pops back to it.
     const Index parts = team.lanes() / team.part();
-    const Index items = tiles(q) * tiles(q) * s * p;
+    const Index items = tiles(q) * tiles(q) * s * nodes;
     for (Index base = team.group() * parts; base < items; base += team.groups() * parts) {
       const Index item = base + team.lane() / team.part();
-      const auto [rest, k] = divided(item < items ? item : 0, p);
+      const auto [rest, above_oldest] = divided(item < items ? item : 0, nodes);
       const auto [both, y] = divided(rest, s);
       const auto [tile, other] = divided(both, tiles(q));
-      const Index from = tile * kTile, to = other * kTile, length = item < items ? k * c : 0;
+      const Index k = lowest(j) + above_oldest, from = tile * kTile, to = other * kTile;
+      const Index end = item < items ? k * c : 0;
       F sum[kTile][kTile] = {};
       for (Index channel = 0; channel <= m; ++channel) {
         const F* above = row(columns, k, channel, from * s + y);
         const F* slopes = row(numerators, j, channel, to * s + y);
         PUSHDOWN_UNROLL_SOME
-        for (Index e = team.lane() % team.part(); e < length; e += team.part()) {
+        for (Index e = oldest + team.lane() % team.part(); e < end; e += team.part()) {
           F slope[kTile];
           PUSHDOWN_UNROLL
           for (int r = 0; r < kTile; ++r)
-            slope[r] = is_state(to + r) ? slopes[r * s * j * c + e] : F(0);
+            slope[r] = is_state(to + r) ? slopes[r * s * length(j) + e] : F(0);
           PUSHDOWN_UNROLL
           for (int t = 0; t < kTile; ++t) {
             if (!is_state(from + t)) continue;
-            const F value = above[t * s * k * c + e];
+            const F value = above[t * s * length(k) + e];
             PUSHDOWN_UNROLL
             for (int r = 0; r < kTile; ++r) sum[t][r] += value * slope[r];
           }
@@ -506,25 +551,28 @@ struct NondeterministicStack {
           const F total = team.part_sum(sum[t][r]);
           if (item < items && team.lane() % team.part() == 0 && is_state(from + t) &&
               is_state(to + r))
-            popped_gradient[((to + r) * p + k) * c + (from + t) * s + y] = total;
+            popped_gradient[((to + r) * nodes + above_oldest) * c + (from + t) * s + y] = total;
         }
       }
     }
     team.sync();
     sums<F>(
-        team, c * q, [&](Index) { return p * c; },
+        team, c * q, [&](Index) { return nodes * c; },
         [&](Index i) {
-          const F *x = row(columns, p, 0, i / q), *y = popped_gradient + i % q * p * c;
+          const F *x = row(columns, p, 0, i / q) + oldest, *y = popped_gradient + i % q * nodes * c;
           return [x, y](Index e) { return x[e] * y[e]; };
         },
         [&](Index i, F sum) { weight_gradient[i / q * w + 2 * c + i % q] = u[i / q] * sum; });
-    each(team, (1 + m) * c * p * c, [&](Index i) {
-      const auto [rest, e] = divided(i, p * c);
+    const Index first = lowest(p) * c;
+    each(team, (1 + m) * c * (p * c - first), [&](Index i) {
+      const auto [rest, place] = divided(i, p * c - first);
       const auto [channel, a] = divided(rest, c);
+      const Index e = first + place;
       F sum = 0;
-      for (Index b = 0; b < c; ++b) sum += row(numerators, j, channel, b)[e] * used[a * w + c + b];
-      for (Index r = 0; channel == 0 && r < q; ++r)
-        sum += popped_gradient[r * p * c + e] * used[a * w + 2 * c + r];
+      for (Index b = 0; e >= oldest && b < c; ++b)
+        sum += row(numerators, j, channel, b)[e] * used[a * w + c + b];
+      for (Index r = 0; channel == 0 && e >= oldest && r < q; ++r)
+        sum += popped_gradient[r * nodes * c + e - oldest] * used[a * w + 2 * c + r];
       row(numerators, p, channel, a)[e] = u[a] * sum;
     });
     team.sync();
@@ -542,8 +590,6 @@ struct NondeterministicStack {
   // A probability of the automaton depends on all steps before: check_device_step() refuses
   // windows.
   template <class Team>
-  PUSHDOWN_DEVICE void cut(const Team&) {}
-  template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team& team, const F* reading_gradient, F* out) {
     if (m == 0) return;
     if (reexposed) {
@@ -560,7 +606,7 @@ struct NondeterministicStack {
 
 // visit.operator()<Stack>() with the automaton of this shape.
 template <class F, class Visit>
-auto with_automaton(const ScanShape& shape, const Visit& visit) {
+auto with_automaton(const MemoryShape& shape, const Visit& visit) {
   const auto is = [&](int states, int symbols) {
     return shape.automaton.states == states && shape.automaton.symbols == symbols;
   };

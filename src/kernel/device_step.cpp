@@ -7,7 +7,7 @@
 
 namespace pushdown {
 
-DeviceStepSizes device_step_sizes(const ScanShape& memory) {
+DeviceStepSizes device_step_sizes(const MemoryShape& memory) {
   return device::with_step_loop<float>(memory, [&]<class Loop>() { return Loop::sizes(memory); });
 }
 
@@ -22,14 +22,14 @@ void check_device_step(const DeviceStepProgram<F>& program, bool backward) {
   check(program.count >= 1 && program.nodes != nullptr && program.places != nullptr,
         kDeviceStepPlace, "the program is empty");
   const bool has_memory = program.memory_node >= 0;
-  check(has_memory == (program.memory.stack != ScanStack::none), kDeviceStepPlace,
+  check(has_memory == (program.memory.kind != MemoryKind::none), kDeviceStepPlace,
         "a node of a stack and a stack belong together");
   check(!has_memory ||
             (program.memory.actions > 0 && program.memory.reading > 0 &&
              (program.memory.steps == program.steps || program.memory.steps == program.steps + 1)),
         kDeviceStepPlace, "the stack has {} actions, a reading of {} and {} steps, of {}",
         program.memory.actions, program.memory.reading, program.memory.steps, program.steps);
-  check(!has_memory || program.memory.stack != ScanStack::nondeterministic || program.window == 0,
+  check(!has_memory || program.memory.kind != MemoryKind::nondeterministic || program.window == 0,
         kDeviceStepPlace,
         "gradients through the nondeterministic stack cannot end behind a window");
   const auto sizes = device_step_sizes(program.memory);

@@ -61,7 +61,7 @@ struct DeviceStepProgram {
   // The node of the stack, -1 for none; what it starts with, -1 for nothing; see StepProgram.
   // memory.actions and memory.reading must be the sizes of its actions and of its reading.
   int memory_node = -1, bottom_node = -1;
-  ScanShape memory;  // column_start is not read
+  MemoryShape memory;  // column_start is not read
   F* tape = nullptr;     // M x B x tape, kept between the passes
   F* scratch = nullptr;  // M x B x scratch, contents do not matter
 
@@ -79,7 +79,7 @@ struct DeviceStepSizes {
   std::int64_t tape = 0, scratch = 0;
   std::int64_t fast = 0;  // of scratch; in shared memory where it fits
 };
-DeviceStepSizes device_step_sizes(const ScanShape& memory);
+DeviceStepSizes device_step_sizes(const MemoryShape& memory);
 
 // On the stream (a cudaStream_t; null: the default one), returning at once.
 template <class F>

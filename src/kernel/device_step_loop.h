@@ -15,7 +15,7 @@ inline constexpr Index kMostThreads = 256;
 
 template <class F, class Memory>
 struct StepLoop {
-  PUSHDOWN_HOST_DEVICE static DeviceStepSizes sizes(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static DeviceStepSizes sizes(const MemoryShape& shape) {
     DeviceStepSizes sizes;
     sizes.tape = Memory::tape_size(shape);
     sizes.fast = kMostThreads + shape.actions;
@@ -420,7 +420,7 @@ PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Ind
 
 // visit.operator()<Loop>() with the loop for the shape's memory.
 template <class F, class Visit>
-auto with_step_loop(const ScanShape& shape, const Visit& visit) {
+auto with_step_loop(const MemoryShape& shape, const Visit& visit) {
   return with_memory<F>(
       shape, [&]<class Memory>() { return visit.template operator()<StepLoop<F, Memory>>(); });
 }

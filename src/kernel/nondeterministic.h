@@ -1,18 +1,21 @@
 // The hot loops of the nondeterministic stack (definition and notation: stack/nondeterministic.h),
 // one sequence at a time, on raw memory.
 //
-// Memory of a sequence of n steps (nodes 0 .. n+1), element type F:
-//   columns : column j holds C rows (target configuration b) of row(j) numbers, P[i->j][a->b] at
-//             i*C + a, zero from j*C on; then for each of the m channels of a vector stack C rows
-//             of V[i->j][a->b] alike
+// Memory of a sequence of n steps (nodes 0 .. n+1), element type F. Column j reaches down to node
+// lowest(j): node 0, or j - D with a window. Number i*C + a of a row stands for node i and
+// configuration a; a row holds the numbers first(j) .. end(j)-1.
+//   columns : column j holds C rows (target configuration b), P[i->j][a->b] at i*C + a, zero where
+//             i < lowest(j) or i >= j; then for each of the m channels of a vector stack C rows of
+//             V[i->j][a->b] alike; then Q rows r, the pop factors M of the step into node j, at
+//             k*C + (t,y)
 //   forward : (n+2) x C, u_j[b];   mass : (n+2) x C, z_j[b]
-//   popped  : (n+2) x Q x (n+2)*C, the pop factors M of the step into node j, [j][r][k*C + (t,y)]
 // and for the backward pass:
-//   numerators : layout of columns, gradients of N[i->j][a->b] and of the numerators of V
+//   numerators : layout of columns, gradients of N[i->j][a->b] and of the numerators of V; the rows
+//                of pop factors are scratch
 //   forward_gradients : (n+2) x C, gradients of the gauge-invariant forward weights, 0 at first
 //
-// Cost of step j, in multiply-adds: Q C^2 j^2 / 2 for the pop rule, C^2 (C + Q) j for the rest; the
-// backward step twice that.
+// Cost of step j, in multiply-adds: Q C^2 d^2 / 2 for the pop rule, d the nodes of a column,
+// C^2 (C + Q) d for the rest; the backward step twice that.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -28,21 +31,33 @@ struct NondeterministicSize {
   int states = 0, symbols = 0;
   std::int64_t steps = 0;
   std::int64_t channels = 0;  // m of a vector stack
+  std::int64_t window = 0;    // D of a limited memory; 0: unlimited
 
   PUSHDOWN_INLINE std::int64_t configurations() const { return std::int64_t{states} * symbols; }
   PUSHDOWN_INLINE std::int64_t actions() const { return 2 * configurations() + states; }
   PUSHDOWN_INLINE std::int64_t nodes() const { return steps + 2; }
-  // Length of one row of column j.
-  PUSHDOWN_INLINE std::int64_t row(std::int64_t j) const {
+  // The oldest node that column j reaches, and the last column that reaches node i.
+  PUSHDOWN_INLINE std::int64_t lowest(std::int64_t j) const {
+    return window == 0 || j < window ? 0 : j - window;
+  }
+  PUSHDOWN_INLINE std::int64_t highest(std::int64_t i) const {
+    return window == 0 ? steps + 1 : i + window;
+  }
+  // A row of column j.
+  PUSHDOWN_INLINE std::int64_t first(std::int64_t j) const {
+    return lowest(j) * configurations() / kNodePadding * kNodePadding;
+  }
+  PUSHDOWN_INLINE std::int64_t end(std::int64_t j) const {
     return (j * configurations() + kNodePadding - 1) / kNodePadding * kNodePadding;
   }
-  // All rows of column j.
+  PUSHDOWN_INLINE std::int64_t row(std::int64_t j) const { return end(j) - first(j); }
+  // Rows of a column: P and V, and the pop factors.
+  PUSHDOWN_INLINE std::int64_t edge_rows() const { return (1 + channels) * configurations(); }
   PUSHDOWN_INLINE std::int64_t column(std::int64_t j) const {
-    return (1 + channels) * configurations() * row(j);
+    return (edge_rows() + states) * row(j);
   }
-  // Length of a row of pop factors, and of all factors of a node.
-  PUSHDOWN_INLINE std::int64_t popped_row() const { return row(nodes()); }
-  PUSHDOWN_INLINE std::int64_t popped_node() const { return states * popped_row(); }
+  // Numbers of forward_gradients.
+  PUSHDOWN_INLINE std::int64_t forward_gradients() const { return end(nodes()); }
 
   bool operator==(const NondeterministicSize&) const = default;
 };
@@ -54,9 +69,17 @@ struct NondeterministicMemory {
   F* columns;
   F* forward;
   F* mass;
-  F* popped;
   F* numerators = nullptr;
   F* forward_gradients = nullptr;
+
+  // Row b of column j of `columns` or `numerators`; it is read from first(j) on.
+  PUSHDOWN_INLINE F* row(F* of, std::int64_t j, std::int64_t b) const {
+    return of + (column_start[j] + b * size.row(j) - size.first(j));
+  }
+  // Row r of the pop factors of the step into node j.
+  PUSHDOWN_INLINE F* popped(F* of, std::int64_t j, std::int64_t r) const {
+    return row(of, j, size.edge_rows() + r);
+  }
 };
 
 template <class F>
@@ -66,7 +89,7 @@ struct NondeterministicKernel {
                const F* vector);
   // The reverse of step, for j = last down to 2, `last` being the last node that the loss depends
   // on. reading_gradient : (1 + m) x C, see
-  // scan_stacks.h; weight_gradient : C x W and
+  // memory/nondeterministic.h; weight_gradient : C x W and
   // vector_gradient : m, overwritten.
   void (*step_backward)(const NondeterministicMemory<F>& memory, std::int64_t j, std::int64_t last,
                         const F* weights, const F* vector, const F* reading_gradient,

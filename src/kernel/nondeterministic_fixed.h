@@ -34,56 +34,63 @@ struct Fixed {
   // The pop rule into rows (r, y) of one y: sums[r] += sum_t in[t,y] f[r][t,y], k = first .. end-1,
   // for kN vectors of entries.
   template <int kN>
-  [[gnu::always_inline]] static void pop_block(const Memory& m, Index channel, int y,
-                                               const F* factors, Index first, Index end,
-                                               Index start, F* to, Index row) {
-    const Index stride = m.size.popped_row();
+  [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index channel, int y,
+                                               Index first, Index end, Index start) {
+    const Index row = m.size.row(j);
+    F* to = m.row(m.columns, j, channel + y) + start;
+    const F* factors = m.popped(m.columns, j, 0) + y;
     V sums[kQ * kN];  // r, v
-    unrolled<kQ * kN>(PUSHDOWN_UNROLLED(at) {
-      sums[at] = load(to + (at / kN * kS + y) * row + start + at % kN * kL);
-    });
+    unrolled<kQ * kN>(
+        PUSHDOWN_UNROLLED(at) { sums[at] = load(to + at / kN * kS * row + at % kN * kL); });
     for (Index k = first; k < end; ++k) {
       const Index in_row = m.size.row(k);
-      const F* in = m.columns + m.column_start[k] + (channel + y) * in_row + start;
-      const F* factor_at = factors + k * kC + y;
+      const F* in = m.row(m.columns, k, channel + y) + start;
+      const F* factor_at = factors + k * kC;
       unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
         V factor[kQ];
-        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { factor[r] = splat(factor_at[r * stride + t * kS]); });
+        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { factor[r] = splat(factor_at[r * row + t * kS]); });
         unrolled<kN>(PUSHDOWN_UNROLLED(v) {
           const V entry = held(load(in + t * kS * in_row + v * kL));
           unrolled<kQ>(PUSHDOWN_UNROLLED(r) { sums[r * kN + v] += factor[r] * entry; });
         });
       });
     }
-    unrolled<kQ * kN>(PUSHDOWN_UNROLLED(at) {
-      store(to + (at / kN * kS + y) * row + start + at % kN * kL, sums[at]);
-    });
+    unrolled<kQ * kN>(
+        PUSHDOWN_UNROLLED(at) { store(to + at / kN * kS * row + at % kN * kL, sums[at]); });
   }
 
   // The rows of the first columns end inside a block: those nodes take as many vectors as they
   // have.
   template <int kN>
-  static void pop_edge(const Memory& m, Index channel, int y, const F* factors, Index p,
-                       Index start, F* to, Index row) {
+  static void pop_edge(const Memory& m, Index j, Index channel, int y, Index start) {
     const Index first = (start + (kN - 1) * kL) / kC + 1;
-    Index end = kN == kPopVectors ? p : (start + kN * kL) / kC + 1;
-    if (end > p) end = p;
-    if constexpr (kN > 1) pop_edge<kN - 1>(m, channel, y, factors, p, start, to, row);
-    if (first < end) pop_block<kN>(m, channel, y, factors, first, end, start, to, row);
+    Index end = kN == kPopVectors ? j - 1 : (start + kN * kL) / kC + 1;
+    if (end > j - 1) end = j - 1;
+    if constexpr (kN > 1) pop_edge<kN - 1>(m, j, channel, y, start);
+    if (first < end) pop_block<kN>(m, j, channel, y, first, end, start);
   }
 
   // `channel` : the first row of the channel in a column.
-  static void pop(const Memory& m, Index j, Index channel, F* to, Index row, const F* factors) {
-    const Index p = j - 1;
-    for (Index start = 0; start < (p - 1) * kC; start += kPopVectors * kL)
-      for (int y = 0; y < kS; ++y) pop_edge<kPopVectors>(m, channel, y, factors, p, start, to, row);
+  static void pop(const Memory& m, Index j, Index channel) {
+    for (Index start = m.size.first(j); start < (j - 2) * kC; start += kPopVectors * kL)
+      for (int y = 0; y < kS; ++y) pop_edge<kPopVectors>(m, j, channel, y, start);
+  }
+
+  // Clears what rows `row` .. row + kC - 1 of column j hold besides the column's own entries.
+  static void trim(const Memory& m, F* of, Index j, Index row) {
+    const Index first = m.size.first(j), low = m.size.lowest(j) * kC, end = m.size.end(j);
+    for (int b = 0; b < kC; ++b) {
+      F* to = m.row(of, j, row + b);
+      clear(to + first, low - first);
+      clear(to + j * kC, end - j * kC);
+    }
   }
 
   static void step(const Memory& m, Index j, const F* weights, const F* vector) {
     const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
+    const Index first = m.size.first(j), end_p = m.size.end(p), end = m.size.end(j);
     const F* u = m.forward + p * kC;
-    const Index stride = m.size.popped_row();
-    F* factors = m.popped + j * m.size.popped_node();
+    F* factors = m.popped(m.columns, j, 0);
     V replace[kC][kC], pops[kC][kQ];
     for (int c = 0; c < kC; ++c) {
       for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
@@ -91,10 +98,10 @@ struct Fixed {
     }
     V scale[kC];
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
-      const F* from = m.columns + m.column_start[p] + channel * kC * row_p;
-      F* to = m.columns + m.column_start[j] + channel * kC * row;
+      const F* from = m.row(m.columns, p, channel * kC);
+      F* to = m.row(m.columns, j, channel * kC);
       // Replace; the pop factors read the same entries.
-      for (Index i = 0; i < row_p; i += kL) {
+      for (Index i = first; i < end_p; i += kL) {
         V entry[kC];
         for (int c = 0; c < kC; ++c) entry[c] = load(from + c * row_p + i);
         for (int b = 0; b < kC; ++b) {
@@ -106,11 +113,12 @@ struct Fixed {
         for (int r = 0; r < kQ; ++r) {
           V sum = pops[0][r] * entry[0];
           for (int c = 1; c < kC; ++c) sum += pops[c][r] * entry[c];
-          store(factors + r * stride + i, sum);
+          store(factors + r * row + i, sum);
         }
       }
-      for (int b = 0; b < kC; ++b) clear(to + b * row + row_p, row - row_p);
-      pop(m, j, channel * kC, to, row, factors);
+      for (int b = 0; b < kC; ++b) clear(to + b * row + end_p, end - end_p);
+      pop(m, j, channel * kC);
+      trim(m, m.columns, j, channel * kC);
       // Push.
       const F pushed = channel > 0 ? vector[channel - 1] : F(1);
       for (int b = 0; b < kC; ++b)
@@ -121,13 +129,13 @@ struct Fixed {
         F* out = to + b * row;
         if (channel == 0) {
           V sums = {};
-          for (Index i = 0; i < row; i += kL) sums += load(out + i);
+          for (Index i = first; i < end; i += kL) sums += load(out + i);
           const F sum = sum_of(sums);
           m.mass[j * kC + b] = sum;
           total += sum;
           scale[b] = splat(sum > 0 ? 1 / sum : F(0));
         }
-        for (Index i = 0; i < row; i += kL) store(out + i, load(out + i) * scale[b]);
+        for (Index i = first; i < end; i += kL) store(out + i, load(out + i) * scale[b]);
       }
       if (channel > 0) continue;
       const F rescale = total > 0 ? 1 / total : F(0);
@@ -138,25 +146,23 @@ struct Fixed {
   // Columns j - kJ + 1 .. j, rows (t, y) of one y: sums[t] += sum_r out[r,y] f[r][t,y] over the
   // nodes l = first .. last that popped through them, for kN vectors of entries.
   template <int kJ, int kN>
-  [[gnu::always_inline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
-                                                  Index first, Index last, Index start,
-                                                  F* const* to, const Index* rows) {
-    const Index stride = m.size.popped_row(), node = m.size.popped_node();
+  [[gnu::noinline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
+                                             Index first, Index last, Index start) {
     V sums[kJ][kQ][kN];
     for (int d = 0; d < kJ; ++d)
       for (int t = 0; t < kQ; ++t)
         for (int v = 0; v < kN; ++v)
-          sums[d][t][v] = load(to[d] + (t * kS + y) * rows[d] + start + v * kL);
+          sums[d][t][v] = load(m.row(m.numerators, j - d, channel + t * kS + y) + start + v * kL);
     for (Index l = first; l <= last; ++l) {
-      const Index out_row = m.size.row(l);
-      const F* out = m.numerators + m.column_start[l] + (channel + y) * out_row + start;
-      const F* factors = m.popped + l * node + j * kC + y;
+      const Index row = m.size.row(l);
+      const F* out = m.row(m.numerators, l, channel + y) + start;
+      const F* factors = m.popped(m.columns, l, 0) + j * kC + y;
       for (int r = 0; r < kQ; ++r) {
         V entry[kN];
-        for (int v = 0; v < kN; ++v) entry[v] = held(load(out + r * kS * out_row + v * kL));
+        for (int v = 0; v < kN; ++v) entry[v] = held(load(out + r * kS * row + v * kL));
         for (int d = 0; d < kJ; ++d)
           for (int t = 0; t < kQ; ++t) {
-            const V factor = splat(factors[r * stride - d * kC + t * kS]);
+            const V factor = splat(factors[r * row - d * kC + t * kS]);
             for (int v = 0; v < kN; ++v) sums[d][t][v] += factor * entry[v];
           }
       }
@@ -164,7 +170,22 @@ struct Fixed {
     for (int d = 0; d < kJ; ++d)
       for (int t = 0; t < kQ; ++t)
         for (int v = 0; v < kN; ++v)
-          store(to[d] + (t * kS + y) * rows[d] + start + v * kL, sums[d][t][v]);
+          store(m.row(m.numerators, j - d, channel + t * kS + y) + start + v * kL, sums[d][t][v]);
+  }
+
+  // The same where the columns of the last nodes begin inside the block: those nodes take as many
+  // vectors as they have.
+  template <int kJ, int kN>
+  static void gather_edge(const Memory& m, Index channel, int y, Index j, Index first, Index last,
+                          Index start) {
+    Index reach = m.size.highest((start | (kNodePadding - 1)) / kC);
+    if (reach > last) reach = last;
+    if (first <= reach) {
+      gather_block<kJ, kN>(m, channel, y, j, first, reach, start);
+      first = reach + 1;
+    }
+    if constexpr (kN > 1)
+      if (first <= last) gather_edge<kJ, kN - 1>(m, channel, y, j, first, last, start + kL);
   }
 
   // The same for entries start .. end-1.
@@ -172,16 +193,9 @@ struct Fixed {
   static void gather(const Memory& m, Index channel, Index j, Index first, Index last, Index start,
                      Index end) {
     if (first > last) return;
-    F* to[kJ];
-    Index rows[kJ];
-    for (int d = 0; d < kJ; ++d) {
-      rows[d] = m.size.row(j - d);
-      to[d] = m.numerators + m.column_start[j - d] + channel * rows[d];
-    }
     for (; start < end; start += kN * kL)
       with_count<kN>((end - start) / kL, [&]<int kV>() {
-        for (int y = 0; y < kS; ++y)
-          gather_block<kJ, kV>(m, channel, y, j, first, last, start, to, rows);
+        for (int y = 0; y < kS; ++y) gather_edge<kJ, kV>(m, channel, y, j, first, last, start);
       });
   }
 
@@ -196,20 +210,25 @@ struct Fixed {
   // Adds the pops of all later steps to the gradient of column j.
   static void gather_column(const Memory& m, Index j, Index last, Index channel) {
     constexpr int kAlone = kPopVectors;
-    const Index top = group_of(j), row = m.size.row(j);
+    const Index top = group_of(j), start = m.size.first(j), end = m.size.end(j);
     if (gathered_before(j, last)) {
-      gather<1, kAlone>(m, channel, j, j + 2, last < top + 1 ? last : top + 1, 0, row);
+      gather<1, kAlone>(m, channel, j, j + 2, last < top + 1 ? last : top + 1, start, end);
     } else if (top != j || top - kColumns + 1 < 2) {
-      gather<1, kAlone>(m, channel, j, j + 2, last, 0, row);
+      gather<1, kAlone>(m, channel, j, j + 2, last, start, end);
     } else {
-      const Index common = m.size.row(j - kColumns + 1);
-      for (int d = 1; d < kColumns; ++d) {
-        const Index below = m.size.row(j - d);
-        clear(m.numerators + m.column_start[j - d] + channel * below, kC * below);
+      // What all of them have; the older ones reach further down, the newer ones further up.
+      const Index common =
+          m.size.end(j - kColumns + 1) > start ? m.size.end(j - kColumns + 1) : start;
+      for (int d = 1; d < kColumns; ++d)
+        clear(m.numerators + m.column_start[j - d] + channel * m.size.row(j - d),
+              kC * m.size.row(j - d));
+      gather<kColumns, kColumnVectors>(m, channel, j, j + 2, last, start, common);
+      for (int d = 0; d < kColumns; ++d) {
+        const Index own = m.size.end(j - d);
+        gather<1, kAlone>(m, channel, j - d, j + 2, last, m.size.first(j - d),
+                          own < start ? own : start);
+        gather<1, kAlone>(m, channel, j - d, j + 2, last, common, own);
       }
-      gather<kColumns, kColumnVectors>(m, channel, j, j + 2, last, 0, common);
-      for (int d = 0; d < kColumns; ++d)
-        gather<1, kAlone>(m, channel, j - d, j + 2, last, common, m.size.row(j - d));
     }
   }
 
@@ -223,12 +242,12 @@ struct Fixed {
       scale[b] = splat(z > 0 ? 1 / z : F(0));
     }
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
-      F* to = m.numerators + m.column_start[j] + channel * kC * row;
-      const F* in = m.columns + m.column_start[j] + channel * kC * row;
+      F* to = m.row(m.numerators, j, channel * kC);
+      const F* in = m.row(m.columns, j, channel * kC);
       gather_column(m, j, last, channel * kC);
       V gradient[kC];
       for (int b = 0; b < kC; ++b) gradient[b] = splat(constants[channel * kC + b]);
-      for (Index i = 0; i < row; i += kL) {
+      for (Index i = m.size.first(j); i < m.size.end(j); i += kL) {
         V below = {};
         for (int b = 0; b < kC; ++b) {
           below += gradient[b] * load(in + b * row + i);
@@ -238,44 +257,43 @@ struct Fixed {
         store(m.forward_gradients + i, load(m.forward_gradients + i) + below);
       }
       // What was gathered beyond the column's own entries belongs to nobody.
-      for (int b = 0; b < kC; ++b) clear(to + b * row + j * kC, row - j * kC);
+      trim(m, m.numerators, j, channel * kC);
     }
   }
 
-  // Gradient of the pop factors, [r][k*C + (t,y)], k < p: dot products of columns.
-  static void popped_gradient(const Memory& m, Index j, F* result) {
-    const Index p = j - 1, out_row = m.size.row(j), stride = m.size.popped_row();
-    const F* out = m.numerators + m.column_start[j];
+  // Gradient of the pop factors at k*C + (t,y), k < p: dot products of columns.
+  static void popped_gradient(const Memory& m, Index j) {
+    const Index p = j - 1, low = m.size.lowest(j), first = m.size.first(j), end = m.size.end(p);
+    // The oldest node has no edges in reach.
+    const Index none = (low + 1) * kC < end ? (low + 1) * kC : end;
     for (int r = 0; r < kQ; ++r) {
-      F* row = result + r * stride;
-      for (Index i = 0; i < kC; ++i) row[i] = 0;  // node 0 has no edges
-      for (Index i = p * kC; i < m.size.row(p); ++i) row[i] = 0;
+      F* row = m.popped(m.numerators, j, r);
+      clear(row + first, none - first);
+      clear(row + p * kC, end - p * kC);
     }
-    Index k = 1;
-    for (; k + kNodes <= p; k += kNodes) popped_block<kNodes>(m, k, out, out_row, result);
-    for (; k < p; ++k) popped_block<1>(m, k, out, out_row, result);
+    Index k = low + 1;
+    for (; k + kNodes <= p; k += kNodes) popped_block<kNodes>(m, j, k);
+    for (; k < p; ++k) popped_block<1>(m, j, k);
   }
 
   // Nodes k .. k + kN - 1.
   template <int kN>
-  [[gnu::always_inline]] static void popped_block(const Memory& m, Index k, const F* out,
-                                                  Index out_row, F* result) {
-    const Index stride = m.size.popped_row(), common = m.size.row(k);
+  [[gnu::always_inline]] static void popped_block(const Memory& m, Index j, Index k) {
+    const Index row = m.size.row(j), common = m.size.end(k);
     for (int y = 0; y < kS; ++y) {
       V dots[kN * kQ * kQ];  // node, t, r
       unrolled<kN * kQ * kQ>(PUSHDOWN_UNROLLED(k) { dots[k] = V{}; });
       for (Index channel = 0; channel <= m.size.channels; ++channel) {
-        const F* upper = out + (channel * kC + y) * out_row;
+        const F* upper = m.row(m.numerators, j, channel * kC + y);
         const F* in[kN];
         Index step[kN];
         for (int node = 0; node < kN; ++node) {
-          const Index in_row = m.size.row(k + node);
-          in[node] = m.columns + m.column_start[k + node] + (channel * kC + y) * in_row;
-          step[node] = kS * in_row;
+          in[node] = m.row(m.columns, k + node, channel * kC + y);
+          step[node] = kS * m.size.row(k + node);
         }
-        for (Index i = 0; i < common; i += kL) {
+        for (Index i = m.size.first(j); i < common; i += kL) {
           V entry[kQ];
-          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + r * kS * out_row + i); });
+          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + r * kS * row + i); });
           unrolled<kN * kQ>(PUSHDOWN_UNROLLED(at) {
             const V value = held(load(in[at / kQ] + at % kQ * step[at / kQ] + i));
             unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[at * kQ + r] += value * entry[r]; });
@@ -283,21 +301,22 @@ struct Fixed {
         }
         // Rows of later nodes may be longer.
         unrolled<kN>(PUSHDOWN_UNROLLED(node) {
-          for (Index i = common; i < m.size.row(k + node); i += kL)
+          for (Index i = common; i < m.size.end(k + node); i += kL)
             unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
               const V value = load(in[node] + t * step[node] + i);
               unrolled<kQ>(PUSHDOWN_UNROLLED(r) {
-                dots[(node * kQ + t) * kQ + r] += value * load(upper + r * kS * out_row + i);
+                dots[(node * kQ + t) * kQ + r] += value * load(upper + r * kS * row + i);
               });
             });
         });
       }
       F sums[kN * kQ * kQ];
       store_sums<F, kN * kQ * kQ>(dots, sums);
+      F* result = m.popped(m.numerators, j, 0);
       for (int node = 0; node < kN; ++node)
         for (int t = 0; t < kQ; ++t)
           for (int r = 0; r < kQ; ++r)
-            result[r * stride + (k + node) * kC + t * kS + y] = sums[(node * kQ + t) * kQ + r];
+            result[r * row + (k + node) * kC + t * kS + y] = sums[(node * kQ + t) * kQ + r];
     }
   }
 
@@ -311,7 +330,7 @@ struct Fixed {
     const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
     const Index channels = 1 + m.size.channels;
     const F* u = m.forward + p * kC;
-    const F* gradient = m.numerators + m.column_start[j];
+    const F* gradient = m.row(m.numerators, j, 0);
     if (j == last) clear(m.numerators + m.column_start[j], channels * kC * row);
     F constants[kC * (1 + kMaxNondeterministicChannels)];
     copy(constants, reading_gradient, channels * kC);
@@ -332,19 +351,20 @@ struct Fixed {
       vector_gradient[k - 1] = sum;
     }
     // Replace and the pop factors, into the gradient of column p.
-    const Index stride = m.size.popped_row();
-    F* popped = m.popped;  // the factors of node 0 do not exist: scratch
-    popped_gradient(m, j, popped);
+    const Index first = m.size.first(j), end = m.size.end(p);
+    popped_gradient(m, j);
+    const F* popped = m.popped(m.numerators, j, 0);
     const bool add_to = gathered_before(p, last);
     for (int c = 0; c < kC; ++c) {
       V replace[kC], pops[kQ], dots[kC + kQ] = {};
       for (int b = 0; b < kC; ++b) replace[b] = splat(u[c] * weights[c * kW + kC + b]);
       for (int r = 0; r < kQ; ++r) pops[r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
       for (Index channel = 0; channel < channels; ++channel) {
-        const F* from = m.columns + m.column_start[p] + (channel * kC + c) * row_p;
-        F* from_gradient = m.numerators + m.column_start[p] + (channel * kC + c) * row_p;
+        const F* from = m.row(m.columns, p, channel * kC + c);
+        F* from_gradient = m.row(m.numerators, p, channel * kC + c);
         const F* upper_rows = gradient + channel * kC * row;
-        for (Index i = 0; i < row_p; i += kL) {
+        if (!add_to) clear(from_gradient + m.size.first(p), first - m.size.first(p));
+        for (Index i = first; i < end; i += kL) {
           const V entry = load(from + i);
           V sum = {};
           if (add_to) sum = load(from_gradient + i);
@@ -355,7 +375,7 @@ struct Fixed {
           }
           if (channel == 0)
             for (int r = 0; r < kQ; ++r) {
-              const V factor = load(popped + r * stride + i);
+              const V factor = load(popped + r * row + i);
               sum += pops[r] * factor;
               dots[kC + r] += entry * factor;
             }

@@ -12,42 +12,38 @@ struct Generic {
 
   static void step(const Memory& m, Index j, const F* weights, const F* vector) {
     const Index q = m.size.states, s = m.size.symbols, c = q * s, w = 2 * c + q;
-    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
-    const Index stride = m.size.popped_row();
+    const Index p = j - 1, low = m.size.lowest(j), from = low * c, older = (p - low) * c;
     const F* u = m.forward + p * c;
-    F* factors = m.popped + j * m.size.popped_node();
     clear(m.columns + m.column_start[j], m.size.column(j));
-    clear(factors, q * stride);
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
-      const F* from = m.columns + m.column_start[p] + channel * c * row_p;
-      F* to = m.columns + m.column_start[j] + channel * c * row;
       for (Index a = 0; a < c; ++a) {
+        const F* below = m.row(m.columns, p, channel * c + a) + from;
         for (Index b = 0; b < c; ++b)
-          add_scaled(to + b * row, from + a * row_p, u[a] * weights[a * w + c + b], p * c);
+          add_scaled(m.row(m.columns, j, channel * c + b) + from, below,
+                     u[a] * weights[a * w + c + b], older);
         for (Index r = 0; channel == 0 && r < q; ++r)
-          add_scaled(factors + r * stride, from + a * row_p, u[a] * weights[a * w + 2 * c + r],
-                     p * c);
+          add_scaled(m.popped(m.columns, j, r) + from, below, u[a] * weights[a * w + 2 * c + r],
+                     older);
       }
-      for (Index k = 1; k < p; ++k)
+      for (Index k = low + 1; k < p; ++k)
         for (Index t = 0; t < q; ++t)
           for (Index y = 0; y < s; ++y) {
-            const F* in = m.columns + m.column_start[k] + (channel * c + t * s + y) * m.size.row(k);
+            const F* in = m.row(m.columns, k, channel * c + t * s + y) + from;
             for (Index r = 0; r < q; ++r)
-              add_scaled(to + (r * s + y) * row, in, factors[r * stride + k * c + t * s + y],
-                         k * c);
+              add_scaled(m.row(m.columns, j, channel * c + r * s + y) + from, in,
+                         m.popped(m.columns, j, r)[k * c + t * s + y], (k - low) * c);
           }
       const F pushed = channel > 0 ? vector[channel - 1] : F(1);
-      for (Index b = 0; b < c; ++b)
-        for (Index a = 0; a < c; ++a) to[b * row + p * c + a] = pushed * u[a] * weights[a * w + b];
       F total = 0;
       for (Index b = 0; b < c; ++b) {
-        F* out = to + b * row;
+        F* out = m.row(m.columns, j, channel * c + b);
+        for (Index a = 0; a < c; ++a) out[p * c + a] = pushed * u[a] * weights[a * w + b];
         F sum = channel == 0 ? F(0) : m.mass[j * c + b];
-        for (Index i = 0; channel == 0 && i < j * c; ++i) sum += out[i];
+        for (Index i = from; channel == 0 && i < j * c; ++i) sum += out[i];
         m.mass[j * c + b] = sum;
         total += sum;
         const F scale = sum > 0 ? 1 / sum : F(0);
-        for (Index i = 0; i < j * c; ++i) out[i] *= scale;
+        for (Index i = from; i < j * c; ++i) out[i] *= scale;
       }
       for (Index b = 0; b < c; ++b)
         m.forward[j * c + b] = total > 0 ? m.mass[j * c + b] / total : 0;
@@ -57,24 +53,24 @@ struct Generic {
   // See Fixed::finish_column.
   static void finish_channel(const Memory& m, Index j, Index last, Index channel,
                              const F* reading_gradient) {
-    const Index q = m.size.states, s = m.size.symbols, c = q * s, row = m.size.row(j);
-    F* gradient = m.numerators + m.column_start[j] + channel * c * row;
-    const F* own = m.columns + m.column_start[j] + channel * c * row;
-    for (Index l = j + 2; l <= last; ++l) {
-      const F* out = m.numerators + m.column_start[l] + channel * c * m.size.row(l);
-      const F* factors = m.popped + l * m.size.popped_node() + j * c;
+    const Index q = m.size.states, s = m.size.symbols, c = q * s;
+    const Index low = m.size.lowest(j), from = low * c, count = (j - low) * c;
+    for (Index l = j + 2; l <= last && l <= m.size.highest(j - 1); ++l) {
+      const Index start = m.size.lowest(l) * c;
       for (Index r = 0; r < q; ++r)
         for (Index t = 0; t < q; ++t)
           for (Index y = 0; y < s; ++y)
-            add_scaled(gradient + (t * s + y) * row, out + (r * s + y) * m.size.row(l),
-                       factors[r * m.size.popped_row() + t * s + y], j * c);
+            add_scaled(m.row(m.numerators, j, channel * c + t * s + y) + start,
+                       m.row(m.numerators, l, channel * c + r * s + y) + start,
+                       m.popped(m.columns, l, r)[j * c + t * s + y], j * c - start);
     }
     for (Index b = 0; b < c; ++b) {
+      F* gradient = m.row(m.numerators, j, channel * c + b) + from;
       const F g = reading_gradient[channel * c + b] +
                   (channel == 0 ? m.forward_gradients[j * c + b] : F(0));
       const F z = m.mass[j * c + b], scale = z > 0 ? 1 / z : F(0);
-      add_scaled(m.forward_gradients, own + b * row, g, j * c);
-      for (Index i = 0; i < j * c; ++i) gradient[b * row + i] = (gradient[b * row + i] + g) * scale;
+      add_scaled(m.forward_gradients + from, m.row(m.columns, j, channel * c + b) + from, g, count);
+      for (Index i = 0; i < count; ++i) gradient[i] = (gradient[i] + g) * scale;
     }
   }
 
@@ -87,51 +83,51 @@ struct Generic {
   static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
                             const F* reading_gradient, F* weight_gradient, F* vector_gradient) {
     const Index q = m.size.states, s = m.size.symbols, c = q * s, w = 2 * c + q;
-    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
-    const Index stride = m.size.popped_row();
+    const Index p = j - 1, low = m.size.lowest(j), from = low * c, older = (p - low) * c;
     const F* u = m.forward + p * c;
-    F* popped = m.popped;  // the factors of node 0 do not exist: scratch
+    const auto gradient = [&](Index channel, Index b) {
+      return m.row(m.numerators, j, channel * c + b);
+    };
     if (j == last) clear(m.numerators + m.column_start[j], m.size.column(j));
     clear(m.numerators + m.column_start[p], m.size.column(p));
-    clear(popped, q * stride);
+    for (Index r = 0; r < q; ++r)
+      clear(m.popped(m.numerators, j, r) + m.size.first(j), m.size.row(j));
     clear(weight_gradient, c * w);
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
-      F* gradient = m.numerators + m.column_start[j] + channel * c * row;
       finish_channel(m, j, last, channel, reading_gradient);
       const F pushed = channel > 0 ? vector[channel - 1] : F(1);
       F vector_sum = 0;
       for (Index b = 0; b < c; ++b)
         for (Index a = 0; a < c; ++a) {
-          const F slope = u[a] * gradient[b * row + p * c + a];
+          const F slope = u[a] * gradient(channel, b)[p * c + a];
           weight_gradient[a * w + b] += pushed * slope;
           vector_sum += weights[a * w + b] * slope;
         }
       if (channel > 0) vector_gradient[channel - 1] = vector_sum;
-      for (Index k = 1; k < p; ++k)
+      for (Index k = low + 1; k < p; ++k)
         for (Index t = 0; t < q; ++t)
           for (Index y = 0; y < s; ++y) {
-            const F* in = m.columns + m.column_start[k] + (channel * c + t * s + y) * m.size.row(k);
+            const F* in = m.row(m.columns, k, channel * c + t * s + y) + from;
             for (Index r = 0; r < q; ++r)
-              popped[r * stride + k * c + t * s + y] +=
-                  dot(in, gradient + (r * s + y) * row, k * c);
+              m.popped(m.numerators, j, r)[k * c + t * s + y] +=
+                  dot(in, gradient(channel, r * s + y) + from, (k - low) * c);
           }
-      const F* from = m.columns + m.column_start[p] + channel * c * row_p;
-      F* from_gradient = m.numerators + m.column_start[p] + channel * c * row_p;
-      for (Index a = 0; a < c; ++a)
+      for (Index a = 0; a < c; ++a) {
+        const F* below = m.row(m.columns, p, channel * c + a) + from;
+        F* to = m.row(m.numerators, p, channel * c + a) + from;
         for (Index b = 0; b < c; ++b) {
-          add_scaled(from_gradient + a * row_p, gradient + b * row, u[a] * weights[a * w + c + b],
-                     p * c);
-          weight_gradient[a * w + c + b] += u[a] * dot(from + a * row_p, gradient + b * row, p * c);
+          add_scaled(to, gradient(channel, b) + from, u[a] * weights[a * w + c + b], older);
+          weight_gradient[a * w + c + b] += u[a] * dot(below, gradient(channel, b) + from, older);
         }
+      }
     }
-    const F* from = m.columns + m.column_start[p];
-    F* from_gradient = m.numerators + m.column_start[p];
     for (Index a = 0; a < c; ++a)
       for (Index r = 0; r < q; ++r) {
-        add_scaled(from_gradient + a * row_p, popped + r * stride,
-                   u[a] * weights[a * w + 2 * c + r], p * c);
+        const F* factors = m.popped(m.numerators, j, r) + from;
+        add_scaled(m.row(m.numerators, p, a) + from, factors, u[a] * weights[a * w + 2 * c + r],
+                   older);
         weight_gradient[a * w + 2 * c + r] =
-            u[a] * dot(from + a * row_p, popped + r * stride, p * c);
+            u[a] * dot(m.row(m.columns, p, a) + from, factors, older);
       }
   }
 };

@@ -61,7 +61,7 @@ void panel_rows(Index rows, F* out, Index out_row, const F* x, Index x_row, Inde
 template <class F, int kFull, bool kHalf>
 void product_of_row(F* out, const F* x, Index count, const F* panels) {
   constexpr int kEach = static_cast<int>(kPanel / kLanes<F>),
-                kLast = kHalf ? static_cast<int>(kScanPadding / kLanes<F>) : 0,
+                kLast = kHalf ? static_cast<int>(kPadding / kLanes<F>) : 0,
                 kAll = kFull * kEach + kLast;
   constexpr Index kL = kLanes<F>;
   const F* half = panels + kFull * kPanel * count;
@@ -69,11 +69,11 @@ void product_of_row(F* out, const F* x, Index count, const F* panels) {
   unrolled<kAll>(PUSHDOWN_UNROLLED(v) { sums[v] = load(out + v * kL); });
   for (Index i = 0; i < count; ++i) {
     const Vector<F> factor = splat(x[i]);
-    unrolled<kFull * kEach>(PUSHDOWN_UNROLLED(v) {
+    if constexpr (kFull > 0) unrolled<kFull * kEach>(PUSHDOWN_UNROLLED(v) {
       sums[v] += factor * load(panels + (v / kEach * count + i) * kPanel + v % kEach * kL);
     });
-    unrolled<kLast>(PUSHDOWN_UNROLLED(v) {
-      sums[kFull * kEach + v] += factor * load(half + i * kScanPadding + v * kL);
+    if constexpr (kHalf) unrolled<kLast>(PUSHDOWN_UNROLLED(v) {
+      sums[kFull * kEach + v] += factor * load(half + i * kPadding + v * kL);
     });
   }
   unrolled<kAll>(PUSHDOWN_UNROLLED(v) { store(out + v * kL, sums[v]); });

@@ -1,26 +1,26 @@
 // Matrices cut into panels of kPanel columns, each with its rows behind each other, so that a
 // product (panel_product.h) reads them once and in order whatever their size. Of a matrix with
 // `count` rows, the panel that begins with column c begins at number c * count. Columns are padded
-// with zeros to a multiple of kScanPadding; so the last panel may be half as wide.
+// with zeros to a multiple of kPadding; so the last panel may be half as wide.
 #pragma once
 #include <algorithm>
 
-#include "kernel/scan.h"
+#include "kernel/memory_shape.h"
 
 namespace pushdown {
 
-inline constexpr std::int64_t kPanel = 2 * kScanPadding;
+inline constexpr std::int64_t kPanel = 2 * kPadding;
 
 inline std::int64_t panel_width(std::int64_t padded, std::int64_t column) {
   return std::min(kPanel, padded - column);
 }
 
 // The panels of a matrix rows x columns, whose rows begin `row` numbers apart : rows *
-// scan_padded(columns).
+// padded_size(columns).
 template <class F>
 void pack_panels(const F* matrix, std::int64_t row, std::int64_t rows, std::int64_t columns,
                  F* panels) {
-  const auto padded = scan_padded(columns);
+  const auto padded = padded_size(columns);
   for (std::int64_t column = 0; column < padded; column += kPanel) {
     const auto width = panel_width(padded, column), filled = std::min(width, columns - column);
     F* to = panels + column * rows;
@@ -31,11 +31,11 @@ void pack_panels(const F* matrix, std::int64_t row, std::int64_t rows, std::int6
   }
 }
 
-// Those of the transposed matrix : columns * scan_padded(rows).
+// Those of the transposed matrix : columns * padded_size(rows).
 template <class F>
 void pack_transposed_panels(const F* matrix, std::int64_t row, std::int64_t rows,
                             std::int64_t columns, F* panels) {
-  const auto padded = scan_padded(rows);
+  const auto padded = padded_size(rows);
   for (std::int64_t first = 0; first < padded; first += kPanel) {
     const auto width = panel_width(padded, first), filled = std::min(width, rows - first);
     F* to = panels + first * columns;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernel/scan.h"
+#include "kernel/memory_shape.h"
 
 namespace pushdown {
 
@@ -15,7 +15,7 @@ class Pieces {
   explicit Pieces(F* memory) : memory_(memory) {}
   F* take(std::int64_t count) {
     F* piece = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += scan_padded(count) + 2 * kScanPadding;
+    used_ += padded_size(count) + 2 * kPadding;
     return piece;
   }
   std::size_t bytes() const { return static_cast<std::size_t>(used_) * sizeof(F); }

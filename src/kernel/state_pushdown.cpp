@@ -52,7 +52,7 @@ std::int64_t state_pushdown_scratch<double>(const StatePushdownShape& shape, Sta
 namespace {
 
 std::int64_t padded_rows(const StatePushdownShape& shape) {
-  return scan_padded(shape.states + shape.symbols);
+  return padded_size(shape.states + shape.symbols);
 }
 
 // Calls visit(place in the tensor of row i, place in the packed array without the row) for all

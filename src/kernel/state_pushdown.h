@@ -22,7 +22,7 @@
 #include <cstdint>
 
 #include "kernel/isa.h"
-#include "kernel/scan.h"
+#include "kernel/memory_shape.h"
 
 namespace pushdown {
 

@@ -1,7 +1,7 @@
 // One pass of the neural state pushdown automaton and its derivatives (state_pushdown.h), and the
 // walk over a string. For kernel files only.
 #pragma once
-#include "kernel/scan_math.h"
+#include "kernel/vector_math.h"
 #include "kernel/state_pushdown.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
@@ -19,7 +19,7 @@ struct Arena {
   }
 };
 
-// to += factor * from; the count is a multiple of kScanPadding.
+// to += factor * from; the count is a multiple of kPadding.
 template <class F>
 [[gnu::always_inline]] inline void add_rows(F* to, const F* from, F factor, Index count) {
   const Vector<F> f = splat(factor);
@@ -66,8 +66,8 @@ struct Machine {
         j(shape.states),
         v(shape.symbols),
         r(shape.symbols + 1),
-        rows(scan_padded(j + v)),
-        state_rows(scan_padded(j)) {}
+        rows(padded_size(j + v)),
+        state_rows(padded_size(j)) {}
 
   // The weights in use when symbol l is read: J x R x Np, and J x Np of a column that is always 1.
   template <class T>

@@ -10,22 +10,22 @@ namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 template <class F>
 struct StepMemory {
   Index object_size;
-  void (*make)(void* object, const ScanShape& shape, F* tape, F* scratch);
+  void (*make)(void* object, const MemoryShape& shape, F* tape, F* scratch);
   void (*begin)(void* object, const F* bottom, F* reading);
   void (*forward)(void* object, Index u, const F* actions, F* reading);
   void (*begin_backward)(void* object);
   void (*backward)(void* object, Index u, const F* reading_gradient, F* actions_gradient);
   void (*cut)(void* object);  // null where a memory has no such thing
   void (*end_backward)(void* object, const F* reading_gradient, F* bottom_gradient);  // the same
-  Index (*tape_size)(const ScanShape& shape);
-  Index (*scratch_size)(const ScanShape& shape);
+  Index (*tape_size)(const MemoryShape& shape);
+  Index (*scratch_size)(const MemoryShape& shape);
 };
 
 template <class F, class Memory>
 StepMemory<F> step_memory_of() {
   StepMemory<F> table{
       sizeof(Memory),
-      [](void* object, const ScanShape& shape, F* tape, F* scratch) {
+      [](void* object, const MemoryShape& shape, F* tape, F* scratch) {
         ::new (object) Memory(shape, StackMemory<F>{tape, scratch});
       },
       [](void* object, const F* bottom, F* reading) {
@@ -52,7 +52,7 @@ StepMemory<F> step_memory_of() {
 }
 
 template <class F>
-StepMemory<F> step_memory(const ScanShape& shape) {
+StepMemory<F> step_memory(const MemoryShape& shape) {
   return with_memory<F>(shape, []<class Memory>() { return step_memory_of<F, Memory>(); });
 }
 

@@ -5,7 +5,7 @@
 // (`exact`) must stay as it is.
 #pragma once
 #include "kernel/panel_product.h"
-#include "kernel/scan_math.h"
+#include "kernel/vector_math.h"
 #include "kernel/step_program.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {

@@ -12,8 +12,8 @@ PUSHDOWN_DECLARE(avx2)
 PUSHDOWN_DECLARE(avx512)
 #undef PUSHDOWN_DECLARE
 namespace isa_baseline {
-std::int64_t step_tape(const ScanShape& shape);
-std::int64_t step_memory_scratch(const ScanShape& shape);
+std::int64_t step_tape(const MemoryShape& shape);
+std::int64_t step_memory_scratch(const MemoryShape& shape);
 }  // namespace isa_baseline
 
 template <>
@@ -34,8 +34,8 @@ StepKernel<double> step_kernel(Isa isa) {
   return isa_baseline::step_kernel_d();
 }
 
-std::int64_t step_tape_size(const ScanShape& memory) { return isa_baseline::step_tape(memory); }
-std::int64_t step_memory_scratch_size(const ScanShape& memory) {
+std::int64_t step_tape_size(const MemoryShape& memory) { return isa_baseline::step_tape(memory); }
+std::int64_t step_memory_scratch_size(const MemoryShape& memory) {
   return isa_baseline::step_memory_scratch(memory);
 }
 

@@ -3,7 +3,7 @@
 // without a kernel of its own; programs are recorded by recurrence/step_trace.h.
 //
 // Letters: B sequences, T steps. The value of a node at step t = 0 .. T-1 is B rows of `size`
-// numbers, each row padded to a multiple of kScanPadding numbers.
+// numbers, each row padded to a multiple of kPadding numbers.
 //
 // Gradients of matrices are sums over all steps and sequences of what the backward pass leaves in
 // the nodes, taken by the caller. So results depend neither on threads nor on how sequences are
@@ -11,7 +11,7 @@
 #pragma once
 #include <cstdint>
 
-#include "kernel/scan.h"
+#include "kernel/memory_shape.h"
 
 namespace pushdown {
 
@@ -107,7 +107,7 @@ struct StepProgram {
   std::int64_t window, after;
   // The stack, if there is a `memory`: shape.steps = steps, or, where the stack moves at the last
   // step too, steps + 1.
-  ScanShape memory;
+  MemoryShape memory;
   std::int64_t tape_size, memory_scratch_size;  // of each sequence
 };
 
@@ -121,10 +121,10 @@ struct StepRoom {
 
 // Numbers of scratch that a call for `rows` sequences needs.
 inline std::int64_t step_scratch_size(std::int64_t rows, std::int64_t widest) {
-  return (rows + 1) * (widest + 2 * kScanPadding);
+  return (rows + 1) * (widest + 2 * kPadding);
 }
-std::int64_t step_tape_size(const ScanShape& memory);
-std::int64_t step_memory_scratch_size(const ScanShape& memory);
+std::int64_t step_tape_size(const MemoryShape& memory);
+std::int64_t step_memory_scratch_size(const MemoryShape& memory);
 
 // Both take the sequences first .. end-1 through all steps. The backward pass takes the gradients
 // of the outputs from where the caller put them, see `given`.

@@ -198,7 +198,7 @@ class StepRun {
   }
 
   void affine(const StepNode& node, Rows<F> out, Index t) {
-    const Index padded = scan_padded(node.size);
+    const Index padded = padded_size(node.size);
     for (int k = 0; k < node.operands; ++k) {
       const auto x = value(p_.operands[node.first_operand + k], t);
       if (k == 0)
@@ -318,12 +318,12 @@ class StepRun {
       const StepNode& operand = p_.nodes[term.operand];
       if (term.lookup || !operand.gradient) continue;
       const auto& matrix = p_.matrices[term.matrix];
-      const Index padded = scan_padded(matrix.columns);
+      const Index padded = padded_size(matrix.columns);
       if (!operand.sliced) {
         add_products(gradient(term.operand, t), slope, rows_, matrix.rows, matrix.straight, padded);
         continue;
       }
-      const Rows<F> sum{scratch_, padded + kScanPadding};
+      const Rows<F> sum{scratch_, padded + kPadding};
       for (Index b = 0; b < rows_; ++b) clear(sum[b], padded);
       add_products(sum, slope, rows_, matrix.rows, matrix.straight, padded);
       add_to(term.operand, t, [&](Index b, Index i) { return load(sum[b] + i); });
@@ -375,11 +375,11 @@ StepKernel<float> step_kernel_f() { return kernel_of<float>(); }
 StepKernel<double> step_kernel_d() { return kernel_of<double>(); }
 
 // Sizes count numbers and are the same for both types.
-Index step_tape(const ScanShape& shape) {
-  return scan_padded(step_memory<float>(shape).tape_size(shape) + kScanPadding);
+Index step_tape(const MemoryShape& shape) {
+  return padded_size(step_memory<float>(shape).tape_size(shape) + kPadding);
 }
-Index step_memory_scratch(const ScanShape& shape) {
-  return scan_padded(step_memory<float>(shape).scratch_size(shape) + kScanPadding);
+Index step_memory_scratch(const MemoryShape& shape) {
+  return padded_size(step_memory<float>(shape).scratch_size(shape) + kPadding);
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -7,7 +7,7 @@
 // row of W is used for two dozen hidden vectors while these and their scores are in the core's own
 // cache. The terms of the targets, one row each, are left to the caller.
 //
-// Letters: N rows, H hidden, V outcomes. Padded sizes (…p) are multiples of kScanPadding numbers.
+// Letters: N rows, H hidden, V outcomes. Padded sizes (…p) are multiples of kPadding numbers.
 #pragma once
 #include <cstdint>
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "kernel/panel_product.h"
-#include "kernel/scan_math.h"
+#include "kernel/vector_math.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {
@@ -49,7 +49,7 @@ struct Vocabulary {
   static constexpr Index kL = kLanes<F>;
 
   static void rows(const VocabularyLayer<F>& layer, const VocabularyRows<F>& z) {
-    const Index h = layer.hidden, v = layer.outcomes, vp = scan_padded(v), n = z.count;
+    const Index h = layer.hidden, v = layer.outcomes, vp = padded_size(v), n = z.count;
     const auto panel = [&](Index column) {
       return z.exponentials + column * z.all + z.first * kPanel;
     };
@@ -112,7 +112,7 @@ struct Vocabulary {
   }
 
   static void mean_weights(const VocabularyLayer<F>& layer, const VocabularyRows<F>& z) {
-    const Index v = layer.outcomes, hp = scan_padded(layer.hidden), n = z.count;
+    const Index v = layer.outcomes, hp = padded_size(layer.hidden), n = z.count;
     F* out = z.mean_weight + z.first * hp;
     clear(out, n * hp);
     // As many rows of W as stay in the second-level cache.
@@ -138,7 +138,7 @@ struct Vocabulary {
   }
 
   static void sums(const VocabularySums<F>& z) {
-    const Index padded = scan_padded(z.columns), given = z.columns - 1;
+    const Index padded = padded_size(z.columns), given = z.columns - 1;
     const std::unique_ptr<F[]> partial(new F[static_cast<std::size_t>(kPanel * padded)]);
     for (Index row = z.first; row < z.end; row += kPanel) {
       const Index count = z.end - row < kPanel ? z.end - row : kPanel;

@@ -241,8 +241,8 @@ class AnalogPushdown : public Network {
     } else {
       action = (0.5 * sums.narrow(1, states_, 1)).tanh();  // 2 g(u) - 1
     }
-    ScanShape shape;
-    shape.stack = ScanStack::analog;
+    MemoryShape shape;
+    shape.kind = MemoryKind::analog;
     shape.steps = steps + 1;  // the stack moves at every step
     shape.size = symbols_;
     shape.epsilon = epsilon_;

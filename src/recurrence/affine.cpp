@@ -3,7 +3,7 @@
 #include "base/parallel.h"
 #include "kernel/dense.h"
 #include "kernel/panels.h"
-#include "kernel/scan.h"
+#include "kernel/memory_shape.h"
 #include "tensor/autograd.h"
 
 namespace pushdown {
@@ -18,7 +18,7 @@ template <class F>
 Tensor transposed_product(const Tensor& a, const Tensor& c) {
   const auto inner = a.size(0), rows = a.size(1), columns = c.size(1);
   // Rows of `a` are read by whole vectors, up to two paddings behind the last one.
-  const Tensor memory = at::zeros({inner * rows + 2 * kScanPadding}, a.options());
+  const Tensor memory = at::zeros({inner * rows + 2 * kPadding}, a.options());
   memory.narrow(0, 0, inner * rows).view({inner, rows}).copy_(a);
   const Tensor other = c.contiguous();
   const Tensor out = at::empty({rows, columns}, a.options());
@@ -44,7 +44,7 @@ Tensor transposed_product(const Tensor& a, const Tensor& c) {
 template <class F>
 Tensor panel_products(const Tensor& x, const Tensor& panels, std::int64_t columns,
                       const Tensor& bias) {
-  const auto rows = x.size(0), count = x.size(1), padded = scan_padded(columns);
+  const auto rows = x.size(0), count = x.size(1), padded = padded_size(columns);
   const Tensor out = at::empty({rows, padded}, x.options());
   if (bias.defined())
     out.narrow(1, 0, columns).copy_(bias.expand({rows, columns}));
@@ -67,7 +67,7 @@ struct Affine : AutogradFunction<Affine<F>> {
     context->save_for_backward({x, weight});
     const Tensor own = weight.contiguous();
     const auto rows = own.size(0), columns = own.size(1);
-    const Tensor panels = at::empty({columns * scan_padded(rows)}, own.options());
+    const Tensor panels = at::empty({columns * padded_size(rows)}, own.options());
     pack_transposed_panels(own.data_ptr<F>(), columns, rows, columns, panels.data_ptr<F>());
     return panel_products<F>(x.contiguous(), panels, rows, bias);
   }
@@ -78,7 +78,7 @@ struct Affine : AutogradFunction<Affine<F>> {
     if (context->needs_input_grad(0)) {
       const Tensor own = saved[1].contiguous();
       const auto rows = own.size(0), columns = own.size(1);
-      const Tensor panels = at::empty({rows * scan_padded(columns)}, own.options());
+      const Tensor panels = at::empty({rows * padded_size(columns)}, own.options());
       pack_panels(own.data_ptr<F>(), columns, rows, columns, panels.data_ptr<F>());
       result[0] = panel_products<F>(slopes, panels, columns, {});
     }

@@ -30,10 +30,10 @@ struct LogLikelihoods final : AutogradNode {
 
   Tensor forward(const Tensor& weight, const Tensor& bias, const BufferPoolPtr& buffers,
                  bool gradients) {
-    const auto vp = scan_padded(outcomes), hp = scan_padded(hidden);
+    const auto vp = padded_size(outcomes), hp = padded_size(hidden);
     const auto parts = (rows + kVocabularyRows - 1) / kVocabularyRows;
     // W^T, b and, for gradients, W, rows of W being whole vectors.
-    const auto layer_size = hidden * vp + vp + (gradients ? outcomes * hp : 0) + 4 * kScanPadding;
+    const auto layer_size = hidden * vp + vp + (gradients ? outcomes * hp : 0) + 4 * kPadding;
     const auto bytes = [](std::int64_t count) {
       return static_cast<std::size_t>(count) * sizeof(F);
     };
@@ -52,8 +52,8 @@ struct LogLikelihoods final : AutogradNode {
     const Tensor result = at::empty({rows}, x.options());
     Buffer means;  // N x Hp
     if (gradients) {
-      memory = Buffer(buffers, bytes(vocabulary_panels(outcomes, rows) + rows + kScanPadding));
-      means = Buffer(buffers, bytes(rows * hp + kScanPadding));
+      memory = Buffer(buffers, bytes(vocabulary_panels(outcomes, rows) + rows + kPadding));
+      means = Buffer(buffers, bytes(rows * hp + kPadding));
     }
     parallel_for(parts, [&](std::int64_t part) {
       VocabularyRows<F> own_rows;
@@ -70,7 +70,7 @@ struct LogLikelihoods final : AutogradNode {
         own_rows.mean_weight = means.as<F>();
       } else {
         const auto first = own_rows.first, count = own_rows.count;
-        once = Buffer(buffers, bytes(vocabulary_panels(outcomes, count) + count + kScanPadding));
+        once = Buffer(buffers, bytes(vocabulary_panels(outcomes, count) + count + kPadding));
         own_rows.all = count;
         own_rows.first = 0;
         own_rows.hidden += first * hidden;
@@ -109,7 +109,7 @@ struct LogLikelihoods final : AutogradNode {
     // -g_r / Z_r (h_r, 1)
     const auto columns = hidden + 1;
     const Tensor factors = at::empty({rows, columns}, x.options()),
-                 panels = at::empty({rows * scan_padded(columns)}, x.options());
+                 panels = at::empty({rows * padded_size(columns)}, x.options());
     for (std::int64_t r = 0; r < rows; ++r) {
       const F factor = -scale[r] / totals()[r];
       F* to = factors.data_ptr<F>() + r * columns;

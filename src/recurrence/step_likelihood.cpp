@@ -13,7 +13,7 @@ namespace {
 template <class F>
 OutputLayer<F> packed(const Tensor& weight, const Tensor& bias, Pieces<F>& pieces) {
   const auto outcomes = weight.size(0), hidden = weight.size(1);
-  const auto row = scan_padded(outcomes), column = scan_padded(hidden);
+  const auto row = padded_size(outcomes), column = padded_size(hidden);
   F *transposed = pieces.take(hidden * row), *straight = pieces.take(outcomes * column),
     *shift = pieces.take(row);
   if (transposed == nullptr) return {};
@@ -103,9 +103,9 @@ class LikelihoodRun {
       std::copy_n(machine_.output_of(b, t), hidden_, hiddens + (t + 1) * hidden_);
     F *scores = gradients_ ? scores_ + b * places_ * outcomes_ : nullptr,
       *slopes = gradients_ ? slopes_ + b * places_ * hidden_ : nullptr;
-    const auto padded = scan_padded(hidden_);
+    const auto padded = padded_size(hidden_);
     std::vector<F> scratch(
-        static_cast<std::size_t>(scan_padded(outcomes_) + padded + 2 * kScanPadding));
+        static_cast<std::size_t>(padded_size(outcomes_) + padded + 2 * kPadding));
     const double value = dense_.log_likelihood(layer_, places_, hiddens,
                                                targets_.data_ptr<std::int64_t>() + b * places_,
                                                scratch.data(), scores, slopes);

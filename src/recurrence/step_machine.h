@@ -53,7 +53,7 @@ class StepMachine {
   // slopes : B x T x n, contiguous
   void backward(const Tensor& slopes) {
     const F* given = slopes.data_ptr<F>();
-    const auto size = node(traced_.output).size, row = scan_padded(size);
+    const auto size = node(traced_.output).size, row = padded_size(size);
     // Rows are read by whole vectors.
     for (std::int64_t r = 0; r < batch_ * steps_; ++r) {
       std::copy_n(given + r * size, size, slopes_ + r * row);
@@ -76,7 +76,7 @@ class StepMachine {
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
     const auto count = std::max(std::min<std::int64_t>(thread_count(), batch_),
                                 (batch_ + most - 1) / most);
-    const auto row = scan_padded(node(traced_.output).size);
+    const auto row = padded_size(node(traced_.output).size);
     const auto block = [&](std::int64_t k) {
       const auto first = batch_ * k / count, end = batch_ * (k + 1) / count;
       Pieces<F> counted(nullptr);
@@ -99,7 +99,7 @@ class StepMachine {
   }
   // Has room for whole vectors, and must be written so far.
   F* slope_of(std::int64_t b, std::int64_t t) const {
-    return slopes_ + (b * steps_ + t) * scan_padded(node(traced_.output).size);
+    return slopes_ + (b * steps_ + t) * padded_size(node(traced_.output).size);
   }
 
   // The output, B x T x n.
@@ -211,7 +211,7 @@ class StepMachine {
     for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
       const StepNode& of = node(n);
       auto& place = places_[static_cast<std::size_t>(n)];
-      const auto row = scan_padded(of.size);
+      const auto row = padded_size(of.size);
       program_.widest = std::max(program_.widest, row);
       if (of.op == StepOp::slice || of.op == StepOp::previous) continue;
       if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;
@@ -238,12 +238,12 @@ class StepMachine {
       matrices_.push_back({nullptr, nullptr, nullptr, matrix.size(0), matrix.size(1)});
     for (const StepTerm& term : traced_.terms) {
       auto& matrix = matrices_[static_cast<std::size_t>(term.matrix)];
-      const auto transposed = cut.take(matrix.columns * scan_padded(matrix.rows));
+      const auto transposed = cut.take(matrix.columns * padded_size(matrix.rows));
       if (term.lookup) {
         matrix.by_column = transposed;
       } else {
         matrix.transposed = transposed;
-        matrix.straight = cut.take(matrix.rows * scan_padded(matrix.columns));
+        matrix.straight = cut.take(matrix.rows * padded_size(matrix.columns));
       }
     }
     program_.nodes = traced_.nodes.data();
@@ -265,7 +265,7 @@ class StepMachine {
     }
     if (!by_blocks_) room_ = room_of(batch_, cut);
     if (gradients_)
-      slopes_ = cut.take(batch_ * steps_ * scan_padded(node(traced_.output).size) + kScanPadding);
+      slopes_ = cut.take(batch_ * steps_ * padded_size(node(traced_.output).size) + kPadding);
     bytes_ = cut.bytes();
   }
 
@@ -343,7 +343,7 @@ class StepMachine {
                              const_cast<F*>(packed.transposed));
       return;
     }
-    const auto padded = scan_padded(packed.rows);
+    const auto padded = padded_size(packed.rows);
     for (std::int64_t j = 0; j < packed.columns; ++j) {
       F* to = const_cast<F*>(packed.by_column) + j * padded;
       for (std::int64_t i = 0; i < packed.rows; ++i) to[i] = from[i * row + j];
@@ -355,7 +355,7 @@ class StepMachine {
   void in_parts(Body body) {
     const std::int64_t parts = std::min<std::int64_t>(thread_count(), batch_);
     // Rows of scratch are those of the sequences; one more belongs to the last part.
-    const auto row = program_.widest + 2 * kScanPadding;
+    const auto row = program_.widest + 2 * kPadding;
     const auto part = [&](std::int64_t k) {
       const auto first = batch_ * k / parts, end = batch_ * (k + 1) / parts;
       body(first, end,

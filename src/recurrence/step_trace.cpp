@@ -104,7 +104,7 @@ Traced StepTrace::reading(std::int64_t size) {
   return {this, add(node)};
 }
 
-void StepTrace::drive(const Traced& reading, const Traced& actions, const ScanShape& shape,
+void StepTrace::drive(const Traced& reading, const Traced& actions, const MemoryShape& shape,
                       const Traced& bottom) {
   check(memory_ < 0, "step_trace", "a step has one stack");
   StepNode node{StepOp::memory};
@@ -359,7 +359,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
     if (alive[at(n)]) program.supplied.push_back(rename(n));
   program.memory = rename(memory_);
   program.shape = shape_;
-  if (shape_.stack == ScanStack::nondeterministic) {
+  if (shape_.kind == MemoryKind::nondeterministic) {
     std::int64_t start = 0;
     for (std::int64_t j = 0; j <= shape_.automaton.nodes(); ++j) {
       program.column_start.push_back(start);

@@ -68,7 +68,7 @@ struct TracedProgram {
   int output = -1;
   int after = 0;                           // see StepProgram
   int memory = -1;                         // node of the stack
-  ScanShape shape{};                       // of the stack
+  MemoryShape shape{};                       // of the stack
   std::vector<std::int64_t> column_start;  // shape points here once it is run
 };
 
@@ -92,7 +92,7 @@ class StepTrace {
   // The reading of the network's only stack, one step before: `size` numbers. Driven by the
   // actions, given once. bottom: m numbers that are constant, or undefined.
   Traced reading(std::int64_t size);
-  void drive(const Traced& reading, const Traced& actions, const ScanShape& shape,
+  void drive(const Traced& reading, const Traced& actions, const MemoryShape& shape,
              const Traced& bottom = {});
   // The reading after this step's move; after drive().
   Traced read_now() const { return moved_; }
@@ -130,7 +130,7 @@ class StepTrace {
   std::vector<int> supplied_;
   std::unordered_map<const void*, int> known_nodes_;
   bool of_symbols_;
-  ScanShape shape_{};
+  MemoryShape shape_{};
   int memory_ = -1, after_ = -1;
   Traced moved_;
 };

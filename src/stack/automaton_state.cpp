@@ -11,12 +11,53 @@ Tensor read_of(const NondeterministicShape& shape, const StackAutomaton& automat
   return shape.vector > 0 ? vector_reading(automaton) : automaton.forward;
 }
 
+bool is_constant(const StackAutomaton& automaton) {
+  return !automaton.edges.requires_grad() && !automaton.forward.requires_grad() &&
+         !automaton.vectors.requires_grad();
+}
+
+// A state of the plain version.
+std::shared_ptr<AutomatonState> plain_state(const AutomatonState& old, StackAutomaton automaton) {
+  auto state = std::make_shared<AutomatonState>();
+  state->shape = old.shape;
+  state->fast = old.fast;
+  state->automaton = std::move(automaton);
+  state->node = old.node;
+  state->read = read_of(old.shape, state->automaton);
+  return state;
+}
+
+// The memory in which the step behind `old` is made, and the node that it starts from; null for the
+// plain version.
+std::pair<AutomatonMemoryPtr, std::int64_t> memory_behind(const AutomatonState& old) {
+  const auto renewed = [&](const StackAutomaton& automaton) {
+    auto memory = std::make_shared<AutomatonMemory>(old.shape, automaton, kExpectedSteps);
+    const auto head = memory->head();
+    return std::pair(std::move(memory), head);
+  };
+  if (old.memory == nullptr) {
+    if (old.fast && old.shape.window > 0 && is_constant(old.automaton))
+      return renewed(old.automaton);
+    return {nullptr, old.node};
+  }
+  // What is read for long without gradients must not grow.
+  const auto most = 2 * old.shape.window + kExpectedSteps;
+  if (old.shape.window > 0 && old.node > most && !old.read.requires_grad())
+    return renewed(old.memory->automaton(old.node));
+  if (old.memory->head() == old.node) return {old.memory, old.node};
+  check(!at::GradMode::is_enabled(), "stack.update",
+        "with gradients a state of the nondeterministic stack can be continued only once; "
+        "use fast = false, or no gradients");
+  return {old.memory->rewound(old.node), old.node};
+}
+
 }  // namespace
 
 StackStatePtr AutomatonState::detached() const {
+  if (memory == nullptr || shape.window > 0)
+    return plain_state(*this, memory ? memory->automaton(node) : pushdown::detached(automaton));
   auto copy = std::make_shared<AutomatonState>(*this);
   copy->read = read.detach();
-  if (memory == nullptr) copy->automaton = pushdown::detached(automaton);
   return copy;
 }
 
@@ -25,32 +66,31 @@ std::size_t AutomatonState::bytes() const {
 }
 
 std::vector<Tensor> AutomatonState::tensors() const {
-  check(memory == nullptr, "stack.tensors",
+  if (automaton.forward.defined()) return {automaton.edges, automaton.forward, automaton.vectors};
+  check(shape.window > 0 && !read.requires_grad(), "stack.tensors",
         "the state of a nondeterministic stack can be had as a list of tensors only with "
-        "fast = false");
-  return {automaton.edges, automaton.forward, automaton.vectors};
+        "fast = false, or with a window where it is constant");
+  const StackAutomaton own = memory->automaton(node);
+  return {own.edges, own.forward, own.vectors};
 }
 
 StackStatePtr AutomatonState::with_tensors(const std::vector<Tensor>& given) const {
   check_state_tensors("stack.nondeterministic", tensors(), given);
-  auto copy = std::make_shared<AutomatonState>();
-  copy->automaton = {given[0], given[1], given[2]};
-  copy->node = node;
-  copy->read = automaton.vectors.size(1) > 0 ? vector_reading(copy->automaton) : given[1];
-  return copy;
+  return plain_state(*this, {given[0], given[1], given[2]});
 }
 
 StackStatePtr initial_state(const NondeterministicShape& shape, bool fast, std::int64_t batch,
                             std::int64_t length, at::TensorOptions options, const Tensor& bottom) {
   auto state = std::make_shared<AutomatonState>();
-  if (fast && has_fast_automaton(shape, options)) {
+  state->shape = shape;
+  state->fast = fast && has_fast_automaton(shape, options);
+  if (state->fast)
     std::tie(state->memory, state->read) =
         fast_begin(shape, batch, length > 0 ? length : kExpectedSteps, options, bottom);
-  } else {
+  if (!state->fast || shape.window > 0)
     state->automaton = initial_automaton(shape, batch, options,
                                          bottom.defined() ? bottom.expand({batch, -1}) : bottom);
-    state->read = read_of(shape, state->automaton);
-  }
+  if (!state->fast) state->read = read_of(shape, state->automaton);
   return state;
 }
 
@@ -59,15 +99,11 @@ StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr
   const auto& old = static_cast<const AutomatonState&>(*state);
   const Tensor rows = scores.view({scores.size(0), shape.configurations(), shape.actions()});
   auto next = std::make_shared<AutomatonState>();
-  next->node = old.node + 1;
-  if (old.memory) {
-    next->memory = old.memory;
-    if (old.memory->head() != old.node) {
-      check(!at::GradMode::is_enabled(), "stack.update",
-            "with gradients a state of the nondeterministic stack can be continued only once; "
-            "use fast = false, or no gradients");
-      next->memory = old.memory->rewound(old.node);
-    }
+  next->shape = shape;
+  next->fast = old.fast;
+  std::tie(next->memory, next->node) = memory_behind(old);
+  ++next->node;
+  if (next->memory) {
     next->read = fast_step(next->memory, normalized ? rows.softmax(2) : rows, vectors, old.read,
                            !normalized);
   } else {
@@ -135,15 +171,16 @@ ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json
   return layer;
 }
 
-ScanShape automaton_memory(const NondeterministicShape& shape, bool normalized,
+MemoryShape automaton_memory(const NondeterministicShape& shape, bool normalized,
                            std::int64_t steps) {
-  ScanShape memory;
-  memory.stack = ScanStack::nondeterministic;
+  MemoryShape memory;
+  memory.kind = MemoryKind::nondeterministic;
   memory.steps = steps;
   memory.automaton.steps = steps - 1;
   memory.automaton.states = static_cast<int>(shape.states);
   memory.automaton.symbols = static_cast<int>(shape.symbols);
   memory.automaton.channels = shape.vector;
+  memory.automaton.window = shape.window;
   memory.reexposed = shape.reexposed;
   memory.state_symbol = shape.state_symbol;
   memory.normalized = normalized;

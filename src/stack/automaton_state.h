@@ -1,6 +1,8 @@
 // What the two nondeterministic stacks share: the state of a network's stack automaton, kept as
 // plain tensors (nondeterministic.h) or in the memory of the fast twin, and the bare automaton over
-// a whole sequence. What is read is u : B x C, or of a vector stack the vectors : B x C*m.
+// a whole sequence. With a window a detached state is plain tensors, which do not grow; the next
+// step makes a new memory of them. What is read is u : B x C, or of a vector stack the vectors : B
+// x C*m.
 #pragma once
 #include "stack/kinds.h"
 #include "stack/nondeterministic_fast.h"
@@ -8,6 +10,8 @@
 namespace pushdown {
 
 struct AutomatonState : StackState {
+  NondeterministicShape shape;
+  bool fast = false;          // whether what comes next may be the fast version's
   StackAutomaton automaton;   // of the plain version
   AutomatonMemoryPtr memory;  // of the fast version, shared by the states of a sequence
   std::int64_t node = 1;
@@ -15,7 +19,8 @@ struct AutomatonState : StackState {
 
   StackStatePtr detached() const override;
   std::size_t bytes() const override;
-  // The plain version's automaton; the fast one keeps numbers outside of tensors.
+  // The plain version's automaton. The fast one keeps its numbers outside of tensors: with a window
+  // they are copied where they are constant, without one they are refused.
   std::vector<Tensor> tensors() const override;
   StackStatePtr with_tensors(const std::vector<Tensor>& given) const override;
 };
@@ -42,6 +47,6 @@ ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json
                                   const ModuleContext& context, ParameterList& parameters);
 OptionSpec initialization_option();
 // The memory of recorded steps.
-ScanShape automaton_memory(const NondeterministicShape& shape, bool normalized, std::int64_t steps);
+MemoryShape automaton_memory(const NondeterministicShape& shape, bool normalized, std::int64_t steps);
 
 }  // namespace pushdown

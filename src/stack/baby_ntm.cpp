@@ -72,7 +72,7 @@ class BabyNtm : public Stack {
   bool recordable() const override { return true; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    ScanShape shape;
+    MemoryShape shape;
     shape.shifted = ShiftedKind::tape;
     shape.shared = true;
     shape.limit = cells_;

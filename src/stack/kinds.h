@@ -43,7 +43,7 @@ TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t c
 // Records the update of a shifted memory (kernel/memory/shifted.h) by the weights of its actions
 // and what it puts in.
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
-                    const Traced& reading, std::int64_t steps, ScanShape shape);
+                    const Traced& reading, std::int64_t steps, MemoryShape shape);
 
 // The layer of the pushed vector where it can be a sigmoid or nothing more than linear, with the
 // options `bias` (of all action layers) and `vector`.

@@ -79,7 +79,7 @@ class ListStack : public Stack {
   bool recordable() const override { return true; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    ScanShape shape;
+    MemoryShape shape;
     shape.shifted = ShiftedKind::list;
     shape.no_op = no_op_;
     shape.reach = reach_;

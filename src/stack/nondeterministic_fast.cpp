@@ -66,11 +66,54 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape, std::int64_
         .copy_(bottom[k].expand({batch}));
 }
 
+AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape,
+                                 const StackAutomaton& automaton, std::int64_t steps)
+    : shape_(shape), batch_(automaton.forward.size(0)), options_(automaton.forward.options()) {
+  // The oldest node that is kept becomes node 1, so that the window ends above node 0.
+  const auto kept = automaton.edges.size(2);
+  set_steps(kept + std::max<std::int64_t>(steps, 1));
+  head_ = kept + 1;
+  columns_.narrow(1, 0, column_start_[head_ + 1]).zero_();
+  for (std::int64_t k = 0; k < kept; ++k)
+    edges(k + 2, 1).copy_(automaton.edges.detach().narrow(2, 0, k + 1).select(3, k));
+  forward_.narrow(1, 0, head_ + 1).zero_();
+  forward_.select(1, head_).copy_(automaton.forward.detach());
+  mass_.narrow(1, 0, head_ + 1).zero_();
+  readings_.narrow(1, 0, head_ + 1).zero_();
+}
+
+Tensor AutomatonMemory::edges(std::int64_t j, std::int64_t from) const {
+  const auto c = size_.configurations(), row = size_.row(j);
+  return columns_.narrow(1, column_start_[j], size_.edge_rows() * row)
+      .view({batch_, 1 + shape_.vector, c, row})
+      .narrow(3, from * c - size_.first(j), (j - from) * c)
+      .unflatten(3, {j - from, c})
+      .permute({0, 1, 3, 4, 2});
+}
+
+StackAutomaton AutomatonMemory::automaton(std::int64_t node) const {
+  at::NoGradGuard no_grad;
+  const auto c = size_.configurations(), m = shape_.vector;
+  // Without the edge 0 -> 1 nothing reaches node 0.
+  const auto lowest = std::max<std::int64_t>(shape_.window == 0 ? 0 : node + 1 - shape_.window,
+                                             shape_.reexposed ? 0 : 1);
+  const auto kept = node - lowest;
+  StackAutomaton result{at::zeros({batch_, 1 + m, kept, kept, c, c}, options_),
+                        forward_.select(1, node).clone(), at::zeros({batch_, m, c}, options_)};
+  for (std::int64_t k = 0; k < kept; ++k)
+    result.edges.narrow(2, 0, k + 1).select(3, k).copy_(edges(lowest + 1 + k, lowest));
+  if (m > 0 && node == 1)
+    result.vectors.copy_(readings_.select(1, 1).view({batch_, c, m}).transpose(1, 2));
+  else if (m > 0)
+    result.vectors.copy_(
+        edges(node, size_.lowest(node)).narrow(1, 1, m).sum(c10::IntArrayRef{2, 3}));
+  return result;
+}
+
 // Room for so many steps; what is there already stays.
 void AutomatonMemory::set_steps(std::int64_t steps) {
-  const auto old_size = size_;
-  const auto old_nodes = columns_.defined() ? old_size.nodes() : 0;
-  size_ = {static_cast<int>(shape_.states), static_cast<int>(shape_.symbols), steps, shape_.vector};
+  size_ = {static_cast<int>(shape_.states), static_cast<int>(shape_.symbols), steps, shape_.vector,
+           shape_.window};
   column_start_.clear();
   std::int64_t start = 0;
   for (std::int64_t j = 0; j <= size_.nodes(); ++j) {
@@ -89,19 +132,13 @@ void AutomatonMemory::set_steps(std::int64_t steps) {
   extended(forward_, {batch_, nodes, c});
   extended(mass_, {batch_, nodes, c});
   extended(readings_, {batch_, nodes, c * shape_.vector});
-  // Rows of pop factors are as long as there are nodes.
-  if (old_nodes > 0)
-    popped_ = popped_.view({batch_, old_nodes, shape_.states, old_size.popped_row()});
-  extended(popped_, {batch_, nodes, shape_.states, size_.popped_row()});
-  popped_ = popped_.view({batch_, nodes * size_.popped_node()});
   numerators_ = forward_gradients_ = Tensor();
   next_backward_ = 0;
 }
 
 AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
   auto other = std::make_shared<AutomatonMemory>(*this);
-  for (Tensor* tensor :
-       {&other->columns_, &other->forward_, &other->mass_, &other->popped_, &other->readings_})
+  for (Tensor* tensor : {&other->columns_, &other->forward_, &other->mass_, &other->readings_})
     *tensor = tensor->clone();
   other->head_ = node;
   other->numerators_ = other->forward_gradients_ = Tensor();
@@ -111,7 +148,7 @@ AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
 std::size_t AutomatonMemory::bytes() const {
   std::size_t total = 0;
   for (const Tensor* tensor :
-       {&columns_, &forward_, &mass_, &popped_, &readings_, &numerators_, &forward_gradients_})
+       {&columns_, &forward_, &mass_, &readings_, &numerators_, &forward_gradients_})
     total += tensor_bytes(*tensor);
   return total;
 }
@@ -130,7 +167,6 @@ NondeterministicMemory<F> AutomatonMemory::memory(std::int64_t b) const {
           at_sequence(columns_),
           at_sequence(forward_),
           at_sequence(mass_),
-          at_sequence(popped_),
           at_sequence(numerators_),
           at_sequence(forward_gradients_)};
 }
@@ -138,7 +174,7 @@ NondeterministicMemory<F> AutomatonMemory::memory(std::int64_t b) const {
 void AutomatonMemory::begin_backward(std::int64_t last) {
   last_backward_ = last;
   if (!numerators_.defined()) numerators_ = at::empty_like(columns_);
-  forward_gradients_ = at::zeros({batch_, size_.popped_row()}, columns_.options());
+  forward_gradients_ = at::zeros({batch_, size_.forward_gradients()}, columns_.options());
 }
 
 template <class F>
@@ -279,14 +315,14 @@ Tensor AutomatonMemory::bottom_gradient(const Tensor& first_reading_gradient) {
           row_gradients(b, 1, given.data_ptr<scalar_t>() + b * given.size(1)).data());
   });
   const auto row = size_.row(1);
-  const Tensor first = numerators_.narrow(1, column_start_[1], size_.column(1))
+  const Tensor first = numerators_.narrow(1, column_start_[1], (1 + m) * c * row)
                            .view({batch_, 1 + m, c * row});  // entry 0: bottom above bottom
   return first.select(2, 0).narrow(1, 1, m).sum(0);
 }
 
 bool has_automaton_kernels(const NondeterministicShape& shape, const at::TensorOptions& options) {
   const auto dtype = c10::typeMetaToScalarType(options.dtype());
-  return shape.window == 0 && shape.vector <= kMaxNondeterministicChannels &&
+  return shape.vector <= kMaxNondeterministicChannels &&
          (dtype == at::kFloat || dtype == at::kDouble);
 }
 bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options) {

@@ -1,6 +1,6 @@
 // The fast twin of step_automaton(): the loops of kernel/nondeterministic.h with gradients, on CPU
-// in float32 and float64, without a window. What is read of a node is u_j : B x C, or of a vector
-// stack what vector_reading() gives : B x C*m; here R is the size of either.
+// in float32 and float64. What is read of a node is u_j : B x C, or of a vector stack what
+// vector_reading() gives : B x C*m; here R is the size of either.
 #pragma once
 #include <memory>
 #include <set>
@@ -17,6 +17,11 @@ class AutomatonMemory {
   // `steps`: how many are expected; the memory grows when more come. bottom : m, of a vector stack.
   AutomatonMemory(const NondeterministicShape& shape, std::int64_t batch, std::int64_t steps,
                   at::TensorOptions options, const Tensor& bottom = {});
+  // Goes on from an automaton with a window, taken for constant.
+  AutomatonMemory(const NondeterministicShape& shape, const StackAutomaton& automaton,
+                  std::int64_t steps);
+  // What later steps can see of the automaton at a node, as constants.
+  StackAutomaton automaton(std::int64_t node) const;
   // A copy that ends at `node`, to go on from there without touching this one.
   std::shared_ptr<AutomatonMemory> rewound(std::int64_t node) const;
 
@@ -59,6 +64,8 @@ class AutomatonMemory {
   template <class F>
   std::vector<F> row_gradients(std::int64_t sequence, std::int64_t node, const F* given) const;
   void set_steps(std::int64_t steps);
+  // P[i->j] and V[i->j] for i = from .. j-1, a view : B x (1+m) x (j-from) x C x C (a, b).
+  Tensor edges(std::int64_t node, std::int64_t from) const;
   void begin_backward(std::int64_t last);
 
   NondeterministicShape shape_;
@@ -67,7 +74,7 @@ class AutomatonMemory {
   at::TensorOptions options_;
   std::int64_t head_ = 1;
   std::vector<std::int64_t> column_start_;
-  Tensor columns_, forward_, mass_, popped_;
+  Tensor columns_, forward_, mass_;
   Tensor readings_;  // B x nodes x R, of a vector stack
   Tensor numerators_, forward_gradients_;
   std::set<std::int64_t> cuts_;

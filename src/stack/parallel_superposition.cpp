@@ -98,7 +98,7 @@ class ParallelSuperposition : public Stack {
   bool recordable() const override { return true; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    ScanShape shape;
+    MemoryShape shape;
     shape.no_op = structure_.no_op;
     shape.worn = structure_.worn;
     shape.reach = structure_.read_depth;

@@ -43,8 +43,8 @@ TracedNoOp Stack::record(StepTrace&, const Traced&, const Traced&, std::int64_t)
 }
 
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
-                    const Traced& reading, std::int64_t steps, ScanShape shape) {
-  shape.stack = ScanStack::shifted;
+                    const Traced& reading, std::int64_t steps, MemoryShape shape) {
+  shape.kind = MemoryKind::shifted;
   shape.steps = steps;
   shape.size = values.size();
   trace.drive(reading, joined({weights, values}), shape);

@@ -228,8 +228,8 @@ class StratificationStack : public Stack {
   bool recordable() const override { return true; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    ScanShape memory;
-    memory.stack = ScanStack::stratification;
+    MemoryShape memory;
+    memory.kind = MemoryKind::stratification;
     memory.steps = steps;
     memory.ends = ends_;
     memory.memories = memories_;

@@ -91,7 +91,7 @@ class SuperpositionStack : public Stack {
   bool recordable() const override { return true; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    ScanShape shape;
+    MemoryShape shape;
     shape.shared = true;
     shape.no_op = no_op_;
     shape.limit = limit_;

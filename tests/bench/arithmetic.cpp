@@ -10,27 +10,22 @@ double multiply_adds(const Workload& work, int length) {
   const double q = work.states, c = q * work.symbols, w = 2 * c + q;
   const double m = static_cast<double>(work.size), channels = static_cast<double>(work.channels);
   double reading = 0, actions = 0, stack = 0;
-  switch (work.stack) {
-    case ScanStack::none:
-    case ScanStack::shifted:  // in recorded steps alone
-    case ScanStack::analog: break;
-    case ScanStack::superposition:
-      reading = m;
-      actions = 3 + m;
-      for (double u = 1; u <= updates; ++u) stack += 9 * m * std::min(u, updates + 1 - u);
-      break;
-    case ScanStack::stratification:
-      reading = m;
-      actions = 2 + m;
-      stack = 3 * updates * (updates + 1) / 2;
-      break;
-    case ScanStack::nondeterministic:
-      reading = channels > 0 ? c * channels : work.state_symbol ? c : work.symbols;
-      actions = c * w + channels;
-      for (double p = 1; p <= updates; ++p)
-        stack += 3 * (1 + channels) * q * c * c * p * (p - 1) / 2 +
-                 3 * ((1 + channels) * c + q) * c * c * p;
-      break;
+  if (work.stack == "superposition") {
+    reading = m;
+    actions = 3 + m;
+    for (double u = 1; u <= updates; ++u) stack += 9 * m * std::min(u, updates + 1 - u);
+  } else if (work.stack == "stratification") {
+    reading = m;
+    actions = 2 + m;
+    stack = 3 * updates * (updates + 1) / 2;
+  } else if (work.stack == "nondeterministic") {
+    reading = channels > 0 ? c * channels : work.state_symbol ? c : work.symbols;
+    actions = c * w + channels;
+    for (double p = 1; p <= updates; ++p) {
+      const double nodes = work.window > 0 ? std::min(p, static_cast<double>(work.window - 1)) : p;
+      stack += 3 * (1 + channels) * q * c * c * nodes * (nodes - 1) / 2 +
+               3 * ((1 + channels) * c + q) * c * c * nodes;
+    }
   }
   const double gates = static_cast<double>(work.gates) * h;
   return static_cast<double>(work.batch) * (3 * steps * gates * (h + reading) +

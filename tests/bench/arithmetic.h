@@ -1,17 +1,19 @@
 // Multiply-adds of one training update, by formula.
 #pragma once
-#include "kernel/scan.h"
+#include <cstdint>
+#include <string>
 
 namespace pushdown::bench {
 
 // What the arithmetic count depends on besides the kernel's shape.
 struct Workload {
   std::int64_t gates = 4;  // G / H: those of the LSTM
-  ScanStack stack = ScanStack::none;
+  std::string stack = "none";
   std::int64_t hidden = 20, vocabulary = 3, batch = 10;
   std::int64_t size = 0;        // m of superposition and stratification
   int states = 0, symbols = 0;  // Q, S
   std::int64_t channels = 0;    // m of the vector nondeterministic stack
+  std::int64_t window = 0;      // D of the nondeterministic stacks
   bool state_symbol = false;
 };
 
@@ -26,8 +28,8 @@ struct Workload {
 //   stratification 3 sum_u u: one cascade of strengths forward, two backward; the reading, which
 //                 stops at thickness 1, is left out
 //   nondeterministic, for each node p = 1 .. U that a step starts from,
-//                 pop 3 (1 + m) Q C^2 p (p - 1) / 2 and 3 ((1 + m) C + Q) C^2 p for replacements
-//                 and pop factors
+//                 pop 3 (1 + m) Q C^2 d (d - 1) / 2 and 3 ((1 + m) C + Q) C^2 d for replacements
+//                 and pop factors, d being p, or min(p, D - 1) with a window D
 // Everything linear in n without a factor H or C^2 (gates, softmax, Adam) is left out.
 double multiply_adds(const Workload& work, int length);
 

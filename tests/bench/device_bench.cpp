@@ -27,7 +27,7 @@ struct Size {
   std::string name() const { return fmt::format("nondeterministic {}x{}", states, symbols); }
   Workload work() const {
     Workload work;
-    work.stack = ScanStack::nondeterministic;
+    work.stack = "nondeterministic";
     work.states = states;
     work.symbols = symbols;
     work.vocabulary = vocabulary;

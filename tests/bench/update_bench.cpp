@@ -1,6 +1,7 @@
 // Whole training updates (forward, cross-entropy, backward, clipping by norm, Adam) of language
 // models with an LSTM of 20 hidden units, batch 10, against the published implementations, against
 // bars, and against the multiply-add peak of the core.
+#include <algorithm>
 #include <cstdio>
 #include <map>
 
@@ -27,9 +28,7 @@ struct Model {
 
 Model plain(const char* kind, int size) {
   Model model{kind, {{"kind", kind}}, {}};
-  model.work.stack = std::string(kind) == "superposition"    ? ScanStack::superposition
-                     : std::string(kind) == "stratification" ? ScanStack::stratification
-                                                             : ScanStack::none;
+  model.work.stack = kind;
   if (size == 0) return model;
   model.name += " size=" + std::to_string(size);
   model.stack["size"] = model.work.size = size;
@@ -40,7 +39,7 @@ Model automaton(int states, int symbols, bool normalized = true) {
   Model model{"nondeterministic " + std::to_string(states) + "x" + std::to_string(symbols),
               {{"kind", "nondeterministic"}, {"states", states}, {"symbols", symbols}},
               {}};
-  model.work.stack = ScanStack::nondeterministic;
+  model.work.stack = "nondeterministic";
   model.work.states = states;
   model.work.symbols = symbols;
   if (states == 3 && symbols == 3) model.work.vocabulary = 7;
@@ -57,6 +56,13 @@ Model vector_automaton(int size) {
   model.name = "vector_" + model.name + " size=" + std::to_string(size);
   model.stack = {{"kind", "vector_nondeterministic"}, {"size", size}};
   model.work.channels = size;
+  return model;
+}
+
+Model limited(Model model, int window) {
+  model.name += " window=" + std::to_string(window);
+  model.stack["window"] = window;
+  model.work.window = window;
   return model;
 }
 
@@ -166,7 +172,10 @@ std::vector<Model> models() {
           automaton(2, 2, false),
           vector_automaton(3),
           automaton(3, 2),
-          automaton(3, 3)};
+          automaton(3, 3),
+          limited(automaton(2, 2), 10),
+          limited(vector_automaton(3), 10),
+          limited(automaton(3, 3), 10)};
 }
 
 std::string published_text(double ms) { return ms == 0 ? "-" : fmt::format("{:.4g}", ms); }
@@ -227,6 +236,21 @@ void bench_updates() {
       "processor time of an update; GFLOP/s and share of the multiply-add peak (%.1f GFLOP/s)\n"
       "are taken from it. M m-add: millions of multiply-adds (tests/bench/arithmetic.h).\n",
       2 * peak / 1e9);
+
+  std::printf("\nLimited memory, n = 80, the same update, ms\n");
+  std::printf("%-44s | %8s %8s | %9s %6s | %7s %7s\n", "model", "wall", "cpu", "unlimited", "ratio",
+              "M m-add", "peak_mb");
+  for (const Model& model : all) {
+    if (model.work.window == 0) continue;
+    const auto unlimited = std::find_if(all.begin(), all.end(), [&](const Model& other) {
+      return other.work.window == 0 && model.name.starts_with(other.name + " window=");
+    });
+    const Result result = bench_update(model, 80);
+    const double whole = results[{unlimited->name, 80}].time.best_ms;
+    std::printf("%-44s | %8.3f %8.3f | %9.3f %6.2f | %7.2f %7.1f\n", model.name.c_str(),
+                result.time.median_ms, result.time.best_ms, whole, whole / result.time.best_ms,
+                multiply_adds(model.work, 80) / 1e6, result.peak_mb);
+  }
 
   std::printf("\n%-52s %9s %9s %9s\n", "bar", "at most", "wall", "cpu");
   const auto line = [](const std::string& name, double most, double wall, double processor) {

@@ -5,7 +5,7 @@
 
 #include "base/random.h"
 #include "kernel/panels.h"
-#include "kernel/scan.h"
+#include "kernel/memory_shape.h"
 #include "support/golden.h"
 
 namespace pushdown::dense_test {
@@ -30,7 +30,7 @@ class Dense : public testing::Test {
   static F* data(const Tensor& tensor) { return tensor.data_ptr<F>(); }
   static Tensor padded(const Tensor& tensor) {
     const auto size = tensor.size(-1);
-    return at::constant_pad_nd(tensor, {0, scan_padded(size) - size}).contiguous();
+    return at::constant_pad_nd(tensor, {0, padded_size(size) - size}).contiguous();
   }
 };
 using Numbers = testing::Types<float, double>;
@@ -56,7 +56,7 @@ TYPED_TEST(Dense, LogLikelihoodAndItsGradients) {
     for (const Isa isa : usable_isas()) {
       const auto kernel = dense_kernel<F>(isa);
       const Tensor scratch = at::full({200}, 7, this->options),
-                   slopes = at::full({kRows * outcomes + 2 * kScanPadding}, 7, this->options),
+                   slopes = at::full({kRows * outcomes + 2 * kPadding}, 7, this->options),
                    below = at::full({kRows, hidden}, 7, this->options);
       const auto run = [&](F* score_gradients) {
         return kernel.log_likelihood(layer, kRows, this->data(inputs.detach()),
@@ -80,20 +80,20 @@ TYPED_TEST(Dense, ProductsWithPanels) {
     for (const auto& [count, columns] :
          {std::pair{1, 1}, {7, 16}, {5, 33}, {300, 40}, {19, 290}, {600, 273}, {513, 256}}) {
       const Tensor x = this->random({rows, count + 3}, 1), w = this->random({count, columns}, 2),
-                   before = this->random({rows, scan_padded(columns)}, 3);
+                   before = this->random({rows, padded_size(columns)}, 3);
       const Tensor wanted = before.narrow(1, 0, columns) + at::matmul(x.narrow(1, 0, count), w);
       for (const bool transposed : {false, true}) {
         const Tensor given = transposed ? w.t().contiguous() : w;
-        const Tensor panels = at::full({count * scan_padded(columns)}, 7, this->options);
+        const Tensor panels = at::full({count * padded_size(columns)}, 7, this->options);
         if (transposed)
           pack_transposed_panels(this->data(given), count, columns, count, this->data(panels));
         else
           pack_panels(this->data(given), columns, count, columns, this->data(panels));
         for (const Isa isa : usable_isas()) {
           const Tensor out = before.clone();
-          dense_kernel<F>(isa).add_products(this->data(out), scan_padded(columns), this->data(x),
+          dense_kernel<F>(isa).add_products(this->data(out), padded_size(columns), this->data(x),
                                             count + 3, rows, count, this->data(panels),
-                                            scan_padded(columns));
+                                            padded_size(columns));
           EXPECT_LT(deviation(out.narrow(1, 0, columns), wanted), this->kBound * 10)
               << rows << ' ' << count << ' ' << columns << ' ' << isa_name(isa);
         }
@@ -106,7 +106,7 @@ TYPED_TEST(Dense, SumsOfOuterProducts) {
   constexpr std::int64_t kBatch = 3;
   for (const auto& [steps, rows, columns] :
        {std::tuple{5, 1, 1}, {5, 16, 2}, {5, 41, 7}, {5, 80, 23}, {300, 41, 53}, {64, 33, 48}}) {
-    const Tensor a = this->random({kBatch * steps * rows + 2 * kScanPadding}, 1);
+    const Tensor a = this->random({kBatch * steps * rows + 2 * kPadding}, 1);
     const Tensor c = this->random({kBatch, steps, columns}, 2), scales = this->random({kBatch}, 3);
     const Tensor factors = a.narrow(0, 0, kBatch * steps * rows).view({kBatch, steps, rows});
     const Tensor wanted =

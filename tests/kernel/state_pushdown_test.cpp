@@ -285,7 +285,7 @@ class PlainRankOne {
   }
 
  private:
-  std::int64_t rows() const { return scan_padded(trial_.shape.states + trial_.shape.symbols); }
+  std::int64_t rows() const { return padded_size(trial_.shape.states + trial_.shape.symbols); }
   std::size_t bias(int i) const { return trial_.packed.size() - rows() + i; }
   // Column `read` of neuron `from`; V + 1: that of the input.
   std::size_t place(int from, int read, std::int64_t l, int i) const {

@@ -34,8 +34,8 @@ TYPED_TEST(VocabularyLoops, SoftmaxMeansAndSums) {
        {std::tuple{1, 1, 1}, {24, 16, 16}, {30, 21, 47}, {49, 40, 300}}) {
     const Tensor weight = this->random({outcomes, hidden}, 1), bias = this->random({outcomes}, 2),
                  x = this->random({all, hidden}, 3);
-    const auto vp = scan_padded(outcomes), hp = scan_padded(hidden), columns = hidden + 1,
-               fp = scan_padded(columns);
+    const auto vp = padded_size(outcomes), hp = padded_size(hidden), columns = hidden + 1,
+               fp = padded_size(columns);
     const Tensor transposed = at::empty({hidden * vp}, this->options),
                  straight = at::empty({outcomes * hp}, this->options),
                  shift = at::constant_pad_nd(bias, {0, vp - outcomes}, -1e30).contiguous();

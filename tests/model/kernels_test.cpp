@@ -66,7 +66,9 @@ std::vector<Case> cases() {
                                   {"states", 1},
                                   {"symbols", 4},
                                   {"size", 5},
-                                  {"bottom", "original"}}};
+                                  {"bottom", "original"}},
+                                 {{"kind", "nondeterministic"}, {"window", 3}},
+                                 {{"kind", "vector_nondeterministic"}, {"window", 4}}};
   std::vector<Case> all;
   for (const auto& controller : controllers)
     for (const auto& stack : stacks) all.push_back({controller, stack});

@@ -35,7 +35,9 @@ inline std::vector<RecordedCase> recorded_cases() {
        {Json{{"kind", "stratification"}, {"size", 3}},
         {{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 3}},
         {{"kind", "vector_nondeterministic"}, {"states", 2}, {"symbols", 2}, {"size", 3}},
-        {{"kind", "vector_nondeterministic"}, {"bottom", "original"}}})
+        {{"kind", "vector_nondeterministic"}, {"bottom", "original"}},
+        {{"kind", "nondeterministic"}, {"symbols", 3}, {"window", 4}, {"reading", "state_symbol"}},
+        {{"kind", "vector_nondeterministic"}, {"window", 3}, {"normalized", true}}})
     all.push_back({lstm, stack});
   // Memories whose cells move.
   const auto parallel = [](Json more) {

@@ -100,7 +100,7 @@ TYPED_TEST(DeviceSteps, GroupsOf32) {
 TYPED_TEST(DeviceSteps, Windows) {
   using F = TypeParam;
   for (const auto& [name, shape] : memories()) {
-    if (shape.stack == ScanStack::nondeterministic) continue;  // cannot be cut
+    if (shape.kind == MemoryKind::nondeterministic) continue;  // cannot be cut
     for (const std::int64_t window : {1, 3, 20}) {
       const MemoryNetwork network(shape, 2, 8, this->options());
       const auto expected = outcome<F>(network, window, nullptr);
@@ -113,7 +113,7 @@ TYPED_TEST(DeviceSteps, Windows) {
 TYPED_TEST(DeviceSteps, ThousandSteps) {
   using F = TypeParam;
   for (const auto& [name, shape] : memories()) {
-    const bool cheap = shape.stack == ScanStack::shifted || shape.stack == ScanStack::analog;
+    const bool cheap = shape.kind == MemoryKind::shifted || shape.kind == MemoryKind::analog;
     if (!cheap || shape.size > 2) continue;
     const MemoryNetwork network(shape, 1, 1000, this->options());
     expect_same<F>(outcome<F>(network, 0, nullptr), outcome<F>(network, 0, by_teams<F>(1, 1)), name,

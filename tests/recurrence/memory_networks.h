@@ -18,10 +18,10 @@ inline Tensor numbers(at::IntArrayRef shape, at::TensorOptions options, double s
       .to(options);
 }
 
-inline ScanShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool no_op,
+inline MemoryShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool no_op,
                          std::int64_t reach, std::int64_t limit = 0, bool worn = false,
                          double empty = 0) {
-  ScanShape shape{ScanStack::shifted};
+  MemoryShape shape{MemoryKind::shifted};
   shape.shifted = kind;
   shape.size = size;
   shape.shared = shared;
@@ -39,8 +39,8 @@ inline ScanShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool 
   shape.reading = cells * size;
   return shape;
 }
-inline ScanShape analog(bool stops) {
-  ScanShape shape{ScanStack::analog};
+inline MemoryShape analog(bool stops) {
+  MemoryShape shape{MemoryKind::analog};
   shape.size = 3;
   shape.epsilon = 0.05;
   shape.tolerance = 0.1;
@@ -50,11 +50,11 @@ inline ScanShape analog(bool stops) {
   return shape;
 }
 
-inline ScanShape sections(SectionEnds ends, std::int64_t size, std::int64_t memories = 1,
+inline MemoryShape sections(SectionEnds ends, std::int64_t size, std::int64_t memories = 1,
                           StrengthKind push = StrengthKind::sigmoid,
                           StrengthKind pop = StrengthKind::sigmoid,
                           StrengthKind read = StrengthKind::fixed, std::int64_t greatest = 1) {
-  ScanShape shape{ScanStack::stratification};
+  MemoryShape shape{MemoryKind::stratification};
   shape.size = size;
   shape.ends = ends;
   shape.memories = memories;
@@ -70,10 +70,10 @@ inline ScanShape sections(SectionEnds ends, std::int64_t size, std::int64_t memo
   shape.reading = places * memories * size;
   return shape;
 }
-inline ScanShape automaton(int states, int symbols, std::int64_t channels = 0,
+inline MemoryShape automaton(int states, int symbols, std::int64_t channels = 0,
                            bool reexposed = true, bool state_symbol = true,
                            bool normalized = false) {
-  ScanShape shape{ScanStack::nondeterministic};
+  MemoryShape shape{MemoryKind::nondeterministic};
   shape.automaton = {states, symbols, 0, channels};
   shape.reexposed = reexposed;
   shape.state_symbol = state_symbol;
@@ -86,8 +86,12 @@ inline ScanShape automaton(int states, int symbols, std::int64_t channels = 0,
 
 struct Example {
   std::string name;
-  ScanShape shape;
-};
+  MemoryShape shape;
+};inline MemoryShape limited(MemoryShape shape, std::int64_t window) {
+  shape.automaton.window = window;
+  return shape;
+}
+
 inline std::vector<Example> sections_and_automata() {
   constexpr auto sigmoid = StrengthKind::sigmoid, expectation = StrengthKind::expectation,
                  fixed = StrengthKind::fixed;
@@ -107,6 +111,13 @@ inline std::vector<Example> sections_and_automata() {
       {"automaton 5 x 1, more than a tile", automaton(5, 1)},
       {"vector automaton 2 x 2", automaton(2, 2, 3)},
       {"vector automaton 3 x 1, original bottom", automaton(3, 1, 2, false, true, true)},
+      {"automaton 2 x 2, window of 1", limited(automaton(2, 2), 1)},
+      {"automaton 2 x 2, window of 2", limited(automaton(2, 2, 0, true, false), 2)},
+      {"automaton 3 x 3, window of 3", limited(automaton(3, 3, 0, false, true, true), 3)},
+      {"automaton 5 x 1, window of 4", limited(automaton(5, 1), 4)},
+      {"automaton 2 x 2, long window", limited(automaton(2, 2), 100)},
+      {"vector automaton 2 x 2, window of 3", limited(automaton(2, 2, 3), 3)},
+      {"vector automaton 1 x 3, window of 1", limited(automaton(1, 3, 2, false, true, true), 1)},
   };
 }
 
@@ -135,7 +146,7 @@ inline std::vector<Example> memories() {
 
 // An Elman network with a memory of a shape; h is as large as it must be.
 struct MemoryNetwork {
-  MemoryNetwork(const ScanShape& given, std::int64_t batch, std::int64_t steps,
+  MemoryNetwork(const MemoryShape& given, std::int64_t batch, std::int64_t steps,
                 at::TensorOptions options)
       : shape(given), batch(batch), steps(steps) {
     const auto leaf = [&](at::IntArrayRef size, double scale) {
@@ -143,7 +154,7 @@ struct MemoryNetwork {
           numbers(size, options, static_cast<double>(tensors.size()), scale).requires_grad_());
       return tensors.back();
     };
-    const bool analog = shape.stack == ScanStack::analog;
+    const bool analog = shape.kind == MemoryKind::analog;
     input = leaf({batch, steps, 3}, 1);
     first = leaf({batch, 5}, 1);
     weight = leaf({5, 3 + shape.reading}, 0.5);
@@ -168,25 +179,25 @@ struct MemoryNetwork {
     trace.bind(old, hidden);
     trace.begin_aftermath();
     Traced given = pushdown::linear(hidden, action, action_bias);
-    ScanShape memory = shape;
+    MemoryShape memory = shape;
     memory.steps = steps;
-    if (shape.stack == ScanStack::shifted) {
+    if (shape.kind == MemoryKind::shifted) {
       const auto weights = shape.actions - shape.size;
       const Traced shares = given.narrow(1, 0, weights);
       const auto kinds = shape.shared ? weights : weights / shape.size;
       given = joined(std::vector<Traced>{shares.softmax_of_groups(kinds),
                                          given.narrow(1, weights, shape.size).sigmoid()});
-    } else if (shape.stack == ScanStack::analog) {
+    } else if (shape.kind == MemoryKind::analog) {
       given = joined(std::vector<Traced>{given.tanh(), trace.sequence(symbols)});
       memory.steps = steps + 1;
     }
     memory.automaton.steps = steps - 1;
     trace.drive(reading, given, memory, bottom.numel() > 0 ? trace.constant(bottom) : Traced());
-    if (shape.stack != ScanStack::analog) return trace.finish(hidden);
+    if (shape.kind != MemoryKind::analog) return trace.finish(hidden);
     return trace.finish(joined(std::vector<Traced>{hidden, trace.read_now()}));
   }
 
-  ScanShape shape;
+  MemoryShape shape;
   std::int64_t batch, steps;
   Tensor input, first, weight, recurrent, bias, action, action_bias, bottom, symbols;
   std::vector<Tensor> tensors;

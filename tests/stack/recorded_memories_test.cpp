@@ -23,7 +23,7 @@ class Definition {
 // kernel/memory/shifted.h, on as many cells as the steps can reach.
 class Shifted final : public Definition {
  public:
-  Shifted(const ScanShape& shape, std::int64_t batch, std::int64_t steps, at::TensorOptions options)
+  Shifted(const MemoryShape& shape, std::int64_t batch, std::int64_t steps, at::TensorOptions options)
       : z_(shape), rest_(at::full({batch, shape.size}, shape.empty, options)) {
     const auto many = z_.limit > 0 ? z_.limit : steps + z_.reach + 1;
     low_ = z_.shifted == ShiftedKind::list ? -many : 0;
@@ -84,7 +84,7 @@ class Shifted final : public Definition {
                : rest_;
   }
 
-  ScanShape z_;
+  MemoryShape z_;
   std::int64_t low_;
   std::vector<Tensor> cells_;
   Tensor rest_;  // all other cells
@@ -93,7 +93,7 @@ class Shifted final : public Definition {
 // kernel/memory/sections.h
 class SectionsByTensors final : public Definition {
  public:
-  SectionsByTensors(const ScanShape& shape, std::int64_t batch, at::TensorOptions options)
+  SectionsByTensors(const MemoryShape& shape, std::int64_t batch, at::TensorOptions options)
       : z_(shape), strata_(empty_strata(batch, shape.memories, shape.size, options)) {}
   void step(const Tensor& given) override {
     const auto batch = given.size(0);
@@ -128,14 +128,14 @@ class SectionsByTensors final : public Definition {
   }
 
  private:
-  ScanShape z_;
+  MemoryShape z_;
   Strata strata_;
 };
 
 // kernel/memory/analog.h
 class Analog final : public Definition {
  public:
-  Analog(const ScanShape& shape, std::int64_t batch, at::TensorOptions options)
+  Analog(const MemoryShape& shape, std::int64_t batch, at::TensorOptions options)
       : z_(shape),
         stack_(empty_analog_stack(batch, shape.size, options)),
         unmet_(at::zeros({batch}, options)),
@@ -163,7 +163,7 @@ class Analog final : public Definition {
   }
 
  private:
-  ScanShape z_;
+  MemoryShape z_;
   AnalogStack stack_;
   Tensor unmet_, counts_;
 };
@@ -171,8 +171,8 @@ class Analog final : public Definition {
 std::unique_ptr<Definition> definition(const MemoryNetwork& network) {
   const auto& z = network.shape;
   const auto options = network.first.options().requires_grad(false);
-  if (z.stack == ScanStack::analog) return std::make_unique<Analog>(z, network.batch, options);
-  if (z.stack == ScanStack::stratification)
+  if (z.stack == MemoryKind::analog) return std::make_unique<Analog>(z, network.batch, options);
+  if (z.stack == MemoryKind::stratification)
     return std::make_unique<SectionsByTensors>(z, network.batch, options);
   return std::make_unique<Shifted>(z, network.batch, network.steps, options);
 }
@@ -194,22 +194,22 @@ Tensor run_plainly(const MemoryNetwork& network, std::int64_t window) {
       memory->detach();
     }
     Tensor given = at::linear(hidden, network.action, network.action_bias);
-    if (z.stack == ScanStack::shifted) {
+    if (z.stack == MemoryKind::shifted) {
       const auto weights = z.actions - z.size, kinds = z.shared ? weights : weights / z.size;
       const Tensor shares = given.narrow(1, 0, weights).unflatten(1, {-1, kinds}).softmax(2);
       given = at::cat({shares.flatten(1), given.narrow(1, weights, z.size).sigmoid()}, 1);
-    } else if (z.stack == ScanStack::analog) {
+    } else if (z.stack == MemoryKind::analog) {
       given = at::cat({given.tanh(), network.symbols.select(1, t)}, 1);
     }
     memory->step(given);
-    all.push_back(z.stack == ScanStack::analog ? at::cat({made, memory->reading()}, 1) : made);
+    all.push_back(z.stack == MemoryKind::analog ? at::cat({made, memory->reading()}, 1) : made);
   }
   return at::stack(all, 1);
 }
 
 TEST(RecordedMemories, EqualTheirDefinitions) {
   for (const auto& [name, shape] : memories()) {
-    if (shape.stack == ScanStack::nondeterministic) continue;  // vector_nondeterministic_test.cpp
+    if (shape.kind == MemoryKind::nondeterministic) continue;  // vector_nondeterministic_test.cpp
     for (const auto& [batch, steps, window] : {std::tuple{1, 1, 0},
                                                {2, 2, 0},
                                                {3, 5, 0},
@@ -218,7 +218,7 @@ TEST(RecordedMemories, EqualTheirDefinitions) {
                                                {2, 8, 3},
                                                {1, 8, 20}}) {
       // What follows a step is an output of the analog stack's network, and has no window.
-      if (window > 0 && shape.stack == ScanStack::analog) continue;
+      if (window > 0 && shape.kind == MemoryKind::analog) continue;
       const MemoryNetwork network(shape, batch, steps, at::kDouble);
       const Tensor wanted = run_plainly(network, window),
                    got = run_steps(network.record(), batch, steps, std::make_shared<BufferPool>(),

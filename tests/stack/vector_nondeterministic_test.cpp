@@ -1,5 +1,5 @@
-// The fast twin of the vector nondeterministic stack, its growth, and steps behind a detached
-// state.
+// The fast twin of the nondeterministic stacks, with and without a window: its growth, and steps
+// behind a detached state.
 #include <gtest/gtest.h>
 
 #include "stack/automaton_state.h"
@@ -25,7 +25,7 @@ struct Outcome {
   std::vector<Tensor> gradients;
 };
 
-class VectorFast : public testing::TestWithParam<std::tuple<int, int, int, bool, bool>> {
+class VectorFast : public testing::TestWithParam<std::tuple<int, int, int, bool, bool, int>> {
  protected:
   NondeterministicShape shape() const {
     NondeterministicShape shape;
@@ -33,6 +33,7 @@ class VectorFast : public testing::TestWithParam<std::tuple<int, int, int, bool,
     shape.symbols = std::get<1>(GetParam());
     shape.vector = std::get<2>(GetParam());
     shape.reexposed = std::get<3>(GetParam());
+    shape.window = std::get<5>(GetParam());
     shape.state_symbol = true;
     return shape;
   }
@@ -88,15 +89,14 @@ TEST_P(VectorFast, ScanAndStepsEqualThePlainVersion) {
   expect_equal(stepwise(true, kSteps), wanted);
   // Room for one step at first: the memory grows again and again.
   expect_equal(stepwise(true, 1), wanted);
-  if (shape.vector > 0)
-    expect_equal(
-        differentiate([&](const Tensor& scores, const Tensor& vectors, const Tensor& bottom) {
-          const Tensor rows =
-              scores.view({kBatch, kSteps, shape.configurations(), shape.actions()});
-          return fast_scan(shape, normalized() ? rows.softmax(3) : rows, !normalized(), vectors,
-                           bottom);
-        }),
-        wanted);
+  const bool vector = shape.vector > 0;
+  expect_equal(
+      differentiate([&](const Tensor& scores, const Tensor& vectors, const Tensor& bottom) {
+        const Tensor rows = scores.view({kBatch, kSteps, shape.configurations(), shape.actions()});
+        return fast_scan(shape, normalized() ? rows.softmax(3) : rows, !normalized(),
+                         vector ? vectors : Tensor(), vector ? bottom : Tensor());
+      }),
+      wanted);
 }
 
 TEST_P(VectorFast, NothingFlowsThroughADetachedState) {
@@ -107,7 +107,90 @@ TEST_P(VectorFast, NothingFlowsThroughADetachedState) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, VectorFast,
                          testing::Combine(testing::Values(1, 2), testing::Values(2, 4),
-                                          testing::Values(0, 3), testing::Bool(), testing::Bool()));
+                                          testing::Values(0, 3), testing::Bool(), testing::Bool(),
+                                          testing::Values(0, 1, 2, 3, 6, 20)));
+INSTANTIATE_TEST_SUITE_P(ThreeStates, VectorFast,
+                         testing::Combine(testing::Values(3), testing::Values(2, 3),
+                                          testing::Values(0, 2), testing::Values(true),
+                                          testing::Values(false), testing::Values(0, 2, 5)));
+
+NondeterministicShape limited(std::int64_t vector) {
+  NondeterministicShape shape;
+  shape.vector = vector;
+  shape.window = 4;
+  shape.reexposed = true;
+  return shape;
+}
+
+TEST(WindowedState, IsPlainTensorsOnceItIsDetached) {
+  for (const std::int64_t m : {0, 2}) {
+    const auto shape = limited(m);
+    const Tensor scores = random_normal({40, 2, 40}, 5), vectors = random_normal({40, 2, m}, 6);
+    const Tensor bottom = m > 0 ? random_normal({m}, 7) : Tensor();
+    auto fast = initial_state(shape, true, 2, 0, scores.options(), bottom),
+         plain = initial_state(shape, false, 2, 0, scores.options(), bottom);
+    for (std::int64_t t = 0; t < 40; ++t) {
+      for (auto* state : {&fast, &plain})
+        *state = next_state(shape, *state, scores[t], false, m > 0 ? vectors[t] : Tensor());
+      if (t % 5 == 4) {
+        const auto detached = fast->detached();
+        const auto own = detached->tensors(), same = fast->tensors(), wanted = plain->tensors();
+        ASSERT_EQ(own.size(), wanted.size());
+        for (std::size_t i = 0; i < own.size(); ++i) {
+          EXPECT_EQ(own[i].sizes(), wanted[i].sizes());
+          EXPECT_TRUE(own[i].equal(same[i]));
+          EXPECT_LT(deviation(own[i], wanted[i]), 1e-12);
+        }
+        // Whoever restores these tensors goes on with the same numbers, bit for bit.
+        const auto restored = fast->with_tensors(same);
+        const auto read = [&](const StackStatePtr& state) {
+          const auto next =
+              next_state(shape, state, scores[0], false, m > 0 ? vectors[0] : Tensor());
+          return static_cast<const AutomatonState&>(*next).read;
+        };
+        EXPECT_TRUE(read(restored).equal(read(detached)));
+      }
+      if (t == 20) fast = fast->detached();
+    }
+  }
+}
+
+TEST(WindowedState, DoesNotGrowWithWhatIsReadWithoutGradients) {
+  const auto shape = limited(2);
+  at::NoGradGuard guard;
+  const Tensor scores = random_normal({300, 1, 40}, 5), vectors = random_normal({300, 1, 2}, 6);
+  const Tensor bottom = random_normal({2}, 7);
+  auto fast = initial_state(shape, true, 1, 0, scores.options(), bottom),
+       plain = initial_state(shape, false, 1, 0, scores.options(), bottom);
+  std::size_t early = 0, late = 0;
+  for (std::int64_t t = 0; t < 300; ++t) {
+    for (auto* state : {&fast, &plain})
+      *state = next_state(shape, *state, scores[t], true, vectors[t]);
+    EXPECT_LT(deviation(static_cast<const AutomatonState&>(*fast).read,
+                        static_cast<const AutomatonState&>(*plain).read),
+              1e-12);
+    auto& most = t < 100 ? early : late;
+    most = std::max(most, fast->bytes());
+  }
+  EXPECT_EQ(early, late);
+}
+
+// Gradients flow through tensors that are put into a state.
+TEST(WindowedState, TakesTensorsWithGradients) {
+  const auto shape = limited(2);
+  const Tensor scores = random_normal({3, 1, 40}, 5), vectors = random_normal({3, 1, 2}, 6);
+  const Tensor bottom = random_normal({2}, 7).requires_grad_();
+  const auto first = initial_state(shape, true, 1, 0, scores.options(), bottom);
+  EXPECT_TRUE(first->tensors()[0].requires_grad());
+  std::vector<Tensor> leaves;
+  for (const Tensor& tensor : first->tensors())
+    leaves.push_back(tensor.detach().clone().requires_grad_());
+  const auto next = next_state(shape, first->with_tensors(leaves), scores[0], false, vectors[0]);
+  next->tensors()[0].sum().backward();
+  EXPECT_TRUE(leaves[0].grad().defined());
+  const auto kernels = next_state(shape, first, scores[0], false, vectors[0]);
+  EXPECT_THROW(kernels->tensors(), std::invalid_argument);
+}
 
 TEST(VectorFastErrors, AStateIsContinuedOnceWithGradientsAndOftenWithout) {
   NondeterministicShape shape;

@@ -153,7 +153,7 @@ TEST(WindowLimits, AsLongAsTheSequenceChangesNothing) {
     // The initial bottom was pushed one time before the first step.
     shape.window = reexposed ? 9 : 8;
     EXPECT_TRUE(run_automaton(shape, false, logits, true).equal(wanted));
-    EXPECT_TRUE(run_automaton(shape, true, logits, true).equal(wanted));
+    EXPECT_LT(deviation(run_automaton(shape, true, logits, true), wanted), 1e-14);
     --shape.window;
     const Tensor limited = run_automaton(shape, false, logits, true);
     EXPECT_TRUE(limited.narrow(1, 0, 8).equal(wanted.narrow(1, 0, 8)));

@@ -20,7 +20,7 @@ struct AnalogMemory {
   Sections<F> sections;
   F unmet_gradient = 0;
 
-  PUSHDOWN_DEVICE AnalogMemory(const ScanShape& shape, const StackMemory<F>& memory)
+  PUSHDOWN_DEVICE AnalogMemory(const MemoryShape& shape, const StackMemory<F>& memory)
       : updates(static_cast<Index>(shape.steps - 1)),
         symbols(static_cast<Index>(shape.size)),
         epsilon(static_cast<F>(shape.epsilon)),
@@ -31,11 +31,11 @@ struct AnalogMemory {
         lengths(kinds + updates),
         unmet(lengths + updates + 1),
         sections(updates, unmet + updates + 1, memory.scratch, SectionEnds::stack, false) {}
-  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const Count u = shape.steps - 1;
     return 4 * u + 2 + Sections<F>::tape_size(u, SectionEnds::stack);
   }
-  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     return Sections<F>::scratch_size(Count{shape.steps} - 1, SectionEnds::stack);
   }
 

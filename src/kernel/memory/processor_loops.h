@@ -1,6 +1,6 @@
 // The loops of memories by one thread of the processor with whole vectors, see loops.h.
 #pragma once
-#include "kernel/scan_math.h"
+#include "kernel/vector_math.h"
 
 #define PUSHDOWN_DEVICE
 #define PUSHDOWN_HOST_DEVICE inline
@@ -21,8 +21,8 @@ struct StackMemory {
   F* scratch;  // of one pass
 };
 
-inline constexpr Index kRowPadding = kScanPadding;
-inline Index row_size(Index count) { return scan_padded(count); }
+inline constexpr Index kRowPadding = kPadding;
+inline Index row_size(Index count) { return padded_size(count); }
 
 template <class Body>
 [[gnu::always_inline]] inline void each(const LoneThread&, Index count, const Body& body) {

@@ -24,7 +24,7 @@ struct SectionMemory {
   F* vector_gradient;  // as vectors
   F* strength_scratch;
 
-  PUSHDOWN_DEVICE SectionMemory(const ScanShape& shape, const StackMemory<F>& memory)
+  PUSHDOWN_DEVICE SectionMemory(const MemoryShape& shape, const StackMemory<F>& memory)
       : updates(static_cast<Index>(shape.steps - 1)),
         m(static_cast<Index>(shape.size)),
         memories(static_cast<Index>(shape.memories)),
@@ -42,10 +42,10 @@ struct SectionMemory {
         strength_scratch(vector_gradient + ends * part_size(updates, memories * m)) {
     for (int what = 0; what < 3; ++what) end_rows += rows_of(what);
   }
-  PUSHDOWN_HOST_DEVICE static Index ends_of(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Index ends_of(const MemoryShape& shape) {
     return shape.ends == SectionEnds::deque ? 2 : 1;
   }
-  PUSHDOWN_HOST_DEVICE static Index chances_of(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Index chances_of(const MemoryShape& shape) {
     Index count = 0;
     for (int what = 0; what < 3; ++what)
       if (shape.strengths[what] == StrengthKind::expectation)
@@ -56,13 +56,13 @@ struct SectionMemory {
   PUSHDOWN_HOST_DEVICE static Number part_size(Number updates, Number row) {
     return updates * row + kRowPadding;
   }
-  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const Count u = shape.steps - 1, k = shape.memories;
     return ends_of(shape) * (part_size(u, 3 * k) + part_size<Count>(u, chances_of(shape)) +
                              part_size<Count>(u, k * shape.size)) +
            k * Sections<F>::tape_size(u, shape.ends);
   }
-  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     const Count u = shape.steps - 1, k = shape.memories;
     return ends_of(shape) * part_size<Count>(u, k * shape.size) +
            k * Sections<F>::scratch_size(u, shape.ends);

@@ -33,7 +33,7 @@ struct ShiftedMemory {
   F *gradient, *old_gradient, *products;
   F* now;  // rows after the last update made or undone
 
-  PUSHDOWN_DEVICE ShiftedMemory(const ScanShape& shape, const StackMemory<F>& memory)
+  PUSHDOWN_DEVICE ShiftedMemory(const MemoryShape& shape, const StackMemory<F>& memory)
       : kind(shape.shifted),
         shared(shape.shared),
         worn(shape.worn),
@@ -53,7 +53,7 @@ struct ShiftedMemory {
         products(old_gradient + most * row),
         now(cells) {}
 
-  PUSHDOWN_HOST_DEVICE static Index actions(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Index actions(const MemoryShape& shape) {
     if (shape.shifted == ShiftedKind::tape) return 5;
     return (shape.shifted == ShiftedKind::stack ? 2 : 3) + (shape.no_op ? 1 : 0);
   }
@@ -71,28 +71,28 @@ struct ShiftedMemory {
   PUSHDOWN_HOST_DEVICE static Index rows(ShiftedKind kind, Index extent) {
     return (kind == ShiftedKind::list ? 2 * extent + 1 : extent) + 1;
   }
-  PUSHDOWN_HOST_DEVICE static Index rows(const ScanShape& z, Index u) {
+  PUSHDOWN_HOST_DEVICE static Index rows(const MemoryShape& z, Index u) {
     return rows(z.shifted, extent(z.shifted, static_cast<Index>(z.steps),
                                   static_cast<Index>(z.reach), static_cast<Index>(z.limit), u));
   }
-  PUSHDOWN_HOST_DEVICE static Index most_rows(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Index most_rows(const MemoryShape& shape) {
     Index most = 0;
     for (Index u = -1; u + 1 < shape.steps; ++u)
       most = rows(shape, u) > most ? rows(shape, u) : most;
     return most;
   }
   // Updates that are kept; without a backward pass the last one.
-  PUSHDOWN_HOST_DEVICE static Index kept(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Index kept(const MemoryShape& shape) {
     return shape.taped ? static_cast<Index>(shape.steps - 1) : 1;
   }
-  PUSHDOWN_HOST_DEVICE static Count tape_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
     const Count row = row_size(static_cast<Index>(shape.size));
     Count all = Count{kept(shape)} * (actions(shape) + 1);
     if (!shape.taped) return (all + 2 * most_rows(shape)) * row;
     for (Index u = -1; u + 1 < shape.steps; ++u) all += rows(shape, u);
     return all * row;
   }
-  PUSHDOWN_HOST_DEVICE static Count scratch_size(const ScanShape& shape) {
+  PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     const Index row = row_size(static_cast<Index>(shape.size));
     return 2 * Count{most_rows(shape)} * row + product_scratch(actions(shape), row);
   }

@@ -1,7 +1,7 @@
 // The memories of recorded steps, and what they are made of: what a kernel must know of one.
 //
 // T steps, U = T - 1 updates: step t = 0 .. T-1 reads the reading after t of them. R reading, A
-// actions. Padded sizes (…p) are multiples of kScanPadding numbers.
+// actions. Padded sizes (…p) are multiples of kPadding numbers.
 #pragma once
 #include <cstdint>
 
@@ -9,12 +9,12 @@
 
 namespace pushdown {
 
-inline constexpr std::int64_t kScanPadding = 16;
-[[gnu::always_inline]] constexpr std::int64_t scan_padded(std::int64_t count) {
-  return (count + kScanPadding - 1) / kScanPadding * kScanPadding;
+inline constexpr std::int64_t kPadding = 16;
+[[gnu::always_inline]] constexpr std::int64_t padded_size(std::int64_t count) {
+  return (count + kPadding - 1) / kPadding * kPadding;
 }
 
-enum class ScanStack { none, superposition, stratification, nondeterministic, shifted, analog };
+enum class MemoryKind { none, stratification, nondeterministic, shifted, analog };
 // Memories whose cells become mixtures of their neighbours, see kernel/memory/shifted.h.
 enum class ShiftedKind { stack, list, tape };
 // Where memories of sections with strengths are cut, pushed and read, see stack/stratification.h.
@@ -27,8 +27,8 @@ enum class StrengthKind { sigmoid, expectation, fixed };
   return kind == StrengthKind::sigmoid ? 1 : kind == StrengthKind::expectation ? greatest + 1 : 0;
 }
 
-struct ScanShape {
-  ScanStack stack = ScanStack::none;
+struct MemoryShape {
+  MemoryKind kind = MemoryKind::none;
   std::int64_t steps = 0, reading = 0, actions = 0;
   std::int64_t size = 0;                  // m of the vector stacks
   SectionEnds ends = SectionEnds::stack;  // of stratification
@@ -52,12 +52,7 @@ struct ScanShape {
   double epsilon = 0, tolerance = 0;
   bool stops = false;
 
-  bool operator==(const ScanShape&) const = default;
-};
-
-template <class F>
-struct ScanParameters {
-  const F* bottom;  // m, of the vector nondeterministic stack
+  bool operator==(const MemoryShape&) const = default;
 };
 
 }  // namespace pushdown

@@ -1,0 +1,203 @@
+// The nondeterministic stacks, with or without a window, around the loops of
+// kernel/nondeterministic.h (definition: stack/nondeterministic.h). The only memory whose source is
+// the processor's alone, for the sake of its tiles (docs/adr/0019). Devices have
+// device_nondeterministic.h.
+#pragma once
+#include "kernel/memory/processor_loops.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+// Rows of the action layer: C x W transition scores | vector of a vector stack.
+template <class F>
+struct NondeterministicStackMemory {
+  MemoryShape shape;
+  Index c, w, m, row, vector_row;  // row: padded C * W; vector_row: padded m
+  F* weights;                      // U x row
+  F* vectors;                      // U x vector_row
+  F* expected;                     // (U + 1) x C*m: the readings of a vector stack
+  NondeterministicMemory<F> memory;
+  F *reading_rows, *weight_gradient, *vector_gradient;
+  NondeterministicKernel<F> kernel;
+
+  NondeterministicStackMemory(const MemoryShape& given, const StackMemory<F>& place);
+
+  // Numbers before the columns: weights, vectors, readings, forward weights and masses.
+  static Index head_size(const MemoryShape& shape) {
+    const auto& z = shape.automaton;
+    const Index c = z.configurations();
+    return padded_size(z.steps * (padded_size(c * z.actions()) + padded_size(z.channels)) +
+                       z.nodes() * c * (z.channels + 2) + 2 * kPadding);
+  }
+  static Index tape_size(const MemoryShape& shape) {
+    const auto& z = shape.automaton;
+    return head_size(shape) + shape.column_start[z.nodes()];
+  }
+  static Index scratch_size(const MemoryShape& shape) {
+    const auto& z = shape.automaton;
+    const Index c = z.configurations();
+    return shape.column_start[z.nodes()] + z.forward_gradients() + padded_size(c * z.actions()) +
+           padded_size((1 + z.channels) * c) + padded_size(z.channels);
+  }
+
+  // u of the node, or the expected vectors times u.
+  void read(Index node, F* reading) const {
+    const F* u = memory.forward + node * c;
+    const Index s = memory.size.symbols;
+    if (m > 0) {
+      F* value = expected + (node - 1) * c * m;
+      const Index length = memory.size.row(node);
+      const F* rows = memory.columns + memory.column_start[node] + c * length;
+      for (Index k = 0; k < m; ++k)
+        for (Index b = 0; b < c; ++b) {
+          Vector<F> sum = {};
+          for (Index i = 0; i < length; i += kLanes<F>)
+            sum += load(rows + (k * c + b) * length + i);
+          value[b * m + k] = u[b] * sum_of(sum);
+        }
+      copy(reading, value, c * m);
+    } else if (shape.state_symbol) {
+      copy(reading, u, c);
+    } else {
+      clear(reading, s);
+      for (Index b = 0; b < c; ++b) reading[b % s] += u[b];
+    }
+  }
+
+  template <class Team>
+  void begin(const Team&, const F* bottom, F* reading) {
+    clear(memory.columns, memory.column_start[2]);
+    clear(memory.forward, 2 * c);
+    clear(memory.mass, 2 * c);
+    memory.forward[0] = memory.forward[c] = memory.mass[c] = 1;
+    if (shape.reexposed) memory.row(memory.columns, 1, 0)[0] = 1;
+    for (Index k = 0; shape.reexposed && k < m; ++k)
+      memory.row(memory.columns, 1, (1 + k) * c)[0] = bottom[k];
+    read(1, reading);
+    // The initial bottom is read at first even where it can never be seen again.
+    for (Index k = 0; k < m; ++k) expected[k] = reading[k] = bottom[k];
+  }
+
+  template <class Team>
+  void forward(const Team&, Index u, const F* given, F* reading) {
+    F* used = weights + u * row;
+    const F* from = memory.forward + (u + 1) * c;
+    if (m > 0) sigmoid_all(given + c * w, vectors + u * vector_row, m);
+    if (shape.normalized) {
+      for (Index a = 0; a < c; ++a) {
+        F largest = given[a * w];
+        for (Index k = 1; k < w; ++k)
+          if (given[a * w + k] > largest) largest = given[a * w + k];
+        for (Index k = 0; k < w; ++k) used[a * w + k] = given[a * w + k] - largest;
+      }
+    } else {
+      // A common factor changes nothing: the largest weight that can be used becomes 1.
+      F largest = 0;
+      bool any = false;
+      for (Index a = 0; a < c; ++a)
+        for (Index k = 0; from[a] > 0 && k < w; ++k)
+          if (!any || given[a * w + k] > largest) largest = given[a * w + k], any = true;
+      for (Index k = 0; k < c * w; ++k) used[k] = given[k] - largest;
+    }
+    clear(used + c * w, row - c * w);
+    exp_all(used, row);
+    for (Index a = 0; a < c; ++a) {
+      F* to = used + a * w;
+      F factor = from[a] > 0 ? F(1) : F(0);
+      if (shape.normalized) {
+        F sum = 0;
+        for (Index k = 0; k < w; ++k) sum += to[k];
+        factor = 1 / sum;
+      }
+      for (Index k = 0; k < w; ++k) to[k] = factor == 0 ? F(0) : to[k] * factor;
+    }
+    kernel.step(memory, u + 2, used, vectors + u * vector_row);
+    read(u + 2, reading);
+  }
+
+  // What the gradient of a reading means for the rows of its column. Readings depend on the
+  // gauge-invariant forward weights a[j] = 1 and a[i] by
+  //   u_j[b] a[j][b] / sum_b' u_j[b'] a[j][b'],     a[j][b] = sum_{i,a} a[i][a] P[i->j][a->b],
+  // those of a vector stack by u_j[b] sum_{i,a} a[i][a] V[i->j][a->b] / sum_b' u_j[b'] a[j][b'].
+  void spread(Index node, const F* given) {
+    const F* u = memory.forward + node * c;
+    if (m > 0) {
+      const F mean = dot(given, expected + (node - 1) * c * m, c * m);
+      for (Index b = 0; b < c; ++b) {
+        reading_rows[b] = -u[b] * mean;
+        for (Index k = 0; k < m; ++k) reading_rows[(1 + k) * c + b] = u[b] * given[b * m + k];
+      }
+      return;
+    }
+    const Index s = memory.size.symbols;
+    F mean = 0;
+    for (Index b = 0; b < c; ++b) mean += given[shape.state_symbol ? b : b % s] * u[b];
+    for (Index b = 0; b < c; ++b)
+      reading_rows[b] = u[b] * (given[shape.state_symbol ? b : b % s] - mean);
+  }
+
+  template <class Team>
+  void begin_backward(const Team&) {
+    clear(memory.forward_gradients, memory.size.forward_gradients());
+  }
+
+  template <class Team>
+  void backward(const Team&, Index u, const F* reading_gradient, F* out) {
+    const F* used = weights + u * row;
+    const F* vector = vectors + u * vector_row;
+    spread(u + 2, reading_gradient);
+    kernel.step_backward(memory, u + 2, memory.size.steps + 1, used, vector, reading_rows,
+                         weight_gradient, vector_gradient);
+    for (Index a = 0; a < c; ++a) {
+      const F* to = used + a * w;
+      const F* slope = weight_gradient + a * w;
+      const F mean = shape.normalized ? dot(to, slope, w) : F(0);
+      for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
+    }
+    for (Index k = 0; k < m; ++k) out[c * w + k] = vector_gradient[k] * vector[k] * (1 - vector[k]);
+  }
+
+  template <class Team>
+  void end_backward(const Team&, const F* reading_gradient, F* bottom) {
+    if (m == 0) return;
+    if (!shape.reexposed) return copy(bottom, reading_gradient, m);
+    spread(1, reading_gradient);
+    kernel.finish_backward(memory, memory.size.steps + 1, reading_rows);
+    for (Index k = 0; k < m; ++k) bottom[k] = memory.row(memory.numerators, 1, (1 + k) * c)[0];
+  }
+};
+
+NondeterministicKernel<float> nondeterministic_kernel_f(int states, int symbols);
+NondeterministicKernel<double> nondeterministic_kernel_d(int states, int symbols);
+
+template <class F>
+NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& given,
+                                                             const StackMemory<F>& place)
+    : shape(given),
+      c(given.automaton.configurations()),
+      w(given.automaton.actions()),
+      m(given.automaton.channels),
+      row(padded_size(c * w)),
+      vector_row(padded_size(m)),
+      weights(place.tape) {
+  const auto& z = given.automaton;
+  vectors = weights + z.steps * row;
+  expected = vectors + z.steps * vector_row + kPadding;
+  F* forward = expected + z.nodes() * c * m;
+  F* columns = place.tape + head_size(given);
+  memory = {z,
+            given.column_start,
+            columns,
+            forward,
+            forward + z.nodes() * c,
+            place.scratch,
+            place.scratch + given.column_start[z.nodes()]};
+  weight_gradient = memory.forward_gradients + z.forward_gradients();
+  reading_rows = weight_gradient + row;
+  vector_gradient = reading_rows + padded_size((1 + m) * c);
+  if constexpr (sizeof(F) == sizeof(float))
+    kernel = nondeterministic_kernel_f(z.states, z.symbols);
+  else
+    kernel = nondeterministic_kernel_d(z.states, z.symbols);
+}
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -46,8 +46,14 @@ struct DeviceStepPlace {
   std::int64_t shift = 0;
 };
 
+// Bits of DeviceStepProgram::waits.
+inline constexpr std::uint8_t kWaitsForward = 1, kWaitsBackward = 2, kWaitsWithin = 4;
+
 template <class F>
 struct DeviceStepProgram {
+  // The tables, from here to `waits`, lie among these bytes, a multiple of 4; blocks make a copy.
+  const std::uint8_t* tables = nullptr;
+  std::int64_t table_bytes = 0;
   const StepNode* nodes = nullptr;
   std::int64_t count = 0;
   const StepTerm* terms = nullptr;
@@ -55,6 +61,9 @@ struct DeviceStepProgram {
   const DeviceStepMatrix<F>* matrices = nullptr;
   std::int64_t matrix_count = 0;
   const DeviceStepPlace<F>* places = nullptr;
+  // By node: whether a thread needs there what others have computed in this step, and so waits for
+  // them before it is computed, before its gradient is passed on, or also between its operands.
+  const std::uint8_t* waits = nullptr;
   const std::int64_t* symbols = nullptr;  // M x B x T, where there is a node `symbols`
   std::int64_t models = 1, batch = 0, steps = 0;
   std::int64_t window = 0, after = 0;  // see StepProgram

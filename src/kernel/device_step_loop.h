@@ -27,13 +27,16 @@ struct StepLoop {
   // One sequence of one model: the program lies in the device's constant memory and is not copied.
   const DeviceStepProgram<F>& p;
   Index model, sequence;
+  const std::uint8_t* tables;  // the program's, or the copy
+  bool waits_within = false;  // the operation that passes on its gradient
   F* partial;  // kMostThreads numbers; behind them the gradient of the stack's actions
   Memory memory;
 
-  // `near`: memory for the fast numbers, null for that in scratch.
+  // `near`: memory for the fast numbers, null for that in scratch; near_tables: a copy of the
+  // program's tables, null where these are read.
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
-                           F* near)
-      : StepLoop(program, model, sequence, sizes(program.memory), near) {}
+                           F* near, const std::uint8_t* near_tables = nullptr)
+      : StepLoop(program, model, sequence, sizes(program.memory), near, near_tables) {}
 
   template <class Team>
   PUSHDOWN_DEVICE void forward(const Team& team) {
@@ -41,26 +44,32 @@ struct StepLoop {
       memory.begin(team, p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0),
                    value(p.memory_node, -1));
     team.sync();
-    for (Index t = 0; t < p.steps; ++t)
-      for (int n = 0; n < p.count; ++n) compute(team, n, t);
+    for (Index t = 0; t < p.steps; ++t) {
+      for (int n = 0; n < p.count; ++n) {
+        if (waits()[n] & kWaitsForward) team.sync();
+        compute(team, n, t);
+      }
+      team.sync();
+    }
   }
 
   template <class Team>
   PUSHDOWN_DEVICE void backward(const Team& team) {
     if (p.memory_node >= 0) memory.begin_backward(team);
     for (int n = 0; n < p.count; ++n) {
-      if (p.nodes[n].op == StepOp::constant) clear(team, n, 0);
-      if (p.nodes[n].carried) clear(team, n, p.steps - 1);
+      if (nodes()[n].op == StepOp::constant) clear(team, n, 0);
+      if (nodes()[n].carried) clear(team, n, p.steps - 1);
     }
     team.sync();
     for (Index t = p.steps; t-- > 0;) {
       for (int n = 0; n < p.count; ++n)
-        if (owns_rows(n)) clear(team, n, p.nodes[n].carried ? t - 1 : t);
+        if (owns_rows(n)) clear(team, n, nodes()[n].carried ? t - 1 : t);
       team.sync();
       int n = static_cast<int>(p.count);
       if (p.window > 0 && t + 1 < p.steps && (t + 1) % p.window == 0) {
         // What follows the step belongs to the next one, for which the rest are constants.
-        while (n > p.after) propagate(team, --n, t);
+        while (n > p.after) pass_on(team, --n, t);
+        team.sync();
         for (int k = 0; k < n; ++k)
           if (owns_rows(k)) clear(team, k, t);
         if constexpr (requires { memory.cut(team); })
@@ -69,10 +78,12 @@ struct StepLoop {
       }
       const F* slope = p.given + model * p.given_model + sequence * p.given_row + t * p.given_step;
       add_to(team, p.output, t, [slope](Index i) { return slope[i]; });
-      while (n > 0) propagate(team, --n, t);
+      if (n < p.count) team.sync();  // what waits was found for the usual order
+      while (n > 0) pass_on(team, --n, t);
+      team.sync();
     }
     if constexpr (requires(F * to) { memory.end_backward(team, to, to); }) {
-      const bool wanted = p.bottom_node >= 0 && p.nodes[p.bottom_node].gradient;
+      const bool wanted = p.bottom_node >= 0 && nodes()[p.bottom_node].gradient;
       if (wanted)
         memory.end_backward(team, gradient(p.memory_node, -1), gradient(p.bottom_node, 0));
     }
@@ -81,10 +92,12 @@ struct StepLoop {
 
  private:
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
-                           const DeviceStepSizes& sizes, F* near)
+                           const DeviceStepSizes& sizes, F* near,
+                           const std::uint8_t* near_tables)
       : p(program),
         model(model),
         sequence(sequence),
+        tables(near_tables == nullptr ? program.tables : near_tables),
         partial(near != nullptr
                     ? near
                     : program.scratch + (model * program.batch + sequence + 1) * sizes.scratch -
@@ -99,13 +112,25 @@ struct StepLoop {
             p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0)};
   }
 
+  template <class T>
+  PUSHDOWN_DEVICE const T* table(const T* of_program) const {
+    return reinterpret_cast<const T*>(
+        tables + (reinterpret_cast<const std::uint8_t*>(of_program) - p.tables));
+  }
+  PUSHDOWN_DEVICE const StepNode* nodes() const { return table(p.nodes); }
+  PUSHDOWN_DEVICE const StepTerm* terms() const { return table(p.terms); }
+  PUSHDOWN_DEVICE const int* operands() const { return table(p.operands); }
+  PUSHDOWN_DEVICE const DeviceStepMatrix<F>* matrices() const { return table(p.matrices); }
+  PUSHDOWN_DEVICE const DeviceStepPlace<F>* places() const { return table(p.places); }
+  PUSHDOWN_DEVICE const std::uint8_t* waits() const { return table(p.waits); }
+
   PUSHDOWN_DEVICE F* value(int n, Index t) const {
-    const auto& place = p.places[n];
+    const auto& place = places()[n];
     return place.value + model * place.model + sequence * place.row +
            (t + 1 + place.shift) * place.step;
   }
   PUSHDOWN_DEVICE F* gradient(int n, Index t) const {
-    const auto& place = p.places[n];
+    const auto& place = places()[n];
     return place.gradient + model * place.gradient_model + sequence * place.gradient_row +
            slot(t + 1 + place.shift, place.slots) * place.gradient_step;
   }
@@ -118,25 +143,25 @@ struct StepLoop {
   }
   // Whether the gradient is a node's own and starts anew at every step.
   PUSHDOWN_DEVICE bool owns_rows(int n) const {
-    const StepOp op = p.nodes[n].op;
-    return p.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
+    const StepOp op = nodes()[n].op;
+    return nodes()[n].gradient && op != StepOp::slice && op != StepOp::previous &&
            op != StepOp::constant;
   }
   template <class Team>
   PUSHDOWN_DEVICE void clear(const Team& team, int n, Index t) const {
-    if (!p.nodes[n].gradient) return;
+    if (!nodes()[n].gradient) return;
     F* to = gradient(n, t);
-    each(team, p.nodes[n].size, [&](Index i) { to[i] = 0; });
+    each(team, nodes()[n].size, [&](Index i) { to[i] = 0; });
   }
   // Whether the stack moves after step t.
   PUSHDOWN_DEVICE bool moves(Index t) const { return t + 1 < p.memory.steps; }
 
   template <class Team>
   PUSHDOWN_DEVICE void compute(const Team& team, int n, Index t) {
-    const StepNode& node = p.nodes[n];
+    const StepNode& node = nodes()[n];
     if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
         node.op == StepOp::slice ||
-        (node.op == StepOp::symbols && p.places[n].value == nullptr))
+        (node.op == StepOp::symbols && places()[n].value == nullptr))
       return;
     F* out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -146,10 +171,10 @@ struct StepLoop {
       case StepOp::concat: {
         Index offset = 0;
         for (int k = 0; k < node.operands; ++k) {
-          const int part = p.operands[node.first_operand + k];
+          const int part = operands()[node.first_operand + k];
           const F* from = value(part, t);
-          each(team, p.nodes[part].size, [&](Index i) { out[offset + i] = from[i]; });
-          offset += p.nodes[part].size;
+          each(team, nodes()[part].size, [&](Index i) { out[offset + i] = from[i]; });
+          offset += nodes()[part].size;
         }
         break;
       }
@@ -187,7 +212,7 @@ struct StepLoop {
         });
         break;
       case StepOp::outer: {
-        const Index right = p.nodes[node.b].size;
+        const Index right = nodes()[node.b].size;
         each(team, size, [&](Index i) { out[i] = x[i / right] * y[i % right]; });
         break;
       }
@@ -204,7 +229,6 @@ struct StepLoop {
         break;
       default: break;
     }
-    team.sync();
   }
 
   PUSHDOWN_DEVICE static void softmax(const F* x, F* y, Index size) {
@@ -216,39 +240,58 @@ struct StepLoop {
 
   template <class Team>
   PUSHDOWN_DEVICE void affine(const Team& team, const StepNode& node, F* out, Index t) const {
-    for (Index i = team.group(); i < node.size; i += team.groups()) {
+    // Short rows are those of a part of a group each.
+    Index columns = 0;
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = terms()[node.first_term + k];
+      const Index own = term.lookup ? 1 : matrices()[term.matrix].columns;
+      columns = own > columns ? own : columns;
+    }
+    const bool is_short = columns <= 8 * team.part();
+    const Index width = is_short ? team.part() : team.lanes(), parts = team.lanes() / width;
+    const Index lane = team.lane() % width, rows = team.groups() * parts;
+    for (Index first = 0; first < node.size; first += rows) {
+      const Index i = first + team.group() * parts + team.lane() / width;
+      const int count = i < node.size ? node.terms : 0;  // all threads take part in the sum
       F sum = 0;
-      for (int k = 0; k < node.terms; ++k) {
-        const StepTerm& term = p.terms[node.first_term + k];
-        const auto& matrix = p.matrices[term.matrix];
+      for (int k = 0; k < count; ++k) {
+        const StepTerm& term = terms()[node.first_term + k];
+        const auto& matrix = matrices()[term.matrix];
         const F* row = matrix.first + model * matrix.model + i * matrix.row;
         if (term.lookup) {
-          if (team.lane() == 0) sum += row[symbol(t)];
+          if (lane == 0) sum += row[symbol(t)];
           continue;
         }
         const F* x = value(term.operand, t);
-        for (Index j = team.lane(); j < matrix.columns; j += team.lanes()) sum += row[j] * x[j];
+        for (Index j = lane; j < matrix.columns; j += width) sum += row[j] * x[j];
       }
-      sum = team.group_sum(sum);
-      if (team.lane() != 0) continue;
+      sum = is_short ? team.part_sum(sum) : team.group_sum(sum);
+      if (lane != 0 || i >= node.size) continue;
       for (int k = 0; k < node.operands; ++k)
-        sum += value(p.operands[node.first_operand + k], t)[i];
+        sum += value(operands()[node.first_operand + k], t)[i];
       out[i] = sum;
     }
   }
 
-  // Adds f(i) to the gradient of node n at step t; what comes after it sees it.
+  // Adds f(i) to the gradient of node n at step t.
   template <class Team, class Of>
   PUSHDOWN_DEVICE void add_to(const Team& team, int n, Index t, const Of& of) const {
-    if (n < 0 || !p.nodes[n].gradient) return;
+    if (n < 0 || !nodes()[n].gradient) return;
     F* to = gradient(n, t);
-    each(team, p.nodes[n].size, [&](Index i) { to[i] += of(i); });
-    team.sync();
+    each(team, nodes()[n].size, [&](Index i) { to[i] += of(i); });
+    if (waits_within) team.sync();
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void pass_on(const Team& team, int n, Index t) {
+    if (waits()[n] & kWaitsBackward) team.sync();
+    waits_within = (waits()[n] & kWaitsWithin) != 0;
+    propagate(team, n, t);
   }
 
   template <class Team>
   PUSHDOWN_DEVICE void propagate(const Team& team, int n, Index t) {
-    const StepNode& node = p.nodes[n];
+    const StepNode& node = nodes()[n];
     if (!node.gradient || node.op == StepOp::sequence || node.op == StepOp::constant ||
         node.op == StepOp::previous || node.op == StepOp::slice)
       return;
@@ -259,9 +302,9 @@ struct StepLoop {
       case StepOp::concat: {
         Index offset = 0;
         for (int k = 0; k < node.operands; ++k) {
-          const int part = p.operands[node.first_operand + k];
+          const int part = operands()[node.first_operand + k];
           add_to(team, part, t, [slope, offset](Index i) { return slope[offset + i]; });
-          offset += p.nodes[part].size;
+          offset += nodes()[part].size;
         }
         return;
       }
@@ -302,7 +345,7 @@ struct StepLoop {
         return;
       }
       case StepOp::outer: {
-        const Index left = p.nodes[node.a].size, right = p.nodes[node.b].size;
+        const Index left = nodes()[node.a].size, right = nodes()[node.b].size;
         add_to(team, node.a, t, [=](Index i) {
           F sum = 0;
           for (Index j = 0; j < right; ++j) sum += slope[i * right + j] * y[j];
@@ -317,13 +360,12 @@ struct StepLoop {
       }
       case StepOp::mix: {
         const F share = value(node.c, t)[0];
-        if (p.nodes[node.c].gradient) {
+        if (nodes()[node.c].gradient) {
           F* to = gradient(node.c, t);
           sums<F>(
               team, 1, [&](Index) { return node.size; },
               [&](Index) { return [=](Index i) { return slope[i] * (x[i] - y[i]); }; },
               [&](Index, F sum) { to[0] += sum; });
-          team.sync();
         }
         add_to(team, node.a, t, [=](Index i) { return share * slope[i]; });
         add_to(team, node.b, t, [=](Index i) { return (1 - share) * slope[i]; });
@@ -344,11 +386,11 @@ struct StepLoop {
   PUSHDOWN_DEVICE void propagate_affine(const Team& team, const StepNode& node, const F* slope,
                                         Index t) const {
     for (int k = 0; k < node.operands; ++k)
-      add_to(team, p.operands[node.first_operand + k], t, [=](Index i) { return slope[i]; });
+      add_to(team, operands()[node.first_operand + k], t, [=](Index i) { return slope[i]; });
     for (int k = 0; k < node.terms; ++k) {
-      const StepTerm& term = p.terms[node.first_term + k];
-      if (term.lookup || !p.nodes[term.operand].gradient) continue;
-      const auto& matrix = p.matrices[term.matrix];
+      const StepTerm& term = terms()[node.first_term + k];
+      if (term.lookup || !nodes()[term.operand].gradient) continue;
+      const auto& matrix = matrices()[term.matrix];
       const F* weights = matrix.first + model * matrix.model;
       const Index rows = matrix.rows, columns = matrix.columns;
       const auto part_of = [&](Index j, Index first, Index apart) {
@@ -362,6 +404,7 @@ struct StepLoop {
         add_to(team, term.operand, t, [&](Index j) { return part_of(j, 0, 1); });
         continue;
       }
+      if (k > 0) team.sync();  // `partial` is read no more
       each(team, shares * columns,
            [&](Index i) { partial[i] = part_of(i % columns, i / columns, shares); });
       team.sync();
@@ -378,14 +421,14 @@ struct StepLoop {
   PUSHDOWN_DEVICE void sum_over_steps(const Team& team) const {
     F* all = p.sequence_gradients + (model * p.batch + sequence) * p.parameters;
     for (int n = 0; n < p.count; ++n) {
-      const StepNode& node = p.nodes[n];
+      const StepNode& node = nodes()[n];
       if (node.op != StepOp::affine || !node.gradient) continue;
       for (int k = 0; k < node.terms; ++k) {
-        const StepTerm& term = p.terms[node.first_term + k];
-        const auto& matrix = p.matrices[term.matrix];
+        const StepTerm& term = terms()[node.first_term + k];
+        const auto& matrix = matrices()[term.matrix];
         if (matrix.gradient < 0) continue;
         const F* slopes = gradient(n, 0);
-        const Index slope_step = p.places[n].gradient_step, step = p.places[term.operand].step;
+        const Index slope_step = places()[n].gradient_step, step = places()[term.operand].step;
         if (term.lookup) {
           each(team, matrix.rows * matrix.columns, [&](Index place) {
             const Index i = place / matrix.columns, j = place - i * matrix.columns;
@@ -408,6 +451,16 @@ struct StepLoop {
     }
   }
 };
+
+// A copy of the program's tables, by all threads of a team.
+template <class F, class Team>
+PUSHDOWN_DEVICE void copy_tables(const Team& team, const DeviceStepProgram<F>& program,
+                                 std::uint8_t* to) {
+  const auto* from = reinterpret_cast<const std::uint32_t*>(program.tables);
+  auto* words = reinterpret_cast<std::uint32_t*>(to);
+  each(team, Index(program.table_bytes / 4), [&](Index i) { words[i] = from[i]; });
+  team.sync();
+}
 
 // Gradient i of a model: the sum over its sequences.
 template <class F>

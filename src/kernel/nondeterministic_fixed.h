@@ -327,7 +327,7 @@ struct Fixed {
 
   static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
                             const F* reading_gradient, F* weight_gradient, F* vector_gradient) {
-    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
+    const Index p = j - 1, row = m.size.row(j);
     const Index channels = 1 + m.size.channels;
     const F* u = m.forward + p * kC;
     const F* gradient = m.row(m.numerators, j, 0);

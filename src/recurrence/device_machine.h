@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "recurrence/device_steps.h"
+#include "recurrence/step_barriers.h"
 #include "recurrence/step_needs.h"
 
 namespace pushdown {
@@ -238,16 +239,21 @@ class DeviceStepMachine {
       return place;
     };
     const auto nodes = put(traced_.nodes), terms = put(traced_.terms),
-               operands = put(traced_.operands), matrices = put(matrices_), places = put(places_);
+               operands = put(traced_.operands), matrices = put(matrices_), places = put(places_),
+               waits = put(step_barriers(traced_));
+    bytes.resize((bytes.size() + 15) / 16 * 16);
     tables_ = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
     std::memcpy(tables_.data_ptr<std::uint8_t>(), bytes.data(), bytes.size());
     tables_ = tables_.to(options_.device());
     const std::uint8_t* first = tables_.data_ptr<std::uint8_t>();
+    program_.tables = first;
+    program_.table_bytes = tables_.numel();
     program_.nodes = reinterpret_cast<const StepNode*>(first + nodes);
     program_.terms = reinterpret_cast<const StepTerm*>(first + terms);
     program_.operands = reinterpret_cast<const int*>(first + operands);
     program_.matrices = reinterpret_cast<const DeviceStepMatrix<F>*>(first + matrices);
     program_.places = reinterpret_cast<const DeviceStepPlace<F>*>(first + places);
+    program_.waits = first + waits;
   }
 
   // A view of numbers from `first` on.

@@ -27,11 +27,10 @@ report() {
       sub(/.*entry function .(void )?/, "", name); sub(/. for .sm_.*/, "", name)
       pass = name ~ /forward_kernel/ ? "forward" : name ~ /backward_kernel/ ? "backward" : ""
       type = name ~ /<double/ ? "float64" : "float32"
-      loop = name ~ /ScanLoop/ ? "fused, " : name ~ /StepLoop/ ? "recorded, " : ""
+      loop = name ~ /StepLoop/ ? "recorded, " : ""
       stack = name
-      sub(/NondeterministicStackMemory<[a-z]+, pushdown::device::/, "", stack)
       if (loop != "") { sub(/.*Loop<[a-z]+, pushdown::device::/, "", stack); sub(/> ?>.*/, ">", stack) }
-      else if (name ~ /sum_kernel/) { loop = name ~ /DeviceScan/ ? "fused, " : "recorded, "; stack = "sums"; pass = "backward" }
+      else if (name ~ /sum_kernel/) { loop = "recorded, "; stack = "sums"; pass = "backward" }
       else { loop = "grammars, "; stack = name ~ /inside/ ? "inside" : "lengths"; type = "float64" }
       gsub(/<(double|float)(, 0, 0)?>/, "", stack); sub(/<(double|float), /, " ", stack); sub(/, /, " x ", stack)
       gsub(/>/, "", stack)
@@ -56,7 +55,7 @@ report() {
   echo
   echo '| kernel | pass | numbers | architecture | registers | spilled bytes | warps |'
   echo '|---|---|---|---|---|---|---|'
-  for source in device_scan device_step device_grammar; do
+  for source in device_step device_grammar; do
     for architecture; do report "$root/src/kernel/$source.cu" "$architecture" || exit 1; done
   done | sort
 } > "$work/table" || exit 1

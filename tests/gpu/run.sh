@@ -85,31 +85,28 @@ if wants build; then
     "-DCMAKE_CUDA_COMPILER_LAUNCHER=$CXX_LAUNCHER"
   step configure cmake "$@"
   [ $failed -eq 0 ] && step build cmake --build "$build" -j "$jobs" --target \
-    shell core bench test_kernel test_recurrence test_grammar test_model test_train test_contract
+    shell core bench test_recurrence test_grammar test_model test_train test_contract
 fi
 if [ $failed -eq 0 ]; then step version "$build/pushdown" --version; fi
 
 if wants test && [ $failed -eq 0 ]; then
-  step test_kernel "$build/test_kernel" '--gtest_filter=*Device*'
   step test_recurrence "$build/test_recurrence" '--gtest_filter=*Device*'
   step test_grammar "$build/test_grammar" '--gtest_filter=*Device*'
-  step test_model "$build/test_model" '--gtest_filter=*Device*'
+  step test_model "$build/test_model" '--gtest_filter=*Device*:*Together*'
   step test_train "$build/test_train" '--gtest_filter=*SharedUpdates*'
   step test_contract "$build/test_contract" '--gtest_filter=*CudaEqualsCpu*'
 fi
 
-if wants sanitize && [ -x "$build/test_kernel" ]; then
+if wants sanitize && [ -x "$build/test_model" ]; then
   if ! command -v compute-sanitizer >/dev/null 2>&1; then
     echo "== compute-sanitizer is not here"
   elif [ -z "$device" ]; then
     echo "== compute-sanitizer: no device"
   else
-    # The kernels of the fused recurrence, of grammars, and of recorded steps, through models.
+    # The kernels of grammars, and of recorded steps, through models.
     for tool in memcheck racecheck initcheck synccheck; do
       check="compute-sanitizer --tool $tool --error-exitcode 1"
       # shellcheck disable=SC2086  # a list of words
-      step "${tool}_kernel" $check "$build/test_kernel" '--gtest_filter=*/0.OnTheDeviceShort'
-      # shellcheck disable=SC2086
       step "${tool}_grammar" $check "$build/test_grammar" '--gtest_filter=DeviceInside.OnTheDevice'
       [ "$tool" = initcheck ] && continue  # LibTorch leaves memory as it was on purpose
       # shellcheck disable=SC2086

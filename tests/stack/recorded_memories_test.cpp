@@ -171,8 +171,8 @@ class Analog final : public Definition {
 std::unique_ptr<Definition> definition(const MemoryNetwork& network) {
   const auto& z = network.shape;
   const auto options = network.first.options().requires_grad(false);
-  if (z.stack == MemoryKind::analog) return std::make_unique<Analog>(z, network.batch, options);
-  if (z.stack == MemoryKind::stratification)
+  if (z.kind == MemoryKind::analog) return std::make_unique<Analog>(z, network.batch, options);
+  if (z.kind == MemoryKind::stratification)
     return std::make_unique<SectionsByTensors>(z, network.batch, options);
   return std::make_unique<Shifted>(z, network.batch, network.steps, options);
 }
@@ -194,15 +194,15 @@ Tensor run_plainly(const MemoryNetwork& network, std::int64_t window) {
       memory->detach();
     }
     Tensor given = at::linear(hidden, network.action, network.action_bias);
-    if (z.stack == MemoryKind::shifted) {
+    if (z.kind == MemoryKind::shifted) {
       const auto weights = z.actions - z.size, kinds = z.shared ? weights : weights / z.size;
       const Tensor shares = given.narrow(1, 0, weights).unflatten(1, {-1, kinds}).softmax(2);
       given = at::cat({shares.flatten(1), given.narrow(1, weights, z.size).sigmoid()}, 1);
-    } else if (z.stack == MemoryKind::analog) {
+    } else if (z.kind == MemoryKind::analog) {
       given = at::cat({given.tanh(), network.symbols.select(1, t)}, 1);
     }
     memory->step(given);
-    all.push_back(z.stack == MemoryKind::analog ? at::cat({made, memory->reading()}, 1) : made);
+    all.push_back(z.kind == MemoryKind::analog ? at::cat({made, memory->reading()}, 1) : made);
   }
   return at::stack(all, 1);
 }

@@ -19,7 +19,7 @@ namespace pushdown {
 
 template <class F>
 struct DeviceScan {
-  ScanShape shape;  // column_start is not read
+  ScanShape shape;  // row_start is not read
   std::int64_t models = 1, batch = 0;
   // Of the first model, as for the processor, but only the transposed copies, the biases and the
   // bottom vector are read. The same for the next model lies parameter_stride numbers on.

@@ -77,7 +77,7 @@ struct HiddensNode final : AutogradNode {
         words(ids.contiguous()) {
     for (const Tensor& tensor : stacked) sizes.push_back(tensor.sizes().vec());
     scan.shape = network->shape;
-    scan.shape.column_start = nullptr;
+    scan.shape.row_start = nullptr;
     scan.models = models;
     scan.batch = batch;
     scan.symbols = network->inputs;
@@ -286,9 +286,9 @@ bool same_form(const FusedNetwork& first, const FusedNetwork& second) {
          std::equal(std::begin(a.strengths), std::end(a.strengths), std::begin(b.strengths)) &&
          a.max_strength == b.max_strength && a.automaton.states == b.automaton.states &&
          a.automaton.symbols == b.automaton.symbols &&
-         a.automaton.channels == b.automaton.channels &&
-         a.automaton.window == b.automaton.window && a.reexposed == b.reexposed &&
-         a.state_symbol == b.state_symbol && a.normalized == b.normalized;
+         a.automaton.channels == b.automaton.channels && a.automaton.window == b.automaton.window &&
+         a.reexposed == b.reexposed && a.state_symbol == b.state_symbol &&
+         a.normalized == b.normalized;
 }
 
 Tensor device_hiddens(const std::vector<FusedNetworkPtr>& networks, const Tensor& words,

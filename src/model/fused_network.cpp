@@ -114,10 +114,10 @@ FusedNetworkPtr fused_network(const Controller& controller, const Stack& stack, 
         "inputs must be B x n x {}, got {}", first.size(1) - shape.reading, inputs);
   std::int64_t start = 0;
   for (std::int64_t j = 0; j <= shape.automaton.nodes(); ++j) {
-    network->column_start.push_back(start);
-    start += shape.automaton.column(j);
+    network->row_start.push_back(start);
+    start += shape.automaton.row(j);
   }
-  shape.column_start = network->column_start.data();
+  shape.row_start = network->row_start.data();
 
   auto& tensors = network->tensors;
   for (const CellLayer* layer : layers)

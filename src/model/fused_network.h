@@ -20,7 +20,7 @@ struct FusedNetwork {
   // For each layer weight_ih, weight_hh, bias_ih, bias_hh; then the action layer's weight and bias,
   // the bottom vector and, if there is an output layer, its weight and bias.
   std::vector<Tensor> tensors;
-  std::vector<std::int64_t> column_start;  // shape points here
+  std::vector<std::int64_t> row_start;  // shape points here
 
   const Tensor& layer(std::int64_t l, int which) const { return tensors[4 * l + which]; }
   const Tensor& action(int which) const { return tensors[4 * shape.layers + which]; }

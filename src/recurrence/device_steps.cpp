@@ -134,7 +134,7 @@ class DeviceStepMachine {
     program_.memory_node = traced_.memory;
     program_.bottom_node = memory.b;
     program_.memory = traced_.shape;
-    program_.memory.column_start = nullptr;
+    program_.memory.row_start = nullptr;
     program_.memory.actions = traced_.nodes[at(memory.a)].size;
     program_.memory.reading = memory.size;
     const auto sizes = device_step_sizes(program_.memory);

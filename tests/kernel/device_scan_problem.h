@@ -42,10 +42,10 @@ class Problem {
       : shape(given), models(sizes.models), batch(sizes.batch), random_(7) {
     complete(shape, cell, sizes);
     for (std::int64_t j = 0, start = 0; j <= shape.automaton.nodes(); ++j) {
-      column_start_.push_back(start);
-      start += shape.automaton.column(j);
+      row_start_.push_back(start);
+      start += shape.automaton.row(j);
     }
-    shape.column_start = column_start_.data();
+    shape.row_start = row_start_.data();
     for (std::int64_t model = 0; model < models; ++model) {
       const auto begin = static_cast<std::int64_t>(memory_.size());
       pack_model(scale);
@@ -292,7 +292,7 @@ class Problem {
                           F* parts) const {
     DeviceScan<F> scan;
     scan.shape = shape;
-    scan.shape.column_start = nullptr;
+    scan.shape.row_start = nullptr;
     scan.models = models;
     scan.batch = batch;
     scan.parameters = parameters_of(0, parameters);
@@ -317,7 +317,7 @@ class Problem {
   }
 
   Random random_;
-  std::vector<std::int64_t> column_start_;
+  std::vector<std::int64_t> row_start_;
   std::vector<F> memory_;             // of all models
   std::vector<std::int64_t> places_;  // of the pieces of a model
   std::int64_t stride_ = 0;

@@ -29,13 +29,14 @@ struct NondeterministicScan {
   }
   static Index tape_size(const ScanShape& shape) {
     const auto& z = shape.automaton;
-    return head_size(shape) + shape.column_start[z.nodes()];
+    return head_size(shape) + (z.edge_rows() + z.states) * shape.row_start[z.nodes()];
   }
   static Index scratch_size(const ScanShape& shape) {
     const auto& z = shape.automaton;
     const Index c = z.configurations();
-    return shape.column_start[z.nodes()] + z.forward_gradients() + scan_padded(c * z.actions()) +
-           scan_padded((1 + z.channels) * c) + scan_padded(z.channels);
+    return z.edge_rows() * shape.row_start[z.nodes()] + z.forward_gradients() +
+           z.popped_gradient() + scan_padded(c * z.actions()) + scan_padded((1 + z.channels) * c) +
+           scan_padded(z.channels);
   }
 
   // u of the node, or the expected vectors times u.
@@ -45,7 +46,7 @@ struct NondeterministicScan {
     if (m > 0) {
       F* value = expected + (node - 1) * c * m;
       const Index length = memory.size.row(node);
-      const F* rows = memory.columns + memory.column_start[node] + c * length;
+      const F* rows = memory.column(memory.columns, node) + c * length;
       for (Index k = 0; k < m; ++k)
         for (Index b = 0; b < c; ++b) {
           Vector<F> sum = {};
@@ -63,7 +64,7 @@ struct NondeterministicScan {
   }
 
   void begin(const ScanParameters<F>& parameters, F* reading) {
-    clear(memory.columns, memory.column_start[2]);
+    clear(memory.columns, memory.size.edge_rows() * memory.row_start[2]);
     clear(memory.forward, 2 * c);
     clear(memory.mass, 2 * c);
     memory.forward[0] = memory.forward[c] = memory.mass[c] = 1;
@@ -175,14 +176,12 @@ NondeterministicScan<F>::NondeterministicScan(const ScanShape& given, F* tape, F
   expected = vectors + z.steps * vector_row + kScanPadding;
   F* forward = expected + z.nodes() * c * m;
   F* columns = tape + head_size(given);
-  memory = {z,
-            given.column_start,
-            columns,
-            forward,
-            forward + z.nodes() * c,
-            scratch,
-            scratch + given.column_start[z.nodes()]};
-  weight_gradient = memory.forward_gradients + z.forward_gradients();
+  memory = {z,       given.row_start,
+            columns, columns + z.edge_rows() * given.row_start[z.nodes()],
+            forward, forward + z.nodes() * c,
+            scratch, scratch + z.edge_rows() * given.row_start[z.nodes()]};
+  memory.popped_gradient = memory.forward_gradients + z.forward_gradients();
+  weight_gradient = memory.popped_gradient + z.popped_gradient();
   reading_rows = weight_gradient + row;
   vector_gradient = reading_rows + scan_padded((1 + m) * c);
   if constexpr (sizeof(F) == sizeof(float))

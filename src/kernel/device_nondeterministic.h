@@ -23,8 +23,8 @@
 
 namespace pushdown::device {
 
-template <class F, int kQ = 0, int kS = 0>
-struct NondeterministicStack {
+template <class F, int kQ, int kS, bool kLimited>
+struct NondeterministicLoops {
   // States at once: a power of two.
   static constexpr int kTile = kQ == 1 ? 1 : kQ == 2 ? 2 : 4;
   // Numbers of pop factors that are kept in fast memory; more lie in scratch.
@@ -52,7 +52,8 @@ struct NondeterministicStack {
   SizeOf<kS> s;
   SizeOf<kQ * kS> c;
   SizeOf<2 * kQ * kS + kQ> w;
-  Index m, window;  // window: 0 also where it is longer than the sequence
+  Index m;
+  std::conditional_t<kLimited, AnySize, Size<0>> window;
   bool reexposed, state_symbol, normalized;
   // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
   F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
@@ -64,7 +65,7 @@ struct NondeterministicStack {
   F* readings;
   const F* bottom;
 
-  PUSHDOWN_DEVICE NondeterministicStack(const MemoryShape& shape, const StackMemory<F>& memory)
+  PUSHDOWN_DEVICE NondeterministicLoops(const MemoryShape& shape, const StackMemory<F>& memory)
       : updates(shape.steps - 1),
         q(shape.automaton.states),
         s(shape.automaton.symbols),
@@ -93,6 +94,7 @@ struct NondeterministicStack {
         readings(memory.readings),
         bottom(memory.bottom) {}
 
+  // 0 also where it is longer than the sequence.
   PUSHDOWN_HOST_DEVICE static Count window_of(const MemoryShape& shape) {
     return shape.automaton.window < shape.steps ? shape.automaton.window : 0;
   }
@@ -161,7 +163,8 @@ struct NondeterministicStack {
   // Row b of column j and channel in `of`, which has the layout of columns; it can be used from
   // lowest(j)*C on.
   PUSHDOWN_DEVICE F* row(F* of, Index j, Index channel, Index b) const {
-    return of + (1 + m) * before<Index>(j, c, window) + (channel * c + b) * length(j) - origin(j);
+    return of + (1 + m) * before<Index>(j, c, Index(window)) + (channel * c + b) * length(j) -
+           origin(j);
   }
   // The same row from one column to the next one.
   struct Walk {
@@ -604,12 +607,23 @@ struct NondeterministicStack {
   }
 };
 
+template <class F, int kQ = 0, int kS = 0>
+struct NondeterministicStack : NondeterministicLoops<F, kQ, kS, false> {
+  using NondeterministicLoops<F, kQ, kS, false>::NondeterministicLoops;
+};
+template <class F>
+struct LimitedNondeterministicStack : NondeterministicLoops<F, 0, 0, true> {
+  using NondeterministicLoops<F, 0, 0, true>::NondeterministicLoops;
+};
+
 // visit.operator()<Stack>() with the automaton of this shape.
 template <class F, class Visit>
 auto with_automaton(const MemoryShape& shape, const Visit& visit) {
   const auto is = [&](int states, int symbols) {
     return shape.automaton.states == states && shape.automaton.symbols == symbols;
   };
+  if (LimitedNondeterministicStack<F>::window_of(shape) > 0)
+    return visit.template operator()<LimitedNondeterministicStack<F>>();
   if (is(2, 2)) return visit.template operator()<NondeterministicStack<F, 2, 2>>();
   if (is(3, 3)) return visit.template operator()<NondeterministicStack<F, 3, 3>>();
   return visit.template operator()<NondeterministicStack<F>>();

@@ -37,7 +37,7 @@ struct MemoryShape {
   StrengthKind strengths[3] = {StrengthKind::sigmoid, StrengthKind::sigmoid, StrengthKind::fixed};
   std::int64_t max_strength = 1;
   NondeterministicSize automaton;              // of the nondeterministic stacks, steps = T - 1
-  const std::int64_t* column_start = nullptr;  // see NondeterministicMemory
+  const std::int64_t* row_start = nullptr;  // see NondeterministicMemory
   bool reexposed = false, state_symbol = false, normalized = true;
   // Of shifted memories.
   ShiftedKind shifted = ShiftedKind::stack;

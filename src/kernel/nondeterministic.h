@@ -6,12 +6,12 @@
 // configuration a; a row holds the numbers first(j) .. end(j)-1.
 //   columns : column j holds C rows (target configuration b), P[i->j][a->b] at i*C + a, zero where
 //             i < lowest(j) or i >= j; then for each of the m channels of a vector stack C rows of
-//             V[i->j][a->b] alike; then Q rows r, the pop factors M of the step into node j, at
-//             k*C + (t,y)
+//             V[i->j][a->b] alike
+//   popped  : node j holds Q rows r, the pop factors M of the step into node j, at k*C + (t,y)
 //   forward : (n+2) x C, u_j[b];   mass : (n+2) x C, z_j[b]
 // and for the backward pass:
-//   numerators : layout of columns, gradients of N[i->j][a->b] and of the numerators of V; the rows
-//                of pop factors are scratch
+//   numerators : layout of columns, gradients of N[i->j][a->b] and of the numerators of V
+//   popped_gradient : the gradients of the pop factors of one node, scratch
 //   forward_gradients : (n+2) x C, gradients of the gauge-invariant forward weights, 0 at first
 //
 // Cost of step j, in multiply-adds: Q C^2 d^2 / 2 for the pop rule, d the nodes of a column,
@@ -51,13 +51,16 @@ struct NondeterministicSize {
     return (j * configurations() + kNodePadding - 1) / kNodePadding * kNodePadding;
   }
   PUSHDOWN_INLINE std::int64_t row(std::int64_t j) const { return end(j) - first(j); }
-  // Rows of a column: P and V, and the pop factors.
+  // Rows of a column.
   PUSHDOWN_INLINE std::int64_t edge_rows() const { return (1 + channels) * configurations(); }
-  PUSHDOWN_INLINE std::int64_t column(std::int64_t j) const {
-    return (edge_rows() + states) * row(j);
+  // At least the length of every row.
+  PUSHDOWN_INLINE std::int64_t longest_row() const {
+    const std::int64_t all = end(nodes()), limited = end(window) + 2 * kNodePadding;
+    return window == 0 || all < limited ? all : limited;
   }
-  // Numbers of forward_gradients.
+  // Numbers of forward_gradients and of popped_gradient.
   PUSHDOWN_INLINE std::int64_t forward_gradients() const { return end(nodes()); }
+  PUSHDOWN_INLINE std::int64_t popped_gradient() const { return states * longest_row(); }
 
   bool operator==(const NondeterministicSize&) const = default;
 };
@@ -65,20 +68,30 @@ struct NondeterministicSize {
 template <class F>
 struct NondeterministicMemory {
   NondeterministicSize size;
-  const std::int64_t* column_start;  // of column j = 0 .. n+1, in numbers; [n+2] is the total
+  // The lengths of a row of all columns before j = 0 .. n+2 together.
+  const std::int64_t* row_start;
   F* columns;
+  F* popped;
   F* forward;
   F* mass;
   F* numerators = nullptr;
   F* forward_gradients = nullptr;
+  F* popped_gradient = nullptr;
 
   // Row b of column j of `columns` or `numerators`; it is read from first(j) on.
   PUSHDOWN_INLINE F* row(F* of, std::int64_t j, std::int64_t b) const {
-    return of + (column_start[j] + b * size.row(j) - size.first(j));
+    return column(of, j) + (b * size.row(j) - size.first(j));
   }
-  // Row r of the pop factors of the step into node j.
-  PUSHDOWN_INLINE F* popped(F* of, std::int64_t j, std::int64_t r) const {
-    return row(of, j, size.edge_rows() + r);
+  // Where the rows of column j begin.
+  PUSHDOWN_INLINE F* column(F* of, std::int64_t j) const {
+    return of + size.edge_rows() * row_start[j];
+  }
+  // Row r of the pop factors of the step into node j, and of their gradients.
+  PUSHDOWN_INLINE F* factors(std::int64_t j, std::int64_t r) const {
+    return popped + (size.states * row_start[j] + r * size.row(j) - size.first(j));
+  }
+  PUSHDOWN_INLINE F* factor_gradients(std::int64_t j, std::int64_t r) const {
+    return popped_gradient + (r * size.longest_row() - size.first(j));
   }
 };
 

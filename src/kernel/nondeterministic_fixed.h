@@ -6,8 +6,9 @@
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
-template <class F, int kQ, int kS>
-struct Fixed {
+// With a window (kLimited) and without one: rows that all begin with node 0 are found faster.
+template <class F, int kQ, int kS, bool kLimited>
+struct FixedLoops {
   using Memory = NondeterministicMemory<F>;
   using V = Vector<F>;
   static constexpr int kC = kQ * kS, kW = 2 * kC + kQ;
@@ -21,6 +22,32 @@ struct Fixed {
   static constexpr int kColumns = kVectorRegisters >= 32 ? 4 : 2;
   static constexpr int kColumnVectors =
       kAtLeast(kAtMost((kVectorRegisters - 4) / (kColumns * kQ), 4), 1);
+
+  // What NondeterministicSize and NondeterministicMemory say, with less to compute.
+  [[gnu::always_inline]] static Index lowest_of(const Memory& m, Index j) {
+    return kLimited ? m.size.lowest(j) : 0;
+  }
+  [[gnu::always_inline]] static Index first_of(const Memory& m, Index j) {
+    return lowest_of(m, j) * kC & -kNodePadding;
+  }
+  [[gnu::always_inline]] static Index end_of(Index j) {
+    return (j * kC + kNodePadding - 1) & -kNodePadding;
+  }
+  [[gnu::always_inline]] static Index row_of(const Memory& m, Index j) {
+    return end_of(j) - first_of(m, j);
+  }
+  [[gnu::always_inline]] static F* column(const Memory& m, F* of, Index j) {
+    return of + (1 + m.size.channels) * kC * m.row_start[j];
+  }
+  [[gnu::always_inline]] static F* at(const Memory& m, F* of, Index j, Index b) {
+    return column(m, of, j) + b * row_of(m, j) - first_of(m, j);
+  }
+  [[gnu::always_inline]] static F* factors_of(const Memory& m, Index j) {
+    return m.popped + kQ * m.row_start[j] - first_of(m, j);
+  }
+  [[gnu::always_inline]] static F* slopes_of(const Memory& m, Index j) {
+    return m.popped_gradient - first_of(m, j);
+  }
 
   // visit<v>() for the v = 0 .. kMost that `count` is.
   template <int kMost, class Visit>
@@ -36,15 +63,15 @@ struct Fixed {
   template <int kN>
   [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index channel, int y,
                                                Index first, Index end, Index start) {
-    const Index row = m.size.row(j);
-    F* to = m.row(m.columns, j, channel + y) + start;
-    const F* factors = m.popped(m.columns, j, 0) + y;
+    const Index row = row_of(m, j);
+    F* to = at(m, m.columns, j, channel + y) + start;
+    const F* factors = factors_of(m, j) + y;
     V sums[kQ * kN];  // r, v
     unrolled<kQ * kN>(
-        PUSHDOWN_UNROLLED(at) { sums[at] = load(to + at / kN * kS * row + at % kN * kL); });
+        PUSHDOWN_UNROLLED(i) { sums[i] = load(to + i / kN * kS * row + i % kN * kL); });
     for (Index k = first; k < end; ++k) {
-      const Index in_row = m.size.row(k);
-      const F* in = m.row(m.columns, k, channel + y) + start;
+      const Index in_row = row_of(m, k);
+      const F* in = at(m, m.columns, k, channel + y) + start;
       const F* factor_at = factors + k * kC;
       unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
         V factor[kQ];
@@ -56,7 +83,7 @@ struct Fixed {
       });
     }
     unrolled<kQ * kN>(
-        PUSHDOWN_UNROLLED(at) { store(to + at / kN * kS * row + at % kN * kL, sums[at]); });
+        PUSHDOWN_UNROLLED(i) { store(to + i / kN * kS * row + i % kN * kL, sums[i]); });
   }
 
   // The rows of the first columns end inside a block: those nodes take as many vectors as they
@@ -72,25 +99,25 @@ struct Fixed {
 
   // `channel` : the first row of the channel in a column.
   static void pop(const Memory& m, Index j, Index channel) {
-    for (Index start = m.size.first(j); start < (j - 2) * kC; start += kPopVectors * kL)
+    for (Index start = first_of(m, j); start < (j - 2) * kC; start += kPopVectors * kL)
       for (int y = 0; y < kS; ++y) pop_edge<kPopVectors>(m, j, channel, y, start);
   }
 
   // Clears what rows `row` .. row + kC - 1 of column j hold besides the column's own entries.
   static void trim(const Memory& m, F* of, Index j, Index row) {
-    const Index first = m.size.first(j), low = m.size.lowest(j) * kC, end = m.size.end(j);
+    const Index first = first_of(m, j), low = lowest_of(m, j) * kC, end = end_of(j);
     for (int b = 0; b < kC; ++b) {
-      F* to = m.row(of, j, row + b);
+      F* to = at(m, of, j, row + b);
       clear(to + first, low - first);
       clear(to + j * kC, end - j * kC);
     }
   }
 
   static void step(const Memory& m, Index j, const F* weights, const F* vector) {
-    const Index p = j - 1, row_p = m.size.row(p), row = m.size.row(j);
-    const Index first = m.size.first(j), end_p = m.size.end(p), end = m.size.end(j);
+    const Index p = j - 1, row_p = row_of(m, p), row = row_of(m, j);
+    const Index first = first_of(m, j), end_p = end_of(p), end = end_of(j);
     const F* u = m.forward + p * kC;
-    F* factors = m.popped(m.columns, j, 0);
+    F* factors = factors_of(m, j);
     V replace[kC][kC], pops[kC][kQ];
     for (int c = 0; c < kC; ++c) {
       for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
@@ -98,8 +125,8 @@ struct Fixed {
     }
     V scale[kC];
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
-      const F* from = m.row(m.columns, p, channel * kC);
-      F* to = m.row(m.columns, j, channel * kC);
+      const F* from = at(m, m.columns, p, channel * kC);
+      F* to = at(m, m.columns, j, channel * kC);
       // Replace; the pop factors read the same entries.
       for (Index i = first; i < end_p; i += kL) {
         V entry[kC];
@@ -118,7 +145,7 @@ struct Fixed {
       }
       for (int b = 0; b < kC; ++b) clear(to + b * row + end_p, end - end_p);
       pop(m, j, channel * kC);
-      trim(m, m.columns, j, channel * kC);
+      if (kLimited) trim(m, m.columns, j, channel * kC);
       // Push.
       const F pushed = channel > 0 ? vector[channel - 1] : F(1);
       for (int b = 0; b < kC; ++b)
@@ -146,17 +173,19 @@ struct Fixed {
   // Columns j - kJ + 1 .. j, rows (t, y) of one y: sums[t] += sum_r out[r,y] f[r][t,y] over the
   // nodes l = first .. last that popped through them, for kN vectors of entries.
   template <int kJ, int kN>
-  [[gnu::noinline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
-                                             Index first, Index last, Index start) {
+  [[gnu::always_inline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
+                                                  Index first, Index last, Index start) {
+    F* to[kJ];
+    for (int d = 0; d < kJ; ++d) to[d] = at(m, m.numerators, j - d, channel + y) + start;
     V sums[kJ][kQ][kN];
     for (int d = 0; d < kJ; ++d)
       for (int t = 0; t < kQ; ++t)
         for (int v = 0; v < kN; ++v)
-          sums[d][t][v] = load(m.row(m.numerators, j - d, channel + t * kS + y) + start + v * kL);
+          sums[d][t][v] = load(to[d] + t * kS * row_of(m, j - d) + v * kL);
     for (Index l = first; l <= last; ++l) {
-      const Index row = m.size.row(l);
-      const F* out = m.row(m.numerators, l, channel + y) + start;
-      const F* factors = m.popped(m.columns, l, 0) + j * kC + y;
+      const Index row = row_of(m, l);
+      const F* out = at(m, m.numerators, l, channel + y) + start;
+      const F* factors = factors_of(m, l) + j * kC + y;
       for (int r = 0; r < kQ; ++r) {
         V entry[kN];
         for (int v = 0; v < kN; ++v) entry[v] = held(load(out + r * kS * row + v * kL));
@@ -170,7 +199,7 @@ struct Fixed {
     for (int d = 0; d < kJ; ++d)
       for (int t = 0; t < kQ; ++t)
         for (int v = 0; v < kN; ++v)
-          store(m.row(m.numerators, j - d, channel + t * kS + y) + start + v * kL, sums[d][t][v]);
+          store(to[d] + t * kS * row_of(m, j - d) + v * kL, sums[d][t][v]);
   }
 
   // The same where the columns of the last nodes begin inside the block: those nodes take as many
@@ -195,7 +224,11 @@ struct Fixed {
     if (first > last) return;
     for (; start < end; start += kN * kL)
       with_count<kN>((end - start) / kL, [&]<int kV>() {
-        for (int y = 0; y < kS; ++y) gather_edge<kJ, kV>(m, channel, y, j, first, last, start);
+        for (int y = 0; y < kS; ++y)
+          if constexpr (kLimited)
+            gather_edge<kJ, kV>(m, channel, y, j, first, last, start);
+          else
+            gather_block<kJ, kV>(m, channel, y, j, first, last, start);
       });
   }
 
@@ -210,22 +243,20 @@ struct Fixed {
   // Adds the pops of all later steps to the gradient of column j.
   static void gather_column(const Memory& m, Index j, Index last, Index channel) {
     constexpr int kAlone = kPopVectors;
-    const Index top = group_of(j), start = m.size.first(j), end = m.size.end(j);
+    const Index top = group_of(j), start = first_of(m, j), end = end_of(j);
     if (gathered_before(j, last)) {
       gather<1, kAlone>(m, channel, j, j + 2, last < top + 1 ? last : top + 1, start, end);
     } else if (top != j || top - kColumns + 1 < 2) {
       gather<1, kAlone>(m, channel, j, j + 2, last, start, end);
     } else {
       // What all of them have; the older ones reach further down, the newer ones further up.
-      const Index common =
-          m.size.end(j - kColumns + 1) > start ? m.size.end(j - kColumns + 1) : start;
+      const Index common = end_of(j - kColumns + 1) > start ? end_of(j - kColumns + 1) : start;
       for (int d = 1; d < kColumns; ++d)
-        clear(m.numerators + m.column_start[j - d] + channel * m.size.row(j - d),
-              kC * m.size.row(j - d));
+        clear(column(m, m.numerators, j - d) + channel * row_of(m, j - d), kC * row_of(m, j - d));
       gather<kColumns, kColumnVectors>(m, channel, j, j + 2, last, start, common);
       for (int d = 0; d < kColumns; ++d) {
-        const Index own = m.size.end(j - d);
-        gather<1, kAlone>(m, channel, j - d, j + 2, last, m.size.first(j - d),
+        const Index own = end_of(j - d);
+        gather<1, kAlone>(m, channel, j - d, j + 2, last, first_of(m, j - d),
                           own < start ? own : start);
         gather<1, kAlone>(m, channel, j - d, j + 2, last, common, own);
       }
@@ -235,19 +266,19 @@ struct Fixed {
   // Gradient of P[.->j] and V[.->j] from the step into node j + 1 has been written to numerators[j]
   // (or 0); adds the pops of all later steps, then the readings, and turns it into that of N.
   static void finish_column(const Memory& m, Index j, Index last, const F* constants) {
-    const Index row = m.size.row(j);
+    const Index row = row_of(m, j);
     V scale[kC];
     for (int b = 0; b < kC; ++b) {
       const F z = m.mass[j * kC + b];
       scale[b] = splat(z > 0 ? 1 / z : F(0));
     }
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
-      F* to = m.row(m.numerators, j, channel * kC);
-      const F* in = m.row(m.columns, j, channel * kC);
+      F* to = at(m, m.numerators, j, channel * kC);
+      const F* in = at(m, m.columns, j, channel * kC);
       gather_column(m, j, last, channel * kC);
       V gradient[kC];
       for (int b = 0; b < kC; ++b) gradient[b] = splat(constants[channel * kC + b]);
-      for (Index i = m.size.first(j); i < m.size.end(j); i += kL) {
+      for (Index i = first_of(m, j); i < end_of(j); i += kL) {
         V below = {};
         for (int b = 0; b < kC; ++b) {
           below += gradient[b] * load(in + b * row + i);
@@ -262,46 +293,47 @@ struct Fixed {
   }
 
   // Gradient of the pop factors at k*C + (t,y), k < p: dot products of columns.
-  static void popped_gradient(const Memory& m, Index j) {
-    const Index p = j - 1, low = m.size.lowest(j), first = m.size.first(j), end = m.size.end(p);
+  static void popped_gradient(const Memory& m, Index j, F* result, Index stride) {
+    const Index p = j - 1, low = lowest_of(m, j), first = first_of(m, j), end = end_of(p);
     // The oldest node has no edges in reach.
     const Index none = (low + 1) * kC < end ? (low + 1) * kC : end;
     for (int r = 0; r < kQ; ++r) {
-      F* row = m.popped(m.numerators, j, r);
+      F* row = result + r * stride;
       clear(row + first, none - first);
       clear(row + p * kC, end - p * kC);
     }
     Index k = low + 1;
-    for (; k + kNodes <= p; k += kNodes) popped_block<kNodes>(m, j, k);
-    for (; k < p; ++k) popped_block<1>(m, j, k);
+    for (; k + kNodes <= p; k += kNodes) popped_block<kNodes>(m, j, k, result, stride);
+    for (; k < p; ++k) popped_block<1>(m, j, k, result, stride);
   }
 
   // Nodes k .. k + kN - 1.
   template <int kN>
-  [[gnu::always_inline]] static void popped_block(const Memory& m, Index j, Index k) {
-    const Index row = m.size.row(j), common = m.size.end(k);
+  [[gnu::always_inline]] static void popped_block(const Memory& m, Index j, Index k, F* result,
+                                                  Index stride) {
+    const Index row = row_of(m, j), common = end_of(k);
     for (int y = 0; y < kS; ++y) {
       V dots[kN * kQ * kQ];  // node, t, r
       unrolled<kN * kQ * kQ>(PUSHDOWN_UNROLLED(k) { dots[k] = V{}; });
       for (Index channel = 0; channel <= m.size.channels; ++channel) {
-        const F* upper = m.row(m.numerators, j, channel * kC + y);
+        const F* upper = at(m, m.numerators, j, channel * kC + y);
         const F* in[kN];
         Index step[kN];
         for (int node = 0; node < kN; ++node) {
-          in[node] = m.row(m.columns, k + node, channel * kC + y);
-          step[node] = kS * m.size.row(k + node);
+          in[node] = at(m, m.columns, k + node, channel * kC + y);
+          step[node] = kS * row_of(m, k + node);
         }
-        for (Index i = m.size.first(j); i < common; i += kL) {
+        for (Index i = first_of(m, j); i < common; i += kL) {
           V entry[kQ];
           unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + r * kS * row + i); });
-          unrolled<kN * kQ>(PUSHDOWN_UNROLLED(at) {
-            const V value = held(load(in[at / kQ] + at % kQ * step[at / kQ] + i));
-            unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[at * kQ + r] += value * entry[r]; });
+          unrolled<kN * kQ>(PUSHDOWN_UNROLLED(d) {
+            const V value = held(load(in[d / kQ] + d % kQ * step[d / kQ] + i));
+            unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[d * kQ + r] += value * entry[r]; });
           });
         }
         // Rows of later nodes may be longer.
         unrolled<kN>(PUSHDOWN_UNROLLED(node) {
-          for (Index i = common; i < m.size.end(k + node); i += kL)
+          for (Index i = common; i < end_of(k + node); i += kL)
             unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
               const V value = load(in[node] + t * step[node] + i);
               unrolled<kQ>(PUSHDOWN_UNROLLED(r) {
@@ -312,26 +344,25 @@ struct Fixed {
       }
       F sums[kN * kQ * kQ];
       store_sums<F, kN * kQ * kQ>(dots, sums);
-      F* result = m.popped(m.numerators, j, 0);
       for (int node = 0; node < kN; ++node)
         for (int t = 0; t < kQ; ++t)
           for (int r = 0; r < kQ; ++r)
-            result[r * row + (k + node) * kC + t * kS + y] = sums[(node * kQ + t) * kQ + r];
+            result[r * stride + (k + node) * kC + t * kS + y] = sums[(node * kQ + t) * kQ + r];
     }
   }
 
   static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
-    if (last < 2) clear(m.numerators + m.column_start[1], m.size.column(1));
+    if (last < 2) clear(column(m, m.numerators, 1), m.size.edge_rows() * row_of(m, 1));
     finish_column(m, 1, last, reading_gradient);
   }
 
   static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
                             const F* reading_gradient, F* weight_gradient, F* vector_gradient) {
-    const Index p = j - 1, row = m.size.row(j);
+    const Index p = j - 1, row = row_of(m, j);
     const Index channels = 1 + m.size.channels;
     const F* u = m.forward + p * kC;
-    const F* gradient = m.row(m.numerators, j, 0);
-    if (j == last) clear(m.numerators + m.column_start[j], channels * kC * row);
+    const F* gradient = at(m, m.numerators, j, 0);
+    if (j == last) clear(column(m, m.numerators, j), channels * kC * row);
     F constants[kC * (1 + kMaxNondeterministicChannels)];
     copy(constants, reading_gradient, channels * kC);
     for (int b = 0; b < kC; ++b) constants[b] += m.forward_gradients[j * kC + b];
@@ -351,19 +382,20 @@ struct Fixed {
       vector_gradient[k - 1] = sum;
     }
     // Replace and the pop factors, into the gradient of column p.
-    const Index first = m.size.first(j), end = m.size.end(p);
-    popped_gradient(m, j);
-    const F* popped = m.popped(m.numerators, j, 0);
+    const Index first = first_of(m, j), end = end_of(p);
+    F* popped = slopes_of(m, j);
+    const Index stride = m.size.longest_row();
+    popped_gradient(m, j, popped, stride);
     const bool add_to = gathered_before(p, last);
     for (int c = 0; c < kC; ++c) {
       V replace[kC], pops[kQ], dots[kC + kQ] = {};
       for (int b = 0; b < kC; ++b) replace[b] = splat(u[c] * weights[c * kW + kC + b]);
       for (int r = 0; r < kQ; ++r) pops[r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
       for (Index channel = 0; channel < channels; ++channel) {
-        const F* from = m.row(m.columns, p, channel * kC + c);
-        F* from_gradient = m.row(m.numerators, p, channel * kC + c);
+        const F* from = at(m, m.columns, p, channel * kC + c);
+        F* from_gradient = at(m, m.numerators, p, channel * kC + c);
         const F* upper_rows = gradient + channel * kC * row;
-        if (!add_to) clear(from_gradient + m.size.first(p), first - m.size.first(p));
+        if (!add_to) clear(from_gradient + first_of(m, p), first - first_of(m, p));
         for (Index i = first; i < end; i += kL) {
           const V entry = load(from + i);
           V sum = {};
@@ -375,7 +407,7 @@ struct Fixed {
           }
           if (channel == 0)
             for (int r = 0; r < kQ; ++r) {
-              const V factor = load(popped + r * row + i);
+              const V factor = load(popped + r * stride + i);
               sum += pops[r] * factor;
               dots[kC + r] += entry * factor;
             }
@@ -386,6 +418,26 @@ struct Fixed {
       store_sums<F, kC + kQ>(dots, sums);
       for (int k = 0; k < kC + kQ; ++k) weight_gradient[c * kW + kC + k] = u[c] * sums[k];
     }
+  }
+};
+
+template <class F, int kQ, int kS>
+struct Fixed {
+  using Memory = NondeterministicMemory<F>;
+  using Unlimited = FixedLoops<F, kQ, kS, false>;
+  using Limited = FixedLoops<F, kQ, kS, true>;
+
+  static void step(const Memory& m, Index j, const F* weights, const F* vector) {
+    (m.size.window > 0 ? Limited::step : Unlimited::step)(m, j, weights, vector);
+  }
+  static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
+                            const F* reading_gradient, F* weight_gradient, F* vector_gradient) {
+    (m.size.window > 0 ? Limited::step_backward : Unlimited::step_backward)(
+        m, j, last, weights, vector, reading_gradient, weight_gradient, vector_gradient);
+  }
+  static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
+    (m.size.window > 0 ? Limited::finish_backward : Unlimited::finish_backward)(m, last,
+                                                                                reading_gradient);
   }
 };
 

@@ -14,7 +14,8 @@ struct Generic {
     const Index q = m.size.states, s = m.size.symbols, c = q * s, w = 2 * c + q;
     const Index p = j - 1, low = m.size.lowest(j), from = low * c, older = (p - low) * c;
     const F* u = m.forward + p * c;
-    clear(m.columns + m.column_start[j], m.size.column(j));
+    clear(m.column(m.columns, j), m.size.edge_rows() * m.size.row(j));
+    for (Index r = 0; r < q; ++r) clear(m.factors(j, r) + m.size.first(j), m.size.row(j));
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
       for (Index a = 0; a < c; ++a) {
         const F* below = m.row(m.columns, p, channel * c + a) + from;
@@ -22,8 +23,7 @@ struct Generic {
           add_scaled(m.row(m.columns, j, channel * c + b) + from, below,
                      u[a] * weights[a * w + c + b], older);
         for (Index r = 0; channel == 0 && r < q; ++r)
-          add_scaled(m.popped(m.columns, j, r) + from, below, u[a] * weights[a * w + 2 * c + r],
-                     older);
+          add_scaled(m.factors(j, r) + from, below, u[a] * weights[a * w + 2 * c + r], older);
       }
       for (Index k = low + 1; k < p; ++k)
         for (Index t = 0; t < q; ++t)
@@ -31,7 +31,7 @@ struct Generic {
             const F* in = m.row(m.columns, k, channel * c + t * s + y) + from;
             for (Index r = 0; r < q; ++r)
               add_scaled(m.row(m.columns, j, channel * c + r * s + y) + from, in,
-                         m.popped(m.columns, j, r)[k * c + t * s + y], (k - low) * c);
+                         m.factors(j, r)[k * c + t * s + y], (k - low) * c);
           }
       const F pushed = channel > 0 ? vector[channel - 1] : F(1);
       F total = 0;
@@ -50,7 +50,7 @@ struct Generic {
     }
   }
 
-  // See Fixed::finish_column.
+  // see FixedLoops::finish_column.
   static void finish_channel(const Memory& m, Index j, Index last, Index channel,
                              const F* reading_gradient) {
     const Index q = m.size.states, s = m.size.symbols, c = q * s;
@@ -62,7 +62,7 @@ struct Generic {
           for (Index y = 0; y < s; ++y)
             add_scaled(m.row(m.numerators, j, channel * c + t * s + y) + start,
                        m.row(m.numerators, l, channel * c + r * s + y) + start,
-                       m.popped(m.columns, l, r)[j * c + t * s + y], j * c - start);
+                       m.factors(l, r)[j * c + t * s + y], j * c - start);
     }
     for (Index b = 0; b < c; ++b) {
       F* gradient = m.row(m.numerators, j, channel * c + b) + from;
@@ -75,7 +75,7 @@ struct Generic {
   }
 
   static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
-    if (last < 2) clear(m.numerators + m.column_start[1], m.size.column(1));
+    if (last < 2) clear(m.column(m.numerators, 1), m.size.edge_rows() * m.size.row(1));
     for (Index channel = 0; channel <= m.size.channels; ++channel)
       finish_channel(m, 1, last, channel, reading_gradient);
   }
@@ -88,10 +88,9 @@ struct Generic {
     const auto gradient = [&](Index channel, Index b) {
       return m.row(m.numerators, j, channel * c + b);
     };
-    if (j == last) clear(m.numerators + m.column_start[j], m.size.column(j));
-    clear(m.numerators + m.column_start[p], m.size.column(p));
-    for (Index r = 0; r < q; ++r)
-      clear(m.popped(m.numerators, j, r) + m.size.first(j), m.size.row(j));
+    if (j == last) clear(m.column(m.numerators, j), m.size.edge_rows() * m.size.row(j));
+    clear(m.column(m.numerators, p), m.size.edge_rows() * m.size.row(p));
+    for (Index r = 0; r < q; ++r) clear(m.factor_gradients(j, r) + m.size.first(j), m.size.row(j));
     clear(weight_gradient, c * w);
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
       finish_channel(m, j, last, channel, reading_gradient);
@@ -109,7 +108,7 @@ struct Generic {
           for (Index y = 0; y < s; ++y) {
             const F* in = m.row(m.columns, k, channel * c + t * s + y) + from;
             for (Index r = 0; r < q; ++r)
-              m.popped(m.numerators, j, r)[k * c + t * s + y] +=
+              m.factor_gradients(j, r)[k * c + t * s + y] +=
                   dot(in, gradient(channel, r * s + y) + from, (k - low) * c);
           }
       for (Index a = 0; a < c; ++a) {
@@ -123,7 +122,7 @@ struct Generic {
     }
     for (Index a = 0; a < c; ++a)
       for (Index r = 0; r < q; ++r) {
-        const F* factors = m.popped(m.numerators, j, r) + from;
+        const F* factors = m.factor_gradients(j, r) + from;
         add_scaled(m.row(m.numerators, p, a) + from, factors, u[a] * weights[a * w + 2 * c + r],
                    older);
         weight_gradient[a * w + 2 * c + r] =

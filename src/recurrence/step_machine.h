@@ -258,7 +258,7 @@ class StepMachine {
     program_.after = traced_.after;
     if (traced_.memory >= 0) {
       program_.memory = traced_.shape;
-      program_.memory.column_start = traced_.column_start.data();
+      program_.memory.row_start = traced_.row_start.data();
       program_.memory.taped = gradients_;
       program_.tape_size = step_tape_size(program_.memory);
       program_.memory_scratch_size = step_memory_scratch_size(program_.memory);

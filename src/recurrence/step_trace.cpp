@@ -362,8 +362,8 @@ TracedProgram StepTrace::finish(const Traced& output) {
   if (shape_.kind == MemoryKind::nondeterministic) {
     std::int64_t start = 0;
     for (std::int64_t j = 0; j <= shape_.automaton.nodes(); ++j) {
-      program.column_start.push_back(start);
-      start += shape_.automaton.column(j);
+      program.row_start.push_back(start);
+      start += shape_.automaton.row(j);
     }
   }
   // Whoever gives a state its values has the place for the gradient of the first one.

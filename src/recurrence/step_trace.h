@@ -66,10 +66,10 @@ struct TracedProgram {
   std::vector<int> supplied;     // nodes: sequences that every run is given, in order
   std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, B x n
   int output = -1;
-  int after = 0;                           // see StepProgram
-  int memory = -1;                         // node of the stack
-  MemoryShape shape{};                       // of the stack
-  std::vector<std::int64_t> column_start;  // shape points here once it is run
+  int after = 0;                        // see StepProgram
+  int memory = -1;                      // node of the stack
+  MemoryShape shape{};                    // of the stack
+  std::vector<std::int64_t> row_start;  // shape points here once it is run
 };
 
 class StepTrace {

@@ -53,16 +53,16 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape, std::int64_
     : shape_(shape), batch_(batch), options_(options) {
   set_steps(std::max<std::int64_t>(steps, 1));
   // Nodes 0 and 1: state 0 with the bottom symbol on top.
-  columns_.narrow(1, 0, column_start_[2]).zero_();
+  columns_.narrow(1, 0, column_start(2)).zero_();
   forward_.narrow(1, 0, 2).zero_();
   forward_.select(2, 0).narrow(1, 0, 2).fill_(1);
   mass_.copy_(forward_);
-  if (shape.reexposed) columns_.select(1, column_start_[1]).fill_(1);
+  if (shape.reexposed) columns_.select(1, column_start(1)).fill_(1);
   if (shape.vector == 0) return;
   readings_.select(1, 1).zero_();
   readings_.select(1, 1).narrow(1, 0, shape.vector).copy_(bottom.expand({batch, -1}));
   for (std::int64_t k = 0; shape.reexposed && k < shape.vector; ++k)
-    columns_.select(1, column_start_[1] + (1 + k) * size_.configurations() * size_.row(1))
+    columns_.select(1, column_start(1) + (1 + k) * size_.configurations() * size_.row(1))
         .copy_(bottom[k].expand({batch}));
 }
 
@@ -73,7 +73,7 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape,
   const auto kept = automaton.edges.size(2);
   set_steps(kept + std::max<std::int64_t>(steps, 1));
   head_ = kept + 1;
-  columns_.narrow(1, 0, column_start_[head_ + 1]).zero_();
+  columns_.narrow(1, 0, column_start(head_ + 1)).zero_();
   for (std::int64_t k = 0; k < kept; ++k)
     edges(k + 2, 1).copy_(automaton.edges.detach().narrow(2, 0, k + 1).select(3, k));
   forward_.narrow(1, 0, head_ + 1).zero_();
@@ -84,7 +84,7 @@ AutomatonMemory::AutomatonMemory(const NondeterministicShape& shape,
 
 Tensor AutomatonMemory::edges(std::int64_t j, std::int64_t from) const {
   const auto c = size_.configurations(), row = size_.row(j);
-  return columns_.narrow(1, column_start_[j], size_.edge_rows() * row)
+  return columns_.narrow(1, column_start(j), size_.edge_rows() * row)
       .view({batch_, 1 + shape_.vector, c, row})
       .narrow(3, from * c - size_.first(j), (j - from) * c)
       .unflatten(3, {j - from, c})
@@ -114,11 +114,11 @@ StackAutomaton AutomatonMemory::automaton(std::int64_t node) const {
 void AutomatonMemory::set_steps(std::int64_t steps) {
   size_ = {static_cast<int>(shape_.states), static_cast<int>(shape_.symbols), steps, shape_.vector,
            shape_.window};
-  column_start_.clear();
+  row_start_.clear();
   std::int64_t start = 0;
   for (std::int64_t j = 0; j <= size_.nodes(); ++j) {
-    column_start_.push_back(start);
-    start += size_.column(j);
+    row_start_.push_back(start);
+    start += size_.row(j);
   }
   const auto extended = [&](Tensor& tensor, at::IntArrayRef shape) {
     const Tensor old = std::exchange(tensor, at::empty(shape, options_));
@@ -128,27 +128,29 @@ void AutomatonMemory::set_steps(std::int64_t steps) {
     part.copy_(old);
   };
   const auto nodes = size_.nodes(), c = size_.configurations();
-  extended(columns_, {batch_, column_start_.back()});
+  extended(columns_, {batch_, column_start(nodes)});
+  extended(popped_, {batch_, size_.states * row_start_.back()});
   extended(forward_, {batch_, nodes, c});
   extended(mass_, {batch_, nodes, c});
   extended(readings_, {batch_, nodes, c * shape_.vector});
-  numerators_ = forward_gradients_ = Tensor();
+  numerators_ = forward_gradients_ = popped_gradient_ = Tensor();
   next_backward_ = 0;
 }
 
 AutomatonMemoryPtr AutomatonMemory::rewound(std::int64_t node) const {
   auto other = std::make_shared<AutomatonMemory>(*this);
-  for (Tensor* tensor : {&other->columns_, &other->forward_, &other->mass_, &other->readings_})
+  for (Tensor* tensor :
+       {&other->columns_, &other->popped_, &other->forward_, &other->mass_, &other->readings_})
     *tensor = tensor->clone();
   other->head_ = node;
-  other->numerators_ = other->forward_gradients_ = Tensor();
+  other->numerators_ = other->forward_gradients_ = other->popped_gradient_ = Tensor();
   return other;
 }
 
 std::size_t AutomatonMemory::bytes() const {
   std::size_t total = 0;
-  for (const Tensor* tensor :
-       {&columns_, &forward_, &mass_, &readings_, &numerators_, &forward_gradients_})
+  for (const Tensor* tensor : {&columns_, &popped_, &forward_, &mass_, &readings_, &numerators_,
+                               &forward_gradients_, &popped_gradient_})
     total += tensor_bytes(*tensor);
   return total;
 }
@@ -163,18 +165,21 @@ NondeterministicMemory<F> AutomatonMemory::memory(std::int64_t b) const {
     return tensor.defined() ? tensor.data_ptr<F>() + b * tensor.stride(0) : nullptr;
   };
   return {size_,
-          column_start_.data(),
+          row_start_.data(),
           at_sequence(columns_),
+          at_sequence(popped_),
           at_sequence(forward_),
           at_sequence(mass_),
           at_sequence(numerators_),
-          at_sequence(forward_gradients_)};
+          at_sequence(forward_gradients_),
+          at_sequence(popped_gradient_)};
 }
 
 void AutomatonMemory::begin_backward(std::int64_t last) {
   last_backward_ = last;
   if (!numerators_.defined()) numerators_ = at::empty_like(columns_);
   forward_gradients_ = at::zeros({batch_, size_.forward_gradients()}, columns_.options());
+  popped_gradient_ = at::empty({batch_, size_.popped_gradient()}, columns_.options());
 }
 
 template <class F>
@@ -187,7 +192,7 @@ void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given
   kernel.step(m, node, used, vector);
   if (shape_.vector == 0) return;
   F* reading = readings_.data_ptr<F>() + b * readings_.stride(0) + node * readings_.stride(1);
-  const F* rows = m.columns + column_start_[node] + c * row;
+  const F* rows = m.columns + column_start(node) + c * row;
   for (std::int64_t k = 0; k < shape_.vector; ++k)
     for (std::int64_t x = 0; x < c; ++x)
       reading[x * shape_.vector + k] =
@@ -315,7 +320,7 @@ Tensor AutomatonMemory::bottom_gradient(const Tensor& first_reading_gradient) {
           row_gradients(b, 1, given.data_ptr<scalar_t>() + b * given.size(1)).data());
   });
   const auto row = size_.row(1);
-  const Tensor first = numerators_.narrow(1, column_start_[1], (1 + m) * c * row)
+  const Tensor first = numerators_.narrow(1, column_start(1), (1 + m) * c * row)
                            .view({batch_, 1 + m, c * row});  // entry 0: bottom above bottom
   return first.select(2, 0).narrow(1, 1, m).sum(0);
 }

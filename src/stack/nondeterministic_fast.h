@@ -73,10 +73,13 @@ class AutomatonMemory {
   std::int64_t batch_;
   at::TensorOptions options_;
   std::int64_t head_ = 1;
-  std::vector<std::int64_t> column_start_;
-  Tensor columns_, forward_, mass_;
+  std::int64_t column_start(std::int64_t node) const {
+    return size_.edge_rows() * row_start_[static_cast<std::size_t>(node)];
+  }
+  std::vector<std::int64_t> row_start_;
+  Tensor columns_, popped_, forward_, mass_;
   Tensor readings_;  // B x nodes x R, of a vector stack
-  Tensor numerators_, forward_gradients_;
+  Tensor numerators_, forward_gradients_, popped_gradient_;
   std::set<std::int64_t> cuts_;
   std::int64_t next_backward_ = 0,
                last_backward_ = 0;  // where the backward pass is, where it began

@@ -199,8 +199,7 @@ TEST(NondeterministicIsa, AllInstructionSetsAgree) {
       const NondeterministicSize size{states, symbols, 30, 0, window};
       const auto c = size.configurations();
       std::vector<std::int64_t> start{0};
-      for (std::int64_t j = 0; j < size.nodes(); ++j)
-        start.push_back(start.back() + size.column(j));
+      for (std::int64_t j = 0; j < size.nodes(); ++j) start.push_back(start.back() + size.row(j));
       NondeterministicShape shape;
       shape.states = states;
       shape.symbols = symbols;
@@ -209,16 +208,20 @@ TEST(NondeterministicIsa, AllInstructionSetsAgree) {
       std::vector<Tensor> results;
       for (const Isa isa : usable_isas()) {
         const auto buffer = [&](std::int64_t count) { return at::zeros({count}, at::kFloat); };
-        const Tensor columns = buffer(start.back()), forward = buffer(size.nodes() * c),
-                     mass = buffer(size.nodes() * c), numerators = buffer(start.back()),
+        const auto edges = size.edge_rows() * start.back();
+        const Tensor columns = buffer(edges), popped = buffer(states * start.back()),
+                     forward = buffer(size.nodes() * c), mass = buffer(size.nodes() * c),
+                     numerators = buffer(edges), factors = buffer(size.popped_gradient()),
                      slopes = buffer(size.forward_gradients()), gradient = at::zeros_like(weights);
         const NondeterministicMemory<float> memory{size,
                                                    start.data(),
                                                    columns.data_ptr<float>(),
+                                                   popped.data_ptr<float>(),
                                                    forward.data_ptr<float>(),
                                                    mass.data_ptr<float>(),
                                                    numerators.data_ptr<float>(),
-                                                   slopes.data_ptr<float>()};
+                                                   slopes.data_ptr<float>(),
+                                                   factors.data_ptr<float>()};
         memory.forward[0] = memory.forward[c] = 1;
         const auto kernel = nondeterministic_kernel<float>(isa, states, symbols);
         const auto row = c * size.actions();

@@ -30,13 +30,14 @@ struct NondeterministicStackMemory {
   }
   static Index tape_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
-    return head_size(shape) + shape.column_start[z.nodes()];
+    return head_size(shape) + (z.edge_rows() + z.states) * shape.row_start[z.nodes()];
   }
   static Index scratch_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
     const Index c = z.configurations();
-    return shape.column_start[z.nodes()] + z.forward_gradients() + padded_size(c * z.actions()) +
-           padded_size((1 + z.channels) * c) + padded_size(z.channels);
+    return z.edge_rows() * shape.row_start[z.nodes()] + z.forward_gradients() +
+           z.popped_gradient() + padded_size(c * z.actions()) + padded_size((1 + z.channels) * c) +
+           padded_size(z.channels);
   }
 
   // u of the node, or the expected vectors times u.
@@ -46,7 +47,7 @@ struct NondeterministicStackMemory {
     if (m > 0) {
       F* value = expected + (node - 1) * c * m;
       const Index length = memory.size.row(node);
-      const F* rows = memory.columns + memory.column_start[node] + c * length;
+      const F* rows = memory.column(memory.columns, node) + c * length;
       for (Index k = 0; k < m; ++k)
         for (Index b = 0; b < c; ++b) {
           Vector<F> sum = {};
@@ -65,7 +66,7 @@ struct NondeterministicStackMemory {
 
   template <class Team>
   void begin(const Team&, const F* bottom, F* reading) {
-    clear(memory.columns, memory.column_start[2]);
+    clear(memory.columns, memory.size.edge_rows() * memory.row_start[2]);
     clear(memory.forward, 2 * c);
     clear(memory.mass, 2 * c);
     memory.forward[0] = memory.forward[c] = memory.mass[c] = 1;
@@ -184,14 +185,12 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
   expected = vectors + z.steps * vector_row + kPadding;
   F* forward = expected + z.nodes() * c * m;
   F* columns = place.tape + head_size(given);
-  memory = {z,
-            given.column_start,
-            columns,
-            forward,
-            forward + z.nodes() * c,
-            place.scratch,
-            place.scratch + given.column_start[z.nodes()]};
-  weight_gradient = memory.forward_gradients + z.forward_gradients();
+  memory = {z,       given.row_start,
+            columns, columns + z.edge_rows() * given.row_start[z.nodes()],
+            forward, forward + z.nodes() * c,
+            place.scratch, place.scratch + z.edge_rows() * given.row_start[z.nodes()]};
+  memory.popped_gradient = memory.forward_gradients + z.forward_gradients();
+  weight_gradient = memory.popped_gradient + z.popped_gradient();
   reading_rows = weight_gradient + row;
   vector_gradient = reading_rows + padded_size((1 + m) * c);
   if constexpr (sizeof(F) == sizeof(float))

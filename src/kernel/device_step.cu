@@ -59,7 +59,8 @@ void launch(const DeviceStepProgram<F>& program, bool backward, void* stream) {
     place = static_cast<int>(bytes);
     bytes += (wanted + 15) / 16 * 16;
   };
-  take(shared.numbers, static_cast<std::size_t>(device_step_sizes(program.memory).fast) * sizeof(F));
+  take(shared.numbers,
+       static_cast<std::size_t>(device_step_sizes(program.memory).fast) * sizeof(F));
   take(shared.tables, static_cast<std::size_t>(program.table_bytes));
   device::with_step_loop<F>(program.memory, [&]<class Loop>() {
     if (backward)

@@ -70,7 +70,7 @@ struct DeviceStepProgram {
   // The node of the stack, -1 for none; what it starts with, -1 for nothing; see StepProgram.
   // memory.actions and memory.reading must be the sizes of its actions and of its reading.
   int memory_node = -1, bottom_node = -1;
-  MemoryShape memory;  // row_start is not read
+  MemoryShape memory;    // row_start is not read
   F* tape = nullptr;     // M x B x tape, kept between the passes
   F* scratch = nullptr;  // M x B x scratch, contents do not matter
 

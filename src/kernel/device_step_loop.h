@@ -28,7 +28,7 @@ struct StepLoop {
   const DeviceStepProgram<F>& p;
   Index model, sequence;
   const std::uint8_t* tables;  // the program's, or the copy
-  bool waits_within = false;  // the operation that passes on its gradient
+  bool waits_within = false;   // the operation that passes on its gradient
   F* partial;  // kMostThreads numbers; behind them the gradient of the stack's actions
   Memory memory;
 
@@ -92,8 +92,7 @@ struct StepLoop {
 
  private:
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
-                           const DeviceStepSizes& sizes, F* near,
-                           const std::uint8_t* near_tables)
+                           const DeviceStepSizes& sizes, F* near, const std::uint8_t* near_tables)
       : p(program),
         model(model),
         sequence(sequence),
@@ -138,8 +137,7 @@ struct StepLoop {
     return slots == 1 ? 0 : slots == 2 ? step % 2 : step;
   }
   PUSHDOWN_DEVICE Index symbol(Index t) const {
-    return static_cast<Index>(
-        p.symbols[(Count{model} * p.batch + sequence) * p.steps + t]);
+    return static_cast<Index>(p.symbols[(Count{model} * p.batch + sequence) * p.steps + t]);
   }
   // Whether the gradient is a node's own and starts anew at every step.
   PUSHDOWN_DEVICE bool owns_rows(int n) const {
@@ -160,8 +158,7 @@ struct StepLoop {
   PUSHDOWN_DEVICE void compute(const Team& team, int n, Index t) {
     const StepNode& node = nodes()[n];
     if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
-        node.op == StepOp::slice ||
-        (node.op == StepOp::symbols && places()[n].value == nullptr))
+        node.op == StepOp::slice || (node.op == StepOp::symbols && places()[n].value == nullptr))
       return;
     F* out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;

@@ -36,7 +36,7 @@ struct MemoryShape {
   // The same: strengths of pushes, pops and readings.
   StrengthKind strengths[3] = {StrengthKind::sigmoid, StrengthKind::sigmoid, StrengthKind::fixed};
   std::int64_t max_strength = 1;
-  NondeterministicSize automaton;              // of the nondeterministic stacks, steps = T - 1
+  NondeterministicSize automaton;           // of the nondeterministic stacks, steps = T - 1
   const std::int64_t* row_start = nullptr;  // see NondeterministicMemory
   bool reexposed = false, state_symbol = false, normalized = true;
   // Of shifted memories.

@@ -56,8 +56,8 @@ void panel_rows(Index rows, F* out, Index out_row, const F* x, Index x_row, Inde
                                        width);
 }
 
-// The same of one row by kFull panels side by side, and half a one behind them: as many sums at once
-// as hide the time that a multiply-add takes.
+// The same of one row by kFull panels side by side, and half a one behind them: as many sums at
+// once as hide the time that a multiply-add takes.
 template <class F, int kFull, bool kHalf>
 void product_of_row(F* out, const F* x, Index count, const F* panels) {
   constexpr int kEach = static_cast<int>(kPanel / kLanes<F>),
@@ -69,12 +69,14 @@ void product_of_row(F* out, const F* x, Index count, const F* panels) {
   unrolled<kAll>(PUSHDOWN_UNROLLED(v) { sums[v] = load(out + v * kL); });
   for (Index i = 0; i < count; ++i) {
     const Vector<F> factor = splat(x[i]);
-    if constexpr (kFull > 0) unrolled<kFull * kEach>(PUSHDOWN_UNROLLED(v) {
-      sums[v] += factor * load(panels + (v / kEach * count + i) * kPanel + v % kEach * kL);
-    });
-    if constexpr (kHalf) unrolled<kLast>(PUSHDOWN_UNROLLED(v) {
-      sums[kFull * kEach + v] += factor * load(half + i * kPadding + v * kL);
-    });
+    if constexpr (kFull > 0)
+      unrolled<kFull * kEach>(PUSHDOWN_UNROLLED(v) {
+        sums[v] += factor * load(panels + (v / kEach * count + i) * kPanel + v % kEach * kL);
+      });
+    if constexpr (kHalf)
+      unrolled<kLast>(PUSHDOWN_UNROLLED(v) {
+        sums[kFull * kEach + v] += factor * load(half + i * kPadding + v * kL);
+      });
   }
   unrolled<kAll>(PUSHDOWN_UNROLLED(v) { store(out + v * kL, sums[v]); });
 }

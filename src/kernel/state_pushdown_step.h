@@ -1,8 +1,8 @@
 // One pass of the neural state pushdown automaton and its derivatives (state_pushdown.h), and the
 // walk over a string. For kernel files only.
 #pragma once
-#include "kernel/vector_math.h"
 #include "kernel/state_pushdown.h"
+#include "kernel/vector_math.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 

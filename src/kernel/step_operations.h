@@ -5,8 +5,8 @@
 // (`exact`) must stay as it is.
 #pragma once
 #include "kernel/panel_product.h"
-#include "kernel/vector_math.h"
 #include "kernel/step_program.h"
+#include "kernel/vector_math.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 

@@ -57,7 +57,7 @@ struct StepNode {
   bool gradient = false;                // whether anything differentiable is behind it
   bool carried = false;                 // whether a `previous` looks at it
   bool sliced = false;                  // a part of another node's rows
-  bool logistic = false;  // of a constant: 1 / (1 + exp(-x)) of what is given
+  bool logistic = false;                // of a constant: 1 / (1 + exp(-x)) of what is given
 
   bool operator==(const StepNode&) const = default;
 };
@@ -85,7 +85,11 @@ struct StepPlace {
   F* at(std::int64_t t, std::int64_t b) const { return value + (t + 1 + shift) * step + b * row; }
   F* gradient_at(std::int64_t t, std::int64_t b) const {
     const std::int64_t place = t + 1 + shift;
-    return gradient + (slots == 1 ? 0 : slots == 2 ? place & 1 : place) * gradient_step +
+    return gradient +
+           (slots == 1   ? 0
+            : slots == 2 ? place & 1
+                         : place) *
+               gradient_step +
            b * gradient_row;
   }
 };

@@ -40,13 +40,13 @@ Tensor LanguageModel::hiddens(const Tensor& words, Random* noise) const {
 
 Tensor LanguageModel::scores(const Tensor& hiddens) const {
   return kernels_ ? affine(hiddens, output_weight_, output_bias_)
-                : at::linear(hiddens, output_weight_, output_bias_);
+                  : at::linear(hiddens, output_weight_, output_bias_);
 }
 
 Tensor LanguageModel::log_likelihoods(const Tensor& hiddens, const Tensor& targets) const {
   const Tensor ids = targets.to(hiddens.device());
   return kernels_ ? pushdown::log_likelihoods(hiddens, output_weight_, output_bias_, ids, buffers_)
-                : log_likelihoods_composed(hiddens, output_weight_, output_bias_, ids);
+                  : log_likelihoods_composed(hiddens, output_weight_, output_bias_, ids);
 }
 
 Tensor LanguageModel::logits(const Tensor& words, Random* noise) const {
@@ -59,8 +59,7 @@ Tensor LanguageModel::log_probabilities(const Tensor& words, Random* noise) cons
   Tensor targets = words;
   if (end_symbol_)
     targets = at::constant_pad_nd(targets, {0, 1}, static_cast<double>(alphabet_.size()));
-  const Tensor values =
-      network_->log_probabilities(targets, output_weight_, output_bias_, noise);
+  const Tensor values = network_->log_probabilities(targets, output_weight_, output_bias_, noise);
   return values.defined() ? values : log_likelihoods(hiddens(words, noise), targets).sum(1);
 }
 

@@ -72,11 +72,11 @@ Tensor log_probabilities_together(const std::vector<const LanguageModel*>& model
                            ? outputs<float>(plans, read, runner)
                            : outputs<double>(plans, read, runner);
   const Tensor first = at::zeros({count, batch, 1, after.size(3)}, after.options());  // h_0
-  const Tensor weights = stacked(models, [](const auto& model) { return model.output_weight(); }),
-               biases = stacked(models, [](const auto& model) { return model.output_bias(); });
-  const Tensor scores = at::baddbmm(biases.unsqueeze(1),
-                                    at::cat({first, after}, 2).view({count, batch * places, -1}),
-                                    weights.transpose(1, 2));
+  const Tensor weights = stacked(models, [](const auto&model) { return model.output_weight(); }),
+               biases = stacked(models, [](const auto&model) { return model.output_bias(); });
+  const Tensor scores =
+      at::baddbmm(biases.unsqueeze(1), at::cat({first, after}, 2).view({count, batch * places, -1}),
+                  weights.transpose(1, 2));
   const Tensor ids = targets.reshape({count, batch * places, 1});
   const Tensor found = scores.log_softmax(2).gather(2, ids.clamp_min(0));
   return found.masked_fill(ids.lt(0), 0).view({count, batch, places}).sum(2);

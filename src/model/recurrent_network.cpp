@@ -74,7 +74,8 @@ class RecurrentNetwork : public Network {
 
   Tensor run(const Tensor& words, Random* noise) const override {
     const Tensor inputs = inputs_of(words);
-    return kernels_ ? rnn_.run(inputs, noise, one_hot_ids(words)) : rnn_.run_stepwise(inputs, noise);
+    return kernels_ ? rnn_.run(inputs, noise, one_hot_ids(words))
+                    : rnn_.run_stepwise(inputs, noise);
   }
   Passes run_passes(const Tensor& words, const Refinement& refinement,
                     Random* noise) const override {

@@ -115,7 +115,7 @@ StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
 StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
                                        const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
-  if (steps == 0 || !memory.recordable() || !controller_->recordable()) return {};
+  if (steps < 1 || !memory.recordable() || !controller_->recordable()) return {};
   const bool noisy = noise != nullptr && recurrence_.noisy();
   PlannedRun run;
   run.plan = plans_->find(

@@ -2,8 +2,8 @@
 
 #include "base/parallel.h"
 #include "kernel/dense.h"
-#include "kernel/panels.h"
 #include "kernel/memory_shape.h"
+#include "kernel/panels.h"
 #include "tensor/autograd.h"
 
 namespace pushdown {

@@ -30,7 +30,7 @@ struct DeviceRun {
   std::int64_t models = 1, batch = 0, steps = 0, window = 0;
   bool gradients = false;
   DeviceNumbers numbers;
-  Tensor symbols;                // M x B x T, for programs of symbols
+  Tensor symbols;                 // M x B x T, for programs of symbols
   std::vector<Tensor> sequences;  // by node, of one model: B x T x n, contiguous
   std::vector<Tensor> initial;    // by node: M x B x n, in any strides
 };
@@ -111,12 +111,13 @@ class DeviceStepMachine {
         return fmt::format("{:.1f} MB", static_cast<double>(bytes(count)) / 1e6);
       };
       const auto tape = sequences * sizes.tape, scratch = sequences * sizes.scratch;
-      fail_environment("device",
-                       "{} strings of {} steps, {} models at once: {} of the device's memory are "
-                       "needed (tape {}, scratch {}, other {}), but {}; take a smaller batch, fewer "
-                       "models at once or shorter strings",
-                       run_.batch, run_.steps, run_.models, text(count_ + sums), text(tape),
-                       text(scratch), text(count_ + sums - tape - scratch), what_is_there);
+      fail_environment(
+          "device",
+          "{} strings of {} steps, {} models at once: {} of the device's memory are "
+          "needed (tape {}, scratch {}, other {}), but {}; take a smaller batch, fewer "
+          "models at once or shorter strings",
+          run_.batch, run_.steps, run_.models, text(count_ + sums), text(tape), text(scratch),
+          text(count_ + sums - tape - scratch), what_is_there);
     };
     if (bytes(count_ + sums) > free_bytes)
       fail(fmt::format("{:.1f} MB are free", static_cast<double>(free_bytes) / 1e6));
@@ -275,8 +276,7 @@ class DeviceStepMachine {
   }
   Tensor summed(std::int64_t first, std::int64_t count) const {
     const auto parameters = program_.parameters;
-    return sums_
-        .narrow(0, run_.models * run_.batch * parameters, run_.models * parameters)
+    return sums_.narrow(0, run_.models * run_.batch * parameters, run_.models * parameters)
         .view({run_.models, parameters})
         .narrow(1, first, count);
   }

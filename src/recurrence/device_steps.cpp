@@ -44,8 +44,7 @@ class DeviceTracedMachine {
     run.gradients = gradients;
     Packing packing;
     for (const Tensor& matrix : program_->matrices)
-      run.numbers.matrices.push_back(
-          {packing.add(matrix), matrix.size(1), matrix.requires_grad()});
+      run.numbers.matrices.push_back({packing.add(matrix), matrix.size(1), matrix.requires_grad()});
     run.numbers.given.resize(count);
     run.sequences.resize(count);
     run.initial.resize(count);
@@ -204,7 +203,7 @@ class DevicePlanMachine {
   }
 
  private:
-  StepPlanPtr plan_;  // of the first model
+  StepPlanPtr plan_;                  // of the first model
   std::vector<std::int64_t> starts_;  // of the parameters among the numbers
   std::int64_t count_ = 0;            // of the numbers of all parameters
   Tensor packed_;

@@ -131,9 +131,7 @@ class Barriers {
         return write_all(to, n);
       case StepOp::softmax:
       case StepOp::greatest:
-      case StepOp::memory:
-        read_all(to, of.a);
-        return write_all(to, n);
+      case StepOp::memory: read_all(to, of.a); return write_all(to, n);
       case StepOp::outer:
         read_all(to, of.a);
         read_all(to, of.b);

@@ -124,7 +124,7 @@ class LikelihoodRun {
   StepMachine<F> machine_;
   Buffer memory_;
   OutputLayer<F> layer_{};
-  F *hiddens_ = nullptr;  // B x (T+1) x H
+  F* hiddens_ = nullptr;                     // B x (T+1) x H
   F *scores_ = nullptr, *slopes_ = nullptr;  // gradients: of the scores, B x (T+1) x V; of hiddens
   DenseKernel<F> dense_ = dense_kernel<F>(current_isa());
 };

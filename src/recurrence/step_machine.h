@@ -71,11 +71,11 @@ class StepMachine {
     // Fewer bytes are nearer to the core, more sequences share the work of each operation: about
     // twice a second-level cache was best for all stacks.
     constexpr std::int64_t kBytes = 2 << 20;
-    const auto each = (program_.tape_size + program_.memory_scratch_size) *
-                      static_cast<std::int64_t>(sizeof(F));
+    const auto each =
+        (program_.tape_size + program_.memory_scratch_size) * static_cast<std::int64_t>(sizeof(F));
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
-    const auto count = std::max(std::min<std::int64_t>(thread_count(), batch_),
-                                (batch_ + most - 1) / most);
+    const auto count =
+        std::max(std::min<std::int64_t>(thread_count(), batch_), (batch_ + most - 1) / most);
     const auto row = padded_size(node(traced_.output).size);
     const auto block = [&](std::int64_t k) {
       const auto first = batch_ * k / count, end = batch_ * (k + 1) / count;
@@ -126,8 +126,20 @@ class StepMachine {
           continue;
         }
         const auto& x = places_[static_cast<std::size_t>(term.operand)];
-        OuterSum<F> sum{1, steps_ * batch_, slope.gradient_at(0, 0), 0, slope.gradient_row,
-                        x.at(0, 0), 0, x.row, matrix.columns, scales, result, matrix.columns, 0, 0};
+        OuterSum<F> sum{1,
+                        steps_ * batch_,
+                        slope.gradient_at(0, 0),
+                        0,
+                        slope.gradient_row,
+                        x.at(0, 0),
+                        0,
+                        x.row,
+                        matrix.columns,
+                        scales,
+                        result,
+                        matrix.columns,
+                        0,
+                        0};
         if (by_blocks_) {
           sum.sequences = batch_;
           sum.steps = steps_;

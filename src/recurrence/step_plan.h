@@ -71,8 +71,8 @@ class StepPlans {
   std::map<Key, StepPlanPtr> plans_;
 };
 
-// On the processor. words : B x T, as many sequences as the program was recorded for; supplied : B x T x n each. With
-// a window > 0 gradients end behind every `window` steps.
+// On the processor. words : B x T, as many sequences as the program was recorded for; supplied : B
+// x T x n each. With a window > 0 gradients end behind every `window` steps.
 DirectPassPtr run_plan(const StepPlanPtr& plan, const Tensor& words, std::vector<Tensor> supplied,
                        std::int64_t window, const BufferPoolPtr& buffers);
 

@@ -68,7 +68,7 @@ struct TracedProgram {
   int output = -1;
   int after = 0;                        // see StepProgram
   int memory = -1;                      // node of the stack
-  MemoryShape shape{};                    // of the stack
+  MemoryShape shape{};                  // of the stack
   std::vector<std::int64_t> row_start;  // shape points here once it is run
 };
 

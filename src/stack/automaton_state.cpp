@@ -172,7 +172,7 @@ ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json
 }
 
 MemoryShape automaton_memory(const NondeterministicShape& shape, bool normalized,
-                           std::int64_t steps) {
+                             std::int64_t steps) {
   MemoryShape memory;
   memory.kind = MemoryKind::nondeterministic;
   memory.steps = steps;

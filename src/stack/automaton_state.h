@@ -47,6 +47,7 @@ ActionLayer make_transition_layer(const NondeterministicShape& shape, const Json
                                   const ModuleContext& context, ParameterList& parameters);
 OptionSpec initialization_option();
 // The memory of recorded steps.
-MemoryShape automaton_memory(const NondeterministicShape& shape, bool normalized, std::int64_t steps);
+MemoryShape automaton_memory(const NondeterministicShape& shape, bool normalized,
+                             std::int64_t steps);
 
 }  // namespace pushdown

@@ -75,10 +75,10 @@ class VectorNondeterministicStack : public Stack {
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
     // The memory applies the sigmoid.
-    trace.drive(reading, joined({action_(hidden), vector_.layer()(hidden)}),
-                automaton_memory(shape_, normalized_, steps),
-                bottom_.defined() ? trace.logistic_constant(bottom_)
-                                  : trace.constant(initial_bottom()));
+    trace.drive(
+        reading, joined({action_(hidden), vector_.layer()(hidden)}),
+        automaton_memory(shape_, normalized_, steps),
+        bottom_.defined() ? trace.logistic_constant(bottom_) : trace.constant(initial_bottom()));
     return {};
   }
 

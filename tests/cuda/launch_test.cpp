@@ -54,15 +54,16 @@ TEST(Launch, ModelsOfEveryStack) {
         for (const auto& [name, tensor] : model.parameters()) tensor.mutable_grad() = Tensor();
       cuda_stand_in::set_descending(way == 1);
       const Tensor values =
-          way == 2 ? at::stack({models[0].log_probabilities(words),
-                                models[1].log_probabilities(words)})
-                   : log_probabilities_together({&models[0], &models[1]}, {words, words},
-                                                std::make_shared<Launches>());
+          way == 2
+              ? at::stack({models[0].log_probabilities(words), models[1].log_probabilities(words)})
+              : log_probabilities_together({&models[0], &models[1]}, {words, words},
+                                           std::make_shared<Launches>());
       values.sum().backward();
       found[way].push_back(values.detach());
       for (const auto& model : models)
         for (const auto& [name, tensor] : model.parameters())
-          found[way].push_back(tensor.grad().defined() ? tensor.grad() : at::zeros({1}, at::kDouble));
+          found[way].push_back(tensor.grad().defined() ? tensor.grad()
+                                                       : at::zeros({1}, at::kDouble));
     }
     for (std::size_t i = 0; i < found[0].size(); ++i) {
       EXPECT_TRUE(found[0][i].equal(found[1][i])) << stack << ' ' << i;
@@ -80,12 +81,12 @@ TEST(Launch, WithoutSharedMemory) {
   const Tensor words = at::zeros({1, 3}, at::kLong);
   std::int64_t fast = 0;
   const auto launches = std::make_shared<Launches>();
-  const Tensor got = run_device_plans<double>(
-      {model.network().plan(1, 3)}, words.unsqueeze(0),
-      [&](const DeviceStepProgram<double>& program, bool backward) {
-        fast = device_step_sizes(program.memory).fast;
-        launches->run(program, backward);
-      });
+  const Tensor got =
+      run_device_plans<double>({model.network().plan(1, 3)}, words.unsqueeze(0),
+                               [&](const DeviceStepProgram<double>& program, bool backward) {
+                                 fast = device_step_sizes(program.memory).fast;
+                                 launches->run(program, backward);
+                               });
   EXPECT_GT(fast * sizeof(double), 48u * 1024);
   EXPECT_LT(deviation(got[0], model.network().run(words, nullptr).narrow(1, 1, 3)), 1e-11);
 }

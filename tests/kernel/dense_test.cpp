@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "kernel/panels.h"
 #include "kernel/memory_shape.h"
+#include "kernel/panels.h"
 #include "support/golden.h"
 
 namespace pushdown::dense_test {

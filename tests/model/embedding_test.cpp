@@ -6,7 +6,8 @@
 namespace pushdown::embedding_test {
 namespace {
 
-Json options(const char* controller, const char* stack, std::int64_t embedding, bool kernels = true) {
+Json options(const char* controller, const char* stack, std::int64_t embedding,
+             bool kernels = true) {
   return {{"controller", {{"kind", controller}, {"hidden", 4}}},
           {"stack", {{"kind", stack}}},
           {"embedding", embedding},
@@ -77,7 +78,7 @@ TEST(Embedding, FusedAndStepwiseAndPiecesAgreeInValuesAndGradients) {
     at::NoGradGuard no_grad;
     Tensor in_pieces = at::zeros({2}, at::kDouble);
     kernels.visit_log_probabilities(words, 3, nullptr,
-                                  [&](const Tensor& piece) { in_pieces += piece; });
+                                    [&](const Tensor& piece) { in_pieces += piece; });
     EXPECT_TRUE(at::allclose(in_pieces, a, 1e-12, 1e-12)) << stack;
   }
 }

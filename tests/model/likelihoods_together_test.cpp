@@ -1,6 +1,6 @@
 // Language models by the kernels of CUDA devices, several in one launch, against the kernels of the
-// processor and the step-by-step definition: values and all gradients. The kernels run in threads of the processor
-// (support/team_runner.h); where there is a device, they run there too.
+// processor and the step-by-step definition: values and all gradients. The kernels run in threads
+// of the processor (support/team_runner.h); where there is a device, they run there too.
 #include "model/likelihoods_together.h"
 
 #include <gtest/gtest.h>
@@ -228,9 +228,9 @@ TEST(TogetherForm, OthersAreRefused) {
   EXPECT_THROW(log_probabilities_together({&one}, {words, words}, runner), std::invalid_argument);
   EXPECT_EQ(runner->passes, 0);
   // What draws random numbers in training does not go together.
-  const LanguageModel noisy(Alphabet({"a", "b", "c"}), Json{{"controller", kPlain.controller},
-                                                            {"stack", kPlain.stack},
-                                                            {"noise", 0.1}});
+  const LanguageModel noisy(
+      Alphabet({"a", "b", "c"}),
+      Json{{"controller", kPlain.controller}, {"stack", kPlain.stack}, {"noise", 0.1}});
   EXPECT_FALSE(can_go_together(noisy, noisy));
 }
 

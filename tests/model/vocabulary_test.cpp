@@ -78,7 +78,8 @@ TEST(Vocabulary, PiecesAreScoredAsTheyAreRead) {
     scored = after_score.detached();
     EXPECT_EQ(scored.symbols, first + count);
   }
-  EXPECT_THROW(kernels.score(input, targets.narrow(1, 0, 7), kernels.begin(2)), std::invalid_argument);
+  EXPECT_THROW(kernels.score(input, targets.narrow(1, 0, 7), kernels.begin(2)),
+               std::invalid_argument);
   EXPECT_THROW(kernels.score(input, targets, kernels.begin(3)), std::invalid_argument);
   EXPECT_THROW(kernels.score(input, targets.to(at::kInt), kernels.begin(2)), std::invalid_argument);
   EXPECT_THROW(kernels.score(input, targets + kWords, kernels.begin(2)), std::invalid_argument);

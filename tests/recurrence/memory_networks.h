@@ -19,8 +19,8 @@ inline Tensor numbers(at::IntArrayRef shape, at::TensorOptions options, double s
 }
 
 inline MemoryShape shifted(ShiftedKind kind, std::int64_t size, bool shared, bool no_op,
-                         std::int64_t reach, std::int64_t limit = 0, bool worn = false,
-                         double empty = 0) {
+                           std::int64_t reach, std::int64_t limit = 0, bool worn = false,
+                           double empty = 0) {
   MemoryShape shape{MemoryKind::shifted};
   shape.shifted = kind;
   shape.size = size;
@@ -51,9 +51,9 @@ inline MemoryShape analog(bool stops) {
 }
 
 inline MemoryShape sections(SectionEnds ends, std::int64_t size, std::int64_t memories = 1,
-                          StrengthKind push = StrengthKind::sigmoid,
-                          StrengthKind pop = StrengthKind::sigmoid,
-                          StrengthKind read = StrengthKind::fixed, std::int64_t greatest = 1) {
+                            StrengthKind push = StrengthKind::sigmoid,
+                            StrengthKind pop = StrengthKind::sigmoid,
+                            StrengthKind read = StrengthKind::fixed, std::int64_t greatest = 1) {
   MemoryShape shape{MemoryKind::stratification};
   shape.size = size;
   shape.ends = ends;
@@ -71,8 +71,8 @@ inline MemoryShape sections(SectionEnds ends, std::int64_t size, std::int64_t me
   return shape;
 }
 inline MemoryShape automaton(int states, int symbols, std::int64_t channels = 0,
-                           bool reexposed = true, bool state_symbol = true,
-                           bool normalized = false) {
+                             bool reexposed = true, bool state_symbol = true,
+                             bool normalized = false) {
   MemoryShape shape{MemoryKind::nondeterministic};
   shape.automaton = {states, symbols, 0, channels};
   shape.reexposed = reexposed;
@@ -87,7 +87,8 @@ inline MemoryShape automaton(int states, int symbols, std::int64_t channels = 0,
 struct Example {
   std::string name;
   MemoryShape shape;
-};inline MemoryShape limited(MemoryShape shape, std::int64_t window) {
+};
+inline MemoryShape limited(MemoryShape shape, std::int64_t window) {
   shape.automaton.window = window;
   return shape;
 }

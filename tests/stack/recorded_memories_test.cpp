@@ -23,7 +23,8 @@ class Definition {
 // kernel/memory/shifted.h, on as many cells as the steps can reach.
 class Shifted final : public Definition {
  public:
-  Shifted(const MemoryShape& shape, std::int64_t batch, std::int64_t steps, at::TensorOptions options)
+  Shifted(const MemoryShape& shape, std::int64_t batch, std::int64_t steps,
+          at::TensorOptions options)
       : z_(shape), rest_(at::full({batch, shape.size}, shape.empty, options)) {
     const auto many = z_.limit > 0 ? z_.limit : steps + z_.reach + 1;
     low_ = z_.shifted == ShiftedKind::list ? -many : 0;

@@ -172,7 +172,7 @@ NondeterministicKernel<double> nondeterministic_kernel_d(int states, int symbols
 
 template <class F>
 NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& given,
-                                                             const StackMemory<F>& place)
+                                                            const StackMemory<F>& place)
     : shape(given),
       c(given.automaton.configurations()),
       w(given.automaton.actions()),
@@ -185,10 +185,14 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
   expected = vectors + z.steps * vector_row + kPadding;
   F* forward = expected + z.nodes() * c * m;
   F* columns = place.tape + head_size(given);
-  memory = {z,       given.row_start,
-            columns, columns + z.edge_rows() * given.row_start[z.nodes()],
-            forward, forward + z.nodes() * c,
-            place.scratch, place.scratch + z.edge_rows() * given.row_start[z.nodes()]};
+  memory = {z,
+            given.row_start,
+            columns,
+            columns + z.edge_rows() * given.row_start[z.nodes()],
+            forward,
+            forward + z.nodes() * c,
+            place.scratch,
+            place.scratch + z.edge_rows() * given.row_start[z.nodes()]};
   memory.popped_gradient = memory.forward_gradients + z.forward_gradients();
   weight_gradient = memory.popped_gradient + z.popped_gradient();
   reading_rows = weight_gradient + row;

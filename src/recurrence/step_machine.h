@@ -68,9 +68,9 @@ class StepMachine {
   // output_of(b, t) and, where gradients are wanted, writes slope_of(b, t).
   template <class Tail>
   void in_blocks(const Tail& tail) {
-    // Fewer bytes are nearer to the core, more sequences share the work of each operation: about
-    // twice a second-level cache was best for all stacks.
-    constexpr std::int64_t kBytes = 2 << 20;
+    // Fewer bytes are nearer to the core, more sequences share the work of each operation: a
+    // second-level cache of them was best for all stacks.
+    constexpr std::int64_t kBytes = 1 << 20;
     const auto each =
         (program_.tape_size + program_.memory_scratch_size) * static_cast<std::int64_t>(sizeof(F));
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);

@@ -57,7 +57,7 @@ report() {
   echo '|---|---|---|---|---|---|---|'
   for source in device_step device_grammar; do
     for architecture; do report "$root/src/kernel/$source.cu" "$architecture" || exit 1; done
-  done | sort
+  done | LC_ALL=C sort
 } > "$work/table" || exit 1
 if [ -n "$check" ]; then
   diff "$table" "$work/table" && exit 0

@@ -45,9 +45,6 @@ struct DenseKernel {
   // taken in the order of i.
   void (*add_products)(F* out, std::int64_t out_row, const F* x, std::int64_t x_row,
                        std::int64_t rows, std::int64_t count, const F* panels, std::int64_t padded);
-  // table[words[t]][0 .. count) += scale * rows[t][0 .. count) for t = 0 .. steps-1.
-  void (*scatter_rows)(std::int64_t steps, const std::int64_t* words, const F* rows,
-                       std::int64_t count, F scale, F* table);
   // The multiply-add peak of one core: `rounds` times 16 independent chains of 64 vector
   // multiply-adds. Returns the number of scalar multiply-adds.
   std::int64_t (*multiply_add_loop)(std::int64_t rounds);

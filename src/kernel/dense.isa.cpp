@@ -133,12 +133,6 @@ struct Outer {
 };
 
 template <class F>
-void scatter_rows(Index steps, const Index* words, const F* rows, Index count, F scale, F* table) {
-  for (Index t = 0; t < steps; ++t)
-    add_scaled(table + words[t] * count, rows + t * count, scale, count);
-}
-
-template <class F>
 Index multiply_add_loop(Index rounds) {
   constexpr int kChains = kVectorRegisters >= 32 ? 16 : 12;
   Vector<F> sums[kChains], factor = splat(F(0.999)), term = splat(F(1e-9));
@@ -152,7 +146,7 @@ Index multiply_add_loop(Index rounds) {
 
 template <class F>
 DenseKernel<F> kernel() {
-  return {log_likelihood<F>, Outer<F>::run, add_products<F>, scatter_rows<F>, multiply_add_loop<F>};
+  return {log_likelihood<F>, Outer<F>::run, add_products<F>, multiply_add_loop<F>};
 }
 
 }  // namespace

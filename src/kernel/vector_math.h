@@ -1,4 +1,4 @@
-// Vectorised elementary functions and matrix-vector products for the fused recurrence. For kernel
+// Vectorised elementary functions and matrix-vector products. For kernel
 // files only. Arrays have room for whole vectors: lengths are rounded up to kPadding.
 #pragma once
 #include "kernel/memory_shape.h"

@@ -68,14 +68,16 @@ class StepMachine {
   // output_of(b, t) and, where gradients are wanted, writes slope_of(b, t).
   template <class Tail>
   void in_blocks(const Tail& tail) {
-    // Fewer bytes are nearer to the core, more sequences share the work of each operation: a
-    // second-level cache of them was best for all stacks.
-    constexpr std::int64_t kBytes = 1 << 20;
+    // Fewer bytes are nearer to the core, more sequences share the work of each operation: twice a
+    // second-level cache was best for most stacks.
+    constexpr std::int64_t kBytes = 2 << 20;
     const auto each =
         (program_.tape_size + program_.memory_scratch_size) * static_cast<std::int64_t>(sizeof(F));
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
-    const auto count =
-        std::max(std::min<std::int64_t>(thread_count(), batch_), (batch_ + most - 1) / most);
+    // As many for each thread, of about that size.
+    const auto threads = std::min<std::int64_t>(thread_count(), batch_);
+    const auto rounds = std::max<std::int64_t>(1, (batch_ + most * threads / 2) / (most * threads));
+    const auto count = std::min(rounds * threads, batch_);
     const auto row = padded_size(node(traced_.output).size);
     const auto block = [&](std::int64_t k) {
       const auto first = batch_ * k / count, end = batch_ * (k + 1) / count;

@@ -139,16 +139,5 @@ TYPED_TEST(Dense, SumsOfOuterProducts) {
   }
 }
 
-TYPED_TEST(Dense, RowsGoToTheirWords) {
-  const Tensor rows = this->random({4, 19}, 1);
-  const std::int64_t words[] = {2, 0, 2, 1};
-  for (const Isa isa : usable_isas()) {
-    Tensor table = at::zeros({3, 19}, this->options);
-    dense_kernel<TypeParam>(isa).scatter_rows(4, words, this->data(rows), 19, TypeParam(0.5),
-                                              this->data(table));
-    EXPECT_LT(deviation(table * 2, at::stack({rows[1], rows[3], rows[0] + rows[2]})), this->kBound);
-  }
-}
-
 }  // namespace
 }  // namespace pushdown::dense_test

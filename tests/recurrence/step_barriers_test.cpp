@@ -1,0 +1,62 @@
+// Where teams wait: an operation number by number needs no barrier behind another one, a product
+// and what reads it elsewhere do.
+#include "recurrence/step_barriers.h"
+
+#include <gtest/gtest.h>
+
+#include "kernel/device_step.h"
+
+namespace pushdown::step_barriers_test {
+namespace {
+
+std::vector<StepOp> waiting(const TracedProgram& program, std::uint8_t what) {
+  const auto waits = step_barriers(program);
+  std::vector<StepOp> operations;
+  for (std::size_t n = 0; n < waits.size(); ++n)
+    if (waits[n] & what) operations.push_back(program.nodes[n].op);
+  return operations;
+}
+
+using Operations = std::vector<StepOp>;
+
+Tensor parameter(at::IntArrayRef size) { return at::ones(size).set_requires_grad(true); }
+
+TEST(StepBarriers, AnElmanNetworkWaitsForItsProducts) {
+  StepTrace trace(true);
+  const Traced x = trace.symbols(3), before = trace.state(at::zeros({2, 4}));
+  const Traced hidden = (pushdown::linear(x, parameter({4, 3}), parameter({4})) +
+                         pushdown::linear(before, parameter({4, 4})))
+                            .tanh();
+  trace.bind(before, hidden);
+  const TracedProgram program = trace.finish(hidden.sigmoid() * hidden);
+  EXPECT_EQ(waiting(program, kWaitsForward), (Operations{StepOp::tanh}));
+  // The slope of the sum comes from all threads.
+  EXPECT_EQ(waiting(program, kWaitsBackward), (Operations{StepOp::affine}));
+  EXPECT_EQ(waiting(program, kWaitsWithin), Operations());
+}
+
+TEST(StepBarriers, PartsThatLieElsewhereAreWaitedFor) {
+  StepTrace trace(true);
+  const Traced before = trace.state(at::zeros({1, 6}));
+  const Traced whole = before.sigmoid();
+  trace.bind(before, whole);
+  // Number i of the second half was computed by the thread of number 3 + i; that of the first half
+  // was not.
+  const Traced first = whole.narrow(1, 0, 3).tanh(), second = whole.narrow(1, 3, 3).relu();
+  const TracedProgram program = trace.finish(first * second);
+  EXPECT_EQ(waiting(program, kWaitsForward), (Operations{StepOp::relu}));
+}
+
+TEST(StepBarriers, NumbersThatOverlapAreWaitedForWithinAnOperation) {
+  StepTrace trace(true);
+  const Tensor start = at::zeros({1, 5}).set_requires_grad(true);
+  const Traced before = trace.state(start);
+  const Traced whole = before.sigmoid();
+  trace.bind(before, whole);
+  const TracedProgram program = trace.finish(whole.narrow(1, 0, 4) * whole.narrow(1, 1, 4));
+  EXPECT_EQ(waiting(program, kWaitsWithin), (Operations{StepOp::multiply}));
+  EXPECT_EQ(waiting(program, kWaitsBackward), (Operations{StepOp::sigmoid}));
+}
+
+}  // namespace
+}  // namespace pushdown::step_barriers_test

@@ -60,10 +60,12 @@ class DeviceTracedMachine {
     machine_.emplace(std::move(run), launch, free_bytes);
   }
 
-  void forward() { machine_->forward(); }
-  void backward(const Tensor& slopes) { machine_->backward(slopes.unsqueeze(0)); }
-  Tensor output(const at::TensorOptions&) const { return machine_->output().squeeze(0); }
-  variable_list gradients(const at::TensorOptions&) const {
+  Tensor forward() {
+    machine_->forward();
+    return machine_->output().squeeze(0);
+  }
+  variable_list backward(const Tensor& slopes) {
+    machine_->backward(slopes.unsqueeze(0));
     variable_list all;
     const auto add = [&](bool wanted, const auto& gradient) {
       all.emplace_back();
@@ -102,7 +104,7 @@ class DevicePlanMachine {
  public:
   DevicePlanMachine(const std::vector<StepPlanPtr>& plans, const Tensor& words, bool gradients,
                     const DeviceStepLaunch<F>& launch, std::size_t free_bytes)
-      : plan_(plans.front()) {
+      : plans_(plans), plan_(plans.front()) {
     const TracedProgram& program = *plan_->program();
     const auto count = program.nodes.size();
     const auto models = words.size(0), batch = words.size(1);
@@ -157,12 +159,14 @@ class DevicePlanMachine {
     machine_.emplace(std::move(run), launch, free_bytes);
   }
 
-  void forward() { machine_->forward(); }
-  void backward(const Tensor& slopes) { machine_->backward(slopes); }
-  Tensor output() const { return machine_->output(); }
-  // Of the parameters of each model, one model after the other; undefined where none is wanted.
-  variable_list gradients(const std::vector<StepPlanPtr>& plans) const {
-    const auto models = static_cast<std::int64_t>(plans.size());
+  Tensor forward() {
+    machine_->forward();
+    return machine_->output();
+  }
+  // Of the parameters of each model, one model after the other.
+  variable_list backward(const Tensor& slopes) {
+    machine_->backward(slopes);
+    const auto models = static_cast<std::int64_t>(plans_.size());
     const Tensor all = at::zeros({models, count_}, packed_.options());
     std::vector<char> found(plan_->parameters().size());
     const auto add = [&](const StepPlan::Part& part, const Tensor& gradient) {
@@ -192,7 +196,7 @@ class DevicePlanMachine {
     }
     variable_list result;
     for (std::int64_t m = 0; m < models; ++m) {
-      const auto& parameters = plans[static_cast<std::size_t>(m)]->parameters();
+      const auto& parameters = plans_[static_cast<std::size_t>(m)]->parameters();
       for (std::size_t i = 0; i < parameters.size(); ++i) {
         const Tensor& own = parameters[i].second;
         result.push_back(found[i] ? all[m].narrow(0, starts_[i], own.numel()).view(own.sizes())
@@ -203,28 +207,13 @@ class DevicePlanMachine {
   }
 
  private:
+  std::vector<StepPlanPtr> plans_;
   StepPlanPtr plan_;                  // of the first model
   std::vector<std::int64_t> starts_;  // of the parameters among the numbers
   std::int64_t count_ = 0;            // of the numbers of all parameters
   Tensor packed_;
   std::vector<DeviceNumbers::Part> given_;
   std::optional<DeviceStepMachine<F>> machine_;
-};
-
-template <class F>
-struct PlansNode final : AutogradNode {
-  std::vector<StepPlanPtr> plans;
-  std::optional<DevicePlanMachine<F>> machine;
-
-  std::string name() const override { return "RecurrentModels"; }
-  void release_variables() override { machine.reset(); }
-  variable_list apply(variable_list&& given) override {
-    check(machine.has_value(), "backward",
-          "the graph was used and freed; keep it with retain_graph");
-    at::AutoGradMode no_gradient(false);
-    machine->backward(given[0].contiguous());
-    return machine->gradients(plans);
-  }
 };
 
 }  // namespace
@@ -235,9 +224,10 @@ Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t 
                         std::size_t free_bytes) {
   const auto options =
       at::TensorOptions().dtype(c10::CppTypeToScalarType<F>::value).device(device_of(program));
-  return run_machine<DeviceTracedMachine<F>>(
-      std::move(program), options, [&](auto& machine, TracedProgram&& traced, bool gradients) {
-        machine.emplace(std::move(traced), batch, steps, window, gradients, options, launch,
+  const variable_list inputs = program_inputs(program);
+  return run_function<DeviceTracedMachine<F>>(
+      "RecurrentSteps", inputs, [&](auto& machine, bool gradients) {
+        machine.emplace(std::move(program), batch, steps, window, gradients, options, launch,
                         free_bytes);
       });
 }
@@ -254,18 +244,10 @@ Tensor run_device_plans(const std::vector<StepPlanPtr>& plans, const Tensor& wor
   variable_list inputs;
   for (const StepPlanPtr& plan : plans)
     for (const auto& [name, parameter] : plan->parameters()) inputs.push_back(parameter);
-  const bool gradients = gradients_wanted(inputs);
-  const auto node = make_node<PlansNode<F>>();
-  Tensor result;
-  {
-    at::AutoGradMode no_gradient(false);
-    node->plans = plans;
-    node->machine.emplace(plans, words, gradients, launch, free_bytes);
-    node->machine->forward();
-    result = node->machine->output();
-  }
-  if (gradients) connect(node, result, inputs);
-  return result;
+  return run_function<DevicePlanMachine<F>>(
+      "RecurrentModels", inputs, [&](auto& machine, bool gradients) {
+        machine.emplace(plans, words, gradients, launch, free_bytes);
+      });
 }
 
 template Tensor run_device_steps<float>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,

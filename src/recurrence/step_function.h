@@ -1,9 +1,7 @@
-// A run of a recorded step as one autograd function of all tensors that it reads. For the files of
-// this folder.
+// Runs as autograd functions. For the files of this folder.
 //
-// A Machine has forward(), backward(slopes : B x T x n), output(options) : B x T x n, and
-// gradients(options) : those of the matrices, then of what is given, then of what `previous` nodes
-// see at first, each in the order of their nodes; undefined where none is wanted.
+// A Run has forward() : its result, and backward(slopes, contiguous) : the gradients of its inputs,
+// undefined where none is wanted.
 #pragma once
 #include <optional>
 
@@ -13,42 +11,44 @@
 
 namespace pushdown {
 
-template <class Machine>
-struct StepsNode final : AutogradNode {
-  std::optional<Machine> machine;
-  at::TensorOptions options;
+template <class Run>
+struct RunNode final : AutogradNode {
+  const char* label = "";
+  std::optional<Run> run;
 
-  std::string name() const override { return "RecurrentSteps"; }
-  void release_variables() override { machine.reset(); }
+  std::string name() const override { return label; }
+  void release_variables() override { run.reset(); }
   variable_list apply(variable_list&& given) override {
-    check(machine.has_value(), "backward",
-          "the graph was used and freed; keep it with retain_graph");
+    check(run.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
     at::AutoGradMode no_gradient(false);
-    machine->backward(given[0].contiguous());
-    return machine->gradients(options);
+    return run->backward(given[0].contiguous());
   }
 };
 
-// make(node's machine, program, whether gradients are wanted)
-template <class Machine, class Make>
-Tensor run_machine(TracedProgram&& program, const at::TensorOptions& options, const Make& make) {
-  variable_list inputs = program.matrices;
-  for (const Tensor& given : program.given)
-    if (given.defined()) inputs.push_back(given);
-  for (const Tensor& initial : program.initial)
-    if (initial.defined()) inputs.push_back(initial);
+// make(the node's run, whether gradients are wanted)
+template <class Run, class Make>
+Tensor run_function(const char* label, const variable_list& inputs, const Make& make) {
   const bool gradients = gradients_wanted(inputs);
-  const auto node = make_node<StepsNode<Machine>>();
+  const auto node = make_node<RunNode<Run>>();
   Tensor result;
   {
     at::AutoGradMode no_gradient(false);
-    node->options = options;
-    make(node->machine, std::move(program), gradients);
-    node->machine->forward();
-    result = node->machine->output(options);
+    node->label = label;
+    make(node->run, gradients);
+    result = node->run->forward();
   }
   if (gradients) connect(node, result, inputs);
   return result;
+}
+
+// What a recorded step reads: the matrices, then what is given, then what `previous` nodes see at
+// first, each in the order of their nodes.
+inline variable_list program_inputs(const TracedProgram& program) {
+  variable_list inputs = program.matrices;
+  for (const auto* tensors : {&program.given, &program.initial})
+    for (const Tensor& tensor : *tensors)
+      if (tensor.defined()) inputs.push_back(tensor);
+  return inputs;
 }
 
 }  // namespace pushdown

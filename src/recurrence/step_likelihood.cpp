@@ -1,10 +1,7 @@
 #include "recurrence/step_likelihood.h"
 
-#include <optional>
-
-#include "base/check.h"
+#include "recurrence/step_function.h"
 #include "recurrence/step_parts.h"
-#include "tensor/autograd.h"
 
 namespace pushdown {
 namespace {
@@ -130,19 +127,6 @@ class LikelihoodRun {
 };
 
 template <class F>
-struct LikelihoodNode final : AutogradNode {
-  std::optional<LikelihoodRun<F>> run;
-
-  std::string name() const override { return "LogLikelihoods"; }
-  void release_variables() override { run.reset(); }
-  variable_list apply(variable_list&& given) override {
-    check(run.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
-    at::AutoGradMode no_gradient(false);
-    return run->backward(given[0].contiguous());
-  }
-};
-
-template <class F>
 Tensor log_likelihoods_of(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
                           const Tensor& bias, const std::vector<Tensor>& supplied,
                           const BufferPoolPtr& buffers) {
@@ -150,16 +134,9 @@ Tensor log_likelihoods_of(const StepPlanPtr& plan, const Tensor& targets, const 
   for (const auto& [name, parameter] : plan->parameters()) inputs.push_back(parameter);
   inputs.push_back(weight);
   inputs.push_back(bias);
-  const bool gradients = gradients_wanted(inputs);
-  const auto node = make_node<LikelihoodNode<F>>();
-  Tensor result;
-  {
-    at::AutoGradMode no_gradient(false);
-    node->run.emplace(plan, targets, weight, bias, supplied, buffers, gradients);
-    result = node->run->forward();
-  }
-  if (gradients) connect(node, result, inputs);
-  return result;
+  return run_function<LikelihoodRun<F>>("LogLikelihoods", inputs, [&](auto& run, bool gradients) {
+    run.emplace(plan, targets, weight, bias, supplied, buffers, gradients);
+  });
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-// A recorded step that is run for many batches without LibTorch's graph: values, and gradients that
-// are added to those of the parameters. For networks of a few units the graph, and the operations
-// in front of and behind the recurrence, take several times as long as the recurrence.
+// A recorded step that is kept for many batches: what it reads is found again in the parameters, so
+// that nothing is recorded anew. run_plan() runs it without LibTorch's graph, step_likelihood.h
+// with the loss of language models, device_steps.h for several models on a device.
 //
 // The program is one of symbols (StepTrace with of_symbols): all that it reads besides a batch are
 // parameters, parts of parameters, and constants.

@@ -7,13 +7,35 @@ namespace pushdown {
 namespace {
 
 template <class F>
+class StepsRun {
+ public:
+  StepsRun(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
+           bool gradients, const at::TensorOptions& options, const BufferPoolPtr& buffers)
+      : machine_(std::make_shared<const TracedProgram>(std::move(program)), batch, steps, window,
+                 gradients, buffers),
+        options_(options) {}
+
+  Tensor forward() {
+    machine_.forward();
+    return machine_.output(options_);
+  }
+  variable_list backward(const Tensor& slopes) {
+    machine_.backward(slopes);
+    return machine_.gradients(options_);
+  }
+
+ private:
+  StepMachine<F> machine_;
+  at::TensorOptions options_;
+};
+
+template <class F>
 Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
            const at::TensorOptions& options, const BufferPoolPtr& buffers) {
-  return run_machine<StepMachine<F>>(
-      std::move(program), options, [&](auto& machine, TracedProgram&& traced, bool gradients) {
-        machine.emplace(std::make_shared<const TracedProgram>(std::move(traced)), batch, steps,
-                        window, gradients, buffers);
-      });
+  const variable_list inputs = program_inputs(program);
+  return run_function<StepsRun<F>>("RecurrentSteps", inputs, [&](auto& made, bool gradients) {
+    made.emplace(std::move(program), batch, steps, window, gradients, options, buffers);
+  });
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
 # The kernel layer. Files named *.isa.cpp hold the hot loops: torch-free, without any inline
 # function of the standard library, compiled once for each instruction set and chosen at run time.
-file(GLOB kernel_sources CONFIGURE_DEPENDS src/kernel/*.cpp)
-file(GLOB isa_sources CONFIGURE_DEPENDS src/kernel/*.isa.cpp)
+file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernel/*.cpp)
+file(GLOB_RECURSE isa_sources CONFIGURE_DEPENDS src/kernel/*.isa.cpp)
 list(REMOVE_ITEM kernel_sources ${isa_sources})
 if(PUSHDOWN_HAVE_CUDA)
   list(FILTER kernel_sources EXCLUDE REGEX "/nocuda\\.cpp$")
-  file(GLOB cuda_sources CONFIGURE_DEPENDS src/kernel/*.cu)
+  file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS src/kernel/*.cu)
 endif()
 add_library(pushdown_kernel STATIC ${kernel_sources} ${cuda_sources})
 # An object of its own, so that a program can bring the kernels along (tests/cuda).
@@ -29,7 +29,6 @@ set(flags_avx2 -mavx2 -mfma)
 set(flags_avx512 -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(PUSHDOWN_ISAS baseline avx2 avx512)
-  target_compile_definitions(pushdown_kernel PRIVATE PUSHDOWN_X86=1)
 else()
   set(PUSHDOWN_ISAS baseline)
 endif()

@@ -4,16 +4,22 @@
 
 namespace pushdown {
 
-ControllerKind elman_controller();
-ControllerKind lstm_controller();
-ControllerKind gru_controller();
-ControllerKind second_order_controller();
-ControllerKind lstm_peephole_controller();
-ControllerKind mi_rnn_controller();
-ControllerKind mi_lstm_controller();
-ControllerKind mi_gru_controller();
-ControllerKind delta_rnn_controller();
-ControllerKind mrnn_controller();
-ControllerKind mlstm_controller();
+// The list of controllers, in the order in which users see it: one function for each.
+#define PUSHDOWN_CONTROLLER_KINDS(ROW) \
+  ROW(elman_controller)                \
+  ROW(lstm_controller)                 \
+  ROW(gru_controller)                  \
+  ROW(lstm_peephole_controller)        \
+  ROW(second_order_controller)         \
+  ROW(mi_rnn_controller)               \
+  ROW(mi_lstm_controller)              \
+  ROW(mi_gru_controller)               \
+  ROW(delta_rnn_controller)            \
+  ROW(mrnn_controller)                 \
+  ROW(mlstm_controller)
+
+#define PUSHDOWN_DECLARE(name) ControllerKind name();
+PUSHDOWN_CONTROLLER_KINDS(PUSHDOWN_DECLARE)
+#undef PUSHDOWN_DECLARE
 
 }  // namespace pushdown

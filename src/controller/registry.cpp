@@ -4,12 +4,9 @@
 namespace pushdown {
 
 const std::vector<ControllerKind>& controller_kinds() {
-  static const std::vector<ControllerKind> kinds{
-      elman_controller(),         lstm_controller(),         gru_controller(),
-      lstm_peephole_controller(), second_order_controller(), mi_rnn_controller(),
-      mi_lstm_controller(),       mi_gru_controller(),       delta_rnn_controller(),
-      mrnn_controller(),          mlstm_controller(),
-  };
+#define PUSHDOWN_ROW(name) name(),
+  static const std::vector<ControllerKind> kinds{PUSHDOWN_CONTROLLER_KINDS(PUSHDOWN_ROW)};
+#undef PUSHDOWN_ROW
   return kinds;
 }
 

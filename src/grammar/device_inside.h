@@ -1,11 +1,11 @@
 // Probabilities of many strings, and length tables of many grammars, on a CUDA device
-// (kernel/device_grammar.h).
+// (kernel/grammar/device_grammar.h).
 #pragma once
 #include <cstddef>
 #include <memory>
 
 #include "grammar/grammar.h"
-#include "kernel/device_grammar.h"
+#include "kernel/grammar/device_grammar.h"
 
 namespace pushdown {
 

@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 
-#include "kernel/memory_shape.h"
+#include "kernel/memory/memory_shape.h"
 
 #ifdef __CUDACC__
 #define PUSHDOWN_DEVICE __device__

@@ -1,8 +1,8 @@
 // Stands in for the CUDA kernels in a build without them.
 #include "base/check.h"
 #include "kernel/device.h"
-#include "kernel/device_grammar.h"
-#include "kernel/device_step.h"
+#include "kernel/grammar/device_grammar.h"
+#include "kernel/step/device_step.h"
 
 namespace pushdown {
 namespace {

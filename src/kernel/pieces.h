@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernel/memory_shape.h"
+#include "kernel/memory/memory_shape.h"
 
 namespace pushdown {
 

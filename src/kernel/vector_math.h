@@ -1,7 +1,7 @@
 // Vectorised elementary functions and matrix-vector products. For kernel files only. Arrays have
 // room for whole vectors: lengths are rounded up to kPadding.
 #pragma once
-#include "kernel/memory_shape.h"
+#include "kernel/memory/memory_shape.h"
 #include "kernel/vector.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {

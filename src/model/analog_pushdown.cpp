@@ -2,7 +2,7 @@
 
 #include "base/buffer_pool.h"
 #include "base/check.h"
-#include "model/recorded_run.h"
+#include "model/step_engine.h"
 #include "stack/analog_stack.h"
 
 namespace pushdown {
@@ -262,8 +262,9 @@ class AnalogPushdown : public Network {
       made.insert(made.end(), {next, measures});
     }
     if (!refinement.carry_first) trace.bind(neurons, next);
-    const Tensor hiddens = run_recorded_steps(trace.finish(joined(made)), batch, steps, buffers_, 0,
-                                              cuda_runner(options_.device()));
+    const StepEnginePtr engine = step_engine(options_.device());
+    if (engine == nullptr) return {};
+    const Tensor hiddens = engine->run(trace.finish(joined(made)), batch, steps, 0, buffers_);
     if (!hiddens.defined()) return {};
     return at::cat({at::constant_pad_nd(first, {0, 2}).unsqueeze(1),
                     hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},

@@ -1,10 +1,10 @@
-// Who runs the passes of kernel/device_step.h over tensors of LibTorch: a CUDA device, or what a
-// test puts in its place.
+// Who runs the passes of kernel/step/device_step.h over tensors of LibTorch: a CUDA device, or what
+// a test puts in its place.
 #pragma once
 #include <cstddef>
 #include <memory>
 
-#include "kernel/device_step.h"
+#include "kernel/step/device_step.h"
 #include "tensor/torch.h"
 
 namespace pushdown {

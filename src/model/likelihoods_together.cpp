@@ -1,22 +1,10 @@
 #include "model/likelihoods_together.h"
 
 #include "base/check.h"
-#include "recurrence/device_steps.h"
+#include "model/stack_rnn.h"
 
 namespace pushdown {
 namespace {
-
-// The network's outputs, M x B x T x H.
-template <class F>
-Tensor outputs(const std::vector<StepPlanPtr>& plans, const Tensor& words,
-               const DeviceRunnerPtr& runner) {
-  return run_device_plans<F>(
-      plans, words,
-      [runner](const DeviceStepProgram<F>& program, bool backward) {
-        runner->run(program, backward);
-      },
-      runner->free_bytes());
-}
 
 // Tensors of all models, M x ... .
 template <class Of>
@@ -28,10 +16,11 @@ Tensor stacked(const std::vector<const LanguageModel*>& models, const Of& of) {
 
 }  // namespace
 
-DeviceRunnerPtr runner_of(const LanguageModel& model) {
-  return model.network().plan(1, 1) == nullptr
-             ? nullptr
-             : cuda_runner(model.parameters().front().second.device());
+StepEnginePtr engine_of(const LanguageModel& model) {
+  const StackRnn* network = model.network().stack_rnn();
+  if (network == nullptr || network->engine() == nullptr || !network->engine()->together())
+    return nullptr;
+  return model.network().plan(1, 1) == nullptr ? nullptr : network->engine();
 }
 
 bool can_go_together(const LanguageModel& first, const LanguageModel& second) {
@@ -42,7 +31,7 @@ bool can_go_together(const LanguageModel& first, const LanguageModel& second) {
 }
 
 Tensor log_probabilities_together(const std::vector<const LanguageModel*>& models,
-                                  const std::vector<Tensor>& words, const DeviceRunnerPtr& runner) {
+                                  const std::vector<Tensor>& words, const StepEnginePtr& engine) {
   check(models.size() == words.size() && !models.empty(), "model.together",
         "expected strings of {} models, got {}", models.size(), words.size());
   const LanguageModel& form = *models.front();
@@ -68,9 +57,7 @@ Tensor log_probabilities_together(const std::vector<const LanguageModel*>& model
   const Tensor given = targets.narrow(2, 0, places - 1);
   const Tensor read = at::where(given.ge(0).logical_and(given.lt(form.alphabet().size())), given,
                                 at::zeros_like(given));
-  const Tensor after = form.output_weight().scalar_type() == at::kFloat
-                           ? outputs<float>(plans, read, runner)
-                           : outputs<double>(plans, read, runner);
+  const Tensor after = engine->run_together(plans, read);  // M x B x T x H
   const Tensor first = at::zeros({count, batch, 1, after.size(3)}, after.options());  // h_0
   const Tensor weights = stacked(models, [](const auto&model) { return model.output_weight(); }),
                biases = stacked(models, [](const auto&model) { return model.output_bias(); });

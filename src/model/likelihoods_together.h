@@ -1,12 +1,12 @@
 // The log-probabilities of strings by several language models in one launch on a device.
 #pragma once
-#include "model/device_runner.h"
 #include "model/language_model.h"
+#include "model/step_engine.h"
 
 namespace pushdown {
 
 // What runs this model on its device, where it can be one of several: null otherwise.
-DeviceRunnerPtr runner_of(const LanguageModel& model);
+StepEnginePtr engine_of(const LanguageModel& model);
 // Whether the two can be in one launch.
 bool can_go_together(const LanguageModel& first, const LanguageModel& second);
 
@@ -15,6 +15,6 @@ bool can_go_together(const LanguageModel& first, const LanguageModel& second);
 // and the result is 0 where there is no string. Differentiable in the parameters of all models.
 // All sequences take the steps of the longest.
 Tensor log_probabilities_together(const std::vector<const LanguageModel*>& models,
-                                  const std::vector<Tensor>& words, const DeviceRunnerPtr& runner);
+                                  const std::vector<Tensor>& words, const StepEnginePtr& engine);
 
 }  // namespace pushdown

@@ -92,12 +92,12 @@ class RecurrentNetwork : public Network {
   }
   DirectPassPtr direct_pass(const Tensor& words, const Refinement& refinement, std::int64_t window,
                             Random& noise) const override {
-    if (!reads_symbols() || !device_.is_cpu() || !words.is_cpu()) return nullptr;
+    if (!reads_symbols()) return nullptr;
     return rnn_.direct_pass(words, noise, window, refinement);
   }
   Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,
                            const Tensor& output_bias, Random* noise) const override {
-    if (!reads_symbols() || !device_.is_cpu() || !targets.is_cpu()) return {};
+    if (!reads_symbols()) return {};
     return rnn_.log_probabilities(targets, output_weight, output_bias, noise);
   }
   StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const override {

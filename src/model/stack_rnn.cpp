@@ -1,8 +1,6 @@
 #include "model/stack_rnn.h"
 
 #include "base/check.h"
-#include "model/recorded_run.h"
-#include "recurrence/step_likelihood.h"
 
 namespace pushdown {
 namespace {
@@ -13,11 +11,21 @@ std::int64_t hidden_option(const Json& controller, const Kinds& kinds) {
   return resolve_kind("controller", kinds.controllers, controller).second.at("hidden");
 }
 
-// Where the controller's state holds the hidden vector; its size where it does not.
-std::size_t carried(const StackRnnState& state) {
-  const auto found = std::find_if(state.controller.begin(), state.controller.end(),
-                                  [&](const Tensor& own) { return own.is_same(state.hidden); });
-  return static_cast<std::size_t>(found - state.controller.begin());
+// Where a controller's state holds the hidden vector; its size where it does not.
+template <class Vector>
+std::size_t place_of(const Vector& hidden, const std::vector<Vector>& state) {
+  const auto found = std::find_if(state.begin(), state.end(),
+                                  [&](const Vector& own) { return own.is_same(hidden); });
+  return static_cast<std::size_t>(found - state.begin());
+}
+
+std::pair<Tensor, ControllerState> advanced(const Controller& controller, const Tensor& input,
+                                            const ControllerState& state) {
+  return controller.step(input, state);
+}
+std::pair<Traced, TracedState> advanced(const Controller& controller, const Traced& input,
+                                        const TracedState& state) {
+  return controller.trace(input, state);
 }
 
 }  // namespace
@@ -25,7 +33,10 @@ std::size_t carried(const StackRnnState& state) {
 StackRnn::StackRnn(const Json& controller, const Json& stack, std::int64_t input,
                    at::TensorOptions tensor_options, Random& random, const Recurrence& recurrence,
                    const Kinds& kinds)
-    : recurrence_(recurrence), tensor_options_(tensor_options), input_(input) {
+    : recurrence_(recurrence),
+      tensor_options_(tensor_options),
+      input_(input),
+      engine_(step_engine(tensor_options.device())) {
   ModuleContext context{hidden_option(controller, kinds), tensor_options, &random};
   stack_ = make_stack(stack, context, kinds.stacks);
   evaluated_ = stack_->evaluated();
@@ -69,13 +80,12 @@ Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) c
 }
 
 Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise,
-                              std::int64_t window, const DeviceRunnerPtr& runner,
+                              std::int64_t window, const StepEnginePtr& given,
                               const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
-  const auto kernels = runner != nullptr ? runner : cuda_runner(inputs.device());
-  if (inputs.dim() != 3 || inputs.size(1) == 0) return {};
+  const StepEnginePtr& engine = given != nullptr ? given : engine_;
+  if (engine == nullptr || inputs.dim() != 3 || inputs.size(1) == 0) return {};
   if (!memory.recordable() || !controller_->recordable()) return {};
-  if (!inputs.is_cpu() && kernels == nullptr) return {};
   if (window > 0 && !memory.can_be_cut()) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);
   StepTrace trace;
@@ -85,8 +95,8 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const Traced disturbance =
       drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
   const Tensor hiddens =
-      run_recorded_steps(record(trace, input, disturbance, memory, batch, steps, refinement), batch,
-                         steps, buffers_, window, kernels);
+      engine->run(record(trace, input, disturbance, memory, batch, steps, refinement), batch, steps,
+                  window, buffers_);
   if (!hiddens.defined()) return {};
   return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()),
                   hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},
@@ -95,17 +105,19 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
 
 DirectPassPtr StackRnn::direct_pass(const Tensor& words, Random& noise, std::int64_t window,
                                     const Refinement& refinement) const {
-  if (window > 0 && !stack_->can_be_cut()) return nullptr;
+  if (engine_ == nullptr || (window > 0 && !stack_->can_be_cut())) return nullptr;
   auto [plan, supplied] = planned(words.size(0), words.size(1), &noise, refinement);
   if (plan == nullptr) return nullptr;
-  return run_plan(plan, words, std::move(supplied), window, buffers_);
+  return engine_->direct_pass(plan, words, std::move(supplied), window, buffers_);
 }
 
 Tensor StackRnn::log_probabilities(const Tensor& targets, const Tensor& output_weight,
                                    const Tensor& output_bias, Random* noise) const {
+  if (engine_ == nullptr) return {};
   auto [plan, supplied] = planned(targets.size(0), targets.size(1) - 1, noise, {});
   if (plan == nullptr) return {};
-  return run_log_likelihoods(plan, targets, output_weight, output_bias, supplied, buffers_);
+  return engine_->log_likelihoods(plan, targets, output_weight, output_bias, std::move(supplied),
+                                  buffers_);
 }
 
 StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
@@ -132,6 +144,43 @@ StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, R
   return run;
 }
 
+template <class Vector>
+Vector StackRnn::kept(const Vector& rested, Vector& resting) const {
+  if (recurrence_.carry == CarryForward::soft) return rested;
+  resting = rested * (resting + 1.0);
+  return larger(resting, at::ones({1}, tensor_options_));
+}
+
+template <class Vector>
+StackRnn::PassesOf<Vector> StackRnn::passes(const Symbol<Vector>& symbol,
+                                            const std::vector<Vector>& state,
+                                            const Refinement& refinement) const {
+  Vector x = symbol.input, pull;
+  if (symbol.reading.defined()) {
+    if (recurrence_.coupled_state)
+      pull = pushdown::linear(symbol.reading, coupling_weight_);
+    else
+      x = joined(std::vector<Vector>{symbol.input, symbol.reading});
+  }
+  PassesOf<Vector> made;
+  std::vector<Vector> last = state;
+  for (std::int64_t pass = 0; pass < refinement.passes; ++pass) {
+    std::vector<Vector> old = last;
+    if (pull.defined()) old[0] = old[0] + pull;
+    if (pass == 0 && symbol.disturbance.defined()) old[0] = old[0] + symbol.disturbance;
+    auto [hidden, next] = advanced(*controller_, x, old);
+    if (symbol.kept.defined()) {
+      const auto place = place_of(hidden, next);
+      for (std::size_t i = 0; i < old.size(); ++i) next[i] = mix(symbol.kept, old[i], next[i]);
+      hidden = next.at(place);
+    }
+    made.hiddens.push_back(hidden);
+    last = next;
+    if (pass == 0 || !refinement.carry_first) made.state = last;
+  }
+  return made;
+}
+
 TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Traced& disturbance,
                                const Stack& memory, std::int64_t batch, std::int64_t steps,
                                const Refinement& refinement) const {
@@ -139,50 +188,24 @@ TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Trac
   for (const Tensor& initial : initial_controller(batch)) states.push_back(trace.state(initial));
   const auto zero = [&] { return trace.state(at::zeros({batch, 1}, tensor_options_)); };
 
-  // See step().
-  Traced x = input, reading, pull;
-  if (memory.reading_size() > 0) {
-    reading = trace.reading(memory.reading_size());
-    if (recurrence_.coupled_state)
-      pull = linear(reading, coupling_weight_);
-    else
-      x = joined({input, reading});
-  }
-  Traced rested, kept;  // no_op's weight at the last step, or whether it was the greatest
+  Symbol<Traced> symbol{input, {}, disturbance, {}};
+  if (memory.reading_size() > 0) symbol.reading = trace.reading(memory.reading_size());
+  Traced rested, resting;  // what no_op was at the last step, see kept()
   if (recurrence_.carry != CarryForward::none) {
     rested = zero();
-    kept = rested;
-    if (recurrence_.carry == CarryForward::counter) {
-      const Tensor one = at::ones({1}, tensor_options_);
-      const Traced resting = zero(), counted = rested * (resting + 1.0);
-      trace.bind(resting, counted);
-      kept = larger(counted, trace.constant(one));
-    }
+    const bool counter = recurrence_.carry == CarryForward::counter;
+    if (counter) resting = zero();
+    Traced counted = resting;
+    symbol.kept = kept(rested, counted);
+    if (counter) trace.bind(resting, counted);
   }
-  TracedState next = states;
-  std::vector<Traced> made;
-  for (std::int64_t pass = 0; pass < refinement.passes; ++pass) {
-    TracedState old = next;
-    if (pull.defined()) old[0] = old[0] + pull;
-    if (pass == 0 && disturbance.defined()) old[0] = old[0] + disturbance;
-    auto [hidden, after] = controller_->trace(x, old);
-    const auto place = static_cast<std::size_t>(
-        std::find_if(after.begin(), after.end(),
-                     [&, &hidden = hidden](const Traced& own) { return own.is_same(hidden); }) -
-        after.begin());
-    if (kept.defined()) {
-      for (std::size_t i = 0; i < old.size(); ++i) after[i] = mix(kept, old[i], after[i]);
-      hidden = after.at(place);
-    }
-    made.push_back(hidden);
-    next = after;
-    if (pass == (refinement.carry_first ? 0 : refinement.passes - 1))
-      for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], next[i]);
-  }
-  const Traced output = made.size() == 1 ? made[0] : joined(made);  // B x KH
+  const PassesOf<Traced> made = passes(symbol, states, refinement);
+  for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], made.state[i]);
+  const Traced output =
+      made.hiddens.size() == 1 ? made.hiddens[0] : joined(made.hiddens);  // B x KH
   trace.begin_aftermath();
   if (memory.reading_size() > 0) {
-    const TracedNoOp no_op = memory.record(trace, made[0], reading, steps);
+    const TracedNoOp no_op = memory.record(trace, made.hiddens[0], symbol.reading, steps);
     if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
     if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   }
@@ -219,50 +242,22 @@ StackRnnState StackRnn::step(const Tensor& input, const Tensor& disturbance, con
   StackRnnState next = state;
   // A stack step waits for the input that reads it: the answer to the last one may never be read.
   if (state.hidden.defined()) next.stack = memory.update(state.stack, state.hidden);
-  Tensor x = input, pull;
-  if (memory.reading_size() > 0) {
-    const Tensor reading = memory.reading(next.stack);
-    if (recurrence_.coupled_state)
-      pull = at::linear(reading, coupling_weight_);
-    else
-      x = at::cat({input, reading}, 1);
-  }
-  Tensor kept, weight;  // the state is kept: whether, or how much of it
+  Symbol<Tensor> symbol{input, {}, disturbance, {}};
+  if (memory.reading_size() > 0) symbol.reading = memory.reading(next.stack);
   // The first step has no action before it.
   if (recurrence_.carry != CarryForward::none && state.hidden.defined()) {
     const NoOp no_op = *memory.no_op(state.hidden);
-    weight = no_op.weight;
-    if (recurrence_.carry == CarryForward::counter) {
-      const Tensor counted = state.resting.detach();
-      next.resting = at::where(no_op.greatest, counted + 1, at::zeros_like(counted));
-      kept = at::gt(next.resting, 1);
-    }
+    const bool soft = recurrence_.carry == CarryForward::soft;
+    if (!soft) next.resting = state.resting.detach();
+    symbol.kept = kept(soft ? no_op.weight : no_op.greatest.to(input.scalar_type()), next.resting);
   }
-  const auto pass = [&](const StackRnnState& from, const Tensor& moved) {
-    StackRnnState to = from;
-    ControllerState old = from.controller;
-    if (pull.defined()) old[0] = old[0] + pull;
-    if (moved.defined()) old[0] = old[0] + moved;
-    std::tie(to.hidden, to.controller) = controller_->step(x, old);
-    if (!weight.defined()) return to;
-    const auto place = carried(to);
-    for (std::size_t i = 0; i < old.size(); ++i)
-      to.controller[i] = kept.defined() ? at::where(kept, old[i], to.controller[i])
-                                        : to.controller[i] + weight * (old[i] - to.controller[i]);
-    to.hidden = to.controller.at(place);
-    return to;
-  };
-  next = pass(next, disturbance);
-  hiddens.push_back(next.hidden);
-  StackRnnState last = next;
-  for (std::int64_t k = 1; k < refinement.passes; ++k) {
-    last = pass(last, {});
-    hiddens.push_back(last.hidden);
-  }
-  if (refinement.carry_first) return next;
-  // The first pass drives the memory.
-  if (memory.reading_size() > 0) last.hidden = next.hidden;
-  return last;
+  PassesOf<Tensor> made = passes(symbol, state.controller, refinement);
+  next.controller = std::move(made.state);
+  // The first pass drives the memory; without one there is only the state.
+  const bool first = memory.reading_size() > 0 || refinement.carry_first;
+  next.hidden = first ? made.hiddens.front() : made.hiddens.back();
+  hiddens.insert(hiddens.end(), made.hiddens.begin(), made.hiddens.end());
+  return next;
 }
 
 std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnState state,
@@ -293,7 +288,7 @@ StackRnnState StackRnnState::detached() const {
 std::vector<Tensor> StackRnnState::tensors() const {
   std::vector<Tensor> all = controller;
   for (const Tensor& tensor : stack->tensors()) all.push_back(tensor);
-  if (hidden.defined() && carried(*this) == controller.size()) all.push_back(hidden);
+  if (hidden.defined() && place_of(hidden, controller) == controller.size()) all.push_back(hidden);
   if (resting.defined()) all.push_back(resting);
   return all;
 }
@@ -307,7 +302,7 @@ StackRnnState StackRnnState::with_tensors(const std::vector<Tensor>& tensors) co
   };
   StackRnnState copy{part(0, own), stack->with_tensors(part(own, of_stack)), {}, {}};
   if (hidden.defined()) {
-    const auto place = carried(*this);
+    const auto place = place_of(hidden, controller);
     copy.hidden = place < own ? copy.controller[place] : tensors[own + of_stack];
   }
   if (resting.defined()) copy.resting = tensors.back();

@@ -33,9 +33,9 @@
 // Dimension letters: B batch, n length, I input, H hidden, R reading size, K passes.
 #pragma once
 #include "base/buffer_pool.h"
-#include "model/device_runner.h"
 #include "model/kinds.h"
 #include "model/network.h"
+#include "model/step_engine.h"
 #include "recurrence/step_plan.h"
 
 namespace pushdown {
@@ -83,6 +83,8 @@ class StackRnn {
   // P : H x R, undefined where the reading is part of the input or has size 0.
   const Tensor& coupling_weight() const { return coupling_weight_; }
   std::int64_t hidden_size() const { return controller_->hidden_size(); }
+  // What runs its programs; null where its device has no kernels.
+  const StepEnginePtr& engine() const { return engine_; }
   // Whether it is the controller alone, in training passes, too.
   bool bare() const {
     return stack_->reading_size() == 0 && stack_->parameters().empty() &&
@@ -107,9 +109,9 @@ class StackRnn {
   // vectors, may be left out.
   // With a window > 0 gradients end behind every `window` inputs, as if the sequence were read in
   // pieces with the state as a constant in between; undefined for stacks that cannot be cut.
-  // By the kernels of the inputs' device, or those that the runner has.
+  // By the given engine, null: that of the network's device.
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
-                      std::int64_t window = 0, const DeviceRunnerPtr& runner = nullptr,
+                      std::int64_t window = 0, const StepEnginePtr& engine = nullptr,
                       const Refinement& refinement = {}) const;
   // A training pass over the symbols of words : B x n that differentiates itself, with the program
   // of run_recorded() recorded once for many batches; its output is the hidden vectors of the
@@ -145,6 +147,26 @@ class StackRnn {
                      std::vector<Tensor>& hiddens) const;
 
  private:
+  // The step, once for tensors and for traced vectors: what stands between one move of the memory
+  // and the next.
+  template <class Vector>
+  struct Symbol {
+    Vector input;
+    Vector reading, disturbance, kept;  // undefined where there is none
+  };
+  template <class Vector>
+  struct PassesOf {
+    std::vector<Vector> hiddens;  // of each pass
+    std::vector<Vector> state;    // of the controller, from which the next symbol goes on
+  };
+  template <class Vector>
+  PassesOf<Vector> passes(const Symbol<Vector>& symbol, const std::vector<Vector>& state,
+                          const Refinement& refinement) const;
+  // What part of the state is kept after a step whose no_op was `rested` : B x 1, its weight
+  // (soft), or whether it was the greatest (counter). `resting` is c, and changes.
+  template <class Vector>
+  Vector kept(const Vector& rested, Vector& resting) const;
+
   TracedProgram record(StepTrace& trace, const Traced& input, const Traced& disturbance,
                        const Stack& memory, std::int64_t batch, std::int64_t steps,
                        const Refinement& refinement) const;
@@ -165,6 +187,7 @@ class StackRnn {
   std::vector<Tensor> initial_;  // by tensor of the controller's state: H; none unless learned
   at::TensorOptions tensor_options_;
   std::int64_t input_;
+  StepEnginePtr engine_;
   BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
   std::shared_ptr<StepPlans> plans_ = std::make_shared<StepPlans>();
 };

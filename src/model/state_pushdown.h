@@ -27,11 +27,12 @@
 //   r' = p pushed + (1 - p) q popped + (1 - p)(1 - q) kept,  p = max(a_l, 0), q = max(-a_k, 0),
 // where pushed, popped and kept are the readings of the three outcomes and p, q are 0 or 1.
 //
-// state_pushdown_stepwise.cpp is the definition in tensor operations; kernel/state_pushdown.h
-// computes the same without them where no gradient is asked for, and in differentiate().
+// state_pushdown_stepwise.cpp is the definition in tensor operations;
+// kernel/state_pushdown/state_pushdown.h computes the same without them where no gradient is asked
+// for, and in differentiate().
 #pragma once
 #include "base/buffer_pool.h"
-#include "kernel/state_pushdown.h"
+#include "kernel/state_pushdown/state_pushdown.h"
 #include "model/network.h"
 
 namespace pushdown {

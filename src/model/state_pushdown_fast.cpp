@@ -75,8 +75,9 @@ Passes StatePushdown::advance_inside(const Tensor& words, const Refinement& refi
   const auto sizes = shape(refinement);
   const Buffer memory(pool_, state_pushdown_weight_size(sizes) * sizeof(F));
   const auto parameters = pack(weights, sizes, memory.as<F>());
-  const auto kernel = state_pushdown_kernel<F>(current_isa(), sizes, StatePushdownTask::forward);
-  const auto scratch_size = state_pushdown_scratch<F>(sizes, StatePushdownTask::forward, length);
+  const auto kernel =
+      kernel_for<StatePushdownKernel<F>>(current_isa(), sizes, StatePushdownTask::forward);
+  const auto scratch_size = kernel.scratch_bytes(sizes, length);
 
   auto end = std::make_shared<StatePushdownState>();
   end->neurons = state.neurons.contiguous().clone();
@@ -103,7 +104,7 @@ Passes StatePushdown::advance_inside(const Tensor& words, const Refinement& refi
                                   depth,
                                   hiddens + b * made * states_,
                                   pass_weights == nullptr ? nullptr : pass_weights + b * made};
-    kernel(sizes, parameters, string, nullptr, scratch.template as<void>());
+    kernel.run(sizes, parameters, string, nullptr, scratch.template as<void>());
     stack.resize(static_cast<std::size_t>(string.depth));
   });
   end->stacks = stacks;
@@ -124,9 +125,8 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
   const auto parameters = pack(weights(discrete_ == Discrete::always), sizes, memory.as<F>());
   F* const gradient = memory.as<F>() + size;
   std::fill(gradient, gradient + size, F(0));
-  const auto kernel = state_pushdown_kernel<F>(current_isa(), sizes, task);
-  const Buffer scratch(pool_,
-                       static_cast<std::size_t>(state_pushdown_scratch<F>(sizes, task, length)));
+  const auto kernel = kernel_for<StatePushdownKernel<F>>(current_isa(), sizes, task);
+  const Buffer scratch(pool_, static_cast<std::size_t>(kernel.scratch_bytes(sizes, length)));
 
   std::vector<std::int64_t> stack(static_cast<std::size_t>(length));
   std::vector<F> neurons(static_cast<std::size_t>(states_));
@@ -155,7 +155,7 @@ ValidityLosses StatePushdown::differentiate_inside(const ValidityBatch& batch,
     StatePushdownString<F> string{ids.data_ptr<std::int64_t>() + b * length, length, neurons.data(),
                                   seen.data(), stack.data()};
     loss.label = static_cast<F>(labels.data_ptr<double>()[b]);
-    kernel(sizes, parameters, string, &loss, scratch.as<void>());
+    kernel.run(sizes, parameters, string, &loss, scratch.as<void>());
     found.losses.push_back(loss.loss);
     found.scores.push_back(loss.score);
   }

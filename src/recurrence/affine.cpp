@@ -1,9 +1,9 @@
 #include "recurrence/affine.h"
 
 #include "base/parallel.h"
-#include "kernel/dense.h"
-#include "kernel/memory_shape.h"
-#include "kernel/panels.h"
+#include "kernel/dense/dense.h"
+#include "kernel/dense/panels.h"
+#include "kernel/memory/memory_shape.h"
 #include "tensor/autograd.h"
 
 namespace pushdown {
@@ -22,7 +22,7 @@ Tensor transposed_product(const Tensor& a, const Tensor& c) {
   memory.narrow(0, 0, inner * rows).view({inner, rows}).copy_(a);
   const Tensor other = c.contiguous();
   const Tensor out = at::empty({rows, columns}, a.options());
-  const auto kernel = dense_kernel<F>(current_isa());
+  const auto kernel = kernel_for<DenseKernel<F>>(current_isa());
   parallel_for((rows + kRowsOfAPart - 1) / kRowsOfAPart, [&](std::int64_t part) {
     OuterSum<F> sum{};
     sum.sequences = 1;
@@ -50,7 +50,7 @@ Tensor panel_products(const Tensor& x, const Tensor& panels, std::int64_t column
     out.narrow(1, 0, columns).copy_(bias.expand({rows, columns}));
   else
     out.zero_();
-  const auto kernel = dense_kernel<F>(current_isa());
+  const auto kernel = kernel_for<DenseKernel<F>>(current_isa());
   parallel_for((rows + kRowsOfAPart - 1) / kRowsOfAPart, [&](std::int64_t part) {
     const auto first = part * kRowsOfAPart, own = std::min(rows - first, kRowsOfAPart);
     kernel.add_products(out.data_ptr<F>() + first * padded, padded, x.data_ptr<F>() + first * count,

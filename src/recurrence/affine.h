@@ -1,6 +1,6 @@
 // An affine map of many vectors or with a large matrix, such as the output layer over a vocabulary
 // of words or what depends on the inputs of all steps alone, by the
-// project's own kernel (kernel/dense.h): a plain BLAS, which LibTorch then uses for it, takes
+// project's own kernel (kernel/dense/dense.h): a plain BLAS, which LibTorch then uses for it, takes
 // several times as long.
 #pragma once
 #include "tensor/torch.h"

@@ -1,9 +1,9 @@
-// Runs recorded steps by the kernels for CUDA devices (kernel/device_step.h). See step_run.h.
+// Runs recorded steps by the kernels for CUDA devices (kernel/step/device_step.h). See step_run.h.
 #pragma once
 #include <functional>
 #include <limits>
 
-#include "kernel/device_step.h"
+#include "kernel/step/device_step.h"
 #include "recurrence/step_plan.h"
 
 namespace pushdown {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "kernel/higher_order.h"
+#include "kernel/state_pushdown/higher_order.h"
 #include "tensor/torch.h"
 
 namespace pushdown {

@@ -2,7 +2,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
-#include "kernel/vocabulary.h"
+#include "kernel/dense/vocabulary.h"
 #include "recurrence/affine.h"
 #include "tensor/autograd.h"
 
@@ -16,7 +16,7 @@ struct LogLikelihoods final : AutogradNode {
   std::int64_t rows = 0, hidden = 0, outcomes = 0;
   Tensor x, targets;  // N x H, N
   Tensor slopes;      // N x H: of log p by x
-  Buffer memory;      // e | Z, see kernel/vocabulary.h
+  Buffer memory;      // e | Z, see kernel/dense/vocabulary.h
   bool freed = false;
 
   std::string name() const override { return "LogLikelihoods"; }
@@ -48,7 +48,7 @@ struct LogLikelihoods final : AutogradNode {
     if (gradients) pack_panels(own, hidden, outcomes, hidden, straight);
     const VocabularyLayer<F> layer{transposed, straight, shift, hidden, outcomes};
 
-    const auto kernel = vocabulary_kernel<F>(current_isa());
+    const auto kernel = kernel_for<VocabularyKernel<F>>(current_isa());
     const Tensor result = at::empty({rows}, x.options());
     Buffer means;  // N x Hp
     if (gradients) {
@@ -120,7 +120,7 @@ struct LogLikelihoods final : AutogradNode {
     const Tensor weight = at::empty({outcomes, hidden}, x.options()),
                  bias = at::empty({outcomes}, x.options());
     F *of_weight = weight.data_ptr<F>(), *of_bias = bias.data_ptr<F>();
-    const auto kernel = vocabulary_kernel<F>(current_isa());
+    const auto kernel = kernel_for<VocabularyKernel<F>>(current_isa());
     parallel_for((outcomes + kPartOfSums - 1) / kPartOfSums, [&](std::int64_t part) {
       const auto first = part * kPartOfSums;
       kernel.sums({rows, first, std::min(outcomes, first + kPartOfSums), columns, exponentials(),

@@ -1,7 +1,7 @@
 // The logarithms of the probabilities that a softmax over a vocabulary gives what follows, by one
-// kernel (kernel/vocabulary.h) for scores, softmax and gradients: the scores, a number for every
-// word of the vocabulary at every place of a text, are made once and passed over as few times as
-// can be.
+// kernel (kernel/dense/vocabulary.h) for scores, softmax and gradients: the scores, a number for
+// every word of the vocabulary at every place of a text, are made once and passed over as few times
+// as can be.
 #pragma once
 #include "base/buffer_pool.h"
 #include "tensor/torch.h"

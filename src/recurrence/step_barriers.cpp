@@ -2,7 +2,7 @@
 
 #include <map>
 
-#include "kernel/device_step.h"
+#include "kernel/step/device_step.h"
 
 namespace pushdown {
 namespace {

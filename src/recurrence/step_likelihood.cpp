@@ -123,7 +123,7 @@ class LikelihoodRun {
   OutputLayer<F> layer_{};
   F* hiddens_ = nullptr;                     // B x (T+1) x H
   F *scores_ = nullptr, *slopes_ = nullptr;  // gradients: of the scores, B x (T+1) x V; of hiddens
-  DenseKernel<F> dense_ = dense_kernel<F>(current_isa());
+  DenseKernel<F> dense_ = kernel_for<DenseKernel<F>>(current_isa());
 };
 
 template <class F>

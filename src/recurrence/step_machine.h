@@ -2,8 +2,8 @@
 #pragma once
 #include "base/buffer_pool.h"
 #include "base/parallel.h"
-#include "kernel/dense.h"
-#include "kernel/panels.h"
+#include "kernel/dense/dense.h"
+#include "kernel/dense/panels.h"
 #include "kernel/pieces.h"
 #include "recurrence/step_needs.h"
 #include "tensor/torch.h"
@@ -274,8 +274,8 @@ class StepMachine {
       program_.memory = traced_.shape;
       program_.memory.row_start = traced_.row_start.data();
       program_.memory.taped = gradients_;
-      program_.tape_size = step_tape_size(program_.memory);
-      program_.memory_scratch_size = step_memory_scratch_size(program_.memory);
+      program_.tape_size = kernel_.tape_size(program_.memory);
+      program_.memory_scratch_size = kernel_.memory_scratch_size(program_.memory);
     }
     if (!by_blocks_) room_ = room_of(batch_, cut);
     if (gradients_)
@@ -426,8 +426,8 @@ class StepMachine {
   StepRoom<F> room_{};
   F* slopes_ = nullptr;
   std::size_t bytes_ = 0;
-  StepKernel<F> kernel_ = step_kernel<F>(current_isa());
-  DenseKernel<F> dense_ = dense_kernel<F>(current_isa());
+  StepKernel<F> kernel_ = kernel_for<StepKernel<F>>(current_isa());
+  DenseKernel<F> dense_ = kernel_for<DenseKernel<F>>(current_isa());
 };
 
 }  // namespace pushdown

@@ -1,4 +1,4 @@
-// Records one step of a recurrent network as a step program (kernel/step_program.h).
+// Records one step of a recurrent network as a step program (kernel/step/step_program.h).
 //
 // The step is written once, as a function template over the type of its vectors: with Tensor, B x
 // n, it computes; with Traced it is recorded. What both have in common is below: linear, joined,
@@ -16,7 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "kernel/step_program.h"
+#include "kernel/step/step_program.h"
 #include "recurrence/affine.h"
 #include "tensor/torch.h"
 
@@ -166,6 +166,9 @@ inline Traced mix(const Traced& share, const Traced& a, const Traced& b) {
 inline Tensor larger(const Tensor& a, const Tensor& b) { return a.gt(b).to(a.scalar_type()); }
 inline Traced larger(const Traced& a, const Traced& b) {
   return StepTrace::of(a).binary(StepOp::greater, a, b);
+}
+inline Traced larger(const Traced& a, const Tensor& b) {
+  return larger(a, StepTrace::of(a).constant(b));
 }
 
 inline Traced operator+(const Traced& a, const Traced& b) {

@@ -4,17 +4,23 @@
 
 namespace pushdown {
 
-StackKind none_stack();
-StackKind superposition_stack();
-StackKind parallel_superposition_stack();
-StackKind list_stack();
-StackKind baby_ntm_stack();
-StackKind analog_stack();
-StackKind stratification_stack();
-StackKind stratification_queue();
-StackKind stratification_deque();
-StackKind nondeterministic_stack();
-StackKind vector_nondeterministic_stack();
+// The list of stacks, in the order in which users see it: one function for each.
+#define PUSHDOWN_STACK_KINDS(ROW)    \
+  ROW(none_stack)                    \
+  ROW(superposition_stack)           \
+  ROW(stratification_stack)          \
+  ROW(stratification_queue)          \
+  ROW(stratification_deque)          \
+  ROW(nondeterministic_stack)        \
+  ROW(vector_nondeterministic_stack) \
+  ROW(parallel_superposition_stack)  \
+  ROW(list_stack)                    \
+  ROW(baby_ntm_stack)                \
+  ROW(analog_stack)
+
+#define PUSHDOWN_DECLARE(name) StackKind name();
+PUSHDOWN_STACK_KINDS(PUSHDOWN_DECLARE)
+#undef PUSHDOWN_DECLARE
 
 // An affine layer of a stack's action interface: weight rows x H, bias rows or undefined.
 struct ActionLayer {

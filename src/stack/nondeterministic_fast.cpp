@@ -186,7 +186,8 @@ template <class F>
 void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given, const F* vector,
                                F* used, bool logs) const {
   const auto m = memory<F>(b);
-  const auto kernel = nondeterministic_kernel<F>(current_isa(), size_.states, size_.symbols);
+  const auto kernel =
+      kernel_for<NondeterministicKernel<F>>(current_isa(), size_.states, size_.symbols);
   const auto c = size_.configurations(), row = size_.row(node);
   if (logs) exponentiate(given, m.forward + (node - 1) * c, c, size_.actions(), used);
   kernel.step(m, node, used, vector);
@@ -224,7 +225,8 @@ template <class F>
 void AutomatonMemory::step_back_one(std::int64_t b, std::int64_t node, const F* weights,
                                     const F* vector, const F* reading_gradient, F* weight_gradient,
                                     F* vector_gradient) const {
-  const auto kernel = nondeterministic_kernel<F>(current_isa(), size_.states, size_.symbols);
+  const auto kernel =
+      kernel_for<NondeterministicKernel<F>>(current_isa(), size_.states, size_.symbols);
   const auto rows = row_gradients(b, node, reading_gradient);
   kernel.step_backward(memory<F>(b), node, last_backward_, weights, vector, rows.data(),
                        weight_gradient, vector_gradient);
@@ -313,7 +315,7 @@ Tensor AutomatonMemory::bottom_gradient(const Tensor& first_reading_gradient) {
   next_backward_ = 0;
   AT_DISPATCH_FLOATING_TYPES(given.scalar_type(), "nondeterministic", [&] {
     const auto kernel =
-        nondeterministic_kernel<scalar_t>(current_isa(), size_.states, size_.symbols);
+        kernel_for<NondeterministicKernel<scalar_t>>(current_isa(), size_.states, size_.symbols);
     for (std::int64_t b = 0; b < batch_; ++b)
       kernel.finish_backward(
           memory<scalar_t>(b), last_backward_,

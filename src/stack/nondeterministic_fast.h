@@ -1,11 +1,11 @@
-// The fast twin of step_automaton(): the loops of kernel/nondeterministic.h with gradients, on CPU
-// in float32 and float64. What is read of a node is u_j : B x C, or of a vector stack what
-// vector_reading() gives : B x C*m; here R is the size of either.
+// The fast twin of step_automaton(): the loops of kernel/memory/nondeterministic_kernel.h with
+// gradients, on CPU in float32 and float64. What is read of a node is u_j : B x C, or of a vector
+// stack what vector_reading() gives : B x C*m; here R is the size of either.
 #pragma once
 #include <memory>
 #include <set>
 
-#include "kernel/nondeterministic.h"
+#include "kernel/memory/nondeterministic_kernel.h"
 #include "stack/nondeterministic.h"
 
 namespace pushdown {

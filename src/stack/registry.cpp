@@ -5,19 +5,9 @@
 namespace pushdown {
 
 const std::vector<StackKind>& stack_kinds() {
-  static const std::vector<StackKind> kinds{
-      none_stack(),
-      superposition_stack(),
-      stratification_stack(),
-      stratification_queue(),
-      stratification_deque(),
-      nondeterministic_stack(),
-      vector_nondeterministic_stack(),
-      parallel_superposition_stack(),
-      list_stack(),
-      baby_ntm_stack(),
-      analog_stack(),
-  };
+#define PUSHDOWN_ROW(name) name(),
+  static const std::vector<StackKind> kinds{PUSHDOWN_STACK_KINDS(PUSHDOWN_ROW)};
+#undef PUSHDOWN_ROW
   return kinds;
 }
 

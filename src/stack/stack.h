@@ -14,7 +14,7 @@
 
 #include "base/origin.h"
 #include "base/registry.h"
-#include "kernel/memory_shape.h"
+#include "kernel/memory/memory_shape.h"
 #include "recurrence/step_trace.h"
 #include "tensor/module_context.h"
 

@@ -20,7 +20,7 @@
 //
 // Letters: B batch, K memories side by side, S sections, m numbers of a vector.
 #pragma once
-#include "kernel/memory_shape.h"
+#include "kernel/memory/memory_shape.h"
 #include "stack/stack.h"
 
 namespace pushdown {

@@ -6,7 +6,7 @@
 //   fixed        1, without parameters
 // Rows of W are ordered by memory, those of an expectation then by i.
 #pragma once
-#include "kernel/memory_shape.h"
+#include "kernel/memory/memory_shape.h"
 #include "stack/kinds.h"
 
 namespace pushdown {

@@ -49,10 +49,10 @@ std::vector<Tensor> stacked_gradients(const Tensor& loss,
 }  // namespace
 
 std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Trainer*>& trainers,
-                                                            const DeviceRunnerPtr& runner) {
+                                                            const StepEnginePtr& engine) {
   const auto can_share = [&](const Trainer& trainer) {
     const auto* model = dynamic_cast<const LanguageModel*>(trainer.model().get());
-    return model != nullptr && (runner != nullptr || runner_of(*model) != nullptr) &&
+    return model != nullptr && (engine != nullptr || engine_of(*model) != nullptr) &&
            trainer.finished().empty() && !trainer.order_->at_end() && !trainer.noise_ &&
            !trainer.clip_value_ && model->frozen().empty() &&
            trainer.problem_->likelihood_batch(trainer.batch()).has_value();
@@ -83,8 +83,8 @@ std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Tr
 }
 
 SharedUpdates::SharedUpdates(std::vector<Trainer*> trainers, std::vector<TogetherResult*> results,
-                             DeviceRunnerPtr runner)
-    : runner_(runner != nullptr ? std::move(runner) : runner_of(language_model(*trainers[0]))) {
+                             StepEnginePtr engine)
+    : engine_(engine != nullptr ? std::move(engine) : engine_of(language_model(*trainers[0]))) {
   for (std::size_t m = 0; m < trainers.size(); ++m) {
     members_.push_back({trainers[m], results[m]});
     clear_gradients(trainers[m]->model()->parameters());
@@ -119,7 +119,7 @@ void SharedUpdates::update() {
     units.push_back(batch->units);
     shares.push_back(1 / static_cast<double>(batch->words.size(0)));
   }
-  const Tensor log_probabilities = log_probabilities_together(models, words, runner_);  // M x B
+  const Tensor log_probabilities = log_probabilities_together(models, words, engine_);  // M x B
   const Tensor weights = numbers_like(shares, log_probabilities).unsqueeze(1);
   const Tensor loss = (log_probabilities * weights).sum().neg();
   std::vector<Tensor> gradients = stacked_gradients(loss, models);

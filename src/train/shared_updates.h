@@ -12,15 +12,15 @@ namespace pushdown {
 class SharedUpdates {
  public:
   // Which of the trainers share their updates: groups of two or more, as places in the list.
-  // `runner`: what runs the models; null: the device where they are, if there are kernels for it.
+  // `engine`: what runs the models; null: the device where they are, if there are kernels for it.
   // Trainers go together whose models differ in the values of their parameters alone, whose
   // optimizers differ in the learning rate alone and have made as many steps, and whose gradient is
   // that of -log p: without pieces of strings, noise on weights, frozen entries or clip_value.
   static std::vector<std::vector<std::size_t>> groups(const std::vector<Trainer*>& trainers,
-                                                      const DeviceRunnerPtr& runner);
+                                                      const StepEnginePtr& engine);
 
   SharedUpdates(std::vector<Trainer*> trainers, std::vector<TogetherResult*> results,
-                DeviceRunnerPtr runner);
+                StepEnginePtr engine);
 
   // Updates until at most one trainer has any left in its running epoch. A trainer that fails or
   // is stopped, as its result then says, drops out. std::runtime_error where the device's memory
@@ -35,7 +35,7 @@ class SharedUpdates {
   void update();
 
   std::vector<Member> members_;
-  DeviceRunnerPtr runner_;
+  StepEnginePtr engine_;
 };
 
 }  // namespace pushdown

@@ -86,7 +86,7 @@ class Round {
 }  // namespace
 
 std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers,
-                                               const DeviceRunnerPtr& runner) {
+                                               const StepEnginePtr& engine) {
   std::set<const SequenceModel*> models;
   for (const Trainer* trainer : trainers) {
     check(models.insert(trainer->model().get()).second, "train.together",
@@ -94,14 +94,14 @@ std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trai
     trainer->problem().prepare();
   }
   std::vector<TogetherResult> results(trainers.size());
-  for (const auto& group : SharedUpdates::groups(trainers, runner)) {
+  for (const auto& group : SharedUpdates::groups(trainers, engine)) {
     std::vector<Trainer*> members;
     std::vector<TogetherResult*> of_members;
     for (const std::size_t k : group) {
       members.push_back(trainers[k]);
       of_members.push_back(&results[k]);
     }
-    SharedUpdates(std::move(members), std::move(of_members), runner).run();
+    SharedUpdates(std::move(members), std::move(of_members), engine).run();
   }
   Round round(trainers, std::move(results));
   // A lone trainer has the threads for the sequences of its batches, and scripts run on the thread

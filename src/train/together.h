@@ -7,7 +7,7 @@
 // On a CUDA device those whose models differ in the values of their parameters alone make their
 // updates as one (train/shared_updates.h).
 #pragma once
-#include "model/device_runner.h"
+#include "model/step_engine.h"
 #include "train/trainer.h"
 
 namespace pushdown {
@@ -21,9 +21,9 @@ struct TogetherResult {
 
 // Trains each trainer to the end of its running epoch; finished ones are passed over, and the
 // failure of one does not touch the others. Callbacks are called from any thread, one at a time
-// for each trainer. Throws std::invalid_argument when two trainers share a model. `runner`: what
+// for each trainer. Throws std::invalid_argument when two trainers share a model. `engine`: what
 // stands for the device of shared updates, null for the device where the models are.
 std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers,
-                                               const DeviceRunnerPtr& runner = nullptr);
+                                               const StepEnginePtr& engine = nullptr);
 
 }  // namespace pushdown

@@ -3,7 +3,7 @@
 // loops over numbers in double, string by string.
 //
 // Cost a string and symbol: twice the step, once its tangent and twice its gradient
-// (kernel/higher_order.h), and 3 N multiply-adds.
+// (kernel/state_pushdown/higher_order.h), and 3 N multiply-adds.
 #include <cmath>
 
 #include "base/parallel.h"
@@ -19,7 +19,7 @@ using Numbers = std::vector<double>;
 void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::int64_t* words,
               std::int64_t length, const double* slopes, double epsilon, Random& random,
               Numbers& gradient) {
-  const RowKernel rows = row_kernel(current_isa());
+  const RowKernel rows = kernel_for<RowKernel>(current_isa());
   const auto size = shape.packed();
   const std::int64_t made = shape.passes * shape.hidden_size();  // numbers a symbol
   Numbers b(static_cast<std::size_t>(size)), direct(b.size()), moved, hiddens, signs;

@@ -7,7 +7,7 @@
 #include <cstdio>
 
 #include "bench.h"
-#include "kernel/dense.h"
+#include "kernel/dense/dense.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
 #include "train/gradient.h"
@@ -160,7 +160,8 @@ void bench_language() {
   double count = 0;
   const double least =
       measure(5, [&] {
-        count = static_cast<double>(dense_kernel<float>(current_isa()).multiply_add_loop(20000));
+        count = static_cast<double>(
+            kernel_for<DenseKernel<float>>(current_isa()).multiply_add_loop(20000));
       }).best_ms;
   const double peak = count / least * 1e-6;
   bench_sentences(peak);

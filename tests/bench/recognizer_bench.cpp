@@ -5,7 +5,7 @@
 
 #include "arithmetic.h"
 #include "bench.h"
-#include "kernel/state_pushdown.h"
+#include "kernel/state_pushdown/state_pushdown.h"
 #include "model/recognizer.h"
 #include "task/dataset.h"
 #include "train/recognition.h"
@@ -60,8 +60,8 @@ Activity activity_of(const Recognizer& model, const LabelledDataset& data) {
   return sum;
 }
 
-// Multiply-adds of the weights' side of one epoch, by the formulas of kernel/state_pushdown.h
-// without the padding of rows.
+// Multiply-adds of the weights' side of one epoch, by the formulas of
+// kernel/state_pushdown/state_pushdown.h without the padding of rows.
 double epoch_multiply_adds(const std::string& algorithm, const Activity& did) {
   const double j = kStates, v = kSymbols, r = v + 1, inputs = v + 1;
   const auto count = [&](double rows, double passes, double active) {

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "bench.h"
-#include "kernel/dense.h"
+#include "kernel/dense/dense.h"
 #include "model/stack_rnn.h"
 #include "recurrence/affine.h"
 
@@ -82,7 +82,8 @@ void bench_transduction() {
   double count = 0;
   const double least =
       measure(5, [&] {
-        count = static_cast<double>(dense_kernel<float>(current_isa()).multiply_add_loop(kRounds));
+        count = static_cast<double>(
+            kernel_for<DenseKernel<float>>(current_isa()).multiply_add_loop(kRounds));
       }).least_ms;
   for (const Row& row : {Row{"lstm", "none", 0, 0},
                          {"stack-lstm", "stratification", 1, 1},

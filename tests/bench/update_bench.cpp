@@ -10,7 +10,7 @@
 #include "bench.h"
 #include "grammar/sampler.h"
 #include "grammar/text.h"
-#include "kernel/dense.h"
+#include "kernel/dense/dense.h"
 #include "model/language_model.h"
 #include "published.h"
 #include "train/gradient.h"
@@ -145,7 +145,7 @@ Timing bench_epoch() {
 
 // Multiply-adds a second of a loop that does nothing else, float32.
 double multiply_add_peak() {
-  const auto kernel = dense_kernel<float>(current_isa());
+  const auto kernel = kernel_for<DenseKernel<float>>(current_isa());
   std::int64_t count = 0;
   const Timing time = measure(50, [&] { count = kernel.multiply_add_loop(2000); });
   return static_cast<double>(count) / time.best_ms * 1e3;

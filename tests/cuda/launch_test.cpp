@@ -57,7 +57,7 @@ TEST(Launch, ModelsOfEveryStack) {
           way == 2
               ? at::stack({models[0].log_probabilities(words), models[1].log_probabilities(words)})
               : log_probabilities_together({&models[0], &models[1]}, {words, words},
-                                           std::make_shared<Launches>());
+                                           device_engine(std::make_shared<Launches>()));
       values.sum().backward();
       found[way].push_back(values.detach());
       for (const auto& model : models)
@@ -99,11 +99,11 @@ TEST_P(LaunchOfSteps, EqualsTheProcessor) {
   Random random(3);
   const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
                          GetParam().recurrence);
-  const auto run = [&](const DeviceRunnerPtr& runner) {
+  const auto run = [&](const StepEnginePtr& engine) {
     const Tensor x = inputs.clone().requires_grad_();
     for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
     Random drawn(7);
-    const Tensor hiddens = network.run_recorded(x, {}, &drawn, 0, runner);
+    const Tensor hiddens = network.run_recorded(x, {}, &drawn, 0, engine);
     (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
     std::vector<Tensor> all{hiddens.detach(), x.grad()};
     for (const auto& [name, tensor] : network.parameters())
@@ -113,7 +113,7 @@ TEST_P(LaunchOfSteps, EqualsTheProcessor) {
   const auto wanted = run(nullptr);
   for (const bool descending : {false, true}) {
     cuda_stand_in::set_descending(descending);
-    const auto got = run(std::make_shared<Launches>());
+    const auto got = run(device_engine(std::make_shared<Launches>()));
     for (std::size_t i = 0; i < wanted.size(); ++i)
       EXPECT_LT(deviation(got[i], wanted[i]), 1e-9 * (1 + wanted[i].abs().max().item<double>()))
           << i;

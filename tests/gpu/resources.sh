@@ -55,7 +55,7 @@ report() {
   echo
   echo '| kernel | pass | numbers | architecture | registers | spilled bytes | warps |'
   echo '|---|---|---|---|---|---|---|'
-  for source in device_step device_grammar; do
+  for source in step/device_step grammar/device_grammar; do
     for architecture; do report "$root/src/kernel/$source.cu" "$architecture" || exit 1; done
   done | LC_ALL=C sort
 } > "$work/table" || exit 1

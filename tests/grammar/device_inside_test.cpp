@@ -14,7 +14,7 @@
 #include "grammar/oracle.h"
 #include "grammar/text.h"
 #include "kernel/device.h"
-#include "kernel/device_grammar_loop.h"
+#include "kernel/grammar/device_grammar_loop.h"
 #include "support/thread_team.h"
 
 namespace pushdown::device_inside_test {

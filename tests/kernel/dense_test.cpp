@@ -1,11 +1,11 @@
 // The matrix products around recorded steps, on every instruction set, against LibTorch.
-#include "kernel/dense.h"
+#include "kernel/dense/dense.h"
 
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "kernel/memory_shape.h"
-#include "kernel/panels.h"
+#include "kernel/dense/panels.h"
+#include "kernel/memory/memory_shape.h"
 #include "support/golden.h"
 
 namespace pushdown::dense_test {
@@ -54,7 +54,7 @@ TYPED_TEST(Dense, LogLikelihoodAndItsGradients) {
     const OutputLayer<F> layer{this->data(columns), this->data(rows), this->data(shift), hidden,
                                outcomes};
     for (const Isa isa : usable_isas()) {
-      const auto kernel = dense_kernel<F>(isa);
+      const auto kernel = kernel_for<DenseKernel<F>>(isa);
       const Tensor scratch = at::full({200}, 7, this->options),
                    slopes = at::full({kRows * outcomes + 2 * kPadding}, 7, this->options),
                    below = at::full({kRows, hidden}, 7, this->options);
@@ -91,9 +91,9 @@ TYPED_TEST(Dense, ProductsWithPanels) {
           pack_panels(this->data(given), columns, count, columns, this->data(panels));
         for (const Isa isa : usable_isas()) {
           const Tensor out = before.clone();
-          dense_kernel<F>(isa).add_products(this->data(out), padded_size(columns), this->data(x),
-                                            count + 3, rows, count, this->data(panels),
-                                            padded_size(columns));
+          kernel_for<DenseKernel<F>>(isa).add_products(this->data(out), padded_size(columns),
+                                                       this->data(x), count + 3, rows, count,
+                                                       this->data(panels), padded_size(columns));
           EXPECT_LT(deviation(out.narrow(1, 0, columns), wanted), this->kBound * 10)
               << rows << ' ' << count << ' ' << columns << ' ' << isa_name(isa);
         }
@@ -130,7 +130,7 @@ TYPED_TEST(Dense, SumsOfOuterProducts) {
                       0};
       for (sum.first = 0; sum.first < rows; sum.first = sum.end) {
         sum.end = std::min<std::int64_t>(rows, sum.first + 32);
-        dense_kernel<F>(isa).outer_sum(sum);
+        kernel_for<DenseKernel<F>>(isa).outer_sum(sum);
       }
       EXPECT_LT(deviation(out.narrow(1, 1, columns), wanted), this->kBound) << isa_name(isa);
       EXPECT_TRUE(out.select(1, 0).eq(7).all().template item<bool>());

@@ -1,5 +1,5 @@
 // Loops over rows against plain ones, for every instruction set.
-#include "kernel/rows.h"
+#include "kernel/dense/rows.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ TEST(Rows, EqualPlainLoops) {
   for (const Isa isa : usable_isas())
     for (const std::int64_t count : {1, 7, 8, 9, 24, 37, 64, 100})
       for (const std::int64_t columns : {1, 2, 5}) {
-        const RowKernel rows = row_kernel(isa);
+        const RowKernel rows = kernel_for<RowKernel>(isa);
         const Numbers x = wavy(count, 0.3), matrix = wavy(columns * count, 0.9),
                       factors = wavy(columns, 0.1);
         Numbers y = wavy(count, 0.5), wanted = y;

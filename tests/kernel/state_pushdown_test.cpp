@@ -1,7 +1,7 @@
 // The kernel of the neural state pushdown automaton on every instruction set: the same numbers on
 // each, real-time learning against going back, and the rank-one estimate, which is kept in scaled
 // rows, against its formulas with whole vectors.
-#include "kernel/state_pushdown.h"
+#include "kernel/state_pushdown/state_pushdown.h"
 
 #include <gtest/gtest.h>
 
@@ -93,12 +93,12 @@ struct Trial {
     loss.output_bias_gradient = &result.bias_gradient;
     loss.signs = signs.data();
     const auto pool = std::make_shared<BufferPool>();
-    const auto bytes = static_cast<std::size_t>(state_pushdown_scratch<F>(shape, task, length));
+    const auto kernel = kernel_for<StatePushdownKernel<F>>(isa, shape, task);
+    const auto bytes = static_cast<std::size_t>(kernel.scratch_bytes(shape, length));
     // Rubbish in the scratch memory, and a mark behind it.
     const Buffer scratch(pool, bytes + 64);
     std::fill_n(scratch.as<unsigned char>(), bytes + 64, static_cast<unsigned char>(0xCD));
-    state_pushdown_kernel<F>(isa, shape, task)(shape, parameters(), string, &loss,
-                                               scratch.as<void>());
+    kernel.run(shape, parameters(), string, &loss, scratch.as<void>());
     for (std::size_t i = bytes; i < bytes + 64; ++i)
       EXPECT_EQ(scratch.as<unsigned char>()[i], 0xCD) << "written behind the scratch memory";
     result.stack.resize(static_cast<std::size_t>(string.depth));

@@ -1,5 +1,5 @@
 // The output layer over a vocabulary, on every instruction set, against LibTorch.
-#include "kernel/vocabulary.h"
+#include "kernel/dense/vocabulary.h"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +48,7 @@ TYPED_TEST(VocabularyLoops, SoftmaxMeansAndSums) {
     const Tensor panels = at::empty({all * fp}, this->options);
     pack_panels(factors.data_ptr<F>(), columns, all, columns, panels.data_ptr<F>());
     for (const Isa isa : usable_isas()) {
-      const auto kernel = vocabulary_kernel<F>(isa);
+      const auto kernel = kernel_for<VocabularyKernel<F>>(isa);
       const Tensor e = at::full({vocabulary_panels(outcomes, all)}, 7, this->options),
                    totals = at::full({all}, 7, this->options),
                    values = at::full({all}, 7, this->options),

@@ -110,7 +110,7 @@ TEST_P(Together, EqualsTheProcessorAndTheDefinition) {
       const Tensor words = random_words(batch, length);
       const Tensor wanted = stepwise.log_probabilities(words),
                    on_processor = kernels.log_probabilities(words),
-                   got = log_probabilities_together({&device}, {words}, runner);
+                   got = log_probabilities_together({&device}, {words}, device_engine(runner));
       ASSERT_EQ(got.sizes(), (std::vector<std::int64_t>{1, batch}));
       EXPECT_LT(deviation(got[0], wanted), value_bound) << dtype << ' ' << length;
       EXPECT_LT(deviation(got[0], on_processor), value_bound) << dtype << ' ' << length;
@@ -138,8 +138,8 @@ TEST_P(Together, SeveralModelsEqualEachAlone) {
     wanted.push_back(alone.back().log_probabilities(words.back()));
     (wanted.back() * (m + 1)).sum().backward();
   }
-  const Tensor got =
-      log_probabilities_together({&together[0], &together[1], &together[2]}, words, runner);
+  const Tensor got = log_probabilities_together({&together[0], &together[1], &together[2]}, words,
+                                                device_engine(runner));
   EXPECT_EQ(runner->passes, 1);
   Tensor loss = at::zeros({}, got.options());
   for (int m = 0; m < 3; ++m) {
@@ -161,7 +161,9 @@ TEST(TogetherMemory, TooLittleIsSaidBeforeTheFirstPass) {
   const auto model = make_model(kPlain, "float32");
   const Tensor words = random_words(10, 40);
   const auto runner = std::make_shared<TeamRunner>();
-  const auto run = [&] { return log_probabilities_together({&model}, {words}, runner); };
+  const auto run = [&] {
+    return log_probabilities_together({&model}, {words}, device_engine(runner));
+  };
   runner->memory = 1000;
   const std::string said = message(run);
   EXPECT_NE(said.find("10 strings of 39 steps, 1 models at once"), said.npos) << said;
@@ -221,11 +223,13 @@ TEST(TogetherForm, OthersAreRefused) {
   EXPECT_FALSE(can_go_together(one, make_model(kPlain, "float64", false)));
   EXPECT_FALSE(can_go_together(one, make_model(kPlain, "float64", true, 3, true)));
   const Tensor words = random_words(1, 5);
-  EXPECT_THROW(log_probabilities_together({&one, &gru}, {words, words}, runner),
+  EXPECT_THROW(log_probabilities_together({&one, &gru}, {words, words}, device_engine(runner)),
                std::invalid_argument);
-  EXPECT_THROW(log_probabilities_together({&one, &unnormalized}, {words, words}, runner),
+  EXPECT_THROW(
+      log_probabilities_together({&one, &unnormalized}, {words, words}, device_engine(runner)),
+      std::invalid_argument);
+  EXPECT_THROW(log_probabilities_together({&one}, {words, words}, device_engine(runner)),
                std::invalid_argument);
-  EXPECT_THROW(log_probabilities_together({&one}, {words, words}, runner), std::invalid_argument);
   EXPECT_EQ(runner->passes, 0);
   // What draws random numbers in training does not go together.
   const LanguageModel noisy(
@@ -251,7 +255,8 @@ TEST(TogetherForm, OtherRecurrencesEqualTheProcessor) {
         models->emplace_back(Alphabet({"a", "b", "c"}), options);
       }
     const std::vector<Tensor> words{random_words(2, 9), random_words(3, 7)};
-    const Tensor got = log_probabilities_together({&together[0], &together[1]}, words, runner);
+    const Tensor got =
+        log_probabilities_together({&together[0], &together[1]}, words, device_engine(runner));
     got.sum().backward();
     for (std::size_t m = 0; m < 2; ++m) {
       const Tensor wanted = alone[m].log_probabilities(words[m]);

@@ -71,13 +71,13 @@ TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
                              GetParam().recurrence);
       if (window > 0 && !network.stack().can_be_cut()) continue;
       const Tensor inputs = at::randn({batch, steps, 4}, options);
-      const auto run = [&](const DeviceRunnerPtr& runner) {
+      const auto run = [&](const StepEnginePtr& engine) {
         const Tensor x = inputs.clone().requires_grad_();
         for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
         Random drawn(7);
         // Of two steps with further passes.
         const Refinement refinement(steps == 2 ? 3 : 1, window == 0);
-        const Tensor hiddens = network.run_recorded(x, {}, &drawn, window, runner, refinement);
+        const Tensor hiddens = network.run_recorded(x, {}, &drawn, window, engine, refinement);
         (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
         std::vector<Tensor> all{hiddens.detach(), x.grad()};
         for (const auto& [name, tensor] : network.parameters())
@@ -86,7 +86,7 @@ TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
       };
       const auto runner =
           steps == 2 ? std::make_shared<TeamRunner>(4, 2) : std::make_shared<TeamRunner>();
-      const auto wanted = run(nullptr), got = run(runner);
+      const auto wanted = run(nullptr), got = run(device_engine(runner));
       EXPECT_EQ(runner->passes, 2);
       for (std::size_t i = 0; i < wanted.size(); ++i)
         EXPECT_LT(deviation(got[i], wanted[i]), bound * (1 + wanted[i].abs().max().item<double>()))
@@ -132,8 +132,9 @@ TEST(RecordedOnDevices, SaysWhenMemoryDoesNotDo) {
                          at::kDouble, random);
   const auto runner = std::make_shared<TeamRunner>();
   runner->memory = 1000;
-  EXPECT_THROW(network.run_recorded(at::ones({2, 3, 4}, at::kDouble), {}, nullptr, 0, runner),
-               std::runtime_error);
+  EXPECT_THROW(
+      network.run_recorded(at::ones({2, 3, 4}, at::kDouble), {}, nullptr, 0, device_engine(runner)),
+      std::runtime_error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Pairs, Recorded, testing::ValuesIn(recorded_cases()));

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "kernel/device_step.h"
+#include "kernel/step/device_step.h"
 
 namespace pushdown::step_barriers_test {
 namespace {

@@ -223,7 +223,7 @@ TEST(NondeterministicIsa, AllInstructionSetsAgree) {
                                                    slopes.data_ptr<float>(),
                                                    factors.data_ptr<float>()};
         memory.forward[0] = memory.forward[c] = 1;
-        const auto kernel = nondeterministic_kernel<float>(isa, states, symbols);
+        const auto kernel = kernel_for<NondeterministicKernel<float>>(isa, states, symbols);
         const auto row = c * size.actions();
         for (int t = 0; t < 30; ++t)
           kernel.step(memory, t + 2, weights.data_ptr<float>() + t * row, nullptr);

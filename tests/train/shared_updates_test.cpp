@@ -73,7 +73,7 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
         Choices{.optimizer = {{"kind", "sgd"}}, .stack = {{"kind", "none"}}}}) {
     const auto runner = std::make_shared<TeamRunner>();
     Group together(4, choices);
-    ASSERT_EQ(SharedUpdates::groups(together.trainers, runner),
+    ASSERT_EQ(SharedUpdates::groups(together.trainers, device_engine(runner)),
               (std::vector<std::vector<std::size_t>>{{0, 1, 2, 3}}));
     Group alone(4, choices);
     std::int64_t shared_rounds = 0;
@@ -85,7 +85,7 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
         if (trainer->finished().empty()) left.push_back(trainer->updates_left());
       std::sort(left.begin(), left.end());
       if (left.size() > 1) shared_rounds += left[left.size() - 2];
-      const auto results = run_epoch_together(together.trainers, runner);
+      const auto results = run_epoch_together(together.trainers, device_engine(runner));
       for (int k = 0; k < 4; ++k) {
         EXPECT_EQ(results[k].error, "");
         EXPECT_EQ(results[k].epoch.has_value(), round < 2 + k % 2);
@@ -144,11 +144,11 @@ TEST(SharedUpdates, StopAndGoOn) {
   int asked = 0;
   for (Trainer* trainer : together.trainers)
     trainer->callbacks.should_stop = [&] { return ++asked > 10; };
-  auto results = run_epoch_together(together.trainers, runner);
+  auto results = run_epoch_together(together.trainers, device_engine(runner));
   EXPECT_TRUE(results[0].stopped && results[1].stopped);
   EXPECT_EQ(together.trainers[0]->updates_done(), 5);
   for (Trainer* trainer : together.trainers) trainer->callbacks.should_stop = nullptr;
-  results = run_epoch_together(together.trainers, runner);
+  results = run_epoch_together(together.trainers, device_engine(runner));
   for (int k = 0; k < 2; ++k) {
     EXPECT_TRUE(results[k].epoch);
     alone.trainers[k]->run_epoch();
@@ -161,7 +161,7 @@ TEST(SharedUpdates, TooLittleMemoryIsAnErrorOfAll) {
   runner->memory = 1000;
   Group together(3);
   try {
-    run_epoch_together(together.trainers, runner);
+    run_epoch_together(together.trainers, device_engine(runner));
     ADD_FAILURE() << "no error";
   } catch (const std::runtime_error& error) {
     EXPECT_NE(std::string(error.what()).find("3 models at once"), std::string::npos)
@@ -178,7 +178,7 @@ TEST(SharedUpdates, WhoGoesTogether) {
     std::vector<Trainer*> trainers;
     for (std::size_t k = 0; k < choices.size(); ++k)
       trainers.push_back(owned.emplace_back(member(static_cast<int>(k), choices[k])).get());
-    return SharedUpdates::groups(trainers, runner);
+    return SharedUpdates::groups(trainers, device_engine(runner));
   };
   const Choices plain, sgd{.optimizer = {{"kind", "sgd"}}},
       other{.stack = {{"kind", "superposition"}, {"size", 3}}};
@@ -192,7 +192,7 @@ TEST(SharedUpdates, WhoGoesTogether) {
   Group together(3);
   EXPECT_EQ(SharedUpdates::groups(together.trainers, nullptr), Places{});
   together.trainers[0]->run_epoch();  // has made more steps than the others
-  EXPECT_EQ(SharedUpdates::groups(together.trainers, runner), (Places{{1, 2}}));
+  EXPECT_EQ(SharedUpdates::groups(together.trainers, device_engine(runner)), (Places{{1, 2}}));
 }
 
 // Where there is a device, without a runner being named; and the same numbers twice.

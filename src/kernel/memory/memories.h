@@ -25,7 +25,7 @@
 #ifdef PUSHDOWN_ISA
 #include "kernel/memory/nondeterministic.h"
 #else
-#include "kernel/device_nondeterministic.h"
+#include "kernel/memory/device_nondeterministic.h"
 #endif
 
 namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {

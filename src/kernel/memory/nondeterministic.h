@@ -1,5 +1,5 @@
 // The nondeterministic stacks, with or without a window, around the loops of
-// kernel/nondeterministic.h (definition: stack/nondeterministic.h). The only memory whose source is
+// nondeterministic_kernel.h (definition: stack/nondeterministic.h). The only memory whose source is
 // the processor's alone, for the sake of its tiles (docs/adr/0019). Devices have
 // device_nondeterministic.h.
 #pragma once
@@ -167,9 +167,6 @@ struct NondeterministicStackMemory {
   }
 };
 
-NondeterministicKernel<float> nondeterministic_kernel_f(int states, int symbols);
-NondeterministicKernel<double> nondeterministic_kernel_d(int states, int symbols);
-
 template <class F>
 NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& given,
                                                             const StackMemory<F>& place)
@@ -197,10 +194,7 @@ NondeterministicStackMemory<F>::NondeterministicStackMemory(const MemoryShape& g
   weight_gradient = memory.popped_gradient + z.popped_gradient();
   reading_rows = weight_gradient + row;
   vector_gradient = reading_rows + padded_size((1 + m) * c);
-  if constexpr (sizeof(F) == sizeof(float))
-    kernel = nondeterministic_kernel_f(z.states, z.symbols);
-  else
-    kernel = nondeterministic_kernel_d(z.states, z.symbols);
+  kernel = isa_kernel<NondeterministicKernel<F>, PUSHDOWN_OWN_ISA>(z.states, z.symbols);
 }
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

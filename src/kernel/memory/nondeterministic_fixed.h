@@ -1,0 +1,444 @@
+// The loops of nondeterministic_kernel.h for numbers of states and symbols known when compiling.
+// For kernel files only.
+#pragma once
+#include "kernel/memory/nondeterministic_kernel.h"
+#include "kernel/vector.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+// With a window (kLimited) and without one: rows that all begin with node 0 are found faster.
+template <class F, int kQ, int kS, bool kLimited>
+struct FixedLoops {
+  using Memory = NondeterministicMemory<F>;
+  using V = Vector<F>;
+  static constexpr int kC = kQ * kS, kW = 2 * kC + kQ;
+  static constexpr Index kL = kLanes<F>;
+  static constexpr int kAtLeast(int count, int least) { return count > least ? count : least; }
+  static constexpr int kAtMost(int count, int most) { return count < most ? count : most; }
+  // Sums held in registers, besides factors and loads: vectors of a row in the pop rule, nodes in
+  // the gradient of the pop factors, and columns and vectors in the gradient of the columns.
+  static constexpr int kPopVectors = kAtLeast(kAtMost((kVectorRegisters - kQ * kQ - 2) / kQ, 3), 2);
+  static constexpr int kNodes = kAtLeast(kAtMost((kVectorRegisters - kQ - 1) / (kQ * kQ), 4), 1);
+  static constexpr int kColumns = kVectorRegisters >= 32 ? 4 : 2;
+  static constexpr int kColumnVectors =
+      kAtLeast(kAtMost((kVectorRegisters - 4) / (kColumns * kQ), 4), 1);
+
+  // What NondeterministicSize and NondeterministicMemory say, with less to compute.
+  [[gnu::always_inline]] static Index lowest_of(const Memory& m, Index j) {
+    return kLimited ? m.size.lowest(j) : 0;
+  }
+  [[gnu::always_inline]] static Index first_of(const Memory& m, Index j) {
+    return lowest_of(m, j) * kC & -kNodePadding;
+  }
+  [[gnu::always_inline]] static Index end_of(Index j) {
+    return (j * kC + kNodePadding - 1) & -kNodePadding;
+  }
+  [[gnu::always_inline]] static Index row_of(const Memory& m, Index j) {
+    return end_of(j) - first_of(m, j);
+  }
+  [[gnu::always_inline]] static F* column(const Memory& m, F* of, Index j) {
+    return of + (1 + m.size.channels) * kC * m.row_start[j];
+  }
+  [[gnu::always_inline]] static F* at(const Memory& m, F* of, Index j, Index b) {
+    return column(m, of, j) + b * row_of(m, j) - first_of(m, j);
+  }
+  [[gnu::always_inline]] static F* factors_of(const Memory& m, Index j) {
+    return m.popped + kQ * m.row_start[j] - first_of(m, j);
+  }
+  [[gnu::always_inline]] static F* slopes_of(const Memory& m, Index j) {
+    return m.popped_gradient - first_of(m, j);
+  }
+
+  // visit<v>() for the v = 0 .. kMost that `count` is.
+  template <int kMost, class Visit>
+  [[gnu::always_inline]] static void with_count(Index count, Visit visit) {
+    if (count >= kMost)
+      visit.template operator()<kMost>();
+    else if constexpr (kMost > 1)
+      with_count<kMost - 1>(count, visit);
+  }
+
+  // The pop rule into rows (r, y) of one y: sums[r] += sum_t in[t,y] f[r][t,y], k = first .. end-1,
+  // for kN vectors of entries.
+  template <int kN>
+  [[gnu::always_inline]] static void pop_block(const Memory& m, Index j, Index channel, int y,
+                                               Index first, Index end, Index start) {
+    const Index row = row_of(m, j);
+    F* to = at(m, m.columns, j, channel + y) + start;
+    const F* factors = factors_of(m, j) + y;
+    V sums[kQ * kN];  // r, v
+    unrolled<kQ * kN>(
+        PUSHDOWN_UNROLLED(i) { sums[i] = load(to + i / kN * kS * row + i % kN * kL); });
+    for (Index k = first; k < end; ++k) {
+      const Index in_row = row_of(m, k);
+      const F* in = at(m, m.columns, k, channel + y) + start;
+      const F* factor_at = factors + k * kC;
+      unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
+        V factor[kQ];
+        unrolled<kQ>(PUSHDOWN_UNROLLED(r) { factor[r] = splat(factor_at[r * row + t * kS]); });
+        unrolled<kN>(PUSHDOWN_UNROLLED(v) {
+          const V entry = held(load(in + t * kS * in_row + v * kL));
+          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { sums[r * kN + v] += factor[r] * entry; });
+        });
+      });
+    }
+    unrolled<kQ * kN>(
+        PUSHDOWN_UNROLLED(i) { store(to + i / kN * kS * row + i % kN * kL, sums[i]); });
+  }
+
+  // The rows of the first columns end inside a block: those nodes take as many vectors as they
+  // have.
+  template <int kN>
+  static void pop_edge(const Memory& m, Index j, Index channel, int y, Index start) {
+    const Index first = (start + (kN - 1) * kL) / kC + 1;
+    Index end = kN == kPopVectors ? j - 1 : (start + kN * kL) / kC + 1;
+    if (end > j - 1) end = j - 1;
+    if constexpr (kN > 1) pop_edge<kN - 1>(m, j, channel, y, start);
+    if (first < end) pop_block<kN>(m, j, channel, y, first, end, start);
+  }
+
+  // `channel` : the first row of the channel in a column.
+  static void pop(const Memory& m, Index j, Index channel) {
+    for (Index start = first_of(m, j); start < (j - 2) * kC; start += kPopVectors * kL)
+      for (int y = 0; y < kS; ++y) pop_edge<kPopVectors>(m, j, channel, y, start);
+  }
+
+  // Clears what rows `row` .. row + kC - 1 of column j hold besides the column's own entries.
+  static void trim(const Memory& m, F* of, Index j, Index row) {
+    const Index first = first_of(m, j), low = lowest_of(m, j) * kC, end = end_of(j);
+    for (int b = 0; b < kC; ++b) {
+      F* to = at(m, of, j, row + b);
+      clear(to + first, low - first);
+      clear(to + j * kC, end - j * kC);
+    }
+  }
+
+  static void step(const Memory& m, Index j, const F* weights, const F* vector) {
+    const Index p = j - 1, row_p = row_of(m, p), row = row_of(m, j);
+    const Index first = first_of(m, j), end_p = end_of(p), end = end_of(j);
+    const F* u = m.forward + p * kC;
+    F* factors = factors_of(m, j);
+    V replace[kC][kC], pops[kC][kQ];
+    for (int c = 0; c < kC; ++c) {
+      for (int b = 0; b < kC; ++b) replace[c][b] = splat(u[c] * weights[c * kW + kC + b]);
+      for (int r = 0; r < kQ; ++r) pops[c][r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
+    }
+    V scale[kC];
+    for (Index channel = 0; channel <= m.size.channels; ++channel) {
+      const F* from = at(m, m.columns, p, channel * kC);
+      F* to = at(m, m.columns, j, channel * kC);
+      // Replace; the pop factors read the same entries.
+      for (Index i = first; i < end_p; i += kL) {
+        V entry[kC];
+        for (int c = 0; c < kC; ++c) entry[c] = load(from + c * row_p + i);
+        for (int b = 0; b < kC; ++b) {
+          V sum = replace[0][b] * entry[0];
+          for (int c = 1; c < kC; ++c) sum += replace[c][b] * entry[c];
+          store(to + b * row + i, sum);
+        }
+        if (channel > 0) continue;
+        for (int r = 0; r < kQ; ++r) {
+          V sum = pops[0][r] * entry[0];
+          for (int c = 1; c < kC; ++c) sum += pops[c][r] * entry[c];
+          store(factors + r * row + i, sum);
+        }
+      }
+      for (int b = 0; b < kC; ++b) clear(to + b * row + end_p, end - end_p);
+      pop(m, j, channel * kC);
+      if (kLimited) trim(m, m.columns, j, channel * kC);
+      // Push.
+      const F pushed = channel > 0 ? vector[channel - 1] : F(1);
+      for (int b = 0; b < kC; ++b)
+        for (int a = 0; a < kC; ++a) to[b * row + p * kC + a] = pushed * u[a] * weights[a * kW + b];
+      // Normalise by the mass, which is that of P alone.
+      F total = 0;
+      for (int b = 0; b < kC; ++b) {
+        F* out = to + b * row;
+        if (channel == 0) {
+          V sums = {};
+          for (Index i = first; i < end; i += kL) sums += load(out + i);
+          const F sum = sum_of(sums);
+          m.mass[j * kC + b] = sum;
+          total += sum;
+          scale[b] = splat(sum > 0 ? 1 / sum : F(0));
+        }
+        for (Index i = first; i < end; i += kL) store(out + i, load(out + i) * scale[b]);
+      }
+      if (channel > 0) continue;
+      const F rescale = total > 0 ? 1 / total : F(0);
+      for (int b = 0; b < kC; ++b) m.forward[j * kC + b] = m.mass[j * kC + b] * rescale;
+    }
+  }
+
+  // Columns j - kJ + 1 .. j, rows (t, y) of one y: sums[t] += sum_r out[r,y] f[r][t,y] over the
+  // nodes l = first .. last that popped through them, for kN vectors of entries.
+  template <int kJ, int kN>
+  [[gnu::always_inline]] static void gather_block(const Memory& m, Index channel, int y, Index j,
+                                                  Index first, Index last, Index start) {
+    F* to[kJ];
+    for (int d = 0; d < kJ; ++d) to[d] = at(m, m.numerators, j - d, channel + y) + start;
+    V sums[kJ][kQ][kN];
+    for (int d = 0; d < kJ; ++d)
+      for (int t = 0; t < kQ; ++t)
+        for (int v = 0; v < kN; ++v)
+          sums[d][t][v] = load(to[d] + t * kS * row_of(m, j - d) + v * kL);
+    for (Index l = first; l <= last; ++l) {
+      const Index row = row_of(m, l);
+      const F* out = at(m, m.numerators, l, channel + y) + start;
+      const F* factors = factors_of(m, l) + j * kC + y;
+      for (int r = 0; r < kQ; ++r) {
+        V entry[kN];
+        for (int v = 0; v < kN; ++v) entry[v] = held(load(out + r * kS * row + v * kL));
+        for (int d = 0; d < kJ; ++d)
+          for (int t = 0; t < kQ; ++t) {
+            const V factor = splat(factors[r * row - d * kC + t * kS]);
+            for (int v = 0; v < kN; ++v) sums[d][t][v] += factor * entry[v];
+          }
+      }
+    }
+    for (int d = 0; d < kJ; ++d)
+      for (int t = 0; t < kQ; ++t)
+        for (int v = 0; v < kN; ++v)
+          store(to[d] + t * kS * row_of(m, j - d) + v * kL, sums[d][t][v]);
+  }
+
+  // The same where the columns of the last nodes begin inside the block: those nodes take as many
+  // vectors as they have.
+  template <int kJ, int kN>
+  static void gather_edge(const Memory& m, Index channel, int y, Index j, Index first, Index last,
+                          Index start) {
+    Index reach = m.size.highest((start | (kNodePadding - 1)) / kC);
+    if (reach > last) reach = last;
+    if (first <= reach) {
+      gather_block<kJ, kN>(m, channel, y, j, first, reach, start);
+      first = reach + 1;
+    }
+    if constexpr (kN > 1)
+      if (first <= last) gather_edge<kJ, kN - 1>(m, channel, y, j, first, last, start + kL);
+  }
+
+  // The same for entries start .. end-1.
+  template <int kJ, int kN>
+  static void gather(const Memory& m, Index channel, Index j, Index first, Index last, Index start,
+                     Index end) {
+    if (first > last) return;
+    for (; start < end; start += kN * kL)
+      with_count<kN>((end - start) / kL, [&]<int kV>() {
+        for (int y = 0; y < kS; ++y)
+          if constexpr (kLimited)
+            gather_edge<kJ, kV>(m, channel, y, j, first, last, start);
+          else
+            gather_block<kJ, kV>(m, channel, y, j, first, last, start);
+      });
+  }
+
+  // Columns are gathered kColumns at a time, at the step of the last of them, so that what is read
+  // of later nodes serves all; a column later adds the few nodes that were not done then.
+  static Index group_of(Index j) { return (j + kColumns - 1) / kColumns * kColumns; }
+  static bool gathered_before(Index j, Index last) {
+    const Index top = group_of(j);
+    return top != j && top <= last && top - kColumns + 1 >= 2;
+  }
+
+  // Adds the pops of all later steps to the gradient of column j.
+  static void gather_column(const Memory& m, Index j, Index last, Index channel) {
+    constexpr int kAlone = kPopVectors;
+    const Index top = group_of(j), start = first_of(m, j), end = end_of(j);
+    if (gathered_before(j, last)) {
+      gather<1, kAlone>(m, channel, j, j + 2, last < top + 1 ? last : top + 1, start, end);
+    } else if (top != j || top - kColumns + 1 < 2) {
+      gather<1, kAlone>(m, channel, j, j + 2, last, start, end);
+    } else {
+      // What all of them have; the older ones reach further down, the newer ones further up.
+      const Index common = end_of(j - kColumns + 1) > start ? end_of(j - kColumns + 1) : start;
+      for (int d = 1; d < kColumns; ++d)
+        clear(column(m, m.numerators, j - d) + channel * row_of(m, j - d), kC * row_of(m, j - d));
+      gather<kColumns, kColumnVectors>(m, channel, j, j + 2, last, start, common);
+      for (int d = 0; d < kColumns; ++d) {
+        const Index own = end_of(j - d);
+        gather<1, kAlone>(m, channel, j - d, j + 2, last, first_of(m, j - d),
+                          own < start ? own : start);
+        gather<1, kAlone>(m, channel, j - d, j + 2, last, common, own);
+      }
+    }
+  }
+
+  // Gradient of P[.->j] and V[.->j] from the step into node j + 1 has been written to numerators[j]
+  // (or 0); adds the pops of all later steps, then the readings, and turns it into that of N.
+  static void finish_column(const Memory& m, Index j, Index last, const F* constants) {
+    const Index row = row_of(m, j);
+    V scale[kC];
+    for (int b = 0; b < kC; ++b) {
+      const F z = m.mass[j * kC + b];
+      scale[b] = splat(z > 0 ? 1 / z : F(0));
+    }
+    for (Index channel = 0; channel <= m.size.channels; ++channel) {
+      F* to = at(m, m.numerators, j, channel * kC);
+      const F* in = at(m, m.columns, j, channel * kC);
+      gather_column(m, j, last, channel * kC);
+      V gradient[kC];
+      for (int b = 0; b < kC; ++b) gradient[b] = splat(constants[channel * kC + b]);
+      for (Index i = first_of(m, j); i < end_of(j); i += kL) {
+        V below = {};
+        for (int b = 0; b < kC; ++b) {
+          below += gradient[b] * load(in + b * row + i);
+          store(to + b * row + i, (load(to + b * row + i) + gradient[b]) * scale[b]);
+        }
+        // forward_gradients has room for a whole row.
+        store(m.forward_gradients + i, load(m.forward_gradients + i) + below);
+      }
+      // What was gathered beyond the column's own entries belongs to nobody.
+      trim(m, m.numerators, j, channel * kC);
+    }
+  }
+
+  // Gradient of the pop factors at k*C + (t,y), k < p: dot products of columns.
+  static void popped_gradient(const Memory& m, Index j, F* result, Index stride) {
+    const Index p = j - 1, low = lowest_of(m, j), first = first_of(m, j), end = end_of(p);
+    // The oldest node has no edges in reach.
+    const Index none = (low + 1) * kC < end ? (low + 1) * kC : end;
+    for (int r = 0; r < kQ; ++r) {
+      F* row = result + r * stride;
+      clear(row + first, none - first);
+      clear(row + p * kC, end - p * kC);
+    }
+    Index k = low + 1;
+    for (; k + kNodes <= p; k += kNodes) popped_block<kNodes>(m, j, k, result, stride);
+    for (; k < p; ++k) popped_block<1>(m, j, k, result, stride);
+  }
+
+  // Nodes k .. k + kN - 1.
+  template <int kN>
+  [[gnu::always_inline]] static void popped_block(const Memory& m, Index j, Index k, F* result,
+                                                  Index stride) {
+    const Index row = row_of(m, j), common = end_of(k);
+    for (int y = 0; y < kS; ++y) {
+      V dots[kN * kQ * kQ];  // node, t, r
+      unrolled<kN * kQ * kQ>(PUSHDOWN_UNROLLED(k) { dots[k] = V{}; });
+      for (Index channel = 0; channel <= m.size.channels; ++channel) {
+        const F* upper = at(m, m.numerators, j, channel * kC + y);
+        const F* in[kN];
+        Index step[kN];
+        for (int node = 0; node < kN; ++node) {
+          in[node] = at(m, m.columns, k + node, channel * kC + y);
+          step[node] = kS * row_of(m, k + node);
+        }
+        for (Index i = first_of(m, j); i < common; i += kL) {
+          V entry[kQ];
+          unrolled<kQ>(PUSHDOWN_UNROLLED(r) { entry[r] = load(upper + r * kS * row + i); });
+          unrolled<kN * kQ>(PUSHDOWN_UNROLLED(d) {
+            const V value = held(load(in[d / kQ] + d % kQ * step[d / kQ] + i));
+            unrolled<kQ>(PUSHDOWN_UNROLLED(r) { dots[d * kQ + r] += value * entry[r]; });
+          });
+        }
+        // Rows of later nodes may be longer.
+        unrolled<kN>(PUSHDOWN_UNROLLED(node) {
+          for (Index i = common; i < end_of(k + node); i += kL)
+            unrolled<kQ>(PUSHDOWN_UNROLLED(t) {
+              const V value = load(in[node] + t * step[node] + i);
+              unrolled<kQ>(PUSHDOWN_UNROLLED(r) {
+                dots[(node * kQ + t) * kQ + r] += value * load(upper + r * kS * row + i);
+              });
+            });
+        });
+      }
+      F sums[kN * kQ * kQ];
+      store_sums<F, kN * kQ * kQ>(dots, sums);
+      for (int node = 0; node < kN; ++node)
+        for (int t = 0; t < kQ; ++t)
+          for (int r = 0; r < kQ; ++r)
+            result[r * stride + (k + node) * kC + t * kS + y] = sums[(node * kQ + t) * kQ + r];
+    }
+  }
+
+  static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
+    if (last < 2) clear(column(m, m.numerators, 1), m.size.edge_rows() * row_of(m, 1));
+    finish_column(m, 1, last, reading_gradient);
+  }
+
+  static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
+                            const F* reading_gradient, F* weight_gradient, F* vector_gradient) {
+    const Index p = j - 1, row = row_of(m, j);
+    const Index channels = 1 + m.size.channels;
+    const F* u = m.forward + p * kC;
+    const F* gradient = at(m, m.numerators, j, 0);
+    if (j == last) clear(column(m, m.numerators, j), channels * kC * row);
+    F constants[kC * (1 + kMaxNondeterministicChannels)];
+    copy(constants, reading_gradient, channels * kC);
+    for (int b = 0; b < kC; ++b) constants[b] += m.forward_gradients[j * kC + b];
+    finish_column(m, j, last, constants);
+    // Push.
+    for (int a = 0; a < kC; ++a)
+      for (int b = 0; b < kC; ++b)
+        weight_gradient[a * kW + b] = u[a] * gradient[b * row + p * kC + a];
+    for (Index k = 1; k < channels; ++k) {
+      F sum = 0;
+      for (int a = 0; a < kC; ++a)
+        for (int b = 0; b < kC; ++b) {
+          const F slope = u[a] * gradient[(k * kC + b) * row + p * kC + a];
+          weight_gradient[a * kW + b] += vector[k - 1] * slope;
+          sum += weights[a * kW + b] * slope;
+        }
+      vector_gradient[k - 1] = sum;
+    }
+    // Replace and the pop factors, into the gradient of column p.
+    const Index first = first_of(m, j), end = end_of(p);
+    F* popped = slopes_of(m, j);
+    const Index stride = m.size.longest_row();
+    popped_gradient(m, j, popped, stride);
+    const bool add_to = gathered_before(p, last);
+    for (int c = 0; c < kC; ++c) {
+      V replace[kC], pops[kQ], dots[kC + kQ] = {};
+      for (int b = 0; b < kC; ++b) replace[b] = splat(u[c] * weights[c * kW + kC + b]);
+      for (int r = 0; r < kQ; ++r) pops[r] = splat(u[c] * weights[c * kW + 2 * kC + r]);
+      for (Index channel = 0; channel < channels; ++channel) {
+        const F* from = at(m, m.columns, p, channel * kC + c);
+        F* from_gradient = at(m, m.numerators, p, channel * kC + c);
+        const F* upper_rows = gradient + channel * kC * row;
+        if (!add_to) clear(from_gradient + first_of(m, p), first - first_of(m, p));
+        for (Index i = first; i < end; i += kL) {
+          const V entry = load(from + i);
+          V sum = {};
+          if (add_to) sum = load(from_gradient + i);
+          for (int b = 0; b < kC; ++b) {
+            const V upper = load(upper_rows + b * row + i);
+            sum += replace[b] * upper;
+            dots[b] += entry * upper;
+          }
+          if (channel == 0)
+            for (int r = 0; r < kQ; ++r) {
+              const V factor = load(popped + r * stride + i);
+              sum += pops[r] * factor;
+              dots[kC + r] += entry * factor;
+            }
+          store(from_gradient + i, sum);
+        }
+      }
+      F sums[kC + kQ];
+      store_sums<F, kC + kQ>(dots, sums);
+      for (int k = 0; k < kC + kQ; ++k) weight_gradient[c * kW + kC + k] = u[c] * sums[k];
+    }
+  }
+};
+
+template <class F, int kQ, int kS>
+struct Fixed {
+  using Memory = NondeterministicMemory<F>;
+  using Unlimited = FixedLoops<F, kQ, kS, false>;
+  using Limited = FixedLoops<F, kQ, kS, true>;
+
+  static void step(const Memory& m, Index j, const F* weights, const F* vector) {
+    (m.size.window > 0 ? Limited::step : Unlimited::step)(m, j, weights, vector);
+  }
+  static void step_backward(const Memory& m, Index j, Index last, const F* weights, const F* vector,
+                            const F* reading_gradient, F* weight_gradient, F* vector_gradient) {
+    (m.size.window > 0 ? Limited::step_backward : Unlimited::step_backward)(
+        m, j, last, weights, vector, reading_gradient, weight_gradient, vector_gradient);
+  }
+  static void finish_backward(const Memory& m, Index last, const F* reading_gradient) {
+    (m.size.window > 0 ? Limited::finish_backward : Unlimited::finish_backward)(m, last,
+                                                                                reading_gradient);
+  }
+};
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -1,0 +1,478 @@
+// A step program over one sequence by a team of threads (device_team.h): the loops of
+// step_program.isa.cpp, with barriers between the operations and the sums of the parameters'
+// gradients behind.
+//
+// Backward, an operation looks at the values of: sigmoid, tanh, relu and softmax their own;
+// multiply, outer and mix those of their operands; affine those of the operands of its terms.
+#pragma once
+#include "kernel/memory/memories.h"
+#include "kernel/step/device_step.h"
+
+namespace pushdown::device {
+
+// Threads that a team has at most, where it shares out the rows of a product.
+inline constexpr Index kMostThreads = 256;
+
+template <class F, class Memory>
+struct StepLoop {
+  PUSHDOWN_HOST_DEVICE static DeviceStepSizes sizes(const MemoryShape& shape) {
+    DeviceStepSizes sizes;
+    sizes.tape = Memory::tape_size(shape);
+    sizes.fast = kMostThreads + shape.actions;
+    if constexpr (requires { Memory::fast_size(shape); }) sizes.fast += Memory::fast_size(shape);
+    sizes.scratch = Memory::scratch_size(shape) + sizes.fast;
+    return sizes;
+  }
+
+  // One sequence of one model: the program lies in the device's constant memory and is not copied.
+  const DeviceStepProgram<F>& p;
+  Index model, sequence;
+  const std::uint8_t* tables;  // the program's, or the copy
+  bool waits_within = false;   // the operation that passes on its gradient
+  F* partial;  // kMostThreads numbers; behind them the gradient of the stack's actions
+  Memory memory;
+
+  // `near`: memory for the fast numbers, null for that in scratch; near_tables: a copy of the
+  // program's tables, null where these are read.
+  PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
+                           F* near, const std::uint8_t* near_tables = nullptr)
+      : StepLoop(program, model, sequence, sizes(program.memory), near, near_tables) {}
+
+  template <class Team>
+  PUSHDOWN_DEVICE void forward(const Team& team) {
+    if (p.memory_node >= 0)
+      memory.begin(team, p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0),
+                   value(p.memory_node, -1));
+    team.sync();
+    for (Index t = 0; t < p.steps; ++t) {
+      for (int n = 0; n < p.count; ++n) {
+        if (waits()[n] & kWaitsForward) team.sync();
+        compute(team, n, t);
+      }
+      team.sync();
+    }
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void backward(const Team& team) {
+    if (p.memory_node >= 0) memory.begin_backward(team);
+    for (int n = 0; n < p.count; ++n) {
+      if (nodes()[n].op == StepOp::constant) clear(team, n, 0);
+      if (nodes()[n].carried) clear(team, n, p.steps - 1);
+    }
+    team.sync();
+    for (Index t = p.steps; t-- > 0;) {
+      for (int n = 0; n < p.count; ++n)
+        if (owns_rows(n)) clear(team, n, nodes()[n].carried ? t - 1 : t);
+      team.sync();
+      int n = static_cast<int>(p.count);
+      if (p.window > 0 && t + 1 < p.steps && (t + 1) % p.window == 0) {
+        // What follows the step belongs to the next one, for which the rest are constants.
+        while (n > p.after) pass_on(team, --n, t);
+        team.sync();
+        for (int k = 0; k < n; ++k)
+          if (owns_rows(k)) clear(team, k, t);
+        if constexpr (requires { memory.cut(team); })
+          if (p.memory_node >= 0) memory.cut(team);
+        team.sync();
+      }
+      const F* slope = p.given + model * p.given_model + sequence * p.given_row + t * p.given_step;
+      add_to(team, p.output, t, [slope](Index i) { return slope[i]; });
+      if (n < p.count) team.sync();  // what waits was found for the usual order
+      while (n > 0) pass_on(team, --n, t);
+      team.sync();
+    }
+    if constexpr (requires(F * to) { memory.end_backward(team, to, to); }) {
+      const bool wanted = p.bottom_node >= 0 && nodes()[p.bottom_node].gradient;
+      if (wanted)
+        memory.end_backward(team, gradient(p.memory_node, -1), gradient(p.bottom_node, 0));
+    }
+    sum_over_steps(team);
+  }
+
+ private:
+  PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
+                           const DeviceStepSizes& sizes, F* near, const std::uint8_t* near_tables)
+      : p(program),
+        model(model),
+        sequence(sequence),
+        tables(near_tables == nullptr ? program.tables : near_tables),
+        partial(near != nullptr
+                    ? near
+                    : program.scratch + (model * program.batch + sequence + 1) * sizes.scratch -
+                          sizes.fast),
+        memory(program.memory, stack_memory(sizes)) {}
+
+  PUSHDOWN_DEVICE StackMemory<F> stack_memory(const DeviceStepSizes& sizes) const {
+    if (p.memory_node < 0) return {};
+    const Index place = model * p.batch + sequence;
+    return {p.tape + place * sizes.tape, p.scratch + place * sizes.scratch,
+            partial + kMostThreads + p.memory.actions, value(p.memory_node, -1),
+            p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0)};
+  }
+
+  template <class T>
+  PUSHDOWN_DEVICE const T* table(const T* of_program) const {
+    return reinterpret_cast<const T*>(
+        tables + (reinterpret_cast<const std::uint8_t*>(of_program) - p.tables));
+  }
+  PUSHDOWN_DEVICE const StepNode* nodes() const { return table(p.nodes); }
+  PUSHDOWN_DEVICE const StepTerm* terms() const { return table(p.terms); }
+  PUSHDOWN_DEVICE const int* operands() const { return table(p.operands); }
+  PUSHDOWN_DEVICE const DeviceStepMatrix<F>* matrices() const { return table(p.matrices); }
+  PUSHDOWN_DEVICE const DeviceStepPlace<F>* places() const { return table(p.places); }
+  PUSHDOWN_DEVICE const std::uint8_t* waits() const { return table(p.waits); }
+
+  PUSHDOWN_DEVICE F* value(int n, Index t) const {
+    const auto& place = places()[n];
+    return place.value + model * place.model + sequence * place.row +
+           (t + 1 + place.shift) * place.step;
+  }
+  PUSHDOWN_DEVICE F* gradient(int n, Index t) const {
+    const auto& place = places()[n];
+    return place.gradient + model * place.gradient_model + sequence * place.gradient_row +
+           slot(t + 1 + place.shift, place.slots) * place.gradient_step;
+  }
+  PUSHDOWN_DEVICE static Index slot(Index step, Index slots) {
+    return slots == 1 ? 0 : slots == 2 ? step % 2 : step;
+  }
+  PUSHDOWN_DEVICE Index symbol(Index t) const {
+    return static_cast<Index>(p.symbols[(Count{model} * p.batch + sequence) * p.steps + t]);
+  }
+  // Whether the gradient is a node's own and starts anew at every step.
+  PUSHDOWN_DEVICE bool owns_rows(int n) const {
+    const StepOp op = nodes()[n].op;
+    return nodes()[n].gradient && op != StepOp::slice && op != StepOp::previous &&
+           op != StepOp::constant;
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void clear(const Team& team, int n, Index t) const {
+    if (!nodes()[n].gradient) return;
+    F* to = gradient(n, t);
+    each(team, nodes()[n].size, [&](Index i) { to[i] = 0; });
+  }
+  // Whether the stack moves after step t.
+  PUSHDOWN_DEVICE bool moves(Index t) const { return t + 1 < p.memory.steps; }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void compute(const Team& team, int n, Index t) {
+    const StepNode& node = nodes()[n];
+    if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
+        node.op == StepOp::slice || (node.op == StepOp::symbols && places()[n].value == nullptr))
+      return;
+    F* out = value(n, t);
+    const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
+    const F* y = node.b >= 0 ? value(node.b, t) : nullptr;
+    const Index size = node.size;
+    switch (node.op) {
+      case StepOp::concat: {
+        Index offset = 0;
+        for (int k = 0; k < node.operands; ++k) {
+          const int part = operands()[node.first_operand + k];
+          const F* from = value(part, t);
+          each(team, nodes()[part].size, [&](Index i) { out[offset + i] = from[i]; });
+          offset += nodes()[part].size;
+        }
+        break;
+      }
+      case StepOp::symbols: {
+        const Index own = symbol(t);
+        each(team, size, [&](Index i) { out[i] = i == own ? F(1) : F(0); });
+        break;
+      }
+      case StepOp::affine: affine(team, node, out, t); break;
+      case StepOp::add: each(team, size, [&](Index i) { out[i] = x[i] + y[i]; }); break;
+      case StepOp::subtract: each(team, size, [&](Index i) { out[i] = x[i] - y[i]; }); break;
+      case StepOp::multiply: each(team, size, [&](Index i) { out[i] = x[i] * y[i]; }); break;
+      case StepOp::scale: {
+        const F factor = static_cast<F>(node.factor), shift = static_cast<F>(node.shift);
+        each(team, size, [&](Index i) { out[i] = factor * x[i] + shift; });
+        break;
+      }
+      case StepOp::sigmoid: each(team, size, [&](Index i) { out[i] = sigmoid(x[i]); }); break;
+      case StepOp::tanh: each(team, size, [&](Index i) { out[i] = std::tanh(x[i]); }); break;
+      case StepOp::relu: each(team, size, [&](Index i) { out[i] = x[i] > 0 ? x[i] : F(0); }); break;
+      case StepOp::greater:
+        each(team, size, [&](Index i) { out[i] = x[i] > y[i] ? F(1) : F(0); });
+        break;
+      case StepOp::softmax:
+        each(team, size / node.offset,
+             [&](Index k) { softmax(x + k * node.offset, out + k * node.offset, node.offset); });
+        break;
+      case StepOp::greatest:
+        each(team, size / node.offset, [&](Index k) {
+          const F* from = x + k * node.offset;
+          Index best = 0;
+          for (Index i = 1; i < node.offset; ++i) best = from[i] > from[best] ? i : best;
+          for (Index i = 0; i < node.offset; ++i)
+            out[k * node.offset + i] = i == best ? F(1) : F(0);
+        });
+        break;
+      case StepOp::outer: {
+        const Index right = nodes()[node.b].size;
+        each(team, size, [&](Index i) { out[i] = x[i / right] * y[i % right]; });
+        break;
+      }
+      case StepOp::mix: {
+        // Exact at both ends.
+        const F share = value(node.c, t)[0];
+        each(team, size, [&](Index i) {
+          out[i] = share == 0 ? y[i] : share == 1 ? x[i] : share * x[i] + (1 - share) * y[i];
+        });
+        break;
+      }
+      case StepOp::memory:
+        if (moves(t)) memory.forward(team, t, x, value(n, t));
+        break;
+      default: break;
+    }
+  }
+
+  PUSHDOWN_DEVICE static void softmax(const F* x, F* y, Index size) {
+    F largest = x[0], sum = 0;
+    for (Index i = 1; i < size; ++i) largest = x[i] > largest ? x[i] : largest;
+    for (Index i = 0; i < size; ++i) sum += y[i] = std::exp(x[i] - largest);
+    for (Index i = 0; i < size; ++i) y[i] /= sum;
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void affine(const Team& team, const StepNode& node, F* out, Index t) const {
+    // Short rows are those of a part of a group each.
+    Index columns = 0;
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = terms()[node.first_term + k];
+      const Index own = term.lookup ? 1 : matrices()[term.matrix].columns;
+      columns = own > columns ? own : columns;
+    }
+    const bool is_short = columns <= 8 * team.part();
+    const Index width = is_short ? team.part() : team.lanes(), parts = team.lanes() / width;
+    const Index lane = team.lane() % width, rows = team.groups() * parts;
+    for (Index first = 0; first < node.size; first += rows) {
+      const Index i = first + team.group() * parts + team.lane() / width;
+      const int count = i < node.size ? node.terms : 0;  // all threads take part in the sum
+      F sum = 0;
+      for (int k = 0; k < count; ++k) {
+        const StepTerm& term = terms()[node.first_term + k];
+        const auto& matrix = matrices()[term.matrix];
+        const F* row = matrix.first + model * matrix.model + i * matrix.row;
+        if (term.lookup) {
+          if (lane == 0) sum += row[symbol(t)];
+          continue;
+        }
+        const F* x = value(term.operand, t);
+        for (Index j = lane; j < matrix.columns; j += width) sum += row[j] * x[j];
+      }
+      sum = is_short ? team.part_sum(sum) : team.group_sum(sum);
+      if (lane != 0 || i >= node.size) continue;
+      for (int k = 0; k < node.operands; ++k)
+        sum += value(operands()[node.first_operand + k], t)[i];
+      out[i] = sum;
+    }
+  }
+
+  // Adds f(i) to the gradient of node n at step t.
+  template <class Team, class Of>
+  PUSHDOWN_DEVICE void add_to(const Team& team, int n, Index t, const Of& of) const {
+    if (n < 0 || !nodes()[n].gradient) return;
+    F* to = gradient(n, t);
+    each(team, nodes()[n].size, [&](Index i) { to[i] += of(i); });
+    if (waits_within) team.sync();
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void pass_on(const Team& team, int n, Index t) {
+    if (waits()[n] & kWaitsBackward) team.sync();
+    waits_within = (waits()[n] & kWaitsWithin) != 0;
+    propagate(team, n, t);
+  }
+
+  template <class Team>
+  PUSHDOWN_DEVICE void propagate(const Team& team, int n, Index t) {
+    const StepNode& node = nodes()[n];
+    if (!node.gradient || node.op == StepOp::sequence || node.op == StepOp::constant ||
+        node.op == StepOp::previous || node.op == StepOp::slice)
+      return;
+    const F *slope = gradient(n, t), *out = value(n, t);
+    const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
+    const F* y = node.b >= 0 ? value(node.b, t) : nullptr;
+    switch (node.op) {
+      case StepOp::concat: {
+        Index offset = 0;
+        for (int k = 0; k < node.operands; ++k) {
+          const int part = operands()[node.first_operand + k];
+          add_to(team, part, t, [slope, offset](Index i) { return slope[offset + i]; });
+          offset += nodes()[part].size;
+        }
+        return;
+      }
+      case StepOp::affine: return propagate_affine(team, node, slope, t);
+      case StepOp::add:
+      case StepOp::subtract: {
+        const F sign = node.op == StepOp::add ? F(1) : F(-1);
+        add_to(team, node.a, t, [=](Index i) { return slope[i]; });
+        add_to(team, node.b, t, [=](Index i) { return sign * slope[i]; });
+        return;
+      }
+      case StepOp::multiply:
+        add_to(team, node.a, t, [=](Index i) { return slope[i] * y[i]; });
+        add_to(team, node.b, t, [=](Index i) { return slope[i] * x[i]; });
+        return;
+      case StepOp::scale: {
+        const F factor = static_cast<F>(node.factor);
+        add_to(team, node.a, t, [=](Index i) { return factor * slope[i]; });
+        return;
+      }
+      case StepOp::sigmoid:
+        add_to(team, node.a, t, [=](Index i) { return slope[i] * out[i] * (1 - out[i]); });
+        return;
+      case StepOp::tanh:
+        add_to(team, node.a, t, [=](Index i) { return slope[i] * (1 - out[i] * out[i]); });
+        return;
+      case StepOp::relu:
+        add_to(team, node.a, t, [=](Index i) { return out[i] > 0 ? slope[i] : F(0); });
+        return;
+      case StepOp::softmax: {
+        const Index size = node.offset;
+        add_to(team, node.a, t, [=](Index i) {
+          const Index first = i - i % size;
+          F mean = 0;
+          for (Index k = first; k < first + size; ++k) mean += slope[k] * out[k];
+          return out[i] * (slope[i] - mean);
+        });
+        return;
+      }
+      case StepOp::outer: {
+        const Index left = nodes()[node.a].size, right = nodes()[node.b].size;
+        add_to(team, node.a, t, [=](Index i) {
+          F sum = 0;
+          for (Index j = 0; j < right; ++j) sum += slope[i * right + j] * y[j];
+          return sum;
+        });
+        add_to(team, node.b, t, [=](Index j) {
+          F sum = 0;
+          for (Index i = 0; i < left; ++i) sum += slope[i * right + j] * x[i];
+          return sum;
+        });
+        return;
+      }
+      case StepOp::mix: {
+        const F share = value(node.c, t)[0];
+        if (nodes()[node.c].gradient) {
+          F* to = gradient(node.c, t);
+          sums<F>(
+              team, 1, [&](Index) { return node.size; },
+              [&](Index) { return [=](Index i) { return slope[i] * (x[i] - y[i]); }; },
+              [&](Index, F sum) { to[0] += sum; });
+        }
+        add_to(team, node.a, t, [=](Index i) { return share * slope[i]; });
+        add_to(team, node.b, t, [=](Index i) { return (1 - share) * slope[i]; });
+        return;
+      }
+      case StepOp::memory:
+        if (!moves(t)) return;
+        memory.backward(team, t, slope, partial + kMostThreads);
+        team.sync();
+        add_to(team, node.a, t, [&](Index i) { return partial[kMostThreads + i]; });
+        return;
+      default: return;
+    }
+  }
+
+  // out[j] += sum_i slope[i] W[i][j]. A thread takes a share of the rows of a column.
+  template <class Team>
+  PUSHDOWN_DEVICE void propagate_affine(const Team& team, const StepNode& node, const F* slope,
+                                        Index t) const {
+    for (int k = 0; k < node.operands; ++k)
+      add_to(team, operands()[node.first_operand + k], t, [=](Index i) { return slope[i]; });
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = terms()[node.first_term + k];
+      if (term.lookup || !nodes()[term.operand].gradient) continue;
+      const auto& matrix = matrices()[term.matrix];
+      const F* weights = matrix.first + model * matrix.model;
+      const Index rows = matrix.rows, columns = matrix.columns;
+      const auto part_of = [&](Index j, Index first, Index apart) {
+        F sum = 0;
+        for (Index i = first; i < rows; i += apart) sum += slope[i] * weights[i * matrix.row + j];
+        return sum;
+      };
+      const Index most = team.size() < kMostThreads ? team.size() : kMostThreads;
+      const Index shares = columns < most ? most / columns : 1;
+      if (shares == 1) {
+        add_to(team, term.operand, t, [&](Index j) { return part_of(j, 0, 1); });
+        continue;
+      }
+      if (k > 0) team.sync();  // `partial` is read no more
+      each(team, shares * columns,
+           [&](Index i) { partial[i] = part_of(i % columns, i / columns, shares); });
+      team.sync();
+      add_to(team, term.operand, t, [&](Index j) {
+        F sum = 0;
+        for (Index share = 0; share < shares; ++share) sum += partial[share * columns + j];
+        return sum;
+      });
+    }
+  }
+
+  // The gradients of the matrices.
+  template <class Team>
+  PUSHDOWN_DEVICE void sum_over_steps(const Team& team) const {
+    F* all = p.sequence_gradients + (model * p.batch + sequence) * p.parameters;
+    for (int n = 0; n < p.count; ++n) {
+      const StepNode& node = nodes()[n];
+      if (node.op != StepOp::affine || !node.gradient) continue;
+      for (int k = 0; k < node.terms; ++k) {
+        const StepTerm& term = terms()[node.first_term + k];
+        const auto& matrix = matrices()[term.matrix];
+        if (matrix.gradient < 0) continue;
+        const F* slopes = gradient(n, 0);
+        const Index slope_step = places()[n].gradient_step, step = places()[term.operand].step;
+        if (term.lookup) {
+          each(team, matrix.rows * matrix.columns, [&](Index place) {
+            const Index i = place / matrix.columns, j = place - i * matrix.columns;
+            F sum = 0;
+            for (Index t = 0; t < p.steps; ++t)
+              if (symbol(t) == j) sum += slopes[t * slope_step + i];
+            all[matrix.gradient + place] = sum;
+          });
+          continue;
+        }
+        const F* values = value(term.operand, 0);
+        each(team, matrix.rows * matrix.columns, [&](Index place) {
+          const Index i = place / matrix.columns, j = place - i * matrix.columns;
+          F sum = 0;
+          for (Index t = 0; t < p.steps; ++t)
+            sum += slopes[t * slope_step + i] * values[t * step + j];
+          all[matrix.gradient + place] = sum;
+        });
+      }
+    }
+  }
+};
+
+// A copy of the program's tables, by all threads of a team.
+template <class F, class Team>
+PUSHDOWN_DEVICE void copy_tables(const Team& team, const DeviceStepProgram<F>& program,
+                                 std::uint8_t* to) {
+  const auto* from = reinterpret_cast<const std::uint32_t*>(program.tables);
+  auto* words = reinterpret_cast<std::uint32_t*>(to);
+  each(team, Index(program.table_bytes / 4), [&](Index i) { words[i] = from[i]; });
+  team.sync();
+}
+
+// Gradient i of a model: the sum over its sequences.
+template <class F>
+PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Index model, Index i) {
+  const F* from = program.sequence_gradients + model * program.batch * program.parameters + i;
+  F sum = 0;
+  for (Index b = 0; b < program.batch; ++b) sum += from[b * program.parameters];
+  program.gradients[model * program.parameters + i] = sum;
+}
+
+// visit.operator()<Loop>() with the loop for the shape's memory.
+template <class F, class Visit>
+auto with_step_loop(const MemoryShape& shape, const Visit& visit) {
+  return with_memory<F>(
+      shape, [&]<class Memory>() { return visit.template operator()<StepLoop<F, Memory>>(); });
+}
+
+}  // namespace pushdown::device

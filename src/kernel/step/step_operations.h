@@ -1,0 +1,80 @@
+// The operations of step programs on rows of numbers, forward and backward. For kernel files only.
+//
+// A row has room for whole vectors behind its last number, so that values are computed by whole
+// vectors; what lies there is never used. Only what lies behind rows that are a part of another row
+// (`exact`) must stay as it is.
+#pragma once
+#include "kernel/dense/panel_product.h"
+#include "kernel/step/step_program.h"
+#include "kernel/vector_math.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+template <class F>
+struct Rows {
+  F* first;
+  Index row;
+  F* operator[](Index b) const { return first + b * row; }
+};
+
+// out_i = f(i), i counting vectors of a row: f(b, i) gives lanes i .. i + kLanes - 1 of row b.
+template <class F, class Of>
+[[gnu::always_inline]] inline void set_rows(Rows<F> out, Index rows, Index size, Of of) {
+  for (Index b = 0; b < rows; ++b) {
+    F* to = out[b];
+    for (Index i = 0; i < size; i += kLanes<F>) store(to + i, of(b, i));
+  }
+}
+// Its first `count` lanes, 0 in the others.
+[[gnu::always_inline]] inline Vector<float> first_lanes(Vector<float> x, Index count) {
+  IntegersOfFloat lane;
+  for (int k = 0; k < static_cast<int>(kLanes<float>); ++k) lane[k] = k;
+  return lane < static_cast<std::int32_t>(count) ? x : splat(0.0f);
+}
+[[gnu::always_inline]] inline Vector<double> first_lanes(Vector<double> x, Index count) {
+  IntegersOfDouble lane;
+  for (int k = 0; k < static_cast<int>(kLanes<double>); ++k) lane[k] = k;
+  return lane < static_cast<std::int64_t>(count) ? x : splat(0.0);
+}
+
+// out_i += f(i)
+template <class F, class Of>
+[[gnu::always_inline]] inline void add_rows(Rows<F> out, Index rows, Index size, bool exact,
+                                            Of of) {
+  for (Index b = 0; b < rows; ++b) {
+    F* to = out[b];
+    Index i = 0;
+    for (; i + kLanes<F> <= size; i += kLanes<F>) store(to + i, load(to + i) + of(b, i));
+    if (i == size) continue;
+    const Vector<F> last = of(b, i);
+    store(to + i, load(to + i) + (exact ? first_lanes(last, size - i) : last));
+  }
+}
+
+// See panel_product.h.
+template <class F>
+void add_products(Rows<F> out, Rows<F> x, Index rows, Index count, const F* panels, Index padded) {
+  add_products(out.first, out.row, x.first, x.row, rows, count, panels, padded);
+}
+
+// 1 at the first of the greatest numbers, else 0.
+template <class F>
+void greatest_row(const F* x, F* y, Index size) {
+  Index best = 0;
+  for (Index i = 1; i < size; ++i) best = x[i] > x[best] ? i : best;
+  for (Index i = 0; i < size; ++i) y[i] = i == best ? F(1) : F(0);
+}
+
+// y has room for whole vectors.
+template <class F>
+void softmax_row(const F* x, F* y, Index size) {
+  F largest = x[0];
+  for (Index i = 1; i < size; ++i) largest = x[i] > largest ? x[i] : largest;
+  for (Index i = 0; i < size; ++i) y[i] = x[i] - largest;
+  exp_all(y, size);
+  F sum = 0;
+  for (Index i = 0; i < size; ++i) sum += y[i];
+  for (Index i = 0; i < size; ++i) y[i] /= sum;
+}
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -1,0 +1,393 @@
+// The step programs (step_program.h), compiled once for each instruction set.
+#include "kernel/step/step_program.h"
+
+#include "kernel/step/step_memory.h"
+#include "kernel/step/step_operations.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+namespace {
+
+// The sequences first .. end-1 of a program.
+template <class F>
+class StepRun {
+ public:
+  StepRun(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
+      : p_(program), first_(first), rows_(end - first), scratch_(room.scratch) {
+    for (Index n = 0; n < p_.count; ++n)
+      if (p_.nodes[n].op == StepOp::memory) memory_node_ = static_cast<int>(n);
+    if (memory_node_ < 0) return;
+    memory_ = step_memory<F>(p_.memory);
+    object_size_ = (memory_.object_size + 63) / 64 * 64;
+    objects_ = static_cast<unsigned char*>(
+        ::operator new (static_cast<std::size_t>(object_size_ * rows_), std::align_val_t{64}));
+    for (Index b = 0; b < rows_; ++b)
+      memory_.make(object(b), p_.memory, room.tape + b * p_.tape_size,
+                   room.memory_scratch + b * p_.memory_scratch_size);
+  }
+  ~StepRun() {
+    if (objects_ != nullptr) ::operator delete (objects_, std::align_val_t{64});
+  }
+  StepRun(const StepRun&) = delete;
+  StepRun& operator=(const StepRun&) = delete;
+
+  void forward() {
+    if (memory_node_ >= 0) {
+      const StepNode& node = p_.nodes[memory_node_];
+      const auto reading = value(memory_node_, -1);
+      for (Index b = 0; b < rows_; ++b)
+        memory_.begin(object(b), node.b < 0 ? nullptr : value(node.b, 0)[b], reading[b]);
+    }
+    for (Index t = 0; t < p_.steps; ++t)
+      for (int n = 0; n < p_.count; ++n) compute(n, t);
+  }
+
+  void backward(int output, Rows<F> given, Index given_step) {
+    for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.begin_backward(object(b));
+    for (int n = 0; n < p_.count; ++n) {
+      if (p_.nodes[n].op == StepOp::constant) clear_gradient(n, 0);
+      if (p_.nodes[n].carried) clear_gradient(n, p_.steps - 1);
+    }
+    for (Index t = p_.steps; t-- > 0;) {
+      for (int n = 0; n < p_.count; ++n)
+        if (owns_rows(n)) clear_gradient(n, p_.nodes[n].carried ? t - 1 : t);
+      int n = static_cast<int>(p_.count);
+      const auto propagate_from = [&](Index lowest) {
+        while (n-- > lowest)
+          if (p_.nodes[n].gradient) propagate(n, t);
+        n = static_cast<int>(lowest);
+      };
+      if (p_.window > 0 && t + 1 < p_.steps && (t + 1) % p_.window == 0) {
+        propagate_from(p_.after);
+        for (int k = 0; k < n; ++k)
+          if (owns_rows(k)) clear_gradient(k, t);
+        for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.cut(object(b));
+      }
+      const Rows<F> slope{given.first + t * given_step, given.row};
+      if (p_.nodes[output].gradient)
+        add_to(output, t, [&](Index b, Index i) { return load(slope[b] + i); });
+      propagate_from(0);
+    }
+    if (memory_node_ < 0 || memory_.end_backward == nullptr) return;
+    const StepNode& node = p_.nodes[memory_node_];
+    const auto reading = gradient(memory_node_, -1);
+    for (Index b = 0; b < rows_; ++b) {
+      if (node.b >= 0 && p_.nodes[node.b].gradient) {
+        memory_.end_backward(object(b), reading[b], gradient(node.b, 0)[b]);
+      } else {
+        memory_.end_backward(object(b), reading[b], scratch_);
+      }
+    }
+  }
+
+ private:
+  Index symbol(Index b, Index t) const { return p_.symbols[(first_ + b) * p_.steps + t]; }
+  void* object(Index b) const { return objects_ + b * object_size_; }
+  Rows<F> value(int n, Index t) const { return {p_.places[n].at(t, first_), p_.places[n].row}; }
+  Rows<F> gradient(int n, Index t) const {
+    return {p_.places[n].gradient_at(t, first_), p_.places[n].gradient_row};
+  }
+  // Whether the gradient is a node's own and starts anew at every step.
+  bool owns_rows(int n) const {
+    const StepOp op = p_.nodes[n].op;
+    return p_.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
+           op != StepOp::constant;
+  }
+  void clear_gradient(int n, Index t) {
+    if (!p_.nodes[n].gradient) return;
+    const Vector<F> zero = splat(F(0));
+    set_rows(gradient(n, t), rows_, p_.nodes[n].size, [&](Index, Index) { return zero; });
+  }
+  // Whether the stack moves after step t.
+  bool moves(Index t) const { return t + 1 < p_.memory.steps; }
+
+  void compute(int n, Index t) {
+    const StepNode& node = p_.nodes[n];
+    const Rows<F> out = value(n, t);
+    const auto a = [&] { return value(node.a, t); };
+    const auto unary = [&](auto f) {
+      const Rows<F> x = a();
+      set_rows(out, rows_, node.size, [&](Index b, Index i) { return f(load(x[b] + i)); });
+    };
+    const auto binary = [&](auto f) {
+      const Rows<F> x = a(), y = value(node.b, t);
+      set_rows(out, rows_, node.size,
+               [&](Index b, Index i) { return f(load(x[b] + i), load(y[b] + i)); });
+    };
+    const F one = 1, two = 2;
+    switch (node.op) {
+      case StepOp::sequence:
+      case StepOp::constant:
+      case StepOp::previous:
+      case StepOp::slice: return;
+      case StepOp::symbols: {
+        if (out.first == nullptr) return;  // only looked up
+        for (Index b = 0; b < rows_; ++b) {
+          clear(out[b], node.size);
+          out[b][symbol(b, t)] = one;
+        }
+        return;
+      }
+      case StepOp::concat: {
+        Index offset = 0;
+        for (int k = 0; k < node.operands; ++k) {
+          const int part = p_.operands[node.first_operand + k];
+          const auto from = value(part, t);
+          for (Index b = 0; b < rows_; ++b) copy(out[b] + offset, from[b], p_.nodes[part].size);
+          offset += p_.nodes[part].size;
+        }
+        return;
+      }
+      case StepOp::affine: return affine(node, out, t);
+      case StepOp::add: return binary([](auto x, auto y) { return x + y; });
+      case StepOp::subtract: return binary([](auto x, auto y) { return x - y; });
+      case StepOp::multiply: return binary([](auto x, auto y) { return x * y; });
+      case StepOp::scale: {
+        const F factor = static_cast<F>(node.factor), shift = static_cast<F>(node.shift);
+        return unary([=](auto x) { return factor * x + shift; });
+      }
+      case StepOp::sigmoid: return unary([=](auto x) { return one / (one + vector_exp(-x)); });
+      case StepOp::tanh:
+        return unary([=](auto x) { return one - two / (one + vector_exp(two * x)); });
+      case StepOp::relu: return unary([](auto x) { return x > F(0) ? x : splat(F(0)); });
+      case StepOp::greater:
+        return binary([](auto x, auto y) { return x > y ? splat(F(1)) : splat(F(0)); });
+      case StepOp::softmax: {
+        const auto x = a();
+        for (Index b = 0; b < rows_; ++b)
+          for (Index i = 0; i < node.size; i += node.offset) {
+            softmax_row(x[b] + i, scratch_, node.offset);
+            copy(out[b] + i, scratch_, node.offset);
+          }
+        return;
+      }
+      case StepOp::greatest: {
+        const auto x = a();
+        for (Index b = 0; b < rows_; ++b)
+          for (Index i = 0; i < node.size; i += node.offset)
+            greatest_row(x[b] + i, out[b] + i, node.offset);
+        return;
+      }
+      case StepOp::outer: {
+        const auto x = a(), y = value(node.b, t);
+        const Index left = p_.nodes[node.a].size, right = p_.nodes[node.b].size;
+        for (Index b = 0; b < rows_; ++b)
+          for (Index i = 0; i < left; ++i)
+            for (Index j = 0; j < right; ++j) out[b][i * right + j] = x[b][i] * y[b][j];
+        return;
+      }
+      case StepOp::mix: {
+        const auto x = a(), y = value(node.b, t), c = value(node.c, t);
+        return set_rows(out, rows_, node.size, [&](Index b, Index i) {
+          // Exact at both ends.
+          const F share = c[b][0];
+          if (share == 0 || share == 1) return load((share == 0 ? y : x)[b] + i);
+          return share * load(x[b] + i) + (1 - share) * load(y[b] + i);
+        });
+      }
+      case StepOp::memory: {
+        if (!moves(t)) return;
+        const auto actions = a();
+        const Index size = p_.nodes[node.a].size;
+        for (Index b = 0; b < rows_; ++b) {
+          copy(scratch_, actions[b], size);
+          memory_.forward(object(b), t, scratch_, out[b]);
+        }
+        return;
+      }
+    }
+  }
+
+  void affine(const StepNode& node, Rows<F> out, Index t) {
+    const Index padded = padded_size(node.size);
+    for (int k = 0; k < node.operands; ++k) {
+      const auto x = value(p_.operands[node.first_operand + k], t);
+      if (k == 0)
+        set_rows(out, rows_, node.size, [&](Index b, Index i) { return load(x[b] + i); });
+      else
+        add_rows(out, rows_, node.size, false, [&](Index b, Index i) { return load(x[b] + i); });
+    }
+    for (Index b = 0; b < rows_; ++b)
+      clear(out[b] + (node.operands == 0 ? 0 : node.size),
+            node.operands == 0 ? padded : padded - node.size);
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = p_.terms[node.first_term + k];
+      const auto& matrix = p_.matrices[term.matrix];
+      if (term.lookup) {
+        add_rows(out, rows_, node.size, false, [&](Index b, Index i) {
+          return load(matrix.by_column + symbol(b, t) * padded + i);
+        });
+        continue;
+      }
+      add_products(out, value(term.operand, t), rows_, matrix.columns, matrix.transposed, padded);
+    }
+  }
+
+  // Adds f to the gradient of node n at step t.
+  template <class Of>
+  void add_to(int n, Index t, Of of) {
+    if (n < 0 || !p_.nodes[n].gradient) return;
+    add_rows(gradient(n, t), rows_, p_.nodes[n].size, p_.nodes[n].sliced, of);
+  }
+
+  void propagate(int n, Index t) {
+    const StepNode& node = p_.nodes[n];
+    const Rows<F> slope = gradient(n, t), out = value(n, t);
+    const auto by = [&](auto f) {  // one operand, from the slope and the value
+      add_to(node.a, t, [&](Index b, Index i) { return f(load(slope[b] + i), load(out[b] + i)); });
+    };
+    const F one = 1;
+    switch (node.op) {
+      case StepOp::sequence:
+      case StepOp::constant:
+      case StepOp::previous:
+      case StepOp::slice:
+      case StepOp::symbols:
+      case StepOp::greatest:
+      case StepOp::greater: return;
+      case StepOp::concat: {
+        Index offset = 0;
+        for (int k = 0; k < node.operands; ++k) {
+          const int part = p_.operands[node.first_operand + k];
+          add_to(part, t, [&](Index b, Index i) { return load(slope[b] + offset + i); });
+          offset += p_.nodes[part].size;
+        }
+        return;
+      }
+      case StepOp::affine: return propagate_affine(node, slope, t);
+      case StepOp::add:
+      case StepOp::subtract: {
+        const F sign = node.op == StepOp::add ? F(1) : F(-1);
+        add_to(node.a, t, [&](Index b, Index i) { return load(slope[b] + i); });
+        add_to(node.b, t, [&](Index b, Index i) { return sign * load(slope[b] + i); });
+        return;
+      }
+      case StepOp::multiply: {
+        const auto x = value(node.a, t), y = value(node.b, t);
+        add_to(node.a, t, [&](Index b, Index i) { return load(slope[b] + i) * load(y[b] + i); });
+        add_to(node.b, t, [&](Index b, Index i) { return load(slope[b] + i) * load(x[b] + i); });
+        return;
+      }
+      case StepOp::scale: {
+        const F factor = static_cast<F>(node.factor);
+        return by([=](auto g, auto) { return factor * g; });
+      }
+      case StepOp::sigmoid: return by([=](auto g, auto y) { return g * y * (one - y); });
+      case StepOp::tanh: return by([=](auto g, auto y) { return g * (one - y * y); });
+      case StepOp::relu: return by([](auto g, auto y) { return y > F(0) ? g : splat(F(0)); });
+      case StepOp::softmax: {
+        if (!p_.nodes[node.a].gradient) return;
+        const auto to = gradient(node.a, t);
+        for (Index b = 0; b < rows_; ++b)
+          for (Index i = 0; i < node.size; i += node.offset) {
+            const F *y = out[b] + i, *g = slope[b] + i;
+            const F mean = dot(g, y, node.offset);
+            for (Index k = 0; k < node.offset; ++k) to[b][i + k] += y[k] * (g[k] - mean);
+          }
+        return;
+      }
+      case StepOp::outer: return propagate_outer(node, slope, t);
+      case StepOp::mix: {
+        const auto x = value(node.a, t), y = value(node.b, t), c = value(node.c, t);
+        if (p_.nodes[node.c].gradient) {
+          const auto to = gradient(node.c, t);
+          for (Index b = 0; b < rows_; ++b)
+            to[b][0] += dot(slope[b], x[b], node.size) - dot(slope[b], y[b], node.size);
+        }
+        add_to(node.a, t, [&](Index b, Index i) { return c[b][0] * load(slope[b] + i); });
+        add_to(node.b, t, [&](Index b, Index i) { return (1 - c[b][0]) * load(slope[b] + i); });
+        return;
+      }
+      case StepOp::memory: {
+        if (!moves(t)) return;
+        for (Index b = 0; b < rows_; ++b) {
+          memory_.backward(object(b), t, slope[b], scratch_);
+          if (!p_.nodes[node.a].gradient) continue;
+          add(gradient(node.a, t)[b], scratch_, p_.nodes[node.a].size);
+        }
+        return;
+      }
+    }
+  }
+
+  void propagate_affine(const StepNode& node, Rows<F> slope, Index t) {
+    for (int k = 0; k < node.operands; ++k)
+      add_to(p_.operands[node.first_operand + k], t,
+             [&](Index b, Index i) { return load(slope[b] + i); });
+    for (int k = 0; k < node.terms; ++k) {
+      const StepTerm& term = p_.terms[node.first_term + k];
+      const StepNode& operand = p_.nodes[term.operand];
+      if (term.lookup || !operand.gradient) continue;
+      const auto& matrix = p_.matrices[term.matrix];
+      const Index padded = padded_size(matrix.columns);
+      if (!operand.sliced) {
+        add_products(gradient(term.operand, t), slope, rows_, matrix.rows, matrix.straight, padded);
+        continue;
+      }
+      const Rows<F> sum{scratch_, padded + kPadding};
+      for (Index b = 0; b < rows_; ++b) clear(sum[b], padded);
+      add_products(sum, slope, rows_, matrix.rows, matrix.straight, padded);
+      add_to(term.operand, t, [&](Index b, Index i) { return load(sum[b] + i); });
+    }
+  }
+
+  void propagate_outer(const StepNode& node, Rows<F> slope, Index t) {
+    const auto x = value(node.a, t), y = value(node.b, t);
+    const Index left = p_.nodes[node.a].size, right = p_.nodes[node.b].size;
+    for (Index b = 0; b < rows_; ++b) {
+      if (p_.nodes[node.a].gradient) {
+        F* to = gradient(node.a, t)[b];
+        for (Index i = 0; i < left; ++i)
+          for (Index j = 0; j < right; ++j) to[i] += slope[b][i * right + j] * y[b][j];
+      }
+      if (p_.nodes[node.b].gradient) {
+        F* to = gradient(node.b, t)[b];
+        for (Index i = 0; i < left; ++i)
+          for (Index j = 0; j < right; ++j) to[j] += slope[b][i * right + j] * x[b][i];
+      }
+    }
+  }
+
+  const StepProgram<F>& p_;
+  Index first_, rows_;
+  F* scratch_;
+  int memory_node_ = -1;
+  StepMemory<F> memory_{};
+  Index object_size_ = 0;
+  unsigned char* objects_ = nullptr;
+};
+
+template <class F>
+StepKernel<F> kernel_of() {
+  return {[](const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room) {
+            StepRun<F>(program, first, end, room).forward();
+          },
+          [](const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room,
+             int output, const F* given, Index given_step, Index given_row) {
+            StepRun<F>(program, first, end, room)
+                .backward(output, {const_cast<F*>(given) + first * given_row, given_row},
+                          given_step);
+          },
+          [](const MemoryShape& memory) {
+            return padded_size(step_memory<F>(memory).tape_size(memory) + kPadding);
+          },
+          [](const MemoryShape& memory) {
+            return padded_size(step_memory<F>(memory).scratch_size(memory) + kPadding);
+          }};
+}
+
+}  // namespace
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE
+
+namespace pushdown {
+
+template <>
+StepKernel<float> isa_kernel<StepKernel<float>, PUSHDOWN_OWN_ISA>() {
+  return PUSHDOWN_ISA_NAMESPACE::kernel_of<float>();
+}
+template <>
+StepKernel<double> isa_kernel<StepKernel<double>, PUSHDOWN_OWN_ISA>() {
+  return PUSHDOWN_ISA_NAMESPACE::kernel_of<double>();
+}
+
+}  // namespace pushdown

@@ -1,0 +1,88 @@
+#include "model/step_engine.h"
+
+#include "recurrence/device_steps.h"
+#include "recurrence/step_likelihood.h"
+#include "recurrence/step_run.h"
+
+namespace pushdown {
+namespace {
+
+class ProcessorEngine final : public StepEngine {
+ public:
+  Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
+             const BufferPoolPtr& buffers) const override {
+    return run_steps(std::move(program), batch, steps, buffers, window);
+  }
+  DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
+                            std::vector<Tensor> supplied, std::int64_t window,
+                            const BufferPoolPtr& buffers) const override {
+    return run_plan(plan, words.cpu(), std::move(supplied), window, buffers);
+  }
+  Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
+                         const Tensor& bias, std::vector<Tensor> supplied,
+                         const BufferPoolPtr& buffers) const override {
+    return run_log_likelihoods(plan, targets.cpu(), weight, bias, std::move(supplied), buffers);
+  }
+};
+
+// Of all tensors of the program; undefined where they differ.
+at::ScalarType number_type(const TracedProgram& program) {
+  at::ScalarType type = at::ScalarType::Undefined;
+  for (const auto* tensors : {&program.matrices, &program.given, &program.initial})
+    for (const Tensor& tensor : *tensors) {
+      if (!tensor.defined()) continue;
+      if (type != at::ScalarType::Undefined && tensor.scalar_type() != type)
+        return at::ScalarType::Undefined;
+      type = tensor.scalar_type();
+    }
+  return type;
+}
+
+class DeviceEngine final : public StepEngine {
+ public:
+  explicit DeviceEngine(DeviceRunnerPtr runner) : runner_(std::move(runner)) {}
+
+  Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
+             const BufferPoolPtr&) const override {
+    const auto by = [&]<class F>() {
+      return run_device_steps<F>(std::move(program), batch, steps, window, launch<F>(),
+                                 runner_->free_bytes());
+    };
+    const auto type = number_type(program);
+    if (type == at::kFloat) return by.operator()<float>();
+    if (type == at::kDouble) return by.operator()<double>();
+    return {};
+  }
+  bool together() const override { return true; }
+  Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words) const override {
+    const auto by = [&]<class F>() {
+      return run_device_plans<F>(plans, words, launch<F>(), runner_->free_bytes());
+    };
+    const auto type = plans.front()->parameters().front().second.scalar_type();
+    return type == at::kFloat ? by.operator()<float>() : by.operator()<double>();
+  }
+
+ private:
+  template <class F>
+  DeviceStepLaunch<F> launch() const {
+    return [runner = runner_](const DeviceStepProgram<F>& program, bool backward) {
+      runner->run(program, backward);
+    };
+  }
+
+  DeviceRunnerPtr runner_;
+};
+
+}  // namespace
+
+StepEnginePtr device_engine(DeviceRunnerPtr runner) {
+  return std::make_shared<DeviceEngine>(std::move(runner));
+}
+
+StepEnginePtr step_engine(at::Device device) {
+  if (device.is_cpu()) return std::make_shared<ProcessorEngine>();
+  auto runner = cuda_runner(device);
+  return runner == nullptr ? nullptr : device_engine(std::move(runner));
+}
+
+}  // namespace pushdown

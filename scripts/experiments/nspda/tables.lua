@@ -81,20 +81,17 @@ local function curve(cell)
   return series
 end
 
--- Prints the least test error of simple classifiers, which know nothing of the language.
-local function floors(options)
-  for _, task in ipairs(options.tasks) do
-    local grammar = pd.grammar.load(task)
-    local floor = protocol.training_data(options, grammar, 1):floor(protocol.test_data(options, grammar))
-    print(('Floor of the test error of %s: %.2f %% (%s).'):format(protocol.titles[task], floor.error,
-      floor.classifier))
-  end
+-- The least test error, in percent, of simple classifiers, which know nothing of the language, and which one has it.
+local function floor_of(options, task)
+  local grammar = pd.grammar.load(task)
+  return protocol.training_data(options, grammar, 1):floor(protocol.test_data(options, grammar))
 end
 
 -- Shows and keeps the table and the curves. metric: key of result.json; unit: what it is; others:
 -- further { key, title } whose means and deviations are shown.
 function M.finish(run, options, kept, rows, given)
-  local lines = {}
+  local lines, floors = {}, {}
+  for _, task in ipairs(options.tasks) do floors[task] = floor_of(options, task) end
   for _, cell in ipairs(kept) do
     local converged, more = 0, {}
     for _, one in ipairs(cell.runs) do converged = converged + (one.result.converged and 1 or 0) end
@@ -106,6 +103,7 @@ function M.finish(run, options, kept, rows, given)
     local line = { protocol.titles[cell.task], cell.row, cell.column or '', cell.paper or 'NA', mean, deviation or 'NA',
       best, ('%d of %d'):format(converged, #cell.runs) }
     for _, value in ipairs(more) do line[#line + 1] = value end
+    line[#line + 1] = floors[cell.task].error
     line[#line + 1] = require 'pushdown.grid'.point_name(cell.point)
     lines[#lines + 1] = line
   end
@@ -115,6 +113,7 @@ function M.finish(run, options, kept, rows, given)
     columns[#columns + 1] = { other[2], format = '%.2f' }
     columns[#columns + 1] = { 'deviation', format = '%.2f' }
   end
+  columns[#columns + 1] = { 'floor %', format = '%.2f' }
   columns[#columns + 1] = 'setting'
   run:table(given.name, { title = given.title, columns = columns, rows = lines, note = rows.note })
   for _, task in ipairs(options.tasks) do
@@ -129,7 +128,10 @@ function M.finish(run, options, kept, rows, given)
   end
   print('\nMean and standard deviation over the repeats; converged: all training strings correctly classified. Runs\n'
     .. 'that did not converge count with where they ended. Curves, every run and the setting: ' .. run.folder)
-  floors(options)
+  for _, task in ipairs(options.tasks) do
+    print(('Floor of the test error of %s: %.2f %% (%s).'):format(protocol.titles[task], floors[task].error,
+      floors[task].classifier))
+  end
   cells.finish(run, rows, given.name, { 'epochs', 'converged', 'characters', 'train_error', 'validation_error',
     'test_error', 'seconds' })
 end

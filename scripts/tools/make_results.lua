@@ -1,0 +1,110 @@
+-- Fills the tables of docs/results from the records of runs beside them. Nothing is trained.
+--
+--   pushdown scripts/tools/make_results.lua [PAGE...]       all pages unless some are named: nspda
+--   pushdown scripts/tools/make_results.lua --check [PAGE...]  only says which pages are out of date
+--
+-- A table stands between two comments. The first names the script that makes it, its options, and the columns to
+-- show, each with its title here where that is another one. `NAME ±` joins a mean with the deviation behind it:
+--
+--   <!-- table: scripts/experiments/nspda/table4.lua | language | ours: mean ± = test error % -->
+--   <!-- end of table -->
+local files = require 'pushdown.files'
+local pd = require 'pushdown'
+
+local M = {}
+
+local function trimmed(text) return (text:gsub('^%s+', ''):gsub('%s+$', '')) end
+
+local function cells_of(line)
+  local cells = {}
+  for cell in line:gsub('^|', ''):gmatch('([^|]*)|') do cells[#cells + 1] = trimmed(cell) end
+  return cells
+end
+
+-- M.columns('| a | b ± = c') -> {{ name = 'a', title = 'a' }, { name = 'b', joined = true, title = 'c' }}
+function M.columns(text)
+  local columns = {}
+  for part in text:gmatch('|([^|]*)') do
+    local name, title = part:match('^(.-)%s*=%s*(.+)$')
+    name = trimmed(name or part)
+    local mean = name:match('^(.-)%s*±$')
+    columns[#columns + 1] = { name = mean or name, joined = mean ~= nil, title = trimmed(title or mean or name) }
+  end
+  return columns
+end
+
+-- The Markdown table `text`, as run folders hold it, with these columns alone. Numbers that are not available are
+-- left out.
+function M.select(text, columns)
+  local lines = {}
+  for line in text:gmatch('[^\n]+') do
+    if line:sub(1, 1) == '|' then lines[#lines + 1] = cells_of(line) end
+  end
+  local head = table.remove(lines, 1) or error('there is no table', 0)
+  table.remove(lines, 1)
+  local places = {}
+  for i, column in ipairs(columns) do
+    for k, name in ipairs(head) do places[i] = places[i] or name == column.name and k or nil end
+    if not places[i] then
+      error(("there is no column '%s'; the columns are %s"):format(column.name, table.concat(head, ', ')), 0)
+    end
+    if column.joined and head[places[i] + 1] ~= 'deviation' then
+      error(("column '%s' has no deviation behind it"):format(column.name), 0)
+    end
+  end
+  local made, rule = {}, {}
+  for i, column in ipairs(columns) do made[i], rule[i] = column.title, '---' end
+  local result = { '| ' .. table.concat(made, ' | ') .. ' |', '|' .. table.concat(rule, '|') .. '|' }
+  for _, cells in ipairs(lines) do
+    local row = {}
+    for i, column in ipairs(columns) do
+      local value, deviation = cells[places[i]], column.joined and cells[places[i] + 1]
+      if value == 'NA' then value = '' end
+      if value ~= '' and deviation and deviation ~= 'NA' then value = value .. ' ± ' .. deviation end
+      row[i] = value
+    end
+    result[#result + 1] = '| ' .. table.concat(row, ' | ') .. ' |'
+  end
+  return table.concat(result, '\n')
+end
+
+-- The page with what make(script, columns) returns in the place of each table.
+function M.filled(page, make)
+  local pattern = '(<!%-%- table: (%S+)([^\n]-) %-%->\n).-(<!%-%- end of table %-%->)'
+  return (page:gsub(pattern, function(open, script, columns, close)
+    return open .. make(script, M.columns(columns)) .. '\n' .. close
+  end))
+end
+
+local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
+
+-- The table that a script leaves, from the runs that the record has.
+local function made_by(script, record, columns)
+  local folder = os.tmpname()
+  os.remove(folder)
+  local status = os.execute(('PUSHDOWN_REGISTRY=off %s %s --recorded %s --missing leave --run-folder %s > %s.log 2>&1')
+    :format(quoted(pd.process.executable()), quoted(pd.root .. '/' .. script), quoted(record), quoted(folder), folder))
+  if status ~= 0 then error(('%s failed:\n%s'):format(script, files.read(folder .. '.log')), 0) end
+  local text = M.select(files.read(('%s/%s.md'):format(folder, script:match('([%w_]+)%.lua$'))), columns)
+  os.execute(('rm -rf %s %s.log'):format(quoted(folder), quoted(folder)))
+  return text
+end
+
+if arg and arg[0] and arg[0]:match('make_results%.lua$') then
+  local results, pages, wanted = pd.root .. '/docs/results/', {}, {}
+  for i, name in ipairs(arg) do
+    if not (i == 1 and name == '--check') then wanted[#wanted + 1] = name end
+  end
+  if #wanted == 0 then
+    for _, file in ipairs(files.find(results, '^[%w_]+%.md$')) do wanted[#wanted + 1] = file:match('([%w_]+)%.md$') end
+  end
+  for _, name in ipairs(wanted) do
+    local path = results .. name .. '.md'
+    pages[path] = M.filled(files.read(path), function(script, columns)
+      return made_by(script, ('%s%s/runs.csv'):format(results, name), columns)
+    end)
+  end
+  dofile(pd.root .. '/scripts/tools/generated.lua')(pages, 'pushdown scripts/tools/make_results.lua')
+end
+
+return M

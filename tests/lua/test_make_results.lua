@@ -1,0 +1,38 @@
+-- The tables of docs/results are made from what run folders hold.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local results = dofile(pd.root .. '/scripts/tools/make_results.lua')
+
+local left = [[
+| model | paper | ours: mean | deviation | epochs |
+|-------|------:|-----------:|----------:|-------:|
+| RNN   |  78.2 |      11.35 |        NA |    385 |
+| LSTM  |    NA |       9.00 |      0.25 |     NA |
+]]
+
+test('columns are chosen, renamed and joined with their deviations', function()
+  local columns = results.columns ' | model | ours: mean ± = test error % | epochs'
+  test.equal(results.select(left, columns), [[
+| model | test error % | epochs |
+|---|---|---|
+| RNN | 11.35 | 385 |
+| LSTM | 9.00 ± 0.25 |  |]])
+end)
+
+test('a wrong column is an error that names those there are', function()
+  test.fails("no column 'modell'; the columns are model,", function()
+    results.select(left, results.columns '| modell')
+  end)
+  test.fails("'paper' has no deviation", function() results.select(left, results.columns '| paper ±') end)
+  test.fails('there is no table', function() results.select('nothing', results.columns '| model') end)
+end)
+
+test('what stands between the comments is replaced, and nothing else', function()
+  local page = 'before\n<!-- table: a/b.lua | model | paper ± -->\nold\n<!-- end of table -->\nafter % 1\n'
+  local filled = results.filled(page, function(script, columns)
+    return ('%s has %d columns, 5 %%'):format(script, #columns)
+  end)
+  test.equal(filled, (page:gsub('old', 'a/b.lua has 2 columns, 5 %%')))
+  test.equal(results.filled(filled, function() return 'old' end), page)
+end)
+test.finish()

@@ -136,7 +136,7 @@ class RecurrentNetwork : public Network {
     auto next = std::make_shared<RecurrentState>();
     next->symbol = words.narrow(1, length - 1, 1).clone();
     Tensor hiddens;
-    std::tie(hiddens, next->rnn) = rnn_.read(inputs_of(read_now), old.rnn, noise);
+    std::tie(hiddens, next->rnn) = read_from(old.rnn, read_now, noise);
     if (old.hidden.defined()) hiddens = at::cat({old.hidden.unsqueeze(1), hiddens}, 1);
     return {hiddens, next};
   }
@@ -167,14 +167,23 @@ class RecurrentNetwork : public Network {
     auto next = std::make_shared<RecurrentState>();
     next->refined = refinement.passes > 1;
     Passes result;
-    std::tie(result.hiddens, next->rnn) = rnn_.read(
-        inputs_of(words), static_cast<const RecurrentState&>(*from).rnn, noise, refinement);
+    std::tie(result.hiddens, next->rnn) =
+        read_from(static_cast<const RecurrentState&>(*from).rnn, words, noise, refinement);
     next->hidden = result.hiddens.select(1, result.hiddens.size(1) - 1);
     result.state = next;
     return result;
   }
 
  private:
+  std::pair<Tensor, StackRnnState> read_from(const StackRnnState& state, const Tensor& words,
+                                             Random* noise,
+                                             const Refinement& refinement = {}) const {
+    const Tensor inputs = inputs_of(words);
+    if (kernels_)
+      if (auto read = rnn_.read_recorded(inputs, one_hot_ids(words), state, noise, refinement))
+        return std::move(*read);
+    return rnn_.read(inputs, state, noise, refinement);
+  }
   // Whether recorded programs can take symbols as they are.
   bool reads_symbols() const { return kernels_ && !embedding_.defined(); }
   at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }

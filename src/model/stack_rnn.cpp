@@ -273,6 +273,47 @@ std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnSt
   return {std::move(all), std::move(state)};
 }
 
+std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
+    const Tensor& inputs, const Tensor& words, const StackRnnState& state, Random* noise,
+    const Refinement& refinement) const {
+  const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
+  if (engine_ == nullptr || !memory.recordable() || !controller_->recordable()) return {};
+  if (memory.reading_size() > 0 || recurrence_.carry != CarryForward::none) return {};
+  const auto batch = inputs.size(0), steps = inputs.size(1), passes_of = refinement.passes;
+  if (steps < 2) return {};  // not worth a recording
+  StepTrace trace;
+  Symbol<Traced> symbol;
+  symbol.input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
+                                 : trace.sequence(inputs);
+  if (const Tensor drawn = draw_noise(batch, steps, noise); drawn.defined())
+    symbol.disturbance = trace.sequence(drawn.transpose(0, 1).contiguous());
+  TracedState states;
+  for (const Tensor& old : state.controller) states.push_back(trace.state(old));
+  const PassesOf<Traced> made = passes(symbol, states, refinement);
+  for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], made.state[i]);
+  const auto goes_on = refinement.carry_first ? 0 : passes_of - 1;
+  std::vector<Traced> outputs = made.hiddens;
+  outputs.insert(outputs.end(), made.state.begin(), made.state.end());
+  const Tensor all = engine_->run(trace.finish(joined(outputs)), batch, steps, 0, buffers_);
+  if (!all.defined()) return {};
+
+  StackRnnState next = state;
+  const Tensor last = all.select(1, steps - 1);
+  auto place = passes_of * hidden_size();
+  for (Tensor& own : next.controller) {
+    const auto size = own.size(1);
+    own = last.narrow(1, place, size);
+    place += size;
+  }
+  const auto carried = place_of(made.hiddens[static_cast<std::size_t>(goes_on)], made.state);
+  next.hidden = carried < next.controller.size()
+                    ? next.controller[carried]
+                    : last.narrow(1, goes_on * hidden_size(), hidden_size());
+  return std::pair{all.narrow(2, 0, passes_of * hidden_size())
+                       .reshape({batch, steps * passes_of, hidden_size()}),
+                   std::move(next)};
+}
+
 NamedTensors StackRnn::strengths(const Tensor& inputs) const {
   const Tensor hiddens = run(inputs);
   return evaluated_->strengths(hiddens.narrow(1, 1, inputs.size(1)));

@@ -134,6 +134,11 @@ class StackRnn {
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
                                         Random* noise = nullptr,
                                         const Refinement& refinement = {}) const;
+  // The same by a recorded program. A program begins with an empty memory, so there is none for
+  // networks with one; nothing then. words : B x c, see run_recorded().
+  std::optional<std::pair<Tensor, StackRnnState>> read_recorded(
+      const Tensor& inputs, const Tensor& words, const StackRnnState& state,
+      Random* noise = nullptr, const Refinement& refinement = {}) const;
   // See Stack::strengths, for the steps of reading the inputs in an evaluation.
   NamedTensors strengths(const Tensor& inputs) const;
 

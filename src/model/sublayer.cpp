@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "model/step_engine.h"
 #include "stack/stack.h"
 
 namespace pushdown {
@@ -84,14 +85,17 @@ class StackAttention : public Sublayer {
  public:
   StackAttention(const Json& stack, const ModuleContext& context)
       : stack_(make_stack(stack, context)),
-        output_weight_(xavier_parameter(context.input, stack_->reading_size(), 1.0, context)) {
+        output_weight_(xavier_parameter(context.input, stack_->reading_size(), 1.0, context)),
+        engine_(step_engine(context.tensor_options.device())) {
     for (const auto& [name, tensor] : stack_->parameters())
       parameters_.emplace_back("stack." + name, tensor);
     parameters_.emplace_back("output_weight", output_weight_);
   }
 
   Tensor run(const Tensor& x) const override {
-    return at::linear(stack_->readings(x), output_weight_);
+    Tensor readings = recorded_readings(x);
+    if (!readings.defined()) readings = stack_->readings(x);
+    return at::linear(readings, output_weight_);
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
@@ -111,8 +115,20 @@ class StackAttention : public Sublayer {
   }
 
  private:
+  // Stack::readings() by a recorded program; an undefined tensor where there is none.
+  Tensor recorded_readings(const Tensor& x) const {
+    const auto batch = x.size(0), steps = x.size(1);
+    if (engine_ == nullptr || steps == 0 || !stack_->recordable()) return {};
+    StepTrace trace;
+    // The stack moves at the last step, too: there is a reading behind it.
+    stack_->record(trace, trace.sequence(x), trace.reading(stack_->reading_size()), steps + 1);
+    return engine_->run(trace.finish(trace.read_now()), batch, steps, 0, buffers_);
+  }
+
   StackPtr stack_;
   Tensor output_weight_;  // d x R
+  StepEnginePtr engine_;
+  BufferPoolPtr buffers_ = std::make_shared<BufferPool>();
 };
 
 LayerKind attention_layer() {

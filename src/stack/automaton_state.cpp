@@ -117,17 +117,26 @@ StackStatePtr next_state(const NondeterministicShape& shape, const StackStatePtr
 
 Tensor run_automaton(const NondeterministicShape& shape, bool fast, const Tensor& weights,
                      bool logs, const Tensor& vectors, const Tensor& bottom) {
-  if (fast && has_fast_automaton(shape, weights.options()))
-    return fast_scan(shape, weights, logs, vectors, bottom);
-  const auto batch = weights.size(0);
+  const auto batch = weights.size(0), steps = weights.size(1);
+  const auto vectors_of = [&](std::int64_t t) {
+    return vectors.defined() ? vectors.select(1, t) : vectors;
+  };
+  if (fast && has_fast_automaton(shape, weights.options())) {
+    auto [memory, first] = fast_begin(shape, batch, steps, weights.options(), bottom);
+    std::vector<Tensor> readings{first};
+    for (std::int64_t t = 0; t < steps; ++t)
+      readings.push_back(
+          fast_step(memory, weights.select(1, t), vectors_of(t), readings.back(), logs));
+    return at::stack(readings, 1);
+  }
   auto automaton = initial_automaton(shape, batch, weights.options(),
                                      bottom.defined() ? bottom.expand({batch, -1}) : bottom);
   std::vector<Tensor> readings{read_of(shape, automaton)};
-  for (std::int64_t t = 0; t < weights.size(1); ++t) {
+  for (std::int64_t t = 0; t < steps; ++t) {
     const Tensor given = weights.select(1, t);
-    automaton = step_automaton(shape, automaton,
-                               logs ? scaled_exponential(given, automaton.forward) : given,
-                               vectors.defined() ? vectors.select(1, t) : vectors);
+    automaton =
+        step_automaton(shape, automaton,
+                       logs ? scaled_exponential(given, automaton.forward) : given, vectors_of(t));
     readings.push_back(read_of(shape, automaton));
   }
   return at::stack(readings, 1);

@@ -63,8 +63,6 @@ class PushedVector {
   V operator()(const V& hidden) const {
     return sigmoid_ ? layer_(hidden).sigmoid() : layer_(hidden);
   }
-  const ActionLayer& layer() const { return layer_; }
-  bool sigmoid() const { return sigmoid_; }
 
  private:
   ActionLayer layer_;

@@ -269,44 +269,6 @@ AutomatonMemory::Gradients AutomatonMemory::step_backward(std::int64_t node, con
   return gradients;
 }
 
-Tensor AutomatonMemory::scan(const Tensor& weights, const Tensor& vectors, bool logs) {
-  const auto steps = weights.size(1), row = size_.configurations() * size_.actions();
-  const Tensor used = logs ? at::empty_like(weights) : weights;
-  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
-    const auto* given = weights.data_ptr<scalar_t>();
-    const auto* pushed = vectors.data_ptr<scalar_t>();
-    auto* out = used.data_ptr<scalar_t>();
-    parallel_for(batch_, [&](std::int64_t b) {
-      for (std::int64_t t = b * steps; t < (b + 1) * steps; ++t)
-        step_one<scalar_t>(b, t - b * steps + 2, given + t * row, pushed + t * shape_.vector,
-                           out + t * row, logs);
-    });
-  });
-  head_ = steps + 1;
-  return used;
-}
-
-AutomatonMemory::Gradients AutomatonMemory::scan_backward(const Tensor& weights,
-                                                          const Tensor& vectors,
-                                                          const Tensor& reading_gradients) {
-  begin_backward(head_);
-  next_backward_ = 1;
-  const auto steps = weights.size(1), row = size_.configurations() * size_.actions();
-  const auto read = reading_gradients.size(2);
-  const Gradients gradients{at::empty_like(weights), at::empty_like(vectors)};
-  AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
-    parallel_for(batch_, [&](std::int64_t b) {
-      for (std::int64_t t = (b + 1) * steps; t-- > b * steps;)
-        step_back_one(b, t - b * steps + 2, weights.data_ptr<scalar_t>() + t * row,
-                      vectors.data_ptr<scalar_t>() + t * shape_.vector,
-                      reading_gradients.data_ptr<scalar_t>() + (t + b + 1) * read,
-                      gradients.weights.data_ptr<scalar_t>() + t * row,
-                      gradients.vectors.data_ptr<scalar_t>() + t * shape_.vector);
-    });
-  });
-  return gradients;
-}
-
 Tensor AutomatonMemory::bottom_gradient(const Tensor& first_reading_gradient) {
   const auto m = shape_.vector, c = size_.configurations();
   const Tensor given = first_reading_gradient.contiguous();
@@ -385,36 +347,6 @@ struct FastStep : AutogradFunction<FastStep> {
   }
 };
 
-struct FastScan : AutogradFunction<FastScan> {
-  static Tensor forward(AutogradContext* context, const Tensor& weights, const Tensor& vectors,
-                        const Tensor& bottom, const NondeterministicShape& shape, bool logs) {
-    at::AutoDispatchBelowADInplaceOrView guard;
-    const auto batch = weights.size(0), steps = weights.size(1);
-    auto memory = std::make_shared<AutomatonMemory>(shape, batch, steps, weights.options(), bottom);
-    const Tensor pushed = vectors.contiguous();
-    const Tensor used = memory->scan(weights.contiguous(), pushed, logs);
-    std::vector<Tensor> readings;
-    for (std::int64_t node = 1; node <= steps + 1; ++node)
-      readings.push_back(memory->reading(node));
-    keep(context, memory);
-    context->saved_data["logs"] = logs;
-    context->saved_data["vector"] = shape.vector > 0;
-    context->save_for_backward({used, pushed});
-    return at::stack(readings, 1);
-  }
-  static variable_list backward(AutogradContext* context, variable_list gradients) {
-    const auto saved = context->get_saved_variables();
-    const auto memory = memory_of(context);
-    const Tensor given = gradients[0].contiguous();
-    auto [weights, vectors] = memory->scan_backward(saved[0], saved[1], given);
-    if (context->saved_data["logs"].toBool()) weights = weights * saved[0];
-    Tensor bottom;
-    if (context->saved_data["vector"].toBool())
-      bottom = memory->bottom_gradient(given.select(1, 0));
-    return {weights, vectors, bottom, Tensor(), Tensor()};
-  }
-};
-
 Tensor or_empty(const Tensor& tensor, const at::TensorOptions& options) {
   return tensor.defined() ? tensor : at::empty({0}, options);
 }
@@ -434,12 +366,6 @@ Tensor fast_step(const AutomatonMemoryPtr& memory, const Tensor& weights, const 
                  const Tensor& previous, bool logs) {
   if (!previous.requires_grad()) memory->cut();
   return FastStep::apply(weights, or_empty(vectors, weights.options()), previous, memory, logs);
-}
-
-Tensor fast_scan(const NondeterministicShape& shape, const Tensor& weights, bool logs,
-                 const Tensor& vectors, const Tensor& bottom) {
-  return FastScan::apply(weights, or_empty(vectors, weights.options()),
-                         or_empty(bottom, weights.options()), shape, logs);
 }
 
 }  // namespace pushdown

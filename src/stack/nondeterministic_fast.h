@@ -33,9 +33,6 @@ class AutomatonMemory {
   // : B x m. Returns the weights that were used (see scaled_exponential), the same tensor without
   // `logs`.
   Tensor step(const Tensor& weights, const Tensor& vectors, bool logs);
-  // All steps of the sequences at once, each sequence on one thread. weights : B x n x C x W,
-  // vectors : B x n x m.
-  Tensor scan(const Tensor& weights, const Tensor& vectors, bool logs);
   // The steps behind the head take everything up to it for constant.
   void cut() { cuts_.insert(head_); }
 
@@ -46,10 +43,7 @@ class AutomatonMemory {
   // From the gradient of node j's reading; from the last node to the first.
   Gradients step_backward(std::int64_t node, const Tensor& weights, const Tensor& vectors,
                           const Tensor& reading_gradient);
-  // reading_gradients : B x (n+1) x R, of the nodes 1 .. n+1.
-  Gradients scan_backward(const Tensor& weights, const Tensor& vectors,
-                          const Tensor& reading_gradients);
-  // Behind either: the gradient of the initial bottom's vector : m.
+  // Behind that: the gradient of the initial bottom's vector : m.
   Tensor bottom_gradient(const Tensor& first_reading_gradient);
 
  private:
@@ -101,9 +95,5 @@ std::pair<AutomatonMemoryPtr, Tensor> fast_begin(const NondeterministicShape& sh
 // last step returned: it ties the backward steps into their order.
 Tensor fast_step(const AutomatonMemoryPtr& memory, const Tensor& weights, const Tensor& vectors,
                  const Tensor& previous, bool logs);
-// All steps: the readings of the nodes 1 .. n+1 : B x (n+1) x R, differentiable in weights :
-// B x n x C x W, vectors : B x n x m and bottom : m.
-Tensor fast_scan(const NondeterministicShape& shape, const Tensor& weights, bool logs,
-                 const Tensor& vectors = {}, const Tensor& bottom = {});
 
 }  // namespace pushdown

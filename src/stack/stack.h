@@ -71,7 +71,7 @@ class Stack {
   virtual StackStatePtr update(const StackStatePtr& state, const Tensor& hidden) const = 0;
   virtual Tensor reading(const StackStatePtr& state) const = 0;  // B x R
   // The readings after each of n steps from the beginning: hiddens : B x n x H -> B x n x R.
-  virtual Tensor readings(const Tensor& hiddens) const;
+  Tensor readings(const Tensor& hiddens) const;
   // What the same n steps do to a memory of sections with strengths, for pictures; nothing for any
   // other. K memories side by side, S places of sections, bottom first, each of which stays where
   // it is and is 0 before its push:

@@ -79,11 +79,6 @@ class SuperpositionStack : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const SuperpositionState&>(*state).cells.select(1, 0);
   }
-  Tensor readings(const Tensor& hiddens) const override {
-    return superposition_readings(at::zeros({hiddens.size(0), 1, size_}, options_), shares(hiddens),
-                                  vector_(hiddens), limit_)
-        .narrow(1, 1, hiddens.size(1));
-  }
   std::optional<NoOp> no_op(const Tensor& hidden) const override {
     if (!no_op_) return std::nullopt;
     return no_op_among(shares(hidden), 2);

@@ -55,28 +55,18 @@ class VectorNondeterministicStack : public Stack {
     return static_cast<const AutomatonState&>(*state).read;
   }
 
-  Tensor readings(const Tensor& hiddens) const override {
-    const auto batch = hiddens.size(0), steps = hiddens.size(1);
-    const Tensor scores =
-        action_(hiddens).view({batch, steps, shape_.configurations(), shape_.actions()});
-    return run_automaton(shape_, fast_, normalized_ ? scores.softmax(3) : scores, !normalized_,
-                         vector_(hiddens), initial_bottom())
-        .narrow(1, 1, steps);
-  }
-
   Tensor log_transition_weights(const Tensor& hidden) const override {
     const Tensor scores =
         action_(hidden).view({hidden.size(0), shape_.configurations(), shape_.actions()});
     return normalized_ ? scores.log_softmax(2) : scores;
   }
 
-  bool recordable() const override { return fast_ && vector_.sigmoid(); }
+  bool recordable() const override { return fast_; }
   bool can_be_cut() const override { return false; }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                     std::int64_t steps) const override {
-    // The memory applies the sigmoid.
     trace.drive(
-        reading, joined({action_(hidden), vector_.layer()(hidden)}),
+        reading, joined({action_(hidden), vector_(hidden)}),
         automaton_memory(shape_, normalized_, steps),
         bottom_.defined() ? trace.logistic_constant(bottom_) : trace.constant(initial_bottom()));
     return {};

@@ -194,7 +194,9 @@ TEST(TogetherGraph, IsKeptOnRequestAndElseFreed) {
   const auto& weight = model.parameters().front().second;
   const Tensor words = random_words(2, 6);
   const auto loss = [&] {
-    return log_probabilities_together({&model}, {words}, std::make_shared<TeamRunner>()).sum();
+    return log_probabilities_together({&model}, {words},
+                                      device_engine(std::make_shared<TeamRunner>()))
+        .sum();
   };
   loss().backward();  // what is recorded is kept
   const auto count = weight.use_count();

@@ -1,7 +1,7 @@
 // The nondeterministic stack against brute force, finite differences and its own fast twin.
 #include <gtest/gtest.h>
 
-#include "stack/nondeterministic_fast.h"
+#include "stack/automaton_state.h"
 #include "support/golden.h"
 #include "support/gradient.h"
 #include "support/runs.h"
@@ -53,7 +53,8 @@ TEST_P(Nondeterministic, EqualsAllRuns) {
   const auto runs = all_runs(weights[0], static_cast<int>(shape.states),
                              static_cast<int>(shape.symbols), shape.reexposed);
   for (const bool fast : {false, true}) {
-    const Tensor forward = fast ? fast_scan(shape, weights, false) : plain_forward(shape, weights);
+    const Tensor forward =
+        fast ? run_automaton(shape, true, weights, false) : plain_forward(shape, weights);
     for (int t = 0; t <= kSteps; ++t) {
       const auto wanted = top_distribution(runs[t], static_cast<int>(shape.states),
                                            static_cast<int>(shape.symbols));
@@ -73,7 +74,7 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
   (coefficients * plain).sum().backward();
   const Tensor plain_gradient = logits.grad().clone();
   logits.mutable_grad() = Tensor();
-  const Tensor fast = fast_scan(shape, logits.softmax(3), false);
+  const Tensor fast = run_automaton(shape, true, logits.softmax(3), false);
   (coefficients * fast).sum().backward();
   EXPECT_LT(deviation(fast, plain), 1e-12);
   EXPECT_LT(deviation(logits.grad(), plain_gradient), 1e-10);
@@ -121,10 +122,13 @@ TEST(NondeterministicGradient, FiniteDifferences) {
     EXPECT_LT(
         gradient_error(
             {logits},
-            [&] { return (coefficients * fast_scan(shape, logits.softmax(3), false)).sum(); }),
+            [&] {
+              return (coefficients * run_automaton(shape, true, logits.softmax(3), false)).sum();
+            }),
         1e-7);
-    EXPECT_LT(gradient_error({logits},
-                             [&] { return (coefficients * fast_scan(shape, logits, true)).sum(); }),
+    EXPECT_LT(gradient_error(
+                  {logits},
+                  [&] { return (coefficients * run_automaton(shape, true, logits, true)).sum(); }),
               1e-7);
   }
 }
@@ -144,7 +148,7 @@ TEST(NondeterministicExample, Figure2) {
     weights[0][t][0 * 3 + a][2 * 6 + 1] = 1;                              // q1, a -> q2, pop
     weights[0][t][1 * 3 + a][2 * 6 + 1] = 1;                              // q2, a -> q2, pop
   }
-  const Tensor forward = fast_scan(shape, weights, false)[0];
+  const Tensor forward = run_automaton(shape, true, weights, false)[0];
   // After 011: pushed all three (q1, 1), or popped one 1 (q2, 0).
   const auto wanted = [](std::initializer_list<double> values) {
     return at::tensor(std::vector<double>(values), at::kDouble);
@@ -157,7 +161,7 @@ TEST(NondeterministicExample, Figure2) {
 TEST(NondeterministicRange, ThousandStepsInSinglePrecision) {
   NondeterministicShape shape;
   const Tensor logits = random_logits(1, 1000, shape, 3, 10).to(at::kFloat).set_requires_grad(true);
-  const Tensor forward = fast_scan(shape, logits, true);
+  const Tensor forward = run_automaton(shape, true, logits, true);
   forward.pow(2).sum().backward();
   EXPECT_TRUE(forward.isfinite().all().item<bool>());
   EXPECT_TRUE(logits.grad().isfinite().all().item<bool>());
@@ -167,10 +171,11 @@ TEST(NondeterministicRange, ThousandStepsInSinglePrecision) {
 TEST(NondeterministicRange, HugeLogWeightsNeitherOverflowNorVanish) {
   NondeterministicShape shape;
   const Tensor logits = random_logits(1, 20, shape, 2, 11);
-  const Tensor wanted = fast_scan(shape, logits, true);
+  const Tensor wanted = run_automaton(shape, true, logits, true);
   for (const double shift : {-5000.0, 5000.0}) {
-    EXPECT_LT(deviation(fast_scan(shape, logits + shift, true), wanted), 1e-9);
-    EXPECT_LT(deviation(fast_scan(shape, (logits + shift).to(at::kFloat), true), wanted), 1e-2);
+    EXPECT_LT(deviation(run_automaton(shape, true, logits + shift, true), wanted), 1e-9);
+    EXPECT_LT(deviation(run_automaton(shape, true, (logits + shift).to(at::kFloat), true), wanted),
+              1e-2);
   }
   // State 1 can never be reached; its weights must not matter, however large.
   Tensor closed = at::zeros_like(logits);
@@ -179,17 +184,20 @@ TEST(NondeterministicRange, HugeLogWeightsNeitherOverflowNorVanish) {
   closed.narrow(3, 9, 1).fill_(-INFINITY);
   Tensor huge = closed.clone();
   huge.narrow(2, 2, 2).fill_(1e6);
-  EXPECT_LT(deviation(fast_scan(shape, huge, true), fast_scan(shape, closed, true)), 1e-12);
+  EXPECT_LT(
+      deviation(run_automaton(shape, true, huge, true), run_automaton(shape, true, closed, true)),
+      1e-12);
 }
 
 TEST(NondeterministicRange, NoPossibleTransitionReadsZero) {
   NondeterministicShape shape;
   const Tensor weights = at::zeros({1, 3, 4, 10}, at::kDouble).set_requires_grad(true);
-  for (const Tensor& forward : {fast_scan(shape, weights, false), plain_forward(shape, weights)}) {
+  for (const Tensor& forward :
+       {run_automaton(shape, true, weights, false), plain_forward(shape, weights)}) {
     EXPECT_EQ(forward.narrow(1, 1, 3).abs().sum().item<double>(), 0);
     EXPECT_EQ(forward[0][0][0].item<double>(), 1);
   }
-  fast_scan(shape, weights, false).sum().backward();
+  run_automaton(shape, true, weights, false).sum().backward();
   EXPECT_TRUE(weights.grad().isfinite().all().item<bool>());
 }
 

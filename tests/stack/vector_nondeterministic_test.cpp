@@ -83,7 +83,7 @@ class VectorFast : public testing::TestWithParam<std::tuple<int, int, int, bool,
   }
 };
 
-TEST_P(VectorFast, ScanAndStepsEqualThePlainVersion) {
+TEST_P(VectorFast, EqualsThePlainVersion) {
   const auto shape = this->shape();
   const Outcome wanted = stepwise(false, 0);
   expect_equal(stepwise(true, kSteps), wanted);
@@ -93,8 +93,8 @@ TEST_P(VectorFast, ScanAndStepsEqualThePlainVersion) {
   expect_equal(
       differentiate([&](const Tensor& scores, const Tensor& vectors, const Tensor& bottom) {
         const Tensor rows = scores.view({kBatch, kSteps, shape.configurations(), shape.actions()});
-        return fast_scan(shape, normalized() ? rows.softmax(3) : rows, !normalized(),
-                         vector ? vectors : Tensor(), vector ? bottom : Tensor());
+        return run_automaton(shape, true, normalized() ? rows.softmax(3) : rows, !normalized(),
+                             vector ? vectors : Tensor(), vector ? bottom : Tensor());
       }),
       wanted);
 }

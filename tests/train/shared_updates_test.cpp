@@ -111,7 +111,7 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
 TEST(SharedUpdates, TrainersGoOnAlone) {
   const Scratch scratch;
   Group together(3), alone(3);
-  run_epoch_together(together.trainers, std::make_shared<TeamRunner>());
+  run_epoch_together(together.trainers, device_engine(std::make_shared<TeamRunner>()));
   together.trainers[1]->save(scratch.path() / "run");
   for (Trainer* trainer : together.trainers) trainer->run_epoch();
   for (Trainer* trainer : alone.trainers) {
@@ -127,7 +127,8 @@ TEST(SharedUpdates, TrainersGoOnAlone) {
 TEST(SharedUpdates, OneFailureLeavesTheOthersAlone) {
   Group together(3), alone(3);
   together.trainers[1]->model()->parameters()[0].second.detach().fill_(std::nan(""));
-  const auto results = run_epoch_together(together.trainers, std::make_shared<TeamRunner>());
+  const auto results =
+      run_epoch_together(together.trainers, device_engine(std::make_shared<TeamRunner>()));
   EXPECT_NE(results[1].error.find("training has diverged"), std::string::npos) << results[1].error;
   EXPECT_FALSE(results[1].epoch);
   EXPECT_EQ(together.trainers[1]->updates_done(), 0);

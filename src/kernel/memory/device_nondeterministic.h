@@ -309,7 +309,7 @@ struct NondeterministicLoops {
     const F* u = forward_weights + p * c;
     F* used = weights + update * c * w;
     F* pushed = vectors + update * m;
-    each(team, m, [&](Index k) { pushed[k] = sigmoid(given[c * w + k]); });
+    each(team, m, [&](Index k) { pushed[k] = given[c * w + k]; });
     weigh(team, given, u, used);
     team.sync();
     // Of the nodes that column j reaches.
@@ -586,8 +586,7 @@ struct NondeterministicLoops {
       for (Index k = 0; normalized && k < w; ++k) mean += to[k] * slope[k];
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     });
-    each(team, m,
-         [&](Index k) { out[c * w + k] = vector_gradient[k] * pushed[k] * (1 - pushed[k]); });
+    each(team, m, [&](Index k) { out[c * w + k] = vector_gradient[k]; });
   }
 
   // A probability of the automaton depends on all steps before: check_device_step() refuses

@@ -82,7 +82,7 @@ struct NondeterministicStackMemory {
   void forward(const Team&, Index u, const F* given, F* reading) {
     F* used = weights + u * row;
     const F* from = memory.forward + (u + 1) * c;
-    if (m > 0) sigmoid_all(given + c * w, vectors + u * vector_row, m);
+    if (m > 0) copy(vectors + u * vector_row, given + c * w, m);
     if (shape.normalized) {
       for (Index a = 0; a < c; ++a) {
         F largest = given[a * w];
@@ -144,17 +144,16 @@ struct NondeterministicStackMemory {
   template <class Team>
   void backward(const Team&, Index u, const F* reading_gradient, F* out) {
     const F* used = weights + u * row;
-    const F* vector = vectors + u * vector_row;
     spread(u + 2, reading_gradient);
-    kernel.step_backward(memory, u + 2, memory.size.steps + 1, used, vector, reading_rows,
-                         weight_gradient, vector_gradient);
+    kernel.step_backward(memory, u + 2, memory.size.steps + 1, used, vectors + u * vector_row,
+                         reading_rows, weight_gradient, vector_gradient);
     for (Index a = 0; a < c; ++a) {
       const F* to = used + a * w;
       const F* slope = weight_gradient + a * w;
       const F mean = shape.normalized ? dot(to, slope, w) : F(0);
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     }
-    for (Index k = 0; k < m; ++k) out[c * w + k] = vector_gradient[k] * vector[k] * (1 - vector[k]);
+    copy(out + c * w, vector_gradient, m);
   }
 
   template <class Team>

@@ -403,14 +403,16 @@ class StepMachine {
   // The gradient of a matrix whose columns were chosen.
   void of_columns(const StepPlace<F>& slope, const StepMatrix<F>& matrix, const F* scales,
                   F* result) const {
-    std::fill_n(result, matrix.rows * matrix.columns, F(0));
+    const auto row = padded_size(matrix.rows);
+    std::vector<F> sums(static_cast<std::size_t>(matrix.columns * row));
     for (std::int64_t t = 0; t < steps_; ++t)
-      for (std::int64_t b = 0; b < batch_; ++b) {
-        const F* of_row = slope.gradient_at(t, b);
-        const F scale = scales == nullptr ? F(1) : scales[b];
-        F* to = result + program_.symbols[b * steps_ + t];
-        for (std::int64_t i = 0; i < matrix.rows; ++i) to[i * matrix.columns] += scale * of_row[i];
-      }
+      for (std::int64_t b = 0; b < batch_; ++b)
+        dense_.add_scaled(sums.data() + program_.symbols[b * steps_ + t] * row,
+                          slope.gradient_at(t, b), scales == nullptr ? F(1) : scales[b],
+                          matrix.rows);
+    for (std::int64_t i = 0; i < matrix.rows; ++i)
+      for (std::int64_t j = 0; j < matrix.columns; ++j)
+        result[i * matrix.columns + j] = sums[static_cast<std::size_t>(j * row + i)];
   }
 
   std::shared_ptr<const TracedProgram> kept_;

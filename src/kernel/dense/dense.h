@@ -40,6 +40,8 @@ struct DenseKernel {
                            const std::int64_t* targets, F* scratch, F* score_gradients,
                            F* hidden_gradient);
   void (*outer_sum)(const OuterSum<F>& sum);
+  // to += scale from
+  void (*add_scaled)(F* to, const F* from, F scale, std::int64_t count);
   // out[b] += sum_i x[b][i] w[i] for b = 0 .. rows-1, i = 0 .. count-1, with w in panels
   // (kernel/dense/panels.h) of `padded` columns in all; rows of out have room for as many. Every
   // sum is taken in the order of i.

@@ -16,7 +16,9 @@ double log_likelihood(const OutputLayer<F>& layer, Index rows, const F* hidden,
   const Index hp = padded_size(h), vp = padded_size(v);
   F* scores = scratch;
   F* below = scratch + vp + kPadding;
-  double total = 0;
+  // The logarithm of a product of sums, each of 1 .. V, takes the place of many: far from overflow.
+  constexpr Index kSums = 16;
+  double total = 0, product = 1;
   for (Index t = 0; t < rows; ++t, hidden += h) {
     copy(scores, layer.bias, vp);
     add_product(scores, vp, hidden, h, layer.weight_t);
@@ -28,7 +30,12 @@ double log_likelihood(const OutputLayer<F>& layer, Index rows, const F* hidden,
     exp_all(scores, vp);
     F sum = 0;
     for (Index k = 0; k < v; ++k) sum += scores[k];
-    total += shifted - __builtin_log(static_cast<double>(sum));
+    total += shifted;
+    product *= static_cast<double>(sum);
+    if (t % kSums == kSums - 1) {
+      total -= __builtin_log(product);
+      product = 1;
+    }
     if (score_gradients == nullptr) continue;
     F* slope = score_gradients + t * v;
     const F scale = -1 / sum;
@@ -38,7 +45,7 @@ double log_likelihood(const OutputLayer<F>& layer, Index rows, const F* hidden,
     add_product(below, hp, slope, v, layer.weight);
     copy(hidden_gradient + t * h, below, h);
   }
-  return total;
+  return total - __builtin_log(product);
 }
 
 template <class F>
@@ -146,7 +153,9 @@ Index multiply_add_loop(Index rounds) {
 
 template <class F>
 DenseKernel<F> kernel() {
-  return {log_likelihood<F>, Outer<F>::run, add_products<F>, multiply_add_loop<F>};
+  return {log_likelihood<F>, Outer<F>::run,
+          [](F* to, const F* from, F scale, Index count) { add_scaled(to, from, scale, count); },
+          add_products<F>, multiply_add_loop<F>};
 }
 
 }  // namespace

@@ -37,6 +37,14 @@ template <class F, class Of>
   return lane < static_cast<std::int64_t>(count) ? x : splat(0.0);
 }
 
+// Sets the row's numbers size .. padded-1 to 0, by whole vectors: `padded` is a whole number of
+// them.
+template <class F>
+[[gnu::always_inline]] inline void clear_padding(F* row, Index size, Index padded) {
+  for (Index i = size / kLanes<F> * kLanes<F>; i < padded; i += kLanes<F>)
+    store(row + i, first_lanes(load(row + i), size - i));
+}
+
 // out_i += f(i)
 template <class F, class Of>
 [[gnu::always_inline]] inline void add_rows(Rows<F> out, Index rows, Index size, bool exact,

@@ -94,7 +94,7 @@ class StepRun {
   }
   void clear_gradient(int n, Index t) {
     if (!p_.nodes[n].gradient) return;
-    const Vector<F> zero = splat(F(0));
+    const Vector<F> zero = held(splat(F(0)));  // not a call of memset for each row
     set_rows(gradient(n, t), rows_, p_.nodes[n].size, [&](Index, Index) { return zero; });
   }
   // Whether the stack moves after step t.
@@ -207,8 +207,7 @@ class StepRun {
         add_rows(out, rows_, node.size, false, [&](Index b, Index i) { return load(x[b] + i); });
     }
     for (Index b = 0; b < rows_; ++b)
-      clear(out[b] + (node.operands == 0 ? 0 : node.size),
-            node.operands == 0 ? padded : padded - node.size);
+      clear_padding(out[b], node.operands == 0 ? 0 : node.size, padded);
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = p_.terms[node.first_term + k];
       const auto& matrix = p_.matrices[term.matrix];

@@ -1,6 +1,8 @@
 // Vectorised elementary functions and matrix-vector products. For kernel files only. Arrays have
 // room for whole vectors: lengths are rounded up to kPadding.
 #pragma once
+#include <bit>
+
 #include "kernel/memory/memory_shape.h"
 #include "kernel/vector.h"
 
@@ -8,6 +10,57 @@ namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
 typedef std::int32_t IntegersOfFloat __attribute__((vector_size(kVectorBytes)));
 typedef std::int64_t IntegersOfDouble __attribute__((vector_size(kVectorBytes)));
+
+// The first `count` lanes of x; in the others those of `other`.
+[[gnu::always_inline]] inline Vector<float> first_lanes(Vector<float> x, Index count,
+                                                        Vector<float> other = Vector<float>{}) {
+  IntegersOfFloat lane;
+  for (int k = 0; k < static_cast<int>(kLanes<float>); ++k) lane[k] = k;
+  return lane < static_cast<std::int32_t>(count) ? x : other;
+}
+[[gnu::always_inline]] inline Vector<double> first_lanes(Vector<double> x, Index count,
+                                                         Vector<double> other = Vector<double>{}) {
+  IntegersOfDouble lane;
+  for (int k = 0; k < static_cast<int>(kLanes<double>); ++k) lane[k] = k;
+  return lane < static_cast<std::int64_t>(count) ? x : other;
+}
+
+// Of short rows, read by whole vectors: the sum of x, of a_i b_i, and the greatest number.
+template <class F>
+[[gnu::always_inline]] inline F row_sum(const F* x, Index count) {
+  Vector<F> sums = {};
+  for (Index i = 0; i < count; i += kLanes<F>) sums += first_lanes(load(x + i), count - i);
+  return sum_of(sums);
+}
+template <class F>
+[[gnu::always_inline]] inline F row_dot(const F* a, const F* b, Index count) {
+  Vector<F> sums = {};
+  for (Index i = 0; i < count; i += kLanes<F>)
+    sums += first_lanes(load(a + i) * load(b + i), count - i);
+  return sum_of(sums);
+}
+template <class F, int kBy, std::size_t... kLane>
+[[gnu::always_inline]] inline Vector<F> rotated(Vector<F> x, std::index_sequence<kLane...>) {
+  return __builtin_shufflevector(x, x, static_cast<int>((kLane + kBy) % kLanes<F>)...);
+}
+template <class F, int kBy>
+[[gnu::always_inline]] inline Vector<F> rotated(Vector<F> x) {
+  return rotated<F, kBy>(x, std::make_index_sequence<kLanes<F>>{});
+}
+template <class F>
+[[gnu::always_inline]] inline F row_greatest(const F* x, Index count) {
+  const Vector<F> first = splat(x[0]);
+  Vector<F> greatest = first;
+  for (Index i = 0; i < count; i += kLanes<F>) {
+    const Vector<F> own = first_lanes(load(x + i), count - i, first);
+    greatest = own > greatest ? own : greatest;
+  }
+  unrolled<std::bit_width(static_cast<unsigned>(kLanes<F>)) - 1>(PUSHDOWN_UNROLLED(step) {
+    const Vector<F> other = rotated<F, 1 << step>(greatest);
+    greatest = other > greatest ? other : greatest;
+  });
+  return greatest[0];
+}
 
 // exp by 2^k e^r with |r| <= ln 2 / 2 and the Taylor series of e^r; relative error about one unit
 // in the last place. Arguments are clamped to the range of normal numbers; NaN stays NaN.

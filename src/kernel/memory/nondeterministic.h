@@ -85,9 +85,7 @@ struct NondeterministicStackMemory {
     if (m > 0) copy(vectors + u * vector_row, given + c * w, m);
     if (shape.normalized) {
       for (Index a = 0; a < c; ++a) {
-        F largest = given[a * w];
-        for (Index k = 1; k < w; ++k)
-          if (given[a * w + k] > largest) largest = given[a * w + k];
+        const F largest = row_greatest(given + a * w, w);
         for (Index k = 0; k < w; ++k) used[a * w + k] = given[a * w + k] - largest;
       }
     } else {
@@ -104,11 +102,7 @@ struct NondeterministicStackMemory {
     for (Index a = 0; a < c; ++a) {
       F* to = used + a * w;
       F factor = from[a] > 0 ? F(1) : F(0);
-      if (shape.normalized) {
-        F sum = 0;
-        for (Index k = 0; k < w; ++k) sum += to[k];
-        factor = 1 / sum;
-      }
+      if (shape.normalized) factor = 1 / row_sum(to, w);
       for (Index k = 0; k < w; ++k) to[k] = factor == 0 ? F(0) : to[k] * factor;
     }
     kernel.step(memory, u + 2, used, vectors + u * vector_row);
@@ -150,7 +144,7 @@ struct NondeterministicStackMemory {
     for (Index a = 0; a < c; ++a) {
       const F* to = used + a * w;
       const F* slope = weight_gradient + a * w;
-      const F mean = shape.normalized ? dot(to, slope, w) : F(0);
+      const F mean = shape.normalized ? row_dot(to, slope, w) : F(0);
       for (Index k = 0; k < w; ++k) out[a * w + k] = to[k] * (slope[k] - mean);
     }
     copy(out + c * w, vector_gradient, m);

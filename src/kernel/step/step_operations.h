@@ -25,18 +25,6 @@ template <class F, class Of>
     for (Index i = 0; i < size; i += kLanes<F>) store(to + i, of(b, i));
   }
 }
-// Its first `count` lanes, 0 in the others.
-[[gnu::always_inline]] inline Vector<float> first_lanes(Vector<float> x, Index count) {
-  IntegersOfFloat lane;
-  for (int k = 0; k < static_cast<int>(kLanes<float>); ++k) lane[k] = k;
-  return lane < static_cast<std::int32_t>(count) ? x : splat(0.0f);
-}
-[[gnu::always_inline]] inline Vector<double> first_lanes(Vector<double> x, Index count) {
-  IntegersOfDouble lane;
-  for (int k = 0; k < static_cast<int>(kLanes<double>); ++k) lane[k] = k;
-  return lane < static_cast<std::int64_t>(count) ? x : splat(0.0);
-}
-
 // Sets the row's numbers size .. padded-1 to 0, by whole vectors: `padded` is a whole number of
 // them.
 template <class F>

@@ -187,10 +187,11 @@ class StepRun {
       case StepOp::memory: {
         if (!moves(t)) return;
         const auto actions = a();
-        const Index size = p_.nodes[node.a].size;
+        const StepNode& of = p_.nodes[node.a];
         for (Index b = 0; b < rows_; ++b) {
-          copy(scratch_, actions[b], size);
-          memory_.forward(object(b), t, scratch_, out[b]);
+          // There is nothing to read behind the end of a part.
+          if (of.op == StepOp::slice) copy(scratch_, actions[b], of.size);
+          memory_.forward(object(b), t, of.op == StepOp::slice ? scratch_ : actions[b], out[b]);
         }
         return;
       }
@@ -323,7 +324,7 @@ class StepRun {
         continue;
       }
       const Rows<F> sum{scratch_, padded + kPadding};
-      for (Index b = 0; b < rows_; ++b) clear(sum[b], padded);
+      for (Index b = 0; b < rows_; ++b) clear_padding(sum[b], 0, padded);
       add_products(sum, slope, rows_, matrix.rows, matrix.straight, padded);
       add_to(term.operand, t, [&](Index b, Index i) { return load(sum[b] + i); });
     }

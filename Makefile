@@ -2,9 +2,10 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD := build/release
+SECONDS ?= 60
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow bench asan format format-check lint docs install uninstall package clean packages
+.PHONY: help run build test test-slow bench asan fuzz format format-check lint docs install uninstall package clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
@@ -13,6 +14,7 @@ help:
 	@echo 'make test-slow  run the tests labelled slow'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make asan       build and test with the address and undefined-behaviour sanitizers'
+	@echo 'make fuzz       run each fuzz target for SECONDS (now $(SECONDS)); needs Clang'
 	@echo 'make format     rewrite the C++ sources in the project style'
 	@echo 'make lint       check the C++ style and the Lua sources'
 	@echo 'make docs       generate docs/api.md and docs/tutorial again'
@@ -52,6 +54,13 @@ asan: packages
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -LE slow -j2
+
+# What fails is written to build/fuzz/failed; it belongs into tests/fuzz/NAME/found-*.
+fuzz:
+	@scripts/tools/install_packages.sh fuzz
+	@test -e build/fuzz/build.ninja || cmake --preset fuzz -D CMAKE_CXX_COMPILER="$$(scripts/tools/find_clang.sh)"
+	cmake --build --preset fuzz -j $(JOBS)
+	tests/fuzz/run.sh build/fuzz $(SECONDS)
 
 format:
 	@scripts/tools/install_packages.sh check

@@ -2,6 +2,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <new>
+#include <stdexcept>
 
 #include "base/options.h"
 #include "bindings/registry_keys.h"
@@ -148,6 +150,12 @@ int guarded(lua_State* L, int (*body)(lua_State*)) {
     error.push(L);
   } catch (const c10::Error& error) {
     push_error(L, error.what_without_backtrace());
+  } catch (const std::bad_alloc&) {
+    push_error(L, "[memory] there is not enough memory for this");
+  } catch (const std::length_error&) {
+    push_error(L, "[memory] there is not enough memory for this: no list can be so long");
+  } catch (const nlohmann::json::exception& error) {
+    push_error(L, "[json] " + json_error(error));
   } catch (const std::exception& error) {
     push_error(L, error.what());
   }

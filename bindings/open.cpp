@@ -10,6 +10,7 @@
 #include "bindings/options.h"
 #include "bindings/session.h"
 #include "tensor/blas.h"
+#include "tensor/memory.h"
 
 namespace pushdown {
 namespace {
@@ -104,6 +105,7 @@ void install_searcher(lua_State* L) {
 int open(lua_State* L) {
   at::set_num_threads(1);
   limit_blas_to_one_thread();
+  refuse_large_tensors();
   const auto root = find_root();
   session(L).root = root;
   lua_pushfstring(L, "@%s/scripts/lib/", root.c_str());

@@ -1,11 +1,10 @@
 // pd.tensor: creation, gradients, and the class that the other tensor_*.cpp files fill.
 #include "bindings/tensor.h"
 
-#include <unistd.h>
-
 #include <cmath>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "bindings/modules.h"
 #include "bindings/session.h"
 
@@ -199,11 +198,7 @@ void check_memory(const std::vector<std::int64_t>& shape, std::size_t element_si
     check(size >= 0, "tensor", "sizes must not be negative, got {}", size);
     bytes *= static_cast<double>(size);
   }
-  // Linux grants more memory than there is and kills whoever uses it: refuse beforehand.
-  const double machine =
-      static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  check(bytes <= machine, "tensor", "{:.3g} GB do not fit into this machine's memory of {:.3g} GB",
-        bytes / 1e9, machine / 1e9);
+  pushdown::check_memory("tensor", "a tensor", bytes);
 }
 
 void bind_tensor_creation(Module& module) {

@@ -27,7 +27,7 @@ endif()
 set(flags_baseline "")
 set(flags_avx2 -mavx2 -mfma)
 set(flags_avx512 -mavx2 -mfma -mavx512f -mavx512dq -mavx512bw -mavx512vl -mprefer-vector-width=512)
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND NOT PUSHDOWN_FUZZ)
   set(PUSHDOWN_ISAS baseline avx2 avx512)
 else()
   set(PUSHDOWN_ISAS baseline)
@@ -39,7 +39,7 @@ foreach(isa ${PUSHDOWN_ISAS})
   # may be fused; the order of sums is as written.
   target_compile_options(pushdown_kernel_${isa} PRIVATE ${flags_${isa}} -ffp-contract=fast
     -fno-math-errno -fno-trapping-math
-    $<$<NOT:$<BOOL:${PUSHDOWN_ASAN}>>:-O3>)
+    $<$<NOT:$<OR:$<BOOL:${PUSHDOWN_ASAN}>,$<BOOL:${PUSHDOWN_FUZZ}>>>:-O3>)
   target_compile_definitions(pushdown_kernel_${isa} PRIVATE PUSHDOWN_ISA=${isa})
   target_sources(pushdown_kernel PRIVATE $<TARGET_OBJECTS:pushdown_kernel_${isa}>)
 endforeach()

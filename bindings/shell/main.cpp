@@ -1,10 +1,12 @@
 // The program `pushdown`: the command line, scripts and the prompt. Everything else is in the
 // module pushdown.so, which this program does not link, so that it starts at once.
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -161,6 +163,16 @@ void require_success(Interpreter& interpreter, const Interpreter::Outcome& outco
   leave(interrupted ? 130 : 1);
 }
 
+// Where the program was started with descriptors 0 to 2 closed, the next files that are opened
+// would get their numbers, and what is printed would go into them. Null devices take their places,
+// which cannot be written to (1, 2) or read (0), so that using them is an error as before.
+void occupy_standard_descriptors() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
+      // The lowest free number, which is this one.
+      (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int run(int count, char** words) {
   CommandLine line = parse(count, words);
   if (line.parent > 0) exit_with(line.parent);
@@ -209,6 +221,7 @@ int run(int count, char** words) {
 
 int main(int count, char** words) {
   int status = 1;
+  pushdown::occupy_standard_descriptors();
   try {
     status = pushdown::run(count, words);
   } catch (const std::exception& error) {

@@ -33,10 +33,12 @@ function M.write(path, text)
   local temporary = path .. '.part'
   local file, reason = io.open(temporary, 'wb')
   if not file then error(("[files.write] cannot write '%s': %s"):format(path, reason), 0) end
-  local written, trouble = file:write(text)
+  -- A short text is written when the file is closed: on a full disk that is what fails.
+  local done, trouble = file:write(text)
   local closed, late = file:close()
-  if written and closed then written, trouble = os.rename(temporary, path) else trouble = trouble or late end
-  if not written then
+  if done and not closed then done, trouble = nil, late end
+  if done then done, trouble = os.rename(temporary, path) end
+  if not done then
     os.remove(temporary)
     error(("[files.write] cannot write '%s': %s"):format(path, trouble), 0)
   end

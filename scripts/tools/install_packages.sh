@@ -4,6 +4,7 @@
 #   install_packages.sh run     for `make run`: the shell, its module and the first run
 #   install_packages.sh test    for `make test`: everything, and the tests
 #   install_packages.sh build   everything
+#   install_packages.sh fuzz    Clang with libFuzzer, and what the core needs
 #   install_packages.sh check   as build, and the programs of the format and lint checks
 # Installs as root or through a password-less sudo; otherwise prints the line to run and stops.
 # Without apt it checks that the libraries are there. It changes nothing before all checks passed.
@@ -30,9 +31,9 @@ case $purpose in
        build_megabytes=$build_megabytes_run targets="shell core" rest="and the first run take" ;;
   test) build_minutes=$build_minutes_test after_minutes=$after_minutes_test
         build_megabytes=$build_megabytes_test targets=all rest="and the tests take" ;;
-  build | check) build_minutes=$build_minutes_test after_minutes=0
+  build | check | fuzz) build_minutes=$build_minutes_test after_minutes=0
         build_megabytes=$build_megabytes_test targets=all rest="takes" ;;
-  *) echo "usage: install_packages.sh [run|test|build|check]" >&2; exit 2 ;;
+  *) echo "usage: install_packages.sh [run|test|build|check|fuzz]" >&2; exit 2 ;;
 esac
 
 fail() {
@@ -188,6 +189,13 @@ command -v git >/dev/null 2>&1 || packages="$packages git"
 # Debian's LibTorch computes with whichever BLAS is installed; its own choice is the slow reference.
 [ -n "$PUSHDOWN_TORCH_DIR" ] || packages="$packages libtorch-dev libopenblas0-pthread"
 [ "$purpose" = check ] && packages="$packages clang-format lua-check"
+if [ "$purpose" = fuzz ] && ! scripts/tools/find_clang.sh >/dev/null 2>&1; then
+  # The newest one that apt offers; the default of Debian 12 is too old for C++20.
+  for version in 19 18 17 16; do
+    apt-cache show clang-$version >/dev/null 2>&1 && break
+  done
+  packages="$packages clang-$version libclang-rt-$version-dev"
+fi
 
 missing=""
 for package in $packages; do

@@ -1,10 +1,16 @@
 #include "base/atomic_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cctype>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "base/check.h"
 
@@ -140,29 +146,63 @@ LineFile::~LineFile() {
 }
 
 void LineFile::append(std::string_view line) {
-  if (!write_all(descriptor_, std::string(line) + "\n")) fail_on("write", path_, errno);
+  struct stat before {};
+  const bool known = ::fstat(descriptor_, &before) == 0;
+  if (write_all(descriptor_, std::string(line) + "\n")) return;
+  const int error = errno;
+  // A part of a line would swallow the next one.
+  if (known && ::ftruncate(descriptor_, before.st_size) != 0) write_all(descriptor_, "\n");
+  fail_on("write", path_, error);
 }
 
-ProcessLock::ProcessLock(const Path& folder)
-    : descriptor_(::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-  if (descriptor_ < 0) fail_on("write", folder / ".lock", errno);
+// The lock of one folder in this process.
+struct ProcessLock::Held {
+  explicit Held(int number) : descriptor(number) {}
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  ~Held() { ::close(descriptor); }
+
+  const int descriptor;
+  std::atomic<std::uint64_t> writer{0};  // the claim that counts
+};
+
+ProcessLock::ProcessLock(const Path& folder) {
+  using File = std::pair<dev_t, ino_t>;
+  static std::mutex mutex;
+  static std::map<File, std::weak_ptr<Held>> locks;
+  const Path path = folder / ".lock";
+  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+  if (descriptor < 0) fail_on("write", path, errno);
+  auto held = std::make_shared<Held>(descriptor);
+  struct stat status {};
+  if (::fstat(descriptor, &status) != 0) fail_on("read", path, errno);
+  const std::lock_guard guard(mutex);
+  std::weak_ptr<Held>& ours = locks[{status.st_dev, status.st_ino}];
+  if ((held_ = ours.lock())) return;
+  std::erase_if(
+      locks, [&](const auto& entry) { return &entry.second != &ours && entry.second.expired(); });
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  if (::fcntl(descriptor_, F_SETLK, &lock) == 0) return;
   // A file system without locks is no reason not to work.
-  if (errno != EACCES && errno != EAGAIN) return;
-  struct flock holder {};
-  holder.l_type = F_WRLCK;
-  holder.l_whence = SEEK_SET;
-  const bool known = ::fcntl(descriptor_, F_GETLK, &holder) == 0 && holder.l_type != F_UNLCK;
-  ::close(std::exchange(descriptor_, -1));
-  fail_environment("file", "the folder '{}' is in use by {}", folder.string(),
-                   known ? fmt::format("process {}", holder.l_pid) : "another process");
+  if (::fcntl(descriptor, F_OFD_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
+    char holder[32] = {};
+    const auto count = ::pread(descriptor, holder, sizeof holder - 1, 0);
+    const bool known = count > 0 && std::isdigit(static_cast<unsigned char>(holder[0]));
+    fail_environment("file", "the folder '{}' is in use by {}", folder.string(),
+                     known ? fmt::format("process {}", std::atoll(holder)) : "another process");
+  }
+  // For the message above alone; without it the message names no process.
+  const std::string number = fmt::format("{}\n", ::getpid());
+  if (::ftruncate(descriptor, 0) == 0) write_all(descriptor, number);
+  ours = held_ = std::move(held);
 }
 
-ProcessLock::~ProcessLock() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+void ProcessLock::claim() {
+  static std::atomic<std::uint64_t> claims{0};
+  if (held_) held_->writer = claim_ = ++claims;
 }
+
+bool ProcessLock::owned() const { return held_ && claim_ != 0 && held_->writer == claim_; }
 
 }  // namespace pushdown

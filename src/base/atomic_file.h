@@ -2,7 +2,9 @@
 // own folder, synced to the disk and renamed, so that a reader sees the old content or the new one
 // and never a part. Errors of the file system are std::runtime_error and name the path.
 #pragma once
+#include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -43,7 +45,9 @@ void make_writable_folder(const Path& folder);
 void remove_file(const Path& path);
 
 // A text file that grows by whole lines, each handed to the operating system before append()
-// returns: what was appended survives the death of the process.
+// returns: what was appended survives the death of the process. When a line cannot be written
+// completely (a full disk), its part is taken back, so that the next line begins on a line of its
+// own.
 class LineFile {
  public:
   LineFile() = default;
@@ -66,23 +70,25 @@ class LineFile {
   int descriptor_ = -1;
 };
 
-// Keeps other processes out of a folder while it lives, by a POSIX lock on the file `.lock` in it;
-// the lock ends with the process, however that ends. Within one process it does not exclude, so
-// that a script may resume a run while an older trainer of it is not collected yet.
+// Keeps other processes out of a folder while it lives, by a lock on the file `.lock` in it that
+// belongs to the open file (F_OFD_SETLK). The kernel releases it when the process ends, however
+// that ends. Within one process, the locks of a folder share that lock, and claim() says which of
+// them writes.
 class ProcessLock {
  public:
   ProcessLock() = default;
   // std::runtime_error naming the process that holds the folder.
   explicit ProcessLock(const Path& folder);
-  ProcessLock(ProcessLock&& other) noexcept { std::swap(descriptor_, other.descriptor_); }
-  ProcessLock& operator=(ProcessLock&& other) noexcept {
-    std::swap(descriptor_, other.descriptor_);
-    return *this;
-  }
-  ~ProcessLock();
+
+  // Makes this the writer: owned() of every other lock of the folder is false from now on.
+  void claim();
+  bool owned() const;
+  bool taken() const { return held_ != nullptr; }
 
  private:
-  int descriptor_ = -1;
+  struct Held;
+  std::shared_ptr<Held> held_;
+  std::uint64_t claim_ = 0;
 };
 
 }  // namespace pushdown

@@ -4,6 +4,8 @@
 #include <new>
 #include <utility>
 
+#include "base/memory.h"
+
 namespace pushdown {
 namespace {
 
@@ -59,6 +61,7 @@ BufferPool::Block BufferPool::take(std::size_t bytes) {
   }
   // An eighth to spare: sequences of nearly the same length share their buffers.
   const std::size_t size = (bytes + bytes / 8 + 4095) / 4096 * 4096;
+  check_memory("memory", "a computation of this size", static_cast<double>(size));
   return {static_cast<std::byte*>(::operator new(size, kAlignment)), size};
 }
 

@@ -1,7 +1,11 @@
 #include "grammar/chart.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "base/memory.h"
 
 namespace pushdown {
 namespace {
@@ -16,6 +20,14 @@ struct Stretch {
 };
 
 }  // namespace
+
+std::size_t chart_entries(int length, int size) {
+  const double places = static_cast<double>(length) + 1;
+  check_memory("grammar.chart", fmt::format("the chart of a string of {} symbols", length),
+               2 * sizeof(double) * places * places * size);
+  const auto columns = static_cast<std::size_t>(length) + 1;
+  return columns * columns * static_cast<std::size_t>(size);
+}
 
 template <class S>
 ChartRules<S>::ChartRules(const NormalForm& form, int symbols, int scale)

@@ -39,13 +39,17 @@ struct ChartRules {
   std::vector<int> closed;
 };
 
+// Entries of one of the two tables of a chart. std::runtime_error where there is too little memory
+// for both.
+std::size_t chart_entries(int length, int size);
+
 template <class S>
 class Chart {
  public:
   Chart(int length, int size)
       : length_(length),
         size_(size),
-        rows_(static_cast<std::size_t>(length + 1) * size * (length + 1), S::zero()),
+        rows_(chart_entries(length, size), S::zero()),
         columns_(rows_) {}
 
   int length() const { return length_; }

@@ -32,18 +32,18 @@ struct Part {
   }
 
   // I - f'(x), size x size.
-  std::vector<double> negated_jacobian(const std::vector<double>& x) const {
-    std::vector<double> matrix(members.size() * members.size());
-    for (int i = 0; i < size(); ++i) matrix[i * size() + i] = 1;
+  SparseMatrix negated_jacobian(const std::vector<double>& x) const {
+    SparseMatrix matrix = identity_matrix(size());
     for (const auto* term : terms) {
       for (int k = 0; k < 2; ++k) {
         const int variable = term->variables[k];
         if (variable < 0 || position[variable] < 0) continue;
         const int other = term->variables[1 - k];
-        matrix[position[term->left] * size() + position[variable]] -=
-            term->coefficient * (other >= 0 ? x[other] : 1.0);
+        matrix[position[term->left]].emplace_back(
+            position[variable], -(term->coefficient * (other >= 0 ? x[other] : 1.0)));
       }
     }
+    add_up(matrix);
     return matrix;
   }
 
@@ -67,14 +67,14 @@ bool solved_by_one(const Part& part, std::vector<double>& x) {
   for (const double r : part.residual(x))
     if (std::fabs(r) > 1e-13) return false;
   std::vector<double> nothing;
-  return solve_m_matrix(part.size(), part.negated_jacobian(x), nothing, 0) > -1e-12;
+  return solve_m_matrix(part.negated_jacobian(x), nothing, 0) > -1e-12;
 }
 
 void newton(const Part& part, std::vector<double>& x) {
   part.assign(x, 0.0);
   for (int step = 0; step < 200; ++step) {
     auto change = part.residual(x);
-    if (solve_m_matrix(part.size(), part.negated_jacobian(x), change, 1) <= 0) break;
+    if (solve_m_matrix(part.negated_jacobian(x), change, 1) <= 0) break;
     double largest = 0;
     for (int i = 0; i < part.size(); ++i) {
       auto& value = x[part.members[i]];
@@ -93,27 +93,70 @@ void newton(const Part& part, std::vector<double>& x) {
 
 }  // namespace
 
-double solve_m_matrix(int size, std::vector<double> a, std::vector<double>& b, int columns) {
+SparseMatrix identity_matrix(int size) {
+  SparseMatrix matrix(static_cast<std::size_t>(size));
+  for (int i = 0; i < size; ++i) matrix[i].emplace_back(i, 1.0);
+  return matrix;
+}
+
+void add_up(SparseMatrix& matrix) {
+  for (auto& row : matrix) {
+    if (row.empty()) continue;
+    std::stable_sort(row.begin(), row.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    auto last = row.begin();
+    for (auto entry = row.begin() + 1; entry != row.end(); ++entry)
+      if (entry->first == last->first)
+        last->second += entry->second;
+      else
+        *++last = *entry;
+    row.erase(last + 1, row.end());
+  }
+}
+
+double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
+  const int size = static_cast<int>(a.size());
+  const auto row_of_b = [&](int i) { return b.data() + static_cast<std::size_t>(i) * columns; };
   double smallest = std::numeric_limits<double>::infinity();
-  const auto at = [size](int i, int j) { return static_cast<std::size_t>(i) * size + j; };
-  const auto bt = [columns](int i, int j) { return static_cast<std::size_t>(i) * columns + j; };
+  // Rows below the diagonal with an entry in a column. Elimination adds to it.
+  std::vector<std::vector<int>> below(a.size());
+  for (int i = 0; i < size; ++i)
+    for (const auto& [column, entry] : a[i])
+      if (column < i) below[column].push_back(i);
+  std::vector<double> pivots(a.size());
+  std::vector<std::pair<int, double>> sum;
   for (int p = 0; p < size; ++p) {
-    const double pivot = a[at(p, p)];
+    // Earlier columns were eliminated, so the row begins with its diagonal.
+    const double pivot = a[p].empty() || a[p].front().first != p ? 0.0 : a[p].front().second;
+    pivots[p] = pivot;
     smallest = std::min(smallest, pivot);
     if (std::fabs(pivot) < 1e-300) return std::min(smallest, 0.0);
-    for (int i = p + 1; i < size; ++i) {
-      const double factor = a[at(i, p)] / pivot;
-      if (factor == 0) continue;
-      for (int j = p + 1; j < size; ++j) a[at(i, j)] -= factor * a[at(p, j)];
-      for (int j = 0; j < columns; ++j) b[bt(i, j)] -= factor * b[bt(p, j)];
+    for (const int i : below[p]) {
+      const double factor = a[i].front().second / pivot;
+      sum.clear();
+      auto mine = a[i].begin() + 1;
+      for (auto other = a[p].begin() + 1; other != a[p].end() && factor != 0; ++other) {
+        for (; mine != a[i].end() && mine->first < other->first; ++mine) sum.push_back(*mine);
+        if (mine != a[i].end() && mine->first == other->first) {
+          sum.emplace_back(mine->first, mine->second - factor * other->second);
+          ++mine;
+        } else {
+          sum.emplace_back(other->first, -(factor * other->second));
+          if (other->first < i) below[other->first].push_back(i);
+        }
+      }
+      sum.insert(sum.end(), mine, a[i].end());
+      a[i].assign(sum.begin(), sum.end());
+      if (factor != 0)
+        for (int j = 0; j < columns; ++j) row_of_b(i)[j] -= factor * row_of_b(p)[j];
     }
   }
-  for (int p = size - 1; p >= 0; --p)
-    for (int j = 0; j < columns; ++j) {
-      double value = b[bt(p, j)];
-      for (int k = p + 1; k < size; ++k) value -= a[at(p, k)] * b[bt(k, j)];
-      b[bt(p, j)] = value / a[at(p, p)];
-    }
+  for (int p = size - 1; p >= 0; --p) {
+    double* row = row_of_b(p);
+    for (const auto& [k, entry] : a[p])
+      for (int j = 0; j < columns && k > p; ++j) row[j] -= entry * row_of_b(k)[j];
+    for (int j = 0; j < columns; ++j) row[j] /= pivots[p];
+  }
   return smallest;
 }
 

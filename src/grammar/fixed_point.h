@@ -9,6 +9,7 @@
 // least solution is exactly 1; this is tested first because Newton's method is slow and inexact in
 // the critical case.
 #pragma once
+#include <utility>
 #include <vector>
 
 namespace pushdown {
@@ -27,9 +28,17 @@ std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& sys
 // that it reaches.
 std::vector<std::vector<int>> strong_components(const std::vector<std::vector<int>>& successors);
 
-// Dense square matrices, row-major. Solves a x = b in place of b (columns of b : columns); the
-// elimination pivots along the diagonal, which is stable for the M-matrices I - U used here.
-// Returns the smallest pivot: positive if and only if the spectral radius of U is below 1.
-double solve_m_matrix(int size, std::vector<double> a, std::vector<double>& b, int columns);
+// A square matrix by its rows: (column, entry) in order of the columns, others being 0.
+using SparseMatrix = std::vector<std::vector<std::pair<int, double>>>;
+
+SparseMatrix identity_matrix(int size);
+// Sorts the entries of each row and sums those of the same column, in their order.
+void add_up(SparseMatrix& matrix);
+
+// Solves a x = b in place of b (row-major, a.size() x columns); the elimination pivots along the
+// diagonal, which is stable for the M-matrices I - U used here. Each row of `a` needs an entry on
+// the diagonal. Returns the smallest pivot: positive if and only if the spectral radius of U is
+// below 1.
+double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns);
 
 }  // namespace pushdown

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "grammar/fixed_point.h"
 #include "grammar/normal_form.h"
 #include "grammar/text.h"
@@ -119,17 +120,19 @@ class Converter {
   // Y = (I - H)^-1 H in masses.
   void find_masses() {
     const int size = form_.size;
-    std::vector<double> matrix(static_cast<std::size_t>(size) * size);
-    corner_mass_ = matrix;
+    const auto entries = static_cast<std::size_t>(size) * size;
+    check_memory("grammar.greibach", "the table of left corners", 8.0 * entries);
+    corner_mass_.assign(entries, 0.0);
+    SparseMatrix matrix = identity_matrix(size);
     for (int b = 0; b < size; ++b) {
-      matrix[b * size + b] = 1;
       for (const auto& rule : heads_[b]) {
         const double mass = rule.weight * mass_of(rule.right[1]);
-        matrix[b * size + rule.left] -= mass;
-        corner_mass_[b * size + rule.left] += mass;
+        matrix[b].emplace_back(rule.left, -mass);
+        corner_mass_[static_cast<std::size_t>(b) * size + rule.left] += mass;
       }
     }
-    check(solve_m_matrix(size, matrix, corner_mass_, size) > 0, "grammar.greibach",
+    add_up(matrix);
+    check(solve_m_matrix(std::move(matrix), corner_mass_, size) > 0, "grammar.greibach",
           "the left-recursive rules of the grammar have infinite total weight");
   }
 

@@ -135,18 +135,17 @@ class Counter {
   // With E = f(E, weights), a change of E[C] by 1 counts by_epsilon_[C]; the adjoint of the fixed
   // point spreads it over the rules of the derivations of epsilon.
   void count_epsilon_derivations() {
-    const int size = form_.size;
-    std::vector<double> matrix(static_cast<std::size_t>(size) * size);
-    for (int a = 0; a < size; ++a) matrix[a * size + a] = 1;
+    SparseMatrix matrix = identity_matrix(form_.size);
     for (const auto& rule : form_.short_rules) {
       if (!derives_epsilon(rule)) continue;
       for (std::size_t k = 0; k < rule.right.size(); ++k) {
         const double other = rule.right.size() == 2 ? form_.nullable[rule.right[1 - k].id] : 1.0;
-        matrix[rule.right[k].id * size + rule.left] -= rule.weight * other;
+        matrix[rule.right[k].id].emplace_back(rule.left, -(rule.weight * other));
       }
     }
+    add_up(matrix);
     auto adjoint = by_epsilon_;
-    check(solve_m_matrix(size, matrix, adjoint, 1) > 0, "grammar.expected_rule_counts",
+    check(solve_m_matrix(std::move(matrix), adjoint, 1) > 0, "grammar.expected_rule_counts",
           "the expected length of the derivations of the empty string is infinite");
     for (const auto& rule : form_.short_rules) {
       if (!derives_epsilon(rule) || rule.rule < 0) continue;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "grammar/normal_form.h"
 #include "grammar/semiring.h"
 
@@ -36,6 +37,8 @@ template <class S>
 __attribute__((noinline)) void LengthTable::fill() {
   const auto& form = grammar_.normal_form();
   const std::size_t cells = static_cast<std::size_t>(form.size) * (max_length_ + 1);
+  const double all = 3.0 * cells + static_cast<double>(form.pairs.size()) * (max_length_ + 1);
+  check_memory("grammar.lengths", fmt::format("a table of lengths up to {}", max_length_), 8 * all);
   before_.assign(cells, S::zero());
   after_.assign(cells, S::zero());
   pair_mass_.assign(form.pairs.size() * (max_length_ + 1), S::zero());

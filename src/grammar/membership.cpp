@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "grammar/inside.h"
 #include "grammar/normal_form.h"
 
@@ -162,6 +163,8 @@ void Membership::reserve(int length) {
   if (length <= capacity_) return;
   capacity_ = std::max({length, 2 * capacity_, 63});
   words_ = capacity_ / 64 + 1;
+  check_memory(kMembershipPlace, fmt::format("a string of {} symbols", capacity_),
+               8.0 * static_cast<double>(capacity_ + 1) * static_cast<double>(column_size()));
   whole_.assign((capacity_ + 1) * column_size(), 0);
   const Word word = std::exchange(word_, {});
   for (const int symbol : word) push(symbol);

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "grammar/fixed_point.h"
 #include "grammar/text.h"
 
@@ -25,37 +27,97 @@ class Binariser {
   }
 
  private:
-  using Side = std::vector<Symbol>;
+  // The places of a right side from `begin` to before `end`.
+  struct Range {
+    std::size_t begin, end;
+    std::size_t size() const { return end - begin; }
+  };
+  // A remainder, by what is cut off next and the number of what then remains; of two symbols, both.
+  using Key = std::tuple<bool, int, int, int, int>;
 
-  void add(int left, const Side& right, double weight, int rule) {
-    if (right.size() <= 2) {
-      short_rules_.push_back({left, right, weight, rule});
-    } else if (!right.front().terminal && right.back().terminal) {
-      // Cutting the terminal off the end leaves a remainder that other rules may share.
-      const Side rest(right.begin(), right.end() - 1);
-      short_rules_.push_back({left, {{false, shared(rest)}, right.back()}, weight, rule});
-    } else {
-      const Side rest(right.begin() + 1, right.end());
-      short_rules_.push_back({left, {right.front(), {false, shared(rest)}}, weight, rule});
-    }
+  static bool cuts_the_end(const std::vector<Symbol>& right, Range range) {
+    // Cutting the terminal off the end leaves a remainder that other rules may share.
+    return !right[range.begin].terminal && right[range.end - 1].terminal;
   }
 
-  int shared(const Side& side) {
-    const auto [entry, is_new] = shared_.try_emplace(side, static_cast<int>(names_.size()));
-    const int id = entry->second;
-    if (!is_new) return id;
+  static Range rest_of(const std::vector<Symbol>& right, Range range) {
+    return cuts_the_end(right, range) ? Range{range.begin, range.end - 1}
+                                      : Range{range.begin + 1, range.end};
+  }
+
+  // A rule for `left` of the symbols in `range`, of which `rest` stands for all but one.
+  ShortRule short_rule(int left, const std::vector<Symbol>& right, Range range, int rest,
+                       double weight, int rule) const {
+    const Symbol symbol{false, rest};
+    if (cuts_the_end(right, range)) return {left, {symbol, right[range.end - 1]}, weight, rule};
+    return {left, {right[range.begin], symbol}, weight, rule};
+  }
+
+  void add(int left, const std::vector<Symbol>& right, double weight, int rule) {
+    if (right.size() <= 2) {
+      short_rules_.push_back({left, right, weight, rule});
+      return;
+    }
+    // The remainders, each without one more symbol, down to two symbols.
+    std::vector<Range> rests;
+    for (Range range{0, right.size()}; range.size() > 2; rests.push_back(range))
+      range = rest_of(right, range);
+    // Equal remainders get equal numbers, the shortest first.
+    std::vector<int> numbers(rests.size());
+    for (std::size_t k = rests.size(); k-- > 0;) {
+      const Range range = rests[k];
+      const Symbol first = right[range.begin], last = right[range.end - 1];
+      Key key{false, first.terminal, first.id, last.terminal, last.id};
+      if (range.size() > 2) {
+        const bool end = cuts_the_end(right, range);
+        const Symbol cut = end ? last : first;
+        key = {true, end, cut.terminal, cut.id, numbers[k + 1]};
+      }
+      numbers[k] = numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
+    }
+    ids_.resize(numbers_.size(), -1);
+    // A remainder that has a nonterminal has rules for all that is in it.
+    std::size_t added = 0;
+    for (; added < rests.size() && ids_[numbers[added]] < 0; ++added) {
+      ids_[numbers[added]] = static_cast<int>(names_.size());
+      names_.push_back(name_of(right, rests[added]));
+    }
+    const auto rest_id = [&](std::size_t k) { return ids_[numbers[k]]; };
+    for (std::size_t k = added; k-- > 0;) {
+      const Range range = rests[k];
+      if (range.size() == 2)
+        short_rules_.push_back({rest_id(k), {right[range.begin], right[range.begin + 1]}, 1.0, -1});
+      else
+        short_rules_.push_back(short_rule(rest_id(k), right, range, rest_id(k + 1), 1.0, -1));
+    }
+    short_rules_.push_back(
+        short_rule(left, right, Range{0, right.size()}, rest_id(0), weight, rule));
+  }
+
+  // "<a B c>"; of a long one its ends, its length and its number.
+  std::string name_of(const std::vector<Symbol>& right, Range range) const {
+    constexpr std::size_t kLongest = 64, kShown = 8;
     std::string name;
-    for (const auto symbol : side)
-      name += (name.empty() ? "<" : " ") + grammar_.symbol_name(symbol);
-    names_.push_back(name + ">");
-    add(id, side, 1.0, -1);
-    return id;
+    const auto show = [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i)
+        name += (name.empty() ? "<" : " ") + grammar_.symbol_name(right[i]);
+    };
+    if (range.size() <= kLongest) {
+      show(range.begin, range.end);
+    } else {
+      show(range.begin, range.begin + kShown);
+      name += " ...";
+      show(range.end - kShown, range.end);
+      name += fmt::format(" of {} symbols, {}", range.size(), names_.size());
+    }
+    return name + ">";
   }
 
   const Grammar& grammar_;
   std::vector<std::string> names_;
   std::vector<ShortRule> short_rules_;
-  std::map<Side, int> shared_;
+  std::map<Key, int> numbers_;  // of the remainders
+  std::vector<int> ids_;        // nonterminals of the remainders, -1 before they have one
 };
 
 Monomial monomial_of(const ShortRule& rule) {
@@ -151,19 +213,23 @@ class Splitter {
         }
     const int count = static_cast<int>(members.size());
     if (count == 0) return;
-    std::vector<double> matrix(static_cast<std::size_t>(count) * count), inverse(matrix.size());
-    for (int i = 0; i < count; ++i) matrix[i * count + i] = inverse[i * count + i] = 1;
+    SparseMatrix matrix = identity_matrix(count);
     for (const auto& [edge, weight] : unary_)
-      matrix[position[edge.first] * count + position[edge.second]] -= weight;
-    const double pivot = solve_m_matrix(count, matrix, inverse, count);
+      matrix[position[edge.first]].emplace_back(position[edge.second], -weight);
+    add_up(matrix);
+    check_memory("grammar", "the chains of rules of one nonterminal", 8.0 * count * count);
+    std::vector<double> inverse(static_cast<std::size_t>(count) * count);
+    for (int i = 0; i < count; ++i) inverse[static_cast<std::size_t>(i) * count + i] = 1;
+    const double pivot = solve_m_matrix(std::move(matrix), inverse, count);
     check(pivot > 0, "grammar", "the unary rules among {} have infinite total weight",
           form_.names[members[0]]);
     for (int i = 0; i < count; ++i) {
       auto& row = form_.closure[members[i]];
-      row = {{members[i], inverse[i * count + i]}};
+      row = {{members[i], inverse[static_cast<std::size_t>(i) * count + i]}};
       for (int j = 0; j < count; ++j)
-        if (j != i && inverse[i * count + j] > 0)
-          row.push_back({members[j], inverse[i * count + j]});
+        if (const double weight = inverse[static_cast<std::size_t>(i) * count + j];
+            j != i && weight > 0)
+          row.push_back({members[j], weight});
       if (row.size() > 1 || row[0].weight != 1) form_.closed.push_back(members[i]);
     }
     std::sort(form_.closed.begin(), form_.closed.end());

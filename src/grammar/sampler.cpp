@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "grammar/inside.h"
 #include "grammar/semiring.h"
 
@@ -71,6 +72,9 @@ std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch
   check(batch >= 1, kSamplerPlace, "batch must be at least 1, got {}", batch);
   Random random(seed, "strings");
   std::vector<Word> words;
+  check_memory(kSamplerPlace, fmt::format("a list of {} strings", count),
+               static_cast<double>(count) *
+                   static_cast<double>(sizeof(Word) + sizeof(int) * lengths_.front()));
   words.reserve(count);
   for (int length = 0; static_cast<std::int64_t>(words.size()) < count;) {
     if (words.size() % batch == 0) length = sample_length(random);

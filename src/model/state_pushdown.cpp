@@ -258,7 +258,7 @@ NetworkKind state_pushdown_network() {
   kind.options = {
       text_option("order", "third", "what a weight connects: state, read and input neurons",
                   {"third", "second"}),
-      integer_option("states", 6, "state neurons", 1),
+      integer_option("states", 6, "state neurons", 1).between(1, 1 << 12),
       text_option("reading", "top", "what the read neurons show: the stack, or the action neurons",
                   {"top", "action"}),
       list_option("alpha_1", {0.0001, 0.008}, "interval of the reading of other symbols"),

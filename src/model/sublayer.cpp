@@ -134,7 +134,8 @@ class StackAttention : public Sublayer {
 LayerKind attention_layer() {
   return {"attention",
           "Causal self-attention (Vaswani et al. 2017).",
-          {integer_option("heads", 4, "attention heads; absent: as the model says", 1)},
+          {integer_option("heads", 4, "attention heads; absent: as the model says", 1)
+               .between(1, 1 << 16)},
           [](const Json& options, const ModuleContext& context) -> SublayerPtr {
             return std::make_shared<SelfAttention>(options, context);
           }};
@@ -143,7 +144,7 @@ LayerKind attention_layer() {
 LayerKind superposition_layer() {
   return {"superposition",
           "Stack attention with a superposition stack (Dusell and Chiang 2024).",
-          {integer_option("size", 20, "size m of the vector in a cell", 1)},
+          {integer_option("size", 20, "size m of the vector in a cell", 1).between(1, 1 << 16)},
           [](const Json& options, const ModuleContext& context) -> SublayerPtr {
             Json stack = options;
             stack.update(Json{{"kind", "superposition"}, {"bias", false}, {"vector", "linear"}});
@@ -155,9 +156,11 @@ LayerKind nondeterministic_layer() {
   return {
       "nondeterministic",
       "Stack attention with a vector nondeterministic stack (Dusell and Chiang 2024).",
-      {integer_option("states", 2, "number of states Q of the pushdown automaton", 1),
-       integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1),
-       integer_option("size", 5, "size m of the vector of an element", 1),
+      {integer_option("states", 2, "number of states Q of the pushdown automaton", 1)
+           .between(1, 64),
+       integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1)
+           .between(1, 64),
+       integer_option("size", 5, "size m of the vector of an element", 1).between(1, 1 << 16),
        integer_option("window", 0, "steps back that the stack can see; 0: all", 0),
        boolean_option("fast", true, "use the compiled kernel (false: plain tensor operations)")},
       [](const Json& options, const ModuleContext& context) -> SublayerPtr {

@@ -1,8 +1,12 @@
 #include "pda/lang.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+
+#include "base/memory.h"
 
 namespace pushdown {
 
@@ -37,6 +41,8 @@ class LangChart<S>::Column {
 
 template <class S>
 LangChart<S>::LangChart(const StringAutomaton& automaton) : automaton_(automaton) {
+  check_memory("pda.lang", fmt::format("the chart of a string of {} symbols", automaton.length()),
+               sizeof(Node) * (automaton.length() + 1.0) * automaton.configurations());
   nodes_.resize(static_cast<std::size_t>(automaton.length() + 1) * automaton.configurations());
   begin();
   for (int t = 1; t <= automaton.length(); ++t) step(t);

@@ -107,9 +107,7 @@ class Grouping {
     }
   }
   // The state is met with this top.
-  void see(int state, int top) {
-    if (now_.leaders[state] >= 0) now_.groups[now_.leaders[state]].tops.insert(top);
-  }
+  void see(int state, int top) { now_.groups.at(now_.leaders.at(state)).tops.insert(top); }
   int group(int state) const { return now_.leader(state); }
 
   // The transitions of the groups' first states, all others being empty.
@@ -150,7 +148,7 @@ class Grouping {
     std::vector<std::size_t> ranks;  // places in the breadth-first order; the first one leads
 
     int leader(int q) const {
-      while (leaders[q] != q) q = leaders[q];
+      while (leaders.at(q) != q) q = leaders[q];
       return q;
     }
     // False where they differ; the partition is spoilt then.
@@ -238,7 +236,11 @@ Pda minimal(const Pda& pda, bool keep_dead) {
   for (const int q : order)
     if (leader[classes[q]] < 0) leader[classes[q]] = q;
   std::vector<int> leaders(rows.size());
-  for (std::size_t q = 0; q < rows.size(); ++q) leaders[q] = leader[classes[q]];
+  for (std::size_t q = 0; q < rows.size(); ++q) {
+    // No state of the class may have been met: then each stands for itself and is left out.
+    const int first_met = leader[classes[q]];
+    leaders[q] = first_met >= 0 ? first_met : static_cast<int>(q);
+  }
   Grouping grouping(rows, leaders, order, [&](int q) {
     if (q == dead) return Grouping::kDead;
     // Where it matters.

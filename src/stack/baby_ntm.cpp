@@ -121,7 +121,8 @@ StackKind baby_ntm_stack() {
   kind.options = pushed_vector_options();
   kind.options.insert(
       kind.options.begin(),
-      {cells_option(), integer_option("size", 5, "size m of the vector in a cell", 1)});
+      {cells_option(),
+       integer_option("size", 5, "size m of the vector in a cell", 1).between(1, 1 << 16)});
   kind.options.push_back(temperature_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<BabyNtm>(options, context);

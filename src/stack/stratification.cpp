@@ -311,7 +311,7 @@ StackKind kind_of(const char* doc) {
   kind.name = kind_name(kEnds);
   kind.doc = doc;
   kind.options = {
-      integer_option("size", 20, "size m of a pushed vector", 1),
+      integer_option("size", 20, "size m of a pushed vector", 1).between(1, 1 << 16),
       integer_option("memories", 1, "memories side by side, each with its own actions", 1)
           .between(1, 1 << 16),
       number_option("pop_bias", 0.0,

@@ -110,8 +110,9 @@ class SuperpositionStack : public Stack {
 };
 
 std::vector<OptionSpec> structure_options() {
-  return {boolean_option("no_op", true, "allow the action no_op"),
-          integer_option("depth", 0, "greatest number of cells; 0: no limit", 0)};
+  return {
+      boolean_option("no_op", true, "allow the action no_op"),
+      integer_option("depth", 0, "greatest number of cells; 0: no limit", 0).between(0, 1 << 30)};
 }
 
 Tensor simulate_superposition(const Json& options, const NamedTensors& inputs) {
@@ -130,8 +131,9 @@ StackKind superposition_stack() {
   kind.name = "superposition";
   kind.doc = "Superposition of push, pop and no-op over vector cells (Joulin and Mikolov 2015).";
   kind.options = pushed_vector_options();
-  kind.options.insert(kind.options.begin(),
-                      integer_option("size", 20, "size m of the vector in a cell", 1));
+  kind.options.insert(
+      kind.options.begin(),
+      integer_option("size", 20, "size m of the vector in a cell", 1).between(1, 1 << 16));
   for (const auto& option : structure_options()) kind.options.push_back(option);
   kind.options.push_back(temperature_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {

@@ -22,9 +22,15 @@ std::string unescaped(std::string_view word) {
     if (word == escape) return std::string(bracket);
   std::string plain;
   for (std::size_t i = 0; i < word.size(); ++i) {
-    const bool escape =
-        word[i] == '\\' && i + 1 < word.size() && (word[i + 1] == '/' || word[i + 1] == '*');
-    if (!escape) plain += word[i];
+    const auto rest = word.substr(i);
+    const bool escape = rest.starts_with("\\/") || rest.starts_with("\\*");
+    // Within a word only round brackets are escaped, as bracketed() does.
+    if (rest.starts_with("-LRB-") || rest.starts_with("-RRB-")) {
+      plain += rest[1] == 'L' ? '(' : ')';
+      i += 4;
+    } else if (!escape) {
+      plain += word[i];
+    }
   }
   return plain;
 }
@@ -201,6 +207,8 @@ std::string escaped(const std::string& word) {
       text += "-LRB-";
     else if (c == ')')
       text += "-RRB-";
+    else if ((c == '/' || c == '*') && text.ends_with('\\'))
+      text += std::string("\\") + c;
     else
       text += c;
   }

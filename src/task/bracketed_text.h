@@ -19,7 +19,8 @@ struct BracketOptions {
                                       // that hold nothing else with them
   bool keep_functions = false;        // NP-SBJ-1 and NP=2 stay as they are, else they become NP
   bool keep_escapes = false;          // -LRB- stays, else it becomes ( in words; likewise -RRB- ),
-                                      // -LCB- {, -RCB- }, -LSB- [, -RSB- ], \/ / and \* *
+                                      // \/ / and \* *; and of whole words -LCB- {, -RCB- },
+                                      // -LSB- [ and -RSB- ]
   bool skip_empty_sentences = false;  // a tree without words is left out, else refused
   bool unlabelled = false;            // ((The cat) sat): brackets without labels, bare words
 };
@@ -32,7 +33,8 @@ std::vector<PhraseTree> parse_brackets(std::string_view text, const std::string&
                                        const BracketOptions& options = {});
 
 // One line, "(S (NP (DT The) (NN cat)) ...)". Phrases without label are bare brackets, words
-// without part of speech are bare. Brackets within words are escaped.
+// without part of speech are bare. Round brackets within words are escaped, and / and * behind a
+// backslash, so that parse_brackets() gives the same words back.
 std::string bracketed(const PhraseTree& tree);
 
 }  // namespace pushdown

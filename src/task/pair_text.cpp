@@ -39,7 +39,7 @@ PairSourcePtr parse_pair_source(std::string_view text, const std::string& file) 
   try {
     alphabets = {alphabet_of(head.at("source_alphabet")), alphabet_of(head.at("target_alphabet"))};
   } catch (const nlohmann::json::exception& error) {
-    fail(kPairTextPlace, "{}:1: {}", file, error.what());
+    fail(kPairTextPlace, "{}:1: {}", file, json_error(error));
   }
   const auto list = parse_pairs(text, file, alphabets);
   return std::make_shared<PairList>(list->source_alphabet(), list->target_alphabet(), list->pairs(),

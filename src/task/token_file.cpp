@@ -81,13 +81,46 @@ void TokenFile::read_footer() {
     alphabet_ = Alphabet(json.at("vocabulary").get<std::vector<std::string>>());
   } catch (const nlohmann::json::exception&) {
     damaged("was cut off or is damaged");
+  } catch (const std::invalid_argument& error) {
+    damaged(fmt::format("has a damaged vocabulary ({})", error.what()));
   }
-  const auto words = static_cast<std::size_t>(words_), padded = (words + 1) / 2 * 2;
-  const auto starts = static_cast<std::size_t>(sentences_) + 1;
-  if (kMagic.size() + padded * 4 + starts * 8 + size + sizeof size != byte_count_)
+  const std::uint64_t rest = byte_count_ - kMagic.size() - sizeof size - size;
+  const std::uint64_t words = static_cast<std::uint64_t>(words_),
+                      sentences = static_cast<std::uint64_t>(sentences_);
+  // Each is compared by itself first, so that their sum cannot overflow.
+  if (words_ < 0 || sentences_ < 1 || words > rest / 4 || sentences >= rest / 8)
     damaged("was cut off or is damaged");
+  const std::uint64_t padded = (words + 1) / 2 * 2;
+  if (padded * 4 + (sentences + 1) * 8 != rest) damaged("was cut off or is damaged");
   ids_ = reinterpret_cast<const std::int32_t*>(bytes_ + kMagic.size());
   starts_ = reinterpret_cast<const std::uint64_t*>(bytes_ + kMagic.size() + padded * 4);
+  check_sentences();
+}
+
+// Everything that sentence() and the numbers in the footer promise.
+void TokenFile::check_sentences() const {
+  const auto sentences = static_cast<std::size_t>(sentences_);
+  const auto words = static_cast<std::uint64_t>(words_);
+  std::uint64_t shortest = words, longest = 0;
+  for (std::size_t i = 0; i < sentences; ++i) {
+    if (starts_[i] > starts_[i + 1] || starts_[i + 1] > words)
+      damaged(fmt::format("is damaged: sentence {} lies outside of the words", i + 1));
+    shortest = std::min(shortest, starts_[i + 1] - starts_[i]);
+    longest = std::max(longest, starts_[i + 1] - starts_[i]);
+  }
+  if (starts_[0] != 0 || starts_[sentences] != words)
+    damaged("is damaged: its sentences are not its words");
+  if (static_cast<std::uint64_t>(shortest_) != shortest ||
+      static_cast<std::uint64_t>(longest_) != longest)
+    damaged("is damaged: its sentences are not as long as it says");
+  const auto vocabulary = static_cast<std::uint32_t>(alphabet_.size());
+  for (std::uint64_t i = 0; i < words; ++i)
+    if (static_cast<std::uint32_t>(ids_[i]) >= vocabulary)
+      damaged(fmt::format("is damaged: word {} is number {} of a vocabulary of {}", i + 1, ids_[i],
+                          vocabulary));
+  if (const auto sum = pushdown::checksum(bytes_of(ids_, words)); sum != checksum_)
+    damaged(
+        fmt::format("is damaged: the checksum of its words is {}, expected {}", sum, checksum_));
 }
 
 TokenFileWriter::TokenFileWriter(const Path& path, Alphabet vocabulary)

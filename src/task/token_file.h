@@ -25,7 +25,8 @@ namespace pushdown {
 
 class TokenFile {
  public:
-  // std::runtime_error naming the file: missing, not of this form, cut off.
+  // Reads the whole file once, for its checksum. std::runtime_error naming the file: missing, not
+  // of this form, cut off, damaged.
   explicit TokenFile(const Path& path);
   TokenFile(const TokenFile&) = delete;
   TokenFile& operator=(const TokenFile&) = delete;
@@ -54,6 +55,7 @@ class TokenFile {
  private:
   void map();
   void read_footer();
+  void check_sentences() const;
   [[noreturn]] void damaged(const std::string& what) const;
 
   Path path_;

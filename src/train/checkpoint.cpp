@@ -200,7 +200,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     epoch_seconds_ = seconds;
     last_loss_ = last_loss;
   } catch (const nlohmann::json::exception& error) {
-    refuse(error.what());
+    refuse(json_error(error));
   } catch (const std::invalid_argument& error) {
     refuse(error.what());
   }
@@ -237,7 +237,7 @@ std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes,
     trainer->run_ = run.config.at("run").get<std::string>();
   } catch (const nlohmann::json::exception& error) {
     fail_environment(kCheckpointPlace, "'{}' is not the configuration of a run: {}", file_name,
-                     error.what());
+                     json_error(error));
   } catch (const std::invalid_argument& error) {
     fail_environment(kCheckpointPlace, "'{}' does not describe a run: {}", file_name, error.what());
   }

@@ -1,5 +1,7 @@
 #include "train/run_folder.h"
 
+#include <unistd.h>
+
 #include <cmath>
 
 #include "base/check.h"
@@ -48,7 +50,7 @@ Json read_json(const Path& path) {
   try {
     return parse_json(read_file(path));
   } catch (const nlohmann::json::exception& error) {
-    fail_environment(kRunFolderPlace, "'{}' is not JSON: {}", path.string(), error.what());
+    fail_environment(kRunFolderPlace, "'{}' is not JSON: {}", path.string(), json_error(error));
   }
 }
 
@@ -58,20 +60,145 @@ auto understanding(const Path& path, auto action) {
     return action();
   } catch (const nlohmann::json::exception& error) {
     fail_environment(kRunFolderPlace, "'{}' is not the configuration of a run: {}", path.string(),
-                     error.what());
+                     json_error(error));
   } catch (const std::invalid_argument& error) {
     fail_environment(kRunFolderPlace, "'{}' is not the configuration of a run: {}", path.string(),
                      error.what());
   }
 }
 
-// What writers that were killed left behind.
+// The folders of a run within its own.
+constexpr const char* kSubfolders[] = {"data", "checkpoints", "definitions"};
+
+// NAME.PROCESS.tmp, as FileWriter and make_writable_folder name files: left by a killed writer.
+bool is_left_behind(const Path& file, bool definition) {
+  const std::string name = file.filename().string();
+  if (!name.ends_with(".tmp")) return false;
+  const std::string_view rest = std::string_view(name).substr(0, name.size() - 4);
+  const auto dot = rest.rfind('.');
+  if (dot == rest.npos || dot + 1 == rest.size() ||
+      rest.find_first_not_of("0123456789", dot + 1) != rest.npos)
+    return false;
+  const auto written = rest.substr(0, dot);
+  for (const std::string_view own : {"config.json", "metrics.jsonl", kTrain, kValid, kGrammar,
+                                     "last.safetensors", "best.safetensors", ".write_test"})
+    if (written == own) return true;
+  return definition && written.ends_with(".lua");
+}
+
 void remove_temporary_files(const Path& folder) {
-  for (const Path& place :
-       {folder, folder / "data", folder / "checkpoints", folder / "definitions"})
-    for (const auto& entry :
-         fs::exists(place) ? fs::directory_iterator(place) : fs::directory_iterator())
-      if (entry.path().extension() == ".tmp") remove_file(entry.path());
+  const auto remove_in = [](const Path& place, bool definitions) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(place, ignored))
+      if (is_left_behind(entry.path(), definitions)) remove_file(entry.path());
+  };
+  remove_in(folder, false);
+  for (const Path place : kSubfolders) remove_in(folder / place, place == "definitions");
+}
+
+// Links would take what is written, appended or removed to other places.
+void refuse_links(const Path& folder) {
+  for (const char* name : {"data", "checkpoints", "definitions", "log.txt"})
+    if (fs::is_symlink(fs::symlink_status(folder / name)))
+      fail_environment(kRunFolderPlace,
+                       "'{}' is a link: expected a file or folder of the run's own",
+                       (folder / name).string());
+}
+
+Json config_of(const Path& folder) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(config_file(folder), ignored)) return {};
+  try {
+    Json config = read_json(config_file(folder));
+    return config.is_object() ? config : Json();
+  } catch (const std::runtime_error&) {
+    return {};  // damaged, or not ours
+  }
+}
+
+// The identity of the run that a configuration describes, or "".
+std::string identity(const Json& config) {
+  const Json run = config.is_object() ? config.value("run", Json()) : Json();
+  return run.is_string() ? run.get<std::string>() : "";
+}
+
+// Whether the files in the folder are those of a run that was killed before it had a
+// configuration.
+bool is_begun_run(const Path& folder) {
+  const auto only = [](const Path& place, std::initializer_list<std::string_view> names,
+                       bool definitions = false) {
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(place, ignored)) {
+      const std::string name = entry.path().filename().string();
+      if (std::find(names.begin(), names.end(), name) == names.end() &&
+          !is_left_behind(entry.path(), definitions) && !(definitions && name.ends_with(".lua")))
+        return false;
+    }
+    return true;
+  };
+  return fs::is_regular_file(fs::symlink_status(folder / ".lock")) &&
+         only(folder, {".lock", "data", "checkpoints", "definitions", "metrics.jsonl"}) &&
+         only(folder / "data", {kTrain, kValid, kGrammar}) &&
+         only(folder / "checkpoints", {"last.safetensors"}) &&
+         only(folder / "definitions", {}, true);
+}
+
+// Whether an experiment, a grid or a run that was killed has been at work in the folder.
+bool worked_in(const Path& folder) {
+  for (const char* name : {"run.lock", "experiment.json"})
+    if (fs::is_regular_file(fs::symlink_status(folder / name))) return true;
+  return is_begun_run(folder);
+}
+
+// Refuses folders that hold another run, or anything that this program did not write.
+void check_free(const Path& folder, const Json& config, bool overwrite) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) return;
+  const Json before = config_of(folder);
+  if (identity(before) == config.at("run").get<std::string>()) return;
+  const bool run = !identity(before).empty() || fs::exists(last_file(folder));
+  check(overwrite || !run, kRunFolderPlace,
+        "'{}' holds another run; resume it, choose another folder, or pass overwrite = true",
+        folder.string());
+  if (!identity(before).empty()) return;
+  check(overwrite || fs::is_empty(folder, ignored) || worked_in(folder), kRunFolderPlace,
+        "'{}' is not empty and holds no run; choose another folder, or pass overwrite = true to "
+        "write a run between its files",
+        folder.string());
+  // It would be taken for this run's best epoch.
+  check(!fs::exists(best_file(folder)), kRunFolderPlace,
+        "'{}' is of no run that is known: move it away first", best_file(folder).string());
+}
+
+// The file of a definition that a configuration names, unless the name leads out of the folder.
+std::optional<Path> stored_definition(const Path& folder, const Json& entry) {
+  if (!entry.is_object()) return std::nullopt;
+  const Json registry = entry.value("registry", Json()), kind = entry.value("kind", Json());
+  if (!registry.is_string() || !kind.is_string()) return std::nullopt;
+  const Path file = definition_file(folder, {registry, kind, "", 0, ""});
+  if (file.parent_path() != folder / "definitions") return std::nullopt;
+  return file;
+}
+
+// Removes the files of the run that `before` describes. The checkpoint goes first: what a kill
+// leaves here is no run that could be taken for sound. What `before` does not name stays.
+void remove_run(const Path& folder, const Json& before) {
+  remove_file(last_file(folder));
+  if (identity(before).empty()) return;
+  remove_file(best_file(folder));
+  for (const Json& part : {before, before.value("model", Json())}) {
+    const Json definitions = part.is_object() ? part.value("definitions", Json()) : Json();
+    if (definitions.is_array())
+      for (const Json& entry : definitions)
+        if (const auto file = stored_definition(folder, entry)) remove_file(*file);
+  }
+  ::rmdir((folder / "definitions").c_str());  // fails unless it is empty
+  const Json data = before.value("data", Json());
+  for (const auto& [part, file] : {std::pair("valid", kValid), std::pair("grammar", kGrammar)})
+    if (data.is_object() && data.contains(part)) remove_file(data_file(folder, file));
+  for (const Path& file :
+       {folder / "log.txt", folder / "curves.svg", config_file(folder), metrics_file(folder)})
+    remove_file(file);
 }
 
 // The scripts as they were when the run began.
@@ -106,15 +233,6 @@ Json definitions_of(const Json& description) {
   return description.is_object() ? description.value("definitions", Json::array()) : Json::array();
 }
 
-std::string identity(const Path& folder) {
-  if (!fs::exists(config_file(folder))) return "";
-  try {
-    return read_json(config_file(folder)).value("run", "");
-  } catch (const std::exception&) {
-    return "";  // damaged: certainly not ours
-  }
-}
-
 // The lines of single updates in an old metrics file, in their order; a cut line is dropped.
 std::vector<Json> update_lines(const Path& path) {
   std::vector<Json> lines;
@@ -146,31 +264,23 @@ Path definition_file(const Path& folder, const Origin& origin) {
   return folder / "definitions" / fmt::format("{}.{}.lua", origin.registry, origin.name);
 }
 
-bool holds_run(const Path& folder) {
-  return fs::exists(config_file(folder)) || fs::exists(last_file(folder));
-}
-
 RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& problem, bool overwrite,
                      const std::vector<EpochMetrics>& history, std::int64_t updates)
     : folder_(folder) {
-  const bool ours = identity(folder) == config.at("run").get<std::string>();
-  check(ours || overwrite || !holds_run(folder), kRunFolderPlace,
-        "'{}' holds another run; resume it, choose another folder, or pass overwrite = true",
-        folder.string());
+  check_free(folder, config, overwrite);
   make_writable_folder(folder);
+  refuse_links(folder);
   lock_ = ProcessLock(folder);
+  const Json before = config_of(folder);
+  const bool ours = identity(before) == config.at("run").get<std::string>();
+  // Another process may have made a run there since.
+  if (!before.is_null()) check_free(folder, config, overwrite);
+  lock_.claim();
   make_writable_folder(folder / "data");
   make_writable_folder(folder / "checkpoints");
   remove_temporary_files(folder);
   if (!ours) {
-    // The checkpoint goes first: what a kill leaves here is no run that could be taken for sound.
-    for (const Path& path :
-         {last_file(folder), best_file(folder), config_file(folder), metrics_file(folder),
-          data_file(folder, kValid), data_file(folder, kGrammar), folder / "log.txt",
-          folder / "curves.svg"})
-      remove_file(path);
-    std::error_code ignored;
-    fs::remove_all(folder / "definitions", ignored);
+    remove_run(folder, before);
     write_definitions(folder, problem.origins());
     write_file(data_file(folder, kTrain), problem.train_text());
     if (const auto text = problem.valid_text()) write_file(data_file(folder, kValid), *text);
@@ -195,11 +305,26 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
   metrics_ = LineFile(metrics_file(folder), lines);
 }
 
+void RunFolder::check_owned() const {
+  if (!lock_.owned())
+    fail_environment(kRunFolderPlace,
+                     "a later trainer of this session goes on with the run in '{}'; this one does "
+                     "not write there any more",
+                     folder_.string());
+}
+
+void RunFolder::append(const Json& metrics) {
+  check_owned();
+  metrics_.append(metrics.dump());
+}
+
 void RunFolder::write_last(const TensorFile& checkpoint) const {
+  check_owned();
   write_safetensors(last_file(folder_), checkpoint);
 }
 
 void RunFolder::write_best(const TensorFile& weights) const {
+  check_owned();
   write_safetensors(best_file(folder_), weights);
 }
 
@@ -223,6 +348,8 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
                     {{"stack", row_names(kinds.stacks)},
                      {"controller", row_names(kinds.controllers)},
                      {"objective", row_names(kinds.objectives)}});
+    // From before the data and the checkpoint are read: no other process writes newer ones.
+    run.lock = ProcessLock(folder);
     const Json& data = run.config.at("data");
     const StoredText train = read_data(folder, kTrain, data.at("train"));
     std::optional<StoredText> valid;
@@ -350,22 +477,35 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
         {{"stack", row_names(kinds.stacks)}, {"controller", row_names(kinds.controllers)}});
     model = model_from_description(described, device, kinds);
   } catch (const nlohmann::json::exception& error) {
-    fail_environment("load", "'{}' describes no model: {}", path.string(), error.what());
+    fail_environment("load", "'{}' describes no model: {}", path.string(), json_error(error));
   }
   set_parameters(*model, file, path.string());
   return model;
 }
 
 Json git_state(const Path& folder) {
-  std::string quoted = "'";
-  for (const char c : folder.string())
-    quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  const std::string git = "git -C " + quoted + "' ";
-  const std::string commit = command_output(git + "rev-parse HEAD");
+  const auto quoted = [](std::string_view text) {
+    std::string word = "'";
+    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return word + "'";
+  };
+  // A repository's configuration can name programs that `git status` runs: a monitor of the file
+  // system, filters of contents, and the transport that fetches missing objects.
+  const std::string safe =
+      "GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none GIT_OPTIONAL_LOCKS=0 git -C " +
+      quoted(folder.string()) + " -c core.fsmonitor=false";
+  const std::string commit = command_output(safe + " rev-parse HEAD");
   if (commit.empty()) return nullptr;
+  std::string status = safe;
+  const std::string filters = command_output(
+      safe + " config --name-only --get-regexp '^filter\\..*\\.(clean|smudge|process|required)$'");
+  for_each_line(filters, [&](int, std::string_view name) {
+    status += " -c " + quoted(std::string(name) + (name.ends_with(".required") ? "=false" : "="));
+  });
+  status += " status --porcelain --untracked-files=no --ignore-submodules=all";
   return {{"commit", commit},
-          {"branch", command_output(git + "rev-parse --abbrev-ref HEAD")},
-          {"dirty", !command_output(git + "status --porcelain --untracked-files=no").empty()}};
+          {"branch", command_output(safe + " rev-parse --abbrev-ref HEAD")},
+          {"dirty", !command_output(status).empty()}};
 }
 
 }  // namespace pushdown

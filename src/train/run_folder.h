@@ -22,19 +22,24 @@ namespace pushdown {
 class RunFolder {
  public:
   // Opens a folder for the run that `config` describes (config["run"] is its identity) and writes
-  // the configuration and the data. A folder that holds another run is a std::invalid_argument
-  // unless `overwrite`; its files are then removed. metrics.jsonl becomes one line for each epoch
+  // the configuration and the data. A folder that holds another run, or files but no run, is a
+  // std::invalid_argument unless `overwrite`; the files of that run, as its configuration names
+  // them, are then removed, and nothing else ever is. metrics.jsonl becomes one line for each epoch
   // of `history`, with those lines of single updates that were there and belong to them, or to
-  // updates up to `updates`. A folder in which another process is at work is a std::runtime_error.
+  // updates up to `updates`. A folder in which another process is at work is a std::runtime_error,
+  // as is a link in the place of a file or folder of the run. Of several RunFolders of one folder
+  // in this process the latest writes; the others throw std::runtime_error instead.
   RunFolder(const Path& folder, const Json& config, const Problem& problem, bool overwrite,
             const std::vector<EpochMetrics>& history = {}, std::int64_t updates = 0);
 
   const Path& path() const { return folder_; }
-  void append(const Json& metrics) { metrics_.append(metrics.dump()); }
+  void append(const Json& metrics);
   void write_last(const TensorFile& checkpoint) const;
   void write_best(const TensorFile& weights) const;
 
  private:
+  void check_owned() const;
+
   Path folder_;
   ProcessLock lock_;
   LineFile metrics_;
@@ -46,9 +51,9 @@ struct StoredRun {
   Json config;
   TensorFile checkpoint;  // last.safetensors
   ProblemPtr problem;     // with a new model
+  ProcessLock lock;       // keeps other processes out of the folder
 };
 StoredRun read_run(const Path& folder, const TrainingKinds& kinds = {});
-bool holds_run(const Path& folder);
 
 // {train, valid}: the data sets in a configuration, with the checksums of their files.
 Json describe_data(const Problem& problem);

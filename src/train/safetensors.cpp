@@ -78,20 +78,12 @@ class TensorReader {
     const std::string_view text = bytes_.substr(kLengthBytes, length);
     data_ = bytes_.substr(kLengthBytes + length);
     if (text.empty() || text.front() != '{') corrupt("its header does not start with '{{'");
-    std::set<std::string> names;
-    const auto refuse_repeated = [&](int depth, nlohmann::detail::parse_event_t event,
-                                     Json& value) {
-      if (event == Json::parse_event_t::key && depth == 1 &&
-          !names.insert(value.get<std::string>()).second)
-        corrupt("the name '{}' occurs twice", value.get<std::string>());
-      return true;
-    };
     try {
-      Json header = Json::parse(text.begin(), text.end(), refuse_repeated);
+      Json header = parse_json(text, true);
       if (!header.is_object()) corrupt("its header is not a JSON object");
       return header;
     } catch (const nlohmann::json::exception& error) {
-      corrupt("its header is not JSON ({})", error.what());
+      corrupt("its header is not JSON ({})", json_error(error));
     }
   }
 

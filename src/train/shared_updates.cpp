@@ -53,8 +53,8 @@ std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Tr
   const auto can_share = [&](const Trainer& trainer) {
     const auto* model = dynamic_cast<const LanguageModel*>(trainer.model().get());
     return model != nullptr && (engine != nullptr || engine_of(*model) != nullptr) &&
-           trainer.finished().empty() && !trainer.order_->at_end() && !trainer.noise_ &&
-           !trainer.clip_value_ && model->frozen().empty() &&
+           trainer.finished().empty() && !trainer.closed_ && !trainer.order_->at_end() &&
+           !trainer.noise_ && !trainer.clip_value_ && model->frozen().empty() &&
            trainer.problem_->likelihood_batch(trainer.batch()).has_value();
   };
   const auto optimizer_form = [](const Trainer& trainer) {

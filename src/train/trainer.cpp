@@ -180,7 +180,7 @@ void Trainer::take_step() {
 }
 
 std::optional<UpdateMetrics> Trainer::step() {
-  if (order_->at_end() && !close_epoch()) return std::nullopt;
+  if ((closed_ || order_->at_end()) && !close_epoch()) return std::nullopt;
   const auto metrics = take_batch();
   // An interrupt in the validation leaves it to the next call.
   if (metrics && order_->at_end()) close_epoch();
@@ -215,6 +215,7 @@ std::optional<EpochMetrics> Trainer::run_epoch() {
 }
 
 Trainer::Advance Trainer::advance(std::int64_t count) {
+  if (closed_) return close_epoch(), Advance::closed;
   for (; count > 0 && !order_->at_end(); --count)
     if (!take_batch()) return Advance::stopped;
   if (!order_->at_end()) return Advance::running;
@@ -222,6 +223,7 @@ Trainer::Advance Trainer::advance(std::int64_t count) {
 }
 
 std::optional<EpochMetrics> Trainer::close_epoch() {
+  if (closed_) return write_epoch();
   const auto start = Clock::now();
   if (!parameters_finite()) diverged("a weight is no longer finite");
   EpochMetrics metrics;
@@ -271,16 +273,26 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
     converged_ = done && last_phase();
     order_->next_epoch();
   }
+  closed_ = metrics;
+  line_written_ = false;
+  return write_epoch();
+}
+
+EpochMetrics Trainer::write_epoch() {
+  const EpochMetrics metrics = *closed_;
   if (folder_) {
     // In this order a kill in between repeats the epoch's end and loses nothing.
-    folder_->append(to_json(metrics));
+    if (!line_written_) folder_->append(to_json(metrics));
+    line_written_ = true;
     if (metrics.improved) folder_->write_best(best_file());
     checkpoint();
   }
+  closed_.reset();
   return metrics;
 }
 
 std::string Trainer::finished() const {
+  if (closed_) return "";
   if (epochs_done() >= options_["epochs"].get<std::int64_t>())
     return fmt::format("{} of {} epochs are done", epochs_done(),
                        options_["epochs"].get<std::int64_t>());
@@ -305,9 +317,8 @@ bool Trainer::parameters_finite() const {
 }
 
 void Trainer::checkpoint() {
+  if (folder_ && parameters_finite()) folder_->write_last(state());
   checkpoint_due_ = false;
-  if (!folder_ || !parameters_finite()) return;
-  folder_->write_last(state());
   last_checkpoint_ = Clock::now();
 }
 

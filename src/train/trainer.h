@@ -110,6 +110,7 @@ class Trainer {
   void tell_update(const UpdateMetrics& metrics);
   double step_rate() const;  // the learning rate of the next update
   std::optional<EpochMetrics> close_epoch();
+  EpochMetrics write_epoch();
   void report(const Progress& progress) const;
   [[noreturn]] void diverged(const std::string& what) const;
 
@@ -137,6 +138,10 @@ class Trainer {
   std::unique_ptr<RunFolder> folder_;
   Clock::time_point last_checkpoint_;
   bool checkpoint_due_ = false;
+  // An epoch that is done and whose files could not be written yet; without its line in
+  // metrics.jsonl unless line_written_. The next call tries again and gives its numbers.
+  std::optional<EpochMetrics> closed_;
+  bool line_written_ = false;
 
   std::int64_t updates_ = 0;
   // Sums over the running epoch.

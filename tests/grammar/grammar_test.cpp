@@ -4,7 +4,9 @@
 
 #include <cmath>
 
+#include "base/random.h"
 #include "grammar/fixed_point.h"
+#include "grammar/normal_form.h"
 #include "grammar/text.h"
 
 namespace pushdown::grammar_test {
@@ -89,12 +91,60 @@ TEST(FixedPoint, StrongComponentsComeAfterWhatTheyReach) {
   EXPECT_EQ(parts, (std::vector<std::vector<int>>{{3}, {2, 1}, {0}, {4}}));
 }
 
+// The same elimination over all entries.
+std::vector<double> dense_solution(int size, const SparseMatrix& rows, std::vector<double> b) {
+  std::vector<double> a(static_cast<std::size_t>(size) * size);
+  for (int i = 0; i < size; ++i)
+    for (const auto& [j, entry] : rows[i]) a[i * size + j] = entry;
+  for (int p = 0; p < size; ++p)
+    for (int i = p + 1; i < size; ++i) {
+      const double factor = a[i * size + p] / a[p * size + p];
+      for (int j = p; j < size; ++j) a[i * size + j] -= factor * a[p * size + j];
+      b[i] -= factor * b[p];
+    }
+  for (int p = size - 1; p >= 0; --p) {
+    for (int k = p + 1; k < size; ++k) b[p] -= a[p * size + k] * b[k];
+    b[p] /= a[p * size + p];
+  }
+  return b;
+}
+
+TEST(FixedPoint, SkipsOnlyWhatIsZero) {
+  Random random(5);
+  for (int round = 0; round < 50; ++round) {
+    const int size = 1 + static_cast<int>(random.below(30));
+    SparseMatrix rows = identity_matrix(size);
+    for (int k = 0; k < 2 * size; ++k)
+      rows[random.below(size)].emplace_back(static_cast<int>(random.below(size)),
+                                            -random.uniform() / 8);
+    add_up(rows);
+    std::vector<double> b(size);
+    for (double& value : b) value = random.uniform();
+    const auto expected = dense_solution(size, rows, b);
+    solve_m_matrix(rows, b, 1);
+    EXPECT_EQ(b, expected);
+  }
+}
+
+TEST(Grammar, LongRulesTakeTimeAndMemoryByTheirLength) {
+  // A chain of 20,000 remainders in one part of the system, and one of 2,000 unary rules.
+  std::string text = "S -> 'a' [0.5]\nS ->";
+  for (int i = 0; i < 20000; ++i) text += i % 2 == 0 ? " 'a'" : " 'b'";
+  const Grammar one(parse_grammar(text + " S [0.5]\n"));
+  EXPECT_EQ(one.normal_form().size, 20000);
+  std::string chain;
+  for (int i = 0; i < 2000; ++i) chain += fmt::format("A{} -> A{}\n", i, i + 1);
+  const Grammar deep(parse_grammar(chain + "A2000 -> 'a'\n"));
+  EXPECT_DOUBLE_EQ(deep.normal_form().mass[deep.start()], 1);
+}
+
 TEST(FixedPoint, SolvesMMatrices) {
   std::vector<double> b{1, 2};
-  EXPECT_GT(solve_m_matrix(2, {1, -.5, -.25, 1}, b, 1), 0);
+  EXPECT_GT(solve_m_matrix({{{0, 1}, {1, -.5}}, {{0, -.25}, {1, 1}}}, b, 1), 0);
   EXPECT_NEAR(b[0] - .5 * b[1], 1, 1e-15);
   EXPECT_NEAR(-.25 * b[0] + b[1], 2, 1e-15);
-  EXPECT_LE(solve_m_matrix(2, {1, -2, -1, 1}, b, 1), 0);  // spectral radius above one
+  EXPECT_LE(solve_m_matrix({{{0, 1}, {1, -2}}, {{0, -1}, {1, 1}}}, b, 1),
+            0);  // spectral radius above one
 }
 
 }  // namespace

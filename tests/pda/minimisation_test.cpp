@@ -17,6 +17,8 @@ namespace {
 using testing_support::all_words;
 using testing_support::encodable_pda;
 
+using Texts = std::vector<std::string>;
+
 bool accepts(const Pda& pda, const Word& word) {
   return LangChart<Log>(on_string(pda, word)).accepted() > kMinusInfinity;
 }
@@ -38,6 +40,15 @@ TEST(PdaMinimisation, KeepsTheLanguage) {
     }
   }
   EXPECT_GT(smaller, 5);
+}
+
+TEST(PdaMinimisation, StatesThatNothingLeadsToStandForThemselves) {
+  // Two of them, alike and unlike any state that is reached.
+  const Pda pda(
+      parse_pda("%bottom _\n%accepting q\nq, _ --a--> q, push a\nq, a --a--> q, pop\n"
+                "lost, a --b--> gone, pop\ngone, a --b--> lost, pop\n"));
+  EXPECT_EQ(minimal(pda).states(), Texts{"q"});
+  EXPECT_EQ(minimal(pda, true).states(), Texts{"q"});
 }
 
 TEST(PdaMinimisation, MergesAndForgets) {

@@ -16,3 +16,6 @@ std::string message(auto&& action) {
 }
 
 }  // namespace pushdown::testing_support
+
+#define EXPECT_CONTAINS(text, part) \
+  EXPECT_NE(std::string(text).find(part), std::string::npos) << (text)

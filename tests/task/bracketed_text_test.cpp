@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/random.h"
+
 namespace pushdown::bracketed_text_test {
 namespace {
 
@@ -63,6 +65,26 @@ TEST(BracketedText, Escapes) {
   EXPECT_EQ(parse_brackets(text, "f", options)[0].words(),
             (Texts{"-LRB-", "1\\/2", "\\*", "-RRB-", "a\\b", "-LCB-"}));
   EXPECT_EQ(read("(X (A -LRB-) (B a\\/b))"), Texts{"(X (A -LRB-) (B a/b))"});
+}
+
+TEST(BracketedText, WordsAreReadAsTheyWereWritten) {
+  Random random(1);
+  const std::vector<std::string> parts{"\\", "/", "*", "(", ")", "{", "]", "-", "LRB", "a"};
+  for (int round = 0; round < 2000; ++round) {
+    Texts words;
+    for (int i = 0; i < 3; ++i) {
+      std::string word;
+      for (std::uint64_t k = 0; k <= random.below(5); ++k) word += parts[random.below(10)];
+      // What reading gives: it leaves no escape.
+      words.push_back(parse_brackets("(X " + bracketed(PhraseTree({word}, {"Y"}, {})) + ")", "f")[0]
+                          .words()[0]);
+    }
+    const PhraseTree tagged(words, {"A", "B", "C"}, {{0, 3, "S"}});
+    EXPECT_EQ(parse_brackets(bracketed(tagged), "f")[0].words(), words) << bracketed(tagged);
+  }
+  const PhraseTree tree({"a\\/b", "\\*", "\\\\/", "(", "a(b)"}, {"A", "A", "A", "A", "A"},
+                        {{0, 5, "S"}});
+  EXPECT_EQ(parse_brackets(bracketed(tree), "f")[0].words(), tree.words());
 }
 
 TEST(BracketedText, NestedRoots) {

@@ -212,6 +212,50 @@ TEST(TokenFile, DamageIsSeen) {
             std::string::npos);
 }
 
+TEST(TokenFile, EveryNumberInItIsChecked) {
+  const Scratch scratch;
+  const auto path = scratch / "a.tokens";
+  {
+    TokenFileWriter writer(path, Alphabet({"<unk>", "a", "b"}));
+    for (int i = 0; i < 3; ++i) writer.add({1, 2, 0});
+    writer.commit({});
+  }
+  const auto bytes = read_file(path);
+  const auto problem = [&](const std::string& changed) {
+    write_file(path, changed);
+    return message([&] { TokenFile file(path); });
+  };
+  const auto with = [&](std::size_t place, std::uint64_t number, std::size_t size) {
+    std::string changed = bytes;
+    std::memcpy(changed.data() + place, &number, size);
+    return problem(changed);
+  };
+  const auto footer = [&](const std::string& from, const std::string& to) {
+    std::string changed = bytes;
+    changed.replace(changed.find(from), from.size(), to);
+    std::uint64_t size = 0;
+    std::memcpy(&size, bytes.data() + bytes.size() - 8, 8);
+    size += to.size() - from.size();
+    std::memcpy(changed.data() + changed.size() - 8, &size, 8);
+    return problem(changed);
+  };
+  EXPECT_EQ(problem(bytes), "no error");
+  constexpr std::size_t kWords = 16, kStarts = kWords + 40;  // 9 words and one of padding
+  EXPECT_CONTAINS(with(kWords, 3, 4), "word 1 is number 3 of a vocabulary of 3");
+  EXPECT_CONTAINS(with(kWords, 0xffffffff, 4), "word 1 is number -1");
+  EXPECT_CONTAINS(with(kWords, 2, 4), "checksum");
+  EXPECT_CONTAINS(with(kStarts, 1, 8), "its sentences are not its words");
+  EXPECT_CONTAINS(with(kStarts + 8, 100, 8), "sentence 1 lies outside of the words");
+  EXPECT_CONTAINS(with(kStarts + 8, ~std::uint64_t{0}, 8), "sentence 1 lies outside");
+  EXPECT_CONTAINS(with(kStarts + 8, 4, 8), "not as long as it says");
+  EXPECT_CONTAINS(with(kStarts + 24, 8, 8), "its sentences are not its words");
+  // Sizes whose sum is that of the file only modulo 2^64.
+  EXPECT_CONTAINS(footer("\"words\":9", "\"words\":4611686018427387913"), "damaged");
+  EXPECT_CONTAINS(footer("\"sentences\":3", "\"sentences\":2305843009213693955"), "damaged");
+  EXPECT_CONTAINS(footer("\"sentences\":3", "\"sentences\":-1"), "damaged");
+  EXPECT_CONTAINS(footer("\"a\",", "\"a\",\"a\","), "listed twice");
+}
+
 TEST(TokenFile, ANoteFindsTheFileOrTellsThatItIsGone) {
   const Scratch scratch;
   const auto write = [&](const Path& path, const Word& word) {

@@ -1,5 +1,6 @@
 // Small models and data sets whose training takes milliseconds.
 #pragma once
+#include "support/message.h"
 #include "support/scratch.h"
 #include "task/labelled_dataset.h"
 #include "train/evaluation.h"
@@ -89,6 +90,3 @@ inline LabelledDatasetPtr counted_strings() {
 }
 
 }  // namespace pushdown::testing_support
-
-#define EXPECT_CONTAINS(text, part) \
-  EXPECT_NE(std::string(text).find(part), std::string::npos) << (text)

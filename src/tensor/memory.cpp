@@ -1,0 +1,45 @@
+#include "tensor/memory.h"
+
+#include <c10/core/CPUAllocator.h>
+
+#include "base/memory.h"
+#include "tensor/torch.h"
+
+namespace pushdown {
+namespace {
+
+// LibTorch's own allocator behind a look at the memory that there is.
+class CheckedAllocator final : public c10::Allocator {
+ public:
+  explicit CheckedAllocator(c10::Allocator* allocator) : allocator_(allocator) {}
+
+#if PUSHDOWN_TORCH_AT_LEAST(2, 3)
+  c10::DataPtr allocate(std::size_t bytes) override {
+    check_memory("memory", "a tensor", static_cast<double>(bytes));
+    return allocator_->allocate(bytes);
+  }
+  void copy_data(void* to, const void* from, std::size_t count) const override {
+    allocator_->copy_data(to, from, count);
+  }
+#else
+  c10::DataPtr allocate(std::size_t bytes) const override {
+    check_memory("memory", "a tensor", static_cast<double>(bytes));
+    return allocator_->allocate(bytes);
+  }
+#endif
+  c10::DeleterFnPtr raw_deleter() const override { return allocator_->raw_deleter(); }
+
+ private:
+  c10::Allocator* allocator_;
+};
+
+}  // namespace
+
+void refuse_large_tensors() {
+  // Never destroyed: tensors of other static objects may outlive it.
+  static auto* const checked = new CheckedAllocator(c10::GetCPUAllocator());
+  constexpr std::uint8_t kOverOthers = 1;
+  c10::SetCPUAllocator(checked, kOverOthers);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,107 @@
+#include "base/atomic_file.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "support/message.h"
+#include "support/scratch.h"
+
+namespace pushdown::atomic_file_test {
+namespace {
+
+using testing_support::message;
+using testing_support::Scratch;
+
+// Runs `action` where no file may grow beyond `bytes`, as on a full disk.
+template <class Action>
+void with_little_space(rlim_t bytes, const Action& action) {
+  const auto before = ::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &old), 0);
+  const rlimit small{bytes, old.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  action();
+  ::setrlimit(RLIMIT_FSIZE, &old);
+  ::signal(SIGXFSZ, before);
+}
+
+TEST(LineFile, ALineThatDoesNotFitLeavesNothing) {
+  const Scratch scratch;
+  LineFile lines(scratch / "lines", "one\n");
+  with_little_space(10, [&] {
+    EXPECT_NE(message([&] { lines.append("two and three"); }).find("lines': File too large"),
+              std::string::npos);
+  });
+  EXPECT_EQ(read_file(scratch / "lines"), "one\n");
+  lines.append("four");
+  EXPECT_EQ(read_file(scratch / "lines"), "one\nfour\n");
+}
+
+TEST(FileWriter, AFileThatDoesNotFitLeavesTheOldOne) {
+  const Scratch scratch;
+  write_file(scratch / "file", "old");
+  with_little_space(10, [&] {
+    EXPECT_NE(message([&] {
+                write_file(scratch / "file", "twenty new characters");
+              }).find("file': File too large"),
+              std::string::npos);
+  });
+  EXPECT_EQ(read_file(scratch / "file"), "old");
+  EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
+}
+
+TEST(ProcessLock, TheLatestOfAProcessWrites) {
+  const Scratch scratch;
+  ProcessLock first(scratch.path());
+  EXPECT_TRUE(first.taken());
+  EXPECT_FALSE(first.owned());
+  first.claim();
+  EXPECT_TRUE(first.owned());
+  {
+    ProcessLock second(scratch.path());
+    EXPECT_TRUE(first.owned());
+    second.claim();
+    EXPECT_FALSE(first.owned());
+    EXPECT_TRUE(second.owned());
+  }
+  EXPECT_FALSE(first.owned());
+  first.claim();
+  EXPECT_TRUE(first.owned());
+}
+
+// Whether the lock on the folder is free for another open file, as of another process.
+bool is_free(const Path& folder) {
+  const int descriptor = ::open((folder / ".lock").c_str(), O_RDWR | O_CLOEXEC);
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  const bool free = ::fcntl(descriptor, F_OFD_SETLK, &lock) == 0;
+  ::close(descriptor);
+  return free;
+}
+
+TEST(ProcessLock, ClosingAnotherDescriptorOfTheFileKeepsIt) {
+  const Scratch scratch;
+  {
+    const ProcessLock lock(scratch.path());
+    { std::ifstream reader(scratch / ".lock"); }
+    { const ProcessLock other(scratch.path()); }
+    EXPECT_FALSE(is_free(scratch.path()));
+  }
+  EXPECT_TRUE(is_free(scratch.path()));
+}
+
+TEST(ProcessLock, FollowsNoLink) {
+  const Scratch scratch;
+  std::filesystem::create_symlink(scratch / "elsewhere", scratch / ".lock");
+  EXPECT_NE(message([&] { ProcessLock{scratch.path()}; }).find(".lock"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(scratch / "elsewhere"));
+}
+
+}  // namespace
+}  // namespace pushdown::atomic_file_test

@@ -1,0 +1,49 @@
+#include "base/memory.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <fstream>
+#include <regex>
+#include <string>
+
+#include "base/buffer_pool.h"
+#include "support/message.h"
+
+namespace pushdown::memory_test {
+namespace {
+
+using testing_support::message;
+
+TEST(Memory, WhatIsTooMuchIsRefusedWithBothNumbers) {
+  EXPECT_EQ(message([] { check_memory("here", "a list", 63e6); }), "no error");
+  const std::string text = message([] { check_memory("here", "a list", 4e18); });
+  EXPECT_TRUE(std::regex_match(text, std::regex(R"(\[here\] a list needs 4 EB of memory, there )"
+                                                R"(are [0-9.]+ [kMGT]?B)")))
+      << text;
+  const auto pool = std::make_shared<BufferPool>(1 << 20);
+  EXPECT_NE(message([&] { Buffer(pool, std::size_t{1} << 50); }).find("1.27 PB"),
+            std::string::npos);
+}
+
+TEST(Memory, IsNotMoreThanTheSystemHas) {
+  std::ifstream file("/proc/meminfo");
+  std::string name, unit;
+  std::uint64_t kilobytes = 0;
+  file >> name >> kilobytes >> unit;
+  ASSERT_EQ(name, "MemTotal:");
+  EXPECT_LE(available_memory(), kilobytes * 1024);
+  EXPECT_GT(available_memory(), 0u);
+}
+
+TEST(Memory, LimitsOfTheShellCount) {
+  rlimit old{};
+  ASSERT_EQ(::getrlimit(RLIMIT_AS, &old), 0);
+  const rlimit small{rlim_t{1} << 42, old.rlim_max};
+  if (old.rlim_max < small.rlim_cur || ::setrlimit(RLIMIT_AS, &small) != 0) GTEST_SKIP();
+  EXPECT_LE(available_memory(), std::uint64_t{1} << 42);
+  ::setrlimit(RLIMIT_AS, &old);
+}
+
+}  // namespace
+}  // namespace pushdown::memory_test

@@ -1,0 +1,94 @@
+-- Sizes that no machine holds, disks that are full, and programs started without their standard streams.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local top = os.tmpname()
+os.remove(top)
+files.make_folder(top)
+local quoted = files.quoted
+
+local grammar = pd.grammar.load 'marked_reversal'
+local function model(controller, stack)
+  return pd.model.language_model { alphabet = grammar:alphabet(), seed = 1, controller = controller, stack = stack }
+end
+
+-- Output (both streams) and exit status of a command line.
+local function run(command)
+  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, tonumber(status)
+end
+
+test('what cannot be held is refused before it is asked for, with both numbers', function()
+  local too_much = '%[[%w.]+%] [^\n]* needs [%d.]+ [GTPE]?B of memory, there are [%d.]+ [kMGT]?B'
+  local large = model({ kind = 'elman', hidden = 4 }, { kind = 'nondeterministic', states = 3, symbols = 3 })
+  for _, action in ipairs {
+    function() model { kind = 'lstm', hidden = 2 ^ 20 } end,
+    function() model({ kind = 'elman', hidden = 2 ^ 20 }, { kind = 'superposition', size = 2 ^ 16 }) end,
+    function() pd.tensor.zeros { 1e6, 1e6 } end,
+    function() large:log_probability(('0 '):rep(1e5)) end,
+    function() grammar:log_probability(('0 '):rep(1e7)) end,
+    function() grammar:sampler { lengths = { 2e9, 2e9 } } end,
+    function() grammar:sampler { lengths = { 3, 5 } }:dataset(1e12, { seed = 1 }) end,
+  } do
+    test.fails(too_much, action)
+  end
+end)
+
+test('the sizes of stacks are bounded', function()
+  for _, kind in ipairs { 'superposition', 'stratification', 'vector_nondeterministic' } do
+    test.fails("option 'size' must be between 1 and 65536", function()
+      model({ kind = 'elman', hidden = 4 }, { kind = kind, size = 2 ^ 31 })
+    end)
+  end
+end)
+
+-- Every file of these has at most 512 bytes, as on a full disk.
+local function on_full_disk(text)
+  return run(("trap '' XFSZ; ulimit -f 1; %s -e %s"):format(quoted(shell), quoted(text)))
+end
+
+test('a short file on a full disk is an error and leaves the one before', function()
+  local path = top .. '/result.json'
+  files.write(path, 'before')
+  local write = ("require 'pushdown.files'.write('%s', ('x'):rep(%d))")
+  local output, status = on_full_disk(write:format(path, 1500))
+  test.equal(status, 1)
+  assert(output:find(("cannot write '%s'"):format(path), 1, true) and output:find('File too large', 1, true), output)
+  test.equal(files.read(path), 'before')
+  test.equal(files.exists(path .. '.part'), false)
+  test.equal(select(2, on_full_disk(write:format(path, 100))), 0)
+  test.equal(files.read(path), ('x'):rep(100))
+end)
+
+test('what is printed without standard streams goes into no file', function()
+  local folder = top .. '/run'
+  files.write(top .. '/train.lua', ([[
+    local grammar = pd.grammar.load 'marked_reversal'
+    local model = pd.model.language_model { alphabet = grammar:alphabet(), seed = 1,
+      controller = { kind = 'elman', hidden = 2 } }
+    local trainer = pd.train.trainer { model = model, epochs = 2, seed = 1, run_folder = '%s', log_every = 1,
+      train = grammar:sampler { lengths = { 3, 5 } }:dataset(20, { seed = 1 }) }
+    for _ in trainer:epochs() do
+      pcall(print, 'printed')
+      io.stderr:write 'complained'
+    end]]):format(folder))
+  run(('%s %s <&- >&- 2>&-'):format(quoted(shell), quoted(top .. '/train.lua')))
+  local lines = 0
+  for line in files.read(folder .. '/metrics.jsonl'):gmatch '[^\n]+' do
+    json.decode(line)
+    lines = lines + 1
+  end
+  assert(lines > 2, lines)
+  for _, name in ipairs(files.find(folder, '')) do
+    local text = files.read(folder .. '/' .. name)
+    assert(not text:find('printed', 1, true) and not text:find('complained', 1, true), name)
+  end
+end)
+
+os.execute('rm -rf ' .. quoted(top))
+test.finish()

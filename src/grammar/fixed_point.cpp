@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -97,11 +98,13 @@ double solve_m_matrix(int size, std::vector<double> a, std::vector<double>& b, i
   double smallest = std::numeric_limits<double>::infinity();
   const auto at = [size](int i, int j) { return static_cast<std::size_t>(i) * size + j; };
   const auto bt = [columns](int i, int j) { return static_cast<std::size_t>(i) * columns + j; };
+  const StopCheck stop;
   for (int p = 0; p < size; ++p) {
     const double pivot = a[at(p, p)];
     smallest = std::min(smallest, pivot);
     if (std::fabs(pivot) < 1e-300) return std::min(smallest, 0.0);
     for (int i = p + 1; i < size; ++i) {
+      stop();
       const double factor = a[at(i, p)] / pivot;
       if (factor == 0) continue;
       for (int j = p + 1; j < size; ++j) a[at(i, j)] -= factor * a[at(p, j)];
@@ -110,6 +113,7 @@ double solve_m_matrix(int size, std::vector<double> a, std::vector<double>& b, i
   }
   for (int p = size - 1; p >= 0; --p)
     for (int j = 0; j < columns; ++j) {
+      stop();
       double value = b[bt(p, j)];
       for (int k = p + 1; k < size; ++k) value -= a[at(p, k)] * b[bt(k, j)];
       b[bt(p, j)] = value / a[at(p, p)];
@@ -174,7 +178,9 @@ std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& sys
   }
   std::vector<double> x(size, 0.0);
   std::vector<int> position(size, -1);
+  const StopCheck stop;
   for (const auto& members : strong_components(successors)) {
+    stop();
     Part part{members, position, {}};
     for (std::size_t i = 0; i < members.size(); ++i) {
       position[members[i]] = static_cast<int>(i);

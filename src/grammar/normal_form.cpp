@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/fixed_point.h"
 #include "grammar/text.h"
 
@@ -15,9 +16,10 @@ class Binariser {
   explicit Binariser(const Grammar& grammar) : grammar_(grammar), names_(grammar.nonterminals()) {}
 
   void run(NormalForm& form) {
+    const StopCheck stop;
     const auto& rules = grammar_.rules();
     for (std::size_t i = 0; i < rules.size(); ++i)
-      if (rules[i].weight > 0)
+      if (stop(); rules[i].weight > 0)
         add(rules[i].left, rules[i].right, rules[i].weight, static_cast<int>(i));
     form.names = std::move(names_);
     form.short_rules = std::move(short_rules_);
@@ -44,6 +46,7 @@ class Binariser {
     const auto [entry, is_new] = shared_.try_emplace(side, static_cast<int>(names_.size()));
     const int id = entry->second;
     if (!is_new) return id;
+    StopCheck()();
     std::string name;
     for (const auto symbol : side)
       name += (name.empty() ? "<" : " ") + grammar_.symbol_name(symbol);
@@ -83,7 +86,9 @@ std::vector<double> total_masses(const NormalForm& form) {
 // Nonterminals that derive some non-empty string.
 std::vector<char> visible_nonterminals(const NormalForm& form) {
   std::vector<char> visible(form.size, 0);
+  const StopCheck stop;
   for (bool changed = true; changed;) {
+    stop();
     changed = false;
     for (const auto& rule : form.short_rules) {
       if (visible[rule.left]) continue;

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/inside.h"
 #include "grammar/semiring.h"
 
@@ -71,8 +72,9 @@ std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch
   check(batch >= 1, kSamplerPlace, "batch must be at least 1, got {}", batch);
   Random random(seed, "strings");
   std::vector<Word> words;
-  words.reserve(count);
+  const StopCheck stop;
   for (int length = 0; static_cast<std::int64_t>(words.size()) < count;) {
+    stop();
     if (words.size() % batch == 0) length = sample_length(random);
     words.push_back(table_->sample(length, random));
   }
@@ -159,7 +161,9 @@ std::optional<std::vector<int>> FreeSampler::derivation(Random& random,
   std::vector<int> rules;
   std::int64_t symbols = 0;
   std::vector<int> open{grammar_.start()};
+  const StopCheck stop;
   while (!open.empty()) {
+    stop();
     const auto& choices = choices_[open.back()];
     open.pop_back();
     const double spot = random.uniform() * choices.back().second;
@@ -192,7 +196,9 @@ Word yield_of(const Grammar& grammar, const std::vector<int>& derivation) {
   Word word;
   auto next = derivation.begin();
   std::vector<Symbol> stack{{false, grammar.start()}};
+  const StopCheck stop;
   while (!stack.empty()) {
+    stop();
     const auto symbol = stack.back();
     stack.pop_back();
     if (symbol.terminal) {

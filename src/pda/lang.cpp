@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "base/stopping.h"
+
 namespace pushdown {
 
 // The edges of one time, gathered.
@@ -64,7 +66,9 @@ void LangChart<S>::step(int time) {
   Column column(*this, time);
   const auto first_edge = edges_.size();
   const auto& moves = automaton_.moves[time - 1];
+  const StopCheck stop;
   for (int m = 0; m < static_cast<int>(moves.size()); ++m) {
+    stop();
     const auto& move = moves[m];
     const auto& source = node(time - 1, move.configuration);
     if (source.forward == S::zero() || move.log_weight == S::zero()) continue;
@@ -74,6 +78,7 @@ void LangChart<S>::step(int time) {
       continue;
     }
     for (const int e : source.edges) {
+      stop();
       const auto [from_time, from] = std::pair(edges_[e].from_time, edges_[e].from);
       const double weight = S::times(edges_[e].weight, move.log_weight);
       if (move.action == StackAction::replace) {
@@ -89,6 +94,7 @@ void LangChart<S>::step(int time) {
     const auto [k, bared, state] = key;
     const int to = state * automaton_.symbols() + automaton_.top_of(bared);
     for (const int f : node(k, bared).edges) {
+      stop();
       const auto [from_time, from] = std::pair(edges_[f].from_time, edges_[f].from);
       column.add(from_time, from, to, S::times(edges_[f].weight, entry.weight), entry.move, f,
                  entry.edge);

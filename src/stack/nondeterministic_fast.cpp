@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/stopping.h"
 #include "tensor/autograd.h"
 
 namespace pushdown {
@@ -275,9 +276,12 @@ Tensor AutomatonMemory::scan(const Tensor& weights, const Tensor& vectors, bool 
     const auto* pushed = vectors.data_ptr<scalar_t>();
     auto* out = used.data_ptr<scalar_t>();
     parallel_for(batch_, [&](std::int64_t b) {
-      for (std::int64_t t = b * steps; t < (b + 1) * steps; ++t)
+      const StopCheck stop;
+      for (std::int64_t t = b * steps; t < (b + 1) * steps; ++t) {
+        stop();
         step_one<scalar_t>(b, t - b * steps + 2, given + t * row, pushed + t * shape_.vector,
                            out + t * row, logs);
+      }
     });
   });
   head_ = steps + 1;
@@ -294,12 +298,15 @@ AutomatonMemory::Gradients AutomatonMemory::scan_backward(const Tensor& weights,
   const Gradients gradients{at::empty_like(weights), at::empty_like(vectors)};
   AT_DISPATCH_FLOATING_TYPES(weights.scalar_type(), "nondeterministic", [&] {
     parallel_for(batch_, [&](std::int64_t b) {
-      for (std::int64_t t = (b + 1) * steps; t-- > b * steps;)
+      const StopCheck stop;
+      for (std::int64_t t = (b + 1) * steps; t-- > b * steps;) {
+        stop();
         step_back_one(b, t - b * steps + 2, weights.data_ptr<scalar_t>() + t * row,
                       vectors.data_ptr<scalar_t>() + t * shape_.vector,
                       reading_gradients.data_ptr<scalar_t>() + (t + b + 1) * read,
                       gradients.weights.data_ptr<scalar_t>() + t * row,
                       gradients.vectors.data_ptr<scalar_t>() + t * shape_.vector);
+      }
     });
   });
   return gradients;

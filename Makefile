@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD := build/release
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow bench asan format format-check lint docs install uninstall package clean packages
+.PHONY: help run build test test-slow bench asan tsan format format-check lint docs install uninstall package clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
@@ -13,6 +13,7 @@ help:
 	@echo 'make test-slow  run the tests labelled slow'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make asan       build and test with the address and undefined-behaviour sanitizers'
+	@echo 'make tsan       build and test with the thread sanitizer'
 	@echo 'make format     rewrite the C++ sources in the project style'
 	@echo 'make lint       check the C++ style and the Lua sources'
 	@echo 'make docs       generate docs/api.md and docs/tutorial again'
@@ -52,6 +53,11 @@ asan: packages
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -LE slow -j2
+
+tsan: packages
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -LE slow -j2
 
 format:
 	@scripts/tools/install_packages.sh check

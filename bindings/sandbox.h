@@ -6,8 +6,8 @@
 
 namespace pushdown {
 
-// What one file may use. Recursion ends at LuaJIT's own limit, a stack of about 65,000 values, and at
-// 100 calls that go through a function of C.
+// What one file may use. Recursion ends at LuaJIT's own limit, a stack of about 65,000 values, and
+// at 100 calls that go through a function of C.
 struct SandboxLimits {
   double steps = 1e8;              // instructions of Lua, and comparisons of string patterns
   double memory = 64.0 * 1048576;  // bytes

@@ -441,10 +441,13 @@ TEST_F(Prompt, WorksInWindowsOfAnyWidth) {
     terminal.resize(columns);
     const auto number = std::to_string(1000 + columns);
     terminal.type("_ = nil\n");  // drawn in the width before
+    ASSERT_TRUE(terminal.expect("pd>")) << columns;
     // The line is longer than the window, and edited.
     terminal.type("'" + number + "xxxxxxxxxxxxxxxxxx'\x01\x05\x02\x02\x7f:sub(1, 4) .. ' is'\n");
+    ASSERT_TRUE(terminal.expect("pd>")) << columns;
     terminal.type("io.write('r', '" + number + "\\n')\n");
-    ASSERT_TRUE(terminal.expect("r" + number + "\n")) << columns << "\n" << terminal.screen();
+    ASSERT_TRUE(terminal.expect("r" + number)) << columns << "\n" << terminal.screen();
+    ASSERT_TRUE(terminal.expect("pd>")) << columns;
   }
 }
 

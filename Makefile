@@ -5,7 +5,7 @@ BUILD := build/release
 SECONDS ?= 60
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow bench asan fuzz format format-check lint docs install uninstall package clean packages
+.PHONY: help run build test test-slow bench asan tsan fuzz format format-check lint docs install uninstall package clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
@@ -14,6 +14,7 @@ help:
 	@echo 'make test-slow  run the tests labelled slow'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make asan       build and test with the address and undefined-behaviour sanitizers'
+	@echo 'make tsan       build and test with the thread sanitizer'
 	@echo 'make fuzz       run each fuzz target for SECONDS (now $(SECONDS)); needs Clang'
 	@echo 'make format     rewrite the C++ sources in the project style'
 	@echo 'make lint       check the C++ style and the Lua sources'
@@ -55,6 +56,10 @@ asan: packages
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -LE slow -j2
 
+tsan: packages
+	cmake --preset tsan
+	cmake --build --preset tsan -j $(JOBS)
+	ctest --preset tsan -LE slow -j2
 # What fails is written to build/fuzz/failed; it belongs into tests/fuzz/NAME/found-*.
 fuzz:
 	@scripts/tools/install_packages.sh fuzz

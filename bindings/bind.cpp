@@ -1,11 +1,18 @@
 #include "bindings/bind.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <new>
 #include <stdexcept>
 
 #include "base/options.h"
+#include "bindings/interrupt.h"
 #include "bindings/registry_keys.h"
 
 namespace pushdown {
@@ -141,6 +148,7 @@ void* object_at(lua_State* L, int index, void* key) {
 
 int guarded(lua_State* L, int (*body)(lua_State*)) {
   try {
+    const StopScope scope(interrupt_flag());
     return body(L);
   } catch (const WrongType& error) {
     push_error(L, error);
@@ -252,14 +260,44 @@ void push_error(lua_State* L, const WrongCount& error) {
                                      (most == 1 ? "" : "s") + ", got " + std::to_string(got));
 }
 
+namespace {
+
+// What the process holds beside Lua's own objects and mapped files. 0: not known.
+std::size_t bytes_outside(lua_State* L) {
+  static const int file = ::open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  static const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  char text[128];
+  const auto length = file < 0 ? -1 : ::pread(file, text, sizeof text - 1, 0);
+  if (length <= 0) return 0;
+  text[length] = '\0';
+  unsigned long resident = 0, shared = 0;
+  if (std::sscanf(text, "%*u %lu %lu", &resident, &shared) != 2) return 0;
+  const auto own = (resident - std::min(resident, shared)) * page;
+  const auto of_lua = static_cast<std::size_t>(lua_gc(L, LUA_GCCOUNT, 0)) << 10;
+  return own - std::min(own, of_lua);
+}
+
+}  // namespace
+
 void account_bytes(lua_State* L, std::size_t bytes) {
   // Lua sees a handle as a few bytes, so without this it would hardly ever collect.
-  constexpr std::size_t kDebt = std::size_t{64} << 20;
-  static std::size_t debt = 0;
+  constexpr std::size_t kDebt = std::size_t{64} << 20, kGrowth = std::size_t{128} << 20;
+  static std::size_t debt = 0, held = 0;
+  static auto next_look = std::chrono::steady_clock::time_point{};
   debt += bytes;
-  if (debt <= kDebt) return;
+  // A graph belongs to no tensor alone, and its size is known nowhere: the growth of the process
+  // tells. In a millisecond it cannot grow by much.
+  bool grown = false;
+  if (const auto now = std::chrono::steady_clock::now(); now >= next_look) {
+    next_look = now + std::chrono::milliseconds(1);
+    const auto outside = bytes_outside(L);
+    grown = outside > held + kGrowth;
+    held = std::min(held, outside);
+  }
+  if (debt <= kDebt && !grown) return;
   debt = 0;
   lua_gc(L, LUA_GCCOLLECT, 0);
+  held = bytes_outside(L);
 }
 
 void push_docs(lua_State* L) { push_registry_table(L, kDocsKey, false); }

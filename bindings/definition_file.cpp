@@ -1,13 +1,15 @@
 #include "bindings/definition_file.h"
 
 #include <algorithm>
+#include <cctype>
 #include <fstream>
-#include <functional>
 #include <set>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "bindings/bind.h"
 #include "bindings/options.h"
+#include "bindings/sandbox.h"
 #include "bindings/session.h"
 #include "grammar/utf8.h"
 
@@ -15,6 +17,8 @@ namespace pushdown {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kLargestFile = 16 << 20;
 
 struct KindWords {
   const char *load, *noun, *key;
@@ -112,7 +116,9 @@ Json run_file(lua_State* L, Definition::Kind kind, const fs::path& path, const J
   Value<std::string>::push(L, path.string());
   Value<Json>::push(L, given.is_null() ? Json::object() : given);
   lua_pushcfunction(L, &thunk<&resolve>);
-  lua_call(L, 4, 2);
+  lua_pushcfunction(L, &run_limited);
+  lua_pushcfunction(L, &count_steps);
+  lua_call(L, 6, 2);
   if (lua_isnil(L, -2)) {
     const auto message = Value<std::string>::get(L, lua_gettop(L));
     lua_pop(L, 2);
@@ -125,19 +131,67 @@ Json run_file(lua_State* L, Definition::Kind kind, const fs::path& path, const J
 
 bool is_automaton(const Json& spec) { return spec.value("kind", "") == "automaton"; }
 
-// The names of the files whose declaration is wanted; one that does not run declares nothing.
-std::vector<std::string> names_of_files(lua_State* L, const std::function<bool(const Json&)>& is) {
+// The names of Lua that the text mentions, those in comments and strings left out.
+std::set<std::string> names_in(std::string_view text) {
+  std::set<std::string> names;
+  const auto is_name = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
+  };
+  // The end of the long bracket that begins at `at`, or `at` where there is none.
+  const auto long_end = [&](std::size_t at) {
+    auto last = at + 1;
+    while (last < text.size() && text[last] == '=') ++last;
+    if (text[at] != '[' || last >= text.size() || text[last] != '[') return at;
+    const auto close = "]" + std::string(last - at - 1, '=') + "]";
+    const auto found = text.find(close, last + 1);
+    return found == text.npos ? text.size() : found + close.size();
+  };
+  for (std::size_t at = 0; at < text.size();) {
+    const char c = text[at];
+    if (text.substr(at).starts_with("--")) {
+      at += 2;
+      if (const auto end = at < text.size() ? long_end(at) : at; end != at)
+        at = end;
+      else
+        at = std::min(text.find('\n', at), text.size());
+    } else if (c == '"' || c == '\'') {
+      for (++at; at < text.size() && text[at] != c && text[at] != '\n'; ++at)
+        if (text[at] == '\\') ++at;
+      ++at;
+    } else if (const auto end = long_end(at); end != at) {
+      at = end;
+    } else if (is_name(c)) {
+      const auto first = at;
+      while (at < text.size() && is_name(text[at])) ++at;
+      names.insert(std::string(text.substr(first, at - first)));
+    } else {
+      ++at;
+    }
+  }
+  return names;
+}
+
+// The names of the files of a kind. Nothing is run: which words a file has says what it describes,
+// as it does when the file is loaded.
+enum class FileKind { grammar, synchronous, automaton };
+std::vector<std::string> names_of_files(lua_State* L, FileKind wanted) {
   std::set<std::string> names;
   std::error_code ignored;
+  const StopCheck stop;
   for (const auto& folder : folders(L))
     for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-      if (entry.path().extension() != ".lua") continue;
-      Json spec = Json::object();
-      try {
-        spec = run_file(L, Definition::grammar, entry.path(), Json::object());
-      } catch (const std::exception&) {  // told when it is loaded
+      stop();
+      std::error_code none;
+      if (entry.path().extension() != ".lua" || !entry.is_regular_file(none)) continue;
+      std::set<std::string> mentioned;
+      if (entry.file_size(none) <= kLargestFile) {
+        std::ifstream stream(entry.path(), std::ios::binary);
+        mentioned = names_in(std::string{std::istreambuf_iterator<char>(stream), {}});
       }
-      if (is(spec)) names.insert(entry.path().stem());
+      const FileKind kind = mentioned.contains("transition")    ? FileKind::automaton
+                            : mentioned.contains("synchronous") ? FileKind::synchronous
+                                                                : FileKind::grammar;
+      if (kind == wanted) names.insert(entry.path().stem());
     }
   return {names.begin(), names.end()};
 }
@@ -145,15 +199,16 @@ std::vector<std::string> names_of_files(lua_State* L, const std::function<bool(c
 }  // namespace
 
 std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind) {
-  return names_of_files(L, [kind](const Json& spec) {
-    return is_automaton(spec) == (kind == Definition::automaton);
-  });
+  if (kind == Definition::automaton) return names_of_files(L, FileKind::automaton);
+  auto names = names_of_files(L, FileKind::grammar);
+  const auto more = names_of_files(L, FileKind::synchronous);
+  names.insert(names.end(), more.begin(), more.end());
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 std::vector<std::string> grammar_names(lua_State* L, bool synchronous) {
-  return names_of_files(L, [synchronous](const Json& spec) {
-    return !is_automaton(spec) && spec.value("synchronous", false) == synchronous;
-  });
+  return names_of_files(L, synchronous ? FileKind::synchronous : FileKind::grammar);
 }
 
 std::vector<std::string> hint_names(lua_State* L) {
@@ -211,10 +266,17 @@ std::string read_definition(Definition::Kind kind, const fs::path& path) {
   for (const auto* ending : words(other(kind)).endings)
     if (path.extension() == ending && path.extension() != ".txt") wrong_kind(kind, path.string());
   std::error_code ignored;
+  // A pipe or a device might never end.
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored) &&
+      !fs::is_directory(path, ignored))
+    fail_environment(words(kind).load, "'{}' is no file", path.string());
   std::ifstream stream(path, std::ios::binary);
   if (!stream || fs::is_directory(path, ignored))
     fail_environment(words(kind).load, "cannot read the {} file '{}'", words(kind).key,
                      path.string());
+  if (const auto size = fs::file_size(path, ignored); size > kLargestFile)
+    fail(words(kind).load, "'{}' has {} bytes; a {} file may have {}", path.string(), size,
+         words(kind).key, kLargestFile);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (stream.bad()) fail_environment(words(kind).load, "cannot read '{}'", path.string());
   return text;

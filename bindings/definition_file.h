@@ -19,7 +19,7 @@ struct Definition {
 // be a hint, 'an_bn/whole': in scripts/hints of the installation, then in hints of the working
 // directory.
 std::filesystem::path find_definition(lua_State* L, Definition::Kind kind, const std::string& name);
-// The names of that kind in both folders, sorted. A file that does not run counts as a grammar.
+// The names of that kind in both folders, sorted, by the words that the files use: none is run.
 std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind);
 // Those of the grammars that are synchronous, or those that are not.
 std::vector<std::string> grammar_names(lua_State* L, bool synchronous);

@@ -1,6 +1,7 @@
 // Grammars and samplers as Lua values.
 #pragma once
 #include "base/check.h"
+#include "base/stopping.h"
 #include "bindings/value.h"
 #include "grammar/sampler.h"
 
@@ -27,7 +28,11 @@ Texts drawn(const Alphabet& alphabet, const std::optional<std::int64_t>& count, 
   if (!count) return alphabet.text(draw());
   check(*count >= 1, "grammar.sample", "count must be at least 1, got {}", *count);
   std::vector<std::string> texts;
-  for (std::int64_t i = 0; i < *count; ++i) texts.push_back(alphabet.text(draw()));
+  const StopCheck stop;
+  for (std::int64_t i = 0; i < *count; ++i) {
+    stop();
+    texts.push_back(alphabet.text(draw()));
+  }
   return texts;
 }
 

@@ -5,6 +5,7 @@
 #include "bindings/grammar.h"
 #include "bindings/log.h"
 #include "bindings/options.h"
+#include "bindings/sandbox.h"
 #include "bindings/synchronous.h"
 #include "grammar/conditioned_removal.h"
 #include "grammar/synchronous_text.h"
@@ -140,6 +141,18 @@ AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::option
   return parse_text(text, path.string());
 }
 
+std::vector<std::pair<std::string, double>> change_limits(OptionTable options) {
+  SandboxLimits& limits = sandbox_limits();
+  const auto steps = options.take<double>("steps"), memory = options.take<double>("memory");
+  options.finish("grammar.limits", {"steps", "memory"});
+  for (const auto& [name, value] : {std::pair{"steps", steps}, {"memory", memory}})
+    check(!value || *value > 0, "grammar.limits", "{} must be above 0, got {}", name,
+          value.value_or(0));
+  limits.steps = steps.value_or(limits.steps);
+  limits.memory = memory.value_or(limits.memory);
+  return {{"steps", limits.steps}, {"memory", limits.memory}};
+}
+
 AnyGrammar parse(const std::string& text) { return parse_text(text, "text"); }
 
 }  // namespace
@@ -163,6 +176,10 @@ void bind_grammar_loading(Module& module) {
           "build",
           "build{rules=, name=, start=, symbols=, unambiguous=} -> Grammar  A grammar from "
           "a list of rules {text=, weight=}.")
+      .def<&change_limits>(
+          "limits",
+          "limits{steps=, memory=} -> table  Sets how many steps (1e8) and bytes (64 MB) running "
+          "the file of a grammar, an automaton or a hint may take, and returns both.")
       .def<&list_grammars>("list",
                            "list(kind='context_free') -> table  The names that load() knows of "
                            "grammars that are context-free, or 'synchronous'.")

@@ -5,7 +5,14 @@
 #include <functional>
 #include <lua.hpp>
 
+#include "base/stopping.h"
+
 namespace pushdown {
+
+// Finds the shell's flag; called once, when the module is opened.
+void find_interrupt_flag(lua_State* L);
+// The flag that every bound function gives the core (base/stopping.h); null without the shell.
+const StopFlag* interrupt_flag();
 
 // True once the user asked to stop. Without the shell (plain luajit) always false. The function may
 // be called from any thread, and after the call during which it was made.

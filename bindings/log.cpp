@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/modules.h"
+#include "bindings/text.h"
 
 namespace pushdown {
 namespace {
@@ -73,7 +74,8 @@ std::string log_level() {
 }
 
 void log_message(const std::string& level, const std::string& message) {
-  the_log().logger->log(parse_level(level), spdlog::string_view_t(message));
+  // The file and the terminal get the same text.
+  the_log().logger->log(parse_level(level), spdlog::string_view_t(without_controls(message)));
 }
 
 std::shared_ptr<void> add_log_file(const std::string& path) {

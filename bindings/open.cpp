@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "bindings/bind.h"
+#include "bindings/interrupt.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
@@ -111,6 +112,7 @@ int open(lua_State* L) {
   lua_pushfstring(L, "@%s/scripts/lib/", root.c_str());
   lua_setfield(L, LUA_REGISTRYINDEX, "pushdown.library");
   install_searcher(L);
+  find_interrupt_flag(L);
 
   lua_newtable(L);
   add_doc(L, "pd", "Stack-augmented neural networks that learn context-free languages.");

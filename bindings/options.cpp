@@ -3,12 +3,15 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "bindings/text.h"
 
 namespace pushdown {
 namespace {
 
 constexpr int kDeepestTable = 64;
+// A table may hold another one many times, and a text too.
+constexpr std::size_t kMostValues = 1 << 22, kMostBytes = std::size_t{256} << 20;
 
 // Reads the value on top of the stack; errors are told against argument `i`.
 class Reader {
@@ -16,6 +19,8 @@ class Reader {
   Reader(lua_State* L, int i) : L_(L), index_(i) {}
 
   Json read(int depth, const std::string& path) {
+    stop_();
+    if (++values_ > kMostValues) wrong("at most 4 million values", "more", path);
     switch (lua_type(L_, -1)) {
       case LUA_TNIL: return nullptr;
       case LUA_TBOOLEAN: return lua_toboolean(L_, -1) != 0;
@@ -49,6 +54,7 @@ class Reader {
     std::size_t size = 0;
     const char* data = lua_tolstring(L_, -1, &size);
     const std::string_view view(data, size);
+    if ((bytes_ += size) > kMostBytes) wrong("at most 256 MB of text", "more", path);
     if (const auto place = invalid_utf8(view); place != view.npos)
       wrong("UTF-8 text", describe_byte(view, place), path);
     return std::string(view);
@@ -90,6 +96,8 @@ class Reader {
 
   lua_State* L_;
   int index_;
+  std::size_t values_ = 0, bytes_ = 0;
+  StopCheck stop_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "bindings/log.h"
+#include "bindings/text.h"
 
 namespace pushdown {
 namespace {
@@ -87,7 +88,8 @@ void ProgressLine::show(const ProgressState& state) {
   if (style_ == Style::terminal) {
     next_ = now + kRedraw;
     visible_ = true;
-    write_error("\r" + progress_text(state, first_, seconds, terminal_width()) + "\x1b[K");
+    write_error("\r" + without_controls(progress_text(state, first_, seconds, terminal_width())) +
+                "\x1b[K");
   } else {
     next_ = now + kPlainLine;
     log_message("info",

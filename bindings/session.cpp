@@ -173,10 +173,22 @@ std::uint64_t seed_or_next(lua_State* L, const std::optional<std::uint64_t>& see
   return seed ? *seed : session(L).random.next() >> 11;  // exact as a Lua number
 }
 
-std::function<bool()> interrupt_check(lua_State* L) {
+namespace {
+
+const StopFlag* flag_of_shell = nullptr;
+
+}  // namespace
+
+void find_interrupt_flag(lua_State* L) {
   lua_getfield(L, LUA_REGISTRYINDEX, kInterruptKey);
-  const auto* flag = static_cast<const std::atomic<int>*>(lua_touserdata(L, -1));
+  flag_of_shell = static_cast<const StopFlag*>(lua_touserdata(L, -1));
   lua_pop(L, 1);
+}
+
+const StopFlag* interrupt_flag() { return flag_of_shell; }
+
+std::function<bool()> interrupt_check(lua_State*) {
+  const StopFlag* flag = interrupt_flag();
   if (!flag) return [] { return false; };
   return [flag] { return flag->load(std::memory_order_relaxed) != 0; };
 }

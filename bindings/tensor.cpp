@@ -5,8 +5,10 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stopping.h"
 #include "bindings/modules.h"
 #include "bindings/session.h"
+#include "tensor/backward.h"
 
 namespace pushdown {
 namespace {
@@ -74,7 +76,11 @@ Tensor drawn(lua_State* L, const Shape& given, OptionTable& options, Draw draw) 
   Tensor values = at::empty(shape, at::kDouble);
   Random random(seed_or_next(L, seed), "tensor");
   auto* data = values.data_ptr<double>();
-  for (std::int64_t i = 0; i < values.numel(); ++i) data[i] = draw(random);
+  const StopCheck stop;
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    stop();
+    data[i] = draw(random);
+  }
   return choices.apply(values);
 }
 
@@ -105,7 +111,7 @@ void backward(Tensor& t, const std::optional<Tensor>& gradient, OptionTable opti
   check(gradient.has_value() || t.numel() == 1, "Tensor:backward",
         "a tensor of shape {} needs the gradient of the result as argument; or sum() it first",
         shape_text(t));
-  t.backward(gradient.value_or(Tensor()), retain);
+  run_backward(t, gradient.value_or(Tensor()), retain);
 }
 
 Tensor requires_grad(Tensor& t, std::optional<bool> wanted) {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "bindings/tensor.h"
+#include "tensor/product.h"
 
 namespace pushdown {
 
@@ -137,7 +138,7 @@ void bind_binary(Class<Tensor>& cls) {
           "allclose",
           "allclose(other, relative, absolute) -> boolean  Whether the shapes agree and "
           "|a - b| <= absolute + relative |b| (1e-8, 1e-5) everywhere.")
-      .def<[](T a, T b) { return at::matmul(a, b); }>(
+      .def<[](T a, T b) { return product(a, b); }>(
           "matmul",
           "matmul(other) -> Tensor  Matrix product over the last two dimensions; leading ones are "
           "batches.")

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "bindings/tensor.h"
 
 namespace pushdown {
@@ -49,6 +50,7 @@ class NestedReader {
     for (std::size_t k = 1; k <= size; ++k) {
       lua_rawgeti(L_, -1, static_cast<int>(k));
       path_.push_back(k);
+      stop_();
       read(depth + 1);
       path_.pop_back();
       lua_pop(L_, 1);
@@ -75,6 +77,7 @@ class NestedReader {
   int argument_;
   bool integral_;
   bool fixed_ = false;
+  StopCheck stop_;
   std::vector<std::size_t> path_;
 };
 

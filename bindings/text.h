@@ -43,6 +43,27 @@ inline bool utf8_locale() {
   return false;
 }
 
+// The text as a terminal may show it: control characters, which could move its cursor or rename its
+// window, as \027 with their number. Tabs and line ends stay.
+inline std::string without_controls(std::string_view text) {
+  std::string result;
+  result.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0;
+    const bool second_set = byte == 0xC2 && next >= 0x80 && next <= 0x9F;  // U+0080 to U+009F
+    if (!second_set && (byte >= 32 ? byte != 127 : byte == '\n' || byte == '\t')) {
+      result += text[i];
+      continue;
+    }
+    char number[8];
+    std::snprintf(number, sizeof number, "\\%03d", second_set ? next : byte);
+    result += number;
+    i += second_set ? 1 : 0;
+  }
+  return result;
+}
+
 // "byte 0xff at position 3", counted from 1.
 inline std::string describe_byte(std::string_view text, std::size_t place) {
   char buffer[64];

@@ -49,7 +49,8 @@ struct WrongCount : std::exception {
 [[noreturn]] void wrong_integer(int index, bool is_unsigned, std::int64_t got);
 // "a string", "a Tensor", "nothing": what lies at the index, for messages.
 std::string type_text(lua_State* L, int index);
-// Collects garbage whenever objects made since the last time hold more than 64 MB.
+// Collects garbage whenever objects made since the last time hold more than 64 MB, or the process
+// has grown by more than 128 MB, which finds what hangs on an object without being its own: graphs.
 void account_bytes(lua_State* L, std::size_t bytes);
 struct Any {
   lua_State* state;

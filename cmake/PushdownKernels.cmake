@@ -39,7 +39,7 @@ foreach(isa ${PUSHDOWN_ISAS})
   # may be fused; the order of sums is as written.
   target_compile_options(pushdown_kernel_${isa} PRIVATE ${flags_${isa}} -ffp-contract=fast
     -fno-math-errno -fno-trapping-math
-    $<$<NOT:$<OR:$<BOOL:${PUSHDOWN_ASAN}>,$<BOOL:${PUSHDOWN_FUZZ}>>>:-O3>)
+    $<$<NOT:$<OR:$<BOOL:${PUSHDOWN_ASAN}>,$<BOOL:${PUSHDOWN_TSAN}>,$<BOOL:${PUSHDOWN_FUZZ}>>>:-O3>)
   target_compile_definitions(pushdown_kernel_${isa} PRIVATE PUSHDOWN_ISA=${isa})
   target_sources(pushdown_kernel PRIVATE $<TARGET_OBJECTS:pushdown_kernel_${isa}>)
 endforeach()

@@ -6,6 +6,8 @@
 #include <optional>
 #include <set>
 
+#include "bindings/shell/interrupt.h"
+
 namespace pushdown {
 namespace {
 
@@ -169,8 +171,23 @@ int ask(lua_State* L) {
 
 }  // namespace
 
+namespace {
+
+// Lua code runs, and Ctrl-C ends it as it ends an entry.
+struct RunningLua {
+  explicit RunningLua(lua_State* state) : L(state) { enter_lua(L); }
+  ~RunningLua() {
+    leave_lua(L);
+    take_interrupt();
+  }
+  lua_State* L;
+};
+
+}  // namespace
+
 Completion complete(lua_State* L, std::string_view text) {
   const int top = lua_gettop(L);
+  const RunningLua running(L);
   // Only calls, tables, strings and commands: what needs no library should not wait for it.
   if (text.find_first_of("({[\"':") != text.npos) {
     Asked asked{text, {}};

@@ -1,7 +1,10 @@
 #include "bindings/shell/editor.h"
 
+#include <fcntl.h>
 #include <histedit.h>
+#include <sys/file.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,6 +18,7 @@
 #include <string_view>
 
 #include "bindings/shell/interrupt.h"
+#include "bindings/text.h"
 
 namespace pushdown {
 namespace {
@@ -63,6 +67,7 @@ class PlainEditor : public Editor {
       if (count > 0) {
         buffer_.append(chunk, static_cast<std::size_t>(count));
       } else if (count < 0 && errno == EINTR) {
+        if (ending_signal() != 0) return {Event::end, ""};
         if (!take_interrupt()) continue;
         buffer_.clear();
         if (terminal_) std::fputs("\n", stdout);
@@ -105,6 +110,9 @@ class LibeditEditor : public Editor {
     el_set(edit_, EL_BIND, "\\e[1;5C", "em-next-word", nullptr);
     el_set(edit_, EL_BIND, "\\e[1;5D", "ed-prev-word", nullptr);
     el_source(edit_, nullptr);
+    // The editor's own command line reads what it must not: with an open quote it crashes.
+    el_set(edit_, EL_BIND, "\\ex", "ed-unassigned", nullptr);
+    el_set(edit_, EL_BIND, "-a", ":", "ed-unassigned", nullptr);
     HistEvent event;
     history(history_, &event, H_SETSIZE, kHistorySize);
     history(history_, &event, H_SETUNIQUE, 1);
@@ -118,6 +126,7 @@ class LibeditEditor : public Editor {
   }
 
   Reading read(const std::string& prompt) override {
+    if (too_narrow()) return plain_.read(without_colors(prompt));
     prompt_ = prompt;
     set_bracketed_paste(true);
     el_resize(edit_);
@@ -131,6 +140,7 @@ class LibeditEditor : public Editor {
       while (line.ends_with('\n') || line.ends_with('\r')) line.pop_back();
       return {Event::line, line};
     }
+    if (ending_signal() != 0) return {Event::end, ""};
     if (take_interrupt()) {
       std::fputs("^C\n", stdout);
       el_reset(edit_);
@@ -149,13 +159,56 @@ class LibeditEditor : public Editor {
   void remember(const std::string& entry) override {
     HistEvent event;
     history(history_, &event, H_ENTER, entry.c_str());
-    if (!file_.empty()) history(history_, &event, H_SAVE, file_.c_str());
+    if (!file_.empty()) keep(entry);
   }
 
   bool interactive() const override { return true; }
 
  private:
   static constexpr int kHistorySize = 5000;
+  static constexpr int kNarrowest = 20;  // columns
+
+  // In very narrow windows libedit writes beyond its copy of the screen.
+  static bool too_narrow() {
+    winsize size = {};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 &&
+           size.ws_col < kNarrowest;
+  }
+
+  static std::string without_colors(const std::string& prompt) {
+    std::string text;
+    bool shown = true;
+    for (const char c : prompt)
+      if (c == '\1')
+        shown = !shown;
+      else if (shown)
+        text += c;
+    return text;
+  }
+
+  // Adds the entry to the file, which other prompts add to as well: one at a time, each to what the
+  // others have left there. Nothing is lost when the disk is full.
+  void keep(const std::string& entry) const {
+    const int lock = ::open((file_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (lock < 0) return;
+    if (::flock(lock, LOCK_EX) == 0) {
+      History* all = history_init();
+      HistEvent event;
+      history(all, &event, H_SETSIZE, kHistorySize);
+      history(all, &event, H_SETUNIQUE, 1);
+      history(all, &event, H_LOAD, file_.c_str());
+      history(all, &event, H_ENTER, entry.c_str());
+      const std::string made = file_ + ".tmp";
+      if (std::FILE* file = std::fopen(made.c_str(), "we")) {
+        bool whole = ::fchmod(::fileno(file), 0600) == 0 &&
+                     history(all, &event, H_SAVE_FP, file) >= 0 && std::ferror(file) == 0;
+        whole = std::fclose(file) == 0 && whole;
+        if (!whole || std::rename(made.c_str(), file_.c_str()) != 0) ::unlink(made.c_str());
+      }
+      history_end(all);
+    }
+    ::close(lock);
+  }
 
   static LibeditEditor* self(EditLine* edit) {
     void* data = nullptr;
@@ -171,6 +224,7 @@ class LibeditEditor : public Editor {
     // At the beginning of a line TAB indents.
     if (line.find_first_not_of(" \t") == line.npos) return el_insertstr(edit, "  "), CC_REFRESH;
     const auto completion = self(edit)->completer_(line);
+    if (ending_signal() != 0) return CC_EOF;
     if (completion.candidates.empty()) return CC_REFRESH_BEEP;
     auto start = common_start(completion.candidates);
     if (completion.candidates.size() == 1) start += completion.ending;
@@ -221,11 +275,12 @@ class LibeditEditor : public Editor {
     std::fputs("\n", stdout);
     for (std::size_t row = 0; row < rows; ++row) {
       for (std::size_t i = row; i < words.size(); i += rows)
-        std::printf("%-*s", static_cast<int>(longest + 2), words[i].c_str());
+        std::printf("%-*s", static_cast<int>(longest + 2), without_controls(words[i]).c_str());
       std::fputs("\n", stdout);
     }
   }
 
+  PlainEditor plain_;
   Completer completer_;
   EditLine* edit_;
   History* history_;

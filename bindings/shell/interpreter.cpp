@@ -349,6 +349,15 @@ void Interpreter::set_jit(bool on) {
 }
 
 void leave(int status) {
+  errno = 0;
+  const bool lost = std::fflush(stdout) != 0 || std::ferror(stdout) != 0;
+  const std::string reason = errno != 0 ? std::string(": ") + std::strerror(errno) : "";
+  if (ending_signal() != 0) {
+    status = status_of_signal(ending_signal());
+  } else if (lost && status == 0) {
+    std::fprintf(stderr, "error: standard output could not be written%s\n", reason.c_str());
+    status = 1;
+  }
   std::fflush(nullptr);
   _exit(status);
 }

@@ -1,17 +1,23 @@
 #include "bindings/shell/interrupt.h"
 
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 
 #include "bindings/registry_keys.h"
 
 namespace pushdown {
 namespace {
 
+constexpr int kEndingSignals[] = {SIGTERM, SIGHUP, SIGPIPE};
+constexpr unsigned kSecondsToEnd = 120;
+
 // A signal handler can reach nothing but globals.
 std::atomic<int> flag{0};
+std::atomic<int> ending{0};
 std::atomic<bool> lua_runs{false};
 lua_State* state = nullptr;
 lua_CFunction message_handler = nullptr;
@@ -47,18 +53,63 @@ void raise_interrupted(lua_State* L, lua_Debug*) {
   lua_error(L);
 }
 
-void on_interrupt(int) {
-  if (flag.exchange(1) == 0) {
-    pressed_ms = now_ms();
-    if (lua_runs)
-      lua_sethook(state, raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
-    return;
-  }
-  if (!lua_runs || now_ms() - pressed_ms < 500) return;
-  constexpr char kText[] = "\npushdown: cannot be interrupted, leaving\n";
-  const auto ignored = write(STDERR_FILENO, kText, sizeof kText - 1);
+void stop_lua() {
+  flag = 1;
+  if (lua_runs)
+    lua_sethook(state, raise_interrupted, LUA_MASKCALL | LUA_MASKRET | LUA_MASKCOUNT, 1);
+}
+
+template <std::size_t N>
+void say(const char (&text)[N]) {
+  const auto ignored = write(STDERR_FILENO, text, N - 1);
   static_cast<void>(ignored);
-  _exit(130);
+}
+
+void on_interrupt(int) {
+  const int error = errno;
+  if (flag == 0) {
+    pressed_ms = now_ms();
+    stop_lua();
+  } else if (lua_runs && now_ms() - pressed_ms >= 500) {
+    say("\npushdown: cannot be interrupted, leaving\n");
+    _exit(status_of_signal(SIGINT));
+  }
+  errno = error;
+}
+
+void on_end(int number) {
+  const int error = errno;
+  const pid_t process = getpid();
+  int none = 0;
+  if (process != static_cast<pid_t>(syscall(SYS_gettid))) {
+    // Only the main thread may touch the Lua state.
+    syscall(SYS_tgkill, process, process, number);
+  } else if (ending.compare_exchange_strong(none, number)) {
+    pressed_ms = now_ms();
+    alarm(kSecondsToEnd);
+    stop_lua();
+  } else if (none == number && number != SIGPIPE && now_ms() - pressed_ms >= 500) {
+    _exit(status_of_signal(number));
+  }
+  errno = error;
+}
+
+void on_alarm(int) {
+  say("\npushdown: did not end within 120 seconds of the signal, leaving\n");
+  _exit(status_of_signal(ending));
+}
+
+void handle(int number, void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  sigemptyset(&action.sa_mask);
+  action.sa_flags = 0;  // no SA_RESTART: reading a line must return
+  sigaction(number, &action, nullptr);
+}
+
+bool is_ignored(int number) {
+  struct sigaction action = {};
+  return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
 }  // namespace
@@ -68,16 +119,19 @@ void watch_interrupts(lua_State* L, lua_CFunction handler) {
   message_handler = handler;
   lua_pushlightuserdata(L, &flag);
   lua_setfield(L, LUA_REGISTRYINDEX, kInterruptKey);
-  struct sigaction action = {};
-  action.sa_handler = on_interrupt;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = 0;  // no SA_RESTART: reading a line must return
-  sigaction(SIGINT, &action, nullptr);
+  handle(SIGINT, on_interrupt);
+}
+
+void watch_ends() {
+  for (const int number : kEndingSignals)
+    if (number == SIGPIPE || !is_ignored(number)) handle(number, on_end);
+  handle(SIGALRM, on_alarm);
 }
 
 void enter_lua(lua_State*) {
-  flag = 0;
   lua_runs = true;
+  flag = 0;
+  if (ending != 0) stop_lua();
 }
 
 void leave_lua(lua_State* L) {
@@ -87,11 +141,15 @@ void leave_lua(lua_State* L) {
 
 bool interrupted() { return flag != 0; }
 bool take_interrupt() { return flag.exchange(0) != 0; }
+int ending_signal() { return ending; }
 
 BlockInterrupts::BlockInterrupts() {
   sigset_t blocked;
   sigemptyset(&blocked);
   sigaddset(&blocked, SIGINT);
+  sigaddset(&blocked, SIGALRM);
+  for (const int number : kEndingSignals)
+    if (number != SIGPIPE) sigaddset(&blocked, number);  // it goes to the thread that wrote
   pthread_sigmask(SIG_BLOCK, &blocked, &saved_);
 }
 

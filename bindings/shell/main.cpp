@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bindings/shell/interpreter.h"
+#include "bindings/shell/interrupt.h"
 #include "bindings/shell/repl.h"
 
 namespace pushdown {
@@ -140,6 +141,14 @@ void exit_with(pid_t parent) {
   leave(1);
 }
 
+// Where one of the three is closed, the next file that is opened would take its place, and what is
+// printed would land in it. These cannot be read or written either, and that is an error.
+void fill_standard_descriptors() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (::fcntl(file, F_GETFD) < 0)
+      static_cast<void>(::open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY));
+}
+
 // arg[0] is the script, arg[1..] its arguments, arg[-1], ... what came before, as in Lua.
 void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
   const int script = count - static_cast<int>(script_words);
@@ -155,7 +164,9 @@ void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
 void require_success(Interpreter& interpreter, const Interpreter::Outcome& outcome) {
   if (outcome.status == Interpreter::Status::ok) return;
   const bool interrupted = outcome.status == Interpreter::Status::interrupted;
-  if (interrupted)
+  if (ending_signal() == SIGPIPE)
+    ;  // nobody reads any more
+  else if (interrupted)
     print_interrupted(outcome.error);
   else
     print_error(interpreter.with_suggestion(outcome.error));
@@ -187,6 +198,7 @@ int run(int count, char** words) {
   const bool prompt = line.prompt || !batch;
   const bool needs_device = line.session.device && *line.session.device != "cpu";
   Interpreter interpreter(line.session);
+  watch_ends();
   lua_State* L = interpreter.state();
   set_arg(L, count, words, line.script.size());
   interpreter.set_jit(line.jit.empty() ? batch : line.jit == "on");
@@ -220,6 +232,7 @@ int run(int count, char** words) {
 }  // namespace pushdown
 
 int main(int count, char** words) {
+  pushdown::fill_standard_descriptors();
   int status = 1;
   pushdown::occupy_standard_descriptors();
   try {

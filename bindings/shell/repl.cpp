@@ -9,6 +9,7 @@
 #include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/show.h"
+#include "bindings/text.h"
 
 namespace pushdown {
 namespace {
@@ -19,7 +20,8 @@ using Status = Interpreter::Status;
 int print_values(lua_State* L) {
   if (lua_gettop(L) == 0) return 0;
   keep_values(L);
-  const auto text = show_values(L) + "\n";
+  const auto values = show_values(L);
+  const auto text = (isatty(STDOUT_FILENO) != 0 ? without_controls(values) : values) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -40,7 +42,7 @@ class Prompt {
       std::printf("Pushdown %s: help() for help, Ctrl-D to leave\n", PUSHDOWN_VERSION);
     for (;;) {
       const auto reading = editor_->read(entry_.empty() ? first_ : next_);
-      if (reading.event == Editor::Event::end) break;
+      if (reading.event == Editor::Event::end || ending_signal() != 0) break;
       if (reading.event == Editor::Event::interrupted) {
         entry_.clear();
         continue;
@@ -48,8 +50,9 @@ class Prompt {
       if (!entry_.empty()) entry_ += '\n';
       entry_ += reading.line;
       take_entry(false);
+      if (ending_signal() != 0) break;
     }
-    if (!entry_.empty()) take_entry(true);
+    if (!entry_.empty() && ending_signal() == 0) take_entry(true);
     return editor_->interactive() ? 0 : status_;
   }
 
@@ -92,7 +95,9 @@ class Prompt {
     if (outcome.status == Status::ok) return;
     const bool stopped = outcome.status == Status::interrupted;
     if (status_ != 130) status_ = stopped ? 130 : 1;
-    if (stopped)
+    if (ending_signal() == SIGPIPE)
+      ;  // nobody reads any more
+    else if (stopped)
       print_interrupted(outcome.error);
     else
       print_error(interpreter_.with_suggestion(outcome.error));
@@ -111,13 +116,14 @@ void print_error(const std::string& message) {
   std::fflush(stdout);
   const bool color = use_color(STDERR_FILENO);
   std::fprintf(stderr, "%serror:%s ", color ? "\033[31m" : "", color ? "\033[0m" : "");
-  std::fwrite(message.data(), 1, message.size(), stderr);
+  const auto text = isatty(STDERR_FILENO) != 0 ? without_controls(message) : message;
+  std::fwrite(text.data(), 1, text.size(), stderr);
   std::fputs("\n", stderr);
 }
 
 void print_interrupted(const std::string& message) {
   std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", message.substr(0, message.find('\n')).c_str());
+  std::fprintf(stderr, "%s\n", without_controls(message.substr(0, message.find('\n'))).c_str());
 }
 
 int run_prompt(Interpreter& interpreter) {

@@ -115,11 +115,53 @@ local function words_of(spec, path, given, resolve)
   return words
 end
 
-local function environment(words)
-  local env = { math = copy(math), string = copy(string, 'dump'), table = copy(table), ipairs = ipairs,
+-- How many comparisons a search for the pattern may take at most.
+local function pattern_steps(text, pattern, plain)
+  local length = #text + 1
+  if plain then return length * (#pattern + 1) end
+  if #pattern > 1000 then return math.huge end
+  local form = string.gsub(string.gsub(string.gsub(pattern, '%%b..', '*'), '%%.', 'x'), '%[%^?%]?[^%]]*%]', 'x')
+  local _, loops = string.gsub(form, '[*+-]', '')
+  local _, optional = string.gsub(form, '%?', '')
+  return (string.byte(form) == 94 and 1 or length) * length ^ loops * 2 ^ optional
+end
+
+-- The library of strings without what makes or takes compiled code. Searches count the steps that they may take:
+-- some patterns take longer than anybody waits.
+local function strings_counted(count_steps)
+  local strings = copy(string, 'dump')
+  for _, name in ipairs { 'find', 'match', 'gmatch', 'gsub' } do
+    local search = string[name]
+    strings[name] = function(text, pattern, ...)
+      if type(text) == 'string' and type(pattern) == 'string' then
+        count_steps(pattern_steps(text, pattern, name == 'find' and select(2, ...)))
+      end
+      return search(text, pattern, ...)
+    end
+  end
+  return strings
+end
+
+-- Calls from C into Lua and back into C use the stack of the process, which LuaJIT does not watch.
+local deepest_call = 100
+local function bounded(f, calls)
+  return function(...)
+    calls.depth = calls.depth + 1
+    if calls.depth > deepest_call then error('stack overflow: calls inside calls, more than ' .. deepest_call, 2) end
+    local first, second = f(...)
+    calls.depth = calls.depth - 1
+    return first, second
+  end
+end
+
+local function environment(words, strings)
+  local calls = { depth = 0 }
+  strings.gsub = bounded(strings.gsub, calls)
+  local env = { math = copy(math), string = strings, table = copy(table), ipairs = ipairs,
     pairs = pairs, tostring = tostring, tonumber = tonumber, type = type, error = error, assert = assert,
     select = select, unpack = unpack }
   env.math.randomseed, env.math.random = nil, nil
+  env.table.sort = bounded(table.sort, calls)
   for name, word in pairs(words) do env[name] = word end
   return setmetatable(env, {
     __index = function(_, name)
@@ -134,14 +176,16 @@ end
 -- symbols, rules, options, unambiguous, conditioned_removal, synchronous, source_symbols,
 -- target_symbols} or {kind = 'automaton', name, doc, start, symbols, states, stack_symbols, bottom,
 -- accepting, at_bottom, dead, strength, transitions, options}; or nil and a message. `resolve` checks
--- options.
-function M.collect(text, path, given, resolve)
+-- options, `run` calls a chunk within the limits, and `count_steps` adds to what it has used of them.
+function M.collect(text, path, given, resolve, run, count_steps)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
   local spec = { rules = {}, transitions = {}, options = {} }
-  local chunk, problem = load(text, '@' .. path, 't', environment(words_of(spec, path, given, resolve)))
+  local strings = strings_counted(count_steps)
+  local chunk, problem = load(text, '@' .. path, 't', environment(words_of(spec, path, given, resolve), strings))
   if not chunk then return nil, problem end
-  local ok, trouble = pcall(chunk)
+  local ok, trouble = run(chunk, strings)
   if not ok then
+    if type(trouble) == 'string' and trouble:find '^the file needs' then trouble = path .. ': ' .. trouble end
     return nil, type(trouble) == 'string' and trouble or ('%s: error(%s)'):format(path, type(trouble))
   end
   spec.kind = spec.kind or 'grammar'

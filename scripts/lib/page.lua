@@ -3,6 +3,7 @@
 -- outside; it prints in black and white.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local policy = require 'pushdown.report.policy'
 local svg = require 'pushdown.plot.svg'
 
 local M = {}
@@ -66,7 +67,7 @@ function M.write(path, configuration, parts, smaller)
   local words = { configuration.script or 'pushdown' }
   for _, word in ipairs(configuration.command_line or {}) do words[#words + 1] = word end
   local out = { '<!DOCTYPE html>', '<html lang="en"><head><meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">', policy({ style }, {}),
     '<title>' .. escape(configuration.experiment) .. '</title>', '<style>' .. style .. '</style></head><body>',
     '<h1>' .. escape(configuration.experiment) .. '</h1>', '<p>' .. escape(configuration.doc or '') .. '</p>' }
   if smaller then out[#out + 1] = '<p class="smaller">' .. escape(smaller) .. '</p>' end

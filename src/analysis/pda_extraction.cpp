@@ -7,6 +7,7 @@
 
 #include "analysis/pushdown_control.h"
 #include "base/check.h"
+#include "base/stopping.h"
 #include "pda/deterministic_run.h"
 #include "pda/minimisation.h"
 #include "pda/reachability.h"
@@ -224,7 +225,9 @@ std::vector<Word> telling_strings(const Extraction& extraction, int symbols,
   Random random(options.seed, "extraction strings");
   const auto symbol = [&] { return static_cast<int>(random.below(symbols)); };
   std::vector<Word> words;
+  const StopCheck stop;
   for (std::int64_t n = 0; n < options.strings; ++n) {
+    stop();
     const auto length = random.below(static_cast<std::uint64_t>(options.longest) + 1);
     Word word;
     if (n % 3 == 0) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -33,6 +34,7 @@ class Pool {
     {
       std::lock_guard lock(mutex_);
       body_ = &body;
+      flag_ = stop_flag();
       count_ = count;
       next_ = 0;
       error_ = nullptr;
@@ -61,17 +63,22 @@ class Pool {
         seen = round_;
         ++busy_;
       }
-      work();
+      {
+        const StopScope scope(flag_);
+        work();
+      }
       std::lock_guard lock(mutex_);
       if (--busy_ == 0) idle_.notify_one();
     }
   }
 
   void work() {
+    const StopCheck stop;
     for (;;) {
       const std::int64_t item = next_.fetch_add(1);
       if (item >= count_) return;
       try {
+        stop();
         (*body_)(item);
       } catch (const std::exception&) {
         std::lock_guard lock(mutex_);
@@ -89,6 +96,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_, idle_;
   const std::function<void(std::int64_t)>* body_ = nullptr;
+  const StopFlag* flag_ = nullptr;  // of the caller
   std::int64_t count_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;
@@ -118,7 +126,11 @@ int thread_count() { return pool() ? pool()->helpers() + 1 : 1; }
 
 void parallel_for(std::int64_t count, const std::function<void(std::int64_t)>& body) {
   if (!pool() || Pool::inside || count < 2) {
-    for (std::int64_t item = 0; item < count; ++item) body(item);
+    const StopCheck stop;
+    for (std::int64_t item = 0; item < count; ++item) {
+      stop();
+      body(item);
+    }
     return;
   }
   Pool::inside = true;

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <new>
 
 #include "base/memory.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -28,6 +31,20 @@ std::size_t chart_entries(int length, int size) {
   const auto columns = static_cast<std::size_t>(length) + 1;
   return columns * columns * static_cast<std::size_t>(size);
 }
+
+ChartCells::ChartCells(std::size_t count, double value)
+    : cells_(static_cast<double*>(std::calloc(count, sizeof(double)))) {
+  if (cells_ == nullptr) throw std::bad_alloc();
+  if (value == 0) return;
+  constexpr std::size_t kBlock = 1 << 20;
+  const StopCheck stop;
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    stop();
+    std::fill_n(cells_.get() + first, std::min(kBlock, count - first), value);
+  }
+}
+
+void ChartCells::Free::operator()(double* cells) const { std::free(cells); }
 
 template <class S>
 ChartRules<S>::ChartRules(const NormalForm& form, int symbols, int scale)
@@ -63,9 +80,11 @@ __attribute__((noinline)) Chart<S> inside_chart(const ChartRules<S>& rules, cons
   Chart<S> chart(n, rules.size);
   std::vector<Stretch> row_bounds(static_cast<std::size_t>(n) * rules.size);
   std::vector<double> sum(rules.size), closed(rules.size);
+  const StopCheck stop;
   for (int j = 1; j <= n; ++j) {
     std::vector<Stretch> column_bounds(rules.size);
     for (int i = j - 1; i >= 0; --i) {
+      stop();
       std::fill(sum.begin(), sum.end(), S::zero());
       const auto add = [&](int left, double value) { sum[left] = S::plus(sum[left], value); };
       auto* bounds = row_bounds.data() + static_cast<std::size_t>(i) * rules.size;
@@ -119,8 +138,10 @@ __attribute__((noinline)) OutsideCharts<S> outside_charts(const ChartRules<S>& r
   after.row(rules.start, 0)[n] = S::from_weight(1.0);
   std::vector<double> before(rules.size);
   const auto add = [](double& to, double value) { to = S::plus(to, value); };
+  const StopCheck stop;
   for (int length = n; length >= 1; --length) {
     for (int i = 0; i + length <= n; ++i) {
+      stop();
       const int j = i + length;
       std::fill(before.begin(), before.end(), S::zero());
       bool any = false;

@@ -8,6 +8,7 @@
 // rows (fixed i, along j) and by columns (fixed j, along i), so that the sum over split points is
 // a product of two contiguous stretches; the first and last non-zero entry of each bound it.
 #pragma once
+#include <memory>
 #include <vector>
 
 #include "grammar/normal_form.h"
@@ -42,6 +43,19 @@ struct ChartRules {
 // Entries of one of the two tables of a chart. std::runtime_error where there is too little memory
 // for both.
 std::size_t chart_entries(int length, int size);
+// So many equal numbers. Memory comes as it is used, and filling it can be stopped.
+class ChartCells {
+ public:
+  ChartCells(std::size_t count, double value);
+  double* data() { return cells_.get(); }
+  const double* data() const { return cells_.get(); }
+
+ private:
+  struct Free {
+    void operator()(double* cells) const;
+  };
+  std::unique_ptr<double[], Free> cells_;
+};
 
 template <class S>
 class Chart {
@@ -50,7 +64,7 @@ class Chart {
       : length_(length),
         size_(size),
         rows_(chart_entries(length, size), S::zero()),
-        columns_(rows_) {}
+        columns_(chart_entries(length, size), S::zero()) {}
 
   int length() const { return length_; }
   // row(A, i)[j] and column(A, j)[i] are the weight of A over i .. j.
@@ -67,7 +81,7 @@ class Chart {
   }
 
   int length_, size_;
-  std::vector<double> rows_, columns_;
+  ChartCells rows_, columns_;
 };
 
 // word must not be empty.

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -19,6 +20,7 @@ using Names = std::vector<NamedSymbol>;
 void replace_occurrences(const Names& right, const NamedRule& removed,
                          const std::function<void(const Names&, double)>& visit, std::size_t at = 0,
                          Names done = {}, double probability = 1) {
+  StopCheck()();
   if (at == right.size()) return visit(done, probability);
   const bool occurrence = !right[at].terminal && right[at].name == removed.left;
   Names kept = done;

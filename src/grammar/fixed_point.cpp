@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -125,6 +126,7 @@ double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
       if (column < i) below[column].push_back(i);
   std::vector<double> pivots(a.size());
   std::vector<std::pair<int, double>> sum;
+  const StopCheck stop;
   for (int p = 0; p < size; ++p) {
     // Earlier columns were eliminated, so the row begins with its diagonal.
     const double pivot = a[p].empty() || a[p].front().first != p ? 0.0 : a[p].front().second;
@@ -132,6 +134,7 @@ double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
     smallest = std::min(smallest, pivot);
     if (std::fabs(pivot) < 1e-300) return std::min(smallest, 0.0);
     for (const int i : below[p]) {
+      stop();
       const double factor = a[i].front().second / pivot;
       sum.clear();
       auto mine = a[i].begin() + 1;
@@ -152,6 +155,7 @@ double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
     }
   }
   for (int p = size - 1; p >= 0; --p) {
+    stop();
     double* row = row_of_b(p);
     for (const auto& [k, entry] : a[p])
       for (int j = 0; j < columns && k > p; ++j) row[j] -= entry * row_of_b(k)[j];
@@ -217,7 +221,9 @@ std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& sys
   }
   std::vector<double> x(size, 0.0);
   std::vector<int> position(size, -1);
+  const StopCheck stop;
   for (const auto& members : strong_components(successors)) {
+    stop();
     Part part{members, position, {}};
     for (std::size_t i = 0; i < members.size(); ++i) {
       position[members[i]] = static_cast<int>(i);

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "base/stopping.h"
 #include "grammar/normal_form.h"
 #include "grammar/text.h"
 #include "grammar/utf8.h"
@@ -185,7 +186,9 @@ void check_reachable(const std::vector<Rule>& rules, const Alphabet& alphabet,
 void check_productive(const std::vector<Rule>& rules, const std::vector<std::string>& nonterminals,
                       int start, const Reporter& report) {
   std::vector<bool> productive(nonterminals.size(), false);
+  const StopCheck stop;
   for (bool changed = true; changed;) {
+    stop();
     changed = false;
     for (const auto& rule : rules) {
       if (productive[rule.left] || rule.weight == 0) continue;

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stopping.h"
 #include "grammar/fixed_point.h"
 #include "grammar/normal_form.h"
 #include "grammar/text.h"
@@ -61,9 +62,11 @@ class Converter {
   }
 
   void run(GreibachForm& result) {
+    const StopCheck stop;
     result.empty_mass = form_.empty_mass;
     result.start = id_of({form_.start, kPlain});
     for (std::size_t k = 0; k < order_.size(); ++k) {  // order_ grows
+      stop();
       const Key key = order_[k];
       std::map<std::pair<int, std::vector<int>>, double> merged;
       for (const auto& piece : pieces_of(key)) {
@@ -153,6 +156,7 @@ class Converter {
   }
 
   std::vector<Piece> pieces_of(Key key) const {
+    StopCheck()();
     const auto [b, a] = key;
     if (a == kTerminal) return {{b, {}, 1.0}};
     if (a == kPlain) return pieces_of_plain(b);

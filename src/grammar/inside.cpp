@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/stopping.h"
 #include "grammar/chart.h"
 #include "grammar/fixed_point.h"
 
@@ -64,21 +65,25 @@ class Counter {
     const int n = static_cast<int>(word_.size());
     const double whole = inside.at(form_.start, 0, n);
     const double factor = S::from_weight(std::ldexp(1.0, scale));
+    const StopCheck stop;
     for (int i = 0; i < n; ++i)
       for (int a = 0; a < form_.size; ++a)
         derivatives_.lexical_at(a, word_[i]) +=
             S::ratio(S::times(factor, outside.before.at(a, i, i + 1)), whole);
     for (const auto& [a, b] : unary_edges())
-      for (int i = 0; i < n; ++i)
+      for (int i = 0; i < n; ++i) {
+        stop();
         for (int j = i + 1; j <= n; ++j)
           derivatives_.unary_at(a, b) +=
               S::ratio(S::times(outside.before.at(a, i, j), inside.at(b, i, j)), whole);
+      }
     for (std::size_t r = 0; r < form_.short_rules.size(); ++r) {
       const auto& rule = form_.short_rules[r];
       if (rule.right.size() != 2) continue;
       const double weight = S::from_weight(rule.weight);
       for (int i = 0; i < n; ++i)
         for (int j = i + 2; j <= n; ++j) {
+          stop();
           const double above = S::times(outside.before.at(rule.left, i, j), weight);
           if (above == S::zero()) continue;
           double below = S::zero();

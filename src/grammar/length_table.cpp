@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stopping.h"
 #include "grammar/normal_form.h"
 #include "grammar/semiring.h"
 
@@ -45,7 +46,9 @@ __attribute__((noinline)) void LengthTable::fill() {
   // T[C, l] again in descending order of l, so that a convolution is a product of two stretches.
   std::vector<double> reversed(cells, S::zero());
   const auto weight_of = [](double weight) { return S::from_weight(weight); };
+  const StopCheck stop;
   for (int l = 1; l <= max_length_; ++l) {
+    stop();
     const auto add = [&](int left, double value) {
       before_[at(left, l)] = S::plus(before_[at(left, l)], value);
     };
@@ -58,6 +61,7 @@ __attribute__((noinline)) void LengthTable::fill() {
     for (const auto& r : form.terminal_right)
       add(r.left, S::times(weight_of(r.weight), after_[at(r.nonterminal, l - 1)]));
     for (std::size_t p = 0; p < form.pairs.size(); ++p) {
+      stop();
       const auto& pair = form.pairs[p];
       const double mass = S::dot(&after_[at(pair.first, 1)],
                                  &reversed[at(pair.second, max_length_ - l + 1)], l - 1);
@@ -196,7 +200,9 @@ Word LengthTable::draw(int length, Random& random) const {
   Word word;
   word.reserve(length);
   std::vector<Part> stack{{{false, grammar_.start()}, length}};
+  const StopCheck stop;
   while (!stack.empty()) {
+    stop();
     const auto part = stack.back();
     stack.pop_back();
     if (part.symbol.terminal) {
@@ -225,7 +231,9 @@ std::vector<int> LengthTable::derive(int length, Random& random) const {
   const auto& form = grammar_.normal_form();
   std::vector<int> derivation;
   std::vector<Part> stack{{{false, form.start}, length}};
+  const StopCheck stop;
   while (!stack.empty()) {
+    stop();
     const auto [symbol, l] = stack.back();
     stack.pop_back();
     if (symbol.terminal) continue;
@@ -283,6 +291,7 @@ std::vector<double> LengthTable::entropies() const {
   const std::size_t cells = static_cast<std::size_t>(form.size) * (max_length_ + 1);
   std::vector<double> before(cells, 0.0), after(cells, 0.0);
   std::vector<double> result(max_length_ + 1, 0.0);
+  const StopCheck stop;
   for (int l = 1; l <= max_length_; ++l) {
     const auto add = [&](int left, double weight, double below, double mean_below) {
       const double share = S::ratio(S::times(S::from_weight(weight), below), before_[at(left, l)]);
@@ -301,6 +310,7 @@ std::vector<double> LengthTable::entropies() const {
       const auto& pair = form.pairs[p];
       const double whole = pair_mass_[at(static_cast<int>(p), l)];
       if (whole == S::zero()) continue;
+      stop();
       double mean = 0;
       for (int k = 1; k < l; ++k) {
         const double share =

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/utf8.h"
 
 namespace pushdown {
@@ -17,7 +18,9 @@ template <class Read>
 void read_lines(std::string_view where, std::string_view text, std::string_view file, Read read) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
   int number = 0;
+  const StopCheck stop;
   for (std::size_t begin = 0; begin < text.size();) {
+    stop();
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     auto line = text.substr(begin, end - begin);
     if (line.ends_with('\r')) line.remove_suffix(1);

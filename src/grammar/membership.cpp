@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stopping.h"
 #include "grammar/inside.h"
 #include "grammar/normal_form.h"
 
@@ -73,8 +74,10 @@ struct PlainRules {
 
 // All that is reached from each node in one step or more, without the node itself.
 std::vector<std::vector<int>> transitive(const std::vector<std::set<int>>& edges) {
+  const StopCheck stop;
   std::vector<std::vector<int>> reached(edges.size());
   for (std::size_t from = 0; from < edges.size(); ++from) {
+    stop();
     std::set<int> seen;
     std::vector<int> open{static_cast<int>(from)};
     while (!open.empty()) {
@@ -117,11 +120,14 @@ class StringTable {
   void add_own(int symbol, int length, std::set<Word>& words) {
     if (symbol >= rules_.nonterminals && length == 1 && words.size() < most_)
       words.insert({symbol - rules_.nonterminals});
+    const StopCheck stop;
     for (const auto& [first, second] : pairs_[symbol])
       for (int k = 1; k < length && words.size() < most_; ++k) {
+        stop();
         if (strings(first, k).empty() || strings(second, length - k).empty()) continue;
         for (const auto& left : strings(first, k))
           for (const auto& right : strings(second, length - k)) {
+            stop();
             if (words.size() >= most_) return;
             auto word = left;
             word.insert(word.end(), right.begin(), right.end());
@@ -182,6 +188,7 @@ void Membership::push(int symbol) {
 void Membership::complete(std::uint64_t* column, const Closure& up) {
   std::fill_n(column, column_size(), 0);
   any_.assign(words_, 0);
+  const StopCheck stop;
   const int last = static_cast<int>(word_.size()) - 1;
   add(column + static_cast<std::size_t>(nonterminals_ + word_.back()) * words_, last);
   add(any_.data(), last);
@@ -190,6 +197,7 @@ void Membership::complete(std::uint64_t* column, const Closure& up) {
     while (const auto starts = any_[w] & below) {
       const int bit = std::bit_width(starts) - 1;
       below = (std::uint64_t{1} << bit) - 1;
+      stop();
       close_and_split(column, up, 64 * w + bit);
     }
   }

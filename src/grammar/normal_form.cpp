@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stopping.h"
 #include "grammar/fixed_point.h"
 #include "grammar/text.h"
 
@@ -17,9 +18,10 @@ class Binariser {
   explicit Binariser(const Grammar& grammar) : grammar_(grammar), names_(grammar.nonterminals()) {}
 
   void run(NormalForm& form) {
+    const StopCheck stop;
     const auto& rules = grammar_.rules();
     for (std::size_t i = 0; i < rules.size(); ++i)
-      if (rules[i].weight > 0)
+      if (stop(); rules[i].weight > 0)
         add(rules[i].left, rules[i].right, rules[i].weight, static_cast<int>(i));
     form.names = std::move(names_);
     form.short_rules = std::move(short_rules_);
@@ -83,7 +85,9 @@ class Binariser {
       names_.push_back(name_of(right, rests[added]));
     }
     const auto rest_id = [&](std::size_t k) { return ids_[numbers[k]]; };
+    const StopCheck stop;
     for (std::size_t k = added; k-- > 0;) {
+      stop();
       const Range range = rests[k];
       if (range.size() == 2)
         short_rules_.push_back({rest_id(k), {right[range.begin], right[range.begin + 1]}, 1.0, -1});
@@ -145,7 +149,9 @@ std::vector<double> total_masses(const NormalForm& form) {
 // Nonterminals that derive some non-empty string.
 std::vector<char> visible_nonterminals(const NormalForm& form) {
   std::vector<char> visible(form.size, 0);
+  const StopCheck stop;
   for (bool changed = true; changed;) {
+    stop();
     changed = false;
     for (const auto& rule : form.short_rules) {
       if (visible[rule.left]) continue;

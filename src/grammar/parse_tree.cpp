@@ -5,6 +5,7 @@
 #include <map>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/chart.h"
 #include "grammar/inside.h"
 #include "grammar/text.h"
@@ -59,7 +60,9 @@ class BestParser {
   void find_best_epsilon() {
     epsilon_.assign(form_.size, 0.0);
     epsilon_rule_.assign(form_.size, -1);
+    const StopCheck stop;
     for (bool changed = true; changed;) {
+      stop();
       changed = false;
       for (std::size_t r = 0; r < form_.short_rules.size(); ++r) {
         const auto& rule = form_.short_rules[r];
@@ -96,8 +99,10 @@ class BestParser {
       members_.push_back(ends.first);
     }
     members_.erase(std::unique(members_.begin(), members_.end()), members_.end());
+    const StopCheck stop;
     for (const int middle : members_)
       for (const int from : members_) {
+        stop();
         const auto found = chains_[from].find(middle);
         if (found == chains_[from].end() || from == middle) continue;
         const auto first = found->second;
@@ -164,6 +169,7 @@ class BestParser {
   }
 
   Trees tree(int left, int i, int j) const {
+    StopCheck()();
     int bottom = left;
     auto choice = best_choice(left, i, j);
     double best = choice.value;

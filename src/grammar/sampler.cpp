@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/memory.h"
+#include "base/stopping.h"
 #include "grammar/inside.h"
 #include "grammar/semiring.h"
 
@@ -76,7 +77,9 @@ std::vector<Word> Sampler::sample_batches(std::int64_t count, std::int64_t batch
                static_cast<double>(count) *
                    static_cast<double>(sizeof(Word) + sizeof(int) * lengths_.front()));
   words.reserve(count);
+  const StopCheck stop;
   for (int length = 0; static_cast<std::int64_t>(words.size()) < count;) {
+    stop();
     if (words.size() % batch == 0) length = sample_length(random);
     words.push_back(table_->sample(length, random));
   }
@@ -163,7 +166,9 @@ std::optional<std::vector<int>> FreeSampler::derivation(Random& random,
   std::vector<int> rules;
   std::int64_t symbols = 0;
   std::vector<int> open{grammar_.start()};
+  const StopCheck stop;
   while (!open.empty()) {
+    stop();
     const auto& choices = choices_[open.back()];
     open.pop_back();
     const double spot = random.uniform() * choices.back().second;
@@ -196,7 +201,9 @@ Word yield_of(const Grammar& grammar, const std::vector<int>& derivation) {
   Word word;
   auto next = derivation.begin();
   std::vector<Symbol> stack{{false, grammar.start()}};
+  const StopCheck stop;
   while (!stack.empty()) {
+    stop();
     const auto symbol = stack.back();
     stack.pop_back();
     if (symbol.terminal) {

@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/inside.h"
 
 namespace pushdown {
@@ -30,6 +31,7 @@ SourceForest::SourceForest(const SynchronousGrammar& grammar, const Word& word)
 // From the last place to the first; at one place until nothing changes, since the first symbols of
 // a rule may be empty.
 void SourceForest::derive(const SynchronousGrammar& grammar, const Word& word) {
+  const StopCheck stop;
   derives_.assign(grammar.nonterminals().size() * (length_ + 1) * words_, 0);
   using Places = std::vector<std::uint64_t>;
   const auto holds = [](const Places& places, int j) { return places[j / 64] >> (j % 64) & 1; };
@@ -39,6 +41,7 @@ void SourceForest::derive(const SynchronousGrammar& grammar, const Word& word) {
       changed = false;
       for (const auto& rule : grammar.rules()) {
         if (rule.weight == 0) continue;
+        stop();
         std::fill(ends.begin(), ends.end(), 0);
         ends[i / 64] |= std::uint64_t{1} << (i % 64);
         bool any = true;
@@ -83,6 +86,7 @@ void SourceForest::grow(const SynchronousGrammar& grammar, const Word& word) {
     if (grammar.rules()[r].weight > 0)
       rules[grammar.rules()[r].left].push_back(static_cast<int>(r));
 
+  const StopCheck stop;
   std::size_t count = 0;
   node(grammar.start(), 0, length_);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -93,6 +97,7 @@ void SourceForest::grow(const SynchronousGrammar& grammar, const Word& word) {
       std::vector<std::array<int, 3>> parts;  // nonterminal, begin, end
       // Places the symbols from `s` on into word[at .. end).
       const auto place = [&](const auto& self, std::size_t s, int at) -> void {
+        stop();
         if (s == side.size()) {
           if (at != end) return;
           check(++count <= kMostWays, kSourceForestPlace,

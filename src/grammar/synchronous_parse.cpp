@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/fixed_point.h"
 #include "grammar/inside.h"
 #include "grammar/semiring.h"
@@ -75,6 +76,7 @@ class Bitext {
   void cover(const SourceForest::Way& way, std::size_t s, int at, std::vector<Span>& chosen,
              const Visit& visit) const {
     const auto& rule = grammar_.rules()[way.rule];
+    StopCheck()();
     check(++steps_ <= kMostSteps, kSynchronousParsePlace,
           "a pair of {} and {} symbols has too many derivations: laying the target over those of "
           "the source takes more than {} million steps",

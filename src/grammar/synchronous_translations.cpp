@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/source_forest.h"
 #include "grammar/synchronous_parse.h"
 
@@ -80,6 +81,7 @@ class Targets {
 
   // Adds the node's words of the present length that its children give now; true when one is new.
   bool extend(int node) {
+    StopCheck()();
     if (length_ < shortest_[node] || length_ > longest_[node]) return false;
     auto& words = words_[node][length_];
     const auto before = words.size();
@@ -112,6 +114,7 @@ class Targets {
   // A word of `left` and a word of `right`, of lengths from low to high.
   Words joined(const Words& left, const Words& right, std::int64_t low, std::int64_t high) const {
     Words result;
+    const StopCheck stop;
     for (const auto& [length, words] : left)
       for (auto row = right.lower_bound(low - length);
            row != right.end() && row->first <= high - length; ++row) {
@@ -119,6 +122,7 @@ class Targets {
         for (const auto& word : words)
           for (const auto& part : row->second) {
             if (whole.size() == most_) break;
+            stop();
             Word longer = word;
             longer.insert(longer.end(), part.begin(), part.end());
             whole.insert(std::move(longer));

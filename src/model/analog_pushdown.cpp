@@ -2,6 +2,8 @@
 
 #include "base/buffer_pool.h"
 #include "base/check.h"
+#include "base/stopping.h"
+#include "model/recorded_run.h"
 #include "model/step_engine.h"
 #include "stack/analog_stack.h"
 
@@ -168,7 +170,9 @@ class AnalogPushdown : public Network {
     const Weights weights = this->weights(whole);
     auto state = std::static_pointer_cast<const AnalogPushdownState>(given);
     std::vector<Tensor> hiddens;
+    const StopCheck stop;
     for (const Tensor& symbols : words.to(options_.device()).unbind(1)) {
+      stop();
       const Tensor factor = this->factor(*state);
       state = step(weights, *state, symbols, whole);
       hiddens.push_back(state->hidden());

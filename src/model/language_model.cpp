@@ -3,6 +3,7 @@
 #include "base/check.h"
 #include "recurrence/affine.h"
 #include "recurrence/log_likelihood.h"
+#include "tensor/product.h"
 
 namespace pushdown {
 namespace {
@@ -40,7 +41,7 @@ Tensor LanguageModel::hiddens(const Tensor& words, Random* noise) const {
 
 Tensor LanguageModel::scores(const Tensor& hiddens) const {
   return kernels_ ? affine(hiddens, output_weight_, output_bias_)
-                  : at::linear(hiddens, output_weight_, output_bias_);
+                  : linear_product(hiddens, output_weight_, output_bias_);
 }
 
 Tensor LanguageModel::log_likelihoods(const Tensor& hiddens, const Tensor& targets) const {

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "tensor/numbers.h"
+#include "tensor/product.h"
 
 namespace pushdown {
 namespace {
@@ -99,7 +100,7 @@ Tensor Recognizer::input(const Tensor& words) const {
 }
 
 Tensor Recognizer::scores(const Tensor& hiddens) const {
-  return affine_ ? at::linear(hiddens, output_weight_, output_bias_).squeeze(-1)
+  return affine_ ? linear_product(hiddens, output_weight_, output_bias_).squeeze(-1)
                  : network_->validity(hiddens);
 }
 
@@ -135,7 +136,7 @@ DirectPassPtr Recognizer::direct_pass(const Tensor& words, std::int64_t window,
 }
 
 Tensor Recognizer::next_scores(const Tensor& hiddens) const {
-  return next_weight_.defined() ? at::linear(hiddens, next_weight_, next_bias_) : Tensor();
+  return next_weight_.defined() ? linear_product(hiddens, next_weight_, next_bias_) : Tensor();
 }
 
 Tensor Recognizer::decided(const Recognition& said, Decision decision) const {

@@ -1,6 +1,9 @@
 #include "model/stack_rnn.h"
 
 #include "base/check.h"
+#include "base/stopping.h"
+#include "model/recorded_run.h"
+#include "recurrence/step_likelihood.h"
 
 namespace pushdown {
 namespace {
@@ -265,9 +268,12 @@ std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnSt
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const Tensor drawn = draw_noise(inputs.size(0), inputs.size(1), noise);
   std::vector<Tensor> hiddens;
-  for (std::int64_t t = 0; t < inputs.size(1); ++t)
+  const StopCheck stop;
+  for (std::int64_t t = 0; t < inputs.size(1); ++t) {
+    stop();
     state = step(inputs.select(1, t), drawn.defined() ? drawn[t] : Tensor(), memory, state,
                  refinement, hiddens);
+  }
   Tensor all = hiddens.empty() ? at::empty({inputs.size(0), 0, hidden_size()}, inputs.options())
                                : at::stack(hiddens, 1);
   return {std::move(all), std::move(state)};

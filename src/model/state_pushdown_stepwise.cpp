@@ -1,6 +1,8 @@
 // The step of the neural state pushdown automaton in tensor operations: its definition.
 #include "model/state_pushdown.h"
 
+#include "base/stopping.h"
+
 namespace pushdown {
 namespace {
 
@@ -54,7 +56,9 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, const Refinement& re
     return at::stack(all).to(options_);
   };
 
+  const StopCheck stop;
   for (std::int64_t t = 0; t < length; ++t) {
+    stop();
     const auto symbol = [&](std::int64_t b) { return symbols[b * length + t]; };
     const auto top = [&](std::int64_t b, std::size_t below = 0) {
       const auto& stack = (*stacks)[b];

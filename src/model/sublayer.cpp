@@ -6,6 +6,7 @@
 #include "base/check.h"
 #include "model/step_engine.h"
 #include "stack/stack.h"
+#include "tensor/product.h"
 
 namespace pushdown {
 namespace {
@@ -51,18 +52,18 @@ class SelfAttention : public Sublayer {
     const Tensor hidden =
         at::ones({length, before + length}, options_.dtype(at::kBool)).triu(before + 1);
     const Tensor scores =
-        at::matmul(heads(x, 0), next->keys.transpose(2, 3)) /
+        product(heads(x, 0), next->keys.transpose(2, 3)) /
         std::sqrt(static_cast<double>(size_ / heads_));  // B x heads x c x (before + c)
     const Tensor shares =
         scores.masked_fill(hidden, -std::numeric_limits<double>::infinity()).softmax(3);
-    const Tensor joined = at::matmul(shares, next->values).transpose(1, 2).flatten(2, 3);
-    return {at::linear(joined, parameters_[3].second), next};
+    const Tensor joined = product(shares, next->values).transpose(1, 2).flatten(2, 3);
+    return {linear_product(joined, parameters_[3].second), next};
   }
 
  private:
   // B x c x d -> B x heads x c x d/heads, by the query, key or value weight.
   Tensor heads(const Tensor& x, std::size_t weight) const {
-    return at::linear(x, parameters_[weight].second)
+    return linear_product(x, parameters_[weight].second)
         .view({x.size(0), x.size(1), heads_, -1})
         .transpose(1, 2);
   }
@@ -95,7 +96,7 @@ class StackAttention : public Sublayer {
   Tensor run(const Tensor& x) const override {
     Tensor readings = recorded_readings(x);
     if (!readings.defined()) readings = stack_->readings(x);
-    return at::linear(readings, output_weight_);
+    return linear_product(readings, output_weight_);
   }
 
   NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const override {
@@ -110,7 +111,7 @@ class StackAttention : public Sublayer {
       stack = stack_->update(stack, input);
       readings.push_back(stack_->reading(stack));
     }
-    return {at::linear(at::stack(readings, 1), output_weight_),
+    return {linear_product(at::stack(readings, 1), output_weight_),
             std::make_shared<StackAttentionState>(stack)};
   }
 

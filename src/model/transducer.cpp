@@ -1,6 +1,7 @@
 #include "model/transducer.h"
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "recurrence/affine.h"
 
 namespace pushdown {
@@ -115,6 +116,7 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
   auto state = network_->initial(batch, static_cast<std::int64_t>(greatest) + 2 + longest);
   Tensor inputs = at::empty({batch, 1}, at::kLong);
   auto* input = inputs.data_ptr<std::int64_t>();
+  const StopCheck stop;
   // Sources of different length are read side by side: each begins to write when its own ends.
   for (std::size_t t = 0; std::find(open.begin(), open.end(), true) != open.end(); ++t) {
     for (std::size_t b = 0; b < sources.size(); ++b) {
@@ -128,6 +130,7 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
       else if (open[b])
         input[b] = target_input(results[b].target.back());
     }
+    stop();
     const Passes read = network_->advance(inputs, 1, state, nullptr);
     state = read.state;
     if (t < shortest + 1) continue;

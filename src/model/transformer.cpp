@@ -3,9 +3,11 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "model/dropout.h"
 #include "model/sublayer.h"
 #include "stack/stack.h"
+#include "tensor/product.h"
 
 namespace pushdown {
 namespace {
@@ -68,8 +70,8 @@ struct Layer {
     return options;
   }
   Tensor feedforward(const Tensor& x) const {
-    return at::linear(at::linear(feedforward_norm(x), inner_weight, inner_bias).relu(),
-                      outer_weight, outer_bias);
+    return linear_product(linear_product(feedforward_norm(x), inner_weight, inner_bias).relu(),
+                          outer_weight, outer_bias);
   }
 };
 
@@ -165,13 +167,16 @@ class Transformer : public Network {
     const Tensor embedded = at::embedding(embedding_, symbols.to(options_.device()));
     const Tensor places = positions(state ? state->position : 0, length, size_).to(options_);
     Tensor x = dropout(embedded * std::sqrt(static_cast<double>(size_)) + places, dropout_, noise);
+    const StopCheck stop;
     for (std::size_t l = 0; l < layers_.size(); ++l) {
+      stop();
       const Layer& layer = layers_[l];
       Tensor seen;
       if (state == nullptr)
         seen = layer.sublayer->run(layer.norm(x));
       else
         std::tie(seen, state->layers[l]) = layer.sublayer->read(layer.norm(x), state->layers[l]);
+      stop();
       x = x + dropout(seen, dropout_, noise);
       x = x + dropout(layer.feedforward(x), dropout_, noise);
     }

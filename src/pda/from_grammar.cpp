@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "base/stopping.h"
 #include "grammar/greibach.h"
 
 namespace pushdown {
@@ -22,10 +23,14 @@ class Converter {
 
   // Only the pairs of state and top that can come together get transitions.
   void run() {
+    const StopCheck stop;
     meet(form_.start, {});
     for (std::size_t k = 0; k < pairs_.size(); ++k) {  // pairs_ grows
       const auto [state, top] = pairs_[k];
-      for (const auto* rule : by_left_[state]) follow(*rule, top);
+      for (const auto* rule : by_left_[state]) {
+        stop();
+        follow(*rule, top);
+      }
     }
   }
 
@@ -68,6 +73,7 @@ class Converter {
   // `list` may lie on `below`.
   void put(const List& list, const List& below) {
     if (!below_[list].insert(below).second) return;
+    StopCheck()();
     if (popped_.contains(list)) meet(list[0], below);
     for (const auto& after : std::set<List>(shorter_[list])) put(after, below);
   }
@@ -115,7 +121,9 @@ Pda pda_from_grammar(const Grammar& grammar) {
     return name;
   };
   stack_name({});
+  const StopCheck stop;
   for (const auto& step : converter.steps()) {
+    stop();
     TransitionPattern t;
     t.state = form.names[step.rule->left];
     t.top = stack_name(step.top);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/memory.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 
@@ -70,7 +71,9 @@ void LangChart<S>::step(int time) {
   Column column(*this, time);
   const auto first_edge = edges_.size();
   const auto& moves = automaton_.moves[time - 1];
+  const StopCheck stop;
   for (int m = 0; m < static_cast<int>(moves.size()); ++m) {
+    stop();
     const auto& move = moves[m];
     const auto& source = node(time - 1, move.configuration);
     if (source.forward == S::zero() || move.log_weight == S::zero()) continue;
@@ -80,6 +83,7 @@ void LangChart<S>::step(int time) {
       continue;
     }
     for (const int e : source.edges) {
+      stop();
       const auto [from_time, from] = std::pair(edges_[e].from_time, edges_[e].from);
       const double weight = S::times(edges_[e].weight, move.log_weight);
       if (move.action == StackAction::replace) {
@@ -95,6 +99,7 @@ void LangChart<S>::step(int time) {
     const auto [k, bared, state] = key;
     const int to = state * automaton_.symbols() + automaton_.top_of(bared);
     for (const int f : node(k, bared).edges) {
+      stop();
       const auto [from_time, from] = std::pair(edges_[f].from_time, edges_[f].from);
       column.add(from_time, from, to, S::times(edges_[f].weight, entry.weight), entry.move, f,
                  entry.edge);

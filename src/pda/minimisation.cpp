@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "pda/reachability.h"
 
 namespace pushdown {
@@ -46,7 +47,9 @@ Reachable reachable_in(const Rows& rows) {
 // States from which an accepting one can be reached along transitions.
 std::vector<bool> hopeful(const Rows& rows, const std::vector<bool>& accepting) {
   auto hope = accepting;
+  const StopCheck stop;
   for (bool changed = true; changed;) {
+    stop();
     changed = false;
     for (std::size_t q = 0; q < rows.size(); ++q)
       for (const auto& [letter, t] : rows[q])
@@ -57,12 +60,14 @@ std::vector<bool> hopeful(const Rows& rows, const std::vector<bool>& accepting) 
 
 // The class of each state, refined until it says all.
 std::vector<int> classes_of(const Rows& rows, const std::vector<int>& first) {
+  const StopCheck stop;
   auto classes = first;
   for (std::size_t count = 0;;) {
     using Signature = std::vector<std::tuple<Letter, StackAction, int, int>>;
     std::map<std::pair<int, Signature>, int> numbers;
     std::vector<int> next(rows.size());
     for (std::size_t q = 0; q < rows.size(); ++q) {
+      stop();
       Signature signature;
       for (const auto& [letter, t] : rows[q])
         signature.emplace_back(letter, t.action, t.pushed, classes[t.next]);

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "base/stopping.h"
 #include "pda/notation.h"
 
 namespace pushdown {
@@ -183,7 +184,9 @@ class Builder {
         stop(pattern.origin, "variable {} stands for nothing: no name is in all its places",
              variable.substr(1));
     }
+    const StopCheck stop;
     for (const auto& value : range) {
+      stop();
       TransitionPattern one = pattern;
       one.variables.erase(one.variables.begin());
       for (auto* name : named(one))

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -21,7 +22,9 @@ class Saturation {
   Reachable run(int start) {
     frames_.emplace_back();
     add(0, start, 0);
+    const StopCheck stop;
     while (!waiting_.empty()) {
+      stop();
       const auto [frame, state, top] = waiting_.back();
       waiting_.pop_back();
       for (const auto& move : moves_of(state, top)) step(frame, top, move);

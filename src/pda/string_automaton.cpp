@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/inside.h"
 #include "pda/lang.h"
 
@@ -111,7 +112,9 @@ std::vector<Run> all_runs(const StringAutomaton& automaton, bool accepted, std::
   // For every element of the stacks the time at which the one below it was the top.
   std::vector<std::vector<int>> since{{-1}};
   std::int64_t tried = 0;
+  const StopCheck stop;
   while (!next.empty()) {
+    stop();
     const std::size_t time = moves.size();
     const int state = time == 0 ? 0 : moves.back().state;
     const bool whole = static_cast<int>(time) == automaton.length();

@@ -2,8 +2,11 @@
 #pragma once
 #include "base/buffer_pool.h"
 #include "base/parallel.h"
+#include "base/stopping.h"
+#include "kernel/dense.h"
 #include "kernel/dense/dense.h"
 #include "kernel/dense/panels.h"
+#include "kernel/panels.h"
 #include "kernel/pieces.h"
 #include "recurrence/step_needs.h"
 #include "tensor/torch.h"
@@ -46,12 +49,15 @@ class StepMachine {
   }
 
   void forward() {
+    watch();
     in_parts([&](std::int64_t first, std::int64_t end, const StepRoom<F>& room) {
       kernel_.forward(program_, first, end, room);
     });
+    StopCheck()();
   }
   // slopes : B x T x n, contiguous
   void backward(const Tensor& slopes) {
+    watch();
     const F* given = slopes.data_ptr<F>();
     const auto size = node(traced_.output).size, row = padded_size(size);
     // Rows are read by whole vectors.
@@ -62,6 +68,7 @@ class StepMachine {
     in_parts([&](std::int64_t first, std::int64_t end, const StepRoom<F>& room) {
       kernel_.backward(program_, first, end, room, traced_.output, slopes_, row, steps_ * row);
     });
+    StopCheck()();
   }
   // Both passes of one block of sequences after the other, while what the first one leaves, a
   // stack's tape above all, is in the core's cache. tail(b) is called between them: it reads
@@ -79,6 +86,7 @@ class StepMachine {
     const auto rounds = std::max<std::int64_t>(1, (batch_ + most * threads / 2) / (most * threads));
     const auto count = std::min(rounds * threads, batch_);
     const auto row = padded_size(node(traced_.output).size);
+    watch();
     const auto block = [&](std::int64_t k) {
       const auto first = batch_ * k / count, end = batch_ * (k + 1) / count;
       Pieces<F> counted(nullptr);
@@ -86,10 +94,15 @@ class StepMachine {
       const Buffer buffer(buffers_, counted.bytes());
       Pieces<F> pieces(buffer.template as<F>());
       const StepRoom<F> room = room_of(end - first, pieces);
+      const StopCheck stop;
       kernel_.forward(program_, first, end, room);
-      for (auto b = first; b < end; ++b) tail(b);
+      for (auto b = first; b < end; ++b) {
+        stop();
+        tail(b);
+      }
       if (gradients_)
         kernel_.backward(program_, first, end, room, traced_.output, slopes_, row, steps_ * row);
+      stop();
     };
     if (count == 1)
       block(0);
@@ -156,7 +169,11 @@ class StepMachine {
         }
       }
     }
-    const auto one = [&](std::int64_t i) { dense_.outer_sum(sums[static_cast<std::size_t>(i)]); };
+    const StopCheck stop;
+    const auto one = [&](std::int64_t i) {
+      stop();
+      dense_.outer_sum(sums[static_cast<std::size_t>(i)]);
+    };
     if (thread_count() > 1 && steps_ * batch_ * program_.widest > (1 << 15))
       parallel_for(static_cast<std::int64_t>(sums.size()), one);
     else
@@ -217,6 +234,11 @@ class StepMachine {
   }
 
  private:
+  // The kernels look at the flag of the thread that runs them.
+  void watch() {
+    static_assert(sizeof(StopFlag) == sizeof(int) && StopFlag::is_always_lock_free);
+    program_.stop = reinterpret_cast<const int*>(stop_flag());
+  }
   const StepNode& node(int n) const { return traced_.nodes[static_cast<std::size_t>(n)]; }
   void lay_out(F* memory) {
     Pieces<F> cut(memory);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/stopping.h"
 #include "tensor/autograd.h"
 
 namespace pushdown {

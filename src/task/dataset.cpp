@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -56,7 +57,11 @@ const std::vector<double>& Dataset::log_probabilities() const {
   if (log_probabilities_.empty()) {
     std::vector<double> values;
     values.reserve(words_.size());
-    for (const auto& word : words_) values.push_back(source_(word));
+    const StopCheck stop;
+    for (const auto& word : words_) {
+      stop();
+      values.push_back(source_(word));
+    }
     log_probabilities_ = std::move(values);
   }
   return log_probabilities_;

@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/options.h"
+#include "base/stopping.h"
 #include "grammar/length_table.h"
 #include "grammar/membership.h"
 #include "task/matched_negatives.h"
@@ -101,7 +102,9 @@ class Maker {
                            : std::max(std::exp(table_.log_mass(l) - largest), 1e-300));
     const bool distinct = options_.distinct == "all";
     Pools pools;
+    const StopCheck stop;
     while (static_cast<std::int64_t>(positives_.size()) < options_.positives) {
+      stop();
       check(!lengths.empty(), kLabelledSamplingPlace,
             "{} positives of length {} to {} are wanted, but the language has only {}{}{}",
             options_.positives, options_.shortest, options_.longest, positives_.size(), others(),
@@ -140,7 +143,9 @@ class Maker {
       for (int l = options_.shortest; l <= options_.longest; ++l) lengths.add(l, 1);
     const bool distinct = options_.distinct != "none";
     Pools pools;
+    const StopCheck stop;
     for (std::int64_t made = 0; made < count;) {
+      stop();
       check(!lengths.empty(), kLabelledSamplingPlace,
             "{} random negatives with the lengths of {} are wanted, but there are only {}{}{}; ask "
             "for fewer{}",
@@ -164,7 +169,9 @@ class Maker {
   std::optional<Word> next_negative(int length, bool distinct, Pools& pools, Random& random) {
     const auto found = pools.find(length);
     if (found == pools.end()) {
+      const StopCheck stop;
       for (int i = 0; i < kNegativeTries; ++i) {
+        stop();
         Word word(length);
         for (auto& symbol : word) symbol = static_cast<int>(random.below(symbols_));
         if (!used_.contains(word) && !oracle_.contains(word)) return word;
@@ -186,6 +193,7 @@ class Maker {
   }
 
   void list_negatives(int length, std::vector<Word>& words) {
+    StopCheck()();
     if (static_cast<int>(oracle_.word().size()) == length) {
       if (!oracle_.accepts()) words.push_back(oracle_.word());
       return;
@@ -213,7 +221,9 @@ class Maker {
 
   void add_difficult(std::int64_t made, std::int64_t count, Random& random) {
     const bool distinct = options_.distinct != "none";
+    const StopCheck stop;
     for (int i = 0; i < kDifficultTries; ++i) {
+      stop();
       const auto word = edited(positives_[random.below(positives_.size())], random);
       if (!word || used_.contains(*word) || oracle_.contains(*word)) continue;
       if (distinct) used_.insert(*word);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "base/stopping.h"
 #include "task/seen_features.h"
 
 namespace pushdown {
@@ -132,7 +133,9 @@ class Matching {
 
   std::optional<Found> search(const Word& partner) {
     std::optional<Found> best;
+    const StopCheck stop;
     for (int k = 0; k < kCandidates; ++k) {
+      stop();
       auto word = changed(partner);
       const auto limit = best ? best->rank : kWorst;
       const auto rank_now = rank(word, partner, limit);

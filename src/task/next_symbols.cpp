@@ -1,6 +1,7 @@
 #include "task/next_symbols.h"
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/membership.h"
 
 namespace pushdown {
@@ -11,8 +12,10 @@ NextSymbols next_symbols(const Grammar& grammar, const std::vector<Word>& words)
         symbols);
   Membership membership(grammar);
   NextSymbols result;
+  const StopCheck stop;
   for (const auto& word : words) {
     membership.clear();
+    stop();
     std::vector<SymbolSet> sets;
     bool viable = membership.viable();
     for (std::size_t t = 0; t <= word.size(); ++t) {

@@ -1,6 +1,7 @@
 #include "task/rows.h"
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -40,7 +41,9 @@ std::pair<Alphabet, std::vector<Word>> parse_rows(const RowFormat& format, std::
   Alphabet alphabet;
   std::vector<Word> words;
   int number = 0;
+  const StopCheck stop;
   for (std::size_t begin = 0; begin < text.size();) {
+    stop();
     const auto end = std::min(text.find('\n', begin), text.size());
     auto line = text.substr(begin, end - begin);
     begin = end + 1;

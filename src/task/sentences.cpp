@@ -7,6 +7,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "base/stopping.h"
 #include "task/bracketed_text.h"
 #include "task/conllu.h"
 #include "task/corpus.h"
@@ -19,8 +20,6 @@ namespace pushdown {
 namespace {
 
 constexpr std::string_view kSentencesPlace = "task.sentences";
-
-struct Stopped {};
 
 // ---- What is read ----
 

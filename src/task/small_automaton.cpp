@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/random.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -101,6 +102,7 @@ class Merging {
       const int blue = child(edge->first, edge->second);
       int best = 0;
       double highest = -INFINITY;
+      StopCheck()();
       for (const int red : red_)
         if (const double s = score(red, blue); s > highest) highest = s, best = red;
       if (highest < 0 && std::ssize(red_) < most_states_) {
@@ -200,6 +202,7 @@ class Search {
   }
 
   std::vector<LabelCounts> counts(const std::vector<int>& next) {
+    StopCheck()();
     std::vector<LabelCounts> counts(states(next));
     states_of_[0] = 0;
     const int symbols = tree_.symbols;

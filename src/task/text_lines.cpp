@@ -1,6 +1,7 @@
 #include "task/text_lines.h"
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "grammar/utf8.h"
 
 namespace pushdown {
@@ -11,6 +12,7 @@ TextLines::TextLines(std::string_view where, std::istream& input, std::string fi
 std::string TextLines::place(int number) const { return fmt::format("{}:{}", file_, number); }
 
 bool TextLines::next(std::string& line) {
+  StopCheck()();
   if (!std::getline(input_, line)) {
     if (input_.bad()) fail_environment(where_, "{}: cannot be read", file_);
     return false;

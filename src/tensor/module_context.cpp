@@ -2,13 +2,19 @@
 
 #include <cmath>
 
+#include "base/stopping.h"
+
 namespace pushdown {
 namespace {
 
 Tensor filled(at::IntArrayRef shape, const ModuleContext& context, auto draw) {
   Tensor values = at::empty(shape, at::kDouble);
   auto* data = values.data_ptr<double>();
-  for (std::int64_t i = 0; i < values.numel(); ++i) data[i] = draw();
+  const StopCheck stop;
+  for (std::int64_t i = 0; i < values.numel(); ++i) {
+    stop();
+    data[i] = draw();
+  }
   return values.to(context.tensor_options).set_requires_grad(true);
 }
 

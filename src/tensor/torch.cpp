@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "tensor/torch_build.h"
 
 namespace pushdown {
@@ -76,6 +77,7 @@ std::string no_cuda() {
 std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                               const std::vector<Tensor>& output_gradients,
                               GradientOptions options) {
+  StopCheck()();
   return torch::autograd::grad(outputs, inputs, output_gradients,
                                options.keep_graph || options.record, options.record,
                                /*allow_unused=*/true);

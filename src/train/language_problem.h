@@ -3,6 +3,7 @@
 #pragma once
 #include "base/check.h"
 #include "model/language_model.h"
+#include "tensor/backward.h"
 #include "train/problem.h"
 #include "train/text_reader.h"
 
@@ -35,7 +36,7 @@ class LanguageProblem : public Problem {
       const Tensor losses = of_piece.neg();  // B
       const Tensor values = losses.detach().to(at::kCPU, at::kDouble).contiguous();
       for (std::int64_t i = 0; i < values.numel(); ++i) sum += values.data_ptr<double>()[i];
-      losses.mean().backward();
+      run_backward(losses.mean());
     });
     return sum;
   }

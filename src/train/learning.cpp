@@ -1,5 +1,6 @@
 #include "train/learning.h"
 
+#include "tensor/backward.h"
 #include "train/learning_kinds.h"
 
 namespace pushdown {
@@ -51,7 +52,7 @@ ValidityLosses backpropagate(const Recognizer& model, const Objective& objective
   read.next = next_of(model, objective, batch);
   if (read.next.defined()) read.next = read.next.to(said.scores.device());
   const Tensor losses = losses_of(model, objective, read);
-  losses.mean().backward();
+  run_backward(losses.mean());
   Verdict verdict(model);
   verdict.add(read.scores, read.weights);
   return {numbers_of(losses), verdict.values()};

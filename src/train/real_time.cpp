@@ -10,6 +10,7 @@
 // Each string has its own matrix. Cost a symbol and string: S' backward passes through one step and
 // S' S N multiply-adds; memory S N, whatever the string's length. Only small networks can be
 // trained by this.
+#include "base/stopping.h"
 #include "train/learning_kinds.h"
 
 namespace pushdown {
@@ -43,7 +44,9 @@ StringGradient real_time_gradient(const FlatParameters& parameters, const String
   auto state = string.initial();
   auto verdict = string.verdict();
   Tensor influence = jacobian(state->tensors(), theta, options);  // S x N
+  const StopCheck stop;
   for (std::int64_t t = 0; t < string.length(); ++t) {
+    stop();
     const auto leaves = leaves_of(state);
     const auto size = number_count(leaves);
     std::vector<Tensor> inputs = leaves;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/stopping.h"
 #include "train/gradient.h"
 
 namespace pushdown {
@@ -101,7 +102,15 @@ void SharedUpdates::run() {
       return member.result->stopped = true;
     });
     if (members_.size() < 2) return;
-    update();
+    try {
+      update();
+    } catch (const Stopped&) {
+      for (const Member& member : members_) {
+        member.trainer->checkpoint();
+        member.result->stopped = true;
+      }
+      return;
+    }
   }
 }
 
@@ -124,6 +133,8 @@ void SharedUpdates::update() {
   const Tensor loss = (log_probabilities * weights).sum().neg();
   std::vector<Tensor> gradients = stacked_gradients(loss, models);
 
+  // From here on an update is done whole.
+  const StopScope whole(nullptr);
   const at::AutoGradMode no_gradient(false);
   const auto count = static_cast<std::int64_t>(members_.size());
   Tensor squares = at::zeros({count}, gradients[0].options().dtype(at::kDouble));

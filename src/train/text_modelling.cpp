@@ -1,6 +1,7 @@
 #include "train/text_modelling.h"
 
 #include "base/check.h"
+#include "tensor/backward.h"
 #include "train/text_reader.h"
 
 namespace pushdown {
@@ -74,7 +75,7 @@ class TextModelling : public LanguageProblem {
     sum.loss = losses.detach().sum(at::kDouble).item<double>();
     sum.units = static_cast<double>(reader_->pieces().word_count(piece));
     after_ = std::move(next);
-    (losses.sum() / static_cast<double>(reader_->pieces().streams())).backward();
+    run_backward(losses.sum() / static_cast<double>(reader_->pieces().streams()));
     return sum;
   }
 

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/stopping.h"
 #include "train/shared_updates.h"
 
 namespace pushdown {
@@ -18,7 +19,7 @@ class Round {
  public:
   // `results`: of those that have stopped or failed by now.
   Round(const std::vector<Trainer*>& trainers, std::vector<TogetherResult> results)
-      : trainers_(trainers), results_(std::move(results)) {
+      : flag_(stop_flag()), trainers_(trainers), results_(std::move(results)) {
     for (std::size_t k = 0; k < trainers.size(); ++k) {
       const bool over =
           results_[k].stopped || !results_[k].error.empty() || !trainers[k]->finished().empty();
@@ -60,7 +61,8 @@ class Round {
     return best;
   }
 
-  static bool run_slice(Trainer& trainer, TogetherResult& result) {
+  bool run_slice(Trainer& trainer, TogetherResult& result) const {
+    const StopScope scope(flag_);
     try {
       switch (trainer.advance(kSlice)) {
         case Trainer::Advance::running: return false;
@@ -76,6 +78,7 @@ class Round {
     return true;
   }
 
+  const StopFlag* flag_;
   const std::vector<Trainer*>& trainers_;
   std::vector<TogetherResult> results_;
   std::vector<State> state_;
@@ -109,6 +112,8 @@ std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trai
   const bool scripted = std::any_of(trainers.begin(), trainers.end(), [](const Trainer* trainer) {
     return !trainer->problem().origins().empty();
   });
+  // Each trainer that is asked to stop writes a checkpoint.
+  const StopScope every(nullptr);
   if (trainers.size() == 1 || scripted)
     round.work();
   else

@@ -5,6 +5,7 @@
 #include <random>
 
 #include "base/check.h"
+#include "base/stopping.h"
 #include "train/gradient.h"
 
 namespace pushdown {
@@ -112,6 +113,8 @@ UpdateMetrics Trainer::update() {
   clear_gradients(model_->parameters());
   const BatchLoss sum = differentiate(batch());
   const double norm = gradient_norm(model_->parameters());
+  // From here on an update is done whole.
+  const StopScope whole(nullptr);
   check_update(sum, norm);
   if (clip_norm_ > 0) clip_gradient_norm(model_->parameters(), norm, clip_norm_);
   if (clip_value_) clip_gradient_values(model_->parameters(), *clip_value_);
@@ -192,7 +195,14 @@ std::optional<UpdateMetrics> Trainer::take_batch() {
     checkpoint();
     return std::nullopt;
   }
-  const UpdateMetrics metrics = update();
+  UpdateMetrics metrics;
+  try {
+    metrics = update();
+  } catch (const Stopped&) {
+    // Nothing of the update has been done.
+    checkpoint();
+    return std::nullopt;
+  }
   tell_update(metrics);
   return metrics;
 }
@@ -235,7 +245,14 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
                           last_loss_, learning_rate(), epoch_seconds_});
     };
   metrics.epoch = epochs_done() + 1;
-  if (!problem_->measure(metrics, epoch_sum_, epoch_strings_, running(), evaluation)) {
+  const auto measured = [&] {
+    try {
+      return problem_->measure(metrics, epoch_sum_, epoch_strings_, running(), evaluation);
+    } catch (const Stopped&) {
+      return false;
+    }
+  };
+  if (!measured()) {
     checkpoint();
     return std::nullopt;
   }
@@ -317,6 +334,7 @@ bool Trainer::parameters_finite() const {
 }
 
 void Trainer::checkpoint() {
+  const StopScope whole(nullptr);
   if (folder_ && parameters_finite()) folder_->write_last(state());
   checkpoint_due_ = false;
   last_checkpoint_ = Clock::now();

@@ -4,6 +4,7 @@
 
 #include "base/check.h"
 #include "task/pair_text.h"
+#include "tensor/backward.h"
 #include "train/transduction_accuracy.h"
 
 namespace pushdown {
@@ -55,7 +56,7 @@ class TransductionProblem : public Problem {
     BatchLoss sum;
     sum.loss = losses.detach().sum(at::kDouble).item<double>();
     sum.units = static_cast<double>(losses.numel());
-    (losses.sum() / static_cast<double>(batch_)).backward();
+    run_backward(losses.sum() / static_cast<double>(batch_));
     return sum;
   }
 

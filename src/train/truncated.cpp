@@ -4,6 +4,7 @@
 // `window` symbols has the exact one. Memory is that of one piece.
 //
 // Pieces begin at the beginning of the string. K passes for a symbol count as one symbol.
+#include "tensor/backward.h"
 #include "train/learning_kinds.h"
 
 namespace pushdown {
@@ -34,7 +35,7 @@ class Truncated : public LearningAlgorithm {
     for (std::int64_t first = 0; first < pieces.length(); first += window_) {
       const auto count = std::min(window_, pieces.length() - first);
       const auto piece = pieces.read(first, count, state, random);
-      if (piece.losses.requires_grad()) (piece.losses.sum() / batch_size).backward();
+      if (piece.losses.requires_grad()) run_backward(piece.losses.sum() / batch_size);
       const auto losses = numbers_of(piece.losses);
       for (std::size_t b = 0; b < losses.size(); ++b) result.losses[b] += losses[b];
       verdict.add(piece.scores, piece.weights);

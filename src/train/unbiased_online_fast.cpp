@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "base/stopping.h"
 #include "train/learning_kinds.h"
 
 namespace pushdown {
@@ -24,7 +25,9 @@ void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::
   const std::int64_t made = shape.passes * shape.hidden_size();  // numbers a symbol
   Numbers b(static_cast<std::size_t>(size)), direct(b.size()), moved, hiddens, signs;
   Numbers a(static_cast<std::size_t>(steps.state_size()));
+  const StopCheck stop;
   for (std::int64_t t = 0; t < length; ++t) {
+    stop();
     steps.read(words[t]);
     const double* slope = slopes + t * made;
     steps.push_forward(a, moved, hiddens);
@@ -89,7 +92,9 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
   double* const values = hiddens.data_ptr<double>();
   parallel_for(count, [&](std::int64_t b) {
     HigherOrderSteps steps = begin;
+    const StopCheck stop;
     for (std::int64_t t = 0; t < length; ++t) {
+      stop();
       steps.read(symbols[b * length + t]);
       steps.hiddens(values + b * row + first + t * made);
     }

@@ -196,4 +196,16 @@ test('bad input is named', function()
   test.fails('LanguageModel', function() return m.log_probability({}, '0') end)
 end)
 
+test('what hangs on a tensor is told to the collector', function()
+  local function most_memory()
+    return tonumber(require 'pushdown.files'.read '/proc/self/status':match 'VmHWM:%s*(%d+)') / 1024
+  end
+  local large = pd.model.language_model { alphabet = { 'a', 'b' }, seed = 1,
+    controller = { kind = 'lstm', hidden = 20 }, stack = { kind = 'nondeterministic', states = 2, symbols = 2 } }
+  local before = most_memory()
+  -- Each holds the graph of 600 steps, megabytes, and is itself small.
+  for _ = 1, 120 do large:logits(('a b '):rep(300)) end
+  assert(most_memory() - before < 700, ('it grew by %d MB'):format(most_memory() - before))
+end)
+
 test.finish()

@@ -256,12 +256,23 @@ for k = 1, 6 do
         ['strengths.svg'] = plot.heat_map { values = { { 0, 1 }, { 1, 0 } }, title = 'Strengths' } } }
   end
 end
+-- The page with what probes it, which its policy is told to run.
+local sha256 = require 'pushdown.sha256'
+local function with_probe(html, ending)
+  local hashes = {}
+  for text in (before .. ending):gmatch '<script>(.-)</script>' do
+    hashes[#hashes + 1] = "'sha256-" .. sha256.base64(text) .. "'"
+  end
+  html = html:gsub('script%-src ', '%0' .. table.concat(hashes, ' ') .. ' ', 1)
+  html = html:gsub('<head>', function() return '<head>' .. before end, 1)
+  return (html:gsub('</body>', function() return ending end))
+end
+
 local page, probed = scene.folder .. '/page.html', scene.folder .. '/probed.html'
 do
   local _, errors, status = made.answer('pushdown.report.command', '--registry', scene.file, '--grid', 'g', '-o', page)
   assert(status == 0 and errors == '', errors)
-  local html = files.read(page):gsub('<head>', function() return '<head>' .. before end, 1)
-  files.write(probed, (html:gsub('</body>', function() return after end)))
+  files.write(probed, with_probe(files.read(page), after))
 end
 
 local function probe(words)
@@ -327,13 +338,45 @@ test('without the chart library', function()
   local ok, said = pcall(made.answer, 'pushdown.report.command', '--registry', scene.file, '--grid', 'g', '-o', path)
   library.find = find
   assert(ok, said)
-  files.write(path, (files.read(path):gsub('<head>', function() return '<head>' .. before end, 1):gsub('</body>',
-    [[<pre id="probe"></pre><script>document.getElementById('probe').textContent = problems.length + ' problems, ' +
+  files.write(path, with_probe(files.read(path), [[<pre id="probe"></pre><script>
+    document.getElementById('probe').textContent = problems.length + ' problems, ' +
       document.querySelectorAll('canvas').length + ' canvases, ' +
       Array.from(document.querySelectorAll('.still')).filter(function (still) {
         return still.offsetHeight > 100;
-      }).length + ' pictures'</script></body>]])))
+      }).length + ' pictures'</script></body>]]))
   made.has(run(path, '--window-size=390,844 --dump-dom'), '<pre id="probe">0 problems, 0 canvases, 5 pictures</pre>')
+end)
+
+test('nothing of a hostile run runs or is loaded', function()
+  local code = "window.taken = 1; new Image().src = 'http://127.0.0.1:9/'"
+  local evil = ('"\'></title></style></script><script>%s</script><img src="http://127.0.0.1:9/a" onerror="%s">'
+    .. '<style>body { background: url(http://127.0.0.1:9/b) }</style><base href="http://127.0.0.1:9/">'
+    .. '<form action="http://127.0.0.1:9/"><svg onload="%s"><!--'):format(code, code, code)
+  local function picture(inner)
+    return '<svg xmlns="http://www.w3.org/2000/svg" width="50" height="50">' .. inner .. '</svg>'
+  end
+  local id = scene:add { name = 'evil', experiment = evil, doc = evil, command = { 'pushdown', evil },
+    options = { [evil] = evil }, epochs = { { cross_entropy = 1, [evil] = 2 }, { cross_entropy = 2, [evil] = 3 } },
+    result = { [evil] = evil, bad = 1 }, git = evil, seed = 1, files = {
+      ['results.md'] = '| ' .. evil .. ' |\n|---|\n| ' .. evil .. ' |\n',
+      ['a.svg'] = picture('<title>a<g/>b</title><script>' .. code .. '</script><rect width="9" height="9"/>'),
+      ['b.svg'] = picture('<image href="http://127.0.0.1:9/c"/><use href="http://127.0.0.1:9/d#e"/><rect width="9" '
+        .. 'height="9" style="fill: url(http://127.0.0.1:9/f)" onclick="' .. code .. '"/>'),
+      ['c.svg'] = picture('<foreignObject><body xmlns="http://www.w3.org/1999/xhtml" onload="' .. code
+        .. '"><iframe src="http://127.0.0.1:9/g"/></body></foreignObject><desc><p>' .. evil .. '</p></desc>'),
+      ['d.svg'] = picture('<title>' .. evil:gsub('<', '&lt;') .. '</title><a href="javascript:' .. code
+        .. '"><text>x</text></a><animate attributeName="href" to="javascript:1"/>') } }
+  local path = scene.folder .. '/hostile.html'
+  local _, errors, status = made.answer('pushdown.report.command', '--registry', scene.file, tostring(id), '--title',
+    evil, '-o', path)
+  assert(status == 0, errors)
+  files.write(path, with_probe(files.read(path), [[<pre id="probe"></pre><script>setTimeout(function () {
+    document.getElementById('probe').textContent = problems.join('; ') + '|' + typeof window.taken + '|' +
+      performance.getEntriesByType('resource').length + '|' + document.querySelectorAll('footer').length + '|' +
+      document.querySelectorAll('script').length + '|' + document.querySelectorAll('base, form, iframe, img').length;
+  }, 1000)</script></body>]]))
+  -- Four scripts of the page, and two of this test.
+  made.has(run(path, '--window-size=1000,844 --dump-dom'), '<pre id="probe">|undefined|0|1|6|0</pre>')
 end)
 
 test('a picture of it is not empty', function()

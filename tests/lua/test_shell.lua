@@ -409,5 +409,75 @@ test('the module loads in a plain LuaJIT', function()
   test.equal(out, '0.1.0\ttrue\ttrue\ttrue\n')
 end)
 
+test('standard output that cannot be written is an error', function()
+  local function status_of(redirection, text)
+    local errors = folder .. '/stderr'
+    local pipe = io.popen(('%s -e %s 2> %s %s; echo "exit $?"'):format(quoted(shell), quoted(text), quoted(errors),
+      redirection))
+    local status = pipe:read('*a'):match 'exit (%d+)'
+    pipe:close()
+    return tonumber(status), files.read(errors)
+  end
+  local status, err = status_of('> /dev/full', "print 'x'")
+  test.equal(status, 1)
+  assert(err:find('standard output could not be written: No space left on device', 1, true), err)
+  status, err = status_of('>&-', "print 'x'")
+  test.equal(status, 1)
+  assert(err:find('standard output could not be written', 1, true), err)
+  -- What is opened does not take the place of what was closed.
+  local path = folder .. '/first'
+  status = status_of('<&- >&-', ("local f = io.open(%q, 'w') print 'printed' f:write 'written' f:close()"):format(path))
+  test.equal(status, 1)
+  test.equal(files.read(path), 'written')
+  test.equal(status_of('>&-', 'local x = 1'), 0)
+  test.equal(status_of('> /dev/full', "print 'x' os.exit(5)"), 5)
+end)
+
+test('a reader that has left ends the program quietly', function()
+  local errors = folder .. '/stderr'
+  local pipe = io.popen(('( %s -e %s 2> %s; echo $? > %s/status ) | head -n 1'):format(quoted(shell),
+    quoted 'for i = 1, 1e9 do print(i) end', quoted(errors), quoted(folder)))
+  test.equal(pipe:read '*a', '1\n')
+  pipe:close()
+  test.equal(tonumber(files.read(folder .. '/status')), 128 + 13)
+  test.equal(files.read(errors), '')
+end)
+
+test('SIGTERM and SIGHUP end a training with a checkpoint, like Ctrl-C', function()
+  local script = write('train.lua', [[
+    local pd = require 'pushdown'
+    local g = pd.grammar.load 'marked_reversal'
+    local data = g:sampler { lengths = { 5, 9 } }:dataset(4000, { seed = 1 })
+    local t = pd.train.trainer { train = data, epochs = 1000, seed = 1, run_folder = arg[1], progress = false,
+      model = pd.model.language_model { alphabet = g:alphabet(), seed = 1 } }
+    for _ in t:epochs() do end]])
+  local pool = pd.process.pool()
+  for name, wanted in pairs { TERM = 143, HUP = 129, INT = 130 } do
+    local place = folder .. '/run-' .. name
+    local process = pool:start { command = { shell, '--threads', '1', script, place }, output = place .. '.log',
+      environment = { PUSHDOWN_REGISTRY = 'off' } }
+    local last = place .. '/checkpoints/last.safetensors'
+    while not files.exists(last) and not process:poll() do pool:wait(0.05) end
+    local first = files.read(last)
+    os.execute 'sleep 0.5'
+    os.execute(('kill -%s %d'):format(name, process:pid()))
+    local began = pd.process.now()
+    while not process:poll() do pool:wait(1) end
+    test.equal(process:poll().code, wanted)
+    assert(pd.process.now() - began < 5, 'it took long to end')
+    -- Not a second had passed, and no other reason for a checkpoint.
+    assert(files.read(last) ~= first, name .. ' wrote no checkpoint')
+    assert(pd.train.resume(place, { progress = false }):updates() > 0)
+  end
+  -- Under nohup SIGHUP stays ignored.
+  local process = pool:start { command = { '/usr/bin/nohup', shell, '-j', 'off', '-e', 'while true do end' } }
+  os.execute 'sleep 0.5'
+  os.execute(('kill -HUP %d; sleep 0.5'):format(process:pid()))
+  test.equal(process:poll(), nil)
+  process:signal 'terminate'
+  while not process:poll() do pool:wait(1) end
+  test.equal(process:poll().code, 143)
+end)
+
 os.execute('rm -r ' .. quoted(folder))
 test.finish()

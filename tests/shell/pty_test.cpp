@@ -1,5 +1,6 @@
 // The prompt as a person at a terminal meets it.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -292,7 +293,7 @@ TEST_F(Prompt, CtrlCClearsTheLineBeingTyped) {
   ASSERT_TRUE(clear_line(terminal, "^C"));
   terminal.type("if true then\n");
   ASSERT_TRUE(terminal.expect("... "));
-  ASSERT_TRUE(clear_line(terminal, "pd> "));
+  ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
   terminal.type("'fresh'\n");
   EXPECT_TRUE(terminal.expect("\nfresh\n"));
   EXPECT_EQ(terminal.screen().find("error:"), std::string::npos);
@@ -422,6 +423,103 @@ TEST(Script, CtrlCEndsItWithStatus130) {
     EXPECT_EQ(terminal.wait_exit(), 130);
   }
   fs::remove_all(folder);
+}
+
+TEST_F(Prompt, AltXHarmsNothing) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  for (const char* typed : {"\033x", "'", "\n"}) terminal.type(typed);
+  ASSERT_TRUE(clear_line(terminal, "^C\npd> ")) << terminal.screen();
+  terminal.type("6 * 7\n");
+  EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
+}
+
+TEST_F(Prompt, WorksInWindowsOfAnyWidth) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  for (int columns = 1; columns <= 26; ++columns) {
+    terminal.resize(columns);
+    const auto number = std::to_string(1000 + columns);
+    terminal.type("_ = nil\n");  // drawn in the width before
+    ASSERT_TRUE(terminal.expect("pd>")) << columns;
+    // The line is longer than the window, and edited.
+    terminal.type("'" + number + "xxxxxxxxxxxxxxxxxx'\x01\x05\x02\x02\x7f:sub(1, 4) .. ' is'\n");
+    ASSERT_TRUE(terminal.expect("pd>")) << columns;
+    terminal.type("io.write('r', '" + number + "\\n')\n");
+    ASSERT_TRUE(terminal.expect("r" + number)) << columns << "\n" << terminal.screen();
+    ASSERT_TRUE(terminal.expect("pd>")) << columns;
+  }
+}
+
+TEST_F(Prompt, PromptsAtTheSameTimeShareTheHistory) {
+  {
+    auto first = start(), second = start();
+    ASSERT_TRUE(first.expect("pd> ") && second.expect("pd> "));
+    for (int i = 1; i <= 3; ++i)
+      for (auto* one : {&first, &second}) {
+        one->type((one == &first ? "a" : "b") + std::to_string(i) + "=1\n");
+        ASSERT_TRUE(one->expect("pd> "));
+      }
+    leave_at_prompt(first);
+    leave_at_prompt(second);
+  }
+  std::ifstream file(home_ + "/.local/state/pushdown/history");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const char* entry : {"a1=1", "a2=1", "a3=1", "b1=1", "b2=1", "b3=1"})
+    EXPECT_NE(text.find(entry), text.npos) << entry << " in\n" << text;
+}
+
+TEST_F(Prompt, TabRunsNoFile) {
+  fs::create_directory(home_ + "/grammars");
+  std::ofstream(home_ + "/grammars/loop.lua") << "while true do end\n";
+  Terminal terminal({"/bin/sh", "-c", "cd " + home_ + " && exec " + SHELL_BINARY}, environment());
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("'is ' .. #pd.grammar.list()\n");  // the library is there
+  ASSERT_TRUE(terminal.expect("is 1"));
+  terminal.type("pd.grammar.load 'loo\t");
+  EXPECT_TRUE(terminal.expect("'loop", 5)) << terminal.screen();
+  ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
+  // What runs a file, by its own word, ends by a limit, or by Ctrl-C.
+  terminal.type("pd.grammar.load 'loop'\n");
+  EXPECT_TRUE(terminal.expect("takes more than 100000000 steps")) << terminal.screen();
+  terminal.type(
+      "pd.grammar.limits { steps = 1e15 } io.write('r', 'aised\\n') pd.grammar.load 'loop'\n");
+  ASSERT_TRUE(terminal.expect("raised\n"));
+  terminal.type(kCtrlC);
+  EXPECT_TRUE(terminal.expect("interrupted", 5)) << terminal.screen();
+  terminal.type("6 * 7\n");
+  EXPECT_TRUE(terminal.expect("\n42\n")) << terminal.screen();
+}
+
+TEST_F(Prompt, NamesSendTheTerminalNoCommands) {
+  for (const char* name : {"q\033[41mb", "q\033[41mc"}) std::ofstream(home_ + "/" + name) << "x";
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("dofile '" + home_ + "/q\t\t\t");
+  EXPECT_TRUE(terminal.expect("q\\027[41mb")) << terminal.screen();
+  ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
+  terminal.type("error('\\27[41mE')\n");
+  EXPECT_TRUE(terminal.expect("\\027[41mE")) << terminal.screen();
+  terminal.type("'\\27[41mV' .. '\\194\\155W'\n");
+  EXPECT_TRUE(terminal.expect("\\027[41mV\\155W")) << terminal.screen();
+  terminal.type("pd.log.warn('\\27[41mL')\n");
+  EXPECT_TRUE(terminal.expect("\\027[41mL")) << terminal.screen();
+  EXPECT_EQ(terminal.raw().find("\033[41m"), std::string::npos);
+}
+
+TEST_F(Prompt, SignalsEndItWithTheirStatus) {
+  for (const auto& [number, status] : {std::pair{SIGTERM, 143}, {SIGHUP, 129}}) {
+    auto terminal = start();
+    ASSERT_TRUE(terminal.expect("pd> "));
+    terminal.signal(number);
+    EXPECT_EQ(terminal.wait_exit(5), status);
+  }
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("io.write('lo', 'op\\n') while true do pcall(error) end\n");
+  ASSERT_TRUE(terminal.expect("loop\n"));
+  terminal.signal(SIGTERM);
+  EXPECT_EQ(terminal.wait_exit(5), 143);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <signal.h>
+#include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -46,6 +47,13 @@ void Terminal::type(const std::string& text) {
     done += static_cast<std::size_t>(count);
   }
 }
+
+void Terminal::resize(int columns) {
+  winsize size = {24, static_cast<unsigned short>(columns), 0, 0};
+  if (ioctl(file_, TIOCSWINSZ, &size) != 0) throw std::runtime_error("cannot resize");
+}
+
+void Terminal::signal(int number) { kill(process_, number); }
 
 void Terminal::read_some(double seconds) {
   pollfd waiting = {file_, POLLIN, 0};

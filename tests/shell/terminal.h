@@ -18,6 +18,10 @@ class Terminal {
   void type(const std::string& text);
   // Waits until the text appears after what was expected before; false after `seconds`.
   bool expect(const std::string& text, double seconds = 20);
+  // Makes the window so wide.
+  void resize(int columns);
+  // Sends a signal to the program.
+  void signal(int number);
   // Waits for the end; the exit status, or -1 after `seconds`.
   int wait_exit(double seconds = 20);
   // Everything shown so far, without control sequences.

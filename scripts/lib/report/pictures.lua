@@ -21,6 +21,9 @@ local paint = set [[fill fill-opacity fill-rule stroke stroke-width stroke-opaci
   text-decoration clip-path clip-rule marker-start marker-mid marker-end stop-color stop-opacity visibility display
   vector-effect shape-rendering text-rendering paint-order]]
 
+-- An HTML parser reads what is in these as HTML again, so that they may hold nothing but text.
+local text_only = set 'title desc'
+
 -- Markup characters escaped, entities that XML knows kept.
 local function text_of(text)
   text = text:gsub('[%z\1-\8\11\12\14-\31]', '')
@@ -55,19 +58,26 @@ local function safe_value(value, prefix)
   return value
 end
 
-local function safe_style(style, prefix)
-  local kept = {}
+-- Calls add(name, value) for what a style says: every property that may stay is an attribute, too, and a page without
+-- styles at its elements needs no leave for them.
+local function visit_style(style, prefix, add)
   for part in style:gmatch('[^;]+') do
-    local name, value = part:match('^%s*([%a-]+)%s*:%s*(.-)%s*$')
-    value = name and paint[name] and safe_value(value, prefix)
-    if value then kept[#kept + 1] = name .. ':' .. value end
+    local name, first = part:match('^%s*([%a-]+)%s*:%s*()')
+    local last = name and #part
+    while last and last >= first and part:find('^%s', last) do last = last - 1 end
+    local value = name and paint[name] and last >= first and safe_value(part:sub(first, last), prefix)
+    if value then add(name, value) end
   end
-  return #kept > 0 and table.concat(kept, ';') or nil
 end
 
 -- The attributes that may stay, as text; nil for markup that is not well formed.
 local function attributes_of(text, prefix, root)
-  local kept, at = {}, 1
+  local names, values, at = {}, {}, 1
+  -- Of several values the style's counts, and of those the last one; else the first.
+  local function add(name, value, of_style)
+    if not values[name] then names[#names + 1] = name end
+    if of_style or not values[name] then values[name] = value end
+  end
   while true do
     at = text:find('%S', at)
     if not at then break end
@@ -81,17 +91,34 @@ local function attributes_of(text, prefix, root)
     elseif value and (name == 'href' or name == 'xlink:href') and value:match('^#[%w_.:-]+$') then
       name, value = 'href', '#' .. prefix .. value:sub(2)
     elseif value and name == 'style' then
-      value = safe_style(value, prefix)
+      visit_style(value, prefix, function(property, of_property) add(property, of_property, true) end)
+      value = nil
     elseif not value or root and (name == 'width' or name == 'height') or not geometry[name] and not paint[name] then
       value = nil
     else
       value = safe_value(value, prefix)
     end
-    if value then
-      value = value:gsub('&', '&amp;'):gsub('"', '&quot;'):gsub('<', '&lt;')
-      kept[#kept + 1] = (' %s="%s"'):format(name, value)
-    end
+    if value then add(name, value, false) end
   end
+  local kept = {}
+  for i, name in ipairs(names) do
+    kept[i] = (' %s="%s"'):format(name, (values[name]:gsub('&', '&amp;'):gsub('"', '&quot;'):gsub('<', '&lt;')))
+  end
+  return table.concat(kept)
+end
+
+-- The text without its parts from `first` to `last`; nil if one has no end. In linear time, whatever the text is.
+local function without(text, first, last)
+  local kept, at = {}, 1
+  while true do
+    local start = text:find(first, at, true)
+    if not start then break end
+    local _, stop = text:find(last, start + #first, true)
+    if not stop then return nil end
+    kept[#kept + 1] = text:sub(at, start - 1)
+    at = stop + 1
+  end
+  kept[#kept + 1] = text:sub(at)
   return table.concat(kept)
 end
 
@@ -106,19 +133,33 @@ end
 -- pictures.cleaned(svg, prefix) -> SVG for an HTML page, title, width; or nil and what is wrong with it. Only the
 -- elements and attributes above stay, references lead into the picture itself, and ids begin with `prefix`.
 function M.cleaned(svg, prefix)
-  svg = svg:gsub('^\239\187\191', ''):gsub('<%?.-%?>', ''):gsub('<!%-%-.-%-%->', '')
-  if svg:find('<!DOCTYPE[^>]*%[') or svg:find('<!ENTITY', 1, true) then return nil, 'it declares entities' end
-  svg = svg:gsub('<!DOCTYPE[^>]*>', '')
+  svg = without(svg:gsub('^\239\187\191', ''), '<?', '?>')
+  svg = svg and without(svg, '<!--', '-->')
+  if not svg then return nil, 'it is not well formed' end
+  if svg:find('<!ENTITY', 1, true) then return nil, 'it declares entities' end
+  local doctype = svg:find('<!DOCTYPE', 1, true)
+  local after = doctype and svg:find('>', doctype, true)
+  if after then
+    if svg:sub(doctype, after):find('[', 1, true) then return nil, 'it declares entities' end
+    svg = svg:sub(1, doctype - 1) .. svg:sub(after + 1)
+  end
   if svg:find('<!', 1, true) or svg:find('<?', 1, true) then return nil, 'it has sections that are no elements' end
   local out, open, skipped, at = {}, {}, nil, 1
-  local title, in_title, width, finished
+  local title, in_title, width, finished = {}, false, nil, false
   while true do
-    local start, stop, closing, name, rest = svg:find('<(/?)([%a_][%w_:.-]*)([^<]-)>', at)
+    local start = svg:find('<', at, true)
+    local stop = start and svg:find('>', start, true)
+    local closing, name, rest
+    if start then
+      local inner = stop and svg:sub(start + 1, stop - 1)
+      if not inner or inner:find('<', 1, true) then return nil, 'it is not well formed' end
+      closing, name, rest = inner:match('^(/?)([%a_][%w_:.-]*)(.*)$')
+      if not name then return nil, 'it is not well formed' end
+    end
     local between = svg:sub(at, (start or #svg + 1) - 1)
-    if between:find('<', 1, true) then return nil, 'it is not well formed' end
     if not skipped and #open > 0 then
       out[#out + 1] = text_of(between)
-      if in_title then title = (title or '') .. between end
+      if in_title then title[#title + 1] = between end
     elseif not skipped and between:find('%S') then
       return nil, 'it has text outside of its elements'
     end
@@ -140,7 +181,7 @@ function M.cleaned(svg, prefix)
     else
       if finished or #open == 0 and name ~= 'svg' then return nil, 'its root is not one svg' end
       local root = #open == 0
-      if not skipped and not elements[name] then
+      if not skipped and (not elements[name] or text_only[open[#open]]) then
         if not alone then skipped = #open + 1 end
       elseif not skipped then
         local attributes = attributes_of(rest, prefix, root)
@@ -154,7 +195,7 @@ function M.cleaned(svg, prefix)
           end
           attributes = ' xmlns="http://www.w3.org/2000/svg" role="img"' .. attributes
         end
-        if name == 'title' and #open == 1 and not title then in_title = not alone end
+        if name == 'title' and #open == 1 and #title == 0 then in_title = not alone end
         out[#out + 1] = '<' .. (name == 'a' and 'g' or name) .. attributes .. (alone and '/>' or '>')
       end
       if not alone then open[#open + 1] = name end
@@ -162,8 +203,9 @@ function M.cleaned(svg, prefix)
     end
   end
   if #open > 0 or not finished then return nil, 'it is not whole' end
-  return table.concat(out), title and title:gsub('&lt;', '<'):gsub('&gt;', '>'):gsub('&quot;', '"')
-    :gsub('&#39;', "'"):gsub('&amp;', '&') or nil, width
+  local text = table.concat(title):gsub('&lt;', '<'):gsub('&gt;', '>'):gsub('&quot;', '"'):gsub('&#39;', "'")
+    :gsub('&amp;', '&')
+  return table.concat(out), text ~= '' and text or nil, width
 end
 
 return M

@@ -113,6 +113,8 @@ struct StepProgram {
   // step too, steps + 1.
   MemoryShape memory;
   std::int64_t tape_size, memory_scratch_size;  // of each sequence
+  // Both passes return early, with numbers that mean nothing, once it is not 0. Null: they do not.
+  const int* stop;
 };
 
 // Working memory of a call for some sequences, one after the other.

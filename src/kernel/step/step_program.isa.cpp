@@ -38,7 +38,10 @@ class StepRun {
         memory_.begin(object(b), node.b < 0 ? nullptr : value(node.b, 0)[b], reading[b]);
     }
     for (Index t = 0; t < p_.steps; ++t)
-      for (int n = 0; n < p_.count; ++n) compute(n, t);
+      for (int n = 0; n < p_.count; ++n) {
+        if (stopped()) return;
+        compute(n, t);
+      }
   }
 
   void backward(int output, Rows<F> given, Index given_step) {
@@ -48,12 +51,15 @@ class StepRun {
       if (p_.nodes[n].carried) clear_gradient(n, p_.steps - 1);
     }
     for (Index t = p_.steps; t-- > 0;) {
+      if (stopped()) return;
       for (int n = 0; n < p_.count; ++n)
         if (owns_rows(n)) clear_gradient(n, p_.nodes[n].carried ? t - 1 : t);
       int n = static_cast<int>(p_.count);
       const auto propagate_from = [&](Index lowest) {
-        while (n-- > lowest)
+        while (n-- > lowest) {
+          if (stopped()) return;
           if (p_.nodes[n].gradient) propagate(n, t);
+        }
         n = static_cast<int>(lowest);
       };
       if (p_.window > 0 && t + 1 < p_.steps && (t + 1) % p_.window == 0) {
@@ -67,7 +73,7 @@ class StepRun {
         add_to(output, t, [&](Index b, Index i) { return load(slope[b] + i); });
       propagate_from(0);
     }
-    if (memory_node_ < 0 || memory_.end_backward == nullptr) return;
+    if (memory_node_ < 0 || memory_.end_backward == nullptr || stopped()) return;
     const StepNode& node = p_.nodes[memory_node_];
     const auto reading = gradient(memory_node_, -1);
     for (Index b = 0; b < rows_; ++b) {
@@ -80,6 +86,9 @@ class StepRun {
   }
 
  private:
+  bool stopped() const {
+    return p_.stop != nullptr && __atomic_load_n(p_.stop, __ATOMIC_RELAXED) != 0;
+  }
   Index symbol(Index b, Index t) const { return p_.symbols[(first_ + b) * p_.steps + t]; }
   void* object(Index b) const { return objects_ + b * object_size_; }
   Rows<F> value(int n, Index t) const { return {p_.places[n].at(t, first_), p_.places[n].row}; }
@@ -189,6 +198,7 @@ class StepRun {
         const auto actions = a();
         const StepNode& of = p_.nodes[node.a];
         for (Index b = 0; b < rows_; ++b) {
+          if (stopped()) return;
           // There is nothing to read behind the end of a part.
           if (of.op == StepOp::slice) copy(scratch_, actions[b], of.size);
           memory_.forward(object(b), t, of.op == StepOp::slice ? scratch_ : actions[b], out[b]);
@@ -300,6 +310,7 @@ class StepRun {
       case StepOp::memory: {
         if (!moves(t)) return;
         for (Index b = 0; b < rows_; ++b) {
+          if (stopped()) return;
           memory_.backward(object(b), t, slope[b], scratch_);
           if (!p_.nodes[node.a].gradient) continue;
           add(gradient(node.a, t)[b], scratch_, p_.nodes[node.a].size);

@@ -74,7 +74,7 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const auto kernels = runner != nullptr ? runner : cuda_runner(inputs.device());
   if (inputs.dim() != 3 || inputs.size(1) == 0) return {};
-  if (!memory.recordable() || !controller_->recordable()) return {};
+  if (!memory.records(inputs.size(1)) || !controller_->recordable()) return {};
   if (!inputs.is_cpu() && kernels == nullptr) return {};
   if (window > 0 && !memory.can_be_cut()) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);
@@ -115,7 +115,7 @@ StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
 StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
                                        const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
-  if (steps < 1 || !memory.recordable() || !controller_->recordable()) return {};
+  if (steps < 1 || !memory.records(steps) || !controller_->recordable()) return {};
   const bool noisy = noise != nullptr && recurrence_.noisy();
   PlannedRun run;
   run.plan = plans_->find(
@@ -142,7 +142,7 @@ TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Trac
   // See step().
   Traced x = input, reading, pull;
   if (memory.reading_size() > 0) {
-    reading = trace.reading(memory.reading_size());
+    reading = memory.record_reading(trace, batch, steps);
     if (recurrence_.coupled_state)
       pull = linear(reading, coupling_weight_);
     else

@@ -16,6 +16,7 @@ struct StackDefinition {
   ScriptRows actions, parameters;
   std::string no_op_layer;  // "" without the action no_op
   std::int64_t no_op_column = 0;
+  ToldPtr told = std::make_shared<std::set<std::string>>();
 };
 using StackDefinitionPtr = std::shared_ptr<const StackDefinition>;
 
@@ -182,9 +183,10 @@ class Structure {
           // Sizes and numbers must not follow from the batch, or from what was called before.
           other = step(t, kOtherBatch, other.state);
           if (!refusal_ && !(now.reading == other.reading && now.update == other.update))
-            refusal_ = ArrayRefusal{"it does something else when it is called again, or with "
-                                    "another number of sequences",
-                                    of_.definition_->update.position};
+            refusal_ = ArrayRefusal{
+                "it does something else when it is called again, or with "
+                "another number of sequences",
+                of_.definition_->update.position};
           if (refusal_) break;
         }
         const bool same = t > 1 && now.reading == last.reading && now.update == last.update;
@@ -203,9 +205,9 @@ class Structure {
           break;
         }
         if (reading.instructions.size() + update.instructions.size() > kMostInstructions)
-          refusal_ = ArrayRefusal{fmt::format("its steps differ and take more than {} instructions",
-                                              kMostInstructions),
-                                  of_.definition_->update.position};
+          refusal_ = ArrayRefusal{
+              fmt::format("its steps differ and take more than {} instructions", kMostInstructions),
+              of_.definition_->update.position};
       }
       if (refusal_) return *refusal_;
       // Nothing reads the state after the last step.
@@ -296,8 +298,7 @@ class Structure {
       refusal_ = recorder.refusal();
       if (refusal_) return;
       ArrayProgram& program = reading ? made.reading : made.update;
-      const ScriptFunction& function =
-          reading ? of_.definition_->reading : of_.definition_->update;
+      const ScriptFunction& function = reading ? of_.definition_->reading : of_.definition_->update;
       try {
         add_step(graph, nodes, program);
         if ((t < 3 || t + 1 == steps_) && batch == kRecordedBatch &&
@@ -346,7 +347,7 @@ class ScriptStack : public Stack {
   ScriptStack(StackDefinitionPtr definition, const Json& options, const ModuleContext& context)
       : definition_(std::move(definition)),
         tensor_options_(context.tensor_options),
-        recording_(definition_->head.where) {
+        recording_(definition_->head.where, definition_->told) {
     const auto& head = definition_->head;
     for (auto& spec : action_specs(*definition_, options, context.input)) {
       layers_.push_back(
@@ -423,7 +424,8 @@ class ScriptStack : public Stack {
   RecordedStack recorded(std::int64_t steps) const {
     const std::lock_guard lock(recording_.mutex());
     if (const auto found = recorded_.find(steps); found != recorded_.end()) return found->second;
-    if (!ScriptCall::possible(definition_->update)) return {};
+    if (recording_.busy || !ScriptCall::possible(definition_->update)) return {};
+    const RecordingTurn turn(recording_);
     try {
       auto made = structure_->record(specs_, steps);
       if (const auto* refusal = std::get_if<ArrayRefusal>(&made)) {

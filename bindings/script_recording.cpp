@@ -10,8 +10,10 @@ namespace pushdown {
 void RecordingState::refuse(const ArrayRefusal& refusal) {
   if (refused_) return;
   refused_ = true;
-  log_message("warn", fmt::format("{} runs by tensor operations: {}{}{}", where_, refusal.position,
-                                  refusal.position.empty() ? "" : ": ", refusal.reason));
+  reason_ =
+      fmt::format("{}{}{}", refusal.position, refusal.position.empty() ? "" : ": ", refusal.reason);
+  if (!told_->insert(reason_).second) return;
+  log_message("warn", fmt::format("{} runs by tensor operations: {}", where_, reason_));
 }
 
 void RecordingState::fail(const std::string& message) {

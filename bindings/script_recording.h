@@ -1,7 +1,9 @@
 // Records the functions of stacks and controllers that a script defines, once, as array programs
 // (src/array), so that they run without Lua.
 #pragma once
+#include <atomic>
 #include <mutex>
+#include <set>
 
 #include "array/array_recorder.h"
 #include "bindings/script_call.h"
@@ -13,23 +15,38 @@ namespace pushdown {
 // sizes; and another one to compare with.
 inline constexpr std::int64_t kRecordedBatch = 11, kOtherBatch = 7;
 
-// Why a definition runs by tensor operations, told once.
+// What has been told about a definition.
+using ToldPtr = std::shared_ptr<std::set<std::string>>;
+
+// Whether what was made of a definition is recorded, and why not; the reason is told once for each
+// definition.
 class RecordingState {
  public:
-  explicit RecordingState(std::string where) : where_(std::move(where)) {}
+  RecordingState(std::string where, ToldPtr told)
+      : where_(std::move(where)), told_(std::move(told)) {}
   bool refused() const { return refused_; }
   // Logs it: "stack.mine runs by tensor operations: own.lua:12: a number is read ...".
   void refuse(const ArrayRefusal& refusal);
   // A function failed. The error is that of the definition if it comes again without recording;
   // otherwise the next failure is told.
   void fail(const std::string& message);
-  std::mutex& mutex() { return mutex_; }
+  const std::string& reason() const { return reason_; }
+  std::recursive_mutex& mutex() { return mutex_; }
+  // Whether a function is being recorded: one that uses itself is not recorded within that.
+  bool busy = false;
 
  private:
-  std::string where_;
-  bool refused_ = false;
+  std::string where_, reason_;
+  ToldPtr told_;
+  std::atomic<bool> refused_ = false;
   int failures_ = 0;
-  std::mutex mutex_;
+  std::recursive_mutex mutex_;
+};
+// Sets RecordingState::busy for as long as it lives.
+struct RecordingTurn {
+  explicit RecordingTurn(RecordingState& of) : state(of) { state.busy = true; }
+  ~RecordingTurn() { state.busy = false; }
+  RecordingState& state;
 };
 
 // A tensor of `sizes` that looks like no other, between 0 and 1.

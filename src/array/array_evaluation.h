@@ -1,4 +1,5 @@
-// Array programs by themselves, for one sequence: to compare them with what they were recorded from.
+// Array programs by themselves, for one sequence: to compare them with what they were recorded
+// from.
 #pragma once
 #include "array/array_program.h"
 

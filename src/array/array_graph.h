@@ -32,9 +32,9 @@ struct ArrayNode {
   ArrayLayout layout;                            // of a view: of operands[0], which is none
   int input = 0;                                 // of an input: which, and where in it
   std::int64_t offset = 0;
-  int axis = 0;                 // of a join: the dimension along which its operands follow
-  std::vector<double> values;   // of a constant
-  bool gradient = false;        // whether gradients flow through it
+  int axis = 0;                // of a join: the dimension along which its operands follow
+  std::vector<double> values;  // of a constant
+  bool gradient = false;       // whether gradients flow through it
 };
 
 class ArrayGraph {

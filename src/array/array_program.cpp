@@ -67,19 +67,20 @@ ArrayCode<double> ArrayProgram::code() const {
 
 const char* name_of(ArrayFunction function) {
   static constexpr const char* kNames[] = {
-      "copy",    "detach", "add",   "sub",  "mul",  "multiply_add", "div",  "neg",   "maximum",
-      "minimum", "at_least", "at_most", "pow", "remainder", "exp", "log", "log1p", "expm1",
-      "tanh",    "sigmoid", "relu", "softplus", "sqrt", "abs", "sign", "sin", "cos",
-      "erf",     "floor",  "ceil",  "round", "isnan", "lt",          "le",   "gt",    "ge",
-      "eq",      "ne",     "logical_and", "logical_or", "logical_not", "where"};
+      "copy",     "detach",  "add",     "sub",         "mul",        "multiply_add", "div",
+      "neg",      "maximum", "minimum", "at_least",    "at_most",    "pow",          "remainder",
+      "exp",      "log",     "log1p",   "expm1",       "tanh",       "sigmoid",      "relu",
+      "softplus", "sqrt",    "abs",     "sign",        "sin",        "cos",          "erf",
+      "floor",    "ceil",    "round",   "isnan",       "lt",         "le",           "gt",
+      "ge",       "eq",      "ne",      "logical_and", "logical_or", "logical_not",  "where"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(ArrayFunction::choose) + 1);
   return kNames[static_cast<std::size_t>(function)];
 }
 
 const char* name_of(ArrayKind kind) {
-  static constexpr const char* kNames[] = {"map",     "sum",         "prod",   "max",
-                                           "min",     "logsumexp",   "softmax", "log_softmax",
-                                           "cumsum",  "cumprod",     "matmul"};
+  static constexpr const char* kNames[] = {"map",    "sum",       "prod",    "max",
+                                           "min",    "logsumexp", "softmax", "log_softmax",
+                                           "cumsum", "cumprod",   "matmul"};
   static_assert(std::size(kNames) == static_cast<std::size_t>(ArrayKind::contraction) + 1);
   return kNames[static_cast<std::size_t>(kind)];
 }
@@ -102,7 +103,8 @@ std::string view_text(const ArrayProgram& program, const ArrayView& view, int di
   } else if (view.buffer == inputs + 1) {
     bool single = true;
     for (int d = 0; d < dims; ++d) single = single && view.stride[d] == 0;
-    if (single) return fmt::format("{:g}", program.constants[static_cast<std::size_t>(view.offset)]);
+    if (single)
+      return fmt::format("{:g}", program.constants[static_cast<std::size_t>(view.offset)]);
     text = "constant";
   } else {
     text = "memory";
@@ -169,13 +171,13 @@ std::string array_text(const ArrayProgram& program, std::int64_t t) {
         const auto operand = [&](int n) {
           return n < 0 ? results[static_cast<std::size_t>(~n)] : view(n);
         };
-        const bool three = call.function == ArrayFunction::choose ||
-                           call.function == ArrayFunction::multiply_add;
-        const bool two = three || (call.function >= ArrayFunction::add &&
-                                   call.function <= ArrayFunction::remainder &&
-                                   call.function != ArrayFunction::negate) ||
-                         (call.function >= ArrayFunction::less &&
-                          call.function <= ArrayFunction::either);
+        const bool three =
+            call.function == ArrayFunction::choose || call.function == ArrayFunction::multiply_add;
+        const bool two =
+            three ||
+            (call.function >= ArrayFunction::add && call.function <= ArrayFunction::remainder &&
+             call.function != ArrayFunction::negate) ||
+            (call.function >= ArrayFunction::less && call.function <= ArrayFunction::either);
         std::string made = fmt::format("{}({}", name_of(call.function), operand(call.a));
         if (two) made += ", " + operand(call.b);
         if (three) made += ", " + operand(call.c);

@@ -66,8 +66,7 @@ std::vector<Value> clamp_rule(ArrayRules& r) {
 
 std::vector<Value> masked_fill_rule(ArrayRules& r) {
   const auto from = r.aligned({r.argument(0), r.argument(1), r.argument(2)});
-  return {r.of(from,
-               r.graph().map(F::choose, {from.nodes[1], from.nodes[2], from.nodes[0]}))};
+  return {r.of(from, r.graph().map(F::choose, {from.nodes[1], from.nodes[2], from.nodes[0]}))};
 }
 
 Rule composed(std::function<int(ArrayRules&, int)> of) {
@@ -154,8 +153,7 @@ Rule extreme(ArrayKind kind) {
     const int d = r.dimension(r.integer(1), r.graph().shape(value.node).size());
     Value positions;
     positions.unknown = ArrayRefusal{"the positions of greatest or least numbers are used", ""};
-    return std::vector<Value>{
-        r.reduced(kind, value, {d}, r.argument(2).toBool()), positions};
+    return std::vector<Value>{r.reduced(kind, value, {d}, r.argument(2).toBool()), positions};
   };
 }
 
@@ -210,7 +208,8 @@ std::vector<Value> exchanged(ArrayRules& r, std::int64_t first, std::int64_t sec
   std::vector<int> order;
   for (int d = 0; d < static_cast<int>(rank); ++d) order.push_back(d);
   if (rank > 0)
-    std::swap(order[as_place(r.dimension(first, rank))], order[as_place(r.dimension(second, rank))]);
+    std::swap(order[as_place(r.dimension(first, rank))],
+              order[as_place(r.dimension(second, rank))]);
   return permuted(r, order);
 }
 std::vector<Value> permute_rule(ArrayRules& r) {
@@ -263,8 +262,8 @@ Value part_of(ArrayRules& r, const Value& value, int d, std::int64_t first, std:
 std::vector<Value> slice_rule(ArrayRules& r) {
   const Value value = r.value(0);
   const Tensor& tensor = r.argument(0).toTensor();
-  const int d = r.dimension(r.argument(1).isInt() ? r.integer(1) : 0,
-                            static_cast<std::size_t>(tensor.dim()));
+  const int d =
+      r.dimension(r.argument(1).isInt() ? r.integer(1) : 0, static_cast<std::size_t>(tensor.dim()));
   const auto size = tensor.size(d);
   std::int64_t first = r.argument(2).isInt() ? r.integer(2) : 0;
   if (first < 0) first += size;
@@ -301,8 +300,8 @@ std::vector<Value> select_rule(ArrayRules& r) {
 std::vector<Value> unbind_rule(ArrayRules& r) {
   const Value value = r.value(0);
   const Tensor& tensor = r.argument(0).toTensor();
-  const int d = r.dimension(r.argument(1).isInt() ? r.integer(1) : 0,
-                            static_cast<std::size_t>(tensor.dim()));
+  const int d =
+      r.dimension(r.argument(1).isInt() ? r.integer(1) : 0, static_cast<std::size_t>(tensor.dim()));
   std::vector<Value> all;
   for (std::int64_t k = 0; k < tensor.size(d); ++k) all.push_back(selected(r, value, d, k));
   return all;
@@ -367,9 +366,9 @@ std::vector<Value> pad_rule(ArrayRules& r) {
     r.check_sequences(value, static_cast<int>(d));
     auto shape = r.graph().shape(value.node);
     if (before < 0 || after < 0)
-      value.node = r.graph().narrow(value.node, static_cast<int>(d), std::max<std::int64_t>(0, -before),
-                                    shape[d] + std::min<std::int64_t>(0, before) +
-                                        std::min<std::int64_t>(0, after));
+      value.node = r.graph().narrow(
+          value.node, static_cast<int>(d), std::max<std::int64_t>(0, -before),
+          shape[d] + std::min<std::int64_t>(0, before) + std::min<std::int64_t>(0, after));
     std::vector<int> parts{value.node};
     const auto filled = [&](std::int64_t count) {
       auto own = shape;
@@ -485,8 +484,8 @@ std::vector<Value> linear_rule(ArrayRules& r) {
   r.check_sequences(input, static_cast<int>(x.dim()) - 1);
   Value made = input;
   made.mask = false;
-  made.node = r.graph().contraction(
-      r.graph().unsqueeze(input.node, static_cast<int>(x.dim()) - 1), rows);
+  made.node =
+      r.graph().contraction(r.graph().unsqueeze(input.node, static_cast<int>(x.dim()) - 1), rows);
   if (!r.argument(2).isNone()) {
     const Tensor& bias = r.argument(2).toTensor();
     const Value* own = r.find(bias);
@@ -510,11 +509,13 @@ const std::map<std::string, Rule>& rules() {
         {"remainder", maps(F::remainder, {0, 1})},
         {"pow", power_rule},
         {"clamp", clamp_rule},
-        {"clamp_min", [](ArrayRules& r) {
+        {"clamp_min",
+         [](ArrayRules& r) {
            const auto from = r.aligned({r.argument(0), r.argument(1)});
            return std::vector<Value>{r.of(from, r.graph().map(F::at_least, from.nodes))};
          }},
-        {"clamp_max", [](ArrayRules& r) {
+        {"clamp_max",
+         [](ArrayRules& r) {
            const auto from = r.aligned({r.argument(0), r.argument(1)});
            return std::vector<Value>{r.of(from, r.graph().map(F::at_most, from.nodes))};
          }},
@@ -537,7 +538,9 @@ const std::map<std::string, Rule>& rules() {
         {"rsqrt", composed([](ArrayRules& r, int x) {
            return r.graph().map(F::divide, {r.graph().number(1), r.graph().map(F::sqrt, {x})});
          })},
-        {"square", composed([](ArrayRules& r, int x) { return r.graph().map(F::multiply, {x, x}); })},
+        {"square", composed([](ArrayRules& r, int x) {
+           return r.graph().map(F::multiply, {x, x});
+         })},
         {"silu", composed([](ArrayRules& r, int x) {
            return r.graph().map(F::multiply, {x, r.graph().map(F::sigmoid, {x})});
          })},
@@ -569,8 +572,8 @@ const std::map<std::string, Rule>& rules() {
            const double alpha = r.number(1), scale = r.number(2), inner = r.number(3);
            const int positive = r.graph().map(F::greater, {x, r.graph().number(0)});
            const int below = r.graph().map(F::expm1, {r.times(x, inner)});
-           return r.graph().map(F::choose, {positive, r.times(x, scale),
-                                            r.times(below, alpha * scale)});
+           return r.graph().map(F::choose,
+                                {positive, r.times(x, scale), r.times(below, alpha * scale)});
          })},
         {"sum", reduces(ArrayKind::sum, 1, 2)},
         {"mean", mean_rule},
@@ -625,18 +628,32 @@ const std::map<std::string, Rule>& rules() {
         {"to", conversion_rule},
         {"_to_copy", conversion_rule},
     };
-    const std::pair<const char*, F> one[] = {
-        {"neg", F::negate},     {"exp", F::exp},       {"log", F::log},       {"log1p", F::log1p},
-        {"expm1", F::expm1},    {"tanh", F::tanh},     {"sigmoid", F::sigmoid}, {"relu", F::relu},
-        {"sqrt", F::sqrt},      {"abs", F::abs},       {"sign", F::sign},     {"sgn", F::sign},
-        {"sin", F::sin},        {"cos", F::cos},       {"erf", F::erf},       {"floor", F::floor},
-        {"ceil", F::ceil},      {"round", F::round},   {"isnan", F::is_nan},
-        {"logical_not", F::none_of}, {"bitwise_not", F::none_of}};
+    const std::pair<const char*, F> one[] = {{"neg", F::negate},
+                                             {"exp", F::exp},
+                                             {"log", F::log},
+                                             {"log1p", F::log1p},
+                                             {"expm1", F::expm1},
+                                             {"tanh", F::tanh},
+                                             {"sigmoid", F::sigmoid},
+                                             {"relu", F::relu},
+                                             {"sqrt", F::sqrt},
+                                             {"abs", F::abs},
+                                             {"sign", F::sign},
+                                             {"sgn", F::sign},
+                                             {"sin", F::sin},
+                                             {"cos", F::cos},
+                                             {"erf", F::erf},
+                                             {"floor", F::floor},
+                                             {"ceil", F::ceil},
+                                             {"round", F::round},
+                                             {"isnan", F::is_nan},
+                                             {"logical_not", F::none_of},
+                                             {"bitwise_not", F::none_of}};
     for (const auto& [name, function] : one) all[name] = maps(function, {0});
-    const std::pair<const char*, F> two[] = {
-        {"lt", F::less},        {"le", F::less_equal}, {"gt", F::greater},
-        {"ge", F::greater_equal}, {"eq", F::equal},    {"ne", F::not_equal},
-        {"logical_and", F::both}, {"logical_or", F::either}};
+    const std::pair<const char*, F> two[] = {{"lt", F::less},          {"le", F::less_equal},
+                                             {"gt", F::greater},       {"ge", F::greater_equal},
+                                             {"eq", F::equal},         {"ne", F::not_equal},
+                                             {"logical_and", F::both}, {"logical_or", F::either}};
     for (const auto& [name, function] : two) all[name] = maps(function, {0, 1});
     for (const char* name : {"view", "reshape", "_unsafe_view", "_reshape_alias", "flatten"})
       all[name] = reshape_rule;
@@ -668,17 +685,17 @@ bool is_other(const WatchedCall& call) {
 
 bool ArrayRules::is_random(const WatchedCall& call) {
   static const std::set<std::string> names{
-      "rand",      "randn",     "randint",     "randperm",  "rand_like",   "randn_like",
-      "bernoulli", "normal",    "multinomial", "randint_like", "uniform",  "poisson",
-      "normal_",   "uniform_",  "bernoulli_",  "exponential_", "cauchy_",  "random_",
-      "native_dropout"};
+      "rand",         "randn",     "randint", "randperm",      "rand_like",
+      "randn_like",   "bernoulli", "normal",  "multinomial",   "randint_like",
+      "uniform",      "poisson",   "normal_", "uniform_",      "bernoulli_",
+      "exponential_", "cauchy_",   "random_", "native_dropout"};
   return names.contains(short_name(call));
 }
 
 bool ArrayRules::is_reading(const WatchedCall& call) {
-  static const std::set<std::string> names{"item",    "_local_scalar_dense", "is_nonzero",
-                                           "equal",   "allclose",            "nonzero",
-                                           "masked_select", "unique"};
+  static const std::set<std::string> names{
+      "item",    "_local_scalar_dense", "is_nonzero", "equal", "allclose",
+      "nonzero", "masked_select",       "unique"};
   return names.contains(short_name(call));
 }
 
@@ -718,10 +735,10 @@ std::vector<Value> ArrayRules::apply() {
     ArraySizes shape = results_[k].sizes().vec();
     const ArraySizes& own = graph_.shape(value.node);
     if (value.batch >= 0 && as_place(value.batch) < shape.size() && own.size() == shape.size())
-      shape[as_place(value.batch)] = own[as_place(value.batch)] * batch() ==
-                                             shape[as_place(value.batch)]
-                                         ? own[as_place(value.batch)]
-                                         : -1;
+      shape[as_place(value.batch)] =
+          own[as_place(value.batch)] * batch() == shape[as_place(value.batch)]
+              ? own[as_place(value.batch)]
+              : -1;
     if (own != shape) unknown(fmt::format("'{}' cannot be recorded with these shapes", name));
   }
   return values;
@@ -924,7 +941,8 @@ Value ArrayRules::along(ArrayKind kind, const Value& value, int dimension) {
   made.node = graph_.line(kind, graph_.move_last(value.node, dimension));
   const auto rank = static_cast<int>(graph_.shape(value.node).size());
   std::vector<int> order;
-  for (int d = 0; d < rank; ++d) order.push_back(d < dimension ? d : d == dimension ? rank - 1 : d - 1);
+  for (int d = 0; d < rank; ++d)
+    order.push_back(d < dimension ? d : d == dimension ? rank - 1 : d - 1);
   made.node = graph_.permute(made.node, order);
   return made;
 }

@@ -23,8 +23,8 @@ struct Access {
 // How an access walks through a joined array: along which of the array's dimensions each dimension
 // of the space goes, and where it begins.
 struct Walk {
-  ArraySizes first;         // by dimension of the array
-  std::vector<int> along;   // by dimension of the space; -1: stands still
+  ArraySizes first;        // by dimension of the array
+  std::vector<int> along;  // by dimension of the space; -1: stands still
   ArraySizes steps;
 };
 
@@ -128,8 +128,7 @@ class StepBuilder {
       if (of.kind != Kind::map) continue;
       int calls = 1, leaves = 0;
       for (const int operand : of.operands) {
-        const bool inner = can_be_inside(operand) &&
-                           calls + calls_[at(operand)] <= kArrayCalls &&
+        const bool inner = can_be_inside(operand) && calls + calls_[at(operand)] <= kArrayCalls &&
                            leaves + leaves_[at(operand)] <= kArrayViews - 3;
         if (inner) {
           stored_[at(operand)] = 0;
@@ -303,8 +302,7 @@ class StepBuilder {
       }
     }
     int* places[] = {&call.a, &call.b, &call.c};
-    for (std::size_t k = 0; k < operands.size(); ++k)
-      *places[k] = expand(operands[k], false, tree);
+    for (std::size_t k = 0; k < operands.size(); ++k) *places[k] = expand(operands[k], false, tree);
     tree.calls.push_back(call);
     return ~(static_cast<int>(tree.calls.size()) - 1);
   }
@@ -345,7 +343,8 @@ class StepBuilder {
         for (std::size_t x = 0; x < walk.first.size(); ++x)
           leaf.offset += (walk.first[x] - (x == axis ? begin : 0)) * layout.strides[x];
         for (std::size_t d = 0; d < shape.size(); ++d)
-          leaf.strides[d] = walk.along[d] < 0 ? 0 : walk.steps[d] * layout.strides[at(walk.along[d])];
+          leaf.strides[d] =
+              walk.along[d] < 0 ? 0 : walk.steps[d] * layout.strides[at(walk.along[d])];
       }
     }
     ArrayInstruction made;
@@ -383,12 +382,11 @@ class StepBuilder {
     for (std::size_t d = 0; d < space.size(); ++d) {
       const bool stays = d + fixed >= space.size();
       if (space[d] == 1 && !stays) continue;
-      const bool follows =
-          !stays && !shape.empty() && [&] {
-            for (std::size_t k = 0; k < strides.size(); ++k)
-              if (kept[k].back() != strides[k][d] * space[d]) return false;
-            return true;
-          }();
+      const bool follows = !stays && !shape.empty() && [&] {
+        for (std::size_t k = 0; k < strides.size(); ++k)
+          if (kept[k].back() != strides[k][d] * space[d]) return false;
+        return true;
+      }();
       if (follows) {
         shape.back() *= space[d];
         for (std::size_t k = 0; k < strides.size(); ++k) kept[k].back() = strides[k][d];
@@ -416,19 +414,21 @@ class StepBuilder {
     made.calls = static_cast<int>(calls.size());
     // Which part of a joined array is read decides whether a gradient flows.
     for (ArrayCall& call : calls) {
-      const auto flows = [&](int k) { return k < 0 ? calls[at(~k)].gradient : views[at(k)].gradient; };
+      const auto flows = [&](int k) {
+        return k < 0 ? calls[at(~k)].gradient : views[at(k)].gradient;
+      };
       const bool choice = call.function == ArrayFunction::choose;
       const bool two = call.function != ArrayFunction::multiply_add && !choice;
-      call.gradient = call.gradient && ((!choice && flows(call.a)) || flows(call.b) ||
-                                        (!two && flows(call.c)));
+      call.gradient =
+          call.gradient && ((!choice && flows(call.a)) || flows(call.b) || (!two && flows(call.c)));
     }
     if (made.kind == ArrayKind::map)
       made.out.gradient = calls.empty() ? views[0].gradient : calls.back().gradient;
     program_.views.insert(program_.views.end(), views.begin(), views.end());
     program_.calls.insert(program_.calls.end(), calls.begin(), calls.end());
     program_.instructions.push_back(made);
-    check(program_.instructions.size() < kMostInstructions, "array",
-          "more than {} instructions", kMostInstructions);
+    check(program_.instructions.size() < kMostInstructions, "array", "more than {} instructions",
+          kMostInstructions);
   }
   static constexpr std::size_t kMostInstructions = 200'000;
 

@@ -2,10 +2,10 @@
 
 namespace pushdown {
 
-#define PUSHDOWN_DECLARE(isa)           \
-  namespace isa_##isa {                 \
-    StepKernel<float> step_kernel_f();  \
-    StepKernel<double> step_kernel_d(); \
+#define PUSHDOWN_DECLARE(isa)             \
+  namespace isa_##isa {                   \
+    StepKernel<float> step_kernel_f();    \
+    StepKernel<double> step_kernel_d();   \
     ArrayKernel<float> array_kernel_f();  \
     ArrayKernel<double> array_kernel_d(); \
   }

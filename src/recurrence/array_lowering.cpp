@@ -54,7 +54,8 @@ class Lowering {
         return trace_.constant(flat_parameter(std::get<Tensor>(given)));
       }
       case Kind::view:
-        if (follows(of.layout)) return trace_.slice(lower(of.operands[0]), of.layout.offset, count(n));
+        if (follows(of.layout))
+          return trace_.slice(lower(of.operands[0]), of.layout.offset, count(n));
         return program(n);
       case Kind::map: return map(n);
       case Kind::line:
@@ -176,8 +177,8 @@ class Lowering {
     const auto size = own.shape.back();
     if (own.offset == 0 && count(base) == size) return base;
     for (int m = 0; m < graph_.size(); ++m)
-      if (node(m).kind == Kind::view && graph_.base(m) == base && node(m).layout.offset == own.offset &&
-          count(m) == size && follows(node(m).layout))
+      if (node(m).kind == Kind::view && graph_.base(m) == base &&
+          node(m).layout.offset == own.offset && count(m) == size && follows(node(m).layout))
         return m;
     return -1;
   }
@@ -206,8 +207,8 @@ class Lowering {
     for (const int m : order) {
       const ArrayNode& of = node(m);
       const auto operand = [&](int k) { return copies.at(of.operands[spot(k)]); };
-      const bool inside = m == n || of.kind == Kind::constant || of.kind == Kind::view ||
-                          goes_along(m);
+      const bool inside =
+          m == n || of.kind == Kind::constant || of.kind == Kind::view || goes_along(m);
       int copy = -1;
       if (!inside) {
         program.inputs.push_back(name_of_input(m));

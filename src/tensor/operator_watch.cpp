@@ -54,8 +54,8 @@ void WatchedCall::run() {
 }
 
 void WatchedCall::run_as_others() {
-  handle_.redispatchBoxed(
-      keys_ & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kWatchKey), stack_);
+  handle_.redispatchBoxed(keys_ & c10::DispatchKeySet(c10::DispatchKeySet::FULL_AFTER, kWatchKey),
+                          stack_);
 }
 
 std::vector<Tensor> WatchedCall::results() const {

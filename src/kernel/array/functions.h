@@ -24,7 +24,7 @@ template <class F>
 
 PUSHDOWN_INLINE float array_log(float x) { return __builtin_logf(x); }
 PUSHDOWN_INLINE double array_log(double x) { return __builtin_log(x); }
-#define PUSHDOWN_ARRAY_FUNCTION(name)                                             \
+#define PUSHDOWN_ARRAY_FUNCTION(name)                                            \
   PUSHDOWN_INLINE float array_##name(float x) { return __builtin_##name##f(x); } \
   PUSHDOWN_INLINE double array_##name(double x) { return __builtin_##name(x); }
 PUSHDOWN_ARRAY_FUNCTION(log1p)
@@ -76,7 +76,8 @@ template <class F, class Of>
 [[gnu::always_inline]] inline void by_pairs(const ArrayOperand<F>& a, const ArrayOperand<F>& b,
                                             F* to, Index begin, Index end, Of of) {
   if (!a.single && !b.single)
-    return by_lanes(to, begin, end, [&](Index i) { return of(load(a.first + i), load(b.first + i)); });
+    return by_lanes(to, begin, end,
+                    [&](Index i) { return of(load(a.first + i), load(b.first + i)); });
   const Vector<F> one = splat(a.single ? *a.first : *b.first);
   if (!a.single)
     return by_lanes(to, begin, end, [&](Index i) { return of(load(a.first + i), one); });
@@ -193,12 +194,11 @@ template <class F>
     case ArrayFunction::log1p: return map([=](auto x, auto, auto d) { return d / (x + one); });
     case ArrayFunction::expm1: return map([=](auto, auto v, auto d) { return d * (v + one); });
     case ArrayFunction::tanh: return map([=](auto, auto v, auto d) { return d * (one - v * v); });
-    case ArrayFunction::sigmoid: return map([=](auto, auto v, auto d) { return d * v * (one - v); });
+    case ArrayFunction::sigmoid:
+      return map([=](auto, auto v, auto d) { return d * v * (one - v); });
     case ArrayFunction::relu: return map([=](auto, auto v, auto d) { return v > F(0) ? d : zero; });
     case ArrayFunction::softplus:
-      return map([=](auto x, auto, auto d) {
-        return x > F(20) ? d : d / (one + vector_exp(-x));
-      });
+      return map([=](auto x, auto, auto d) { return x > F(20) ? d : d / (one + vector_exp(-x)); });
     case ArrayFunction::sqrt: return map([=](auto, auto v, auto d) { return d / (two * v); });
     case ArrayFunction::abs:
       return map([=](auto x, auto, auto d) { return x > F(0) ? d : x < F(0) ? -d : zero; });

@@ -325,8 +325,8 @@ class ArrayRun {
   static Index first_of(ArrayKind kind, const F* x, Index step, Index count) {
     Index best = 0;
     for (Index i = 1; i < count; ++i) {
-      const bool better = kind == ArrayKind::greatest ? x[i * step] > x[best * step]
-                                                      : x[i * step] < x[best * step];
+      const bool better =
+          kind == ArrayKind::greatest ? x[i * step] > x[best * step] : x[i * step] < x[best * step];
       if (better) best = i;
     }
     return best;

@@ -105,7 +105,7 @@ void ArrayRecorder::see(WatchedCall& call) {
     return call.run();
   }
   if (call.writes()) {
-    refuse("a tensor is changed in place");
+    refuse(fmt::format("a tensor is changed in place ('{}')", call.name().substr(6)));
     return call.run();
   }
   if (unknown != nullptr) {

@@ -159,6 +159,8 @@ class ScriptController : public Controller {
         refusal = ArrayRefusal{error.what(), definition_->step.position};
       }
     if (!refusal) return cell;
+    // A call that is the last thing that a function does has no line.
+    if (refusal->position.empty()) refusal->position = definition_->step.position;
     recording_.refuse(*refusal);
     return nullptr;
   }

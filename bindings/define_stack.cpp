@@ -295,10 +295,12 @@ class Structure {
         const auto numbers = first_numbers(result);
         wanted.insert(wanted.end(), numbers.begin(), numbers.end());
       }
+      const ScriptFunction& function = reading ? of_.definition_->reading : of_.definition_->update;
       refusal_ = recorder.refusal();
+      // A call that is the last thing that a function does has no line.
+      if (refusal_ && refusal_->position.empty()) refusal_->position = function.position;
       if (refusal_) return;
       ArrayProgram& program = reading ? made.reading : made.update;
-      const ScriptFunction& function = reading ? of_.definition_->reading : of_.definition_->update;
       try {
         add_step(graph, nodes, program);
         if ((t < 3 || t + 1 == steps_) && batch == kRecordedBatch &&

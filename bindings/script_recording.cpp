@@ -17,7 +17,8 @@ void RecordingState::refuse(const ArrayRefusal& refusal) {
 }
 
 void RecordingState::fail(const std::string& message) {
-  if (++failures_ > 2) refuse({"it fails while it is recorded: " + message, ""});
+  if (++failures_ > 2)
+    refuse({"it fails while it is recorded: " + message.substr(0, message.find('\n')), ""});
 }
 
 Tensor recorded_numbers(const std::vector<std::int64_t>& sizes, const at::TensorOptions& options,

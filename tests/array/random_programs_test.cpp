@@ -1,4 +1,5 @@
-// Random programs of operators: what is recorded gives the values and gradients that LibTorch gives.
+// Random programs of operators: what is recorded gives the values and gradients that LibTorch
+// gives.
 #include <gtest/gtest.h>
 
 #include <ATen/ATen.h>
@@ -48,8 +49,7 @@ class Program {
       if (y.dim() == 2 && x.dim() == 3 && y.size(1) == x.size(1)) return y.unsqueeze(2);
     }
     if (x.size(-1) == 3 && random_.below(2) == 0) return parameters_[1];
-    return random_.below(2) == 0 ? x.flip(x.dim() - 1)
-                                 : at::full({x.size(-1)}, 0.7, x.options());
+    return random_.below(2) == 0 ? x.flip(x.dim() - 1) : at::full({x.size(-1)}, 0.7, x.options());
   }
 
   Tensor step() {
@@ -95,12 +95,13 @@ class Program {
       case 31: return x.log_softmax(dimension(x));
       case 32: return x.cumsum(dimension(x));
       case 33: return x.tanh().cumprod(dimension(x));
-      case 34: return x.dim() > 2 ? x.transpose(1, 2) : x.unsqueeze(1 + static_cast<std::int64_t>(
-                                                                          random_.below(2)));
+      case 34:
+        return x.dim() > 2 ? x.transpose(1, 2)
+                           : x.unsqueeze(1 + static_cast<std::int64_t>(random_.below(2)));
       case 35: {
         const auto d = dimension(x);
-        const auto first = static_cast<std::int64_t>(
-            random_.below(static_cast<std::uint64_t>(x.size(d))));
+        const auto first =
+            static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(x.size(d))));
         return x.narrow(d, first, x.size(d) - first);
       }
       case 36: return x.dim() > 2 ? x.select(dimension(x), 0) : x.reshape({x.size(0), 1, -1});
@@ -116,13 +117,15 @@ class Program {
       }
       case 41: return at::stack({x, x * 0.5}, dimension(x));
       case 42: return x.size(-1) == 3 ? at::matmul(x, parameters_[0]) : x.unsqueeze(-1);
-      case 43: return x.dim() == 3 ? at::matmul(x, x.transpose(1, 2)).tanh()
+      case 43:
+        return x.dim() == 3   ? at::matmul(x, x.transpose(1, 2)).tanh()
                : x.dim() == 2 ? at::einsum("bi,bj->bij", {x, x.cos()})
                               : x;
-      case 44: return x.dim() == 3 ? at::einsum("bij,bik->bjk", {x, x.sin()}).tanh()
-                                   : at::linear(x, x.size(-1) == 3
-                                                       ? parameters_[0]
-                                                       : at::ones({2, x.size(-1)}, x.options()));
+      case 44:
+        return x.dim() == 3
+                   ? at::einsum("bij,bik->bjk", {x, x.sin()}).tanh()
+                   : at::linear(x, x.size(-1) == 3 ? parameters_[0]
+                                                   : at::ones({2, x.size(-1)}, x.options()));
       default:
         return x.dim() < 4 ? x.unsqueeze(1).expand([&] {
           auto sizes = x.sizes().vec();

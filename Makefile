@@ -50,6 +50,7 @@ test-slow: build
 
 bench: build
 	@if [ -x $(BUILD)/bench ]; then $(BUILD)/bench; else echo 'No benchmark was built.' >&2; exit 1; fi
+	@$(BUILD)/pushdown --threads 1 tests/bench/defined.lua
 
 asan: packages
 	cmake --preset asan

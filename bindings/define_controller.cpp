@@ -1,7 +1,9 @@
 // Controllers that a script defines.
 #include "bindings/definition.h"
+#include "bindings/script_recording.h"
 #include "bindings/tensor.h"
 #include "controller/layered.h"
+#include "recurrence/array_lowering.h"
 
 namespace pushdown {
 namespace {
@@ -10,6 +12,16 @@ struct ControllerDefinition {
   DefinitionHead head;
   ScriptFunction initial, step;
   ScriptRows parameters;
+  ToldPtr told = std::make_shared<std::set<std::string>>();
+};
+
+// A step as a graph: its inputs are the input, the state and the parameters.
+struct RecordedCell {
+  ArrayGraph graph;
+  std::vector<int> state;  // nodes
+  std::size_t hidden = 0;  // place in the state
+  std::vector<std::string> names;
+  ArrayProgram program;  // of all that it computes, to compare
 };
 using ControllerDefinitionPtr = std::shared_ptr<const ControllerDefinition>;
 
@@ -19,7 +31,9 @@ class ScriptController : public Controller {
                    const ModuleContext& context)
       : definition_(std::move(definition)),
         hidden_(options["hidden"]),
-        options_(context.tensor_options) {
+        input_(context.input),
+        options_(context.tensor_options),
+        recording_(definition_->head.where, definition_->told) {
     if (definition_->parameters)
       parameters_ = make_parameters(definition_->parameters.rows(options, context.input), options,
                                     definition_->head.where + ".parameters", context);
@@ -61,12 +75,95 @@ class ScriptController : public Controller {
     return {std::move(hidden), std::move(next)};
   }
 
-  bool recordable() const override { return false; }
-  std::pair<Traced, TracedState> trace(const Traced&, const TracedState&) const override {
-    fail(definition_->head.where, "a controller written in Lua cannot be recorded");
+  bool recordable() const override {
+    return options_.device().is_cpu() && !recording_.refused() && recorded() != nullptr;
+  }
+  std::pair<Traced, TracedState> trace(const Traced& x, const TracedState& old) const override {
+    const auto cell = recorded();
+    std::vector<ArrayInput> inputs{x};
+    inputs.insert(inputs.end(), old.begin(), old.end());
+    for (const auto& entry : parameters_) inputs.emplace_back(entry.second);
+    TracedState next =
+        lower_arrays(StepTrace::of(x), cell->graph, cell->state, inputs, cell->names);
+    const Traced hidden = next.at(cell->hidden);
+    return {hidden, next};
   }
 
  private:
+  // Null where it cannot be recorded.
+  std::shared_ptr<const RecordedCell> recorded() const {
+    const std::lock_guard lock(recording_.mutex());
+    if (recorded_ != nullptr || recording_.busy || !ScriptCall::possible(definition_->step))
+      return recorded_;
+    const RecordingTurn turn(recording_);
+    try {
+      const auto cell = record(kRecordedBatch), other = record(kOtherBatch);
+      if (cell == nullptr || other == nullptr) return nullptr;
+      if (!(cell->program == other->program)) {
+        recording_.refuse(
+            {"it does something else when it is called again, or with another number "
+             "of sequences",
+             definition_->step.position});
+        return nullptr;
+      }
+      recorded_ = cell;
+    } catch (const ScriptError& error) {
+      if (!error.is_text()) throw;
+      recording_.fail(error.what());
+    }
+    return recorded_;
+  }
+  std::shared_ptr<const RecordedCell> record(std::int64_t batch) const {
+    const at::AutoGradMode with_gradient(true);
+    auto cell = std::make_shared<RecordedCell>();
+    ArrayRecorder recorder(cell->graph, batch, running_position);
+    std::vector<std::vector<double>> inputs;
+    const auto add = [&](const std::string& name, std::int64_t size) {
+      const auto which = static_cast<int>(inputs.size());
+      const Tensor values = recorded_numbers({batch, size}, options_, which);
+      recorder.input(values, which, 0);
+      inputs.push_back(first_numbers(values));
+      cell->names.push_back(name);
+      return values;
+    };
+    const Tensor input = add("input", input_);
+    ControllerState old;
+    for (std::size_t i = 0; i < sizes_.size(); ++i)
+      old.push_back(add(fmt::format("state[{}]", i + 1), sizes_[i]));
+    for (const auto& [name, tensor] : parameters_) {
+      recorder.parameter(tensor, static_cast<int>(inputs.size()));
+      inputs.push_back(first_numbers(tensor.unsqueeze(0)));
+      cell->names.push_back(name);
+    }
+    std::pair<Tensor, ControllerState> made;
+    {
+      const OperatorWatch watch(recorder);
+      made = step(input, old);
+    }
+    std::vector<double> wanted;
+    for (std::size_t i = 0; i < made.second.size(); ++i) {
+      const Tensor& own = made.second[i];
+      if (own.is_same(made.first)) cell->hidden = i;
+      if (const auto node = recorder.output(own)) cell->state.push_back(*node);
+      const auto numbers = first_numbers(own);
+      wanted.insert(wanted.end(), numbers.begin(), numbers.end());
+    }
+    auto refusal = recorder.refusal();
+    if (!refusal) try {
+        cell->program.inputs = cell->names;
+        add_step(cell->graph, cell->state, cell->program);
+        if (!computes(cell->program, inputs, wanted, options_))
+          refusal =
+              ArrayRefusal{"what is recorded gives other numbers", definition_->step.position};
+      } catch (const std::invalid_argument& error) {
+        refusal = ArrayRefusal{error.what(), definition_->step.position};
+      }
+    if (!refusal) return cell;
+    // A call that is the last thing that a function does has no line.
+    if (refusal->position.empty()) refusal->position = definition_->step.position;
+    recording_.refuse(*refusal);
+    return nullptr;
+  }
   ControllerState state_of(const ScriptCall& call, int index, const ScriptFunction& function,
                            std::int64_t batch) const {
     auto read = read_state(call.state(), index, function, batch, options_);
@@ -89,10 +186,12 @@ class ScriptController : public Controller {
   }
 
   ControllerDefinitionPtr definition_;
-  std::int64_t hidden_;
+  std::int64_t hidden_, input_;
   at::TensorOptions options_;
   KeptValuePtr self_;
   std::vector<std::int64_t> sizes_;  // of the state's tensors
+  mutable RecordingState recording_;
+  mutable std::shared_ptr<const RecordedCell> recorded_;
 };
 
 }  // namespace

@@ -1,6 +1,8 @@
 // Stacks that a script defines.
 #include "bindings/definition.h"
+#include "bindings/script_recording.h"
 #include "bindings/tensor.h"
+#include "recurrence/array_lowering.h"
 #include "stack/kinds.h"
 
 namespace pushdown {
@@ -14,6 +16,7 @@ struct StackDefinition {
   ScriptRows actions, parameters;
   std::string no_op_layer;  // "" without the action no_op
   std::int64_t no_op_column = 0;
+  ToldPtr told = std::make_shared<std::set<std::string>>();
 };
 using StackDefinitionPtr = std::shared_ptr<const StackDefinition>;
 
@@ -101,7 +104,10 @@ class Structure {
  public:
   Structure(StackDefinitionPtr definition, const Json& options, const ParameterList& parameters,
             const at::TensorOptions& tensor_options, std::int64_t hidden)
-      : definition_(std::move(definition)), options_(tensor_options) {
+      : definition_(std::move(definition)),
+        options_(tensor_options),
+        parameters_(parameters),
+        hidden_(hidden) {
     {
       const ScriptCall place(definition_->update);
       self_ = make_self(place.state(), options, parameters, tensor_options, {{"hidden", hidden}});
@@ -139,7 +145,180 @@ class Structure {
     return read(static_cast<const ScriptStackState&>(*state), reading_size_);
   }
 
+  // Of sequences of `steps` steps, whose actions have these names and shapes; an empty list: the
+  // hidden vector.
+  std::variant<RecordedStack, ArrayRefusal> record(const std::vector<ActionSpec>& actions,
+                                                   std::int64_t steps) const {
+    return Recording(*this, actions, steps).run();
+  }
+
  private:
+  // The programs of one step, and the state that it leads to.
+  struct RecordedStep {
+    ArrayProgram reading, update;
+    StackStatePtr state;
+  };
+
+  class Recording {
+   public:
+    Recording(const Structure& of, const std::vector<ActionSpec>& actions, std::int64_t steps)
+        : of_(of), actions_(actions), steps_(steps) {
+      names_.push_back("state");
+      for (const auto& spec : actions) names_.push_back(spec.name);
+      if (actions.empty()) names_.push_back("hidden");
+      for (const auto& entry : of.parameters_) names_.push_back(entry.first);
+    }
+
+    std::variant<RecordedStack, ArrayRefusal> run() {
+      const at::AutoGradMode with_gradient(true);
+      ArrayProgram reading, update;
+      reading.inputs = update.inputs = names_;
+      RecordedStep last, other;
+      for (std::int64_t t = 0; t < steps_ && !refusal_; ++t) {
+        const bool settled = t > 1 && same_form(before_, last.state);
+        before_ = last.state;
+        RecordedStep now = step(t, kRecordedBatch, before_);
+        if (refusal_) break;
+        if (t < 2) {
+          // Sizes and numbers must not follow from the batch, or from what was called before.
+          other = step(t, kOtherBatch, other.state);
+          if (!refusal_ && !(now.reading == other.reading && now.update == other.update))
+            refusal_ = ArrayRefusal{
+                "it does something else when it is called again, or with "
+                "another number of sequences",
+                of_.definition_->update.position};
+          if (refusal_) break;
+        }
+        const bool same = t > 1 && now.reading == last.reading && now.update == last.update;
+        if (same) {
+          reading.steps.push_back(reading.steps.back());
+          update.steps.push_back(update.steps.back());
+        } else {
+          reading.append(now.reading);
+          update.append(now.update);
+        }
+        last = std::move(now);
+        if (same && settled && same_form(before_, last.state)) {
+          // All further steps are the same.
+          reading.steps.resize(static_cast<std::size_t>(steps_), reading.steps.back());
+          update.steps.resize(static_cast<std::size_t>(steps_), update.steps.back());
+          break;
+        }
+        if (reading.instructions.size() + update.instructions.size() > kMostInstructions)
+          refusal_ = ArrayRefusal{
+              fmt::format("its steps differ and take more than {} instructions", kMostInstructions),
+              of_.definition_->update.position};
+      }
+      if (refusal_) return *refusal_;
+      // Nothing reads the state after the last step.
+      update.steps.pop_back();
+      update.append_idle();
+      update.output = std::max<std::int64_t>(1, update.output);
+      reading.finish();
+      update.finish();
+      return RecordedStack{std::make_shared<const ArrayProgram>(std::move(reading)),
+                           std::make_shared<const ArrayProgram>(std::move(update))};
+    }
+
+   private:
+    static constexpr std::size_t kMostInstructions = 100'000;
+
+    static bool same_form(const StackStatePtr& a, const StackStatePtr& b) {
+      const auto &one = static_cast<const ScriptStackState&>(*a).value,
+                 &other = static_cast<const ScriptStackState&>(*b).value;
+      return one.frame == other.frame && one.tensors.size() == other.tensors.size() &&
+             std::equal(one.tensors.begin(), one.tensors.end(), other.tensors.begin(),
+                        [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes(); });
+    }
+
+    RecordedStep step(std::int64_t t, std::int64_t batch, const StackStatePtr& old) {
+      RecordedStep made;
+      made.reading.inputs = made.update.inputs = names_;
+      record(t, batch, old, true, made);
+      if (!refusal_) record(t, batch, old, false, made);
+      return made;
+    }
+
+    void record(std::int64_t t, std::int64_t batch, const StackStatePtr& old, bool reading,
+                RecordedStep& made) {
+      ArrayGraph graph;
+      ArrayRecorder recorder(graph, batch, running_position);
+      std::vector<std::vector<double>> inputs(1);
+      auto state = std::make_shared<ScriptStackState>();
+      if (old != nullptr) {
+        *state = static_cast<const ScriptStackState&>(*old);
+        std::int64_t offset = 0;
+        for (Tensor& tensor : state->value.tensors) {
+          if (!tensor.is_floating_point() && tensor.scalar_type() != at::kBool) {
+            refusal_ = ArrayRefusal{"a state has whole numbers in a tensor",
+                                    of_.definition_->update.position};
+            return;
+          }
+          tensor = tensor.detach().clone();
+          recorder.input(tensor, 0, offset);
+          offset += tensor.numel() / batch;
+          const auto numbers = first_numbers(tensor);
+          inputs[0].insert(inputs[0].end(), numbers.begin(), numbers.end());
+        }
+      }
+      int which = 1;
+      NamedTensors drive;
+      const auto action = [&](const std::string& name, std::vector<std::int64_t> shape) {
+        shape.insert(shape.begin(), batch);
+        const Tensor values = recorded_numbers(shape, of_.options_, which);
+        recorder.input(values, which++, 0);
+        inputs.push_back(first_numbers(values));
+        drive[name] = values;
+      };
+      for (const auto& spec : actions_) action(spec.name, spec.shape);
+      if (actions_.empty()) action("hidden", {of_.hidden_});
+      for (const auto& entry : of_.parameters_) {
+        recorder.parameter(entry.second, which++);
+        inputs.push_back(first_numbers(entry.second.unsqueeze(0)));
+      }
+      std::vector<Tensor> results;
+      StackStatePtr from = state;
+      {
+        const OperatorWatch watch(recorder);
+        if (old == nullptr) from = of_.initial(batch, steps_);
+        if (reading) {
+          results = {of_.reading(from)};
+        } else {
+          made.state = of_.update(from, drive);
+          results = static_cast<const ScriptStackState&>(*made.state).value.tensors;
+        }
+      }
+      std::vector<int> nodes;
+      std::vector<double> wanted;
+      for (const Tensor& result : results) {
+        if (const auto node = recorder.output(result)) nodes.push_back(*node);
+        const auto numbers = first_numbers(result);
+        wanted.insert(wanted.end(), numbers.begin(), numbers.end());
+      }
+      const ScriptFunction& function = reading ? of_.definition_->reading : of_.definition_->update;
+      refusal_ = recorder.refusal();
+      // A call that is the last thing that a function does has no line.
+      if (refusal_ && refusal_->position.empty()) refusal_->position = function.position;
+      if (refusal_) return;
+      ArrayProgram& program = reading ? made.reading : made.update;
+      try {
+        add_step(graph, nodes, program);
+        if ((t < 3 || t + 1 == steps_) && batch == kRecordedBatch &&
+            !computes(program, inputs, wanted, of_.options_))
+          refusal_ = ArrayRefusal{"what is recorded gives other numbers", function.position};
+      } catch (const std::invalid_argument& error) {
+        refusal_ = ArrayRefusal{error.what(), function.position};
+      }
+    }
+
+    const Structure& of_;
+    const std::vector<ActionSpec>& actions_;
+    std::int64_t steps_;
+    std::vector<std::string> names_;
+    StackStatePtr before_;
+    std::optional<ArrayRefusal> refusal_;
+  };
+
   StackStatePtr state_of(const ScriptCall& call, const ScriptFunction& function,
                          std::int64_t batch) const {
     auto state = std::make_shared<ScriptStackState>();
@@ -159,6 +338,8 @@ class Structure {
 
   StackDefinitionPtr definition_;
   at::TensorOptions options_;
+  ParameterList parameters_;
+  std::int64_t hidden_;
   KeptValuePtr self_;
   std::int64_t reading_size_ = 0;
 };
@@ -166,7 +347,9 @@ class Structure {
 class ScriptStack : public Stack {
  public:
   ScriptStack(StackDefinitionPtr definition, const Json& options, const ModuleContext& context)
-      : definition_(std::move(definition)) {
+      : definition_(std::move(definition)),
+        tensor_options_(context.tensor_options),
+        recording_(definition_->head.where, definition_->told) {
     const auto& head = definition_->head;
     for (auto& spec : action_specs(*definition_, options, context.input)) {
       layers_.push_back(
@@ -183,6 +366,7 @@ class ScriptStack : public Stack {
               "'{}' is a parameter of an action layer; choose another name", name);
       parameters_.push_back(entry);
     }
+    for (const auto& entry : own) own_.push_back(flat_parameter(entry.second));
     structure_.emplace(definition_, options, own, context.tensor_options, context.input);
     if (!definition_->no_op_layer.empty()) find_no_op();
   }
@@ -204,7 +388,67 @@ class ScriptStack : public Stack {
     return no_op_among(action(no_op_, hidden), definition_->no_op_column);
   }
 
+  bool recordable() const override {
+    return tensor_options_.device().is_cpu() && !recording_.refused();
+  }
+  bool records(std::int64_t steps) const override {
+    return recordable() && recorded(steps).update != nullptr;
+  }
+  Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps) const override {
+    const RecordedStack found = recorded(steps);
+    const Traced state = trace.state(at::zeros({batch, found.update->output}, tensor_options_));
+    trace.keep_memory(state);
+    std::vector<Traced> operands{state};
+    // A reading has no actions: anything stands in their place.
+    operands.resize(1 + action_count(), state);
+    add_parameters(trace, operands);
+    return trace.array(found.reading, operands);
+  }
+  TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced&,
+                    std::int64_t steps) const override {
+    const Traced state = trace.kept_memory();
+    std::vector<Traced> operands{state};
+    for (std::size_t i = 0; i < specs_.size(); ++i) operands.push_back(traced_action(i, hidden));
+    if (specs_.empty()) operands.push_back(hidden);
+    add_parameters(trace, operands);
+    trace.bind(state, trace.array(recorded(steps).update, operands));
+    if (definition_->no_op_layer.empty()) return {};
+    return no_op_among(operands[1 + no_op_], specs_[no_op_].shape.back(),
+                       definition_->no_op_column);
+  }
+
  private:
+  std::size_t action_count() const { return std::max<std::size_t>(1, specs_.size()); }
+  void add_parameters(StepTrace& trace, std::vector<Traced>& operands) const {
+    for (const Tensor& parameter : own_) operands.push_back(trace.constant(parameter));
+  }
+  // The programs of that many steps; none where it cannot be recorded.
+  RecordedStack recorded(std::int64_t steps) const {
+    const std::lock_guard lock(recording_.mutex());
+    if (const auto found = recorded_.find(steps); found != recorded_.end()) return found->second;
+    if (recording_.busy || !ScriptCall::possible(definition_->update)) return {};
+    const RecordingTurn turn(recording_);
+    try {
+      auto made = structure_->record(specs_, steps);
+      if (const auto* refusal = std::get_if<ArrayRefusal>(&made)) {
+        recording_.refuse(*refusal);
+        return {};
+      }
+      return recorded_[steps] = std::get<RecordedStack>(std::move(made));
+    } catch (const ScriptError& error) {
+      if (!error.is_text()) throw;
+      recording_.fail(error.what());
+    }
+    return {};
+  }
+  Traced traced_action(std::size_t i, const Traced& hidden) const {
+    const ActionSpec& spec = specs_[i];
+    const Traced values = layers_[i](hidden);
+    if (spec.activation == "softmax") return values.softmax_of_groups(spec.shape.back());
+    if (spec.activation == "sigmoid") return values.sigmoid();
+    return spec.activation == "tanh" ? values.tanh() : values;
+  }
+
   // hidden : B x H -> B x the action's shape
   Tensor action(std::size_t i, const Tensor& hidden) const {
     const ActionSpec& spec = specs_[i];
@@ -235,6 +479,10 @@ class ScriptStack : public Stack {
   std::vector<ActionLayer> layers_;
   std::optional<Structure> structure_;
   std::size_t no_op_ = 0;
+  at::TensorOptions tensor_options_;
+  std::vector<Tensor> own_;  // the parameters that are not those of action layers, as vectors
+  mutable RecordingState recording_;
+  mutable std::map<std::int64_t, RecordedStack> recorded_;  // by steps
 };
 
 // Drives the bare structure with tensors B x n x ... in the place of the action layers' values.

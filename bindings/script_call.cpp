@@ -125,18 +125,43 @@ ScriptCall::ScriptCall(const ScriptFunction& function)
   function.function->push(L_);
 }
 
+bool ScriptCall::possible(const ScriptFunction& function) {
+  const auto& host = *function.function->host();
+  return std::this_thread::get_id() == host.owner && host.open;
+}
+
 ScriptCall::~ScriptCall() {
   lua_settop(L_, 0);
   --host_->depth;
 }
 
+namespace {
+thread_local lua_State* running_state = nullptr;
+}
+
+lua_State* ScriptCall::running() { return running_state; }
+
 void ScriptCall::run(int results) {
+  struct Running {
+    lua_State* outer;
+    ~Running() { running_state = outer; }
+  } const running{std::exchange(running_state, L_)};
   if (lua_pcall(L_, lua_gettop(L_) - 1, results, 0) == 0) return;
   if (lua_type(L_, -1) != LUA_TSTRING)
     throw ScriptError("an error that is not a text", std::make_shared<KeptValue>(L_, -1));
   throw ScriptError(
       fmt::format("{}\n  in {} ({})", lua_tostring(L_, -1), function_.where, function_.position),
       nullptr);
+}
+
+std::string running_position() {
+  lua_Debug frame;
+  if (running_state == nullptr) return "";
+  for (int level = 0; lua_getstack(running_state, level, &frame) != 0; ++level) {
+    lua_getinfo(running_state, "Sl", &frame);
+    if (frame.currentline > 0) return short_position(frame, frame.currentline);
+  }
+  return "";
 }
 
 ScriptPosition calling_script(lua_State* L) {

@@ -37,6 +37,7 @@ class ScriptError : public std::runtime_error {
   ScriptError(const std::string& text, KeptValuePtr value)
       : std::runtime_error(text), value_(std::move(value)) {}
   void push(lua_State* L) const;
+  bool is_text() const { return value_ == nullptr; }
 
  private:
   KeptValuePtr value_;  // null: the text
@@ -65,6 +66,10 @@ class ScriptCall {
   ScriptCall& operator=(const ScriptCall&) = delete;
 
   lua_State* state() const { return L_; }
+  // Whether the function can be called on this thread.
+  static bool possible(const ScriptFunction& function);
+  // Of the innermost call that this thread runs; null: none.
+  static lua_State* running();
   // Calls with all that was pushed; the results are at indices 1 to `results`. ScriptError.
   void run(int results);
 
@@ -80,5 +85,7 @@ struct ScriptPosition {
   int line = 0;
 };
 ScriptPosition calling_script(lua_State* L);
+// Where the script is that this thread has called: "own.lua:12"; "" where it has called none.
+std::string running_position();
 
 }  // namespace pushdown

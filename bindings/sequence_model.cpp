@@ -24,6 +24,13 @@ std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options) {
   return {std::move(alphabet), other_options(L, options)};
 }
 
+std::string model_program(const SequenceModel& model, OptionTable options) {
+  auto text = program_text("model.program", options,
+                           [&](std::int64_t steps) { return model.network().plan(1, steps); });
+  options.finish("model.program", {"steps", "format"});
+  return text;
+}
+
 void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values) {
   constexpr auto kSequenceModelPlace = "model.set_parameters";
   std::vector<std::string> names;

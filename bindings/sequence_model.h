@@ -2,14 +2,32 @@
 #pragma once
 #include <variant>
 
+#include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
 #include "bindings/model.h"
 #include "bindings/options.h"
 #include "bindings/tensor.h"
+#include "recurrence/step_plan.h"
+#include "recurrence/step_text.h"
 #include "stack/stack.h"
 
 namespace pushdown {
+
+// Takes steps and format out of the options and writes the program of the plan that
+// make(batch, steps) gives, in the words of `where`.
+template <class Make>
+std::string program_text(const char* where, OptionTable& options, const Make& make) {
+  const auto steps = options.take<std::int64_t>("steps").value_or(10);
+  const auto format = options.take<std::string>("format").value_or("text");
+  check(steps >= 1 && steps <= 100'000, where, "steps must be from 1 to 100000, got {}", steps);
+  check(format == "text" || format == "dot", where, "the format must be 'text' or 'dot', got '{}'",
+        format);
+  const StepPlanPtr plan = make(steps);
+  check(plan != nullptr, where, "there is no recorded program: it runs by tensor operations");
+  return format == "dot" ? step_program_dot(*plan->program(), steps)
+                         : step_program_text(*plan->program(), steps);
+}
 
 // The alphabet of a new model, and its other options with the session's device and a seed.
 std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options);
@@ -21,6 +39,8 @@ Alphabet required_alphabet(OptionTable& options, const char* key);
 void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values);
 // Of the string that the network reads, words : 1 x n.
 NamedTensors strengths_of(const SequenceModel& model, const Tensor& words);
+// The recorded step of the model's network.
+std::string model_program(const SequenceModel& model, OptionTable options);
 // "Recognizer: lstm controller, ..., float32"
 std::string line_of(const SequenceModel& model, const char* name);
 // The lines of help about the options of a model.
@@ -39,6 +59,12 @@ void bind_sequence_model(Class<Model>& type) {
          "as they are.")
       .template def<[](const Model& model) { return model.parameter_count(); }>(
           "parameter_count", "model:parameter_count() -> integer  The number of trainable numbers.")
+      .template def<[](const Model& model, OptionTable options) {
+        return model_program(model, std::move(options));
+      }>("program",
+         "model:program{steps=, format=} -> string  The recorded program of a step: its "
+         "operations, their sizes and multiply-adds in a sequence of so many steps (10), as 'text' "
+         "or as a graph for Graphviz, 'dot'.")
       .template def<[](const Model& model) {
         return std::make_shared<Alphabet>(model.alphabet());
       }>("alphabet", "model:alphabet() -> Alphabet  The symbols of the model.")

@@ -7,7 +7,9 @@
 #include "bindings/kinds.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/sequence_model.h"
 #include "bindings/tensor.h"
+#include "model/stack_rnn.h"
 
 namespace pushdown {
 namespace {
@@ -57,6 +59,22 @@ Tensor simulate_kind(lua_State* L, OptionTable options) {
   return simulate_stack(rest, inputs, session_kinds(L).stacks);
 }
 
+// The step of a small network with the stack.
+std::string stack_program(lua_State* L, Any given) {
+  const bool named = lua_type(L, given.index) == LUA_TSTRING;
+  OptionTable options = Value<OptionTable>::get(L, named ? given.index + 1 : given.index);
+  const auto hidden = options.take<std::int64_t>("hidden").value_or(20);
+  std::optional<StackRnn> network;
+  return program_text("stack.program", options, [&](std::int64_t steps) {
+    Json stack = options.rest();
+    if (named) stack = Json{{"kind", Value<std::string>::get(L, given.index)}};
+    Random random(1);
+    network.emplace(Json{{"kind", "elman"}, {"hidden", hidden}}, stack, 2,
+                    at::TensorOptions().dtype(at::kFloat), random, Recurrence{}, session_kinds(L));
+    return network->plan(1, steps);
+  });
+}
+
 NamedTensors stack_strengths(lua_State* L, OptionTable options) {
   const auto [rest, inputs] = simulation(L, options);
   return simulate_strengths(rest, inputs, session_kinds(L).stacks);
@@ -81,6 +99,12 @@ void bind_stack(lua_State* L) {
           "memory of sections with strengths, by name: strengths B x n x K x S after "
           "each step, push, pop and read_strength B x n x K, read B x n x K x S, the "
           "shares in the reading; K = 1, S places of sections, bottom first.")
+      .def<&stack_program>(
+          "program",
+          "program(kind or {kind=, steps=, hidden=, format=, ...}) -> string  The recorded program "
+          "of a step of a small network with the stack: its operations, their sizes and "
+          "multiply-adds in a sequence of so many steps (10), as 'text' or as a graph for "
+          "Graphviz, 'dot'.")
       .def<&define_stack>(
           "define",
           "define{name=, initial=, update=, reading=, actions=, parameters=, options=, no_op=, "

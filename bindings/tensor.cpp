@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "array/array_recorder.h"
 #include "base/check.h"
 #include "base/memory.h"
 #include "base/stopping.h"
@@ -73,6 +74,7 @@ Tensor drawn(lua_State* L, const Shape& given, OptionTable& options, Draw draw) 
   check(choices.dtype != at::kLong, "tensor", "random numbers need a floating-point dtype");
   const auto shape = shape_of(given);
   check_memory(shape, 8);
+  if (auto* recorder = ArrayRecorder::current()) recorder->refuse("random numbers are drawn");
   Tensor values = at::empty(shape, at::kDouble);
   Random random(seed_or_next(L, seed), "tensor");
   auto* data = values.data_ptr<double>();
@@ -91,7 +93,14 @@ Tensor rand(lua_State* L, const Shape& shape, OptionTable options) {
   return drawn(L, shape, options, [](Random& random) { return random.uniform(); });
 }
 
+// What is being recorded must not depend on numbers.
+void note_reading(T t) {
+  if (auto* recorder = ArrayRecorder::current())
+    recorder->read(t, "numbers are read out of a tensor that is recorded");
+}
+
 Results to_table(lua_State* L, T t) {
+  note_reading(t);
   push_nested(L, t.detach().to(at::kCPU));
   return {1};
 }
@@ -129,6 +138,7 @@ Results get_or_set_requires_grad(lua_State* L, Tensor& t, std::optional<bool> wa
 }
 
 void assign(Tensor& t, Any values) {
+  if (auto* recorder = ArrayRecorder::current()) recorder->read(t, "a tensor is changed in place");
   const Tensor given = tensor_from_lua(values.state, values.index, t.scalar_type());
   check(given.dim() == 0 || given.sizes() == t.sizes(), "Tensor:assign",
         "the tensor has shape {}, the new values {}", shape_text(t), shape_text(given));
@@ -165,9 +175,15 @@ void bind_gradients(Module& module, Class<Tensor>& cls) {
       .def<&assign>("assign",
                     "assign(values)  Overwrites all values (a tensor, nested lists or one "
                     "number), unseen by gradients.")
-      .def<[](T t, Any) { return tensor_line(t); }>(
+      .def<[](T t, Any) {
+        note_reading(t);
+        return tensor_line(t);
+      }>(
           "__tostring", "tostring(t) -> string  One line: shape, dtype and the first values.")
-      .def<[](T t) { return tensor_text(t); }>(
+      .def<[](T t) {
+        note_reading(t);
+        return tensor_text(t);
+      }>(
           "__show", "show(t) -> string  What the prompt prints: several lines.");
   module.def<&no_grad>("no_grad",
                        "no_grad(f, ...) -> ...  Calls f(...) without recording gradients.");

@@ -88,7 +88,7 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const StepEnginePtr& engine = given != nullptr ? given : engine_;
   if (engine == nullptr || inputs.dim() != 3 || inputs.size(1) == 0) return {};
-  if (!memory.recordable() || !controller_->recordable()) return {};
+  if (!memory.records(inputs.size(1)) || !controller_->recordable()) return {};
   if (window > 0 && !memory.can_be_cut()) return {};
   const auto batch = inputs.size(0), steps = inputs.size(1);
   StepTrace trace;
@@ -130,7 +130,7 @@ StepPlanPtr StackRnn::plan(std::int64_t batch, std::int64_t steps) const {
 StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, Random* noise,
                                        const Refinement& refinement) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
-  if (steps < 1 || !memory.recordable() || !controller_->recordable()) return {};
+  if (steps < 1 || !memory.records(steps) || !controller_->recordable()) return {};
   const bool noisy = noise != nullptr && recurrence_.noisy();
   PlannedRun run;
   run.plan = plans_->find(
@@ -192,7 +192,7 @@ TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Trac
   const auto zero = [&] { return trace.state(at::zeros({batch, 1}, tensor_options_)); };
 
   Symbol<Traced> symbol{input, {}, disturbance, {}};
-  if (memory.reading_size() > 0) symbol.reading = trace.reading(memory.reading_size());
+  if (memory.reading_size() > 0) symbol.reading = memory.record_reading(trace, batch, steps);
   Traced rested, resting;  // what no_op was at the last step, see kept()
   if (recurrence_.carry != CarryForward::none) {
     rested = zero();

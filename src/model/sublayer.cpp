@@ -119,10 +119,11 @@ class StackAttention : public Sublayer {
   // Stack::readings() by a recorded program; an undefined tensor where there is none.
   Tensor recorded_readings(const Tensor& x) const {
     const auto batch = x.size(0), steps = x.size(1);
-    if (engine_ == nullptr || steps == 0 || !stack_->recordable()) return {};
+    if (engine_ == nullptr || steps == 0 || !stack_->records(steps + 1)) return {};
     StepTrace trace;
     // The stack moves at the last step, too: there is a reading behind it.
-    stack_->record(trace, trace.sequence(x), trace.reading(stack_->reading_size()), steps + 1);
+    const Traced reading = stack_->record_reading(trace, batch, steps + 1);
+    stack_->record(trace, trace.sequence(x), reading, steps + 1);
     return engine_->run(trace.finish(trace.read_now()), batch, steps, 0, buffers_);
   }
 

@@ -287,6 +287,11 @@ class StepMachine {
     program_.terms = traced_.terms.data();
     program_.operands = traced_.operands.data();
     program_.matrices = matrices_.data();
+    arrays_.clear();
+    for (const ArrayProgramPtr& array : traced_.arrays)
+      arrays_.push_back(array->template code<F>());
+    program_.arrays = arrays_.data();
+    program_.array_count = static_cast<std::int64_t>(arrays_.size());
     program_.places = places_.data();
     program_.steps = steps_;
     program_.batch = batch_;
@@ -445,6 +450,7 @@ class StepMachine {
   StepNeeds needs_;
   std::vector<StepPlace<F>> places_;
   std::vector<StepMatrix<F>> matrices_;
+  std::vector<ArrayCode<F>> arrays_;
   StepProgram<F> program_{};
   Buffer memory_;
   StepRoom<F> room_{};

@@ -40,6 +40,10 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
       case StepOp::mix:
         for (const int operand : {node.a, node.b, node.c}) keep(operand);
         break;
+      case StepOp::array:
+        keep(n);
+        for (int k = 0; k < node.operands; ++k) keep(program.operands[at(node.first_operand + k)]);
+        break;
       case StepOp::affine:
         for (int k = 0; k < node.terms; ++k) {
           const StepTerm& term = program.terms[at(node.first_term + k)];

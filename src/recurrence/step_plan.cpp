@@ -114,6 +114,8 @@ bool same_program(const StepPlan& first, const StepPlan& second) {
                       });
   };
   return one.nodes == other.nodes && one.terms == other.terms && one.operands == other.operands &&
+         std::equal(one.arrays.begin(), one.arrays.end(), other.arrays.begin(), other.arrays.end(),
+                    [](const auto& a, const auto& b) { return *a == *b; }) &&
          one.output == other.output && one.memory == other.memory && one.shape == other.shape &&
          same_forms(one.matrices, other.matrices) && same_forms(one.given, other.given) &&
          same_forms(one.initial, other.initial) &&

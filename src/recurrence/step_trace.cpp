@@ -311,6 +311,21 @@ Traced StepTrace::mix(const Traced& share, const Traced& a, const Traced& b) {
   return {this, add(node)};
 }
 
+Traced StepTrace::array(ArrayProgramPtr program, const std::vector<Traced>& operands) {
+  check(program->inputs.size() == operands.size(), "step_trace",
+        "an array program of {} inputs was given {}", program->inputs.size(), operands.size());
+  StepNode node{StepOp::array};
+  node.size = program->output;
+  node.array = static_cast<int>(arrays_.size());
+  std::vector<int> nodes;
+  for (const Traced& operand : operands) nodes.push_back(node_of(operand));
+  node.first_operand = static_cast<int>(operands_.size());
+  node.operands = static_cast<int>(nodes.size());
+  operands_.insert(operands_.end(), nodes.begin(), nodes.end());
+  arrays_.push_back(std::move(program));
+  return {this, add(node)};
+}
+
 TracedProgram StepTrace::finish(const Traced& output) {
   const int last = node_of(output);
   const auto at = [](int n) { return static_cast<std::size_t>(n); };
@@ -351,6 +366,9 @@ TracedProgram StepTrace::finish(const Traced& output) {
         std::exchange(node.first_operand, static_cast<int>(program.operands.size()));
     for (int k = 0; k < node.operands; ++k)
       program.operands.push_back(rename(operands_[at(first_operand + k)]));
+    if (node.op != StepOp::array) continue;
+    program.arrays.push_back(arrays_[at(node.array)]);
+    node.array = static_cast<int>(program.arrays.size()) - 1;
   }
   program.output = rename(last);
   const auto before = after_ < 0 ? static_cast<std::ptrdiff_t>(alive.size()) : after_;

@@ -16,6 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "array/array_program.h"
+#include "kernel/step/step_program.h"
 #include "kernel/step/step_program.h"
 #include "recurrence/affine.h"
 #include "tensor/torch.h"
@@ -65,6 +67,7 @@ struct TracedProgram {
   std::vector<Tensor> given;     // by node: of a sequence B x T x n, of a constant n
   std::vector<int> supplied;     // nodes: sequences that every run is given, in order
   std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, B x n
+  std::vector<ArrayProgramPtr> arrays;
   int output = -1;
   int after = 0;                        // see StepProgram
   int memory = -1;                      // node of the stack
@@ -97,6 +100,10 @@ class StepTrace {
   // The reading after this step's move; after drive().
   Traced read_now() const { return moved_; }
 
+  // A stack's state, kept for its update.
+  void keep_memory(const Traced& state) { memory_state_ = state; }
+  const Traced& kept_memory() const { return memory_state_; }
+
   // What is recorded from here on follows the step, see StepProgram::after.
   void begin_aftermath() { after_ = static_cast<int>(nodes_.size()); }
 
@@ -111,6 +118,8 @@ class StepTrace {
   Traced concat(const std::vector<Traced>& parts);
   Traced affine(const Traced& x, const Tensor& weight, const Tensor& bias);
   Traced mix(const Traced& share, const Traced& a, const Traced& b);
+  // The output of an array program, which has an input for each operand. Runs on the processor.
+  Traced array(ArrayProgramPtr program, const std::vector<Traced>& operands);
   std::int64_t size(const Traced& a) const;
 
   static StepTrace& of(const Traced& a) { return *a.trace_; }
@@ -128,11 +137,12 @@ class StepTrace {
   std::vector<int> operands_;
   std::vector<Tensor> matrices_, given_, symbols_, initial_;
   std::vector<int> supplied_;
+  std::vector<ArrayProgramPtr> arrays_;
   std::unordered_map<const void*, int> known_nodes_;
   bool of_symbols_;
   MemoryShape shape_{};
   int memory_ = -1, after_ = -1;
-  Traced moved_;
+  Traced moved_, memory_state_;
 };
 
 // W x (+ b), x : B x I, W : O x I, b : O; of tensors it is LibTorch's, or, where nothing is

@@ -97,10 +97,16 @@ class Stack {
 
   // Whether its step can be a part of a recorded program.
   virtual bool recordable() const { return false; }
+  // The same of sequences of that many steps.
+  virtual bool records(std::int64_t steps) const { return recordable(); }
   // Whether gradients can end within a recorded sequence.
   virtual bool can_be_cut() const { return recordable(); }
-  // Records the update that `hidden` drives; `reading` is that before it, from
-  // StepTrace::reading(). `steps`: of the sequence, after the last of which nothing is read.
+  // Records the reading before the update of a step of `batch` sequences.
+  virtual Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps) const {
+    return trace.reading(reading_size());
+  }
+  // Records the update that `hidden` drives; `reading` is what record_reading() gave. `steps`: of
+  // the sequence, after the last of which nothing is read.
   virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                             std::int64_t steps) const;
 

@@ -11,6 +11,7 @@
 #pragma once
 #include <cstdint>
 
+#include "kernel/array/program.h"
 #include "kernel/memory/memory_shape.h"
 
 namespace pushdown {
@@ -35,6 +36,7 @@ enum class StepOp : std::uint8_t {
   greater,   // 1 where a > b, else 0; no gradient flows
   outer,     // a_i b_j, row i after row i - 1
   mix,       // c a + (1 - c) b, c one number
+  array,     // an array program (kernel/array/program.h) over its operands
   memory,    // a stack; a: its actions, b: what it starts with or -1. Value: the reading
 };
 
@@ -53,7 +55,8 @@ struct StepNode {
   std::int64_t offset = 0;  // of a slice; size of the groups
   double factor = 1, shift = 0;
   int first_term = 0, terms = 0;        // of affine, in StepProgram::terms
-  int first_operand = 0, operands = 0;  // of affine and concat, in StepProgram::operands
+  int first_operand = 0, operands = 0;  // of affine, concat and array, in StepProgram::operands
+  int array = 0;                        // in StepProgram::arrays
   bool gradient = false;                // whether anything differentiable is behind it
   bool carried = false;                 // whether a `previous` looks at it
   bool sliced = false;                  // a part of another node's rows
@@ -102,6 +105,8 @@ struct StepProgram {
   const int* operands;
   const StepMatrix<F>* matrices;
   const StepPlace<F>* places;
+  const ArrayCode<F>* arrays;
+  std::int64_t array_count;
   std::int64_t steps, batch;
   std::int64_t widest;          // the largest padded size of a node
   const std::int64_t* symbols;  // B x T, where there is a node `symbols`
@@ -145,6 +150,14 @@ struct StepKernel {
   // types and instruction sets.
   std::int64_t (*tape_size)(const MemoryShape& memory);
   std::int64_t (*memory_scratch_size)(const MemoryShape& memory);
+};
+
+// Step t of an array program for one sequence. values, slopes: of all buffers but that of constants;
+// a slope may be null. Backward, the values of the step's own memory are those of forward().
+template <class F>
+struct ArrayKernel {
+  void (*forward)(const ArrayCode<F>&, F* const* values, std::int64_t t);
+  void (*backward)(const ArrayCode<F>&, F* const* values, F* const* slopes, std::int64_t t);
 };
 
 }  // namespace pushdown

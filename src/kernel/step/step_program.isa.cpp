@@ -1,6 +1,7 @@
 // The step programs (step_program.h), compiled once for each instruction set.
 #include "kernel/step/step_program.h"
 
+#include "kernel/array/run.h"
 #include "kernel/step/step_memory.h"
 #include "kernel/step/step_operations.h"
 
@@ -13,6 +14,7 @@ class StepRun {
  public:
   StepRun(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
       : p_(program), first_(first), rows_(end - first), scratch_(room.scratch) {
+    make_array_room();
     for (Index n = 0; n < p_.count; ++n)
       if (p_.nodes[n].op == StepOp::memory) memory_node_ = static_cast<int>(n);
     if (memory_node_ < 0) return;
@@ -26,6 +28,7 @@ class StepRun {
   }
   ~StepRun() {
     if (objects_ != nullptr) ::operator delete (objects_, std::align_val_t{64});
+    if (array_room_ != nullptr) ::operator delete (array_room_, std::align_val_t{64});
   }
   StepRun(const StepRun&) = delete;
   StepRun& operator=(const StepRun&) = delete;
@@ -66,6 +69,9 @@ class StepRun {
         propagate_from(p_.after);
         for (int k = 0; k < n; ++k)
           if (owns_rows(k)) clear_gradient(k, t);
+        // What a carried value was before belongs to the step before, too.
+        for (int k = n; k < p_.count; ++k)
+          if (owns_rows(k) && p_.nodes[k].carried) clear_gradient(k, t - 1);
         for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.cut(object(b));
       }
       const Rows<F> slope{given.first + t * given_step, given.row};
@@ -193,6 +199,14 @@ class StepRun {
           return share * load(x[b] + i) + (1 - share) * load(y[b] + i);
         });
       }
+      case StepOp::array: {
+        if (p_.arrays[node.array].is_idle(t)) return;
+        for (Index b = 0; b < rows_; ++b) {
+          set_arrays(node, n, b, t, false);
+          ArrayRun<F>(p_.arrays[node.array], array_values_, array_slopes_).forward(t);
+        }
+        return;
+      }
       case StepOp::memory: {
         if (!moves(t)) return;
         const auto actions = a();
@@ -206,6 +220,38 @@ class StepRun {
         return;
       }
     }
+  }
+
+  // The memory of one sequence's step, which all sequences share, and the pointers to buffers.
+  void make_array_room() {
+    Index memory = 0;
+    int inputs = 0;
+    for (Index k = 0; k < p_.array_count; ++k) {
+      const ArrayCode<F>& code = p_.arrays[k];
+      memory = code.memory > memory ? code.memory : memory;
+      inputs = code.inputs > inputs ? code.inputs : inputs;
+    }
+    if (p_.array_count == 0) return;
+    array_memory_ = padded_size(memory) + 2 * kPadding;
+    const Index numbers = 2 * array_memory_ * static_cast<Index>(sizeof(F));
+    const Index pointers = 2 * (inputs + 3) * static_cast<Index>(sizeof(F*));
+    array_room_ = ::operator new (static_cast<std::size_t>(numbers + pointers),
+                                  std::align_val_t{64});
+    array_values_ = reinterpret_cast<F**>(static_cast<unsigned char*>(array_room_) + numbers);
+    array_slopes_ = array_values_ + inputs + 3;
+  }
+  void set_arrays(const StepNode& node, int n, Index b, Index t, bool slopes) {
+    const ArrayCode<F>& code = p_.arrays[node.array];
+    const auto set = [&](int buffer, int from) {
+      array_values_[buffer] = value(from, t)[b];
+      array_slopes_[buffer] = slopes && p_.nodes[from].gradient ? gradient(from, t)[b] : nullptr;
+    };
+    for (int k = 0; k < code.inputs; ++k) set(k, p_.operands[node.first_operand + k]);
+    set(code.output(), n);
+    array_values_[code.constant()] = const_cast<F*>(code.constants);
+    array_slopes_[code.constant()] = nullptr;
+    array_values_[code.own()] = static_cast<F*>(array_room_);
+    array_slopes_[code.own()] = static_cast<F*>(array_room_) + array_memory_;
   }
 
   void affine(const StepNode& node, Rows<F> out, Index t) {
@@ -307,6 +353,22 @@ class StepRun {
         add_to(node.b, t, [&](Index b, Index i) { return (1 - c[b][0]) * load(slope[b] + i); });
         return;
       }
+      case StepOp::array: {
+        const ArrayCode<F>& code = p_.arrays[node.array];
+        if (code.is_idle(t)) return;
+        const ArrayStep& step = code.at(t);
+        for (Index b = 0; b < rows_; ++b) {
+          set_arrays(node, n, b, t, true);
+          ArrayRun<F> run(code, array_values_, array_slopes_);
+          if (step.memory > 0) {
+            // What lay between was not kept.
+            run.forward(t);
+            clear(array_slopes_[code.own()], step.memory);
+          }
+          run.backward(t);
+        }
+        return;
+      }
       case StepOp::memory: {
         if (!moves(t)) return;
         for (Index b = 0; b < rows_; ++b) {
@@ -365,6 +427,9 @@ class StepRun {
   StepMemory<F> memory_{};
   Index object_size_ = 0;
   unsigned char* objects_ = nullptr;
+  Index array_memory_ = 0;
+  void* array_room_ = nullptr;
+  F **array_values_ = nullptr, **array_slopes_ = nullptr;
 };
 
 template <class F>
@@ -386,6 +451,16 @@ StepKernel<F> kernel_of() {
           }};
 }
 
+template <class F>
+ArrayKernel<F> array_kernel_of() {
+  return {[](const ArrayCode<F>& code, F* const* values, Index t) {
+            ArrayRun<F>(code, values, nullptr).forward(t);
+          },
+          [](const ArrayCode<F>& code, F* const* values, F* const* slopes, Index t) {
+            ArrayRun<F>(code, values, slopes).backward(t);
+          }};
+}
+
 }  // namespace
 
 }  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE
@@ -399,6 +474,14 @@ StepKernel<float> isa_kernel<StepKernel<float>, PUSHDOWN_OWN_ISA>() {
 template <>
 StepKernel<double> isa_kernel<StepKernel<double>, PUSHDOWN_OWN_ISA>() {
   return PUSHDOWN_ISA_NAMESPACE::kernel_of<double>();
+}
+template <>
+ArrayKernel<float> isa_kernel<ArrayKernel<float>, PUSHDOWN_OWN_ISA>() {
+  return PUSHDOWN_ISA_NAMESPACE::array_kernel_of<float>();
+}
+template <>
+ArrayKernel<double> isa_kernel<ArrayKernel<double>, PUSHDOWN_OWN_ISA>() {
+  return PUSHDOWN_ISA_NAMESPACE::array_kernel_of<double>();
 }
 
 }  // namespace pushdown

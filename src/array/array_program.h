@@ -1,0 +1,55 @@
+// Array programs with their memory (kernel/array/program.h describes the instructions).
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "kernel/array/program.h"
+
+namespace pushdown {
+
+struct ArrayProgram {
+  std::vector<ArrayInstruction> instructions;
+  std::vector<ArrayView> views;
+  std::vector<ArrayCall> calls;
+  std::vector<ArrayStep> steps;  // the last one is that of all further steps, too
+  std::vector<double> constants;
+  std::vector<std::string> inputs;  // what they are called
+  std::int64_t output = 0;          // the most numbers of the output of a step
+  std::int64_t memory = 0;          // the most numbers of a step's own memory
+
+  bool operator==(const ArrayProgram&) const = default;
+
+  // Adds the steps of another program of the same inputs.
+  void append(const ArrayProgram& other);
+  // A step without instructions.
+  void append_idle();
+  // Called when all steps are there.
+  void finish();
+  // Valid as long as the program is.
+  template <class F>
+  ArrayCode<F> code() const;
+
+ private:
+  std::vector<float> constants_f_;
+  std::vector<double> constants_d_;
+};
+template <>
+ArrayCode<float> ArrayProgram::code() const;
+template <>
+ArrayCode<double> ArrayProgram::code() const;
+using ArrayProgramPtr = std::shared_ptr<const ArrayProgram>;
+
+const char* name_of(ArrayFunction function);
+const char* name_of(ArrayKind kind);
+
+// What a step costs: multiplications and additions count together as one, a function as one.
+struct ArrayCosts {
+  std::int64_t instructions = 0, operations = 0, multiply_adds = 0, memory = 0;
+};
+ArrayCosts costs_of(const ArrayProgram& program, std::int64_t step);
+
+// The instructions of a step, one line each.
+std::string array_text(const ArrayProgram& program, std::int64_t step);
+
+}  // namespace pushdown

@@ -1,0 +1,530 @@
+// Runs array programs (kernel/array/program.h) for one sequence and one step. For kernel files
+// only.
+//
+// A map goes over its space in blocks of up to kBlock numbers. Every function of the map runs over
+// the block before the next one, so that all that lies between them stays in the first-level cache.
+// Backward, the values of a block are computed once more.
+#pragma once
+#include "kernel/array/functions.h"
+#include "kernel/array/program.h"
+#include "kernel/step/step_operations.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+template <class F>
+class ArrayRun {
+ public:
+  // `slopes`: of the values, null where none are wanted; those of the step's own memory must be 0.
+  ArrayRun(const ArrayCode<F>& code, F* const* values, F* const* slopes)
+      : code_(code), values_(values), slopes_(slopes) {}
+
+  void forward(Index t) {
+    const ArrayStep& step = code_.at(t);
+    for (int i = step.first; i < step.end; ++i) {
+      const ArrayInstruction& of = code_.instructions[i];
+      if (of.kind == ArrayKind::map)
+        map<false>(of);
+      else
+        lines<false>(of);
+    }
+  }
+  void backward(Index t) {
+    const ArrayStep& step = code_.at(t);
+    for (int i = step.end; i-- > step.first;) {
+      const ArrayInstruction& of = code_.instructions[i];
+      if (!of.out.gradient) continue;
+      if (of.kind == ArrayKind::map)
+        map<true>(of);
+      else
+        lines<true>(of);
+    }
+  }
+
+ private:
+  static constexpr Index kBlock = 256, kL = kLanes<F>;
+  static constexpr int kMost = kArrayViews > kArrayCalls ? kArrayViews : kArrayCalls;
+  struct alignas(64) Numbers {
+    F at[kBlock];
+  };
+
+  F* value(const ArrayView& view) const { return values_[view.buffer] + view.offset; }
+  F* slope(const ArrayView& view) const {
+    F* found = view.gradient ? slopes_[view.buffer] : nullptr;
+    return found == nullptr ? nullptr : found + view.offset;
+  }
+
+  // ---- Maps ----
+
+  // How a view is read in a block of `rows` rows of `columns` numbers each.
+  enum class Form { direct, single, gathered };
+  static Form form(const ArrayView& view, int last, Index rows, Index columns) {
+    const Index inner = view.stride[last], outer = last > 0 ? view.stride[last - 1] : 0;
+    if (inner == 0 && (rows == 1 || outer == 0)) return Form::single;
+    if (inner == 1 && (rows == 1 || outer == columns)) return Form::direct;
+    if (columns == 1 && outer == 1) return Form::direct;
+    return Form::gathered;
+  }
+  static void gather(const F* from, const ArrayView& view, int last, Index rows, Index columns,
+                     F* to) {
+    const Index inner = view.stride[last], outer = last > 0 ? view.stride[last - 1] : 0;
+    for (Index r = 0; r < rows; ++r, from += outer, to += columns) {
+      if (inner == 0) {
+        for (Index c = 0; c < columns; ++c) to[c] = *from;
+      } else {
+        for (Index c = 0; c < columns; ++c) to[c] = from[c * inner];
+      }
+    }
+  }
+  static void scatter(F* to, const ArrayView& view, int last, Index rows, Index columns,
+                      const F* from, bool added) {
+    const Index inner = view.stride[last], outer = last > 0 ? view.stride[last - 1] : 0;
+    for (Index r = 0; r < rows; ++r, to += outer, from += columns) {
+      if (!added) {
+        for (Index c = 0; c < columns; ++c) to[c * inner] = from[c];
+      } else if (inner == 0) {
+        F sum = 0;
+        for (Index c = 0; c < columns; ++c) sum += from[c];
+        *to += sum;
+      } else {
+        for (Index c = 0; c < columns; ++c) to[c * inner] += from[c];
+      }
+    }
+  }
+
+  template <bool kBackward>
+  void map(const ArrayInstruction& of) {
+    const int last = of.dims - 1;
+    const Index columns = of.shape[last], rows = last > 0 ? of.shape[last - 1] : 1;
+    Index outer = 1;
+    for (int d = 0; d + 1 < last; ++d) outer *= of.shape[d];
+    const ArrayView* views = code_.views + of.first_view;
+    Index at[kArrayDims] = {};
+    Index starts[kArrayViews], out = 0;
+    for (Index o = 0; o < outer; ++o) {
+      for (int k = 0; k < of.views; ++k) starts[k] = start(views[k], at, last - 1);
+      out = start(of.out, at, last - 1);
+      if (columns >= kBlock) {
+        for (Index r = 0; r < rows; ++r)
+          for (Index c = 0; c < columns; c += kBlock)
+            block<kBackward>(of, starts, out, r, c, 1, columns - c < kBlock ? columns - c : kBlock);
+      } else {
+        const Index each = kBlock / columns;
+        for (Index r = 0; r < rows; r += each)
+          block<kBackward>(of, starts, out, r, 0, rows - r < each ? rows - r : each, columns);
+      }
+      next(of, at, last - 1);
+    }
+  }
+  // The offset of the first `dims` indices.
+  static Index start(const ArrayView& view, const Index* at, int dims) {
+    Index sum = 0;
+    for (int d = 0; d < dims; ++d) sum += at[d] * view.stride[d];
+    return sum;
+  }
+  static void next(const ArrayInstruction& of, Index* at, int dims) {
+    for (int d = dims; d-- > 0;) {
+      if (++at[d] < of.shape[d]) return;
+      at[d] = 0;
+    }
+  }
+  static Index moved(const ArrayView& view, int last, Index r, Index c) {
+    return (last > 0 ? r * view.stride[last - 1] : 0) + c * view.stride[last];
+  }
+
+  template <bool kBackward>
+  void block(const ArrayInstruction& of, const Index* starts, Index out_start, Index r, Index c,
+             Index rows, Index columns) {
+    const int last = of.dims - 1;
+    const Index count = rows * columns;
+    const ArrayView* views = code_.views + of.first_view;
+    const ArrayCall* calls = code_.calls + of.first_call;
+    Numbers gathered[kArrayViews], results[kArrayCalls];
+    ArrayOperand<F> view_values[kArrayViews], call_values[kArrayCalls];
+    Form forms[kArrayViews];
+    for (int k = 0; k < of.views; ++k) {
+      const F* from = value(views[k]) + starts[k] + moved(views[k], last, r, c);
+      forms[k] = form(views[k], last, rows, columns);
+      if (forms[k] == Form::gathered) {
+        gather(from, views[k], last, rows, columns, gathered[k].at);
+        from = gathered[k].at;
+      }
+      view_values[k] = {from, forms[k] == Form::single};
+    }
+    const auto operand = [&](int k) { return k >= 0 ? view_values[k] : call_values[~k]; };
+    const Index out_at = out_start + moved(of.out, last, r, c);
+    const bool direct = form(of.out, last, rows, columns) == Form::direct;
+    if constexpr (!kBackward) {
+      F* to = value(of.out) + out_at;
+      for (int k = 0; k < of.calls; ++k) {
+        const ArrayCall& call = calls[k];
+        const bool ends = k + 1 == of.calls && direct;
+        // Whole vectors go to their place at once, the rest by the block's own numbers.
+        const Index whole = ends ? count / kL * kL : 0;
+        if (whole > 0)
+          array_value(call.function, operand(call.a), operand(call.b), operand(call.c), to,
+                      Index(0), whole);
+        if (whole < count)
+          array_value(call.function, operand(call.a), operand(call.b), operand(call.c),
+                      results[k].at, whole, count);
+        if (ends)
+          for (Index i = whole; i < count; ++i) to[i] = results[k].at[i];
+        call_values[k] = {results[k].at, false};
+      }
+      if (of.calls > 0 && direct) return;
+      const ArrayOperand<F> from = of.calls > 0 ? call_values[of.calls - 1] : view_values[0];
+      if (direct && !from.single) {
+        copy(to, from.first, count);
+      } else if (direct) {
+        for (Index i = 0; i < count; ++i) to[i] = *from.first;
+      } else if (from.single) {
+        for (Index i = 0; i < count; ++i) gathered[0].at[i] = *from.first;
+        scatter(to, of.out, last, rows, columns, gathered[0].at, false);
+      } else {
+        scatter(to, of.out, last, rows, columns, from.first, false);
+      }
+      return;
+    }
+    // Backward.
+    for (int k = 0; k + 1 < of.calls; ++k) {
+      const ArrayCall& call = calls[k];
+      array_value(call.function, operand(call.a), operand(call.b), operand(call.c), results[k].at,
+                  Index(0), count);
+      call_values[k] = {results[k].at, false};
+    }
+    const F* given = slope(of.out) + out_at;
+    Numbers own;
+    if (!direct) {
+      gather(given, of.out, last, rows, columns, own.at);
+      given = own.at;
+    }
+    if (of.calls > 0) {
+      // What the last one computed is in its place.
+      const F* made = value(of.out) + out_at;
+      if (direct) {
+        call_values[of.calls - 1] = {made, false};
+      } else {
+        gather(made, of.out, last, rows, columns, results[of.calls - 1].at);
+        call_values[of.calls - 1] = {results[of.calls - 1].at, false};
+      }
+    }
+    Numbers slopes[kMost], sums[kArrayViews];
+    const F* call_slopes[kArrayCalls];
+    bool begun[kArrayCalls] = {}, view_begun[kArrayViews] = {};
+    Numbers room;
+    // Adds numbers, times factors where there are any, to the slope of an operand.
+    const auto give = [&](int k, const F* numbers, const ArrayOperand<F>* factors) {
+      if (k < 0) {
+        if (!calls[~k].gradient) return;
+        add_block(slopes[~k].at, numbers, factors, count, begun[~k], false);
+        begun[~k] = true;
+        call_slopes[~k] = slopes[~k].at;
+        return;
+      }
+      F* to = slope(views[k]);
+      if (to == nullptr) return;
+      to += starts[k] + moved(views[k], last, r, c);
+      if (forms[k] == Form::direct) {
+        add_block(to, numbers, factors, count, true, true);
+      } else if (forms[k] == Form::single) {
+        *to += block_sum(numbers, factors, count);
+      } else {
+        add_block(sums[k].at, numbers, factors, count, view_begun[k], false);
+        view_begun[k] = true;
+      }
+    };
+    if (of.calls == 0) {
+      give(0, given, nullptr);
+    } else {
+      call_slopes[of.calls - 1] = given;
+      begun[of.calls - 1] = true;
+    }
+    for (int k = of.calls; k-- > 0;) {
+      const ArrayCall& call = calls[k];
+      if (!call.gradient || !begun[k]) continue;
+      const F* g = call_slopes[k];
+      // A sum hands its slope on as it is to what nothing else uses.
+      const auto pass = [&](int to) {
+        if (to < 0 && calls[~to].single && calls[~to].gradient) {
+          call_slopes[~to] = g;
+          begun[~to] = true;
+        } else {
+          give(to, g, nullptr);
+        }
+      };
+      const auto wanted = [&](int to) { return to < 0 ? calls[~to].gradient : views[to].gradient; };
+      array_slopes(call, operand(call.a), operand(call.b), operand(call.c), call_values[k].first, g,
+                   room.at, count, give, pass, wanted);
+    }
+    for (int k = 0; k < of.views; ++k)
+      if (view_begun[k])
+        scatter(slope(views[k]) + starts[k] + moved(views[k], last, r, c), views[k], last, rows,
+                columns, sums[k].at, true);
+  }
+
+  // to += numbers factors, or = where nothing is there yet. `exact`: what lies behind stays.
+  static void add_block(F* to, const F* numbers, const ArrayOperand<F>* factors, Index count,
+                        bool added, bool exact) {
+    if (factors == nullptr)
+      return add_each(to, count, added, exact, [=](Index i) { return load(numbers + i); });
+    if (factors->single) {
+      const Vector<F> factor = splat(*factors->first);
+      return add_each(to, count, added, exact, [=](Index i) { return factor * load(numbers + i); });
+    }
+    const F* others = factors->first;
+    add_each(to, count, added, exact,
+             [=](Index i) { return load(others + i) * load(numbers + i); });
+  }
+  template <class Of>
+  [[gnu::always_inline]] static void add_each(F* to, Index count, bool added, bool exact, Of of) {
+    Index i = 0;
+    if (added)
+      for (; i + kL <= count; i += kL) store(to + i, load(to + i) + of(i));
+    else
+      for (; i + kL <= count; i += kL) store(to + i, of(i));
+    if (i == count) return;
+    const Vector<F> rest = of(i);
+    if (!exact) return store(to + i, added ? load(to + i) + rest : rest);
+    for (Index j = 0; i < count; ++i, ++j) to[i] = added ? to[i] + rest[j] : rest[j];
+  }
+  static F block_sum(const F* numbers, const ArrayOperand<F>* factors, Index count) {
+    if (factors != nullptr && !factors->single) return dot(numbers, factors->first, count);
+    Vector<F> sums = {};
+    Index i = 0;
+    for (; i + kL <= count; i += kL) sums += load(numbers + i);
+    F sum = sum_of(sums);
+    for (; i < count; ++i) sum += numbers[i];
+    return factors == nullptr ? sum : sum * *factors->first;
+  }
+
+  // ---- Along the last dimension ----
+
+  template <bool kBackward>
+  void lines(const ArrayInstruction& of) {
+    const ArrayView* views = code_.views + of.first_view;
+    if (of.kind == ArrayKind::contraction) return contraction<kBackward>(of, views[0], views[1]);
+    const int last = of.dims - 1;
+    Index outer = 1;
+    for (int d = 0; d < last; ++d) outer *= of.shape[d];
+    const ArrayView& in = views[0];
+    const Index count = of.shape[last], step = in.stride[last], out_step = of.out.stride[last];
+    Index at[kArrayDims] = {};
+    for (Index o = 0; o < outer; ++o, next(of, at, last)) {
+      const F* x = value(in) + start(in, at, last);
+      F* y = value(of.out) + start(of.out, at, last);
+      if constexpr (!kBackward) {
+        forward_line(of.kind, x, step, y, out_step, count);
+      } else {
+        F* to = slope(in);
+        if (to == nullptr) return;
+        backward_line(of.kind, x, step, y, out_step, slope(of.out) + start(of.out, at, last),
+                      to + start(in, at, last), count);
+      }
+    }
+  }
+
+  static Index first_of(ArrayKind kind, const F* x, Index step, Index count) {
+    Index best = 0;
+    for (Index i = 1; i < count; ++i) {
+      const bool better =
+          kind == ArrayKind::greatest ? x[i * step] > x[best * step] : x[i * step] < x[best * step];
+      if (better) best = i;
+    }
+    return best;
+  }
+  static F exponential(F x) { return vector_exp(splat(x))[0]; }
+
+  static void forward_line(ArrayKind kind, const F* x, Index step, F* y, Index out_step,
+                           Index count) {
+    switch (kind) {
+      case ArrayKind::sum: {
+        F sum = 0;
+        if (step == 1) {
+          Vector<F> sums = {};
+          Index i = 0;
+          for (; i + kL <= count; i += kL) sums += load(x + i);
+          sum = sum_of(sums);
+          for (; i < count; ++i) sum += x[i];
+        } else {
+          for (Index i = 0; i < count; ++i) sum += x[i * step];
+        }
+        *y = sum;
+        return;
+      }
+      case ArrayKind::product: {
+        F product = 1;
+        for (Index i = 0; i < count; ++i) product *= x[i * step];
+        *y = product;
+        return;
+      }
+      case ArrayKind::greatest:
+      case ArrayKind::least: *y = x[first_of(kind, x, step, count) * step]; return;
+      case ArrayKind::logsumexp: {
+        const F largest = x[first_of(ArrayKind::greatest, x, step, count) * step];
+        F sum = 0;
+        for (Index i = 0; i < count; ++i) sum += exponential(x[i * step] - largest);
+        *y = largest + array_log(sum);
+        return;
+      }
+      case ArrayKind::softmax: {
+        const F largest = x[first_of(ArrayKind::greatest, x, step, count) * step];
+        F sum = 0;
+        for (Index i = 0; i < count; ++i)
+          sum += y[i * out_step] = exponential(x[i * step] - largest);
+        for (Index i = 0; i < count; ++i) y[i * out_step] /= sum;
+        return;
+      }
+      case ArrayKind::log_softmax: {
+        const F largest = x[first_of(ArrayKind::greatest, x, step, count) * step];
+        F sum = 0;
+        for (Index i = 0; i < count; ++i) sum += exponential(x[i * step] - largest);
+        const F shift = largest + array_log(sum);
+        for (Index i = 0; i < count; ++i) y[i * out_step] = x[i * step] - shift;
+        return;
+      }
+      case ArrayKind::running_sum: {
+        F sum = 0;
+        for (Index i = 0; i < count; ++i) y[i * out_step] = sum += x[i * step];
+        return;
+      }
+      case ArrayKind::running_product: {
+        F product = 1;
+        for (Index i = 0; i < count; ++i) y[i * out_step] = product *= x[i * step];
+        return;
+      }
+      default: return;
+    }
+  }
+
+  static void backward_line(ArrayKind kind, const F* x, Index step, const F* y, Index out_step,
+                            const F* g, F* to, Index count) {
+    switch (kind) {
+      case ArrayKind::sum:
+        for (Index i = 0; i < count; ++i) to[i * step] += *g;
+        return;
+      case ArrayKind::product:
+        for (Index i = 0; i < count; ++i) {
+          F others = *g;
+          for (Index j = 0; j < count; ++j)
+            if (j != i) others *= x[j * step];
+          to[i * step] += others;
+        }
+        return;
+      case ArrayKind::greatest:
+      case ArrayKind::least: to[first_of(kind, x, step, count) * step] += *g; return;
+      case ArrayKind::logsumexp:
+        for (Index i = 0; i < count; ++i) to[i * step] += *g * exponential(x[i * step] - *y);
+        return;
+      case ArrayKind::softmax: {
+        F mean = 0;
+        for (Index i = 0; i < count; ++i) mean += g[i * out_step] * y[i * out_step];
+        for (Index i = 0; i < count; ++i)
+          to[i * step] += y[i * out_step] * (g[i * out_step] - mean);
+        return;
+      }
+      case ArrayKind::log_softmax: {
+        F sum = 0;
+        for (Index i = 0; i < count; ++i) sum += g[i * out_step];
+        for (Index i = 0; i < count; ++i)
+          to[i * step] += g[i * out_step] - exponential(y[i * out_step]) * sum;
+        return;
+      }
+      case ArrayKind::running_sum: {
+        F sum = 0;
+        for (Index i = count; i-- > 0;) to[i * step] += sum += g[i * out_step];
+        return;
+      }
+      case ArrayKind::running_product:
+        // Products of all factors but one, so that zeros do no harm.
+        for (Index i = 0; i < count; ++i) {
+          F before = 1, sum = 0;
+          for (Index j = 0; j < i; ++j) before *= x[j * step];
+          for (Index j = i; j < count; ++j) {
+            if (j > i) before *= x[j * step];
+            sum += before * g[j * out_step];
+          }
+          to[i * step] += sum;
+        }
+        return;
+      default: return;
+    }
+  }
+
+  // out[.., n] = sum_k a[.., n, k] b[.., n, k]; the dimension before the last one is that of n.
+  template <bool kBackward>
+  void contraction(const ArrayInstruction& of, const ArrayView& a, const ArrayView& b) {
+    const int last = of.dims - 1;
+    const Index inner = of.shape[last], columns = last > 0 ? of.shape[last - 1] : 1;
+    Index outer = 1;
+    for (int d = 0; d + 1 < last; ++d) outer *= of.shape[d];
+    Index at[kArrayDims] = {};
+    for (Index o = 0; o < outer; ++o, next(of, at, last - 1)) {
+      const Factor left{value(a) + start(a, at, last - 1), column(a, last), a.stride[last]},
+          right{value(b) + start(b, at, last - 1), column(b, last), b.stride[last]};
+      const Index out_step = column(of.out, last), out_at = start(of.out, at, last - 1);
+      if constexpr (!kBackward) {
+        F* out = value(of.out) + out_at;
+        if (out_step == 1 && left.column == 0 && right.column == 1)
+          sum_rows(out, left, right, columns, inner);
+        else if (out_step == 1 && right.column == 0 && left.column == 1)
+          sum_rows(out, right, left, columns, inner);
+        else
+          for (Index n = 0; n < columns; ++n)
+            out[n * out_step] = product(left.at + n * left.column, left.inner,
+                                        right.at + n * right.column, right.inner, inner);
+      } else {
+        const F* g = slope(of.out) + out_at;
+        if (F* to = slope(a))
+          spread(to + start(a, at, last - 1), left.column, left.inner, right, g, out_step, columns,
+                 inner);
+        if (F* to = slope(b))
+          spread(to + start(b, at, last - 1), right.column, right.inner, left, g, out_step, columns,
+                 inner);
+      }
+    }
+  }
+  struct Factor {
+    const F* at;
+    Index column, inner;
+  };
+  static Index column(const ArrayView& view, int last) {
+    return last > 0 ? view.stride[last - 1] : 0;
+  }
+  static F product(const F* x, Index x_step, const F* y, Index y_step, Index count) {
+    if (x_step == 1 && y_step == 1) return dot(x, y, count);
+    F sum = 0;
+    for (Index k = 0; k < count; ++k) sum += x[k * x_step] * y[k * y_step];
+    return sum;
+  }
+  // out[n] = sum_k weights[k] rows[k][n]
+  static void sum_rows(F* out, const Factor& weights, const Factor& rows, Index columns,
+                       Index inner) {
+    for (Index n = 0; n < columns; ++n) out[n] = 0;
+    for (Index k = 0; k < inner; ++k)
+      add_scaled(out, rows.at + k * rows.inner, weights.at[k * weights.inner], columns);
+  }
+  // to[n, k] += g[n] other[n, k]
+  static void spread(F* to, Index to_column, Index to_inner, const Factor& other, const F* g,
+                     Index g_step, Index columns, Index inner) {
+    if (to_column == 0 && other.column == 1 && g_step == 1) {
+      for (Index k = 0; k < inner; ++k)
+        to[k * to_inner] += dot(g, other.at + k * other.inner, columns);
+    } else if (to_column == 1 && other.column == 0 && g_step == 1) {
+      for (Index k = 0; k < inner; ++k)
+        add_scaled(to + k * to_inner, g, other.at[k * other.inner], columns);
+    } else if (to_inner == 1 && other.inner == 1) {
+      for (Index n = 0; n < columns; ++n)
+        add_scaled(to + n * to_column, other.at + n * other.column, g[n * g_step], inner);
+    } else {
+      for (Index n = 0; n < columns; ++n)
+        for (Index k = 0; k < inner; ++k)
+          to[n * to_column + k * to_inner] +=
+              g[n * g_step] * other.at[n * other.column + k * other.inner];
+    }
+  }
+
+  const ArrayCode<F>& code_;
+  F* const* values_;
+  F* const* slopes_;
+};
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -1,0 +1,109 @@
+-- Stacks and cells that are written in Lua against the built-in ones, and against tensor operations: one update
+-- with Adam, processor time, the least of many. `build/release/pushdown --threads 1 tests/bench/defined.lua`
+local pd = require 'pushdown'
+
+pd.stack.define {
+  name = 'bench_superposition', doc = 'The superposition stack in Lua.',
+  options = { { 'size', 20, 'size of a cell', minimum = 1 } },
+  actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
+  initial = function(self, batch) return self:zeros(batch, 1, self.options.size) end,
+  update = function(self, cells, actions)
+    local batch, depth, size = unpack(cells:size())
+    local padded = pd.tensor.cat({ cells, self:zeros(batch, 2, size) }, 2)
+    local above = pd.tensor.cat({ actions.vector:unsqueeze(2), cells }, 2)
+    local weight = actions.action:unsqueeze(3):unsqueeze(4)
+    return weight[{ {}, 1 }] * above + weight[{ {}, 2 }] * padded:slice(2, 2, depth + 2)
+      + weight[{ {}, 3 }] * padded:slice(2, 1, depth + 1)
+  end,
+  reading = function(_, cells) return cells[{ {}, 1 }] end,
+}
+
+pd.stack.define {
+  name = 'bench_whole', doc = 'The same with its full size from the start.',
+  options = { { 'size', 20, 'size of a cell', minimum = 1 } },
+  actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
+  initial = function(self, batch, length) return self:zeros(batch, math.max(2, length), self.options.size) end,
+  update = function(self, cells, actions)
+    local weight = actions.action:unsqueeze(3):unsqueeze(4)
+    local above = pd.tensor.cat({ actions.vector:unsqueeze(2), cells:slice(2, 1, -2) }, 2)
+    local below = pd.tensor.cat({ cells:slice(2, 2, -1), self:zeros(#cells, 1, self.options.size) }, 2)
+    return weight[{ {}, 1 }] * above + weight[{ {}, 2 }] * below + weight[{ {}, 3 }] * cells
+  end,
+  reading = function(_, cells) return cells[{ {}, 1 }] end,
+}
+
+-- The neural queue of Grefenstette et al. (2015).
+pd.stack.define {
+  name = 'bench_queue', doc = 'A queue of vectors with strengths.',
+  options = { { 'size', 20, 'size of a vector', minimum = 1 } },
+  actions = { { 'push', 1, activation = 'sigmoid' }, { 'pop', 1, activation = 'sigmoid' },
+    { 'vector', 'size', activation = 'tanh' } },
+  initial = function(self, batch)
+    return { values = self:zeros(batch, 1, self.options.size), strengths = self:zeros(batch, 1) }
+  end,
+  update = function(_, state, actions)
+    local before = state.strengths:cumsum(2) - state.strengths
+    local left = (state.strengths - (actions.pop - before):relu()):relu()
+    return { values = pd.tensor.cat({ state.values, actions.vector:unsqueeze(2) }, 2),
+      strengths = pd.tensor.cat({ left, actions.push }, 2) }
+  end,
+  reading = function(_, state)
+    local before = state.strengths:cumsum(2) - state.strengths
+    local share = pd.tensor.minimum(state.strengths, (1 - before):relu())
+    return share:unsqueeze(2):matmul(state.values)[{ {}, 1 }]
+  end,
+}
+
+pd.controller.define {
+  name = 'bench_mrnn', doc = 'Multiplicative recurrent network in Lua.',
+  parameters = function(options, input)
+    local hidden = options.hidden
+    return { { 'weight_mx', { hidden, input } }, { 'weight_mh', { hidden, hidden } },
+      { 'weight_ih', { hidden, input } }, { 'weight_hm', { hidden, hidden } }, { 'bias', hidden } }
+  end,
+  initial = function(self, batch) return { self:zeros(batch, self.hidden) } end,
+  step = function(self, input, state)
+    local p = self.parameters
+    local m = input:matmul(p.weight_mx:transpose()) * state[1]:matmul(p.weight_mh:transpose())
+    local hidden = (input:matmul(p.weight_ih:transpose()) + p.bias + m:matmul(p.weight_hm:transpose())):tanh()
+    return hidden, { hidden }
+  end,
+}
+
+local grammar = pd.grammar.load('unmarked_reversal')
+local train = grammar:sampler { lengths = { 80, 80 } }:dataset(20, { seed = 1 })
+
+local function trainer(controller, stack, kernels)
+  local size = stack ~= 'none' and 20 or nil
+  local t = pd.train.trainer { train = train, epochs = 10000, seed = 1, progress = false, batch = 10,
+    optimizer = { kind = 'adam', learning_rate = 0.001 },
+    model = pd.model.language_model { alphabet = grammar:alphabet(), controller = { kind = controller, hidden = 20 },
+      stack = { kind = stack, size = size }, seed = 3, dtype = 'float32', kernels = kernels } }
+  t:step()
+  return t
+end
+local function milliseconds(t)
+  local start = os.clock()
+  t:step()
+  return 1000 * (os.clock() - start)
+end
+
+-- In turn, so that what else the machine does touches both.
+local function compare(name, built_in, defined)
+  local wanted, got = trainer(unpack(built_in)), trainer(unpack(defined))
+  local plain = trainer(defined[1], defined[2], false)
+  local best, own, operations = math.huge, math.huge, math.huge
+  for _ = 1, 40 do
+    best, own = math.min(best, milliseconds(wanted)), math.min(own, milliseconds(got))
+  end
+  for _ = 1, 3 do operations = math.min(operations, milliseconds(plain)) end
+  print(('defined case=%s built_in_ms=%.2f lua_ms=%.2f ratio=%.2f tensor_operations_ms=%.1f'):format(name, best, own,
+    own / best, operations))
+end
+
+print('Written in Lua against built in: n = 80, batch 10, 20 hidden units, vectors of 20 numbers, float32')
+compare('superposition', { 'lstm', 'superposition' }, { 'lstm', 'bench_superposition' })
+compare('superposition_whole', { 'lstm', 'superposition' }, { 'lstm', 'bench_whole' })
+compare('queue', { 'lstm', 'stratification' }, { 'lstm', 'bench_queue' })
+compare('mrnn', { 'mrnn', 'none' }, { 'bench_mrnn', 'none' })
+compare('mrnn_superposition', { 'mrnn', 'superposition' }, { 'bench_mrnn', 'superposition' })

@@ -1,0 +1,229 @@
+-- What is written in Lua is recorded: the same numbers without Lua, and what is said where it cannot be.
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+local defined = dofile(pd.root .. '/tests/lua/defined.lua')
+local superposition, lstm, model, trainer, run, same_numbers, session = defined.superposition, defined.lstm,
+  defined.model, defined.trainer, defined.run, defined.same_numbers, defined.session
+
+-- Trains with and without recording and compares.
+local function compare(options, tolerance)
+  local recorded = model(options)
+  options.kernels = false
+  local plain = model(options)
+  for _, text in ipairs { '0', '0 1 # 1 0', '0 0 1 1 0 # 0 1 1 0 0' } do
+    test.near(recorded:log_probability(text), plain:log_probability(text), tolerance or 1e-11)
+  end
+  local fast, slow = trainer { model = recorded, epochs = 2 }, trainer { model = plain, epochs = 2 }
+  test.near(run(fast), run(slow), tolerance or 1e-9)
+  same_numbers(recorded, plain, tolerance or 1e-9)
+end
+
+local function counted(definition, key)
+  local calls, right = 0, definition[key]
+  definition[key] = function(...)
+    calls = calls + 1
+    return right(...)
+  end
+  return function() return calls end
+end
+
+test('a recorded stack calls no function while it is trained', function()
+  local definition = superposition 'counted'
+  local calls = counted(definition, 'update')
+  pd.stack.define(definition)
+  local t = trainer { model = model { stack = { kind = 'counted', size = 3 } } }
+  run(t)
+  local once = calls()
+  for _ = 1, 3 do t:step() end
+  test.equal(calls(), once)
+  assert(once < 100, once)
+  -- Tensor operations call it in every step.
+  t = trainer { model = model { stack = { kind = 'counted', size = 3 }, kernels = false } }
+  t:step()
+  assert(calls() > once)
+end)
+
+test('a recorded cell calls no function either', function()
+  local definition = lstm 'counted_lstm'
+  local calls = counted(definition, 'step')
+  pd.controller.define(definition)
+  run(trainer { model = model { controller = { kind = 'counted_lstm', hidden = 4 } } })
+  test.equal(calls(), 2)
+end)
+
+test('stacks of many forms give the numbers of tensor operations', function()
+  local reading = function(_, cells) return cells[{ {}, 1 }] end
+  -- Its full size from the start.
+  pd.stack.define { name = 'whole', doc = 'A stack of its full size.',
+    options = { { 'size', 3, 'size of a cell', minimum = 1 } },
+    actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
+    initial = function(self, batch, length) return self:zeros(batch, math.max(2, length), self.options.size) end,
+    update = function(_, cells, actions)
+      local a = actions.action:unsqueeze(3):unsqueeze(4)
+      local above = pd.tensor.cat({ actions.vector:unsqueeze(2), cells:slice(2, 1, -2) }, 2)
+      local below = pd.tensor.op('constant_pad_nd', cells:slice(2, 2, -1), { 0, 0, 0, 1 })
+      return a[{ {}, 1 }] * above + a[{ {}, 2 }] * below + a[{ {}, 3 }] * cells
+    end, reading = reading }
+  compare { stack = { kind = 'whole', size = 3 } }
+  -- A state of several parts, with parameters, numbers and masks.
+  pd.stack.define { name = 'parts', doc = 'A table of tensors with parameters.',
+    actions = { { 'write', { 2, 3 }, activation = 'tanh' }, { 'gate', 2, activation = 'sigmoid' } },
+    parameters = { { 'start', { 2, 3 }, constant = 0.25 }, { 'map', { 3, 3 }, xavier = 1 } },
+    initial = function(self, batch)
+      return { cells = self.parameters.start:unsqueeze(1):expand(batch, 2, 3), count = 0,
+        more = { self:ones(batch, 2) } }
+    end,
+    update = function(self, state, actions)
+      local put = actions.write:matmul(self.parameters.map)
+      local gate = actions.gate:unsqueeze(3)
+      local cells = gate * state.cells + (1 - gate) * put
+      local strength = (state.more[1] + actions.gate):clamp(0, 1.2)
+      local kept = pd.tensor.where(strength:gt(1), strength, strength:sqrt())
+      return { cells = cells, count = state.count + 1, more = { kept } }
+    end,
+    reading = function(_, state)
+      local weights = state.more[1]:softmax():unsqueeze(3)
+      return pd.tensor.cat({ (weights * state.cells):sum(2), state.more[1]:log_softmax() }, 2)
+    end }
+  compare { stack = 'parts' }
+  compare { stack = 'parts', coupling = 'state' }
+  assert(pd.stack.check('parts'):passed())
+  -- The neural queue of Grefenstette et al. (2015): strengths are used up from the front.
+  pd.stack.define { name = 'strength_queue', doc = 'A queue of vectors with strengths.',
+    options = { { 'size', 2, 'size of a vector', minimum = 1 } },
+    actions = { { 'push', 1, activation = 'sigmoid' }, { 'pop', 1, activation = 'sigmoid' },
+      { 'vector', 'size', activation = 'tanh' } },
+    initial = function(self, batch)
+      return { values = self:zeros(batch, 1, self.options.size), strengths = self:zeros(batch, 1) }
+    end,
+    update = function(_, state, actions)
+      local before = state.strengths:cumsum(2) - state.strengths
+      local left = (state.strengths - (actions.pop - before):relu()):relu()
+      return { values = pd.tensor.cat({ state.values, actions.vector:unsqueeze(2) }, 2),
+        strengths = pd.tensor.cat({ left, actions.push }, 2) }
+    end,
+    reading = function(_, state)
+      local before = state.strengths:cumsum(2) - state.strengths
+      local share = pd.tensor.minimum(state.strengths, (1 - before):relu())
+      return share:unsqueeze(2):matmul(state.values)[{ {}, 1 }]
+    end }
+  compare { stack = { kind = 'strength_queue', size = 3 } }
+end)
+
+test('cells of many forms give the numbers of tensor operations', function()
+  pd.controller.define { name = 'odd', doc = 'Operations that steps of vectors do not have.',
+    parameters = function(options, input)
+      return { { 'map', { input, options.hidden } }, { 'own', { options.hidden, options.hidden } },
+        { 'scale', options.hidden, constant = 0.7 }, { 'bias', options.hidden } }
+    end,
+    initial = function(self, batch) return { self:zeros(batch, self.hidden), self:full({ batch, 2 }, 0.5) } end,
+    step = function(self, input, state)
+      local p = self.parameters
+      local both = input:matmul(p.map) + state[1]:matmul(p.own) + p.bias
+      local norm = (both * both):mean(2, true) + 1e-3
+      local hidden = ((both / norm:sqrt()) * p.scale:exp()):softplus() - 0.5
+      local mixed = state[2]:unsqueeze(2):matmul(state[2]:unsqueeze(3))[{ {}, 1 }]
+      local second = pd.tensor.cat({ hidden:slice(2, 1, 1), mixed }, 2):sin()
+      return hidden, { hidden, second }
+    end }
+  for _, kind in ipairs { 'none', 'superposition', defined.mine } do
+    local stack = { kind = kind, size = kind ~= 'none' and 2 or nil }
+    compare { controller = { kind = 'odd', hidden = 4 }, stack = stack }
+  end
+  compare({ controller = { kind = 'odd', hidden = 4 }, stack = { kind = defined.mine, size = 2 }, dtype = 'float32' },
+    1e-4)
+end)
+
+test('a parameter that is frozen or set anew is seen', function()
+  local m, wanted = model { stack = 'parts' }, model { stack = 'parts', kernels = false }
+  local before = m:log_probability('0 1 # 1 0')
+  for _, each in ipairs { m, wanted } do
+    each:set_parameters { ['stack.map'] = pd.tensor.full({ 3, 3 }, 0.3, { dtype = 'float64' }) }
+  end
+  assert(m:log_probability('0 1 # 1 0') ~= before)
+  test.near(m:log_probability('0 1 # 1 0'), wanted:log_probability('0 1 # 1 0'), 1e-12)
+end)
+
+test('the program can be looked at', function()
+  local text = pd.stack.program { kind = defined.mine, size = 3, steps = 6 }
+  assert(text:find('array', 1, true) and text:find('multiply_add', 1, true), text)
+  assert(text:find('operations, %d+ multiply%-adds in step 4 of 6'), text)
+  local dot = model():program { format = 'dot', steps = 4 }
+  assert(dot:find('^digraph step {') and dot:find('array', 1, true) and dot:find('style=dashed', 1, true), dot)
+  assert(pd.stack.program('superposition'):find('memory', 1, true))
+  test.fails("the format must be 'text' or 'dot', got 'svg'", function()
+    pd.stack.program { kind = defined.mine, format = 'svg' }
+  end)
+  test.fails('there is no recorded program: it runs by tensor operations', function()
+    model({ kernels = false }):program()
+  end)
+end)
+
+-- Each mistake in `update` of a stack of 3 numbers: the code, and what is said of its line.
+local mistakes = {
+  -- What cannot be recorded runs by tensor operations, and this is told once.
+  { 'if state:sum():item() > 0 then return state end return v', 'a number is read out of a tensor' },
+  { 'if state[1][1] < state[1][2] then return v end return state', 'a number is read out of a tensor' },
+  { 'local t = state:to_table() return v * t[1][1]', 'numbers are read out of a tensor' },
+  { 'local s = tostring(state) return v + 0 * #s', 'numbers are read out of a tensor' },
+  { 'local s = state:clone() s[{ {}, 1 }] = 1 return s', 'a tensor is changed in place' },
+  { 'local s = self:zeros(#v, 3) s[{ {}, 1 }] = v[{ {}, 1 }] return s', 'a tensor is changed in place' },
+  { 'local s = state:clone() s:assign(0) return s', 'a tensor is changed in place' },
+  { 'return v + 0.1 * pd.tensor.randn({ #v, 3 }, { dtype = "float64" })', 'random numbers are drawn' },
+  { 'return v - v:mean(1, true)', 'the sequences of a batch are not kept apart' },
+  { 'return v:cumsum(1)', 'the sequences of a batch are not kept apart' },
+  { 'return v:transpose(1, 2):matmul(v):sum(1, true):expand(#v, 3)', 'a product sums over the sequences' },
+  { 'return v:sort(2)', "the operator 'sort' cannot be recorded" },
+  { 'return (v:argmax(2, true) * 0.1 + v):to("float64")', "'argmax' cannot be recorded" },
+  { 'return pd.tensor.op("erfinv", v * 0.5)', "the operator 'erfinv' cannot be recorded" },
+  { 'return v / #v', 'it does something else when it is called again, or with another number' },
+  { 'CALLS[1] = CALLS[1] + 1 return v * CALLS[1]', 'it does something else when it is called again' },
+  -- What is wrong is an error.
+  { 'return v + self:zeros(#v, 4)', 'The size of tensor a %(3%) must match', true },
+  { 'return v:unsqueze(1)', "a Tensor has no method 'unsqueze', did you mean 'unsqueeze'", true },
+  { 'return v .. state', 'attempt to concatenate', true },
+  { 'return actions.vektor * v', 'expected a number or a Tensor, got nil', true },
+  { 'return v:to("float32")', 'state must be float64 on cpu as the model is', true },
+  { 'return v:slice(2, 1, 2)', 'the reading must be %d+ x 3 of float64, got %d+ x 2', true },
+  { 'return v:sum(2)', 'the reading must be %d+ x 3 of float64, got', true },
+}
+
+test('mistakes are told with the line where they are', function()
+  local code = [[
+local pd, CALLS = require 'pushdown', { 0 }
+pd.stack.define { name = 'mistaken', actions = { { 'vector', 3, activation = 'tanh' } },
+  initial = function(self, batch) return self:zeros(batch, 3) end,
+  update = function(self, state, actions) local v = actions.vector
+    MISTAKE
+  end,
+  reading = function(_, state) return state end }
+for seed = 1, 2 do
+  local m = pd.model.language_model { alphabet = { 'a' }, stack = 'mistaken', dtype = 'float64', seed = seed,
+    controller = { kind = 'elman', hidden = 3 } }
+  m:log_probability('a a a')
+  m:log_probability('a a')
+end
+print 'goes on']]
+  for _, mistake in ipairs(mistakes) do
+    local body, pattern, wrong = unpack(mistake)
+    local said, status = session((code:gsub('MISTAKE', function() return body end)))
+    local about = ('%s\nsaid: %s'):format(body, said)
+    assert(said:find(pattern), about)
+    assert(said:find('script.lua:[4-7]: '), about)
+    test.equal(status, wrong and 1 or 0)
+    if not wrong then
+      assert(said:find('stack.mistaken runs by tensor operations: ', 1, true), about)
+      assert(said:find('goes on', 1, true), about)
+      local _, times = said:gsub('runs by tensor operations', '')
+      test.equal(times, 1)
+    end
+  end
+  assert(#mistakes >= 20)
+  -- Nothing is said where kernels are not wanted.
+  code = code:gsub('MISTAKE', function() return mistakes[1][1] end)
+  local quiet = session((code:gsub('dtype =', 'kernels = false, dtype =')))
+  test.equal(quiet, 'goes on\nexit 0\n')
+end)
+
+os.execute('rm -rf ' .. defined.scratch)
+test.finish()

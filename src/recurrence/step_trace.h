@@ -18,7 +18,6 @@
 
 #include "array/array_program.h"
 #include "kernel/step/step_program.h"
-#include "kernel/step/step_program.h"
 #include "recurrence/affine.h"
 #include "tensor/torch.h"
 

@@ -152,8 +152,9 @@ struct StepKernel {
   std::int64_t (*memory_scratch_size)(const MemoryShape& memory);
 };
 
-// Step t of an array program for one sequence. values, slopes: of all buffers but that of constants;
-// a slope may be null. Backward, the values of the step's own memory are those of forward().
+// Step t of an array program for one sequence. values, slopes: of all buffers but that of
+// constants; a slope may be null. Backward, the values of the step's own memory are those of
+// forward().
 template <class F>
 struct ArrayKernel {
   void (*forward)(const ArrayCode<F>&, F* const* values, std::int64_t t);

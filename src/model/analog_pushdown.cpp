@@ -3,7 +3,6 @@
 #include "base/buffer_pool.h"
 #include "base/check.h"
 #include "base/stopping.h"
-#include "model/recorded_run.h"
 #include "model/step_engine.h"
 #include "stack/analog_stack.h"
 

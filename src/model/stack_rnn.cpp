@@ -2,8 +2,6 @@
 
 #include "base/check.h"
 #include "base/stopping.h"
-#include "model/recorded_run.h"
-#include "recurrence/step_likelihood.h"
 
 namespace pushdown {
 namespace {

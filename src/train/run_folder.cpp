@@ -136,6 +136,8 @@ bool is_begun_run(const Path& folder) {
     }
     return true;
   };
+  // The first file is not the lock, but the one that tries whether the folder can be written to.
+  if (only(folder, {})) return true;
   return fs::is_regular_file(fs::symlink_status(folder / ".lock")) &&
          only(folder, {".lock", "data", "checkpoints", "definitions", "metrics.jsonl"}) &&
          only(folder / "data", {kTrain, kValid, kGrammar}) &&
@@ -156,7 +158,11 @@ void check_free(const Path& folder, const Json& config, bool overwrite) {
   if (!fs::is_directory(folder, ignored)) return;
   const Json before = config_of(folder);
   if (identity(before) == config.at("run").get<std::string>()) return;
-  const bool run = !identity(before).empty() || fs::exists(last_file(folder));
+  // A run that was killed before its first checkpoint has nothing to lose.
+  const bool empty_run =
+      !fs::exists(last_file(folder)) && !fs::exists(best_file(folder)) &&
+      (!fs::exists(metrics_file(folder)) || fs::file_size(metrics_file(folder), ignored) == 0);
+  const bool run = !empty_run && (!identity(before).empty() || fs::exists(last_file(folder)));
   check(overwrite || !run, kRunFolderPlace,
         "'{}' holds another run; resume it, choose another folder, or pass overwrite = true",
         folder.string());

@@ -1,6 +1,6 @@
 -- Calls for files that fail, one after another: at no moment may a training, a grid, an export, a report or a token
 -- file be left so that going on gives other numbers. Without an argument a sample of the calls is tried, with 'all'
--- every one. The failures are made by tests/faults/inject.cpp.
+-- every one; a job and a kind of failure may follow. The failures are made by tests/faults/inject.cpp.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
@@ -8,7 +8,7 @@ local test = require 'pushdown.test'
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local inject = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR is the build folder') .. '/inject'
 local all = arg[1] == 'all'
-local only = arg[2]
+local only, only_kind = arg[2], arg[3]
 
 local top = os.tmpname()
 os.remove(top)
@@ -104,7 +104,8 @@ if rows.failed > 0 then os.exit(1) end
 local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua').new()
 for restart = 1, 2 do
   made:add { name = 'g/rate=1/restart-' .. restart, grid = 'g', point = 'rate=1', restart = restart, seed = 7,
-    options = { rate = 1 }, epochs = { { cross_entropy = 1.5 }, { cross_entropy = 1.25 } }, result = { loss = restart } }
+    options = { rate = 1 }, epochs = { { cross_entropy = 1.5 }, { cross_entropy = 1.25 } },
+    result = { loss = restart } }
 end
 
 local function script(name)
@@ -148,6 +149,7 @@ local function remove(folder) os.execute('rm -rf ' .. quoted((folder:gsub('/work
 
 -- The numbers of the calls to try: all, or few of them from first to last.
 local function chosen(calls, kind, few)
+  if only_kind and only_kind ~= kind then return {} end
   local fitting, list = {}, {}
   for number, call in ipairs(calls) do
     for name in places[kind]:gmatch '%a+' do

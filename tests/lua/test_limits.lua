@@ -66,27 +66,31 @@ test('a short file on a full disk is an error and leaves the one before', functi
 end)
 
 test('what is printed without standard streams goes into no file', function()
-  local folder = top .. '/run'
-  files.write(top .. '/train.lua', ([[
+  files.write(top .. '/train.lua', [[
+    io.stdout:setvbuf 'no'
     local grammar = pd.grammar.load 'marked_reversal'
     local model = pd.model.language_model { alphabet = grammar:alphabet(), seed = 1,
       controller = { kind = 'elman', hidden = 2 } }
-    local trainer = pd.train.trainer { model = model, epochs = 2, seed = 1, run_folder = '%s', log_every = 1,
+    local trainer = pd.train.trainer { model = model, epochs = 2, seed = 1, run_folder = arg[1], log_every = 1,
       train = grammar:sampler { lengths = { 3, 5 } }:dataset(20, { seed = 1 }) }
     for _ in trainer:epochs() do
       pcall(print, 'printed')
       io.stderr:write 'complained'
-    end]]):format(folder))
-  run(('%s %s <&- >&- 2>&-'):format(quoted(shell), quoted(top .. '/train.lua')))
-  local lines = 0
-  for line in files.read(folder .. '/metrics.jsonl'):gmatch '[^\n]+' do
-    json.decode(line)
-    lines = lines + 1
-  end
-  assert(lines > 2, lines)
-  for _, name in ipairs(files.find(folder, '')) do
-    local text = files.read(folder .. '/' .. name)
-    assert(not text:find('printed', 1, true) and not text:find('complained', 1, true), name)
+    end]])
+  for i, closed in ipairs { '<&- >&- 2>&-', '>&- 2>&-', '>&-', '2>&-', '<&- 2>&-' } do
+    local folder = ('%s/run-%d'):format(top, i)
+    run(('%s %s %s %s'):format(quoted(shell), quoted(top .. '/train.lua'), quoted(folder), closed))
+    local lines = 0
+    for line in files.read(folder .. '/metrics.jsonl'):gmatch '[^\n]+' do
+      json.decode(line)
+      lines = lines + 1
+    end
+    assert(lines > 2, lines)
+    for _, name in ipairs(files.find(folder, '')) do
+      local text = files.read(folder .. '/' .. name)
+      if name ~= 'log.txt' then assert(not text:find 'epoch 1:', name .. closed) end
+      assert(not text:find('printed', 1, true) and not text:find('complained', 1, true), name .. closed)
+    end
   end
 end)
 

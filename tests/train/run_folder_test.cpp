@@ -134,6 +134,16 @@ TEST(RunFolder, ARunThatWasKilledAtItsStartBeginsAgain) {
   write_file(scratch / "run" / "data" / "valid.txt.77.tmp", "half");
   EXPECT_TRUE(trainer_in(scratch / "run")->run_epoch());
   EXPECT_FALSE(fs::exists(scratch / "run" / "data" / "valid.txt.77.tmp"));
+  // Before its first checkpoint, and before its lock.
+  trainer_in(scratch / "second");
+  fs::remove(scratch / "second" / "checkpoints" / "last.safetensors");
+  EXPECT_TRUE(trainer_in(scratch / "second")->run_epoch());
+  fs::create_directories(scratch / "third");
+  write_file(scratch / "third" / ".write_test.77.tmp", "");
+  EXPECT_TRUE(trainer_in(scratch / "third")->run_epoch());
+  // A run whose checkpoint is gone is not taken for one.
+  fs::remove(scratch / "second" / "checkpoints" / "last.safetensors");
+  EXPECT_THROW(trainer_in(scratch / "second"), std::invalid_argument);
   // In the folder of an experiment, too.
   fs::create_directories(scratch / "other");
   write_file(scratch / "other" / "experiment.json", "{}");

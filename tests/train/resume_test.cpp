@@ -4,9 +4,11 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <fstream>
 #include <thread>
 
+#include "base/stopping.h"
 #include "task/dataset_text.h"
 #include "train/toy.h"
 
@@ -128,6 +130,38 @@ TEST(Resume, AnInterruptLeavesACheckpoint) {
   EXPECT_FALSE(trainer->run_epoch());
   EXPECT_EQ(trainer->updates_done(), 4);
   EXPECT_EQ(resume_trainer(scratch / "run")->updates_done(), 4);
+}
+
+TEST(Resume, AnInterruptWithinAnUpdateChangesNoBit) {
+  auto whole = fresh();
+  run_to_end(*whole);
+  const Scratch scratch;
+  auto trainer = fresh({{"run_folder", (scratch / "run").string()}});
+  StopFlag flag{0};
+  int within = 0;
+  // Long enough for an update now and then.
+  for (int microseconds = 20; trainer->finished().empty();
+       microseconds = microseconds % 3000 + 37) {
+    flag = 0;
+    const auto before = trainer->updates_done();
+    std::thread press([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+      flag = 1;
+    });
+    bool stopped = false;
+    {
+      const StopScope scope(&flag);
+      while (flag == 0 && !stopped && trainer->finished().empty()) stopped = !trainer->step();
+    }
+    press.join();
+    // should_stop was not asked: it was the update, or the validation, that ended.
+    within += stopped;
+    if (stopped && within % 20 == 1) trainer = resume_trainer(scratch / "run");
+    ASSERT_GE(trainer->updates_done(), before);
+  }
+  EXPECT_GT(within, 10);
+  EXPECT_EQ(timeless(trainer->history()), timeless(whole->history()));
+  EXPECT_TRUE(same(weights(*trainer->model()), weights(*whole->model())));
 }
 
 TEST(Resume, SavingIntoTheOwnRunFolderIsACheckpoint) {

@@ -9,6 +9,8 @@ local M = {}
 local function grammar() return pd.grammar.load 'marked_reversal' end
 
 local function with(options, folder, epochs)
+  -- A kill before the first checkpoint leaves a folder with nothing to go on with.
+  options.overwrite = true
   options.run_folder, options.epochs, options.seed, options.progress = folder, epochs, 7, false
   options.checkpoint_every, options.log_every = 5, 3
   return pd.train.trainer(options)
@@ -20,7 +22,7 @@ local function language(folder, k)
     optimizer = { kind = 'adam', learning_rate = 0.003 * k },
     model = pd.model.language_model { alphabet = grammar():alphabet(), seed = k,
       controller = { kind = 'lstm', hidden = 8 }, stack = { kind = 'nondeterministic', states = 2, symbols = 2 } } },
-    folder, 10)
+    folder, 6)
 end
 
 local function recognizer(folder, learning, epochs)
@@ -34,8 +36,8 @@ end
 -- Each makes a trainer with the folder as its run folder.
 M.kinds = {
   language_model = function(folder) return language(folder, 1) end,
-  bptt = function(folder) return recognizer(folder, 'bptt', 30) end,
-  uoro = function(folder) return recognizer(folder, 'uoro', 15) end,
+  bptt = function(folder) return recognizer(folder, 'bptt', 15) end,
+  uoro = function(folder) return recognizer(folder, 'uoro', 2) end,
   transducer = function(folder)
     local pairs_of = pd.task.transduction { kind = 'reversal', symbols = 3, lengths = { 1, 5 } }
     return with({ train = pairs_of, test = pairs_of, model = pd.model.transducer { pairs = pairs_of, seed = 4,
@@ -45,7 +47,7 @@ M.kinds = {
     local text = pd.task.running_text { alphabet = { 'x', 'y', 'z' }, words = ('x y z y z z '):rep(250) }
     return with({ train = text, valid = text, batch = 4, chunk = 6, model = pd.model.language_model {
       alphabet = text:alphabet(), seed = 1, controller = { kind = 'lstm', hidden = 8 },
-      stack = { kind = 'superposition', size = 3 } } }, folder, 10)
+      stack = { kind = 'superposition', size = 3 } } }, folder, 4)
   end,
   transformer = function(folder)
     local sampler = grammar():sampler { lengths = { 3, 9 } }

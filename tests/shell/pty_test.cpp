@@ -460,8 +460,11 @@ TEST_F(Prompt, PromptsAtTheSameTimeShareTheHistory) {
         one->type((one == &first ? "a" : "b") + std::to_string(i) + "=1\n");
         ASSERT_TRUE(one->expect("pd> "));
       }
-    leave_at_prompt(first);
-    leave_at_prompt(second);
+    for (auto* one : {&first, &second})
+      for (int i = 0; i < 10; ++i) {
+        one->type(kCtrlD);
+        if (one->wait_exit(1) != -1) break;
+      }
   }
   std::ifstream file(home_ + "/.local/state/pushdown/history");
   const std::string text{std::istreambuf_iterator<char>(file), {}};

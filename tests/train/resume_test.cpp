@@ -4,9 +4,11 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <fstream>
 #include <thread>
 
+#include "base/stopping.h"
 #include "task/dataset_text.h"
 #include "train/toy.h"
 
@@ -128,6 +130,39 @@ TEST(Resume, AnInterruptLeavesACheckpoint) {
   EXPECT_FALSE(trainer->run_epoch());
   EXPECT_EQ(trainer->updates_done(), 4);
   EXPECT_EQ(resume_trainer(scratch / "run")->updates_done(), 4);
+}
+
+TEST(Resume, AnInterruptWithinAnUpdateChangesNoBit) {
+  auto whole = fresh();
+  run_to_end(*whole);
+  int within = 0, microseconds = 5;
+  // Until enough of them came while an update was under way.
+  for (int round = 0; round < 100 && within < 10; ++round) {
+    const Scratch scratch;
+    auto trainer = fresh({{"run_folder", (scratch / "run").string()}});
+    while (trainer->finished().empty()) {
+      StopFlag flag{0};
+      const auto before = trainer->updates_done();
+      std::thread press([&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+        flag = 1;
+      });
+      microseconds = microseconds % 400 + 7;
+      bool stopped = false;
+      {
+        const StopScope scope(&flag);
+        while (flag == 0 && !stopped && trainer->finished().empty()) stopped = !trainer->step();
+      }
+      press.join();
+      // should_stop is not there to be asked: it was the update, or the validation, that ended.
+      within += stopped;
+      ASSERT_GE(trainer->updates_done(), before);
+      if (stopped && within % 3 == 1) trainer = resume_trainer(scratch / "run");
+    }
+    ASSERT_EQ(timeless(trainer->history()), timeless(whole->history()));
+    ASSERT_TRUE(same(weights(*trainer->model()), weights(*whole->model())));
+  }
+  EXPECT_GE(within, 10);
 }
 
 TEST(Resume, SavingIntoTheOwnRunFolderIsACheckpoint) {

@@ -173,13 +173,11 @@ void bind_gradients(Module& module, Class<Tensor>& cls) {
       .def<[](T t, Any) {
         note_reading(t);
         return tensor_line(t);
-      }>(
-          "__tostring", "tostring(t) -> string  One line: shape, dtype and the first values.")
+      }>("__tostring", "tostring(t) -> string  One line: shape, dtype and the first values.")
       .def<[](T t) {
         note_reading(t);
         return tensor_text(t);
-      }>(
-          "__show", "show(t) -> string  What the prompt prints: several lines.");
+      }>("__show", "show(t) -> string  What the prompt prints: several lines.");
   module.def<&no_grad>("no_grad",
                        "no_grad(f, ...) -> ...  Calls f(...) without recording gradients.");
 }

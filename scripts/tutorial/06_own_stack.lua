@@ -2,8 +2,8 @@
 --
 -- You have an idea for another memory: cells that fade, three tops, a queue that forgets. In Lua, made of
 -- tensor operations, it takes ten lines and no compiler. The program records these operations once and runs
--- them without Lua. The stack works with everything that the built-in stacks work with: every controller, the trainer, run folders, `help`, and the contract
--- tests of stacks.
+-- them without Lua. The stack works with everything that the built-in stacks work with: every controller,
+-- the trainer, run folders, `help`, and the contract tests of stacks.
 --
 -- This chapter first writes a stack that already exists, superposition, and compares the two to the last
 -- digits. Then it changes one line.

@@ -151,8 +151,9 @@ struct StepKernel {
 template <class F>
 StepKernel<F> step_kernel(Isa isa);
 
-// Step t of an array program for one sequence. values, slopes: of all buffers but that of constants;
-// a slope may be null. Backward, the values of the step's own memory are those of forward().
+// Step t of an array program for one sequence. values, slopes: of all buffers but that of
+// constants; a slope may be null. Backward, the values of the step's own memory are those of
+// forward().
 template <class F>
 struct ArrayKernel {
   void (*forward)(const ArrayCode<F>&, F* const* values, std::int64_t t);

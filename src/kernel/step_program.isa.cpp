@@ -224,8 +224,8 @@ class StepRun {
     array_memory_ = padded_size(memory) + 2 * kPadding;
     const Index numbers = 2 * array_memory_ * static_cast<Index>(sizeof(F));
     const Index pointers = 2 * (inputs + 3) * static_cast<Index>(sizeof(F*));
-    array_room_ = ::operator new (static_cast<std::size_t>(numbers + pointers),
-                                  std::align_val_t{64});
+    array_room_ =
+        ::operator new (static_cast<std::size_t>(numbers + pointers), std::align_val_t{64});
     array_values_ = reinterpret_cast<F**>(static_cast<unsigned char*>(array_room_) + numbers);
     array_slopes_ = array_values_ + inputs + 3;
   }

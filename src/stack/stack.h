@@ -105,7 +105,8 @@ class Stack {
   virtual Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps) const {
     return trace.reading(reading_size());
   }
-  // Records the update that `hidden` drives; `reading` is what record_reading() gave. `steps`: of the sequence, after the last of which nothing is read.
+  // Records the update that `hidden` drives; `reading` is what record_reading() gave. `steps`: of
+  // the sequence, after the last of which nothing is read.
   virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                             std::int64_t steps) const;
 

@@ -87,6 +87,7 @@ test('stacks of many forms give the numbers of tensor operations', function()
     end }
   compare { stack = 'parts' }
   compare { stack = 'parts', coupling = 'state' }
+  compare { stack = 'parts', embedding = 2 }
   assert(pd.stack.check('parts'):passed())
   -- The neural queue of Grefenstette et al. (2015): strengths are used up from the front.
   pd.stack.define { name = 'strength_queue', doc = 'A queue of vectors with strengths.',

@@ -366,7 +366,7 @@ class ScriptStack : public Stack {
               "'{}' is a parameter of an action layer; choose another name", name);
       parameters_.push_back(entry);
     }
-    for (const auto& entry : own) own_.push_back(flat_parameter(entry.second));
+    for (const auto& entry : own) own_.push_back(entry.second);
     structure_.emplace(definition_, options, own, context.tensor_options, context.input);
     if (!definition_->no_op_layer.empty()) find_no_op();
   }
@@ -420,7 +420,8 @@ class ScriptStack : public Stack {
  private:
   std::size_t action_count() const { return std::max<std::size_t>(1, specs_.size()); }
   void add_parameters(StepTrace& trace, std::vector<Traced>& operands) const {
-    for (const Tensor& parameter : own_) operands.push_back(trace.constant(parameter));
+    for (const Tensor& parameter : own_)
+      operands.push_back(trace.constant(flat_parameter(parameter)));
   }
   // The programs of that many steps; none where it cannot be recorded.
   RecordedStack recorded(std::int64_t steps) const {
@@ -480,7 +481,7 @@ class ScriptStack : public Stack {
   std::optional<Structure> structure_;
   std::size_t no_op_ = 0;
   at::TensorOptions tensor_options_;
-  std::vector<Tensor> own_;  // the parameters that are not those of action layers, as vectors
+  std::vector<Tensor> own_;  // the parameters that are not those of action layers
   mutable RecordingState recording_;
   mutable std::map<std::int64_t, RecordedStack> recorded_;  // by steps
 };

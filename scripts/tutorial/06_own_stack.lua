@@ -1,9 +1,9 @@
 -- # A stack of your own
 --
--- You have an idea for another memory: cells that fade, three tops, a queue that forgets. In C++ it would
--- be fast. In Lua, made of tensor operations, it takes ten lines and no compiler. It works with everything
--- that the built-in stacks work with: every controller, the trainer, run folders, `help`, and the contract
--- tests of stacks.
+-- You have an idea for another memory: cells that fade, three tops, a queue that forgets. In Lua, made of
+-- tensor operations, it takes ten lines and no compiler. The program records these operations once and runs
+-- them without Lua. The stack works with everything that the built-in stacks work with: every controller,
+-- the trainer, run folders, `help`, and the contract tests of stacks.
 --
 -- This chapter first writes a stack that already exists, superposition, and compares the two to the last
 -- digits. Then it changes one line.
@@ -157,10 +157,10 @@ run:lines('curves', plot.learning_curves(histories, grammar:name()))
 -- round differently, and such differences grow during training. After some hundred updates, the built-in stack
 -- does not agree with itself either when it is computed in the two ways.
 --
--- The stacks differ in cost. The built-in stack runs as one compiled function over the whole string. The stack
--- in Lua runs a dozen tensor operations for each symbol, and costs about as much as the built-in stack in
--- tensor operations (`kernels = false`). This is fast enough to try an idea on short strings.
--- [Extending](../extending.md) describes how to write a good idea in C++.
+-- The stacks differ in cost. The built-in stack runs as one compiled function over the whole string. What the
+-- stack in Lua does is recorded and costs about twice as much. Step by step (`kernels = false`), by a dozen
+-- tensor operations for each symbol, both cost 25 times as much. [Extending](../extending.md#what-is-recorded)
+-- lists what can be recorded, and describes how to write a good idea in C++.
 local largest = 0
 for name, tensor in pairs(my_first) do
   largest = math.max(largest, (tensor - plain_first[name]):abs():max():item())

@@ -1,7 +1,5 @@
 #include "recurrence/array_lowering.h"
 
-#include <ATen/ops/as_strided.h>
-
 #include "base/check.h"
 
 namespace pushdown {
@@ -160,10 +158,10 @@ class Lowering {
       if ((space[rank - 2] > 1 && rows.strides[rank - 2] == 0) ||
           (space[rank - 1] > 1 && rows.strides[rank - 1] == 0))
         continue;
-      weight = at::as_strided(*parameter, {space[rank - 2], space[rank - 1]},
-                              {std::max<std::int64_t>(1, rows.strides[rank - 2]),
-                               std::max<std::int64_t>(1, rows.strides[rank - 1])},
-                              parameter->storage_offset() + rows.offset);
+      weight = parameter->as_strided({space[rank - 2], space[rank - 1]},
+                                     {std::max<std::int64_t>(1, rows.strides[rank - 2]),
+                                      std::max<std::int64_t>(1, rows.strides[rank - 1])},
+                                     parameter->storage_offset() + rows.offset);
       x = vector_of(vector);
       return x >= 0;
     }

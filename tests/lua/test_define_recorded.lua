@@ -87,6 +87,7 @@ test('stacks of many forms give the numbers of tensor operations', function()
     end }
   compare { stack = 'parts' }
   compare { stack = 'parts', coupling = 'state' }
+  compare { stack = 'parts', embedding = 2 }
   assert(pd.stack.check('parts'):passed())
   -- The neural queue of Grefenstette et al. (2015): strengths are used up from the front.
   pd.stack.define { name = 'strength_queue', doc = 'A queue of vectors with strengths.',
@@ -132,6 +133,33 @@ test('cells of many forms give the numbers of tensor operations', function()
   end
   compare({ controller = { kind = 'odd', hidden = 4 }, stack = { kind = defined.mine, size = 2 }, dtype = 'float32' },
     1e-4)
+end)
+
+test('the examples of the documentation give the numbers of tensor operations', function()
+  -- docs/extending.md
+  pd.stack.define { name = 'last_pushed', doc = 'The vector that was pushed last, faded.',
+    options = { { 'size', 20, 'size of the vector', minimum = 1 } },
+    actions = { { 'push', 1, activation = 'sigmoid' }, { 'vector', 'size', activation = 'tanh' } },
+    initial = function(self, batch) return self:zeros(batch, self.options.size) end,
+    update = function(_, state, actions) return (1 - actions.push) * state + actions.push * actions.vector end,
+    reading = function(_, state) return state end }
+  compare { stack = { kind = 'last_pushed', size = 4 } }
+  compare { stack = { kind = 'last_pushed', size = 4 }, controller = { kind = 'lua_lstm', hidden = 3 } }
+  compare { stack = { kind = defined.mine, size = 3 }, carry_forward = 'soft' }
+  -- Chapter 6 of the tutorial.
+  pd.controller.define { name = 'fast_and_slow', doc = 'A simple recurrent network with a slow copy.',
+    options = { { 'pace', 0.1, 'how fast the slow vector follows', minimum = 0, maximum = 1 } },
+    parameters = function(options, input)
+      return { { 'weight', { options.hidden, input + 2 * options.hidden } }, { 'bias', options.hidden, constant = 0 } }
+    end,
+    initial = function(self, batch) return { self:zeros(batch, self.hidden), self:zeros(batch, self.hidden) } end,
+    step = function(self, input, state)
+      local all = pd.tensor.cat({ input, state[1], state[2] }, 2)
+      local fast = (all:matmul(self.parameters.weight:transpose()) + self.parameters.bias):tanh()
+      local slow = state[2] + self.options.pace * (fast - state[2])
+      return fast, { fast, slow }
+    end }
+  compare { controller = { kind = 'fast_and_slow', hidden = 4 }, stack = { kind = 'superposition', size = 2 } }
 end)
 
 test('a parameter that is frozen or set anew is seen', function()

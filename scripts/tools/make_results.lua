@@ -90,7 +90,7 @@ local function made_by(script, record, columns)
   return text
 end
 
-if arg and arg[0] and arg[0]:match('make_results%.lua$') then
+if arg and arg[0] and arg[0]:match('[^/]*$') == 'make_results.lua' then
   local results, pages, wanted = pd.root .. '/docs/results/', {}, {}
   for i, name in ipairs(arg) do
     if not (i == 1 and name == '--check') then wanted[#wanted + 1] = name end

@@ -63,10 +63,11 @@ class PlainEditor : public Editor {
         return reading;
       }
       char chunk[4096];
-      const auto count = ::read(STDIN_FILENO, chunk, sizeof chunk);
+      const bool ready = wait_for_input(STDIN_FILENO);
+      const auto count = ready ? ::read(STDIN_FILENO, chunk, sizeof chunk) : -1;
       if (count > 0) {
         buffer_.append(chunk, static_cast<std::size_t>(count));
-      } else if (count < 0 && errno == EINTR) {
+      } else if (!ready || (count < 0 && errno == EINTR)) {
         if (ending_signal() != 0) return {Event::end, ""};
         if (!take_interrupt()) continue;
         buffer_.clear();
@@ -97,6 +98,7 @@ class LibeditEditor : public Editor {
     el_set(edit_, EL_PROMPT_ESC, &LibeditEditor::prompt_of, '\1');
     el_set(edit_, EL_EDITOR, "emacs");
     el_set(edit_, EL_SIGNAL, 0);
+    el_set(edit_, EL_GETCFN, &LibeditEditor::next_character);
     el_set(edit_, EL_ADDFN, "complete", "Complete the word", &LibeditEditor::on_tab);
     el_set(edit_, EL_BIND, "^I", "complete", nullptr);
     el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
@@ -214,6 +216,23 @@ class LibeditEditor : public Editor {
     void* data = nullptr;
     el_get(edit, EL_CLIENTDATA, &data);
     return static_cast<LibeditEditor*>(data);
+  }
+
+  // One character in the bytes of the locale: 1, 0 at the end, -1 with the reason in errno.
+  static int next_character(EditLine*, wchar_t* character) {
+    std::mbstate_t state = {};
+    for (;;) {
+      char byte = 0;
+      if (!wait_for_input(STDIN_FILENO)) {
+        errno = EINTR;
+        return -1;
+      }
+      const auto count = ::read(STDIN_FILENO, &byte, 1);
+      if (count <= 0) return static_cast<int>(count);
+      const auto used = std::mbrtowc(character, &byte, 1, &state);
+      if (used == static_cast<std::size_t>(-1)) return -1;  // EILSEQ
+      if (used != static_cast<std::size_t>(-2)) return 1;
+    }
   }
 
   static char* prompt_of(EditLine* edit) { return self(edit)->prompt_.data(); }

@@ -1,5 +1,6 @@
 #include "bindings/shell/interrupt.h"
 
+#include <poll.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -142,6 +143,13 @@ void leave_lua(lua_State* L) {
 bool interrupted() { return flag != 0; }
 bool take_interrupt() { return flag.exchange(0) != 0; }
 int ending_signal() { return ending; }
+
+bool wait_for_input(int file) {
+  const BlockInterrupts until_the_wait;
+  if (ending != 0) return false;
+  pollfd input{file, POLLIN, 0};
+  return ppoll(&input, 1, nullptr, &until_the_wait.saved()) >= 0 || errno != EINTR;
+}
 
 BlockInterrupts::BlockInterrupts() {
   sigset_t blocked;

@@ -33,6 +33,10 @@ bool take_interrupt();
 int ending_signal();
 inline int status_of_signal(int number) { return 128 + number; }
 
+// Waits until there is something to read, or one of these signals: then false. None gets lost just
+// before the wait.
+bool wait_for_input(int file);
+
 // Keeps these signals from the threads that are made while it lives, so that the main thread gets
 // them.
 class BlockInterrupts {
@@ -41,6 +45,8 @@ class BlockInterrupts {
   ~BlockInterrupts();
   BlockInterrupts(const BlockInterrupts&) = delete;
   BlockInterrupts& operator=(const BlockInterrupts&) = delete;
+
+  const sigset_t& saved() const { return saved_; }  // the mask outside
 
  private:
   sigset_t saved_;

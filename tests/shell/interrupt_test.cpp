@@ -60,11 +60,11 @@ struct Call {
 
 // Every call would take far longer than the test.
 const Call kGrammarCalls[] = {
-    {"grammar:sample", "g = pd.grammar.load 'dyck'", "g:sample { count = 1e9 }"},
+    {"grammar:sample", "g = pd.grammar.load 'dyck'", "g:sample { count = 1e7 }"},
     {"grammar:sampler", "", "g:sampler { lengths = { 1, 400000 } }"},
     {"grammar:sample, one length", "", "g:sample { length = 400000 }"},
-    {"sampler:sample", "s = g:sampler { lengths = { 40, 80 } }", "s:sample { count = 1e9 }"},
-    {"sampler:dataset", "", "s:dataset(1e9)"},
+    {"sampler:sample", "s = g:sampler { lengths = { 40, 80 } }", "s:sample { count = 1e7 }"},
+    {"sampler:dataset", "", "s:dataset(1e7)"},
     {"sampler:estimate_entropy", "", "s:estimate_entropy { strings = 1e9 }"},
     {"sampler:lower_bound", "w = {} for i = 1, 2000 do w[i] = ('( ) '):rep(1000) end",
      "g:sampler({ lengths = { 2000, 2000 } }):lower_bound(w)"},

@@ -77,11 +77,11 @@ const Call kGrammarCalls[] = {
     {"task.labelled", "",
      "pd.task.labelled { grammar = g, positives = 1e8, negatives = 1e8, lengths = { 2, 400 } }"},
     {"matched negatives", "",
-     "pd.task.labelled { grammar = g, positives = 2000, negatives = 2000, lengths = { 20, 60 }, "
+     "pd.task.labelled { grammar = g, positives = 1e6, negatives = 1e6, lengths = { 20, 60 }, "
      "negative_kind = 'matched' }"},
     {"grammar.parse",
-     "r = {} for i = 1, 1500 do r[i] = ('N%d -> N%d N%d [0.7] | %q [0.3]'):format(i, i % 1500 + 1, "
-     "(i * 7) % 1500 + 1, 'a') end r = table.concat(r, '\\n'):gsub('\"', \"'\")",
+     "r = {} for i = 1, 4000 do r[i] = ('N%d -> N%d N%d [0.7] | %q [0.3]'):format(i, i % 4000 + 1, "
+     "(i * 7) % 4000 + 1, 'a') end r = table.concat(r, '\\n'):gsub('\"', \"'\")",
      "pd.grammar.parse(r)"},
     {"a grammar file without end",
      "do local f = io.open('FOLDER/loop.lua', 'w') f:write 'while true do end' f:close() end "

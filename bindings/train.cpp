@@ -18,6 +18,7 @@
 #include "bindings/progress.h"
 #include "bindings/session.h"
 #include "bindings/training.h"
+#include "train/git_state.h"
 #include "train/learning.h"
 #include "train/recognition.h"
 #include "train/sentence_modelling.h"

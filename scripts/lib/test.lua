@@ -91,6 +91,14 @@ local function run(_, name, f)
   end
 end
 
+-- Output (both streams) and exit status of a command line.
+function M.command(line)
+  local pipe = assert(io.popen('(' .. line .. ') 2>&1; echo "exit $?"'))
+  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
+  pipe:close()
+  return output, tonumber(status)
+end
+
 -- Prints how many tests passed and failed, and leaves with status 1 if one failed or none ran.
 function M.finish()
   print(('%d passed, %d failed'):format(passed, failed))

@@ -7,9 +7,7 @@
 #include "base/check.h"
 #include "base/checksum.h"
 #include "grammar/text.h"
-#include "model/language_model.h"
-#include "model/recognizer.h"
-#include "model/transducer.h"
+#include "train/model_file.h"
 
 namespace pushdown {
 namespace {
@@ -20,8 +18,6 @@ constexpr const char* kRunFolderPlace = "run_folder";
 
 Path config_file(const Path& folder) { return folder / "config.json"; }
 Path metrics_file(const Path& folder) { return folder / "metrics.jsonl"; }
-Path last_file(const Path& folder) { return folder / "checkpoints" / "last.safetensors"; }
-Path best_file(const Path& folder) { return folder / "checkpoints" / "best.safetensors"; }
 Path data_file(const Path& folder, const char* name) { return folder / "data" / name; }
 constexpr const char* kTrain = "train.txt";
 constexpr const char* kValid = "valid.txt";
@@ -214,31 +210,6 @@ void write_definitions(const Path& folder, const std::vector<OriginPtr>& origins
     if (!origin->source.empty()) write_file(definition_file(folder, *origin), origin->source);
 }
 
-// Refuses a description whose parts scripts have to define first. `place`: the run folder where
-// their copies are, if there is one.
-void check_defined(const std::string& file, const Json& definitions, const Path& place,
-                   const std::vector<std::pair<std::string, std::vector<std::string>>>& known) {
-  for (const Json& entry : definitions) {
-    const std::string registry = entry.at("registry"), name = entry.at("kind");
-    for (const auto& [of, names] : known) {
-      if (of != registry || std::find(names.begin(), names.end(), name) != names.end()) continue;
-      const Path copy =
-          place.empty() ? Path() : definition_file(place, {registry, name, "", 0, ""});
-      const std::string where = entry.value("file", "");
-      fail_environment(
-          "load", "'{}' needs the {} '{}', which {} defined: run that script first{}", file,
-          registry, name,
-          where.empty() ? "a prompt" : fmt::format("{}:{}", where, entry.value("line", 0)),
-          !copy.empty() && fs::exists(copy) ? fmt::format(" (as it was then: '{}')", copy.string())
-                                            : "");
-    }
-  }
-}
-
-Json definitions_of(const Json& description) {
-  return description.is_object() ? description.value("definitions", Json::array()) : Json::array();
-}
-
 // The lines of single updates in an old metrics file, in their order; a cut line is dropped.
 std::vector<Json> update_lines(const Path& path) {
   std::vector<Json> lines;
@@ -252,23 +223,7 @@ std::vector<Json> update_lines(const Path& path) {
   return lines;
 }
 
-std::string command_output(const std::string& command) {
-  std::string output;
-  if (FILE* pipe = ::popen((command + " 2>/dev/null").c_str(), "r")) {
-    char buffer[4096];
-    while (const auto count = std::fread(buffer, 1, sizeof buffer, pipe))
-      output.append(buffer, count);
-    if (::pclose(pipe) != 0) return "";
-  }
-  while (!output.empty() && output.back() == '\n') output.pop_back();
-  return output;
-}
-
 }  // namespace
-
-Path definition_file(const Path& folder, const Origin& origin) {
-  return folder / "definitions" / fmt::format("{}.{}.lua", origin.registry, origin.name);
-}
 
 RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& problem, bool overwrite,
                      const std::vector<EpochMetrics>& history, std::int64_t updates)
@@ -314,7 +269,7 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
 void RunFolder::check_owned() const {
   if (!lock_.owned())
     fail_environment(kRunFolderPlace,
-                     "a later trainer of this session goes on with the run in '{}'; this one does "
+                     "a later trainer of this program goes on with the run in '{}'; this one does "
                      "not write there any more",
                      folder_.string());
 }
@@ -380,138 +335,6 @@ Json describe_data(const Problem& problem) {
     data["grammar"] = {{"name", problem.grammar()->name()},
                        {"checksum", checksum(to_text(*problem.grammar()))}};
   return data;
-}
-
-Json describe_model(const SequenceModel& model) {
-  Json description{{"kind", model.kind()}, {"alphabet", model.alphabet().symbols()}};
-  if (const auto* transducer = dynamic_cast<const Transducer*>(&model))
-    description["target_alphabet"] = transducer->target_alphabet().symbols();
-  description["options"] = model.options();
-  if (const Json origins = describe_origins(model.network().origins()); !origins.empty())
-    description["definitions"] = origins;
-  return description;
-}
-
-Json describe_origins(const std::vector<OriginPtr>& origins) {
-  Json list = Json::array();
-  for (const OriginPtr& origin : origins)
-    list.push_back({{"registry", origin->registry},
-                    {"kind", origin->name},
-                    {"file", origin->file},
-                    {"line", origin->line}});
-  return list;
-}
-
-namespace {
-
-// Models of version 0.1 and before have the same passes in training and in evaluation, and in them
-// only the stack of an 'nspda' rests; its option `carry` was the network's. Their `kernels` were
-// called `fused`.
-void complete_options(const std::string& kind, Json& options) {
-  if (options.contains("fused")) {
-    options["kernels"] = options["fused"];
-    options.erase("fused");
-  }
-  const bool nspda = options.value("architecture", Json()) == "nspda";
-  if (kind != "recognizer" && nspda) options.erase("carry");
-  if (kind != "recognizer" || options.contains("evaluation_passes")) return;
-  const Json passes = options.value("passes", Json(1));
-  options["evaluation_passes"] = passes;
-  if (passes != 1 && !nspda) options["memory_in_passes"] = "moves";
-}
-
-}  // namespace
-
-SequenceModelPtr model_from_description(const Json& description, const std::string& device,
-                                        const Kinds& kinds) {
-  Json options = description.at("options");
-  if (!device.empty()) options["device"] = device;
-  const std::string kind = description.value("kind", "language_model");
-  complete_options(kind, options);
-  Alphabet alphabet(description.at("alphabet").get<std::vector<std::string>>());
-  if (kind == "language_model")
-    return std::make_shared<LanguageModel>(std::move(alphabet), options, kinds);
-  if (kind == "recognizer")
-    return std::make_shared<Recognizer>(std::move(alphabet), options, kinds);
-  if (kind == "transducer") {
-    Alphabet target(description.at("target_alphabet").get<std::vector<std::string>>());
-    return std::make_shared<Transducer>(std::move(alphabet), std::move(target), options, kinds);
-  }
-  fail(kRunFolderPlace, "unknown kind of model '{}'", kind);
-}
-
-void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name) {
-  std::vector<std::pair<Tensor, Tensor>> copies;
-  for (const auto& [name, parameter] : model.parameters()) {
-    const Tensor* stored = file.find(name);
-    if (stored == nullptr)
-      fail_environment(kRunFolderPlace, "'{}' has no tensor '{}'", file_name, name);
-    if (stored->sizes() != parameter.sizes() || stored->scalar_type() != parameter.scalar_type())
-      fail_environment(kRunFolderPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}",
-                       file_name, name, shape_text(*stored), dtype_name(stored->scalar_type()),
-                       shape_text(parameter), dtype_name(parameter.scalar_type()));
-    copies.emplace_back(parameter, *stored);
-  }
-  at::NoGradGuard no_grad;
-  for (auto& [parameter, stored] : copies) parameter.copy_(stored);
-  for (const auto& [name, tensor] : file.tensors)
-    if (model.is_buffer(name)) model.set_buffer(name, tensor);
-}
-
-SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which,
-                            const std::string& device, const Kinds& kinds) {
-  check(which == "best" || which == "last", "load", "which must be 'best' or 'last', got '{}'",
-        which);
-  Path path = file_or_folder;
-  if (fs::is_directory(path)) {
-    // Before the first epoch ends there is no best one.
-    path = which == "best" && fs::exists(best_file(path)) ? best_file(path) : last_file(path);
-    if (!fs::exists(path))
-      fail_environment("load", "'{}' is not a run folder with a checkpoint ('{}' is missing)",
-                       file_or_folder.string(), path.string());
-  }
-  const TensorFile file = read_safetensors(path);
-  const auto description = file.metadata.find("model");
-  if (description == file.metadata.end())
-    fail_environment("load", "'{}' holds tensors but does not describe a model", path.string());
-  SequenceModelPtr model;
-  try {
-    const Json described = parse_json(description->second);
-    check_defined(
-        path.string(), definitions_of(described),
-        fs::is_directory(file_or_folder) ? file_or_folder : Path(),
-        {{"stack", row_names(kinds.stacks)}, {"controller", row_names(kinds.controllers)}});
-    model = model_from_description(described, device, kinds);
-  } catch (const nlohmann::json::exception& error) {
-    fail_environment("load", "'{}' describes no model: {}", path.string(), json_error(error));
-  }
-  set_parameters(*model, file, path.string());
-  return model;
-}
-
-Json git_state(const Path& folder) {
-  const auto quoted = [](std::string_view text) {
-    std::string word = "'";
-    for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return word + "'";
-  };
-  // A repository's configuration can name programs that `git status` runs: a monitor of the file
-  // system, filters of contents, and the transport that fetches missing objects.
-  const std::string safe =
-      "GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none GIT_OPTIONAL_LOCKS=0 git -C " +
-      quoted(folder.string()) + " -c core.fsmonitor=false";
-  const std::string commit = command_output(safe + " rev-parse HEAD");
-  if (commit.empty()) return nullptr;
-  std::string status = safe;
-  const std::string filters = command_output(
-      safe + " config --name-only --get-regexp '^filter\\..*\\.(clean|smudge|process|required)$'");
-  for_each_line(filters, [&](int, std::string_view name) {
-    status += " -c " + quoted(std::string(name) + (name.ends_with(".required") ? "=false" : "="));
-  });
-  status += " status --porcelain --untracked-files=no --ignore-submodules=all";
-  return {{"commit", commit},
-          {"branch", command_output(safe + " rev-parse --abbrev-ref HEAD")},
-          {"dirty", !command_output(status).empty()}};
 }
 
 }  // namespace pushdown

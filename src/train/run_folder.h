@@ -14,6 +14,7 @@
 #include <memory>
 
 #include "base/atomic_file.h"
+#include "train/model_file.h"
 #include "train/problem.h"
 #include "train/safetensors.h"
 
@@ -57,26 +58,5 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds = {});
 
 // {train, valid}: the data sets in a configuration, with the checksums of their files.
 Json describe_data(const Problem& problem);
-
-// The model in a safetensors file that training wrote, or in a run folder (the best epoch's or the
-// last update's weights). `device` replaces the recorded one unless empty.
-// std::runtime_error where a script must define parts of the model first.
-SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which = "best",
-                            const std::string& device = "",
-                            const Kinds& kinds = registered_kinds());
-// {kind, alphabet, options, definitions: where scripts defined parts of it} and back.
-Json describe_model(const SequenceModel& model);
-SequenceModelPtr model_from_description(const Json& description, const std::string& device = "",
-                                        const Kinds& kinds = registered_kinds());
-// Where a run folder keeps the script of a definition.
-Path definition_file(const Path& folder, const Origin& origin);
-// {registry, kind, file, line} of each.
-Json describe_origins(const std::vector<OriginPtr>& origins);
-// Copies the file's tensors of the parameters' and buffers' names into the model; each parameter
-// must be there and fit.
-void set_parameters(SequenceModel& model, const TensorFile& file, const std::string& file_name);
-
-// {commit, branch, dirty} of the repository around `folder`; null outside of one or without git.
-Json git_state(const Path& folder);
 
 }  // namespace pushdown

@@ -33,26 +33,7 @@ pd.stack.define {
 }
 
 -- The neural queue of Grefenstette et al. (2015).
-pd.stack.define {
-  name = 'bench_queue', doc = 'A queue of vectors with strengths.',
-  options = { { 'size', 20, 'size of a vector', minimum = 1 } },
-  actions = { { 'push', 1, activation = 'sigmoid' }, { 'pop', 1, activation = 'sigmoid' },
-    { 'vector', 'size', activation = 'tanh' } },
-  initial = function(self, batch)
-    return { values = self:zeros(batch, 1, self.options.size), strengths = self:zeros(batch, 1) }
-  end,
-  update = function(_, state, actions)
-    local before = state.strengths:cumsum(2) - state.strengths
-    local left = (state.strengths - (actions.pop - before):relu()):relu()
-    return { values = pd.tensor.cat({ state.values, actions.vector:unsqueeze(2) }, 2),
-      strengths = pd.tensor.cat({ left, actions.push }, 2) }
-  end,
-  reading = function(_, state)
-    local before = state.strengths:cumsum(2) - state.strengths
-    local share = pd.tensor.minimum(state.strengths, (1 - before):relu())
-    return share:unsqueeze(2):matmul(state.values)[{ {}, 1 }]
-  end,
-}
+dofile(pd.root .. '/tests/lua/queue_in_lua.lua')('bench_queue', 20)
 
 pd.controller.define {
   name = 'bench_mrnn', doc = 'Multiplicative recurrent network in Lua.',

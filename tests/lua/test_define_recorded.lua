@@ -89,25 +89,7 @@ test('stacks of many forms give the numbers of tensor operations', function()
   compare { stack = 'parts', coupling = 'state' }
   compare { stack = 'parts', embedding = 2 }
   assert(pd.stack.check('parts'):passed())
-  -- The neural queue of Grefenstette et al. (2015): strengths are used up from the front.
-  pd.stack.define { name = 'strength_queue', doc = 'A queue of vectors with strengths.',
-    options = { { 'size', 2, 'size of a vector', minimum = 1 } },
-    actions = { { 'push', 1, activation = 'sigmoid' }, { 'pop', 1, activation = 'sigmoid' },
-      { 'vector', 'size', activation = 'tanh' } },
-    initial = function(self, batch)
-      return { values = self:zeros(batch, 1, self.options.size), strengths = self:zeros(batch, 1) }
-    end,
-    update = function(_, state, actions)
-      local before = state.strengths:cumsum(2) - state.strengths
-      local left = (state.strengths - (actions.pop - before):relu()):relu()
-      return { values = pd.tensor.cat({ state.values, actions.vector:unsqueeze(2) }, 2),
-        strengths = pd.tensor.cat({ left, actions.push }, 2) }
-    end,
-    reading = function(_, state)
-      local before = state.strengths:cumsum(2) - state.strengths
-      local share = pd.tensor.minimum(state.strengths, (1 - before):relu())
-      return share:unsqueeze(2):matmul(state.values)[{ {}, 1 }]
-    end }
+  dofile(pd.root .. '/tests/lua/queue_in_lua.lua')('strength_queue', 2)
   compare { stack = { kind = 'strength_queue', size = 3 } }
 end)
 

@@ -4,6 +4,7 @@
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
+local run = test.command
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local inject = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR is the build folder') .. '/inject'
@@ -14,14 +15,6 @@ local top = os.tmpname()
 os.remove(top)
 files.make_folder(top)
 local quoted = files.quoted
-
--- Output (both streams) and exit status of a command line.
-local function run(command)
-  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
 
 files.make_folder(top .. '/probe')
 local said, able = run(('%s --root %s/probe -- true'):format(quoted(inject), quoted(top)))

@@ -4,6 +4,7 @@ local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
 local test = require 'pushdown.test'
+local run = test.command
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 
@@ -48,14 +49,6 @@ end
 print('FAILED ' .. rows.failed)
 ]]):format(name, name, more))
   return ('cd %s && PUSHDOWN_REGISTRY=%s %s %s.lua'):format(quoted(folder), path 'registry.sqlite', quoted(shell), name)
-end
-
--- Output (both streams) and exit status of a command line.
-local function run(command)
-  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
 end
 
 -- Starts a command line in the background; returns the pid of its last program.

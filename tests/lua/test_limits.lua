@@ -3,6 +3,7 @@ local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local test = require 'pushdown.test'
+local run = test.command
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local top = os.tmpname()
@@ -13,14 +14,6 @@ local quoted = files.quoted
 local grammar = pd.grammar.load 'marked_reversal'
 local function model(controller, stack)
   return pd.model.language_model { alphabet = grammar:alphabet(), seed = 1, controller = controller, stack = stack }
-end
-
--- Output (both streams) and exit status of a command line.
-local function run(command)
-  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
 end
 
 test('what cannot be held is refused before it is asked for, with both numbers', function()

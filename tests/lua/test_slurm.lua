@@ -2,6 +2,7 @@
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
+local run = test.command
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local folder = os.tmpname()
@@ -10,14 +11,6 @@ files.make_folder(folder)
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 local function path(name) return folder .. '/' .. name end
-
--- Output (both streams) and exit status of a command line.
-local function run(command)
-  local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
-  local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
-  pipe:close()
-  return output, tonumber(status)
-end
 
 local slurm = quoted(pd.root .. '/tests/support/slurm.sh')
 local said, started = run(slurm .. ' start ' .. path 'slurm')

@@ -10,6 +10,7 @@
 
 #include "base/stopping.h"
 #include "task/dataset_text.h"
+#include "train/git_state.h"
 #include "train/toy.h"
 
 extern char** environ;

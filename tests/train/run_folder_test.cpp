@@ -1,5 +1,6 @@
 // What a run does with the files that it finds in its folder, and with failures to write there.
 #include "train/run_folder.h"
+#include "train/git_state.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -159,7 +160,7 @@ TEST(RunFolder, OfTwoTrainersOfARunOneWrites) {
   auto second = resume_trainer(scratch / "run");
   const auto before = contents(scratch / "run");
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->run_epoch(); }),
-                  "a later trainer of this session");
+                  "a later trainer of this program");
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->checkpoint(); }), "does not write");
   EXPECT_EQ(contents(scratch / "run"), before);
   EXPECT_TRUE(second->run_epoch());

@@ -1,0 +1,26 @@
+-- The neural queue of Grefenstette et al. (2015) as a definition: strengths are used up from the front.
+local pd = require 'pushdown'
+
+-- name: of the kind; size: of a vector, unless an option says otherwise.
+return function(name, size)
+  pd.stack.define {
+    name = name, doc = 'A queue of vectors with strengths.',
+    options = { { 'size', size, 'size of a vector', minimum = 1 } },
+    actions = { { 'push', 1, activation = 'sigmoid' }, { 'pop', 1, activation = 'sigmoid' },
+      { 'vector', 'size', activation = 'tanh' } },
+    initial = function(self, batch)
+      return { values = self:zeros(batch, 1, self.options.size), strengths = self:zeros(batch, 1) }
+    end,
+    update = function(_, state, actions)
+      local before = state.strengths:cumsum(2) - state.strengths
+      local left = (state.strengths - (actions.pop - before):relu()):relu()
+      return { values = pd.tensor.cat({ state.values, actions.vector:unsqueeze(2) }, 2),
+        strengths = pd.tensor.cat({ left, actions.push }, 2) }
+    end,
+    reading = function(_, state)
+      local before = state.strengths:cumsum(2) - state.strengths
+      local share = pd.tensor.minimum(state.strengths, (1 - before):relu())
+      return share:unsqueeze(2):matmul(state.values)[{ {}, 1 }]
+    end,
+  }
+end

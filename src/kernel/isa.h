@@ -11,7 +11,8 @@
 #define PUSHDOWN_JOIN(a, b) PUSHDOWN_JOIN_(a, b)
 #define PUSHDOWN_ISA_NAMESPACE PUSHDOWN_JOIN(isa_, PUSHDOWN_ISA)
 #define PUSHDOWN_OWN_ISA Isa::PUSHDOWN_ISA
-#if defined(__x86_64__) || defined(_M_X64)
+// PUSHDOWN_BASELINE_ONLY: a build without the others, which takes less time.
+#if (defined(__x86_64__) || defined(_M_X64)) && !defined(PUSHDOWN_BASELINE_ONLY)
 #define PUSHDOWN_X86
 #endif
 

@@ -177,6 +177,7 @@ class AnalogPushdown : public Network {
       hiddens.push_back(state->hidden());
       auto last = std::make_shared<AnalogPushdownState>(*state);
       for (std::int64_t k = 1; k < refinement.passes; ++k) {
+        stop();
         const Tensor made =
             neurons_of(sums(weights, last->neurons, factor, symbols), whole);  // B x J
         last->neurons = at::where((last->underflow == 0).unsqueeze(1), made, last->neurons);
@@ -260,7 +261,9 @@ class AnalogPushdown : public Network {
     if (refinement.carry_first) trace.bind(neurons, next);
     const Traced measures = after.narrow(1, symbols_, 2);
     std::vector<Traced> made{next, measures};
+    const StopCheck stop;
     for (std::int64_t k = 1; k < refinement.passes; ++k) {
+      stop();
       next = pass(sums_of(next), next);
       made.insert(made.end(), {next, measures});
     }

@@ -42,6 +42,7 @@ Tensor log_probabilities_together(const std::vector<const LanguageModel*>& model
     places = std::max(places, own.size(1) + (form.end_symbol() ? 1 : 0));
   }
   Tensor targets = at::full({count, batch, places}, -1, at::kLong);  // -1 behind a string's end
+  Tensor lengths = at::zeros({count, batch}, at::kLong);
   std::vector<StepPlanPtr> plans;
   for (std::int64_t m = 0; m < count; ++m) {
     const LanguageModel& model = *models[static_cast<std::size_t>(m)];
@@ -49,15 +50,17 @@ Tensor log_probabilities_together(const std::vector<const LanguageModel*>& model
     const Tensor rows = targets.select(0, m).narrow(0, 0, own.size(0));
     rows.narrow(1, 0, own.size(1)).copy_(own);
     if (form.end_symbol()) rows.narrow(1, own.size(1), 1).fill_(form.alphabet().size());
+    // The last symbol is predicted, and read where the end is.
+    lengths[m]
+        .narrow(0, 0, own.size(0))
+        .fill_(std::max<std::int64_t>(own.size(1) - (form.end_symbol() ? 0 : 1), 0));
     plans.push_back(model.network().plan(batch, places - 1));
     check(plans.back() != nullptr, "model.together", "model {} has no recorded program", m + 1);
   }
   targets = targets.to(form.output_weight().device());
-  // What stands behind a string's end is read and goes nowhere.
-  const Tensor given = targets.narrow(2, 0, places - 1);
-  const Tensor read = at::where(given.ge(0).logical_and(given.lt(form.alphabet().size())), given,
-                                at::zeros_like(given));
-  const Tensor after = engine->run_together(plans, read);  // M x B x T x H
+  const Tensor read = targets.narrow(2, 0, places - 1);
+  const Tensor after =  // M x B x T x H
+      engine->run_together(plans, read, lengths.to(targets.device()));
   const Tensor first = at::zeros({count, batch, 1, after.size(3)}, after.options());  // h_0
   const Tensor weights = stacked(models, [](const auto&model) { return model.output_weight(); }),
                biases = stacked(models, [](const auto&model) { return model.output_bias(); });

@@ -95,9 +95,9 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
   const Tensor drawn = draw_noise(batch, steps, noise);
   const Traced disturbance =
       drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
-  const Tensor hiddens =
-      engine->run(record(trace, input, disturbance, memory, batch, steps, refinement), batch, steps,
-                  window, buffers_);
+  const Recorded recorded =
+      record(trace, input, disturbance, memory, beginning(batch), batch, steps, refinement);
+  const Tensor hiddens = engine->run(trace.finish(recorded.output), batch, steps, window, buffers_);
   if (!hiddens.defined()) return {};
   return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()),
                   hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},
@@ -137,8 +137,9 @@ StackRnn::PlannedRun StackRnn::planned(std::int64_t batch, std::int64_t steps, R
         StepTrace trace(true);
         const Traced input = trace.symbols(input_);
         const Traced disturbance = noisy ? trace.supplied(hidden_size()) : Traced();
-        return StepPlan::make(record(trace, input, disturbance, memory, batch, steps, refinement),
-                              parameters());
+        const Recorded recorded =
+            record(trace, input, disturbance, memory, beginning(batch), batch, steps, refinement);
+        return StepPlan::make(trace.finish(recorded.output), parameters());
       });
   if (run.plan != nullptr && noisy)
     run.supplied.push_back(draw_noise(batch, steps, noise).transpose(0, 1));
@@ -165,7 +166,9 @@ StackRnn::PassesOf<Vector> StackRnn::passes(const Symbol<Vector>& symbol,
   }
   PassesOf<Vector> made;
   std::vector<Vector> last = state;
+  const StopCheck stop;
   for (std::int64_t pass = 0; pass < refinement.passes; ++pass) {
+    stop();
     std::vector<Vector> old = last;
     if (pull.defined()) old[0] = old[0] + pull;
     if (pass == 0 && symbol.disturbance.defined()) old[0] = old[0] + symbol.disturbance;
@@ -182,35 +185,40 @@ StackRnn::PassesOf<Vector> StackRnn::passes(const Symbol<Vector>& symbol,
   return made;
 }
 
-TracedProgram StackRnn::record(StepTrace& trace, const Traced& input, const Traced& disturbance,
-                               const Stack& memory, std::int64_t batch, std::int64_t steps,
-                               const Refinement& refinement) const {
+StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input,
+                                    const Traced& disturbance, const Stack& memory,
+                                    const Beginning& beginning, std::int64_t batch,
+                                    std::int64_t steps, const Refinement& refinement) const {
   TracedState states;
-  for (const Tensor& initial : initial_controller(batch)) states.push_back(trace.state(initial));
-  const auto zero = [&] { return trace.state(at::zeros({batch, 1}, tensor_options_)); };
-
+  for (const Tensor& own : beginning.controller) states.push_back(trace.state(own));
   Symbol<Traced> symbol{input, {}, disturbance, {}};
   if (memory.reading_size() > 0) symbol.reading = memory.record_reading(trace, batch, steps);
-  Traced rested, resting;  // what no_op was at the last step, see kept()
+  Recorded recorded;
+  Traced rested;  // what no_op was at the last step, see kept()
   if (recurrence_.carry != CarryForward::none) {
-    rested = zero();
+    rested = trace.state(beginning.rested);
     const bool counter = recurrence_.carry == CarryForward::counter;
-    if (counter) resting = zero();
-    Traced counted = resting;
-    symbol.kept = kept(rested, counted);
-    if (counter) trace.bind(resting, counted);
+    Traced resting;
+    if (counter) recorded.resting = resting = trace.state(beginning.resting);
+    symbol.kept = kept(rested, recorded.resting);
+    if (counter) trace.bind(resting, recorded.resting);
   }
-  const PassesOf<Traced> made = passes(symbol, states, refinement);
+  recorded.made = passes(symbol, states, refinement);
+  const PassesOf<Traced>& made = recorded.made;
   for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], made.state[i]);
-  const Traced output =
-      made.hiddens.size() == 1 ? made.hiddens[0] : joined(made.hiddens);  // B x KH
+  recorded.output = made.hiddens.size() == 1 ? made.hiddens[0] : joined(made.hiddens);  // B x KH
   trace.begin_aftermath();
   if (memory.reading_size() > 0) {
     const TracedNoOp no_op = memory.record(trace, made.hiddens[0], symbol.reading, steps);
     if (recurrence_.carry == CarryForward::soft) trace.bind(rested, no_op.weight);
     if (recurrence_.carry == CarryForward::counter) trace.bind(rested, no_op.greatest);
   }
-  return trace.finish(output);
+  return recorded;
+}
+
+StackRnn::Beginning StackRnn::beginning(std::int64_t batch) const {
+  const Tensor zero = at::zeros({batch, 1}, tensor_options_);
+  return {initial_controller(batch), zero, zero};
 }
 
 Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise,
@@ -279,40 +287,62 @@ std::pair<Tensor, StackRnnState> StackRnn::read(const Tensor& inputs, StackRnnSt
 
 std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
     const Tensor& inputs, const Tensor& words, const StackRnnState& state, Random* noise,
-    const Refinement& refinement) const {
+    const Refinement& refinement, const StepEnginePtr& given) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
-  if (engine_ == nullptr || !memory.recordable() || !controller_->recordable()) return {};
-  if (memory.reading_size() > 0 || recurrence_.carry != CarryForward::none) return {};
+  const StepEnginePtr& engine = given != nullptr ? given : engine_;
   const auto batch = inputs.size(0), steps = inputs.size(1), passes_of = refinement.passes;
   if (steps < 2) return {};  // not worth a recording
+  if (engine == nullptr || !memory.recordable() || !controller_->recordable()) return {};
+  const bool has_memory = memory.reading_size() > 0;
+  if (has_memory && memory.held_size(0) == 0) return {};
+  Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting};
+  StackStatePtr before = state.stack;
+  if (state.hidden.defined()) {  // the move that waits, see step()
+    before = memory.update(before, state.hidden);
+    if (recurrence_.carry != CarryForward::none) {
+      const NoOp no_op = *memory.no_op(state.hidden);
+      from.rested = recurrence_.carry == CarryForward::soft
+                        ? no_op.weight
+                        : no_op.greatest.to(inputs.scalar_type());
+    }
+  }
   StepTrace trace;
-  Symbol<Traced> symbol;
-  symbol.input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
-                                 : trace.sequence(inputs);
-  if (const Tensor drawn = draw_noise(batch, steps, noise); drawn.defined())
-    symbol.disturbance = trace.sequence(drawn.transpose(0, 1).contiguous());
-  TracedState states;
-  for (const Tensor& old : state.controller) states.push_back(trace.state(old));
-  const PassesOf<Traced> made = passes(symbol, states, refinement);
-  for (std::size_t i = 0; i < states.size(); ++i) trace.bind(states[i], made.state[i]);
-  const auto goes_on = refinement.carry_first ? 0 : passes_of - 1;
+  HeldMemory held;
+  if (has_memory) {
+    held = memory.held(before);
+    trace.take_over(held.numbers, held.count, memory.held_size(held.count + steps - 1));
+  }
+  const Traced input = words.defined() ? trace.one_hot(words, inputs.size(2), inputs.options())
+                                       : trace.sequence(inputs);
+  const Tensor drawn = draw_noise(batch, steps, noise);
+  const Traced disturbance =
+      drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
+  const Recorded recorded =
+      record(trace, input, disturbance, memory, from, batch, steps, refinement);
+  const PassesOf<Traced>& made = recorded.made;
   std::vector<Traced> outputs = made.hiddens;
   outputs.insert(outputs.end(), made.state.begin(), made.state.end());
-  const Tensor all = engine_->run(trace.finish(joined(outputs)), batch, steps, 0, buffers_);
+  if (recorded.resting.defined()) outputs.push_back(recorded.resting);
+  Tensor left;
+  const Tensor all = engine->run(trace.finish(joined(outputs)), batch, steps, 0, buffers_,
+                                 has_memory ? &left : nullptr);
   if (!all.defined()) return {};
 
   StackRnnState next = state;
   const Tensor last = all.select(1, steps - 1);
   auto place = passes_of * hidden_size();
-  for (Tensor& own : next.controller) {
-    const auto size = own.size(1);
-    own = last.narrow(1, place, size);
+  const auto taken = [&](std::int64_t size) {
     place += size;
-  }
-  const auto carried = place_of(made.hiddens[static_cast<std::size_t>(goes_on)], made.state);
+    return last.narrow(1, place - size, size);
+  };
+  for (Tensor& own : next.controller) own = taken(own.size(1));
+  if (recorded.resting.defined()) next.resting = taken(1).detach();
+  const auto driving = has_memory || refinement.carry_first ? 0 : passes_of - 1;
+  const auto carried = place_of(made.hiddens[static_cast<std::size_t>(driving)], made.state);
   next.hidden = carried < next.controller.size()
                     ? next.controller[carried]
-                    : last.narrow(1, goes_on * hidden_size(), hidden_size());
+                    : last.narrow(1, driving * hidden_size(), hidden_size());
+  if (has_memory) next.stack = memory.after_held(before, left, held.count + steps - 1);
   return std::pair{all.narrow(2, 0, passes_of * hidden_size())
                        .reshape({batch, steps * passes_of, hidden_size()}),
                    std::move(next)};

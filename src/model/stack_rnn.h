@@ -134,11 +134,12 @@ class StackRnn {
   std::pair<Tensor, StackRnnState> read(const Tensor& inputs, StackRnnState state,
                                         Random* noise = nullptr,
                                         const Refinement& refinement = {}) const;
-  // The same by a recorded program. A program begins with an empty memory, so there is none for
-  // networks with one; nothing then. words : B x c, see run_recorded().
+  // The same by a recorded program; nothing where there is none, or where the memory cannot be
+  // taken over from one piece to the next (Stack::held). words : B x c, see run_recorded().
   std::optional<std::pair<Tensor, StackRnnState>> read_recorded(
       const Tensor& inputs, const Tensor& words, const StackRnnState& state,
-      Random* noise = nullptr, const Refinement& refinement = {}) const;
+      Random* noise = nullptr, const Refinement& refinement = {},
+      const StepEnginePtr& engine = nullptr) const;
   // See Stack::strengths, for the steps of reading the inputs in an evaluation.
   NamedTensors strengths(const Tensor& inputs) const;
 
@@ -172,9 +173,20 @@ class StackRnn {
   template <class Vector>
   Vector kept(const Vector& rested, Vector& resting) const;
 
-  TracedProgram record(StepTrace& trace, const Traced& input, const Traced& disturbance,
-                       const Stack& memory, std::int64_t batch, std::int64_t steps,
-                       const Refinement& refinement) const;
+  // What the first of the recorded steps sees of those before.
+  struct Beginning {
+    ControllerState controller;
+    Tensor rested, resting;  // B x 1 each, see kept(); used where the state is carried
+  };
+  Beginning beginning(std::int64_t batch) const;
+  struct Recorded {
+    PassesOf<Traced> made;
+    Traced output;   // the hidden vectors of the passes : KH
+    Traced resting;  // c after the step; undefined where nothing is counted
+  };
+  Recorded record(StepTrace& trace, const Traced& input, const Traced& disturbance,
+                  const Stack& memory, const Beginning& beginning, std::int64_t batch,
+                  std::int64_t steps, const Refinement& refinement) const;
   // Of words : B x n; the plan is null where there is none.
   struct PlannedRun {
     StepPlanPtr plan;

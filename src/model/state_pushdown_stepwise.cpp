@@ -127,6 +127,7 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, const Refinement& re
     if (passes > 1) made.push_back(at::ones_like(repeats));
 
     for (std::int64_t k = 1; k < passes; ++k) {
+      stop();
       z = at::where(repeats > 0, quantised(sums(weights.state, state_bias_, now)), z);
       hiddens.push_back(z);
       made.push_back(repeats);

@@ -3,6 +3,7 @@
 #include "recurrence/device_steps.h"
 #include "recurrence/step_likelihood.h"
 #include "recurrence/step_run.h"
+#include "tensor/backward.h"
 
 namespace pushdown {
 namespace {
@@ -10,8 +11,9 @@ namespace {
 class ProcessorEngine final : public StepEngine {
  public:
   Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-             const BufferPoolPtr& buffers) const override {
-    return run_steps(std::move(program), batch, steps, buffers, window);
+             const BufferPoolPtr& buffers, Tensor* left) const override {
+    if (SecondDerivatives::wanted()) return {};
+    return run_steps(std::move(program), batch, steps, buffers, window, left);
   }
   DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
                             std::vector<Tensor> supplied, std::int64_t window,
@@ -43,10 +45,11 @@ class DeviceEngine final : public StepEngine {
   explicit DeviceEngine(DeviceRunnerPtr runner) : runner_(std::move(runner)) {}
 
   Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-             const BufferPoolPtr&) const override {
+             const BufferPoolPtr&, Tensor* left) const override {
+    if (SecondDerivatives::wanted()) return {};
     const auto by = [&]<class F>() {
       return run_device_steps<F>(std::move(program), batch, steps, window, launch<F>(),
-                                 runner_->free_bytes());
+                                 runner_->free_bytes(), left);
     };
     const auto type = number_type(program);
     if (type == at::kFloat) return by.operator()<float>();
@@ -54,9 +57,10 @@ class DeviceEngine final : public StepEngine {
     return {};
   }
   bool together() const override { return true; }
-  Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words) const override {
+  Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words,
+                      const Tensor& lengths) const override {
     const auto by = [&]<class F>() {
-      return run_device_plans<F>(plans, words, launch<F>(), runner_->free_bytes());
+      return run_device_plans<F>(plans, words, lengths, launch<F>(), runner_->free_bytes());
     };
     const auto type = plans.front()->parameters().front().second.scalar_type();
     return type == at::kFloat ? by.operator()<float>() : by.operator()<double>();

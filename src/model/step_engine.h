@@ -12,9 +12,11 @@ class StepEngine {
  public:
   virtual ~StepEngine() = default;
   // The program's output after each step, B x T x n, differentiable (recurrence/step_run.h);
-  // undefined where the program cannot be run so.
+  // undefined where the program cannot be run so, or where SecondDerivatives are wanted
+  // (tensor/backward.h). `left` gets what its memory leaves, B x m.
   virtual Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps,
-                     std::int64_t window, const BufferPoolPtr& buffers) const = 0;
+                     std::int64_t window, const BufferPoolPtr& buffers,
+                     Tensor* left = nullptr) const = 0;
   // A pass that differentiates itself (recurrence/step_plan.h); null where the engine has none.
   virtual DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
                                     std::vector<Tensor> supplied, std::int64_t window,
@@ -28,9 +30,11 @@ class StepEngine {
     return {};
   }
   // The outputs of several models as one, M x B x T x n (recurrence/device_steps.h), and whether
-  // the engine gains by that. words : M x B x T.
+  // the engine gains by that. words : M x B x T; lengths : M x B, the steps of each sequence,
+  // behind which the output is 0.
   virtual bool together() const { return false; }
-  virtual Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words) const {
+  virtual Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words,
+                              const Tensor& lengths) const {
     return {};
   }
 };

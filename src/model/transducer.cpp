@@ -10,9 +10,12 @@ namespace {
 constexpr auto kTransducerPlace = "model.transducer";
 
 const std::vector<OptionSpec>& transducer_own_options() {
-  static const std::vector<OptionSpec> specs{integer_option(
-      "output_embedding", 64,
-      "size of the output vector tanh(W_o h + b_o) that the softmax stands on; 0: on h", 0)};
+  static const std::vector<OptionSpec> specs{
+      integer_option(
+          "output_embedding", 64,
+          "size of the output vector tanh(W_o h + b_o) that the softmax stands on; 0: on h", 0),
+      boolean_option("feedback", true,
+                     "the model reads the target that it writes; else the separator in its place")};
   return specs;
 }
 
@@ -30,7 +33,8 @@ std::vector<OptionSpec> transducer_options(const std::string& architecture) {
 
 Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, const Kinds& kinds)
     : SequenceModel(std::move(source), kTransducerPlace, transducer_own_options(), options, kinds),
-      target_(std::move(target)) {
+      target_(std::move(target)),
+      feedback_(options_["feedback"]) {
   check(target_.size() > 0, kTransducerPlace, "the target alphabet is empty");
   const std::int64_t size = options_["output_embedding"];
   build(kinds, 2 + target_.size(), target_.size() + 1, size);
@@ -69,7 +73,7 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
     auto place =
         static_cast<std::int64_t>(b) * (n + 1) + static_cast<std::int64_t>(sources[b].size()) + 2;
     for (const int id : targets[b]) {
-      *input++ = target_input(id);
+      *input++ = written_input(id);
       outcomes.push_back(id);
       places.push_back(place++);
     }
@@ -128,7 +132,7 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
       else if (t == source.size() + 1)
         input[b] = separator_input();
       else if (open[b])
-        input[b] = target_input(results[b].target.back());
+        input[b] = written_input(results[b].target.back());
     }
     stop();
     const Passes read = network_->advance(inputs, 1, state, nullptr);

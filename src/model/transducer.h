@@ -4,9 +4,10 @@
 // and from the separator ||| on it predicts b_1, .., b_m and the end </s>:
 //   o_t = tanh(W_o h_t + b_o),   p(b | what was read) = softmax(E o_t + c)
 // with o_t of size output_embedding (section 3.4; the paper's parameter counts are those of 64);
-// with output_embedding = 0 the softmax stands on h_t itself. Source and target have alphabets of
-// their own, even where their symbols are spelled alike, so that an embedding has separate rows for
-// them.
+// with output_embedding = 0 the softmax stands on h_t itself. Without feedback the separator stands
+// in the place of b_1 .. b_m, too, as the empty tape does of Delétang et al. (2023). Source and
+// target have alphabets of their own, even where their symbols are spelled alike, so that an
+// embedding has separate rows for them.
 //
 // Dimension letters: B batch, n length of the joint sequence, P predictions, H hidden.
 #pragma once
@@ -14,7 +15,7 @@
 
 namespace pushdown {
 
-// architecture, the options of that network, output_embedding, dtype, device, seed.
+// architecture, the options of that network, output_embedding, feedback, dtype, device, seed.
 std::vector<OptionSpec> transducer_options(const std::string& architecture = "recurrent");
 
 // Joint sequences side by side, the short ones filled up behind their ends.
@@ -37,6 +38,10 @@ class Transducer : public SequenceModel {
   std::int64_t start_input() const { return alphabet_.size(); }
   std::int64_t separator_input() const { return alphabet_.size() + 1; }
   std::int64_t target_input(std::int64_t id) const { return alphabet_.size() + 2 + id; }
+  // What is read after a target symbol was written.
+  std::int64_t written_input(std::int64_t id) const {
+    return feedback_ ? target_input(id) : separator_input();
+  }
   // What is predicted: target symbols are their ids, then comes the end.
   std::int64_t end_outcome() const { return target_.size(); }
 
@@ -59,6 +64,7 @@ class Transducer : public SequenceModel {
   Tensor scores(const Tensor& hiddens) const;  // ... x H -> ... x outcomes
 
   Alphabet target_;
+  bool feedback_;
   Tensor interface_weight_, interface_bias_;  // W_o, b_o; undefined with output_embedding = 0
 };
 using TransducerPtr = std::shared_ptr<Transducer>;

@@ -31,6 +31,7 @@ struct DeviceRun {
   bool gradients = false;
   DeviceNumbers numbers;
   Tensor symbols;                 // M x B x T, for programs of symbols
+  Tensor lengths;                 // M x B, the steps of each sequence; undefined: all
   std::vector<Tensor> sequences;  // by node, of one model: B x T x n, contiguous
   std::vector<Tensor> initial;    // by node: M x B x n, in any strides
 };
@@ -54,8 +55,11 @@ class DeviceStepMachine {
   }
 
   void forward() { launch_(program_, false); }
-  // slopes : M x B x T x n, contiguous
-  void backward(const Tensor& slopes) {
+  // slopes : M x B x T x n, contiguous; left_slopes : M x B x m of what the memory leaves, where it
+  // does.
+  void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
+    if (traced_.left >= 0 && traced_.nodes[at(traced_.left)].gradient)
+      before_first(places_[at(traced_.left)], at(traced_.left), true).copy_(left_slopes);
     slopes_ = slopes;
     program_.given = slopes.data_ptr<F>();
     program_.given_step = slopes.size(3);
@@ -64,13 +68,19 @@ class DeviceStepMachine {
     launch_(program_, true);
   }
 
-  // M x B x T x n
+  // M x B x T x n, 0 behind the end of a sequence.
   Tensor output() const {
     const auto n = at(traced_.output);
     if (run_.sequences[n].defined()) return run_.sequences[n].unsqueeze(0);
     const auto& place = places_[n];
-    return of_steps(place.value, place.model, place.row, place.step, n, 1 + place.shift);
+    const Tensor all =
+        of_steps(place.value, place.model, place.row, place.step, n, 1 + place.shift);
+    if (!run_.lengths.defined()) return all;
+    const Tensor step = at::arange(run_.steps, run_.lengths.options());
+    return all.masked_fill_(step.ge(run_.lengths.unsqueeze(2)).unsqueeze(3), 0);
   }
+  // What the memory leaves, M x B x m.
+  Tensor left() const { return before_first(places_[at(traced_.left)], at(traced_.left), false); }
   // Of the backward pass: M x rows x columns of a matrix, M x n of a constant, M x B x T x n of a
   // sequence, and of what a `previous` node sees at first M x B x n. Views, where they can be.
   Tensor matrix_gradient(std::size_t k) const {
@@ -175,6 +185,7 @@ class DeviceStepMachine {
     program_.window = run_.window;
     program_.after = traced_.after;
     program_.output = traced_.output;
+    if (run_.lengths.defined()) program_.lengths = run_.lengths.data_ptr<std::int64_t>();
     if (run_.symbols.defined()) program_.symbols = run_.symbols.data_ptr<std::int64_t>();
     program_.sequence_gradients = sums;
     program_.gradients =
@@ -183,6 +194,7 @@ class DeviceStepMachine {
     const StepNode& memory = traced_.nodes[at(traced_.memory)];
     program_.memory_node = traced_.memory;
     program_.bottom_node = memory.b;
+    program_.left_node = traced_.left;
     program_.memory = traced_.shape;
     program_.memory.row_start = nullptr;
     const auto sizes = device_step_sizes(program_.memory);

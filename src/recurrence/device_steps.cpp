@@ -64,8 +64,9 @@ class DeviceTracedMachine {
     machine_->forward();
     return machine_->output().squeeze(0);
   }
-  variable_list backward(const Tensor& slopes) {
-    machine_->backward(slopes.unsqueeze(0));
+  Tensor left() const { return machine_->left().squeeze(0).clone(); }
+  variable_list backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
+    machine_->backward(slopes.unsqueeze(0), left_slopes);
     variable_list all;
     const auto add = [&](bool wanted, const auto& gradient) {
       all.emplace_back();
@@ -102,8 +103,9 @@ at::Device device_of(const TracedProgram& program) {
 template <class F>
 class DevicePlanMachine {
  public:
-  DevicePlanMachine(const std::vector<StepPlanPtr>& plans, const Tensor& words, bool gradients,
-                    const DeviceStepLaunch<F>& launch, std::size_t free_bytes)
+  DevicePlanMachine(const std::vector<StepPlanPtr>& plans, const Tensor& words,
+                    const Tensor& lengths, bool gradients, const DeviceStepLaunch<F>& launch,
+                    std::size_t free_bytes)
       : plans_(plans), plan_(plans.front()) {
     const TracedProgram& program = *plan_->program();
     const auto count = program.nodes.size();
@@ -115,6 +117,7 @@ class DevicePlanMachine {
     run.steps = words.size(2);
     run.gradients = gradients;
     run.symbols = words.contiguous();
+    if (lengths.defined()) run.lengths = lengths.contiguous();
     run.numbers.given.resize(count);
     run.sequences.resize(count);
     run.initial.resize(count);
@@ -221,20 +224,23 @@ class DevicePlanMachine {
 template <class F>
 Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
                         std::int64_t window, const DeviceStepLaunch<F>& launch,
-                        std::size_t free_bytes) {
+                        std::size_t free_bytes, Tensor* left) {
   const auto options =
       at::TensorOptions().dtype(c10::CppTypeToScalarType<F>::value).device(device_of(program));
   const variable_list inputs = program_inputs(program);
   return run_function<DeviceTracedMachine<F>>(
-      "RecurrentSteps", inputs, [&](auto& machine, bool gradients) {
+      "RecurrentSteps", inputs,
+      [&](auto& machine, bool gradients) {
         machine.emplace(std::move(program), batch, steps, window, gradients, options, launch,
                         free_bytes);
-      });
+      },
+      left);
 }
 
 template <class F>
 Tensor run_device_plans(const std::vector<StepPlanPtr>& plans, const Tensor& words,
-                        const DeviceStepLaunch<F>& launch, std::size_t free_bytes) {
+                        const Tensor& lengths, const DeviceStepLaunch<F>& launch,
+                        std::size_t free_bytes) {
   check(!plans.empty() && words.dim() == 3 &&
             words.size(0) == static_cast<std::int64_t>(plans.size()) &&
             words.scalar_type() == at::kLong && words.size(1) >= 1 && words.size(2) >= 1,
@@ -246,17 +252,18 @@ Tensor run_device_plans(const std::vector<StepPlanPtr>& plans, const Tensor& wor
     for (const auto& [name, parameter] : plan->parameters()) inputs.push_back(parameter);
   return run_function<DevicePlanMachine<F>>(
       "RecurrentModels", inputs, [&](auto& machine, bool gradients) {
-        machine.emplace(plans, words, gradients, launch, free_bytes);
+        machine.emplace(plans, words, lengths, gradients, launch, free_bytes);
       });
 }
 
 template Tensor run_device_steps<float>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                        const DeviceStepLaunch<float>&, std::size_t);
+                                        const DeviceStepLaunch<float>&, std::size_t, Tensor*);
 template Tensor run_device_steps<double>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                         const DeviceStepLaunch<double>&, std::size_t);
+                                         const DeviceStepLaunch<double>&, std::size_t, Tensor*);
 template Tensor run_device_plans<float>(const std::vector<StepPlanPtr>&, const Tensor&,
-                                        const DeviceStepLaunch<float>&, std::size_t);
+                                        const Tensor&, const DeviceStepLaunch<float>&, std::size_t);
 template Tensor run_device_plans<double>(const std::vector<StepPlanPtr>&, const Tensor&,
-                                         const DeviceStepLaunch<double>&, std::size_t);
+                                         const Tensor&, const DeviceStepLaunch<double>&,
+                                         std::size_t);
 
 }  // namespace pushdown

@@ -19,14 +19,16 @@ using DeviceStepLaunch = std::function<void(const DeviceStepProgram<F>&, bool ba
 template <class F>
 Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
                         std::int64_t window, const DeviceStepLaunch<F>& launch,
-                        std::size_t free_bytes = std::numeric_limits<std::size_t>::max());
+                        std::size_t free_bytes = std::numeric_limits<std::size_t>::max(),
+                        Tensor* left = nullptr);
 
 // The outputs of M networks that read symbols, in one launch: M x B x T x n, differentiable in the
 // parameters of all. One plan each, of one program (same_program()) and on one device. words :
-// M x B x T ids (int64, valid) on that device.
+// M x B x T ids (int64, valid) on that device. lengths : M x B (int64), the steps of each sequence,
+// 0 to T, behind which the output is 0; undefined: T.
 template <class F>
 Tensor run_device_plans(const std::vector<StepPlanPtr>& plans, const Tensor& words,
-                        const DeviceStepLaunch<F>& launch,
+                        const Tensor& lengths, const DeviceStepLaunch<F>& launch,
                         std::size_t free_bytes = std::numeric_limits<std::size_t>::max());
 
 }  // namespace pushdown

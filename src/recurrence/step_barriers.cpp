@@ -113,6 +113,8 @@ class Barriers {
       case StepOp::sequence:
       case StepOp::constant:
       case StepOp::previous:
+      case StepOp::held:
+      case StepOp::left:
       case StepOp::slice: return;
       case StepOp::concat: {
         std::int64_t offset = 0;
@@ -150,6 +152,8 @@ class Barriers {
       case StepOp::sequence:
       case StepOp::constant:
       case StepOp::previous:
+      case StepOp::held:
+      case StepOp::left:
       case StepOp::slice:
       case StepOp::symbols:
       case StepOp::greatest:

@@ -53,9 +53,15 @@ class StepMachine {
     });
     StopCheck()();
   }
-  // slopes : B x T x n, contiguous
-  void backward(const Tensor& slopes) {
+  // slopes : B x T x n, contiguous; left_slopes : B x m of what the memory leaves, where it does.
+  void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
     watch();
+    if (traced_.left >= 0 && node(traced_.left).gradient) {
+      const auto size = node(traced_.left).size;
+      for (std::int64_t b = 0; b < batch_; ++b)
+        std::copy_n(left_slopes.data_ptr<F>() + b * size, size,
+                    places_[static_cast<std::size_t>(traced_.left)].gradient_at(0, b));
+    }
     const F* given = slopes.data_ptr<F>();
     const auto size = node(traced_.output).size, row = padded_size(size);
     // Rows are read by whole vectors.
@@ -118,6 +124,16 @@ class StepMachine {
   // The output, B x T x n.
   Tensor output(const at::TensorOptions& options) const {
     return gathered(traced_.output, false, options);
+  }
+
+  // What the memory leaves, B x m.
+  Tensor left(const at::TensorOptions& options) const {
+    const auto size = node(traced_.left).size;
+    const Tensor result = at::empty({batch_, size}, options);
+    for (std::int64_t b = 0; b < batch_; ++b)
+      std::copy_n(places_[static_cast<std::size_t>(traced_.left)].at(0, b), size,
+                  result.data_ptr<F>() + b * size);
+    return result;
   }
 
   // The gradients of the matrices, rows x columns each; null where none is wanted. `scales`: what
@@ -189,7 +205,8 @@ class StepMachine {
     for (std::int64_t i = 0; node(n).logistic && i < size; ++i)
       result[i] *= place.value[i] * (1 - place.value[i]);
   }
-  // The gradient of what a `previous` node sees before the first step : B x n.
+  // The gradient of what a `previous` node sees before the first step, or of what the memory takes
+  // over : B x n.
   void initial_gradient(int n, F* result, const F* scales = nullptr) const {
     const auto size = node(n).size;
     for (std::int64_t b = 0; b < batch_; ++b) {
@@ -246,7 +263,8 @@ class StepMachine {
       const StepNode& of = node(n);
       auto& place = places_[static_cast<std::size_t>(n)];
       const auto row = padded_size(of.size);
-      program_.widest = std::max(program_.widest, row);
+      const bool of_memory = of.op == StepOp::held || of.op == StepOp::left;
+      if (!of_memory) program_.widest = std::max(program_.widest, row);
       if (of.op == StepOp::slice || of.op == StepOp::previous) continue;
       if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;
       if (of.op == StepOp::constant) {

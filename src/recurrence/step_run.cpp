@@ -19,8 +19,9 @@ class StepsRun {
     machine_.forward();
     return machine_.output(options_);
   }
-  variable_list backward(const Tensor& slopes) {
-    machine_.backward(slopes);
+  Tensor left() const { return machine_.left(options_); }
+  variable_list backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
+    machine_.backward(slopes, left_slopes);
     return machine_.gradients(options_);
   }
 
@@ -31,17 +32,20 @@ class StepsRun {
 
 template <class F>
 Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-           const at::TensorOptions& options, const BufferPoolPtr& buffers) {
+           const at::TensorOptions& options, const BufferPoolPtr& buffers, Tensor* left) {
   const variable_list inputs = program_inputs(program);
-  return run_function<StepsRun<F>>("RecurrentSteps", inputs, [&](auto& made, bool gradients) {
-    made.emplace(std::move(program), batch, steps, window, gradients, options, buffers);
-  });
+  return run_function<StepsRun<F>>(
+      "RecurrentSteps", inputs,
+      [&](auto& made, bool gradients) {
+        made.emplace(std::move(program), batch, steps, window, gradients, options, buffers);
+      },
+      left);
 }
 
 }  // namespace
 
 Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
-                 const BufferPoolPtr& buffers, std::int64_t window) {
+                 const BufferPoolPtr& buffers, std::int64_t window, Tensor* left) {
   at::ScalarType type = at::ScalarType::Undefined;
   const auto fits = [&](const Tensor& tensor) {
     if (!tensor.defined()) return true;
@@ -52,9 +56,9 @@ Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
     if (!std::all_of(tensors->begin(), tensors->end(), fits)) return {};
   const auto options = at::TensorOptions().dtype(type);
   if (type == at::kFloat)
-    return run<float>(std::move(program), batch, steps, window, options, buffers);
+    return run<float>(std::move(program), batch, steps, window, options, buffers, left);
   if (type == at::kDouble)
-    return run<double>(std::move(program), batch, steps, window, options, buffers);
+    return run<double>(std::move(program), batch, steps, window, options, buffers, left);
   return {};
 }
 

@@ -11,6 +11,7 @@ const char* name_of_operation(StepOp op) {
     case StepOp::constant: return "parameter";
     case StepOp::symbols: return "symbol";
     case StepOp::previous: return "previous";
+    case StepOp::held: return "held";
     case StepOp::slice: return "slice";
     case StepOp::concat: return "cat";
     case StepOp::affine: return "affine";
@@ -28,6 +29,7 @@ const char* name_of_operation(StepOp op) {
     case StepOp::mix: return "mix";
     case StepOp::array: return "array";
     case StepOp::memory: return "memory";
+    case StepOp::left: return "left";
   }
   return "";
 }

@@ -111,13 +111,28 @@ void StepTrace::drive(const Traced& reading, const Traced& actions, const Memory
   node.size = reading.size();
   node.a = node_of(actions);
   if (bottom.defined()) node.b = node_of(bottom);
+  if (held_ >= 0) node.b = held_;
   node.carried = true;
   memory_ = add(node);
   moved_ = {this, memory_};
+  const auto held = shape_.held;
   shape_ = shape;
+  shape_.held = held;
+  shape_.goes_on = held_ >= 0;
+  if (left_ >= 0) nodes_[static_cast<std::size_t>(left_)].a = memory_;
   shape_.reading = reading.size();
   shape_.actions = actions.size();
   nodes_[static_cast<std::size_t>(reading.node_)].a = memory_;
+}
+
+void StepTrace::take_over(const Tensor& values, std::int64_t held, std::int64_t left) {
+  StepNode taken{StepOp::held}, given{StepOp::left};
+  taken.size = values.size(1);
+  given.size = left;
+  held_ = add(taken);
+  left_ = add(given);
+  initial_[static_cast<std::size_t>(held_)] = values;
+  shape_.held = held;
 }
 
 Traced StepTrace::unary(StepOp op, const Traced& a, double factor, double shift) {
@@ -331,7 +346,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
   const auto at = [](int n) { return static_cast<std::size_t>(n); };
   // What the output depends on, at this step or an earlier one.
   std::vector<char> alive(nodes_.size());
-  std::vector<int> open{last};
+  std::vector<int> open{last, left_};
   while (!open.empty()) {
     const int n = open.back();
     open.pop_back();
@@ -376,6 +391,7 @@ TracedProgram StepTrace::finish(const Traced& output) {
   for (const int n : supplied_)
     if (alive[at(n)]) program.supplied.push_back(rename(n));
   program.memory = rename(memory_);
+  program.left = rename(left_);
   program.shape = shape_;
   if (shape_.kind == MemoryKind::nondeterministic) {
     std::int64_t start = 0;
@@ -386,9 +402,11 @@ TracedProgram StepTrace::finish(const Traced& output) {
   }
   // Whoever gives a state its values has the place for the gradient of the first one.
   std::vector<char> kept(program.nodes.size());
-  for (std::size_t n = 0; n < program.nodes.size(); ++n)
-    if (program.initial[n].defined() && program.initial[n].requires_grad())
-      kept[n] = kept[at(program.nodes[n].a)] = 1;
+  for (std::size_t n = 0; n < program.nodes.size(); ++n) {
+    if (!program.initial[n].defined() || !program.initial[n].requires_grad()) continue;
+    kept[n] = 1;
+    if (program.nodes[n].op == StepOp::previous) kept[at(program.nodes[n].a)] = 1;
+  }
   // Gradients flow around the loops of the recurrence: until nothing changes.
   const auto flows = [&](int n) { return n >= 0 && program.nodes[at(n)].gradient; };
   for (bool changed = true; changed;) {

@@ -65,11 +65,13 @@ struct TracedProgram {
   std::vector<Tensor> matrices;  // rows x columns each
   std::vector<Tensor> given;     // by node: of a sequence B x T x n, of a constant n
   std::vector<int> supplied;     // nodes: sequences that every run is given, in order
-  std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, B x n
+  std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, and what the stack
+                                 // takes over, B x n
   std::vector<ArrayProgramPtr> arrays;
   int output = -1;
   int after = 0;                        // see StepProgram
   int memory = -1;                      // node of the stack
+  int left = -1;                        // node of what it leaves
   MemoryShape shape{};                  // of the stack
   std::vector<std::int64_t> row_start;  // shape points here once it is run
 };
@@ -96,6 +98,9 @@ class StepTrace {
   Traced reading(std::int64_t size);
   void drive(const Traced& reading, const Traced& actions, const MemoryShape& shape,
              const Traced& bottom = {});
+  // Before drive(): the stack takes over what an earlier run left, values : B x m, after `held`
+  // updates or with so many cells (MemoryShape::held), and leaves `left` numbers.
+  void take_over(const Tensor& values, std::int64_t held, std::int64_t left);
   // The reading after this step's move; after drive().
   Traced read_now() const { return moved_; }
 
@@ -140,7 +145,7 @@ class StepTrace {
   std::unordered_map<const void*, int> known_nodes_;
   bool of_symbols_;
   MemoryShape shape_{};
-  int memory_ = -1, after_ = -1;
+  int memory_ = -1, after_ = -1, held_ = -1, left_ = -1;
   Traced moved_, memory_state_;
 };
 

@@ -80,6 +80,16 @@ class BabyNtm : public Stack {
     record_shifted(trace, weights, vector_(hidden), reading, steps, shape);
     return no_op_among(weights, kOperations, kNoOp);
   }
+  HeldMemory held(const StackStatePtr& state) const override {
+    const Tensor& cells = static_cast<const TapeState&>(*state).cells;
+    return {at::constant_pad_nd(cells, {0, 0, 0, 1}).flatten(1), cells_};
+  }
+  std::int64_t held_size(std::int64_t) const override { return (cells_ + 1) * size_; }
+  StackStatePtr after_held(const StackStatePtr&, const Tensor& numbers,
+                           std::int64_t) const override {
+    return std::make_shared<TapeState>(
+        numbers.view({numbers.size(0), cells_ + 1, size_}).narrow(1, 0, cells_));
+  }
 
  private:
   template <class V>

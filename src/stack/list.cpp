@@ -88,6 +88,18 @@ class ListStack : public Stack {
     record_shifted(trace, weights, actions_.values(hidden), reading, steps, shape);
     return no_op_ ? no_op_among(weights, 4, 3) : TracedNoOp{};
   }
+  HeldMemory held(const StackStatePtr& state) const override {
+    const Tensor& cells = static_cast<const ListState&>(*state).cells;
+    return {at::constant_pad_nd(cells, {0, 1}, empty_).transpose(1, 2).flatten(1),
+            cells.size(2) / 2};
+  }
+  std::int64_t held_size(std::int64_t count) const override { return (2 * count + 2) * lists_; }
+  StackStatePtr after_held(const StackStatePtr&, const Tensor& numbers,
+                           std::int64_t count) const override {
+    return std::make_shared<ListState>(numbers.view({numbers.size(0), 2 * count + 2, lists_})
+                                           .transpose(1, 2)
+                                           .narrow(2, 0, 2 * count + 1));
+  }
   std::shared_ptr<const Stack> evaluated() const override {
     if (!rounding_) return nullptr;
     auto copy = std::make_shared<ListStack>(*this);

@@ -107,6 +107,18 @@ class ParallelSuperposition : public Stack {
     record_shifted(trace, weights, actions_.values(hidden), reading, steps, shape);
     return structure_.no_op ? no_op_among(weights, 3, 2) : TracedNoOp{};
   }
+  // Where cells wear away the last one of a state stands for all below it.
+  HeldMemory held(const StackStatePtr& state) const override {
+    Tensor cells = static_cast<const ParallelState&>(*state).cells;
+    if (!structure_.worn) cells = at::constant_pad_nd(cells, {0, 1}, structure_.empty);
+    return {cells.transpose(1, 2).flatten(1), cells.size(2) - 1};
+  }
+  std::int64_t held_size(std::int64_t count) const override { return (count + 1) * stacks_; }
+  StackStatePtr after_held(const StackStatePtr&, const Tensor& numbers,
+                           std::int64_t count) const override {
+    const Tensor cells = numbers.view({numbers.size(0), count + 1, stacks_}).transpose(1, 2);
+    return std::make_shared<ParallelState>(structure_.worn ? cells : cells.narrow(2, 0, count));
+  }
   std::shared_ptr<const Stack> evaluated() const override {
     if (!rounding_) return nullptr;
     auto copy = std::make_shared<ParallelSuperposition>(*this);

@@ -56,6 +56,12 @@ struct TracedNoOp {
   Traced weight, greatest;
 };
 
+// A stack's state in the numbers of its memory (kernel/memory/memories.h).
+struct HeldMemory {
+  Tensor numbers;          // B x m
+  std::int64_t count = 0;  // MemoryShape::held
+};
+
 // Named tensors: what the bare data structure is given, or a run in numbers.
 using NamedTensors = std::map<std::string, Tensor>;
 
@@ -109,6 +115,17 @@ class Stack {
   // the sequence, after the last of which nothing is read.
   virtual TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced& reading,
                             std::int64_t steps) const;
+
+  // How many numbers of a sequence a recorded run takes over from the run before it, where `count`
+  // grows by one with every update; 0: it cannot take anything over.
+  virtual std::int64_t held_size(std::int64_t count) const { return 0; }
+  // The state as a recorded run takes it over.
+  virtual HeldMemory held(const StackStatePtr& state) const { return {}; }
+  // The state after a run that began with `old` and left these numbers.
+  virtual StackStatePtr after_held(const StackStatePtr& old, const Tensor& numbers,
+                                   std::int64_t count) const {
+    return old;
+  }
 
   // Of a stack that a script defined: where. Such a stack runs on the thread of that script alone.
   virtual OriginPtr origin() const { return nullptr; }

@@ -247,6 +247,30 @@ class StratificationStack : public Stack {
     trace.drive(reading, joined(actions), memory);
     return {};
   }
+  // Memory by memory: vectors, strengths, lengths of the last reading.
+  HeldMemory held(const StackStatePtr& state) const override {
+    const Strata& strata = strata_of(state);
+    const Tensor one = at::ones({strata.strengths.size(0), memories_, 1}, options_);
+    std::vector<Tensor> parts{strata.vectors.flatten(2), strata.strengths};
+    for (const Tensor& read : {strata.read, strata.bottom_read})
+      parts.push_back(read.defined() ? read.unsqueeze(2) : one);
+    if (ends_ != SectionEnds::deque) parts.pop_back();
+    return {at::cat(parts, 2).flatten(1), strata.strengths.size(2) / ends()};
+  }
+  std::int64_t held_size(std::int64_t count) const override {
+    return memories_ * ends() * (count * (size_ + 1) + 1);
+  }
+  StackStatePtr after_held(const StackStatePtr& old, const Tensor& numbers,
+                           std::int64_t count) const override {
+    const Tensor each = numbers.view({numbers.size(0), memories_, -1});
+    const auto sections = ends() * count, vectors = sections * size_;
+    Strata strata{each.narrow(2, 0, vectors).unflatten(2, {sections, size_}),
+                  each.narrow(2, vectors, sections)};
+    if (strata_of(old).read.defined()) strata.read = each.select(2, vectors + sections);
+    if (strata_of(old).bottom_read.defined())
+      strata.bottom_read = each.select(2, vectors + sections + 1);
+    return std::make_shared<StrataState>(std::move(strata));
+  }
 
  private:
   enum { kPush, kPop, kRead, kStrengths };
@@ -255,6 +279,7 @@ class StratificationStack : public Stack {
     std::array<StrengthLayer, kStrengths> strengths;
     ActionLayer vector;
   };
+  std::int64_t ends() const { return static_cast<std::int64_t>(layers_.size()); }
   static const Strata& strata_of(const StackStatePtr& state) {
     return static_cast<const StrataState&>(*state).strata;
   }

@@ -94,6 +94,19 @@ class SuperpositionStack : public Stack {
     record_shifted(trace, weights, vector_(hidden), reading, steps, shape);
     return no_op_ ? no_op_among(weights, 3, 2) : TracedNoOp{};
   }
+  HeldMemory held(const StackStatePtr& state) const override {
+    const Tensor& cells = static_cast<const SuperpositionState&>(*state).cells;
+    return {at::constant_pad_nd(cells, {0, 0, 0, 1}).flatten(1), cells.size(1)};
+  }
+  std::int64_t held_size(std::int64_t count) const override {
+    return ((limit_ > 0 ? std::min(count, limit_) : count) + 1) * size_;
+  }
+  StackStatePtr after_held(const StackStatePtr&, const Tensor& numbers,
+                           std::int64_t) const override {
+    const auto rows = numbers.size(1) / size_;
+    return std::make_shared<SuperpositionState>(
+        numbers.view({numbers.size(0), rows, size_}).narrow(1, 0, rows - 1));
+  }
 
  private:
   template <class V>

@@ -126,7 +126,7 @@ PassTimes time_passes(const Size& size, int models) {
                    static_cast<double>(sizes.tape + sizes.scratch + other);
   };
   for (int round = models >= 1000 ? 3 : 11; round > 0; --round)
-    run_device_plans<float>(plans, words.to(device), launch).sum().backward();
+    run_device_plans<float>(plans, words.to(device), {}, launch).sum().backward();
   const auto median = [](std::vector<double>& all) {
     std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2),
                      all.end());

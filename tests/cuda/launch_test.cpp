@@ -82,7 +82,7 @@ TEST(Launch, WithoutSharedMemory) {
   std::int64_t fast = 0;
   const auto launches = std::make_shared<Launches>();
   const Tensor got =
-      run_device_plans<double>({model.network().plan(1, 3)}, words.unsqueeze(0),
+      run_device_plans<double>({model.network().plan(1, 3)}, words.unsqueeze(0), {},
                                [&](const DeviceStepProgram<double>& program, bool backward) {
                                  fast = device_step_sizes(program.memory).fast;
                                  launches->run(program, backward);

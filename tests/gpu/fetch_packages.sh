@@ -12,7 +12,7 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 
 wanted="libluajit-5.1-dev libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev \
-libsqlite3-dev libicu-dev libgtest-dev googletest pkgconf"
+libsqlite3-dev libicu-dev libzip-dev libgtest-dev googletest pkgconf"
 
 # What they need in turn, but for what a machine with a compiler has.
 depends() {

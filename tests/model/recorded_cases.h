@@ -33,6 +33,12 @@ inline std::vector<RecordedCase> recorded_cases() {
   const Json lstm{{"kind", "lstm"}, {"hidden", 7}};
   for (const Json& stack :
        {Json{{"kind", "stratification"}, {"size", 3}},
+        {{"kind", "stratification"}, {"size", 2}, {"memories", 2}, {"read", "expectation"}},
+        {{"kind", "stratification_queue"},
+         {"size", 3},
+         {"push", "expectation"},
+         {"read", "expectation"}},
+        {{"kind", "stratification_deque"}, {"size", 2}, {"memories", 3}, {"read", "expectation"}},
         {{"kind", "nondeterministic"}, {"states", 2}, {"symbols", 3}},
         {{"kind", "vector_nondeterministic"}, {"states", 2}, {"symbols", 2}, {"size", 3}},
         {{"kind", "vector_nondeterministic"}, {"bottom", "original"}},

@@ -60,6 +60,69 @@ TEST_P(Recorded, EqualsStepwise) {
       }
 }
 
+// Pieces that go on from each other: by programs that take the memory over, and step by step.
+TEST_P(Recorded, PiecesEqualStepwise) {
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  Random random(3);
+  const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
+                         GetParam().recurrence);
+  {
+    at::NoGradGuard guard;
+    for (const auto& [name, tensor] : network.parameters()) tensor.mul_(3);
+  }
+  if (network.stack().reading_size() > 0 && network.stack().held_size(0) == 0)
+    GTEST_SKIP() << "the memory is not taken over";
+  const Tensor inputs = at::randn({2, 13, 4}, options);
+  for (const auto& [passes, cut] : {std::pair{1, false}, {1, true}, {3, false}}) {
+    const auto run = [&](bool recorded, const StepEnginePtr& engine) {
+      const Refinement refinement(passes, passes > 1);
+      const Tensor x = inputs.clone().requires_grad_();
+      for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
+      Random noise(7);
+      StackRnnState state = network.initial(2, 0);
+      std::vector<Tensor> hiddens;
+      std::int64_t first = 0;
+      for (const std::int64_t size : {5, 2, 6}) {
+        const Tensor piece = x.narrow(1, first, size);
+        first += size;
+        if (recorded) {
+          auto read = network.read_recorded(piece, {}, state, &noise, refinement, engine);
+          EXPECT_TRUE(read.has_value());
+          if (!read) return std::vector<Tensor>{};
+          hiddens.push_back(read->first);
+          state = read->second;
+        } else {
+          hiddens.emplace_back();
+          std::tie(hiddens.back(), state) = network.read(piece, state, &noise, refinement);
+        }
+        if (cut) state = state.detached();
+      }
+      Tensor loss = at::zeros({}, options);
+      std::vector<Tensor> all{at::cat(hiddens, 1)};
+      for (const Tensor& tensor : state.tensors()) all.push_back(tensor);
+      for (const Tensor& tensor : all)
+        if (tensor.requires_grad())
+          loss = loss + (tensor * at::arange(tensor.numel(), options).view_as(tensor).cos()).sum();
+      loss.backward();
+      all.push_back(x.grad());
+      for (const auto& [name, tensor] : network.parameters())
+        all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+      return all;
+    };
+    const auto wanted = run(false, nullptr);
+    for (const auto& engine :
+         {StepEnginePtr(), device_engine(std::make_shared<TeamRunner>(4, 2))}) {
+      const auto got = run(true, engine);
+      ASSERT_EQ(got.size(), wanted.size());
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        ASSERT_EQ(got[i].sizes(), wanted[i].sizes()) << i;
+        EXPECT_LT(deviation(got[i], wanted[i]), 1e-9 * (1 + wanted[i].abs().max().item<double>()))
+            << i << ", " << passes << " passes, " << (engine == nullptr ? "processor" : "device");
+      }
+    }
+  }
+}
+
 // By the source of the CUDA kernels.
 TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
   for (const auto& [type, bound] : {std::tuple{at::kDouble, 1e-10}, {at::kFloat, 5e-5}})

@@ -23,7 +23,7 @@ void spoil(const DeviceStepProgram<F>& program, bool backward) {
     const StepNode& node = program.nodes[n];
     const DeviceStepPlace<F>& place = program.places[n];
     if (node.op == StepOp::slice || node.op == StepOp::previous || node.op == StepOp::constant ||
-        place.value == nullptr)
+        node.op == StepOp::held || place.value == nullptr)
       continue;
     for (std::int64_t model = 0; model < program.models; ++model)
       for (std::int64_t b = 0; b < program.batch; ++b) {
@@ -31,7 +31,8 @@ void spoil(const DeviceStepProgram<F>& program, bool backward) {
         if (!backward && node.op != StepOp::sequence)
           std::fill_n(place.value + model * place.model + b * place.row + place.step,
                       place.step > 0 ? program.steps * place.step : node.size, kNaN);
-        if (backward && place.gradient != nullptr)
+        // The gradient of what a memory leaves is given.
+        if (backward && place.gradient != nullptr && node.op != StepOp::left)
           std::fill_n(place.gradient + model * place.gradient_model + b * place.gradient_row,
                       place.slots * place.gradient_step, kNaN);
       }

@@ -16,6 +16,10 @@
 //                                              given that of the first reading: gradient of what it
 //                                              starts with
 //   fast_size(shape)                           numbers of scratch that should be near
+// and, where a run can take it over from the run before it (shape.held, shape.goes_on): what it
+// starts with are the numbers that it left, and
+//   leave(team, held)                          these numbers, after the last update
+//   begin_backward(team, left_gradient)        the same, given their gradients
 // Behind the actions there are numbers to a whole padded row. The caller puts a barrier before and
 // behind each function. Members are the same in all threads.
 #pragma once

@@ -47,7 +47,12 @@ struct MemoryShape {
   std::int64_t reach = 1;  // how many cells of a stack, or to both sides of a head, are read
   std::int64_t limit = 0;  // cells of a tape, or of a stack that has an end; 0: none
   bool taped = true;       // kept for a backward pass
-  double empty = 0;        // what was never written
+  // Of memories that a run takes over from the run before it, see memories.h: the updates that were
+  // made before, of shifted memories the cells that may have been written (the extent, see there);
+  // and whether a later run will take it over from this one.
+  std::int64_t held = 0;
+  bool goes_on = false;
+  double empty = 0;  // what was never written
   // Of the analog stack, see model/analog_pushdown.h.
   double epsilon = 0, tolerance = 0;
   bool stops = false;

@@ -14,15 +14,52 @@
 //
 // Cells that were never written are alike; they are kept as one row behind the others, the rest. It
 // is constant but in a stack that wears away.
+//
+// What it starts with, and what it leaves: the rows of the cells from the first one on, W numbers
+// each, the rest behind them.
 #pragma once
 #include "kernel/memory/loops.h"
 
 namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {
 
+// How far from cell 0 the cells reach that can still be read later.
+struct ShiftedReach {
+  ShiftedKind kind;
+  Index steps, reach, limit, held;
+  bool goes_on;
+
+  PUSHDOWN_HOST_DEVICE explicit ShiftedReach(const MemoryShape& shape)
+      : kind(shape.shifted),
+        steps(static_cast<Index>(shape.steps)),
+        reach(static_cast<Index>(shape.reach)),
+        limit(static_cast<Index>(shape.limit)),
+        held(static_cast<Index>(shape.held)),
+        goes_on(shape.goes_on) {}
+  // After update u: 0 .. extent - 1, of a list -extent .. extent. u = -1: before any.
+  PUSHDOWN_HOST_DEVICE Index extent(Index u) const {
+    if (kind == ShiftedKind::tape) return limit;
+    const Index written = held + u + 1;
+    Index needed = goes_on ? written : reach + (steps - 2 - u);
+    if (limit > 0 && limit < needed) needed = limit;
+    return written < needed ? written : needed;
+  }
+  // One row more than cells: the rest.
+  PUSHDOWN_HOST_DEVICE Index rows(Index u) const {
+    const Index cells = extent(u);
+    return (kind == ShiftedKind::list ? 2 * cells + 1 : cells) + 1;
+  }
+  PUSHDOWN_HOST_DEVICE Index most_rows() const {
+    Index most = 0;
+    for (Index u = -1; u + 1 < steps; ++u) most = rows(u) > most ? rows(u) : most;
+    return most;
+  }
+};
+
 template <class F>
 struct ShiftedMemory {
   static constexpr Index kValue = Index{1} << 30, kNothing = kValue + 1;
 
+  ShiftedReach reaches;
   ShiftedKind kind;
   bool shared, worn, taped;
   Index steps, width, row, count;  // row: padded width; count: of the actions
@@ -34,7 +71,8 @@ struct ShiftedMemory {
   F* now;  // rows after the last update made or undone
 
   PUSHDOWN_DEVICE ShiftedMemory(const MemoryShape& shape, const StackMemory<F>& memory)
-      : kind(shape.shifted),
+      : reaches(shape),
+        kind(shape.shifted),
         shared(shape.shared),
         worn(shape.worn),
         taped(shape.taped),
@@ -44,7 +82,7 @@ struct ShiftedMemory {
         count(actions(shape)),
         reach(static_cast<Index>(shape.reach)),
         limit(static_cast<Index>(shape.limit)),
-        most(most_rows(shape)),
+        most(reaches.most_rows()),
         empty(static_cast<F>(shape.empty)),
         weights(memory.tape),
         cells(weights + kept(shape) * (count + 1) * row),
@@ -57,48 +95,25 @@ struct ShiftedMemory {
     if (shape.shifted == ShiftedKind::tape) return 5;
     return (shape.shifted == ShiftedKind::stack ? 2 : 3) + (shape.no_op ? 1 : 0);
   }
-  // How far from cell 0 the cells after update u reach, of those that can still be read later:
-  // 0 .. extent - 1, of a list -extent .. extent. u = -1: before any.
-  PUSHDOWN_HOST_DEVICE static Index extent(ShiftedKind kind, Index steps, Index reach, Index limit,
-                                           Index u) {
-    if (kind == ShiftedKind::tape) return limit;
-    const Index written = u + 1;
-    Index needed = reach + (steps - 2 - u);
-    if (limit > 0 && limit < needed) needed = limit;
-    return written < needed ? written : needed;
-  }
-  // One row more than cells: the rest.
-  PUSHDOWN_HOST_DEVICE static Index rows(ShiftedKind kind, Index extent) {
-    return (kind == ShiftedKind::list ? 2 * extent + 1 : extent) + 1;
-  }
-  PUSHDOWN_HOST_DEVICE static Index rows(const MemoryShape& z, Index u) {
-    return rows(z.shifted, extent(z.shifted, static_cast<Index>(z.steps),
-                                  static_cast<Index>(z.reach), static_cast<Index>(z.limit), u));
-  }
-  PUSHDOWN_HOST_DEVICE static Index most_rows(const MemoryShape& shape) {
-    Index most = 0;
-    for (Index u = -1; u + 1 < shape.steps; ++u)
-      most = rows(shape, u) > most ? rows(shape, u) : most;
-    return most;
-  }
   // Updates that are kept; without a backward pass the last one.
   PUSHDOWN_HOST_DEVICE static Index kept(const MemoryShape& shape) {
     return shape.taped ? static_cast<Index>(shape.steps - 1) : 1;
   }
   PUSHDOWN_HOST_DEVICE static Count tape_size(const MemoryShape& shape) {
+    const ShiftedReach reaches(shape);
     const Count row = row_size(static_cast<Index>(shape.size));
     Count all = Count{kept(shape)} * (actions(shape) + 1);
-    if (!shape.taped) return (all + 2 * most_rows(shape)) * row;
-    for (Index u = -1; u + 1 < shape.steps; ++u) all += rows(shape, u);
+    if (!shape.taped) return (all + 2 * reaches.most_rows()) * row;
+    for (Index u = -1; u + 1 < shape.steps; ++u) all += reaches.rows(u);
     return all * row;
   }
   PUSHDOWN_HOST_DEVICE static Count scratch_size(const MemoryShape& shape) {
     const Index row = row_size(static_cast<Index>(shape.size));
-    return 2 * Count{most_rows(shape)} * row + product_scratch(actions(shape), row);
+    return 2 * Count{ShiftedReach(shape).most_rows()} * row + product_scratch(actions(shape), row);
   }
 
-  PUSHDOWN_DEVICE Index extent(Index u) const { return extent(kind, steps, reach, limit, u); }
-  PUSHDOWN_DEVICE Index rows_after(Index u) const { return rows(kind, extent(u)); }
+  PUSHDOWN_DEVICE Index extent(Index u) const { return reaches.extent(u); }
+  PUSHDOWN_DEVICE Index rows_after(Index u) const { return reaches.rows(u); }
   PUSHDOWN_DEVICE Index first(Index extent) const {
     return kind == ShiftedKind::list ? -extent : 0;
   }
@@ -175,11 +190,21 @@ struct ShiftedMemory {
   }
 
   template <class Team>
-  PUSHDOWN_DEVICE void begin(const Team& team, const F*, F* reading) {
+  PUSHDOWN_DEVICE void begin(const Team& team, const F* held, F* reading) {
     now = cells;
-    each(team, rows_after(-1) * row, [&](Index i) { now[i] = empty; });
+    if (held == nullptr) {
+      each(team, rows_after(-1) * row, [&](Index i) { now[i] = empty; });
+    } else {
+      for (Index r = 0; r < rows_after(-1); ++r)
+        each(team, row,
+             [&](Index k) { now[r * row + k] = k < width ? held[r * width + k] : F(0); });
+    }
     team.sync();
     read(team, extent(-1), reading);
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void leave(const Team& team, F* held) const {
+    copy_rows(team, now, row, held, width, rows_after(steps - 2));
   }
 
   template <class Team>
@@ -216,6 +241,12 @@ struct ShiftedMemory {
     now = cells;
     for (Index u = -1; u + 2 < steps; ++u) now += rows_after(u) * row;
     cut(team);
+  }
+  template <class Team>
+  PUSHDOWN_DEVICE void begin_backward(const Team& team, const F* left_gradient) {
+    begin_backward(team);
+    team.sync();
+    copy_rows(team, left_gradient, width, gradient, row, rows_after(steps - 2));
   }
 
   template <class Team>
@@ -275,11 +306,26 @@ struct ShiftedMemory {
     now = const_cast<F*>(old);
   }
   template <class Team>
+  PUSHDOWN_DEVICE void end_backward(const Team& team, const F* reading_gradient, F* held_gradient) {
+    reading_cells([&](Index d, Index at, Index step) {
+      F* to = gradient + place(d, extent(-1)) * row;
+      each(team, width, [&](Index k) { to[k] += reading_gradient[at + k * step]; });
+    });
+    team.sync();
+    copy_rows(team, gradient, row, held_gradient, width, rows_after(-1));
+  }
+  template <class Team>
   PUSHDOWN_DEVICE void cut(const Team& team) {
     each(team, most * row, [&](Index i) { gradient[i] = 0; });
   }
 
  private:
+  template <class Team>
+  PUSHDOWN_DEVICE void copy_rows(const Team& team, const F* from, Index from_row, F* to,
+                                 Index to_row, Index count) const {
+    for (Index r = 0; r < count; ++r)
+      each(team, width, [&](Index k) { to[r * to_row + k] = from[r * from_row + k]; });
+  }
   // What cell d takes by action a; null for nothing.
   PUSHDOWN_DEVICE const F* from(Index a, Index d, const F* old, Index before,
                                 const F* value) const {

@@ -7,7 +7,8 @@
 //   cut      s_i' = max(0, s_i - max(0, pop - before))
 //   reading  a window of length r: the share of section i is min(s_i, max(0, r - before)).
 // Sections have places that they keep: i = 0 .. u of a stack or a queue, U - 1 - u .. U + u of a
-// deque, U being the number of updates, from the bottom to the top.
+// deque, U being the number of updates, from the bottom to the top. The first `held` updates were
+// made before: of them there are the strengths after the last one alone.
 //
 // At kinks the derivatives are those of the definitions: a cut has none where it ends, a section
 // that just fits into the window is whole, and a section before which the window is exactly full
@@ -27,15 +28,16 @@ namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {
 
 template <class F>
 struct Sections {
-  Index updates;
+  Index updates, held;
   SectionEnds ends;
   bool open_when_full;
-  F* tape;                // the strengths after each update
+  F* tape;                // the strengths after each update, from update held - 1 on
   F *gradient, *between;  // one for each place; place i of a gradient belongs to thread i mod size
 
   PUSHDOWN_DEVICE Sections(Index updates, F* tape, F* scratch, SectionEnds ends,
-                           bool open_when_full)
+                           bool open_when_full, Index held = 0)
       : updates(updates),
+        held(held),
         ends(ends),
         open_when_full(open_when_full),
         tape(tape),
@@ -51,8 +53,8 @@ struct Sections {
     return ends == SectionEnds::deque ? u * (u + 1) : u * (u + 1) / 2;
   }
   template <class Number>
-  PUSHDOWN_HOST_DEVICE static Number tape_size(Number updates, SectionEnds ends) {
-    return offset(updates, ends);
+  PUSHDOWN_HOST_DEVICE static Number tape_size(Number updates, SectionEnds ends, Number held = 0) {
+    return offset(updates, ends) - offset(held - 1, ends);
   }
   template <class Number>
   PUSHDOWN_HOST_DEVICE static Number scratch_size(Number updates, SectionEnds ends) {
@@ -66,7 +68,9 @@ struct Sections {
   PUSHDOWN_DEVICE Index lowest(Index u) const {
     return ends == SectionEnds::deque ? updates - 1 - u : 0;
   }
-  PUSHDOWN_DEVICE F* after(Index u) const { return tape + offset(u, ends); }
+  PUSHDOWN_DEVICE F* after(Index u) const {
+    return tape + offset(u, ends) - offset(held - 1, ends);
+  }
   PUSHDOWN_DEVICE bool at_top() const { return ends != SectionEnds::queue; }
 
   // The caller puts a barrier behind.

@@ -66,10 +66,14 @@ struct DeviceStepProgram {
   const std::uint8_t* waits = nullptr;
   const std::int64_t* symbols = nullptr;  // M x B x T, where there is a node `symbols`
   std::int64_t models = 1, batch = 0, steps = 0;
+  // M x B: how many steps each sequence takes, at most `steps`; null: all of them. Outputs of later
+  // ones are not written, and their gradients not read.
+  const std::int64_t* lengths = nullptr;
   std::int64_t window = 0, after = 0;  // see StepProgram
   // The node of the stack, -1 for none; what it starts with, -1 for nothing; see StepProgram.
   // memory.actions and memory.reading must be the sizes of its actions and of its reading.
   int memory_node = -1, bottom_node = -1;
+  int left_node = -1;    // what it leaves, -1 for nothing
   MemoryShape memory;    // row_start is not read
   F* tape = nullptr;     // M x B x tape, kept between the passes
   F* scratch = nullptr;  // M x B x scratch, contents do not matter

@@ -26,9 +26,9 @@ struct StepLoop {
 
   // One sequence of one model: the program lies in the device's constant memory and is not copied.
   const DeviceStepProgram<F>& p;
-  Index model, sequence;
-  const std::uint8_t* tables;  // the program's, or the copy
-  bool waits_within = false;   // the operation that passes on its gradient
+  Index model, sequence, steps;  // steps of this sequence
+  const std::uint8_t* tables;    // the program's, or the copy
+  bool waits_within = false;     // the operation that passes on its gradient
   F* partial;  // kMostThreads numbers; behind them the gradient of the stack's actions
   Memory memory;
 
@@ -40,33 +40,36 @@ struct StepLoop {
 
   template <class Team>
   PUSHDOWN_DEVICE void forward(const Team& team) {
+    if (steps == 0) return;
     if (p.memory_node >= 0)
       memory.begin(team, p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0),
                    value(p.memory_node, -1));
     team.sync();
-    for (Index t = 0; t < p.steps; ++t) {
+    for (Index t = 0; t < steps; ++t) {
       for (int n = 0; n < p.count; ++n) {
         if (waits()[n] & kWaitsForward) team.sync();
         compute(team, n, t);
       }
       team.sync();
     }
+    if constexpr (requires(F * to) { memory.leave(team, to); })
+      if (p.left_node >= 0) memory.leave(team, value(p.left_node, 0));
   }
 
   template <class Team>
   PUSHDOWN_DEVICE void backward(const Team& team) {
-    if (p.memory_node >= 0) memory.begin_backward(team);
+    begin_memory_backward(team);
     for (int n = 0; n < p.count; ++n) {
       if (nodes()[n].op == StepOp::constant) clear(team, n, 0);
-      if (nodes()[n].carried) clear(team, n, p.steps - 1);
+      if (nodes()[n].carried) clear(team, n, steps - 1);
     }
     team.sync();
-    for (Index t = p.steps; t-- > 0;) {
+    for (Index t = steps; t-- > 0;) {
       for (int n = 0; n < p.count; ++n)
         if (owns_rows(n)) clear(team, n, nodes()[n].carried ? t - 1 : t);
       team.sync();
       int n = static_cast<int>(p.count);
-      if (p.window > 0 && t + 1 < p.steps && (t + 1) % p.window == 0) {
+      if (p.window > 0 && t + 1 < steps && (t + 1) % p.window == 0) {
         // What follows the step belongs to the next one, for which the rest are constants.
         while (n > p.after) pass_on(team, --n, t);
         team.sync();
@@ -84,24 +87,43 @@ struct StepLoop {
     }
     if constexpr (requires(F * to) { memory.end_backward(team, to, to); }) {
       const bool wanted = p.bottom_node >= 0 && nodes()[p.bottom_node].gradient;
-      if (wanted)
+      if (wanted && steps > 0)
         memory.end_backward(team, gradient(p.memory_node, -1), gradient(p.bottom_node, 0));
     }
     sum_over_steps(team);
   }
 
  private:
+  template <class Team>
+  PUSHDOWN_DEVICE void begin_memory_backward(const Team& team) {
+    if (p.memory_node < 0 || steps == 0) return;
+    if constexpr (requires(F * to) { memory.leave(team, to); })
+      if (p.left_node >= 0 && nodes()[p.left_node].gradient)
+        return memory.begin_backward(team, gradient(p.left_node, 0));
+    memory.begin_backward(team);
+  }
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
                            const DeviceStepSizes& sizes, F* near, const std::uint8_t* near_tables)
       : p(program),
         model(model),
         sequence(sequence),
+        steps(program.lengths == nullptr
+                  ? static_cast<Index>(program.steps)
+                  : static_cast<Index>(program.lengths[model * program.batch + sequence])),
         tables(near_tables == nullptr ? program.tables : near_tables),
         partial(near != nullptr
                     ? near
                     : program.scratch + (model * program.batch + sequence + 1) * sizes.scratch -
                           sizes.fast),
-        memory(program.memory, stack_memory(sizes)) {}
+        memory(of_length(program, steps), stack_memory(sizes)) {}
+
+  PUSHDOWN_DEVICE static MemoryShape of_length(const DeviceStepProgram<F>& program, Index steps) {
+    MemoryShape shape = program.memory;
+    const auto less = steps == 0 ? 0 : program.steps - steps;
+    shape.steps -= less;
+    shape.automaton.steps -= less;
+    return shape;
+  }
 
   PUSHDOWN_DEVICE StackMemory<F> stack_memory(const DeviceStepSizes& sizes) const {
     if (p.memory_node < 0) return {};
@@ -143,7 +165,7 @@ struct StepLoop {
   PUSHDOWN_DEVICE bool owns_rows(int n) const {
     const StepOp op = nodes()[n].op;
     return nodes()[n].gradient && op != StepOp::slice && op != StepOp::previous &&
-           op != StepOp::constant;
+           op != StepOp::constant && op != StepOp::held && op != StepOp::left;
   }
   template <class Team>
   PUSHDOWN_DEVICE void clear(const Team& team, int n, Index t) const {
@@ -152,13 +174,14 @@ struct StepLoop {
     each(team, nodes()[n].size, [&](Index i) { to[i] = 0; });
   }
   // Whether the stack moves after step t.
-  PUSHDOWN_DEVICE bool moves(Index t) const { return t + 1 < p.memory.steps; }
+  PUSHDOWN_DEVICE bool moves(Index t) const { return t + 1 < steps || p.memory.steps > p.steps; }
 
   template <class Team>
   PUSHDOWN_DEVICE void compute(const Team& team, int n, Index t) {
     const StepNode& node = nodes()[n];
     if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
-        node.op == StepOp::slice || (node.op == StepOp::symbols && places()[n].value == nullptr))
+        node.op == StepOp::slice || node.op == StepOp::held || node.op == StepOp::left ||
+        (node.op == StepOp::symbols && places()[n].value == nullptr))
       return;
     F* out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -290,7 +313,8 @@ struct StepLoop {
   PUSHDOWN_DEVICE void propagate(const Team& team, int n, Index t) {
     const StepNode& node = nodes()[n];
     if (!node.gradient || node.op == StepOp::sequence || node.op == StepOp::constant ||
-        node.op == StepOp::previous || node.op == StepOp::slice)
+        node.op == StepOp::previous || node.op == StepOp::slice || node.op == StepOp::held ||
+        node.op == StepOp::left)
       return;
     const F *slope = gradient(n, t), *out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -430,7 +454,7 @@ struct StepLoop {
           each(team, matrix.rows * matrix.columns, [&](Index place) {
             const Index i = place / matrix.columns, j = place - i * matrix.columns;
             F sum = 0;
-            for (Index t = 0; t < p.steps; ++t)
+            for (Index t = 0; t < steps; ++t)
               if (symbol(t) == j) sum += slopes[t * slope_step + i];
             all[matrix.gradient + place] = sum;
           });
@@ -440,7 +464,7 @@ struct StepLoop {
         each(team, matrix.rows * matrix.columns, [&](Index place) {
           const Index i = place / matrix.columns, j = place - i * matrix.columns;
           F sum = 0;
-          for (Index t = 0; t < p.steps; ++t)
+          for (Index t = 0; t < steps; ++t)
             sum += slopes[t * slope_step + i] * values[t * step + j];
           all[matrix.gradient + place] = sum;
         });

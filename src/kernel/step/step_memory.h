@@ -17,6 +17,8 @@ struct StepMemory {
   void (*backward)(void* object, Index u, const F* reading_gradient, F* actions_gradient);
   void (*cut)(void* object);  // null where a memory has no such thing
   void (*end_backward)(void* object, const F* reading_gradient, F* bottom_gradient);  // the same
+  void (*leave)(void* object, F* left);                                               // the same
+  void (*begin_backward_from)(void* object, const F* left_gradient);                  // the same
   Index (*tape_size)(const MemoryShape& shape);
   Index (*scratch_size)(const MemoryShape& shape);
 };
@@ -40,6 +42,8 @@ StepMemory<F> step_memory_of() {
       },
       nullptr,
       nullptr,
+      nullptr,
+      nullptr,
       Memory::tape_size,
       Memory::scratch_size};
   if constexpr (requires(Memory & memory) { memory.cut(LoneThread()); })
@@ -48,6 +52,14 @@ StepMemory<F> step_memory_of() {
     table.end_backward = [](void* object, const F* reading_gradient, F* bottom_gradient) {
       static_cast<Memory*>(object)->end_backward(LoneThread(), reading_gradient, bottom_gradient);
     };
+  if constexpr (requires(Memory & memory, F * to) { memory.leave(LoneThread(), to); }) {
+    table.leave = [](void* object, F* left) {
+      static_cast<Memory*>(object)->leave(LoneThread(), left);
+    };
+    table.begin_backward_from = [](void* object, const F* left_gradient) {
+      static_cast<Memory*>(object)->begin_backward(LoneThread(), left_gradient);
+    };
+  }
   return table;
 }
 

@@ -21,6 +21,7 @@ enum class StepOp : std::uint8_t {
   constant,  // given once, the same at all steps and for all sequences
   symbols,   // one-hot vectors of what StepProgram::symbols says
   previous,  // a, one step before; before the first step what is given
+  held,      // given once for each sequence: what a memory takes over from an earlier run
   slice,     // numbers offset .. offset + size - 1 of a
   concat,    // its operands one after the other
   affine,    // the sum of its terms W x and of its operands
@@ -38,6 +39,7 @@ enum class StepOp : std::uint8_t {
   mix,       // c a + (1 - c) b, c one number
   array,     // an array program (kernel/array/program.h) over its operands
   memory,    // a stack; a: its actions, b: what it starts with or -1. Value: the reading
+  left,      // what the memory a leaves to a later run: one value, after the last step
 };
 
 struct StepTerm {

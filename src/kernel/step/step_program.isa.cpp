@@ -15,8 +15,10 @@ class StepRun {
   StepRun(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
       : p_(program), first_(first), rows_(end - first), scratch_(room.scratch) {
     make_array_room();
-    for (Index n = 0; n < p_.count; ++n)
+    for (Index n = 0; n < p_.count; ++n) {
       if (p_.nodes[n].op == StepOp::memory) memory_node_ = static_cast<int>(n);
+      if (p_.nodes[n].op == StepOp::left) left_node_ = static_cast<int>(n);
+    }
     if (memory_node_ < 0) return;
     memory_ = step_memory<F>(p_.memory);
     object_size_ = (memory_.object_size + 63) / 64 * 64;
@@ -45,10 +47,17 @@ class StepRun {
         if (stopped()) return;
         compute(n, t);
       }
+    for (Index b = 0; left_node_ >= 0 && b < rows_; ++b)
+      memory_.leave(object(b), value(left_node_, 0)[b]);
   }
 
   void backward(int output, Rows<F> given, Index given_step) {
-    for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.begin_backward(object(b));
+    for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) {
+      if (left_node_ >= 0 && p_.nodes[left_node_].gradient)
+        memory_.begin_backward_from(object(b), gradient(left_node_, 0)[b]);
+      else
+        memory_.begin_backward(object(b));
+    }
     for (int n = 0; n < p_.count; ++n) {
       if (p_.nodes[n].op == StepOp::constant) clear_gradient(n, 0);
       if (p_.nodes[n].carried) clear_gradient(n, p_.steps - 1);
@@ -80,15 +89,11 @@ class StepRun {
       propagate_from(0);
     }
     if (memory_node_ < 0 || memory_.end_backward == nullptr || stopped()) return;
-    const StepNode& node = p_.nodes[memory_node_];
+    const int start = p_.nodes[memory_node_].b;
+    if (start < 0 || !p_.nodes[start].gradient) return;
     const auto reading = gradient(memory_node_, -1);
-    for (Index b = 0; b < rows_; ++b) {
-      if (node.b >= 0 && p_.nodes[node.b].gradient) {
-        memory_.end_backward(object(b), reading[b], gradient(node.b, 0)[b]);
-      } else {
-        memory_.end_backward(object(b), reading[b], scratch_);
-      }
-    }
+    for (Index b = 0; b < rows_; ++b)
+      memory_.end_backward(object(b), reading[b], gradient(start, 0)[b]);
   }
 
  private:
@@ -105,7 +110,7 @@ class StepRun {
   bool owns_rows(int n) const {
     const StepOp op = p_.nodes[n].op;
     return p_.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
-           op != StepOp::constant;
+           op != StepOp::constant && op != StepOp::held && op != StepOp::left;
   }
   void clear_gradient(int n, Index t) {
     if (!p_.nodes[n].gradient) return;
@@ -133,6 +138,8 @@ class StepRun {
       case StepOp::sequence:
       case StepOp::constant:
       case StepOp::previous:
+      case StepOp::held:
+      case StepOp::left:
       case StepOp::slice: return;
       case StepOp::symbols: {
         if (out.first == nullptr) return;  // only looked up
@@ -296,6 +303,8 @@ class StepRun {
       case StepOp::sequence:
       case StepOp::constant:
       case StepOp::previous:
+      case StepOp::held:
+      case StepOp::left:
       case StepOp::slice:
       case StepOp::symbols:
       case StepOp::greatest:
@@ -423,7 +432,7 @@ class StepRun {
   const StepProgram<F>& p_;
   Index first_, rows_;
   F* scratch_;
-  int memory_node_ = -1;
+  int memory_node_ = -1, left_node_ = -1;
   StepMemory<F> memory_{};
   Index object_size_ = 0;
   unsigned char* objects_ = nullptr;

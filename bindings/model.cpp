@@ -111,23 +111,32 @@ Tensor model_transition_weights(const LanguageModel& model, const Tokens& tokens
   return log_transition_weights(model, to_word(model.alphabet(), tokens));
 }
 
-NamedTensors model_strengths(const LanguageModel& model, const Tokens& tokens) {
-  return strengths_of(model, word_tensor(model, tokens));
+Results model_strengths(lua_State* L, const LanguageModel& model, const Tokens& tokens) {
+  return push_strengths(L, model, word_tensor(model, tokens));
 }
-NamedTensors recognizer_strengths(const Recognizer& model, const Tokens& tokens) {
-  return strengths_of(model, model.input(word_tensor(model, tokens)));
+Results recognizer_strengths(lua_State* L, const Recognizer& model, const Tokens& tokens) {
+  return push_strengths(L, model, model.input(word_tensor(model, tokens)));
+}
+
+// An evaluation, as in accepts(), unless gradients are asked for.
+Recognition recognition_of(const Recognizer& model, const Tokens& tokens, OptionTable& options,
+                           const char* where) {
+  const bool gradient = options.take<bool>("gradient").value_or(false);
+  options.finish(where, {"gradient"});
+  const at::AutoGradMode mode(gradient);
+  return model.run(word_tensor(model, tokens));
 }
 
 // The scores after every pass, before the first too.
-Tensor scores(const Recognizer& model, const Tokens& tokens) {
-  return model.run(word_tensor(model, tokens)).scores[0];
+Tensor scores(const Recognizer& model, const Tokens& tokens, OptionTable options) {
+  return recognition_of(model, tokens, options, "model.scores").scores[0];
 }
 
 // The probabilities of what is read next, after every symbol : m x V.
-Tensor next_symbols(const Recognizer& model, const Tokens& tokens) {
+Tensor next_symbols(const Recognizer& model, const Tokens& tokens, OptionTable options) {
   check(model.predicts_next_symbol(), "model.next_symbols",
         "the model must have next_symbol = true");
-  const Tensor hiddens = model.run(word_tensor(model, tokens)).hiddens;
+  const Tensor hiddens = recognition_of(model, tokens, options, "model.next_symbols").hiddens;
   return model.next_scores(hiddens.narrow(1, 1, hiddens.size(1) - 1))[0].softmax(1);
 }
 
@@ -213,7 +222,7 @@ void bind_model(lua_State* L) {
           "with strengths, by name: strengths n x K x S after each symbol, push, pop and "
           "read_strength n x K, read n x K x S, the shares in the reading, and push_distribution, "
           "pop_distribution, read_distribution n x K x (k+1) of expectations; K memories, S "
-          "places, bottom first.")
+          "places, bottom first; symbols, what was read.")
       .def<&model_trace>("trace",
                          "model:trace(tokens) -> Trace  The pushdown automaton in a network with a "
                          "nondeterministic stack, on a string: all its runs at once.")
@@ -233,20 +242,23 @@ void bind_model(lua_State* L) {
           "model:accepts(tokens) -> boolean  Whether the model takes a string for valid.")
       .def<&scores>(
           "scores",
-          "model:scores(tokens) -> Tensor  What the model says of a string before the first "
-          "symbol and after each (each pass; the end symbol last): above 0 is valid, for "
-          "output = 'own' above 1/2.")
+          "model:scores(tokens, {gradient=false}) -> Tensor  What the model says of a string "
+          "before "
+          "the first symbol and after each (each pass; the end symbol last): above 0 is valid, for "
+          "output = 'own' above 1/2. An evaluation as in accepts(); with `gradient` a training "
+          "pass "
+          "that records gradients.")
       .def<&recognizer_strengths>(
           "strengths",
           "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
           "with strengths, by name: strengths n x K x S after each symbol, push, pop and "
           "read_strength n x K, read n x K x S, the shares in the reading, and push_distribution, "
           "pop_distribution, read_distribution n x K x (k+1) of expectations; K memories, S "
-          "places, bottom first.")
+          "places, bottom first; symbols, what was read.")
       .def<&next_symbols>(
           "next_symbols",
-          "model:next_symbols(tokens) -> Tensor  The probabilities m x V of what is read next, "
-          "after every pass of a string, for a model with next_symbol = true.");
+          "model:next_symbols(tokens, {gradient=false}) -> Tensor  The probabilities m x V of what "
+          "is read next, after every pass of a string, for a model with next_symbol = true.");
   bind_sequence_model(recognizers);
   Class<ModelState>(module, "Where a model stands in a string that it reads in pieces.")
       .def<[](const ModelState& state) {

@@ -35,10 +35,18 @@ std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options);
 Json other_options(lua_State* L, const OptionTable& options);
 // The alphabet under this key, an Alphabet or a list of symbols.
 Alphabet required_alphabet(OptionTable& options, const char* key);
-// Copies values into parameters, all of them or none.
-void set_parameters_of(const SequenceModel& model, const std::map<std::string, Tensor>& values);
-// Of the string that the network reads, words : 1 x n.
-NamedTensors strengths_of(const SequenceModel& model, const Tensor& words);
+// Copies values (tensors, or nested lists of numbers) by name into parameters, all of them or none.
+void set_parameters_of(const SequenceModel& model, Any values);
+// Copies the tensors of a file, or of a table by name, into parameters; see load_parameters().
+std::map<std::string, std::vector<std::string>> load_parameters_of(lua_State* L,
+                                                                   const SequenceModel& model,
+                                                                   Any source, OptionTable options);
+void save_model(const SequenceModel& model, const std::string& path);
+void export_model_to(lua_State* L, const SequenceModel& model, const std::string& folder);
+// Pushes the strengths of the string that the network reads, words : 1 x n, with its symbols: those
+// given, or by their numbers, '<end>' for what is none of the alphabet's.
+Results push_strengths(lua_State* L, const SequenceModel& model, const Tensor& words,
+                       std::vector<std::string> symbols = {});
 // The recorded step of the model's network.
 std::string model_program(const SequenceModel& model, OptionTable options);
 // "Recognizer: lstm controller, ..., float32"
@@ -52,11 +60,32 @@ void bind_sequence_model(Class<Model>& type) {
   type.template def<[](const Model& model) { return model.parameters(); }>(
           "parameters",
           "model:parameters() -> table  The trainable tensors by name; they are the model's own.")
-      .template def<[](const Model& model, const std::map<std::string, Tensor>& values) {
-        set_parameters_of(model, values);
-      }>("set_parameters",
-         "model:set_parameters{name = tensor, ...}  Copies values into parameters; the others stay "
-         "as they are.")
+      .template def<[](const Model& model, Any values) { set_parameters_of(model, values); }>(
+          "set_parameters",
+          "model:set_parameters{name = tensor, ...}  Copies tensors or lists of numbers into "
+          "parameters, converted to their number type; the others stay as they are.")
+      .template def<[](lua_State* L, const Model& model, Any source, OptionTable options) {
+        return load_parameters_of(L, model, source, std::move(options));
+      }>("load_parameters",
+         "model:load_parameters(tensors, {rename=, strict=true, source=}) -> table  Copies the "
+         "tensors of a "
+         ".safetensors or .npz file, or of a table by name, into the parameters of the same names; "
+         "`rename` is a table from their names to the model's (false: leave out), or a "
+         "function of name and tensor that returns a name, a name and a tensor, or a table of "
+         "tensors by name. Returns lists of the names matched, missing and left_over; with "
+         "`strict` "
+         "the last two must be empty. `source` is what messages call a table. Changes nothing if "
+         "anything is wrong.")
+      .template def<[](const Model& model, const std::string& path) { save_model(model, path); }>(
+          "save",
+          "model:save(path)  Writes a .safetensors file with the parameters and the description of "
+          "the model, which pd.model.load reads.")
+      .template def<[](lua_State* L, const Model& model, const std::string& folder) {
+        export_model_to(L, model, folder);
+      }>("export",
+         "model:export(folder)  Writes a folder for other programs: model.safetensors with the "
+         "parameters, model.json with all options and the alphabet, and run_model.py, which runs a "
+         "language model with NumPy. pd.model.load reads the folder.")
       .template def<[](const Model& model) { return model.parameter_count(); }>(
           "parameter_count", "model:parameter_count() -> integer  The number of trainable numbers.")
       .template def<[](const Model& model, OptionTable options) {

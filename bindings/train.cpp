@@ -112,7 +112,10 @@ TrainingPtr make_trainer(lua_State* L, OptionTable options) {
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
   // Asking git takes milliseconds and is only worth them for a record.
   const Json about = rest.contains("run_folder") ? about_now(L) : Json::object();
-  return watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), progress);
+  auto training = watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), progress);
+  if (const Path* folder = training->trainer->run_folder())
+    record_training(L, *training->trainer, "begins", *folder);
+  return training;
 }
 
 // A run goes on with what is defined now; the folder has what was defined when it began.
@@ -131,6 +134,7 @@ TrainingPtr resume(lua_State* L, const std::string& folder, OptionTable options)
   const auto progress = options.take<bool>("progress");
   auto trainer = resume_trainer(folder, options.rest(), about_now(L), session_kinds(L));
   tell_changed_definitions(*trainer, folder);
+  record_training(L, *trainer, "resumed", folder);
   return watched(L, std::move(trainer), progress);
 }
 
@@ -215,16 +219,19 @@ void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, d
                 const std::string& name) {
   const Trainer& trainer = *training.trainer;
   const char* level = training.progress ? "info" : "debug";
-  log_message(level, name + epoch_line(metrics));
+  std::vector<std::string> lines{name + epoch_line(metrics)};
   if (trainer.learning_rate() != rate)
-    log_message(level,
-                fmt::format("{}the learning rate falls to {:.3g} after {} epochs without "
-                            "improvement",
-                            name, trainer.learning_rate(), metrics.epochs_since_improvement));
+    lines.push_back(
+        fmt::format("{}the learning rate falls to {:.3g} after {} epochs without "
+                    "improvement",
+                    name, trainer.learning_rate(), metrics.epochs_since_improvement));
   if (!trainer.finished().empty())
-    log_message(level, fmt::format("{}training ends: {}; best was epoch {}", name,
-                                   trainer.finished(), metrics.best_epoch));
+    lines.push_back(fmt::format("{}training ends: {}; best was epoch {}", name, trainer.finished(),
+                                metrics.best_epoch));
+  tell_progress(level, lines);
   draw_when_due(L, training);
+  if (!trainer.finished().empty() && trainer.run_folder() != nullptr)
+    record_training(L, trainer, "ended", *trainer.run_folder());
 }
 
 namespace {
@@ -259,10 +266,10 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
   if (trainer.run_folder() != nullptr)
     log_file = add_log_file((*trainer.run_folder() / "log.txt").string());
   if (trainer.updates_done() == 0)
-    log_message(level,
-                fmt::format("training: {} {}, {} updates an epoch, {} parameters",
-                            trainer.problem().training_strings(), trainer.problem().unit(),
-                            trainer.updates_per_epoch(), trainer.model()->parameter_count()));
+    tell_progress(level,
+                  {fmt::format("training: {} {}, {} updates an epoch, {} parameters",
+                               trainer.problem().training_strings(), trainer.problem().unit(),
+                               trainer.updates_per_epoch(), trainer.model()->parameter_count())});
   std::optional<EpochMetrics> metrics;
   const double rate = trainer.learning_rate();
   try {
@@ -274,6 +281,12 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
   } catch (const std::runtime_error& error) {
     if (log_file) log_message("error", error.what());
     throw;
+  }
+  if (!metrics && !trainer.finished().empty()) {
+    log_message(level, fmt::format("training ends: {}, at update {}", trainer.finished(),
+                                   trainer.updates_done()));
+    draw_when_due(L, training);
+    return std::nullopt;
   }
   if (!metrics) {
     log_message(level, fmt::format("interrupted at update {}", trainer.updates_done()));
@@ -294,7 +307,8 @@ Json step(lua_State* L, Training& training) {
   }
   if (!metrics) {
     stop_if_interrupted(L);
-    throw std::runtime_error("interrupted");
+    const std::string over = training.trainer->finished();
+    throw std::runtime_error(over.empty() ? "interrupted" : "training is over: " + over);
   }
   return to_json(*metrics);
 }
@@ -305,6 +319,7 @@ void save_trainer(lua_State* L, Training& training, const std::string& folder,
   options.finish("trainer.save", {"overwrite"});
   training.trainer->save(folder, overwrite, about_now(L));
   draw_curves(L, *training.trainer, folder);
+  record_training(L, *training.trainer, "saved", folder);
 }
 
 Json trainer_evaluate(lua_State* L, Training& training, const AnyData& data,
@@ -400,7 +415,8 @@ void bind_train(lua_State* L) {
   define(
       L, lua_gettop(L), "pd.model.load", "load", &thunk<&load_trainer>,
       "load(path, {which='best', device=}) -> LanguageModel, Recognizer or Transducer  The model "
-      "in a run folder or a checkpoint file; 'last' instead of 'best' gives the newest "
+      "in a run folder, an exported folder, a checkpoint file or a file of model:save; 'last' "
+      "instead of 'best' gives the newest "
       "parameters.");
   lua_pop(L, 1);
 }

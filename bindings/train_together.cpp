@@ -124,7 +124,8 @@ std::optional<Json> next_round(lua_State* L, Together& all, Rest) {
   for (std::size_t k = 0; k < results.size(); ++k) {
     const auto name = fmt::format("model {}: ", indices[k] + 1);
     const auto log_file = log_file_of(*trainers[k]);
-    stopped = stopped || results[k].stopped;
+    // A trainer whose time is over takes no part from now on.
+    stopped = stopped || (results[k].stopped && trainers[k]->finished().empty());
     if (results[k].epoch) {
       tell_epoch(L, *trainings[k], *results[k].epoch, rates[k], name);
     } else if (!results[k].error.empty()) {

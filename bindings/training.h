@@ -26,6 +26,11 @@ struct ClassName<Training> {
 void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, double rate,
                 const std::string& name = "");
 
+// Records the provenance of the training whose files are in `folder`, and enters it in the registry
+// of runs. event: "begins", "resumed", "saved", or "ended" when training is over. What cannot be
+// recorded is logged.
+void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder);
+
 // The descriptions of trainers, objectives, learning algorithms and optimizers.
 void bind_training_kinds(Module& module);
 // pd.train.together and its class.

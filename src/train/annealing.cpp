@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.h"
 #include "base/random.h"
 
 namespace pushdown {
@@ -53,19 +54,56 @@ AnnealingKind stochastic() {
       }};
 }
 
+// After so many updates the factor is 1.
+double warmed_up(const UpdateTime& time, std::int64_t updates) {
+  if (time.update == 0 || time.update >= updates) return 1;
+  return static_cast<double>(time.update) / static_cast<double>(updates);
+}
+
+AnnealingKind warmup() {
+  return {"warmup", "A rate that rises by equal steps over the first updates.",
+          with_stages({integer_option("updates", 1000, "updates up to the full rate", 1)}),
+          [](const Json& options, const UpdateTime& time, std::uint64_t) {
+            return warmed_up(time, options["updates"]);
+          }};
+}
+
+AnnealingKind cosine() {
+  return {
+      "cosine", "A warm-up, then half a period of a cosine (Loshchilov and Hutter, 2017).",
+      with_stages({integer_option("warmup", 0, "updates up to the full rate", 0),
+                   integer_option("updates", nullptr,
+                                  "updates up to the minimum; without it those of all epochs", 1),
+                   number_option("minimum", 0.0, "the factor at the end").between(0, 1)}),
+      [](const Json& options, const UpdateTime& time, std::uint64_t) {
+        const std::int64_t warm = options["warmup"], last = options["updates"];
+        if (time.update > 0 && time.update < warm) return warmed_up(time, warm);
+        const double minimum = options["minimum"];
+        // As the mean over an epoch, what was reached at its end.
+        const auto update = time.update == 0 ? last : std::min(time.update, last);
+        const double share = static_cast<double>(update - warm) / static_cast<double>(last - warm);
+        return minimum + (1 - minimum) * (1 + std::cos(M_PI * share)) / 2;
+      }};
+}
+
 }  // namespace
 
 const std::vector<AnnealingKind>& annealing_kinds() {
-  static const std::vector<AnnealingKind> kinds{none(), exponential(), stochastic()};
+  static const std::vector<AnnealingKind> kinds{none(), exponential(), stochastic(), warmup(),
+                                                cosine()};
   return kinds;
 }
 
-Annealing::Annealing(const Json& options, std::uint64_t seed) : seed_(seed) {
+Annealing::Annealing(const Json& options, std::uint64_t seed, std::int64_t updates) : seed_(seed) {
   Json given = options;
   if (given.is_object() && !given.contains("kind")) given["kind"] = "none";
   const auto [row, resolved] = resolve_kind("annealing", annealing_kinds(), given);
   kind_ = &row;
   options_ = resolved;
+  if (row.name != "cosine") return;
+  if (options_["updates"].is_null()) options_["updates"] = std::max<std::int64_t>(updates, 1);
+  const std::int64_t warm = options_["warmup"], last = options_["updates"];
+  check(warm < last, "annealing cosine", "warmup must be below updates, got {} and {}", warm, last);
 }
 
 Json Annealing::options() const {

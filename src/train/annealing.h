@@ -7,6 +7,10 @@
 //   factor = u / (1 + (t - 1) / half_life),
 // a rate that falls to a half after `half_life` epochs, and below which every update draws its own.
 // `exponential`: factor = max(minimum, decay^(t - 1)). `none`: 1.
+// `warmup`: with updates u = 1, 2, .., factor = min(1, u / updates).
+// `cosine`: after a warm-up of `warmup` updates of this kind, half a period of a cosine down to the
+// update `updates`, and from then on `minimum` (Loshchilov and Hutter, 2017, without restarts):
+//   factor = minimum + (1 - minimum) (1 + cos(pi (u - warmup) / (updates - warmup))) / 2.
 // With last_stage = s the factor is fixed in the stages of incremental learning after s (Algorithm
 // 1 of the paper: a fixed rate in the second): 1 with afterwards = 'full', and with 'reached' the
 // mean of the factor in the last epoch before.
@@ -30,8 +34,9 @@ const std::vector<AnnealingKind>& annealing_kinds();
 
 class Annealing {
  public:
-  // {kind = 'stochastic', ...}; without a kind it is 'none'.
-  Annealing(const Json& options, std::uint64_t seed);
+  // {kind = 'stochastic', ...}; without a kind it is 'none'. `updates`: of the whole training, the
+  // default of cosine's option.
+  Annealing(const Json& options, std::uint64_t seed, std::int64_t updates = 0);
 
   // All options with their defaults.
   Json options() const;

@@ -18,7 +18,10 @@ class BatchOrder {
   std::int64_t count() const { return static_cast<std::int64_t>(order_.size()); }
   std::int64_t position() const { return position_; }  // batches taken in this epoch
   bool at_end() const { return position_ == count(); }
-  std::int64_t current() const { return order_[static_cast<std::size_t>(position_)]; }
+  // The batch that is so many places ahead; 0: the next one.
+  std::int64_t ahead(std::int64_t places) const {
+    return order_[static_cast<std::size_t>(position_ + places)];
+  }
   void advance() { ++position_; }
   void next_epoch();
 

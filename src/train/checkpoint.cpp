@@ -28,13 +28,14 @@ const std::vector<std::string>& changeable() {
                                               "clip_value",
                                               "checkpoint_every",
                                               "checkpoint_seconds",
-                                              "log_every"};
+                                              "log_every",
+                                              "max_seconds"};
   return names;
 }
 
 // Options that decided what was done; a checkpoint only fits a trainer that has the same.
 std::vector<const char*> fixed_names(const Problem& problem) {
-  std::vector<const char*> names{"batch", "optimizer", "seed", "annealing", "noise"};
+  std::vector<const char*> names{"batch", "accumulate", "optimizer", "seed", "annealing", "noise"};
   names.insert(names.end(), problem.fixed_options().begin(), problem.fixed_options().end());
   return names;
 }

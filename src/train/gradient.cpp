@@ -64,20 +64,23 @@ double gradient_norm(const ParameterList& parameters) {
   return std::sqrt(total);
 }
 
-void clip_gradient_norm(const ParameterList& parameters, double norm, double limit) {
-  const double scale = limit / (norm + 1e-6);
-  if (!(scale < 1)) return;
+void scale_gradients(const ParameterList& parameters, double factor) {
   for_each_gradient(parameters, [&](Tensor& gradient) {
     // A tensor operation with a scalar costs microseconds, these few numbers do not.
     if (!gradient.is_cpu() || !gradient.is_contiguous())
-      gradient.mul_(scale);
+      gradient.mul_(factor);
     else if (gradient.scalar_type() == at::kFloat)
-      multiply(gradient.data_ptr<float>(), gradient.numel(), static_cast<float>(scale));
+      multiply(gradient.data_ptr<float>(), gradient.numel(), static_cast<float>(factor));
     else if (gradient.scalar_type() == at::kDouble)
-      multiply(gradient.data_ptr<double>(), gradient.numel(), scale);
+      multiply(gradient.data_ptr<double>(), gradient.numel(), factor);
     else
-      gradient.mul_(scale);
+      gradient.mul_(factor);
   });
+}
+
+void clip_gradient_norm(const ParameterList& parameters, double norm, double limit) {
+  const double scale = limit / (norm + 1e-6);
+  if (scale < 1) scale_gradients(parameters, scale);
 }
 
 void clip_gradient_values(const ParameterList& parameters, double limit) {

@@ -9,6 +9,8 @@ namespace pushdown {
 // when any entry is not.
 double gradient_norm(const ParameterList& parameters);
 
+// Multiplies all gradients by the factor.
+void scale_gradients(const ParameterList& parameters, double factor);
 // Scales all gradients by limit / (norm + 1e-6) when that is below 1, `norm` being gradient_norm().
 void clip_gradient_norm(const ParameterList& parameters, double norm, double limit);
 

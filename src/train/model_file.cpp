@@ -30,8 +30,15 @@ void complete_options(const std::string& kind, Json& options) {
 
 }  // namespace
 
+namespace {
+
+Path exported_file(const Path& folder) { return folder / "model.safetensors"; }
+
+}  // namespace
+
 Path last_file(const Path& folder) { return folder / "checkpoints" / "last.safetensors"; }
 Path best_file(const Path& folder) { return folder / "checkpoints" / "best.safetensors"; }
+Path initial_file(const Path& folder) { return folder / "checkpoints" / "initial.safetensors"; }
 
 Path definition_file(const Path& folder, const Origin& origin) {
   return folder / "definitions" / fmt::format("{}.{}.lua", origin.registry, origin.name);
@@ -104,7 +111,7 @@ void set_parameters(SequenceModel& model, const TensorFile& file, const std::str
     const Tensor* stored = file.find(name);
     if (stored == nullptr)
       fail_environment(kModelPlace, "'{}' has no tensor '{}'", file_name, name);
-    if (stored->sizes() != parameter.sizes() || stored->scalar_type() != parameter.scalar_type())
+    if (stored->sizes() != parameter.sizes() || !stored->is_floating_point())
       fail_environment(kModelPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}",
                        file_name, name, shape_text(*stored), dtype_name(stored->scalar_type()),
                        shape_text(parameter), dtype_name(parameter.scalar_type()));
@@ -116,6 +123,65 @@ void set_parameters(SequenceModel& model, const TensorFile& file, const std::str
     if (model.is_buffer(name)) model.set_buffer(name, tensor);
 }
 
+TensorFile model_file(const SequenceModel& model) {
+  TensorFile file;
+  for (const auto& [name, parameter] : model.parameters())
+    file.tensors.emplace_back(name, parameter.detach());
+  for (const auto& [name, buffer] : model.buffers()) file.tensors.emplace_back(name, buffer);
+  file.metadata = {{"format", "pushdown model 1"}, {"model", describe_model(model).dump()}};
+  return file;
+}
+
+void export_model(const SequenceModel& model, const Path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder, ignored) && !fs::exists(exported_file(folder), ignored))
+    check(fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored), "model.export",
+          "'{}' is neither an empty folder nor one with an exported model", folder.string());
+  make_writable_folder(folder);
+  Json description{{"format", "pushdown model 1"}};
+  description.update(describe_model(model));
+  // The parameters are what makes the folder a model, so they come last.
+  write_file(folder / "model.json", description.dump(2) + "\n");
+  write_safetensors(exported_file(folder), model_file(model));
+}
+
+ParameterReport load_parameters(const SequenceModel& model, const ParameterList& tensors,
+                                const std::string& source, bool strict) {
+  constexpr auto kLoadPlace = "model.load_parameters";
+  std::map<std::string, Tensor> left;
+  for (const auto& [name, tensor] : tensors)
+    if (!left.emplace(name, tensor).second)
+      fail_environment(kLoadPlace, "'{}': two tensors are called '{}'", source, name);
+  ParameterReport report;
+  std::vector<std::pair<Tensor, Tensor>> copies;
+  for (const auto& [name, parameter] : model.parameters()) {
+    const auto found = left.extract(name);
+    if (found.empty()) {
+      report.missing.push_back(name);
+      continue;
+    }
+    const Tensor& stored = found.mapped();
+    if (stored.sizes() != parameter.sizes() || stored.scalar_type() == at::kBool)
+      fail_environment(kLoadPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}", source,
+                       name, shape_text(stored), dtype_name(stored.scalar_type()),
+                       shape_text(parameter), dtype_name(parameter.scalar_type()));
+    const Tensor converted = stored.to(parameter.scalar_type());
+    if (!at::isfinite(converted).all().item<bool>())
+      fail_environment(kLoadPlace, "'{}': tensor '{}' has numbers that are not finite in {}",
+                       source, name, dtype_name(parameter.scalar_type()));
+    report.matched.push_back(name);
+    copies.emplace_back(parameter, converted);
+  }
+  for (const auto& [name, tensor] : left) report.left_over.push_back(name);
+  if (report.matched.empty() || (strict && !(report.missing.empty() && report.left_over.empty())))
+    fail_environment(kLoadPlace, "'{}' does not fit the model: missing {}; left over {}", source,
+                     report.missing.empty() ? "none" : quoted_list(report.missing),
+                     report.left_over.empty() ? "none" : quoted_list(report.left_over));
+  at::NoGradGuard no_grad;
+  for (auto& [parameter, stored] : copies) parameter.copy_(stored);
+  return report;
+}
+
 SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which,
                             const std::string& device, const Kinds& kinds) {
   check(which == "best" || which == "last", "load", "which must be 'best' or 'last', got '{}'",
@@ -124,6 +190,8 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
   if (fs::is_directory(path)) {
     // Before the first epoch ends there is no best one.
     path = which == "best" && fs::exists(best_file(path)) ? best_file(path) : last_file(path);
+    if (!fs::exists(path) && fs::exists(exported_file(file_or_folder)))
+      path = exported_file(file_or_folder);
     if (!fs::exists(path))
       fail_environment("load", "'{}' is not a run folder with a checkpoint ('{}' is missing)",
                        file_or_folder.string(), path.string());

@@ -115,10 +115,10 @@ class RmsProp final : public Optimizer {
   double decay_, epsilon_, momentum_;
 };
 
-class Adam final : public Optimizer {
+class Adam : public Optimizer {
  public:
-  Adam(const ParameterList& parameters, const Json& options)
-      : Optimizer(parameters, options, {"first_moment", "second_moment"}),
+  Adam(const ParameterList& parameters, const Json& options, bool decoupled = false)
+      : Optimizer(parameters, options, {"first_moment", "second_moment"}, decoupled),
         beta1_(options["beta1"]),
         beta2_(options["beta2"]),
         epsilon_(options["epsilon"]) {}
@@ -152,27 +152,44 @@ class Adam final : public Optimizer {
   double beta1_, beta2_, epsilon_;
 };
 
+class AdamW final : public Adam {
+ public:
+  AdamW(const ParameterList& parameters, const Json& options) : Adam(parameters, options, true) {}
+};
+
 template <class Method>
 OptimizerPtr make(const ParameterList& parameters, const Json& options) {
   return std::make_unique<Method>(parameters, options);
 }
 
-std::vector<OptionSpec> with_shared(double learning_rate, std::vector<OptionSpec> own) {
+std::vector<OptionSpec> with_shared(double learning_rate, std::vector<OptionSpec> own,
+                                    double weight_decay = 0) {
   std::vector<OptionSpec> specs{
       number_option("learning_rate", learning_rate, "step size of the first update", 0)};
   specs.insert(specs.end(), own.begin(), own.end());
-  specs.push_back(number_option("weight_decay", 0.0, "pull of each parameter towards zero", 0));
+  specs.push_back(
+      number_option("weight_decay", weight_decay, "pull of each parameter towards zero", 0));
   return specs;
+}
+
+std::vector<OptionSpec> adam_options(double weight_decay) {
+  return with_shared(
+      0.005,
+      {number_option("beta1", 0.9, "decay of the gradient's average").between(0, 0.9999999),
+       number_option("beta2", 0.999, "decay of the square's average").between(0, 0.9999999),
+       number_option("epsilon", 1e-8, "added to the root of the square", 0)},
+      weight_decay);
 }
 
 }  // namespace
 
 Optimizer::Optimizer(const ParameterList& parameters, const Json& options,
-                     std::vector<std::string> slots)
+                     std::vector<std::string> slots, bool decoupled)
     : parameters_(parameters),
       slot_names_(std::move(slots)),
       learning_rate_(options["learning_rate"]),
-      weight_decay_(options["weight_decay"]) {
+      weight_decay_(options["weight_decay"]),
+      decoupled_(decoupled) {
   for (const auto& [name, parameter] : parameters_) {
     check(parameter.is_floating_point() && parameter.is_contiguous(), "optimizer",
           "parameter '{}' must be a contiguous floating-point tensor", name);
@@ -189,7 +206,10 @@ void Optimizer::step(Path path) {
     Tensor& parameter = parameters_[i].second;
     Tensor gradient = parameter.grad();
     if (!gradient.defined()) continue;
-    if (weight_decay_ != 0) gradient = gradient.add(parameter.detach(), weight_decay_);
+    if (weight_decay_ != 0 && decoupled_)
+      parameter.detach().mul_(1 - learning_rate() * weight_decay_);
+    if (weight_decay_ != 0 && !decoupled_)
+      gradient = gradient.add(parameter.detach(), weight_decay_);
     const bool plain = parameter.is_cpu() && (parameter.scalar_type() == at::kFloat ||
                                               parameter.scalar_type() == at::kDouble);
     if (plain && path == Path::fastest)
@@ -244,10 +264,14 @@ void Optimizer::step_together(const std::vector<Optimizer*>& optimizers,
       slots.push_back(as_rows(own));
     }
     Tensor gradient = gradients[i];
-    if (first.weight_decay_ != 0) gradient = gradient.add(parameter, first.weight_decay_);
     std::vector<std::int64_t> shape(static_cast<std::size_t>(parameter.dim()), 1);
     shape[0] = parameter.size(0);
-    parameter.sub_(first.direction(gradient, slots) * all_rates.view(shape));
+    const Tensor own_rates = all_rates.view(shape);
+    if (first.weight_decay_ != 0 && first.decoupled_)
+      parameter.mul_(1 - own_rates * first.weight_decay_);
+    if (first.weight_decay_ != 0 && !first.decoupled_)
+      gradient = gradient.add(parameter, first.weight_decay_);
+    parameter.sub_(first.direction(gradient, slots) * own_rates);
   }
 }
 
@@ -283,13 +307,10 @@ void Optimizer::set_state(const ParameterList& given) {
 
 const std::vector<OptimizerKind>& optimizer_kinds() {
   static const std::vector<OptimizerKind> kinds{
-      {"adam", "running averages of gradient and square (Kingma and Ba, 2015)",
-       with_shared(
-           0.005,
-           {number_option("beta1", 0.9, "decay of the gradient's average").between(0, 0.9999999),
-            number_option("beta2", 0.999, "decay of the square's average").between(0, 0.9999999),
-            number_option("epsilon", 1e-8, "added to the root of the square", 0)}),
+      {"adam", "running averages of gradient and square (Kingma and Ba, 2015)", adam_options(0),
        make<Adam>},
+      {"adamw", "adam with weight decay apart from the gradient (Loshchilov and Hutter, 2019)",
+       adam_options(0.01), make<AdamW>},
       {"rmsprop", "gradient over the root of its running square (Tieleman and Hinton, 2012)",
        with_shared(0.005,
                    {number_option("decay", 0.99, "decay of the square's average").between(0, 1),

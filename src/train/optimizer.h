@@ -6,8 +6,9 @@
 //   adam     m = b1 m + (1 - b1) g, v = b2 v + (1 - b2) g^2 (Kingma and Ba, 2015), step t = 1, 2,
 //   ..
 //            p -= r / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + epsilon)
-// weight_decay w adds w p to g first. The formulas are those of PyTorch's optimizers of these
-// names.
+//   adamw    as adam, after p -= r w p with the weight decay w (Loshchilov and Hutter, 2019)
+// Of all others, weight_decay w adds w p to g first. The formulas are those of PyTorch's optimizers
+// of these names.
 //
 // On the CPU each method is one pass over the numbers; elsewhere, and as the definition that the
 // pass is tested against, it is a short composition of tensor operations.
@@ -50,7 +51,9 @@ class Optimizer {
  protected:
   using Slots = std::vector<Tensor>;
 
-  Optimizer(const ParameterList& parameters, const Json& options, std::vector<std::string> slots);
+  // `decoupled`: weight decay shrinks the parameters themselves, not through the gradient.
+  Optimizer(const ParameterList& parameters, const Json& options, std::vector<std::string> slots,
+            bool decoupled = false);
 
   // One parameter; the gradient includes the weight decay. update() may assume contiguous tensors
   // of float or double on the CPU.
@@ -64,6 +67,7 @@ class Optimizer {
   std::vector<Slots> slots_;  // one list a parameter
   double learning_rate_ = 0;
   double weight_decay_ = 0;
+  bool decoupled_;
   std::int64_t steps_ = 0;
 };
 using OptimizerPtr = std::unique_ptr<Optimizer>;

@@ -76,8 +76,9 @@ bool is_left_behind(const Path& file, bool definition) {
       rest.find_first_not_of("0123456789", dot + 1) != rest.npos)
     return false;
   const auto written = rest.substr(0, dot);
-  for (const std::string_view own : {"config.json", "metrics.jsonl", kTrain, kValid, kGrammar,
-                                     "last.safetensors", "best.safetensors", ".write_test"})
+  for (const std::string_view own :
+       {"config.json", "metrics.jsonl", kTrain, kValid, kGrammar, "last.safetensors",
+        "best.safetensors", "initial.safetensors", ".write_test"})
     if (written == own) return true;
   return definition && written.ends_with(".lua");
 }
@@ -137,7 +138,7 @@ bool is_begun_run(const Path& folder) {
   return fs::is_regular_file(fs::symlink_status(folder / ".lock")) &&
          only(folder, {".lock", "data", "checkpoints", "definitions", "metrics.jsonl"}) &&
          only(folder / "data", {kTrain, kValid, kGrammar}) &&
-         only(folder / "checkpoints", {"last.safetensors"}) &&
+         only(folder / "checkpoints", {"last.safetensors", "initial.safetensors"}) &&
          only(folder / "definitions", {}, true);
 }
 
@@ -187,6 +188,7 @@ std::optional<Path> stored_definition(const Path& folder, const Json& entry) {
 void remove_run(const Path& folder, const Json& before) {
   remove_file(last_file(folder));
   if (identity(before).empty()) return;
+  remove_file(initial_file(folder));
   remove_file(best_file(folder));
   for (const Json& part : {before, before.value("model", Json())}) {
     const Json definitions = part.is_object() ? part.value("definitions", Json()) : Json();
@@ -282,6 +284,11 @@ void RunFolder::append(const Json& metrics) {
 void RunFolder::write_last(const TensorFile& checkpoint) const {
   check_owned();
   write_safetensors(last_file(folder_), checkpoint);
+}
+
+void RunFolder::write_initial(const TensorFile& checkpoint) const {
+  check_owned();
+  write_safetensors(initial_file(folder_), checkpoint);
 }
 
 void RunFolder::write_best(const TensorFile& weights) const {

@@ -7,6 +7,8 @@
 //   metrics.jsonl                    one JSON object a line: every epoch, updates on request
 //   checkpoints/last.safetensors     everything that resuming needs, in one file
 //   checkpoints/best.safetensors     the weights of the best epoch under their own names
+//   checkpoints/initial.safetensors  the checkpoint before the first update: the run can be made
+//                                    again from it, whatever had been done to the model
 //   definitions/REGISTRY.KIND.lua    the scripts that defined parts of what is trained
 //   log.txt, curves.svg              written by the shell
 // Every file is replaced as a whole, so that a kill at any moment leaves a folder that resumes.
@@ -37,6 +39,7 @@ class RunFolder {
   void append(const Json& metrics);
   void write_last(const TensorFile& checkpoint) const;
   void write_best(const TensorFile& weights) const;
+  void write_initial(const TensorFile& checkpoint) const;
 
  private:
   void check_owned() const;

@@ -1,40 +1,23 @@
 #include "train/safetensors.h"
 
-#include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/check.h"
 #include "base/options.h"
+#include "tensor/stored_numbers.h"
 
 namespace pushdown {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "tensors are stored little-endian");
-
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kLargestHeader = 100'000'000;  // the limit of the published reader
-constexpr std::uint64_t kLargestExtent = std::uint64_t{1} << 40;
 constexpr const char* kMetadataKey = "__metadata__";
-
-struct NumberType {
-  const char* name;
-  at::ScalarType type;
-  std::int64_t size;
-};
-constexpr NumberType kTypes[] = {
-    {"F64", at::kDouble, 8}, {"I64", at::kLong, 8}, {"F32", at::kFloat, 4}, {"BOOL", at::kBool, 1}};
-
-const NumberType* find_type(auto&& matches) {
-  for (const auto& type : kTypes)
-    if (matches(type)) return &type;
-  return nullptr;
-}
 
 struct Entry {
   std::string name;
-  const NumberType* type;
+  const StoredType* type;
   std::vector<std::int64_t> shape;
   std::uint64_t begin, end;
 };
@@ -110,18 +93,15 @@ class TensorReader {
     if (value.size() != 3) corrupt("tensor '{}' has entries that the format does not know", name);
     const Json &dtype = value["dtype"], &shape = value["shape"], &offsets = value["data_offsets"];
     Entry result{name, nullptr, {}, 0, 0};
-    if (dtype.is_string())
-      result.type = find_type([&](auto& t) { return dtype.get<std::string>() == t.name; });
+    if (dtype.is_string()) result.type = find_safetensors_type(dtype.get<std::string>());
     if (result.type == nullptr)
-      corrupt("tensor '{}' has dtype {}; F32, F64, I64 and BOOL can be read", name, dtype.dump());
+      corrupt("tensor '{}' has dtype {}, expected one of {}", name, dtype.dump(), readable_types());
     if (!shape.is_array()) corrupt("tensor '{}': the shape is not a list", name);
-    std::uint64_t count = 1;
-    for (const auto& size : shape) {
-      const std::uint64_t extent = natural(name, "a size", size);
-      if (extent > kLargestExtent || __builtin_mul_overflow(count, extent, &count))
-        corrupt("tensor '{}': the shape {} is too large", name, shape.dump());
-      result.shape.push_back(static_cast<std::int64_t>(extent));
-    }
+    std::vector<std::uint64_t> extents;
+    for (const auto& size : shape) extents.push_back(natural(name, "a size", size));
+    const auto count = element_count(extents);
+    if (!count) corrupt("tensor '{}': the shape {} is too large", name, shape.dump());
+    result.shape.assign(extents.begin(), extents.end());
     if (!offsets.is_array() || offsets.size() != 2)
       corrupt("tensor '{}': data_offsets must be two numbers", name);
     result.begin = natural(name, "an offset", offsets[0]);
@@ -131,9 +111,9 @@ class TensorReader {
               offsets.dump(), data_.size());
     const auto element = static_cast<std::uint64_t>(result.type->size);
     if ((result.end - result.begin) % element != 0 ||
-        (result.end - result.begin) / element != count)
+        (result.end - result.begin) / element != *count)
       corrupt("tensor '{}': shape {} of {} does not fill {} bytes", name, shape.dump(),
-              result.type->name, result.end - result.begin);
+              result.type->safetensors, result.end - result.begin);
     return result;
   }
 
@@ -153,10 +133,12 @@ class TensorReader {
   }
 
   Tensor tensor(const Entry& entry) const {
-    Tensor result = at::empty(entry.shape, entry.type->type);
-    if (entry.end > entry.begin)
-      std::memcpy(result.data_ptr(), data_.data() + entry.begin, entry.end - entry.begin);
-    return result;
+    try {
+      return tensor_from_bytes(*entry.type, entry.shape,
+                               data_.substr(entry.begin, entry.end - entry.begin));
+    } catch (const std::invalid_argument& error) {
+      corrupt("tensor '{}': {}", entry.name, error.what());
+    }
   }
 
   std::string_view bytes_;
@@ -177,16 +159,16 @@ std::string safetensors_bytes(const TensorFile& content) {
   struct Item {
     const std::string* name;
     Tensor tensor;
-    const NumberType* type;
+    const StoredType* type;
   };
   std::vector<Item> items;
   std::set<std::string> names{kMetadataKey};
   for (const auto& [name, tensor] : content.tensors) {
     check(names.insert(name).second, kSafetensorsPlace, "the name '{}' is used twice or reserved",
           name);
-    const auto* type = find_type([&](auto& t) { return tensor.scalar_type() == t.type; });
+    const auto* type = written_type(tensor.scalar_type());
     check(type != nullptr, kSafetensorsPlace,
-          "tensor '{}' is {}; float32, float64 and int64 can be written", name,
+          "tensor '{}' is {}; float32, float64, int64 and bool can be written", name,
           dtype_name(tensor.scalar_type()));
     items.push_back({&name, tensor.detach().to(at::kCPU).contiguous(), type});
   }
@@ -200,7 +182,7 @@ std::string safetensors_bytes(const TensorFile& content) {
   for (const auto& item : items) {
     const std::uint64_t begin = end;
     end += static_cast<std::uint64_t>(item.tensor.numel() * item.type->size);
-    header[*item.name] = {{"dtype", item.type->name},
+    header[*item.name] = {{"dtype", item.type->safetensors},
                           {"shape", item.tensor.sizes().vec()},
                           {"data_offsets", {begin, end}}};
   }
@@ -210,10 +192,7 @@ std::string safetensors_bytes(const TensorFile& content) {
   std::string bytes(kLengthBytes, '\0');
   std::memcpy(bytes.data(), &length, kLengthBytes);
   bytes += text;
-  for (const auto& item : items)
-    if (item.tensor.numel() > 0)
-      bytes.append(static_cast<const char*>(item.tensor.data_ptr()),
-                   static_cast<std::size_t>(item.tensor.numel() * item.type->size));
+  for (const auto& item : items) bytes += bytes_of_tensor(item.tensor);
   return bytes;
 }
 

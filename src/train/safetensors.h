@@ -1,7 +1,8 @@
 // Reads and writes the safetensors format: 8 bytes with the header's length (little-endian), a JSON
 // header {"name": {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {text: text}},
 // then the tensors' bytes, row by row, little-endian, without gaps or overlaps. Offsets count from
-// the end of the header. The types are F32, F64 and I64.
+// the end of the header. It writes
+// F32, F64, I64 and BOOL, and reads the types of tensor/stored_numbers.h.
 //
 // The reader is strict: whatever is not exactly that is a std::runtime_error that names the file
 // and what is wrong with it.

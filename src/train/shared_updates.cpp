@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/stopping.h"
+#include "tensor/error_text.h"
 #include "train/gradient.h"
 
 namespace pushdown {
@@ -55,7 +56,8 @@ std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Tr
     const auto* model = dynamic_cast<const LanguageModel*>(trainer.model().get());
     return model != nullptr && (engine != nullptr || engine_of(*model) != nullptr) &&
            trainer.finished().empty() && !trainer.closed_ && !trainer.order_->at_end() &&
-           !trainer.noise_ && !trainer.clip_value_ && model->frozen().empty() &&
+           trainer.accumulate_ == 1 && !trainer.noise_ && !trainer.clip_value_ &&
+           model->frozen().empty() &&
            trainer.problem_->likelihood_batch(trainer.batch()).has_value();
   };
   const auto optimizer_form = [](const Trainer& trainer) {
@@ -88,6 +90,7 @@ SharedUpdates::SharedUpdates(std::vector<Trainer*> trainers, std::vector<Togethe
     : engine_(engine != nullptr ? std::move(engine) : engine_of(language_model(*trainers[0]))) {
   for (std::size_t m = 0; m < trainers.size(); ++m) {
     members_.push_back({trainers[m], results[m]});
+    if (!trainers[m]->began_) trainers[m]->began_ = Clock::now();
     clear_gradients(trainers[m]->model()->parameters());
   }
 }
@@ -157,7 +160,7 @@ void SharedUpdates::update() {
     try {
       trainer.check_update(sum, norm);
     } catch (const std::exception& error) {
-      member.result->error = error.what();
+      member.result->error = error_text(error);
       continue;
     }
     going.push_back(member);
@@ -189,7 +192,7 @@ void SharedUpdates::update() {
           member.trainer->count_update(losses[place], norms[place], seconds));
       return false;
     } catch (const std::exception& error) {
-      member.result->error = error.what();
+      member.result->error = error_text(error);
       return true;
     }
   });

@@ -1,8 +1,7 @@
 // Updates of several trainers made as one on a device: their models' log-probabilities and
 // gradients are one launch (model/likelihoods_together.h), and their optimizers' steps operations
 // on all models at once. A device that a single model leaves idle does the work of many in little
-// more time. Each trainer's numbers are those of training it alone, but for rounding: its batch
-// takes the steps of the longest string of the round, of which only its own count.
+// more time. Each trainer's numbers are those of training it alone, but for rounding.
 #pragma once
 #include "model/likelihoods_together.h"
 #include "train/together.h"

@@ -7,6 +7,7 @@
 #include "base/check.h"
 #include "base/parallel.h"
 #include "base/stopping.h"
+#include "tensor/error_text.h"
 #include "train/shared_updates.h"
 
 namespace pushdown {
@@ -73,7 +74,7 @@ class Round {
       // Ctrl-C ends a script by an error; the update that it was in is made again.
       const auto& stop = trainer.callbacks.should_stop;
       result.stopped = stop && stop();
-      if (!result.stopped) result.error = error.what();
+      if (!result.stopped) result.error = error_text(error);
     }
     return true;
   }

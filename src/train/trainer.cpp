@@ -34,6 +34,8 @@ std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_proble
   all.insert(
       all.end(),
       {integer_option("epochs", 200, "training ends after so many at the latest", 1),
+       integer_option("accumulate", 1,
+                      "batches whose gradients make one update, the mean over their strings", 1),
        table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
        number_option("clip_norm", 5.0, "longer gradients are scaled to this norm; 0: never", 0),
        number_option("clip_value", nullptr, "gradient entries are cut to plus or minus this", 0),
@@ -52,7 +54,11 @@ std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_proble
                       "updates between checkpoints within an epoch; 0: by time alone", 0),
        number_option("checkpoint_seconds", 60.0,
                      "seconds between checkpoints within an epoch; 0: never", 0),
-       integer_option("log_every", 0, "updates between lines in metrics.jsonl; 0: never", 0)});
+       integer_option("log_every", 0, "updates between lines in metrics.jsonl; 0: never", 0),
+       number_option("max_seconds", nullptr,
+                     "training ends before the first update after so many seconds, in each process "
+                     "anew",
+                     0)});
   return all;
 }
 
@@ -64,8 +70,6 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
       run_(new_identity()) {
   options_["optimizer"] = resolve_optimizer(options_["optimizer"]);
   problem_->configure(options_);
-  annealing_.emplace(options_["annealing"], options_["seed"].get<std::uint64_t>());
-  options_["annealing"] = annealing_->options();
   if (!options_["noise"].is_null()) {
     options_["noise"] =
         resolve_options("train.trainer noise", AdaptiveNoise::options(), options_["noise"]);
@@ -77,8 +81,15 @@ Trainer::Trainer(ProblemPtr problem, const Json& options, const Json& about)
   log_every_ = options_["log_every"];
   checkpoint_every_ = options_["checkpoint_every"];
   checkpoint_seconds_ = options_["checkpoint_seconds"];
+  accumulate_ = options_["accumulate"];
+  check(accumulate_ == 1 || !problem_->in_order(), kTrainerPlace,
+        "accumulate must be 1 for running texts, whose batches continue each other");
+  if (options_["max_seconds"].is_number()) max_seconds_ = options_["max_seconds"].get<double>();
   phases_ = problem_->phases(batch_size_);
   order_ = order_of(0);
+  annealing_.emplace(options_["annealing"], options_["seed"].get<std::uint64_t>(),
+                     options_["epochs"].get<std::int64_t>() * updates_per_epoch());
+  options_["annealing"] = annealing_->options();
   optimizer_ = make_optimizer(model_->parameters(), options_["optimizer"]);
   schedule_.emplace(options_);
   last_checkpoint_ = Clock::now();
@@ -103,15 +114,23 @@ void Trainer::diverged(const std::string& what) const {
                    what, epochs_done() + 1, updates_ + 1, learning_rate(), kept);
 }
 
-const std::vector<std::int64_t>& Trainer::batch() const {
-  return running().batches[static_cast<std::size_t>(order_->current())];
+const std::vector<std::int64_t>& Trainer::batch(std::int64_t ahead) const {
+  return running().batches[static_cast<std::size_t>(order_->ahead(ahead))];
+}
+
+std::int64_t Trainer::batches_of_update() const {
+  return std::min(accumulate_, order_->count() - order_->position());
+}
+
+bool Trainer::out_of_time() const {
+  return max_seconds_ && began_ && seconds_since(*began_) >= *max_seconds_;
 }
 
 UpdateMetrics Trainer::update() {
   const auto start = Clock::now();
   const at::AutoGradMode with_gradient(true);
   clear_gradients(model_->parameters());
-  const BatchLoss sum = differentiate(batch());
+  const BatchLoss sum = differentiate_all();
   const double norm = gradient_norm(model_->parameters());
   // From here on an update is done whole.
   const StopScope whole(nullptr);
@@ -130,8 +149,10 @@ void Trainer::check_update(const BatchLoss& sum, double norm) {
 }
 
 UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double seconds) {
-  epoch_strings_ += static_cast<std::int64_t>(batch().size());
-  order_->advance();
+  for (auto left = batches_of_update(); left > 0; --left) {
+    epoch_strings_ += static_cast<std::int64_t>(batch().size());
+    order_->advance();
+  }
   ++updates_;
   epoch_sum_.loss += sum.loss;
   epoch_sum_.units += sum.units;
@@ -142,13 +163,38 @@ UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double se
   return {epochs_done() + 1, updates_, last_loss_, norm, learning_rate()};
 }
 
-BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch) {
+BatchLoss Trainer::differentiate_all() {
+  BatchLoss sum;
+  std::int64_t strings = 0, last = 0;
+  for (std::int64_t k = 0; k < batches_of_update(); ++k) {
+    // The gradients that are there count for `last` strings as a mean over them would; now for
+    // those of this batch.
+    const auto size = static_cast<std::int64_t>(batch(k).size());
+    if (k > 0)
+      scale_gradients(model_->parameters(), static_cast<double>(last) / static_cast<double>(size));
+    const BatchLoss one = differentiate(batch(k), k);
+    sum.loss += one.loss;
+    sum.units += one.units;
+    sum.correct += one.correct;
+    strings += size;
+    last = size;
+  }
+  if (strings != last)
+    scale_gradients(model_->parameters(), static_cast<double>(last) / static_cast<double>(strings));
+  return sum;
+}
+
+BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch, std::int64_t number) {
   // Streams for each update: going on from a checkpoint needs no state.
   const auto seed = options_["seed"].get<std::uint64_t>();
-  Random random(seed, fmt::format("noise of update {}", updates_));
+  const auto stream = [&](const char* what) {
+    return Random(seed, fmt::format("{} of update {}", what, updates_) +
+                            (number > 0 ? fmt::format(", batch {}", number + 1) : ""));
+  };
+  Random random = stream("noise");
   if (!noise_ || !noise_->active(epochs_done() + 1, running().stage))
     return problem_->differentiate(batch, random);
-  Random of_weights(seed, fmt::format("weight noise of update {}", updates_));
+  Random of_weights = stream("weight noise");
   noise_->apply(of_weights);
   // Whatever ends the pass, the weights are what they were.
   const std::shared_ptr<void> restore(nullptr, [this](void*) { noise_->restore(); });
@@ -191,6 +237,7 @@ std::optional<UpdateMetrics> Trainer::step() {
 }
 
 std::optional<UpdateMetrics> Trainer::take_batch() {
+  if (!began_) began_ = Clock::now();
   if (stopped()) {
     checkpoint();
     return std::nullopt;
@@ -215,8 +262,9 @@ void Trainer::tell_update(const UpdateMetrics& metrics) {
         (checkpoint_seconds_ > 0 && seconds_since(last_checkpoint_) > checkpoint_seconds_);
   }
   if (callbacks.progress)
-    callbacks.progress({false, epochs_done() + 1, options_["epochs"], order_->position(),
-                        order_->count(), updates_, last_loss_, learning_rate(), epoch_seconds_});
+    callbacks.progress({false, epochs_done() + 1, options_["epochs"],
+                        updates_per_epoch() - updates_left(), updates_per_epoch(), updates_,
+                        last_loss_, learning_rate(), epoch_seconds_});
 }
 
 std::optional<EpochMetrics> Trainer::run_epoch() {
@@ -260,10 +308,10 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
   if (!std::isfinite(value)) diverged(fmt::format("the validation loss became {}", value));
   metrics.updates = updates_;
   metrics.stage = running().stage;
-  metrics.gradient_norm = epoch_norms_ / static_cast<double>(order_->count());
+  metrics.gradient_norm = epoch_norms_ / static_cast<double>(updates_per_epoch());
   metrics.learning_rate = learning_rate();
   metrics.seconds = epoch_seconds_ + seconds_since(start);
-  metrics.updates_per_second = static_cast<double>(order_->count()) / epoch_seconds_;
+  metrics.updates_per_second = static_cast<double>(updates_per_epoch()) / epoch_seconds_;
   metrics.improved = schedule_->observe(value);
   optimizer_->set_learning_rate(schedule_->decayed(learning_rate()));
   metrics.epochs_since_improvement = schedule_->since_best();
@@ -317,13 +365,19 @@ std::string Trainer::finished() const {
   if (last_phase() && phase_epochs_ >= running().epochs) return "the curriculum is done";
   if (schedule_->should_stop())
     return fmt::format("no improvement for {} epochs", schedule_->since_best());
+  if (out_of_time()) return fmt::format("the time limit of {} s is reached", *max_seconds_);
   return "";
 }
 
 void Trainer::open_run_folder(const Path& folder, bool overwrite) {
   folder_ = std::make_unique<RunFolder>(folder, config(), *problem_, overwrite, history_, updates_);
   if (!best_.empty()) folder_->write_best(best_file());
+  write_initial(*folder_);
   checkpoint();
+}
+
+void Trainer::write_initial(const RunFolder& folder) const {
+  if (updates_ == 0 && parameters_finite()) folder.write_initial(state());
 }
 
 bool Trainer::parameters_finite() const {
@@ -347,6 +401,7 @@ void Trainer::save(const Path& folder, bool overwrite, const Json& about) {
   if (folder_ && std::filesystem::equivalent(folder, folder_->path(), other)) return checkpoint();
   const RunFolder target(folder, config(), *problem_, overwrite, history_, updates_);
   if (!best_.empty()) target.write_best(best_file());
+  write_initial(target);
   target.write_last(state());
 }
 

@@ -23,8 +23,9 @@
 
 namespace pushdown {
 
-// batch, those of the problem, epochs, optimizer, clip_norm, clip_value, annealing, noise,
-// schedule_options(), seed, run_folder, overwrite, checkpoint_every, checkpoint_seconds, log_every.
+// batch, those of the problem, epochs, accumulate, optimizer, clip_norm, clip_value, annealing,
+// noise, schedule_options(), seed, run_folder, overwrite, checkpoint_every, checkpoint_seconds,
+// log_every, max_seconds.
 std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem);
 
 struct TrainerCallbacks {
@@ -71,10 +72,9 @@ class Trainer {
   std::int64_t phase() const { return phase_; }
   std::int64_t epochs_done() const { return static_cast<std::int64_t>(history_.size()); }
   std::int64_t updates_done() const { return updates_; }
-  std::int64_t updates_per_epoch() const { return order_->count(); }
-  std::int64_t updates_left() const {
-    return order_->count() - order_->position();
-  }  // in the epoch
+  std::int64_t updates_per_epoch() const { return updates_of(order_->count()); }
+  // In the epoch.
+  std::int64_t updates_left() const { return updates_of(order_->count() - order_->position()); }
   double learning_rate() const { return optimizer_->learning_rate(); }
   const std::vector<EpochMetrics>& history() const { return history_; }
 
@@ -97,14 +97,23 @@ class Trainer {
   using Clock = std::chrono::steady_clock;
 
   void open_run_folder(const Path& folder, bool overwrite);
+  void write_initial(const RunFolder& folder) const;
   Json config() const;
   TensorFile best_file() const;
-  bool stopped() const { return callbacks.should_stop && callbacks.should_stop(); }
+  bool stopped() const {
+    return out_of_time() || (callbacks.should_stop && callbacks.should_stop());
+  }
+  bool out_of_time() const;  // max_seconds have gone by since the first update of this object
+  std::int64_t updates_of(std::int64_t batches) const {
+    return (batches + accumulate_ - 1) / accumulate_;
+  }
   bool parameters_finite() const;
   std::optional<UpdateMetrics> take_batch();
   UpdateMetrics update();
   // The parts of update() around the step: the batch's loss and gradient norm, before and after.
-  const std::vector<std::int64_t>& batch() const;
+  // The next batch of the epoch, or one that is so many ahead of it.
+  const std::vector<std::int64_t>& batch(std::int64_t ahead = 0) const;
+  std::int64_t batches_of_update() const;  // the next one's
   void check_update(const BatchLoss& sum, double norm);
   UpdateMetrics count_update(const BatchLoss& sum, double norm, double seconds);
   void tell_update(const UpdateMetrics& metrics);
@@ -117,14 +126,18 @@ class Trainer {
   BatchOrder order_of(std::int64_t phase) const;
   const TrainingPhase& running() const { return phases_[static_cast<std::size_t>(phase_)]; }
   bool last_phase() const { return phase_ + 1 == static_cast<std::int64_t>(phases_.size()); }
-  BatchLoss differentiate(const std::vector<std::int64_t>& batch);
+  // The gradient of the next update: of all its batches, or of one of them, `number` from 0.
+  BatchLoss differentiate_all();
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch, std::int64_t number);
   void take_step();
 
   ProblemPtr problem_;
   SequenceModelPtr model_;
   Json options_, about_;
   std::string run_;  // identity, random
-  std::int64_t batch_size_, log_every_, checkpoint_every_;
+  std::int64_t batch_size_, log_every_, checkpoint_every_, accumulate_ = 1;
+  std::optional<double> max_seconds_;
+  std::optional<Clock::time_point> began_;
   double clip_norm_, checkpoint_seconds_;
   std::optional<double> clip_value_;
   std::vector<TrainingPhase> phases_;
@@ -155,7 +168,7 @@ class Trainer {
 // Goes on with the run in `folder`: model, data, trainer and checkpoint come from there. `changes`
 // may hold options of the trainer that do not touch the past: epochs, stop_patience,
 // decay_patience, decay_factor, minimum_learning_rate, minimum_improvement, clip_norm, clip_value,
-// checkpoint_every, checkpoint_seconds, log_every.
+// checkpoint_every, checkpoint_seconds, log_every, max_seconds.
 std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes = Json::object(),
                                         const Json& about = Json::object(),
                                         const TrainingKinds& kinds = {});

@@ -10,13 +10,16 @@ namespace pushdown {
 namespace {
 
 Json to_json(const TransductionAccuracy& value) {
-  return {{"shortest", value.shortest},
-          {"longest", value.longest},
-          {"pairs", value.pairs},
-          {"coarse", value.coarse()},
-          {"fine", value.fine()},
-          {"cross_entropy", value.cross_entropy()},
-          {"perplexity", std::exp(value.cross_entropy())}};
+  Json json{{"shortest", value.shortest},
+            {"longest", value.longest},
+            {"pairs", value.pairs},
+            {"coarse", value.coarse()},
+            {"fine", value.fine()},
+            {"prediction_accuracy", value.prediction_accuracy()},
+            {"cross_entropy", value.cross_entropy()},
+            {"perplexity", std::exp(value.cross_entropy())}};
+  if (const auto accuracy = value.symbol_accuracy()) json["symbol_accuracy"] = *accuracy;
+  return json;
 }
 
 void check_alphabet(std::string_view where, const char* side, const Alphabet& data,
@@ -82,6 +85,8 @@ std::optional<TransductionEvaluation> evaluate(const Transducer& model,
         ++sum->pairs;
         sum->exact += leading == count;
         sum->symbols += count;
+        sum->right += std::count(said, said + count, true);
+        sum->ends += said[count - 1];
         sum->leading += static_cast<double>(leading) / static_cast<double>(count);
         sum->loss += std::accumulate(loss, loss + count, 0.0);
       }

@@ -19,6 +19,7 @@
 // order have a faster way, for one estimate a string: unbiased_online_fast.cpp.
 #include <cmath>
 
+#include "tensor/backward.h"
 #include "train/learning_kinds.h"
 
 namespace pushdown {
@@ -136,6 +137,7 @@ class UnbiasedOnline : public LearningAlgorithm {
     for (std::int64_t first = 0; first < pieces.length(); first += truncation_) {
       const auto count = std::min(truncation_, pieces.length() - first);
       const auto leaves = leaves_of(state);
+      const SecondDerivatives wanted;  // by pushed_forward()
       const auto piece = pieces.read(first, count, state->with_tensors(leaves), random);
       std::vector<Tensor> inputs = leaves;
       inputs.insert(inputs.end(), theta.begin(), theta.end());

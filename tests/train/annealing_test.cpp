@@ -48,6 +48,32 @@ TEST(Annealing, StochasticIsUniformBelowAFallingRate) {
   }
 }
 
+TEST(Annealing, WarmUpRisesByEqualSteps) {
+  const Annealing annealing(Json{{"kind", "warmup"}, {"updates", 4}}, 3);
+  for (const auto& [update, wanted] :
+       {std::pair{1, 0.25}, {2, 0.5}, {3, 0.75}, {4, 1.0}, {99, 1.0}})
+    EXPECT_DOUBLE_EQ(annealing.factor({1, update, 1}), wanted);
+}
+
+TEST(Annealing, CosineFallsFromTheWarmUpToItsMinimum) {
+  const Annealing annealing(
+      Json{{"kind", "cosine"}, {"warmup", 2}, {"updates", 10}, {"minimum", 0.2}}, 3);
+  // 0.2 + 0.8 (1 + cos(pi k / 8)) / 2 for k = update - 2
+  for (const auto& [update, wanted] : {std::pair{1, 0.5},
+                                       {2, 1.0},
+                                       {4, 0.6 + 0.4 * std::sqrt(0.5)},
+                                       {6, 0.6},
+                                       {8, 0.6 - 0.4 * std::sqrt(0.5)},
+                                       {10, 0.2},
+                                       {1000, 0.2}})
+    EXPECT_NEAR(annealing.factor({1, update, 1}), wanted, 1e-15) << update;
+  EXPECT_EQ(Annealing(Json{{"kind", "cosine"}}, 3, 120).options()["updates"], 120);
+  EXPECT_CONTAINS(message([] {
+                    Annealing(Json{{"kind", "cosine"}, {"warmup", 5}, {"updates", 5}}, 3);
+                  }),
+                  "warmup must be below updates, got 5 and 5");
+}
+
 TEST(Annealing, IsAFunctionOfTimeAndSeedAlone) {
   const Json options{{"kind", "stochastic"}};
   const Annealing a(options, 3), b(options, 3), other(options, 4);

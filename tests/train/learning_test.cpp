@@ -377,6 +377,17 @@ TEST(UnbiasedOnline, IsTheGradientInTheMeanWithAStack) {
   expect_unbiased(model, Json{{"kind", "uoro"}, {"truncation", 2}}, strings(1, 5), 300);
 }
 
+// Pieces of a network without a stack have kernels, which cannot be differentiated twice.
+TEST(UnbiasedOnline, IsTheGradientInTheMeanOfLongerPieces) {
+  const auto model =
+      recognizer(pair_of({{"kind", "second_order"}, {"hidden", 3}}, {{"kind", "none"}}));
+  {
+    at::NoGradGuard guard;
+    for (const auto& [name, parameter] : model.parameters()) parameter.mul_(2);
+  }
+  expect_unbiased(model, Json{{"kind", "uoro"}, {"truncation", 2}}, strings(1, 5), 600);
+}
+
 TEST(UnbiasedOnline, KnowsThatTheFirstStateCanDependOnParameters) {
   // The vector of the bottom symbol is learned, and read before any step.
   expect_unbiased(

@@ -52,6 +52,10 @@ void adam(Scalar& x, double g, double rate, int t) {
   x.p -= rate * m / (std::sqrt(v) + 1e-3);
 }
 void adam_decay(Scalar& x, double g, double rate, int t) { adam(x, g + 0.1 * x.p, rate, t); }
+void adamw(Scalar& x, double g, double rate, int t) {
+  x.p -= rate * 0.1 * x.p;
+  adam(x, g, rate, t);
+}
 void rmsprop(Scalar& x, double g, double rate, int) {
   x.first = 0.9 * x.first + 0.1 * g * g;
   x.p -= rate * g / (std::sqrt(x.first) + 1e-3);
@@ -83,6 +87,13 @@ const std::vector<Case>& cases() {
       {"adam_decay",
        {{"beta1", 0.8}, {"beta2", 0.95}, {"epsilon", 1e-3}, {"weight_decay", 0.1}},
        adam_decay},
+      {"adamw",
+       {{"kind", "adamw"},
+        {"beta1", 0.8},
+        {"beta2", 0.95},
+        {"epsilon", 1e-3},
+        {"weight_decay", 0.1}},
+       adamw},
       {"rmsprop", {{"kind", "rmsprop"}, {"decay", 0.9}, {"epsilon", 1e-3}}, rmsprop},
       {"rmsprop_momentum",
        {{"kind", "rmsprop"}, {"decay", 0.9}, {"epsilon", 1e-3}, {"momentum", 0.5}},

@@ -414,20 +414,23 @@ void killed_training_equals_an_uninterrupted_one(int kills, int epochs, std::uin
   const Scratch scratch;
   const std::string folder = (scratch / "killed").string();
   Random random(seed);
-  int killed = 0, starts = 0;
+  int killed = 0, starts = 0, missed = 0;
   std::int64_t resumed_within = 0;
   bool done = false;
   while (!done) {
     ASSERT_LT(++starts, 200) << "no progress";
-    // On a busy machine a worker takes seconds to begin: patience grows until a kill has hit the
-    // training itself.
+    // On a busy machine a worker takes seconds to begin: patience doubles with every ten kills that
+    // came before there was anything to go on with.
     const bool let_live = killed >= kills && resumed_within > 0;
     const auto patience =
-        let_live ? 60000 : 20 + static_cast<int>(random.below(900)) * (1 + killed / kills);
+        let_live ? 60000 : 20 + (static_cast<int>(random.below(900)) << std::min(missed / 10, 6));
     done = work_then_kill(folder, epochs, std::chrono::milliseconds(patience));
     killed += !done;
-    if (!done && std::filesystem::exists(Path(folder) / "checkpoints" / "last.safetensors"))
-      resumed_within += resume_trainer(folder)->updates_done() > 0;
+    if (done) break;
+    const bool hit = std::filesystem::exists(Path(folder) / "checkpoints" / "last.safetensors") &&
+                     resume_trainer(folder)->updates_done() > 0;
+    resumed_within += hit;
+    missed = hit ? 0 : missed + 1;
   }
   auto whole = fresh(killed_options((scratch / "whole").string(), epochs));
   run_to_end(*whole);

@@ -131,7 +131,10 @@ TEST(Safetensors, NamesWhatIsWrong) {
     return with_header(R"({"a":{)" + one(dtype, shape, offsets) + "}}", bytes);
   };
   EXPECT_EQ(complaint(file("F32", "[2]", "[0,8]", 8)), "accepted");
-  EXPECT_COMPLAINT(file("F16", "[4]", "[0,8]", 8), "F16");
+  EXPECT_EQ(complaint(file("F16", "[4]", "[0,8]", 8)), "accepted");
+  EXPECT_COMPLAINT(file("F8_E4M3", "[8]", "[0,8]", 8), "F8_E4M3");
+  EXPECT_COMPLAINT(file("F32", "[0,1099511627776,1099511627776]", "[0,0]", 0), "too large");
+  EXPECT_COMPLAINT(file("U64", "[1]", "[0,8]", 0) + std::string(8, '\xff'), "2^63");
   EXPECT_COMPLAINT(file("F32", "[3]", "[0,8]", 8), "does not fill");
   EXPECT_COMPLAINT(file("F32", "[2]", "[0,7]", 7), "does not fill");
   EXPECT_COMPLAINT(file("F32", "[2]", "[0,8]", 7), "do not lie within");

@@ -98,6 +98,78 @@ TEST(Trainer, OneUpdateIsGradientDescentOnTheMeanOverTheBatch) {
   }
 }
 
+// One update of several batches has the gradient of one batch with all their strings.
+TEST(Trainer, AccumulatedBatchesAreOneBatch) {
+  std::vector<Word> words;
+  for (int i = 0; i < 14; ++i) words.push_back({i % 2, (i / 2) % 2, 2, (i / 4) % 2});
+  const auto data = std::make_shared<Dataset>(Alphabet({"0", "1", "#"}), words);
+  const Json stack{{"kind", "superposition"}, {"size", 3}};
+  const auto train = [&](int batch, int accumulate) {
+    auto model = small_model(stack, "float64");
+    Trainer trainer(model, data, nullptr,
+                    Json{{"batch", batch},
+                         {"accumulate", accumulate},
+                         {"optimizer", {{"kind", "sgd"}, {"learning_rate", 0.1}}},
+                         {"epochs", 3},
+                         {"seed", 1}});
+    EXPECT_EQ(trainer.updates_per_epoch(),
+              (14 / batch + (14 % batch > 0) + accumulate - 1) / accumulate);
+    const EpochMetrics epoch = *trainer.run_epoch();
+    EXPECT_EQ(epoch.updates, trainer.updates_per_epoch());
+    return std::pair(weights(*model), epoch.train_cross_entropy);
+  };
+  const auto [whole, loss] = train(14, 1);
+  // Batches of 4, 4, 4 and 2 strings.
+  const auto [parts, loss_of_parts] = train(4, 4);
+  EXPECT_NEAR(loss, loss_of_parts, 1e-14);
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    EXPECT_TRUE(at::allclose(whole[i], parts[i], 1e-12, 1e-14)) << i;
+  train(4, 3);
+}
+
+TEST(Trainer, AccumulatingGoesOnAfterACheckpoint) {
+  const auto options = [](int epochs) {
+    return Json{{"batch", 5}, {"accumulate", 3}, {"epochs", epochs}, {"seed", 2}};
+  };
+  const auto data = reversal_strings(60, 1);
+  Trainer whole(small_model(), data, nullptr, options(2));
+  whole.run_epoch();
+  whole.run_epoch();
+  Trainer first(small_model(), data, nullptr, options(2));
+  for (int i = 0; i < 3; ++i) first.step();
+  Trainer second(small_model(), data, nullptr, options(2));
+  second.restore(first.state(), "state");
+  while (second.finished().empty()) second.run_epoch();
+  EXPECT_TRUE(same(weights(*whole.model()), weights(*second.model())));
+  EXPECT_EQ(timeless(whole.history()), timeless(second.history()));
+  Trainer other(small_model(), data, nullptr, Json{{"batch", 5}, {"epochs", 2}, {"seed", 2}});
+  EXPECT_CONTAINS(message([&] { other.restore(first.state(), "state"); }), "accumulate");
+}
+
+TEST(Trainer, EndsAfterItsSecondsAndCanBeResumed) {
+  const Scratch scratch;
+  const auto data = reversal_strings(200, 1);
+  const auto options = [&](const Json& limit, const char* folder) {
+    return Json{{"epochs", 3},
+                {"seed", 2},
+                {"batch", 5},
+                {"run_folder", (scratch / folder).string()},
+                {"max_seconds", limit}};
+  };
+  Trainer whole(small_model(), data, nullptr, options(Json(), "whole"));
+  while (whole.finished().empty()) whole.run_epoch();
+  {
+    Trainer limited(small_model(), data, nullptr, options(1e-9, "limited"));
+    EXPECT_TRUE(limited.finished().empty());
+    EXPECT_FALSE(limited.run_epoch().has_value());
+    EXPECT_EQ(limited.finished(), "the time limit of 1e-09 s is reached");
+    EXPECT_EQ(limited.updates_done(), 0);
+  }
+  const auto resumed = resume_trainer(scratch / "limited", Json{{"max_seconds", 1e6}});
+  while (resumed->finished().empty()) resumed->run_epoch();
+  EXPECT_TRUE(same(weights(*whole.model()), weights(*resumed->model())));
+}
+
 TEST(Trainer, EpochReportsWhatTheDefinitionsSay) {
   auto trainer = make_trainer();
   double loss = 0, symbols = 0;
@@ -327,7 +399,7 @@ TEST(BatchOrder, EveryEpochHoldsAllAndResumesExactly) {
   std::vector<std::int64_t> first, second;
   for (int epoch = 0; epoch < 2; ++epoch, whole.next_epoch()) {
     for (; !whole.at_end(); whole.advance())
-      (epoch == 0 ? first : second).push_back(whole.current());
+      (epoch == 0 ? first : second).push_back(whole.ahead(0));
   }
   EXPECT_NE(first, second);
   std::sort(second.begin(), second.end());
@@ -335,7 +407,7 @@ TEST(BatchOrder, EveryEpochHoldsAllAndResumesExactly) {
   for (int i = 0; i < 7; ++i) split.advance();
   BatchOrder restored(20, Random(99));
   restored.restore(split.generator(), split.position());
-  for (std::size_t i = 7; i < 20; ++i, restored.advance()) EXPECT_EQ(restored.current(), first[i]);
+  for (std::size_t i = 7; i < 20; ++i, restored.advance()) EXPECT_EQ(restored.ahead(0), first[i]);
   EXPECT_TRUE(restored.at_end());
   EXPECT_THROW(restored.restore(split.generator(), 21), std::invalid_argument);
   EXPECT_THROW(restored.restore("xyz", 1), std::invalid_argument);

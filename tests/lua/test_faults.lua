@@ -1,6 +1,7 @@
 -- Calls for files that fail, one after another: at no moment may a training, a grid, an export, a report or a token
--- file be left so that going on gives other numbers. Without an argument a sample of the calls is tried, with 'all'
--- every one; a job and a kind of failure may follow. The failures are made by tests/faults/inject.cpp.
+-- file be left so that going on gives other numbers. Without an argument a few of the calls are tried, with a number so
+-- many of each kind, spread over all, with 'all' every one; a job and a kind of failure may follow. The failures are
+-- made by tests/faults/inject.cpp.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
@@ -8,7 +9,7 @@ local run = test.command
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local inject = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR is the build folder') .. '/inject'
-local all = arg[1] == 'all'
+local all, so_many = arg[1] == 'all', tonumber(arg[1])
 local only, only_kind = arg[2], arg[3]
 
 local top = os.tmpname()
@@ -24,8 +25,13 @@ if able == 77 then
   os.exit(0)
 end
 
-local reasons = { ENOSPC = 'No space left on device', EIO = 'Input/output error', EMFILE = 'Too many open files',
-  EACCES = 'Permission denied' }
+-- The C library says that memory is missing where a pipe cannot start a process.
+local reasons = { ENOSPC = { 'No space left on device' }, EIO = { 'Input/output error' },
+  EMFILE = { 'Too many open files' }, EACCES = { 'Permission denied' },
+  fork = { 'Resource temporarily unavailable', '] cannot [^\n]*: Cannot allocate memory',
+    'no process can be started' } }
+local of_sqlite = { 'disk I/O error', 'database or disk is full', 'unable to open database file',
+  'attempt to write a readonly database' }
 
 -- What is done, as a script that gets the folder to work in, begins or goes on, and says in lines that begin with
 -- 'OUT' what came of it.
@@ -129,7 +135,7 @@ local jobs = {
 -- Which calls of the list each kind of failure is tried at: those that the system lets fail so.
 local places = { ENOSPC = 'open write pwrite writev fsync fdatasync rename mkdir ftruncate', kill = '',
   EIO = 'write pwrite writev fsync fdatasync mmap', short = 'write pwrite', EMFILE = 'open',
-  EACCES = 'open rename unlink mkdir' }
+  EACCES = 'open rename unlink mkdir', fork = '' }
 
 local made_folders = 0
 local function new_folder()
@@ -151,17 +157,17 @@ local function chosen(calls, kind, few)
     if places[kind] == '' then fitting[#fitting + 1] = number end
   end
   if all then return fitting end
-  few = math.min(few, #fitting)
+  few = math.min(so_many or few, #fitting)
   for i = 1, few do list[i] = fitting[math.ceil((i - 0.5) * #fitting / few)] end
   return list
 end
 
 local function is_said(answer, kind)
   if not reasons[kind] then return true end
-  -- The last three are SQLite's.
-  for _, words in ipairs { reasons[kind], 'disk I/O error', 'database or disk is full',
-    'unable to open database file' } do
-    if answer:find(words, 1, true) then return true end
+  for _, list in ipairs { reasons[kind], of_sqlite } do
+    for _, words in ipairs(list) do
+      if answer:find(words) then return true end
+    end
   end
   return false
 end
@@ -188,13 +194,21 @@ local function try(name, command, file)
   local output, status = inject_into(folder, '--log ' .. quoted(log))
   test.equal(status .. (status == 0 and '' or output), '0')
   remove(folder)
-  local calls = {}
-  for call in files.read(log):gmatch '%d+\t(%l+[^\n]*)' do calls[#calls + 1] = call end
+  local function logged()
+    local calls = {}
+    for call in files.read(log):gmatch '%d+\t(%l+[^\n]*)' do calls[#calls + 1] = call end
+    return calls
+  end
+  local calls = logged()
   assert(#calls > 2, 'the calls are not counted')
+  folder = new_folder()
+  inject_into(folder, '--kind fork --log ' .. quoted(log))
+  remove(folder)
+  local starts = logged()
   local tried, ended, failures = 0, 0, {}
-  for _, kind in ipairs { 'ENOSPC', 'kill', 'EIO', 'short', 'EACCES', 'EMFILE' } do
-    local few = (kind == 'ENOSPC' or kind == 'kill') and 2 or name == 'tokens' and 1 or 0
-    for _, at in ipairs(chosen(calls, kind, few)) do
+  for _, kind in ipairs { 'ENOSPC', 'kill', 'EIO', 'short', 'EACCES', 'EMFILE', 'fork' } do
+    local few = (kind == 'ENOSPC' or kind == 'kill') and 2 or (name == 'tokens' or kind == 'fork') and 1 or 0
+    for _, at in ipairs(chosen(kind == 'fork' and starts or calls, kind, few)) do
       folder = new_folder()
       local answer, code = inject_into(folder, ('--kind %s --at %d --log %s'):format(kind, at, quoted(log)))
       local call = files.read(log):match('\n?' .. at .. '\t([^\n]*)') or '?'
@@ -216,7 +230,8 @@ local function try(name, command, file)
       remove(folder)
     end
   end
-  print(('%s: %d calls, %d failures tried, %d of them ended it'):format(name, #calls, tried, ended))
+  print(('%s: %d calls, %d processes started, %d failures tried, %d of them ended it'):format(name, #calls, #starts,
+    tried, ended))
   if #failures > 0 then error(('%d of %d\n  %s'):format(#failures, tried, table.concat(failures, '\n  ')), 0) end
 end
 

@@ -1,19 +1,21 @@
 -- Pictures of results: line charts, bar charts and heat maps as self-contained SVG files, and the
--- same line charts as text for the terminal.
+-- same line charts as text for the terminal. Every picture is also written as PDF or PNG: path = 'curves.pdf'.
 --
 --   plot.lines{ title = 'Marked reversal', x_label = 'epoch', y_label = 'nats per symbol',
 --     series = { { name = 'NS-RNN', x = {1, 2, 3}, y = {0.4, 0.2, 0.1} } }, path = 'curves.svg' }
-local files = require 'pushdown.files'
+local export = require 'pushdown.plot.export'
 local text = require 'pushdown.plot.text'
 
 local M = {}
 
+-- A path that ends in .png or .pdf gets the picture in that format.
 local function finish(spec, picture)
-  if spec.path then files.write(spec.path, picture) end
+  if spec.path then export.write(spec.path, picture) end
   return picture
 end
 
--- plot.lines(options) -> the SVG as text, also written to options.path where that is given.
+-- plot.lines(options) -> the SVG as text, also written to options.path where that is given: as SVG, PDF or PNG, by the
+-- ending of the name.
 --   title, x_label, y_label   texts (units belong in the labels)
 --   series    list of {name=, y=, x= (default 1, 2, ...), low=, high= (a band), style= 'line' |
 --             'points' | 'steps', markers= (false: none), look= (whose colour and marker; default its number),
@@ -82,13 +84,18 @@ function M.histograms(spec) return M.lines(require 'pushdown.plot.histograms'(sp
 -- plot.histograms_text(options) -> the same as text for the terminal; columns, rows, ascii as in plot.text.
 function M.histograms_text(spec) return text.draw(require 'pushdown.plot.histograms'(spec, 'plot.histograms_text')) end
 
--- plot.automaton{trace = pda:trace(tokens), title =, path =} -> SVG of the stack automaton of a string:
--- a column for each time, nodes (time, state, top) that darken with their share of the forward weight,
--- a double border where the string is accepted, edges "stack symbol/inner weight".
+-- plot.automaton{trace = pda:trace(tokens), mass =, compact =, title =, width =, path =} -> SVG of the stack automaton
+-- of a string: a column for each time, nodes (time, state, top) that darken with their share of the forward weight,
+-- a double border where the string is accepted, edges "stack symbol/inner weight". mass: shown are the heaviest edges
+-- into each time that carry this share of the weight (0.95; all of an automaton of at most 60 edges), so that the trace
+-- of a trained network can be read. compact = true: a narrow column for each symbol and no labels on edges, as where
+-- there are more than 14 symbols or 60 edges.
 function M.automaton(spec) return finish(spec, require 'pushdown.plot.automaton'(spec)) end
 
 -- plot.state_diagram{pda = pd.pda{...}, title =, path =} -> SVG of the states of an automaton and its transitions:
--- double circles accept, grey ones are dead, labels read "symbol, top: action".
+-- double circles accept, grey ones are dead, labels read "symbol, top: action" with the actions of the notation: push
+-- y, replace y and pop. Top symbols with one action stand together, "any" for all; "replace top" leaves the one that is
+-- there.
 function M.state_diagram(spec) return finish(spec, require 'pushdown.plot.state_diagram'(spec)) end
 
 -- plot.run{run = pda:best_run(tokens), title =, width =, path =} -> SVG of one run over its string: the
@@ -100,6 +107,10 @@ function M.run(spec) return finish(spec, require 'pushdown.plot.run'(spec)) end
 -- names: of both ({'extracted', 'gold'}); layout: 'beside' each other, 'below', or as they fit ('auto'); tags: parts of
 -- speech are shown (by default of one tree). tree:text{gold =} is the same for the terminal.
 function M.tree(spec) return finish(spec, require 'pushdown.plot.tree'(spec)) end
+
+-- plot.save(path, picture): writes a picture as SVG, PDF or PNG, by the ending of the path. PDF and PNG need the
+-- program rsvg-convert (Debian: librsvg2-bin).
+M.save = export.write
 
 local function column(history, key)
   local x, y, any = {}, {}, false
@@ -149,4 +160,17 @@ function M.curves(spec)
   return M.lines(lines)
 end
 
-return M
+-- plot.by_length{models = a model or {name = model, ...}, grammar = , lengths = {1, 40}} -> SVG of how well the models
+-- do on strings of each length, drawn for the picture: `strings` (20) a length. A list of models under a name is their
+-- mean with a band of one standard deviation. measure: a field of pd.train.evaluate; of language models by default
+-- cross_entropy_difference, of recognizers accuracy. seed, path, and the options of plot.lines but series.
+function M.by_length(spec) return M.lines(require 'pushdown.plot.by_length'(spec, 'plot.by_length')) end
+
+-- plot.by_length_text(options) -> the same as text for the terminal.
+function M.by_length_text(spec) return M.text(require 'pushdown.plot.by_length'(spec, 'plot.by_length_text')) end
+
+-- plot.program{model = a model} or {stack = a kind or a table of kind and options} -> SVG of the recorded program of a
+-- step: operations with their sizes and multiply-adds, dashed lines to the next step. steps, title, path.
+function M.program(spec) return finish(spec, require 'pushdown.plot.program'(spec)) end
+
+return require 'pushdown.plot.checked'(M)

@@ -1,4 +1,5 @@
--- Tables of results: aligned text for the terminal, Markdown and CSV from the same rows. And a page about runs.
+-- Tables of results: aligned text for the terminal, Markdown, CSV and LaTeX (booktabs) from the same rows. And a page
+-- about runs.
 --
 --   local table = report.table{ columns = { 'model', {'loss', format = '%.4f'} },
 --                               rows = { { 'LSTM', 0.31 }, { 'NS-RNN', 0.0123 } } }
@@ -65,7 +66,7 @@ local function layout(self)
 end
 
 local function padded(text, width, align)
-  local blanks = (' '):rep(width - text_length(text))
+  local blanks = (' '):rep(math.max(0, width - text_length(text)))
   return align == 'right' and blanks .. text or text .. blanks
 end
 
@@ -130,11 +131,60 @@ function Table:csv()
   return table.concat(out, '\n') .. '\n'
 end
 
--- Writes path.txt, path.md and path.csv.
+-- Characters that LaTeX does not take as they are.
+local latex_characters = { ['\\'] = '\\textbackslash{}', ['{'] = '\\{', ['}'] = '\\}', ['$'] = '\\$', ['&'] = '\\&',
+  ['#'] = '\\#', ['%'] = '\\%', ['_'] = '\\_', ['^'] = '\\textasciicircum{}', ['~'] = '\\textasciitilde{}',
+  ['<'] = '\\textless{}', ['>'] = '\\textgreater{}', ['|'] = '\\textbar{}', ['±'] = '$\\pm$', ['×'] = '$\\times$',
+  ['−'] = '$-$', ['∞'] = '$\\infty$', ['–'] = '--', ['…'] = '\\ldots{}', ['≤'] = '$\\leq$', ['≥'] = '$\\geq$',
+  ['·'] = '$\\cdot$', ['→'] = '$\\to$' }
+
+local raised = { ['⁰'] = '0', ['¹'] = '1', ['²'] = '2', ['³'] = '3', ['⁴'] = '4', ['⁵'] = '5', ['⁶'] = '6',
+  ['⁷'] = '7', ['⁸'] = '8', ['⁹'] = '9', ['⁺'] = '+', ['⁻'] = '-', ['ⁿ'] = 'n', ['ᵐ'] = 'm', ['ᵏ'] = 'k', ['ᵀ'] = 'T' }
+local lowered = { ['₀'] = '0', ['₁'] = '1', ['₂'] = '2', ['₃'] = '3', ['₄'] = '4', ['₅'] = '5', ['₆'] = '6',
+  ['₇'] = '7', ['₈'] = '8', ['₉'] = '9', ['₊'] = '+', ['₋'] = '-', ['ₙ'] = 'n', ['ₘ'] = 'm', ['ₖ'] = 'k', ['ₜ'] = 't' }
+
+-- One character; neighbours that are raised or lowered are joined afterwards.
+local function latex_character(character)
+  if raised[character] then return '$^{' .. raised[character] .. '}$' end
+  if lowered[character] then return '$_{' .. lowered[character] .. '}$' end
+  return latex_characters[character]
+end
+
+-- The minus sign of a number, not a hyphen.
+local function latex_text(text)
+  if tonumber(text) then return (text:gsub('^%-', '$-$'):gsub('e%+?(%-?)0*(%d+)$', '$\\cdot 10^{%1%2}$')) end
+  text = text:gsub('[%z\1-\127\194-\244][\128-\191]*', latex_character):gsub('%c', ' ')
+  local joined
+  repeat text, joined = text:gsub('(%$([%^_]){[^}]*)}%$%$%2{', '%1') until joined == 0
+  return text
+end
+
+-- LaTeX: a tabular for the package booktabs, the title as a comment above it, the note below.
+function Table:latex()
+  local lines, widths = layout(self)
+  local out, align = {}, {}
+  for k, column in ipairs(self.columns) do align[k] = column.align == 'right' and 'r' or 'l' end
+  if self.title then out[1] = '% ' .. self.title:gsub('%c', ' ') end
+  out[#out + 1] = ('\\begin{tabular}{%s}'):format(table.concat(align))
+  out[#out + 1] = '\\toprule'
+  for i, cells in ipairs(lines) do
+    local parts = {}
+    for k, cell in ipairs(cells) do parts[k] = padded(latex_text(cell), widths[k], self.columns[k].align) end
+    out[#out + 1] = table.concat(parts, ' & '):gsub('%s+$', '') .. ' \\\\'
+    if i == 1 then out[#out + 1] = '\\midrule' end
+  end
+  out[#out + 1] = '\\bottomrule'
+  out[#out + 1] = '\\end{tabular}'
+  if self.note then out[#out + 1] = '% ' .. self.note:gsub('%c', ' ') end
+  return table.concat(out, '\n') .. '\n'
+end
+
+-- Writes path.txt, path.md, path.csv and path.tex.
 function Table:save(path)
   files.write(path .. '.txt', self:text())
   files.write(path .. '.md', self:markdown())
   files.write(path .. '.csv', self:csv())
+  files.write(path .. '.tex', self:latex())
 end
 
 Table.__tostring = Table.text

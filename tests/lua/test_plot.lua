@@ -1,6 +1,7 @@
 -- Plots: well-formed SVG whose marks lie where the axes say, and the same charts as text.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
+local files = require 'pushdown.files'
 local axes = require 'pushdown.plot.axes'
 local plot = require 'pushdown.plot'
 
@@ -244,7 +245,7 @@ test('strengths over the words of a sentence', function()
   deque['end'] = 'bottom'
   check_xml(plot.word_strengths(deque))
   deque['end'] = 'left'
-  test.fails("end must be 'top' or 'bottom', got 'left'", function() plot.word_strengths(deque) end)
+  test.fails("end must be one of 'top', 'bottom', got 'left'", function() plot.word_strengths(deque) end)
   spec['end'] = 'top'
   test.fails('end is for memories with two ends', function() plot.word_strengths(spec) end)
   spec['end'], spec.show = nil, { 'top' }
@@ -346,19 +347,122 @@ test('learning curves take the bound where it is known', function()
   check_xml(plot.curves { history = {} })
 end)
 
+test('legends stand beside or below the plot, and their names are whole', function()
+  local legend = require 'pushdown.plot.legend'
+  local svg = require 'pushdown.plot.svg'
+  -- Names in several lines are complete, and no line is wider than asked for.
+  for _, name in ipairs { 'controller=lstm,stack=nondeterministic', 'a few words of a name', ('x'):rep(90),
+    'ααα βββ γγγ', '' } do
+    local lines = legend.wrapped(name, 120)
+    for _, line in ipairs(lines) do assert(svg.text_width(line) <= 120, line) end
+    test.equal((table.concat(lines):gsub(' ', '')), (name:gsub(' ', '')))
+  end
+  local function waves(count, name)
+    local series = {}
+    for k = 1, count do
+      local y = {}
+      for i = 1, 30 do y[i] = math.sin(i / 3 + k) end
+      series[k] = { name = name .. k, y = y }
+    end
+    return series
+  end
+  local function number(text, pattern) return tonumber(text:match(pattern)) end
+  local function look(name, count)
+    local picture = plot.lines { series = waves(count, name), title = 't', x_label = 'x' }
+    local box = picture:match '<rect [^>]*fill%-opacity[^>]*/>'
+    local clip = picture:match '<clipPath.-</clipPath>'
+    return { width = number(picture, '<svg[^>]* width="(%d+)"'), height = number(picture, '<svg[^>]* height="(%d+)"'),
+      x = number(box, ' x="([%d.]+)"'), y = number(box, ' y="([%d.]+)"'), w = number(box, ' width="([%d.]+)"'),
+      h = number(box, ' height="([%d.]+)"'), left = number(clip, ' x="([%d.]+)"'), top = number(clip, ' y="([%d.]+)"'),
+      right = number(clip, ' x="([%d.]+)"') + number(clip, ' width="([%d.]+)"'),
+      bottom = number(clip, ' y="([%d.]+)"') + number(clip, ' height="([%d.]+)"') }
+  end
+  local beside = look('model ', 5)
+  assert(beside.x >= beside.right and beside.x + beside.w <= beside.width and beside.height == 400)
+  for _, name in ipairs { 'controller=lstm,stack=nondeterministic,learning_rate=0.00', ('long'):rep(40) } do
+    local below = look(name, 6)
+    assert(below.y >= below.bottom + 40 and below.y + below.h <= below.height, 'below the labels of the axis')
+    assert(below.x >= 0 and below.x + below.w <= below.width and below.height > 400)
+    assert(below.right - below.left > 0.8 * below.width, 'the plot keeps its width')
+  end
+  local bars = plot.bars { categories = { 'a' }, series = { { name = ('long '):rep(12), y = { 1 } },
+    { name = ('name '):rep(12), y = { 2 } } } }
+  assert(number(bars, '<svg[^>]* height="(%d+)"') > 400)
+end)
+
+test('pictures as PDF and PNG', function()
+  local export = require 'pushdown.plot.export'
+  local folder = os.tmpname()
+  os.remove(folder)
+  files.make_folder(folder)
+  local spec = { series = { { y = { 1, 2 } } } }
+  local function path(name)
+    spec.path = folder .. '/' .. name
+    plot.lines(spec)
+    return files.read(spec.path)
+  end
+  assert(path('a.svg'):find('<svg', 1, true))
+  if export.possible() then
+    test.equal(path('a.pdf'):sub(1, 5), '%PDF-')
+    test.equal(path('a.PNG'):sub(1, 8), '\137PNG\r\n\26\n')
+    -- Twice the pixels of the SVG: the width is in bytes 17 to 20.
+    local a, b, c, d = path('a.png'):byte(17, 20)
+    test.equal(((a * 256 + b) * 256 + c) * 256 + d, 1280)
+    test.fails("cannot write '/proc/none/a%.", function() plot.save('/proc/none/a.pdf', plot.lines { series = {} }) end)
+    export.all(folder .. '/b c', plot.lines { series = {} })
+    for _, ending in ipairs { 'svg', 'pdf', 'png' } do assert(files.exists(folder .. '/b c.' .. ending)) end
+  end
+  test.equal(#files.find(folder, 'part'), 0)
+  test.equal(export.format 'x.tar.gz', nil)
+  os.execute('rm -r ' .. files.quoted(folder))
+end)
+
 test('wrong calls say what was expected', function()
   test.fails('%[plot.lines%] series must be a list', function() plot.lines {} end)
   test.fails("needs a list y", function() plot.lines { series = { { name = 'a' } } } end)
   test.fails("2 values of x and 3 of y", function()
     plot.lines { series = { { x = { 1, 2 }, y = { 1, 2, 3 } } } }
   end)
-  test.fails("style of series 'a' must be", function()
+  test.fails("series%[1%].style must be one of", function()
     plot.lines { series = { { name = 'a', y = { 1 }, style = 'dots' } } }
   end)
   test.fails('range of an axis is empty', function()
     plot.lines { series = { { y = { 1 } } }, y_min = 2, y_max = 1 }
   end)
   test.fails('cannot write', function() plot.lines { series = {}, path = '/nowhere/at/all.svg' } end)
+end)
+
+-- Every option of every function is checked; the pictures are remembered for the prompt.
+test('wrong options are errors', function()
+  local options_of = require 'pushdown.plot.options'
+  for name, options in pairs(options_of) do
+    test.fails("%[plot%." .. name .. "%] unknown option 'no_such'; the options are ", function()
+      pd.plot[name] { no_such = 1 }
+    end)
+    test.fails('expected a table of options, got 3', function() pd.plot[name](3) end)
+    for option, form in pairs(options) do
+      if form ~= 'any' then
+        test.fails(('%%[plot%%.%s%%] %s must be'):format(name, option), function()
+          pd.plot[name] { [option] = form == 'boolean' and 1 or false }
+        end)
+      end
+    end
+  end
+  test.fails("unknown option 'sries', did you mean 'series'%?", function() pd.plot.lines { sries = {} } end)
+  test.fails("unknown option 'colr' of series%[1%]", function()
+    pd.plot.lines { series = { { y = { 1 }, colr = 1 } } }
+  end)
+  test.fails("series%[1%]%.y must be a list of numbers, got 'b' at 2", function()
+    pd.plot.lines { series = { { y = { 1, 'b' } } } }
+  end)
+  test.fails('test_plot%.lua:%d+: %[plot%.bars%]', function() pd.plot.bars { width = 0 } end)
+end)
+
+test('the prompt shows a picture as text', function()
+  local shown = require 'pushdown.prompt.picture'.shown
+  local svg = pd.plot.heat_map { values = { { 0, 1 } }, y_labels = { 'row' }, ascii = true }
+  assert(shown(svg):find('row |', 1, true) and shown(svg):find('(a picture of 640 x 400 pixels, not saved', 1, true))
+  assert(shown('<svg width="10" height="20"></svg>'):find('^%(a picture of 10 x 20 pixels, not saved'))
 end)
 
 test.finish()

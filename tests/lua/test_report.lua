@@ -267,6 +267,13 @@ test('pictures are cleaned', function()
   refused('text', 'outside')
   refused('', 'not whole')
   refused('<svg/>', 'no size')
+  refused('<svg viewBox="0 0 1"/>', 'no size')
+  refused('<svg width="0" height="1"/>', 'no size')
+  -- An attribute that stands twice is no XML, and a browser takes the first one.
+  test.equal((pictures.cleaned('<svg viewBox="0 0 [1 1" width="2pt" height="3"/>', 'p')),
+    '<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 2 3"/>')
+  test.equal((pictures.cleaned([[<svg id='a' mask='viewBox="0 0 1 1"' width="2" height="3"/>]], '')),
+    '<svg xmlns="http://www.w3.org/2000/svg" role="img" id="a" viewBox="0 0 2 3"/>')
   refused('<svg width="1" height="1"><rect x=1/></svg>', 'not well formed')
   refused('<svg width="1" height="1"><rect x="1/></svg>', 'not well formed')
   refused('<!DOCTYPE svg [<!ENTITY a "b">]><svg width="1" height="1"/>', 'declares entities')

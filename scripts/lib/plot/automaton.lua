@@ -1,10 +1,14 @@
 -- The stack automaton of a string (Lang's algorithm) as SVG, after Dusell and Chiang 2020, Figure 2:
 -- a column for each time, a row for each configuration, edges labelled with the stack symbol and, where
 -- they are not all 1, its inner weight.
+local automaton_rows = require 'pushdown.plot.automaton_rows'
 local check = require 'pushdown.plot.figure'.check
+local heavy_edges = require 'pushdown.plot.heavy_edges'
 local svg = require 'pushdown.plot.svg'
 
 local node_height, row_gap = 26, 64
+local few_edges = 60   -- are all shown
+local long_input, most_labels = 14, 60  -- beyond them: a narrow column for each symbol, and no labels on edges
 
 -- From white to a blue that black text can be read on.
 local function shade(share)
@@ -101,9 +105,25 @@ end
 return function(spec)
   local where = 'plot.automaton'
   check(type(spec) == 'table' and type(spec.trace) == 'userdata', where, 'expected {trace = pda:trace(...)}')
-  local nodes, edges, input = spec.trace:nodes(), spec.trace:inner_weights(), spec.trace:input()
+  local mass = spec.mass
+  check(mass == nil or type(mass) == 'number' and mass > 0 and mass <= 1, where, 'mass must be above 0 and at most 1, '
+    .. 'got %s', tostring(mass))
+  check(spec.compact == nil or type(spec.compact) == 'boolean', where, 'compact must be true or false, got %s',
+    tostring(spec.compact))
+  local all, every, input = spec.trace:nodes(), spec.trace:inner_weights(), spec.trace:input()
+  -- An automaton of few edges is shown whole.
+  mass = mass or #every > few_edges and 0.95 or 1
+  local nodes, edges = heavy_edges.of(all, every, mass)
+  local note = #edges < #every and ('The %d of %d edges that carry %g %% of the weight at each time.'):format(#edges,
+    #every, 100 * mass) or nil
+  local compact = spec.compact
+  if compact == nil then compact = #input > long_input or #edges > most_labels end
   check(#nodes <= 2000 and #edges <= 4000, where,
     'a stack automaton of %d nodes and %d edges is too large for a picture', #nodes, #edges)
+  if compact then
+    return automaton_rows(nodes, edges, { input = input, title = spec.title, width = spec.width, shade = shade,
+      note = note and note .. ' The wider an edge, the more.' })
+  end
   local row, rows = rows_of(nodes)
 
   local widest, weighted = 0, false
@@ -147,7 +167,7 @@ return function(spec)
     for part = 0.1, 0.9, 0.1 do highest, lowest = math.min(highest, at(part)), math.max(lowest, at(part)) end
   end
   local shift = math.max(0, top - node_height - highest)
-  local canvas = svg.canvas(math.ceil(width), math.ceil(math.max(height, lowest + 40) + shift))
+  local canvas = svg.canvas(math.ceil(width), math.ceil(math.max(height, lowest + 40) + shift) + (note and 20 or 0))
   canvas:add('defs', {}, '<marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="8" '
     .. 'markerHeight="8" orient="auto"><path d="M0 0.8L8 4L0 7.2z" fill="' .. svg.ink .. '"/></marker>')
   if spec.title then
@@ -186,6 +206,9 @@ return function(spec)
     if node.accepted then box(3, '#ffffff') end
     box(0, shade(node.share))
     canvas:text(node.x, node.y + shift + 4.5, node.text, { ['text-anchor'] = 'middle' })
+  end
+  if note then
+    canvas:text(24, canvas.height - 10, note, { ['font-size'] = 12, fill = '#555555' })
   end
   return canvas:document(spec.title or 'Stack automaton of ' .. table.concat(input, ' '))
 end

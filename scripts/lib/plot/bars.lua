@@ -1,8 +1,11 @@
 -- Bar charts as SVG: groups of bars over named categories.
 local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
+local legends = require 'pushdown.plot.legend'
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
+
+local sample = 13  -- width of a sample in the legend
 
 -- The bar chart of plot.bars (its options are described there) as SVG text.
 return function(spec)
@@ -35,7 +38,24 @@ return function(spec)
     left = 34 + svg.widest(axis.labels) + (y_label and 14 or 0), right = canvas.width - 16,
     top = spec.title and 40 or 16, bottom = canvas.height - (spec.x_label and 52 or 32),
   }
-  if with_legend then area.right = canvas.width - svg.widest(names) - 46 end
+  local entries, legend_x, legend_y = {}, nil, area.top
+  for i, name in ipairs(with_legend and names or {}) do
+    entries[i] = { name = name, draw = function(target, x, y)
+      target:add('rect', { x = x, y = y - 6.5, width = sample, height = sample,
+        fill = spec.series[i].colour or style.of(i).colour })
+    end }
+  end
+  local height = canvas.height
+  if with_legend then
+    local legend_width, legend_height = legends.column(entries, canvas.width, sample)
+    if legend_width <= 0.35 * canvas.width and legend_height <= area.bottom - area.top then
+      area.right = canvas.width - legend_width - 20
+    else
+      legend_width, legend_height = legends.rows(entries, canvas.width - 16, sample)
+      legend_x, legend_y = (canvas.width - legend_width) / 2, canvas.height
+      canvas.height = canvas.height + math.ceil(legend_height) + 8
+    end
+  end
   if spec.under and spec.under.name then
     area.right = math.min(area.right, canvas.width - svg.text_width(spec.under.name) - 8)
   end
@@ -94,17 +114,10 @@ return function(spec)
     end
   end
   canvas:frame(area)
-  if with_legend then
-    for i, name in ipairs(names) do
-      local y = area.top + (i - 1) * 19
-      canvas:add('rect', { x = area.right + 12, y = y, width = 13, height = 13,
-        fill = spec.series[i].colour or style.of(i).colour })
-      canvas:text(area.right + 31, y + 11, name)
-    end
-  end
+  legends.draw(canvas, entries, legend_x or area.right + 12, legend_y, sample)
   if under > 0 and spec.under.name then
     canvas:text(area.right + 8, area.bottom + 15, spec.under.name, { ['font-size'] = 11, fill = '#666666' })
   end
-  canvas:labels(area, spec.title, spec.x_label, y_label)
+  canvas:labels(area, spec.title, spec.x_label, y_label, height)
   return canvas:document(spec.title)
 end

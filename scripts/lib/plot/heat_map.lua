@@ -39,6 +39,11 @@ return function(spec)
     bottom = canvas.height - (spec.x_label and 52 or 32),
   }
   local width = (area.right - area.left) / math.max(1, columns)
+  -- Labels that do not fit side by side stand upright, if a cell is as wide as a line of text.
+  local longest = svg.widest(spec.x_labels or {})
+  local upright = longest + 6 > width and width >= 12
+  local labels_height = upright and math.min(110, longest) - 12 or 0
+  area.bottom = math.max(area.bottom - labels_height, area.top + 60)
   local height = (area.bottom - area.top) / math.max(1, rows)
   for i, row in ipairs(spec.values) do
     for k = 1, columns do
@@ -54,9 +59,13 @@ return function(spec)
     end
   end
   local x_labels, y_labels = spec.x_labels or {}, spec.y_labels or {}
-  local every = math.max(1, math.ceil((svg.widest(x_labels) + 6) / width))
+  local every = upright and 1 or math.max(1, math.ceil((longest + 6) / width))
   for k, label in ipairs(x_labels) do
-    if (k - 1) % every == 0 then
+    if upright then
+      local x, y = area.left + (k - 0.5) * width + 4, area.bottom + 7
+      canvas:text(x, y, label, { ['text-anchor'] = 'end',
+        transform = ('rotate(-90 %s %s)'):format(svg.number(x), svg.number(y)) })
+    elseif (k - 1) % every == 0 then
       canvas:text(area.left + (k - 0.5) * width, area.bottom + 17, label, { ['text-anchor'] = 'middle' })
     end
   end

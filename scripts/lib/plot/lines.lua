@@ -1,19 +1,35 @@
 -- Line charts as SVG.
 local figures = require 'pushdown.plot.figure'
+local legends = require 'pushdown.plot.legend'
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
 
-local legend_row, legend_sample = 19, 30
+local sample = 30
 
-local function legend_size(figure)
-  local names = {}
+-- The entries of the legend: the series that are named, then the references.
+local function entries_of(figure)
+  local entries = {}
   for _, series in ipairs(figure.series) do
-    if series.legend ~= false then names[#names + 1] = series.name end
+    if series.legend ~= false then
+      entries[#entries + 1] = { name = series.name, draw = function(canvas, x, y)
+        local look = style.of(series.index)
+        if series.style ~= 'points' then
+          canvas:line(x, y, x + sample, y,
+            { stroke = look.colour, ['stroke-width'] = 2, ['stroke-dasharray'] = look.dash })
+        end
+        if series.markers ~= false then style.marker(canvas, look.shape, x + sample / 2, y, look.colour) end
+      end }
+    end
   end
   for _, reference in ipairs(figure.references) do
-    if reference.name then names[#names + 1] = reference.name end
+    if reference.name then
+      entries[#entries + 1] = { name = reference.name, draw = function(canvas, x, y)
+        canvas:line(x, y, x + sample, y, { ['stroke-dasharray'] = '4 3' })
+      end }
+    end
   end
-  return #names, svg.widest(names) + legend_sample + 24, #names * legend_row + 8
+  if #entries == 1 and #figure.series == 1 and not figure.series[1].named then return {} end
+  return entries
 end
 
 -- Places along all lines of the figure, in pixels, to find a corner that is free of them.
@@ -72,33 +88,31 @@ local function free_corner(figure, area, width, height, x_at, y_at)
   end
 end
 
-local function draw_legend(canvas, figure, x, y, width, height)
-  canvas:add('rect', { x = x, y = y, width = width, height = height, fill = '#ffffff',
-    ['fill-opacity'] = '0.9', stroke = '#c8c8c8', ['stroke-width'] = 0.75, rx = 2 })
-  local row = 0
-  local function entry(name)
-    row = row + 1
-    local middle = y + 4 + (row - 0.5) * legend_row
-    canvas:text(x + legend_sample + 16, middle + 4.5, name)
-    return middle
+local inset = 8  -- of the entries in the box
+
+-- Where the legend stands: in a corner that is free of lines, else on the right where the plot stays wide, else below
+-- the plot, in rows. Returns a function that draws it; shrinks the area, or makes the canvas higher.
+local function place_legend(figure, canvas, area, x_at, y_at)
+  local entries = entries_of(figure)
+  if #entries == 0 then return function() end end
+  local width, height = legends.column(entries, canvas.width, sample)
+  width, height = width + 2 * inset, height + inset
+  local x, y = free_corner(figure, area, width, height, x_at, y_at)
+  if not x and width <= 0.35 * canvas.width and height <= area.bottom - area.top then
+    area.right = math.min(area.right, canvas.width - width - 18)
+    x, y = area.right + 10, area.top
   end
-  for _, series in ipairs(figure.series) do
-    if series.legend ~= false then
-      local middle, look = entry(series.name), style.of(series.index)
-      if series.style ~= 'points' then
-        canvas:line(x + 8, middle, x + 8 + legend_sample, middle,
-          { stroke = look.colour, ['stroke-width'] = 2, ['stroke-dasharray'] = look.dash })
-      end
-      if series.markers ~= false then
-        style.marker(canvas, look.shape, x + 8 + legend_sample / 2, middle, look.colour)
-      end
-    end
+  if not x then
+    width, height = legends.rows(entries, canvas.width - 2 * inset - 16, sample)
+    width, height = width + 2 * inset, height + inset
+    x, y = math.max(8, (area.left + area.right - width) / 2), canvas.height
+    if x + width > canvas.width - 8 then x = canvas.width - 8 - width end
+    canvas.height = canvas.height + math.ceil(height) + 8
   end
-  for _, reference in ipairs(figure.references) do
-    if reference.name then
-      local middle = entry(reference.name)
-      canvas:line(x + 8, middle, x + 8 + legend_sample, middle, { ['stroke-dasharray'] = '4 3' })
-    end
+  return function()
+    canvas:add('rect', { x = x, y = y, width = width, height = height, fill = '#ffffff', ['fill-opacity'] = '0.9',
+      stroke = '#c8c8c8', ['stroke-width'] = 0.75, rx = 2 })
+    legends.draw(canvas, entries, x + inset, y + inset / 2, sample)
   end
 end
 
@@ -162,8 +176,6 @@ return function(spec)
   local where = 'plot.lines'
   local figure = figures.figure(spec, where)
   local canvas = svg.canvas(spec.width or 640, spec.height or 400)
-  local entries, legend_width, legend_height = legend_size(figure)
-  if entries == 1 and #figure.series == 1 and not figure.series[1].named then entries = 0 end
   local area = {
     left = 34 + svg.widest(figure.y.labels) + (figure.y_label and 14 or 0),
     right = canvas.width - math.max(16, svg.widest { figure.x.labels[#figure.x.labels] or '' } / 2 + 8),
@@ -172,14 +184,8 @@ return function(spec)
   }
   local function x_at(value) return area.left + figure.x.place(value) * (area.right - area.left) end
   local function y_at(value) return area.bottom - figure.y.place(value) * (area.bottom - area.top) end
-  local legend_x, legend_y
-  if entries > 0 then
-    legend_x, legend_y = free_corner(figure, area, legend_width, legend_height, x_at, y_at)
-    if not legend_x then
-      area.right = math.max(area.left + 120, canvas.width - legend_width - 18)
-      legend_x, legend_y = area.right + 10, area.top
-    end
-  end
+  local height = canvas.height
+  local draw_legend = place_legend(figure, canvas, area, x_at, y_at)
   canvas:y_axis(area, figure.y)
   canvas:x_axis(area, figure.x)
   local id = ('area%dx%d-%d'):format(canvas.width, canvas.height, math.floor(area.left * 100))
@@ -200,7 +206,7 @@ return function(spec)
     canvas:text((area.left + area.right) / 2, (area.top + area.bottom) / 2, 'no data',
       { ['text-anchor'] = 'middle', fill = '#777777' })
   end
-  if entries > 0 then draw_legend(canvas, figure, legend_x, legend_y, legend_width, legend_height) end
-  canvas:labels(area, figure.title, figure.x_label, figure.y_label)
+  draw_legend()
+  canvas:labels(area, figure.title, figure.x_label, figure.y_label, height)
   return canvas:document(figure.title)
 end

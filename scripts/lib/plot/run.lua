@@ -58,12 +58,17 @@ return function(spec)
   widest = math.max(widest, svg.widest(names))
   -- Wide enough for every text where the string is short, else as the page allows.
   local cell = math.max(5, math.min(math.max(34, widest + 10), (spec.width or 1200) / count))
+  -- Symbols that do not fit side by side stand upright.
+  local longest = 0
+  for _, step in ipairs(steps) do longest = math.max(longest, svg.text_width(step.symbol)) end
+  local upright = longest + 2 > cell and cell >= 12
+  local down = upright and math.min(110, longest) - 10 or 0
   local floor_height = math.max(3, math.min(24, 420 / tallest))
   local legend = 0
   for _, name in ipairs(names) do legend = legend + svg.text_width(name) + 40 end
   local left, top = 66, (spec.title and 40 or 12) + 34
   local base = top + tallest * floor_height + 8
-  local canvas = svg.canvas(math.ceil(math.max(left + count * cell + 20, legend + 330)), math.ceil(base + 96))
+  local canvas = svg.canvas(math.ceil(math.max(left + count * cell + 20, legend + 330)), math.ceil(base + 96 + down))
   if spec.title then
     canvas:text(canvas.width / 2, 24, spec.title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
       ['font-weight'] = 'bold' })
@@ -81,7 +86,8 @@ return function(spec)
     x = x + 34 + svg.text_width(name)
   end
 
-  local rows = { { 'reads', base + 20 }, { 'move', base + 42 }, { 'state', base + 64 }, { 'weight', base + 84 } }
+  local rows = { { 'reads', base + 20 }, { 'move', base + down + 42 }, { 'state', base + down + 64 },
+    { 'weight', base + down + 84 } }
   for _, row in ipairs(rows) do
     canvas:text(left - 10, row[2], row[1], { ['text-anchor'] = 'end', fill = '#555555' })
   end
@@ -104,19 +110,27 @@ return function(spec)
     end
     if step then
       local small = { ['text-anchor'] = 'middle', ['font-size'] = cell >= 12 and 13 or math.max(5, cell) }
-      canvas:text(middle, base + 20, step.symbol, small)
-      mark(canvas, step.action, middle, base + 38, math.min(5, cell / 2 - 0.5))
+      if upright then
+        local at_x, at_y = middle + 4, base + 9
+        canvas:text(at_x, at_y, step.symbol, { ['text-anchor'] = 'end',
+          transform = ('rotate(-90 %s %s)'):format(svg.number(at_x), svg.number(at_y)) })
+      else
+        canvas:text(middle, base + 20, step.symbol, small)
+      end
+      mark(canvas, step.action, middle, base + down + 38, math.min(5, cell / 2 - 0.5))
       if cell >= 34 then
-        canvas:text(middle, base + 84, step.text, { ['text-anchor'] = 'middle', ['font-size'] = 11 })
+        canvas:text(middle, base + down + 84, step.text, { ['text-anchor'] = 'middle', ['font-size'] = 11 })
       end
     end
     local state = step and step.next or (steps[1] and steps[1].state) or ''
     if state ~= previous or (every == 1 and cell >= 20) then
-      canvas:text(middle, base + 64, state, { ['text-anchor'] = every == 1 and 'middle' or 'start',
+      canvas:text(middle, base + down + 64, state, { ['text-anchor'] = every == 1 and 'middle' or 'start',
         ['font-weight'] = state ~= previous and 'bold' or 'normal' })
     end
     previous = state
   end
-  if cell < 34 then canvas:text(left, base + 84, '(too narrow to show)', { ['font-size'] = 11, fill = '#555555' }) end
+  if cell < 34 then
+    canvas:text(left, base + down + 84, '(too narrow to show)', { ['font-size'] = 11, fill = '#555555' })
+  end
   return canvas:document(spec.title or 'A run of a pushdown automaton')
 end

@@ -10,7 +10,7 @@ local line_height, most_states, most_labels = 16, 60, 600
 local function action_text(transition)
   if transition.pop then return 'pop' end
   if transition.push then return 'push ' .. transition.push end
-  return transition.replace == transition.top and 'leave' or 'replace by ' .. transition.replace
+  return 'replace ' .. transition.replace
 end
 
 -- The lines of one arrow.
@@ -18,9 +18,12 @@ local function lines_of(transitions, stack_symbols)
   local groups, order = {}, {}
   for _, transition in ipairs(transitions) do
     local weight = transition.weight == 1 and '' or (' / %.4g'):format(transition.weight)
-    local key = transition.symbol .. '\n' .. action_text(transition) .. weight
+    -- Those that replace the top symbol by itself belong together, whatever it is.
+    local same = transition.replace == transition.top
+    local key = transition.symbol .. '\n' .. (same and 'replace top' or action_text(transition)) .. weight
     if not groups[key] then
-      groups[key] = { symbol = transition.symbol, action = action_text(transition) .. weight, tops = {} }
+      groups[key] = { symbol = transition.symbol, action = action_text(transition), weight = weight, same = same,
+        tops = {} }
       order[#order + 1] = groups[key]
     end
     table.insert(groups[key].tops, transition.top)
@@ -28,7 +31,8 @@ local function lines_of(transitions, stack_symbols)
   local lines = {}
   for i, group in ipairs(order) do
     local tops = #group.tops == stack_symbols and stack_symbols > 1 and 'any' or table.concat(group.tops, '|')
-    lines[i] = ('%s, %s: %s'):format(group.symbol, tops, group.action)
+    local action = group.same and #group.tops > 1 and 'replace top' or group.action
+    lines[i] = ('%s, %s: %s%s'):format(group.symbol, tops, action, group.weight)
   end
   return lines
 end

@@ -40,7 +40,7 @@ return function(spec)
   local what = spec.what or 'strengths'
   check(run[what] and #run[what]:size() == 3, where, "what must be 'strengths' or a reading, got '%s'", tostring(what))
   local sections = rows_of(run[what], memory)
-  local symbols = spec.symbols or {}
+  local symbols = spec.symbols or run.symbols or {}
   local places = size[3]
   for place = places, 1, -1 do
     local row = {}
@@ -62,6 +62,6 @@ return function(spec)
   return { values = values, y_labels = labels, x_labels = x_labels, low = 0, high = high,
     title = spec.title, x_label = 'what is read', y_label = 'what was read when it was pushed',
     value_label = what == 'strengths' and 'strength' or 'share in the reading', path = spec.path, ascii = spec.ascii,
-    columns = spec.columns, width = spec.width or math.max(640, 22 * steps),
+    columns = spec.columns, width = spec.width or math.max(640, 160 + 22 * steps),
     height = spec.height or 120 + 16 * #values }
 end

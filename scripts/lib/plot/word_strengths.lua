@@ -40,7 +40,7 @@ local function run_of(spec, where)
     found.total[t] = 0
     for _, strength in ipairs(sections) do found.total[t] = found.total[t] + strength end
   end
-  local symbols = spec.symbols or {}
+  local symbols = spec.symbols or spec.run.symbols or {}
   for t = 1, found.steps do found.words[t] = tostring(symbols[t] or t) end
   return found
 end

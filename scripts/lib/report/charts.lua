@@ -126,11 +126,11 @@ local function notes_of(points, axis, seen, every)
   end
   if seen.fewer then
     notes[#notes + 1] = 'Restarts end at different epochs: where a mean is over fewer of them than there are, its '
-      .. 'line is dotted, and the numbers at the pointer say of how many it is.'
+      .. 'line is thin, and the numbers at the pointer say of how many it is.'
   end
   if seen.interpolated then
     notes[#notes + 1] = 'Over updates and seconds restarts are compared at 200 places, linearly between their epochs; '
-      .. 'a line is dotted where some of them have ended.'
+      .. 'a line is thin where some of them have ended.'
   end
   if seen.runs > most_single_runs and #points > 1 then
     notes[#notes + 1] = ('With %d runs the restarts are not drawn one by one.'):format(seen.runs)

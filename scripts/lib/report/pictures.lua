@@ -70,8 +70,8 @@ local function visit_style(style, prefix, add)
   end
 end
 
--- The attributes that may stay, as text; nil for markup that is not well formed.
-local function attributes_of(text, prefix, root)
+-- The attributes that may stay: their names in order, and name -> value; nil for markup that is not well formed.
+local function attributes_of(text, prefix)
   local names, values, at = {}, {}, 1
   -- Of several values the style's counts, and of those the last one; else the first.
   local function add(name, value, of_style)
@@ -93,16 +93,23 @@ local function attributes_of(text, prefix, root)
     elseif value and name == 'style' then
       visit_style(value, prefix, function(property, of_property) add(property, of_property, true) end)
       value = nil
-    elseif not value or root and (name == 'width' or name == 'height') or not geometry[name] and not paint[name] then
+    elseif not value or not geometry[name] and not paint[name] then
       value = nil
     else
       value = safe_value(value, prefix)
     end
     if value then add(name, value, false) end
   end
+  return names, values
+end
+
+local function attributes_text(names, values)
   local kept = {}
-  for i, name in ipairs(names) do
-    kept[i] = (' %s="%s"'):format(name, (values[name]:gsub('&', '&amp;'):gsub('"', '&quot;'):gsub('<', '&lt;')))
+  for _, name in ipairs(names) do
+    local value = values[name]
+    if value then
+      kept[#kept + 1] = (' %s="%s"'):format(name, (value:gsub('&', '&amp;'):gsub('"', '&quot;'):gsub('<', '&lt;')))
+    end
   end
   return table.concat(kept)
 end
@@ -122,12 +129,26 @@ local function without(text, first, last)
   return table.concat(kept)
 end
 
-local function size_of(attributes)
-  local function number(name)
-    return tonumber((attributes:match('%f[%w]' .. name .. '%s*=%s*["\']([%d.]+)[pxt]*["\']')))
+-- A length as a number, or nil if it is none.
+local function number_of(text)
+  local number = tonumber((text or ''):match '^%s*([%d.]+)[pxt]*%s*$')
+  return number and number > 0 and number < math.huge and number or nil
+end
+
+-- The attributes of the root as text, and its width; nil where it has no size. It has a viewBox in place of a width
+-- and a height, so that it takes the place that the page has for it.
+local function root_of(names, values)
+  local wide, high = number_of(values.width), number_of(values.height)
+  local box = '^%s*%-?[%d.]+[%s,]+%-?[%d.]+[%s,]+([%d.]+)[%s,]+([%d.]+)%s*$'
+  local box_width, box_height = (values.viewBox or ''):match(box)
+  box_width, box_height = number_of(box_width), number_of(box_height)
+  if not box_width or not box_height then
+    if not wide or not high then return nil end
+    if not values.viewBox then names[#names + 1] = 'viewBox' end
+    values.viewBox = ('0 0 %g %g'):format(wide, high)
   end
-  local box_width, box_height = attributes:match('viewBox%s*=%s*["\'][-%d.]+[%s,]+[-%d.]+[%s,]+([%d.]+)[%s,]+([%d.]+)')
-  return number 'width' or tonumber(box_width), number 'height' or tonumber(box_height), box_width ~= nil
+  values.width, values.height = nil, nil
+  return ' xmlns="http://www.w3.org/2000/svg" role="img"' .. attributes_text(names, values), wide or box_width
 end
 
 -- pictures.cleaned(svg, prefix) -> SVG for an HTML page, title, width; or nil and what is wrong with it. Only the
@@ -184,16 +205,14 @@ function M.cleaned(svg, prefix)
       if not skipped and (not elements[name] or text_only[open[#open]]) then
         if not alone then skipped = #open + 1 end
       elseif not skipped then
-        local attributes = attributes_of(rest, prefix, root)
-        if not attributes then return nil, 'it is not well formed' end
+        local names, values = attributes_of(rest, prefix)
+        if not names then return nil, 'it is not well formed' end
+        local attributes
         if root then
-          local wide, high, boxed = size_of(rest)
-          width = wide
-          if not boxed then
-            if not wide or not high then return nil, 'it has no size' end
-            attributes = attributes .. (' viewBox="0 0 %g %g"'):format(wide, high)
-          end
-          attributes = ' xmlns="http://www.w3.org/2000/svg" role="img"' .. attributes
+          attributes, width = root_of(names, values)
+          if not attributes then return nil, 'it has no size' end
+        else
+          attributes = attributes_text(names, values)
         end
         if name == 'title' and #open == 1 and #title == 0 then in_title = not alone end
         out[#out + 1] = '<' .. (name == 'a' and 'g' or name) .. attributes .. (alone and '/>' or '>')

@@ -9,14 +9,16 @@
 
   // ---- How series look ----
 
-  // The colours of the still pictures, and lighter ones of the same hues for a dark page.
+  // Colours, dashes and markers of the still pictures (pushdown.plot.style), and light colours for a dark page.
   var light = data.colours;
-  var dark = ['#8fb8e8', '#ff8a96', '#f2c14e', '#5fd3ab', '#63c3f5', '#c79bf2', '#c5e063', '#b9b5ae'];
+  var dark = ['#6fb1ff', '#ff7a59', '#ffd75e', '#4fd6a0', '#b6e3ff', '#c79bf2', '#c5e063', '#b9b5ae'];
   var dashes = [null, [7, 3], [2, 2.5], [9, 3, 2, 3], [12, 4], [5, 2, 1.5, 2, 1.5, 2], [1, 3], [14, 3, 4, 3]];
+  var shapes = ['circle', 'square', 'triangle', 'diamond', 'open_circle', 'open_square', 'open_triangle', 'cross'];
   var scheme = window.matchMedia('(prefers-color-scheme: dark)');
   function look(entry) {
     var k = entry % 8, round = Math.floor(entry / 8);
-    return { colour: (scheme.matches ? dark : light)[k], dash: round === 0 ? null : dashes[(k + round) % 8] };
+    return { colour: (scheme.matches ? dark : light)[k], dash: dashes[(k + 3 * round) % 8],
+      shape: shapes[(k + round) % 8] };
   }
   function faded(colour, share) {
     var n = parseInt(colour.slice(1), 16);
@@ -24,8 +26,10 @@
   }
   function swatch(entry) {
     var one = look(entry);
-    return '<svg viewBox="0 0 26 10" aria-hidden="true"><path d="M1 5H25" fill="none" stroke-width="3" stroke="' +
-      one.colour + '"' + (one.dash ? ' stroke-dasharray="' + one.dash.join(' ') + '"' : '') + '/></svg>';
+    return '<svg viewBox="0 0 36 12" aria-hidden="true"><path d="M1 6H35" fill="none" stroke-width="2" stroke="' +
+      one.colour + '"' + (one.dash ? ' stroke-dasharray="' + one.dash.join(' ') + '"' : '') + '/>' +
+      '<path d="' + plotting.outline(one.shape, 18, 6) + '" stroke="' + one.colour + '" stroke-width="1.5" fill="' +
+      (plotting.open(one.shape) ? style('--page') : one.colour) + '"/></svg>';
   }
   function style(name) { return getComputedStyle(page).getPropertyValue(name).trim(); }
 
@@ -78,7 +82,7 @@
       return fixed || shown[one.g];
     }).map(function (one) {
       var paint = look(one.g);
-      return Object.assign({ colour: paint.colour, marks: marks(one, paint.dash) }, one);
+      return Object.assign({ colour: paint.colour, shape: paint.shape, marks: marks(one, paint.dash) }, one);
     });
   };
 
@@ -86,6 +90,10 @@
   function marks(one, dash) {
     var list = [], counts = one.n;
     function line(y, width, alpha, dashes) { list.push({ y: y, width: width, alpha: alpha, dash: dashes || [] }); }
+    function main(y, width, dashes) {
+      line(y, width, 1, dashes);
+      list[list.length - 1].main = true;
+    }
     function area(low, high, alpha) {
       list.push({ y: high, to: low, alpha: alpha });
       line(low, 0.6, 0.35);
@@ -101,11 +109,11 @@
       if (each) (one.r || []).forEach(function (values) { line(values, 0.8, 0.55); });
     }
     if (one.runs > 1 && typeof counts !== 'number') {
-      // Dotted where restarts are missing and to the places beside, so that the line has no gap.
-      line(one.m.map(function (m, i) { return whole(i - 1) && whole(i) && whole(i + 1) ? null : m; }), 2, 1, [2, 4]);
-      line(one.m.map(function (m, i) { return whole(i) ? m : null; }), 2, 1, dash);
+      // Thin where restarts are missing and to the places beside, so that the line has no gap.
+      main(one.m.map(function (m, i) { return whole(i - 1) && whole(i) && whole(i + 1) ? null : m; }), 0.8, dash);
+      main(one.m.map(function (m, i) { return whole(i) ? m : null; }), 2, dash);
     } else {
-      line(one.m, 2, 1, dash);
+      main(one.m, 2, dash);
     }
     return list;
   }
@@ -142,6 +150,21 @@
     if (lowest[0] - reference.value < 0.25 * (greatest - lowest[0])) lowest[0] = reference.value;
   };
 
+  // Draws about ten markers on a line, shifted from series to series, so that lines differ in grey, too.
+  function markers(one, x, y, index, c) {
+    var every = Math.max(1, Math.ceil(x.length / 10));
+    c.setLineDash([]);
+    c.lineWidth = 1.5;
+    c.strokeStyle = one.colour;
+    c.fillStyle = plotting.open(one.shape) ? style('--page') : one.colour;
+    x.forEach(function (left, i) {
+      if ((i + index) % every !== 0 || one.m[i] === null) return;
+      var shape = new Path2D(plotting.outline(one.shape, left, y(one.m[i])));
+      c.fill(shape);
+      c.stroke(shape);
+    });
+  }
+
   // Returns the function that draws the areas, or the lines, of one series. dygraphs draws all areas first.
   Chart.prototype.plotter = function (series, areas) {
     var chart = this;
@@ -150,7 +173,7 @@
       var x = one.x.map(function (value) { return e.dygraph.toDomXCoord(value); });
       function y(value) { return chart.drawable(value) ? e.dygraph.toDomYCoord(value) : bottom; }
       function stretch(mark, places) {
-        var alone = places.length === 1 && mark.width === 2;
+        var alone = places.length === 1 && mark.main;
         c.beginPath();
         places.forEach(function (i) {
           if (alone) c.arc(x[i], y(mark.y[i]), 3.5, 0, 2 * Math.PI); else c.lineTo(x[i], y(mark.y[i]));
@@ -175,6 +198,7 @@
           }
         }
       });
+      if (!areas) markers(one, x, y, e.seriesIndex, c);
       if (!areas && e.seriesIndex === series.length - 1) chart.drawReference(c, e.plotArea, e.dygraph);
     };
   };
@@ -207,7 +231,7 @@
       width: this.width, height: this.height, labels: ['x'].concat(series.map(function (one, k) { return String(k); })),
       colors: series.map(function (one) { return one.colour; }),
       customBars: true, logscale: this.log, dateWindow: zoomed, xRangePad: 6, yRangePad: 14,
-      panEdgeFraction: 0.01,
+      panEdgeFraction: 0.01, rightGap: 16,
       plotter: [this.plotter(series, true), this.plotter(series, false)], highlightCircleSize: 3.5,
       legend: 'never', xlabel: data.labels[this.over], xLabelHeight: 18,
       gridLineColor: style('--line'), gridLineWidth: 1, axisLineColor: style('--line'), axisLineWidth: 1,

@@ -81,5 +81,18 @@ var plotting = (function () {
     });
   }
 
-  return { text: text, tickText: tickText, wholeTicks: wholeTicks, logTicks: logTicks, gestures: gestures };
+  // The outline of a marker around a place, as the data of an SVG path: the shapes of pushdown.plot.style.
+  var corners = { square: [-3, -3, 3, -3, 3, 3, -3, 3], triangle: [0, -4, 3.6, 2.6, -3.6, 2.6],
+    diamond: [0, -4.2, 3.7, 0, 0, 4.2, -3.7, 0] };
+  function open(shape) { return shape.indexOf('open_') === 0; }
+  function outline(shape, x, y) {
+    var name = shape.replace('open_', ''), points = corners[name];
+    if (name === 'circle') return 'M' + (x - 3) + ' ' + y + 'a3 3 0 1 0 6 0a3 3 0 1 0 -6 0z';
+    if (name === 'cross') return 'M' + (x - 3) + ' ' + (y - 3) + 'l6 6m0 -6l-6 6';
+    var text = '';
+    for (var i = 0; i < points.length; i += 2) text += (i === 0 ? 'M' : 'L') + (x + points[i]) + ' ' + (y + points[i + 1]);
+    return text + 'z';
+  }
+
+  return { outline: outline, open: open, text: text, tickText: tickText, wholeTicks: wholeTicks, logTicks: logTicks, gestures: gestures };
 })();

@@ -1,0 +1,97 @@
+-- The stack automaton of a long string as SVG: a row for each configuration, a narrow column for each symbol, which
+-- stands on the axis; circles that grow and darken with their share of the weight, and edges that do with their mass.
+-- The label of an edge, its stack symbol, is that of the row where it ends.
+local key = require 'pushdown.plot.heavy_edges'.key
+local legend = require 'pushdown.plot.legend'
+local svg = require 'pushdown.plot.svg'
+
+local largest = 6  -- radius of a node with all of the weight
+
+-- Rows by state, then top, in the order of first appearance; whether there are several states.
+local function rows_of(nodes)
+  local rows, row, states = {}, {}, {}
+  local several = false
+  for _, node in ipairs(nodes) do
+    several = several or node.state ~= nodes[1].state
+    states[node.state] = states[node.state] or #rows + 1
+    local name = node.state .. '\n' .. node.top
+    if not row[name] then
+      row[name] = { state = node.state, top = node.top, rank = states[node.state] }
+      rows[#rows + 1] = row[name]
+      row[name].first = #rows
+    end
+  end
+  table.sort(rows, function(a, b)
+    if a.rank ~= b.rank then return a.rank < b.rank end
+    return a.first < b.first
+  end)
+  for i, one in ipairs(rows) do one.index = i end
+  return rows, row, several
+end
+
+-- How far an edge bends upwards: longer ones more, so that nested ones stay apart.
+local function bend_of(span) return span > 1 and math.min(70, 6 + 4 * span ^ 0.75) or 0 end
+
+-- automaton_rows(nodes, edges, options) -> SVG. edges have their mass (pushdown.plot.heavy_edges). options: input,
+-- title, width, note, shade.
+return function(nodes, edges, options)
+  local input, title = options.input, options.title
+  local rows, row, several = rows_of(nodes)
+  local labels, highest = {}, 0
+  for i, one in ipairs(rows) do labels[i] = several and one.state .. ', ' .. one.top or one.top end
+  for _, edge in ipairs(edges) do
+    if edge.from and edge.from.state == edge.state and edge.from.top == edge.top then
+      highest = math.max(highest, bend_of(edge.time - edge.from.time))
+    end
+  end
+  local gap = math.max(30, math.min(84, highest + 16))
+  local left, top = svg.widest(labels) + 34, (title and 44 or 20) + highest
+  local step = math.max(svg.widest(input) + 5, math.min(44, ((options.width or 1100) - left - 24) / #input), 15)
+  local bottom = top + (#rows - 1) * gap
+  local canvas = svg.canvas(math.ceil(math.max(left + #input * step + 24, 360)), math.ceil(bottom + 52))
+  local note = options.note and legend.wrapped(options.note, canvas.width - 24 - 24) or {}
+  canvas.height = canvas.height + 18 * #note
+  local function x_at(time) return left + time * step end
+  local function y_at(node) return top + (row[node.state .. '\n' .. node.top].index - 1) * gap end
+  if title then
+    canvas:text(canvas.width / 2, 24, title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
+      ['font-weight'] = 'bold' })
+  end
+  for i, one in ipairs(rows) do
+    canvas:line(left, y_at(one), x_at(#input), y_at(one), { stroke = svg.grid })
+    canvas:text(left - 14, y_at(one) + 4.5, labels[i], { ['text-anchor'] = 'end' })
+  end
+  for time, symbol in ipairs(input) do
+    canvas:line(x_at(time), top - 8, x_at(time), bottom + 18, { stroke = '#f1f1f1' })
+    canvas:text(x_at(time), bottom + 34, symbol, { ['text-anchor'] = 'middle' })
+  end
+  canvas:text(left - 14, bottom + 34, 'reads', { ['text-anchor'] = 'end', fill = '#555555' })
+  for _, edge in ipairs(edges) do
+    if edge.from then
+      local x1, y1, x2, y2 = x_at(edge.from.time), y_at(edge.from), x_at(edge.time), y_at(edge)
+      local bend, third = bend_of(edge.time - edge.from.time) * 4 / 3, (x2 - x1) / 3
+      canvas:add('path', { fill = 'none', stroke = '#12355b', ['stroke-linecap'] = 'round',
+        -- Faint edges are many, and must not hide the few that carry most.
+        ['stroke-width'] = 0.5 + 3 * edge.mass, ['stroke-opacity'] = ('%.2f'):format(0.05 + 0.9 * edge.mass ^ 0.7),
+        d = ('M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f'):format(x1, y1, x1 + third, y1 - bend, x2 - third, y2 - bend,
+          x2, y2) })
+    end
+  end
+  local drawn = {}
+  for _, node in ipairs(nodes) do
+    if not drawn[key(node)] then
+      drawn[key(node)] = true
+      local x, y, radius = x_at(node.time), y_at(node), 1.8 + (largest - 1.8) * math.sqrt(node.share)
+      if node.accepted then
+        canvas:add('circle', { cx = x, cy = y, r = radius + 2.5, fill = '#ffffff', stroke = svg.ink,
+          ['stroke-width'] = 0.9 })
+      end
+      canvas:add('circle', { cx = x, cy = y, r = radius, fill = options.shade(node.share), stroke = svg.ink,
+        ['stroke-width'] = 0.9 })
+    end
+  end
+  for i, line in ipairs(note) do
+    canvas:text(24, bottom + 44 + 18 * i, line, { ['font-size'] = 12, fill = '#555555' })
+  end
+  return canvas:document(title or 'Stack automaton of ' .. table.concat(input, ' '))
+end

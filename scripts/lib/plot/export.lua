@@ -1,0 +1,60 @@
+-- Pictures as files: SVG as it is, PDF and PNG through rsvg-convert (Debian: librsvg2-bin).
+local files = require 'pushdown.files'
+local pd = require 'pushdown'
+
+local M = {}
+
+M.formats = { svg = true, pdf = true, png = true }
+
+local zoom = 2  -- of PNG pictures, for screens and slides
+
+local found
+
+-- Whether pictures can be made into PDF and PNG here.
+function M.possible()
+  if found == nil then
+    local status = os.execute 'command -v rsvg-convert > /dev/null 2>&1'
+    found = status == 0 or status == true
+  end
+  return found
+end
+
+-- export.format(path) -> 'svg', 'pdf' or 'png', by the ending of the name; nil for any other.
+function M.format(path)
+  local ending = path:match '%.(%w+)$'
+  ending = ending and ending:lower()
+  return M.formats[ending] and ending or nil
+end
+
+-- export.write(path, picture): writes the SVG text `picture` as the ending of the path says, an SVG where it has none
+-- of these. The file is replaced as a whole, or not at all.
+function M.write(path, picture)
+  local format = M.format(path) or 'svg'
+  if format == 'svg' then return pd.file.write(path, picture) end
+  if not M.possible() then
+    error(("[plot] '%s' needs the program rsvg-convert (Debian: librsvg2-bin); without it pictures are SVG")
+      :format(path), 0)
+  end
+  local source, made = path .. '.part.svg', path .. '.part'
+  files.write(source, picture)
+  local pipe = assert(io.popen(('rsvg-convert --keep-aspect-ratio -f %s -z %s %s -o %s 2>&1; echo "exit $?"'):format(
+    format, format == 'png' and zoom or 1, files.quoted(source), files.quoted(made))))
+  local said, status = pipe:read '*a':match '^(.-)%s*exit (%d+)%s*$'
+  pipe:close()
+  os.remove(source)
+  local done, reason = status == '0', said
+  if done then done, reason = os.rename(made, path) end
+  if not done then
+    os.remove(made)
+    error(("[plot] cannot write '%s': %s"):format(path, reason), 0)
+  end
+end
+
+-- export.all(path, picture): writes path.svg and, where rsvg-convert is installed, path.pdf and path.png.
+function M.all(path, picture)
+  for _, ending in ipairs(M.possible() and { '.svg', '.pdf', '.png' } or { '.svg' }) do
+    M.write(path .. ending, picture)
+  end
+end
+
+return M

@@ -1,0 +1,81 @@
+-- Legends of pictures: entries, each a sample of a line or a colour and a name, in a column or in rows. Names that are
+-- too long for the place are wrapped.
+local svg = require 'pushdown.plot.svg'
+
+local M = {}
+
+local row_height, line_height, text_gap, entry_gap = 19, 15, 8, 18
+
+-- The name in lines of at most `width` pixels: broken at blanks, else behind commas and other marks, else anywhere.
+function M.wrapped(name, width)
+  local lines, line = {}, ''
+  local function finish()
+    if line ~= '' then lines[#lines + 1] = (line:gsub('%s+$', '')) end
+    line = ''
+  end
+  local function add(piece, fine)
+    if svg.text_width((line .. piece):gsub('%s+$', '')) <= width then
+      line = line .. piece
+    elseif fine and svg.text_width(piece) > width then
+      for character in piece:gmatch '[%z\1-\127\194-\244][\128-\191]*' do
+        if line ~= '' and svg.text_width(line .. character) > width then finish() end
+        line = line .. character
+      end
+    else
+      finish()
+      if svg.text_width(piece) <= width then
+        line = piece
+      elseif fine then
+        add(piece, true)
+      else
+        for part in piece:gmatch '[^,;:/_=+-]*[,;:/_=+-]?' do add(part, true) end
+      end
+    end
+  end
+  for word in tostring(name):gmatch '%s*%S+%s*' do add(line == '' and word:gsub('^%s+', '') or word) end
+  finish()
+  return #lines > 0 and lines or { '' }
+end
+
+local function measure(entry, width, sample)
+  entry.lines = M.wrapped(entry.name, width - sample - text_gap)
+  entry.width = sample + text_gap + svg.widest(entry.lines)
+  entry.height = row_height + (#entry.lines - 1) * line_height
+end
+
+-- legend.column(entries, width, sample) -> width, height of the entries one below the other. sample: width of a sample.
+function M.column(entries, width, sample)
+  local widest, height = 0, 0
+  for _, entry in ipairs(entries) do
+    measure(entry, width, sample)
+    entry.x, entry.y = 0, height
+    widest, height = math.max(widest, entry.width), height + entry.height
+  end
+  return widest, height
+end
+
+-- legend.rows(entries, width, sample) -> width, height of the entries in rows of at most `width` pixels.
+function M.rows(entries, width, sample)
+  local x, y, height, widest = 0, 0, 0, 0
+  for _, entry in ipairs(entries) do
+    measure(entry, width, sample)
+    if x > 0 and x + entry.width > width then x, y, height = 0, y + height, 0 end
+    entry.x, entry.y = x, y
+    x, height, widest = x + entry.width + entry_gap, math.max(height, entry.height), math.max(widest, x + entry.width)
+  end
+  return widest, y + height
+end
+
+-- legend.draw(canvas, entries, x, y, sample): the entries where column or rows have put them. entry.draw(canvas, x, y)
+-- draws the sample, `y` being its middle.
+function M.draw(canvas, entries, x, y, sample)
+  for _, entry in ipairs(entries) do
+    local left, middle = x + entry.x, y + entry.y + row_height / 2
+    entry.draw(canvas, left, middle)
+    for i, line in ipairs(entry.lines) do
+      canvas:text(left + sample + text_gap, middle + 4.5 + (i - 1) * line_height, line)
+    end
+  end
+end
+
+return M

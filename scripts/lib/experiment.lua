@@ -10,11 +10,15 @@
 --   }
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
-local origin = require 'pushdown.experiment.origin'
+local folder_of_run = require 'pushdown.experiment.folder'
 local page = require 'pushdown.page'
+local provenance = require 'pushdown.provenance'
+local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
+local values = require 'pushdown.experiment.values'
 
 local nearest = require 'pushdown.nearest'
+local wrapped = require 'pushdown.wrapped'
 
 local M = {}
 
@@ -55,7 +59,8 @@ local function specs_of(declaration)
       error(("[experiment] option '%s' has no known type: %s"):format(name, kind), 0)
     end
     add { name = name, default = default, doc = doc, kind = kind, choices = given.choices,
-      minimum = given.minimum, maximum = given.maximum, repeated = given.repeated, short = given.short }
+      minimum = given.minimum, maximum = given.maximum, repeated = given.repeated, short = given.short,
+      may_change = given.may_change }
   end
   for _, size in ipairs { 'quick', 'smoke' } do
     for name in pairs(declaration[size] or {}) do
@@ -74,6 +79,10 @@ local function specs_of(declaration)
   if declaration.run_folder ~= false then
     add { name = 'run_folder', kind = 'text', default = 'runs/' .. declaration.name .. '/DATE-TIME',
       doc = 'where configuration, tables and plots go' }
+    if not by_name.overwrite then
+      add { name = 'overwrite', default = false, kind = 'flag', may_change = true,
+        doc = 'replaces the run that the folder holds' }
+    end
   end
   return specs, by_name
 end
@@ -119,8 +128,10 @@ local function shown(value)
   return value == nil and '' or tostring(value)
 end
 
--- The text of --help.
-function M.help(declaration)
+-- experiment.help(declaration, columns) -> the text of --help, the meanings broken at words for a terminal of so many
+-- columns (by default that of standard output, if it is one).
+function M.help(declaration, columns)
+  columns = columns or pd.process.columns 'stdout'
   local lines = { declaration.doc or declaration.name, '', 'Options (name, default, meaning):' }
   local width, middle, rows = 0, 0, {}
   for _, spec in ipairs((specs_of(declaration))) do
@@ -132,8 +143,14 @@ function M.help(declaration)
     rows[#rows + 1] = row
   end
   rows[#rows + 1] = { '--help', '', 'this text' }
+  local margin = width + middle + 6
+  -- Where little room is left the meaning has lines of its own.
+  local below = columns and columns - margin < 24
+  local indent = (' '):rep(below and 6 or margin)
   for _, row in ipairs(rows) do
-    lines[#lines + 1] = ('  %-' .. width .. 's  %-' .. middle .. 's  %s'):format(row[1], row[2], row[3])
+    local meaning = columns and wrapped(row[3], columns, indent) or indent .. row[3]
+    local front = (('  %-' .. width .. 's  %-' .. middle .. 's'):format(row[1], row[2]))
+    lines[#lines + 1] = below and front:gsub('%s+$', '') .. '\n' .. meaning or front .. '  ' .. meaning:sub(margin + 1)
   end
   return table.concat(lines, '\n') .. '\n'
 end
@@ -196,8 +213,19 @@ function M.parse(declaration, arguments)
     options[spec.name] = value
   end
   if not given.run_folder then options.run_folder = nil end
+  -- Of experiment.start, unless the script has declared one of its own.
+  if by_name.overwrite and by_name.overwrite.may_change then options.overwrite = nil end
   if declaration.words then options.words = words end
   return options, size, given
+end
+
+-- The options without what the registry has columns for.
+local function recorded(options)
+  local kept = {}
+  for name, value in pairs(options) do
+    if name ~= 'run_folder' then kept[name] = value end
+  end
+  return kept
 end
 
 local Run = {}
@@ -206,6 +234,8 @@ Run.__index = Run
 -- run:finish(result): keeps the numbers in which the run ends, one flat table, as result.json, whole
 -- or not at all, and in the registry. A grid takes a run with this file as finished.
 function Run:finish(result)
+  provenance.update(self.folder)
+  provenance.finish(self.folder)
   files.write(self:path 'result.json', json.encode(result, true) .. '\n')
   self.record:finish { result = result }
 end
@@ -219,7 +249,7 @@ function Run:show(fragment)
   page.write(self:path 'index.html', self.configuration, self.shown, self.smaller)
 end
 
--- Prints the table of report.table, keeps it as name.txt, name.md and name.csv, and shows it on the
+-- Prints the table of report.table, keeps it as name.txt, name.md, name.csv and name.tex, and shows it on the
 -- run's page, index.html.
 function Run:table(name, spec)
   local made = require 'pushdown.report'.table(spec)
@@ -230,13 +260,11 @@ function Run:table(name, spec)
   return made
 end
 
--- Keeps a picture of pushdown.plot as name.svg, as name.png where rsvg-convert is installed, and
+-- Keeps a picture of pushdown.plot as name.svg, as name.pdf and name.png where rsvg-convert is installed, and
 -- shows it on the run's page.
 function Run:picture(name, picture)
-  files.write(self:path(name .. '.svg'), picture)
+  require 'pushdown.plot.export'.all(self:path(name), picture)
   self:show(page.figure(picture))
-  os.execute(("rsvg-convert -z 2 '%s' -o '%s' 2>/dev/null"):format(
-    self:path(name .. '.svg'):gsub("'", "'\\''"), (self:path(name .. '.png'):gsub("'", "'\\''"))))
 end
 
 -- Draws the chart of plot.lines in the terminal and keeps it like a picture.
@@ -247,40 +275,38 @@ function Run:lines(name, spec)
   io.write(plot.text(spec))
 end
 
--- Keeps `settings`, what decides the numbers of this run, in settings.json; if the folder holds a run
--- with other ones, that is an error.
-function Run:claim(settings)
-  local path = self:path 'settings.json'
-  if not files.exists(path) then
-    files.write(path, json.encode(settings, true) .. '\n')
-    return
-  end
-  local before = json.decode(files.read(path))
-  local keys = {}
-  for _, list in ipairs { before, settings } do
-    for key in pairs(list) do keys[key] = true end
-  end
-  for key in pairs(keys) do
-    local was, now = json.encode(before[key]), json.encode(settings[key])
-    if was ~= now then
-      error(('the run folder %s holds another run: %s was %s, now %s; choose another --run-folder')
-        :format(self.folder, key, was, now), 0)
-    end
-  end
-end
-
 -- The result that finish() wrote earlier in this folder, if `is_enough` (a function of it; none: any is)
 -- says so; nil if there is none.
 function Run:earlier_result(is_enough)
   local path = self:path 'result.json'
-  if not files.exists(path) then return nil end
-  local result = json.decode(files.read(path))
+  local text = self.earlier or files.exists(path) and files.read(path)
+  if not text then return nil end
+  local result = json.decode(text)
   if is_enough and not is_enough(result) then return nil end
+  if self.earlier then files.write(path, text) end
+  -- Nothing runs under the options of this start, so that the record stays what it was.
+  if self.before then
+    self.configuration.options = self.before
+    files.write(self:path 'experiment.json', json.encode(self.configuration, true) .. '\n')
+    self.record:update { options = recorded(self.before) }
+  end
   print('Finished before: ' .. path)
   return result
 end
 
 Run.__tostring = function(run) return ("run of '%s' in %s"):format(run.name, run.folder) end
+
+-- The text of a result that was made under other options than those of this start, which takes it away: a run that goes
+-- on has none until it ends again, so that a grid never takes the old one for the new.
+local function take_result(run, options)
+  local path, same = run:path 'result.json', true
+  if not files.exists(path) then return nil end
+  for name, value in pairs(options) do same = same and values.same(run.before[name], value) end
+  if same then return nil end
+  local text = files.read(path)
+  assert(os.remove(path))
+  return text
+end
 
 local function free_folder(name)
   local base = ('runs/%s/%s'):format(name, os.date('%Y%m%d-%H%M%S'))
@@ -305,28 +331,24 @@ local function differences(declaration, options, size, given)
   return table.concat(parts, ', ')
 end
 
-local function configuration(declaration, options, size, arguments)
+-- What experiment.json says. before: what it said, of a run that goes on: it stays but for options that may change, as
+-- provenance.json tells of every start.
+local function configuration(declaration, options, size, arguments, before)
   local names = {}
   for _, spec in ipairs((specs_of(declaration))) do names[#names + 1] = spec.name end
-  local core = package.loaded.pushdown
+  if before then
+    local own = before.options
+    before.options = json.ordered(options, names)
+    return before, own
+  end
+  local facts = provenance.facts()
   return json.ordered({
     experiment = declaration.name, doc = declaration.doc, size = size,
     options = json.ordered(options, names), command_line = json.list { unpack(arguments) },
-    script = arguments[0], started = os.date('!%Y-%m-%dT%H:%M:%SZ'),
-    version = type(core) == 'table' and core.version or nil,
-    commit = origin.commit(type(core) == 'table' and core.root), git = origin.git '.',
-    machine = origin.machine(type(core) == 'table' and core or nil),
+    script = arguments[0], started = os.date('!%Y-%m-%dT%H:%M:%SZ'), version = pd.version,
+    commit = facts.library, git = facts.git, machine = facts.machine,
   }, { 'experiment', 'doc', 'size', 'options', 'command_line', 'script', 'started', 'version', 'commit', 'git',
     'machine' })
-end
-
--- The options without what the registry has columns for.
-local function recorded(options)
-  local kept = {}
-  for name, value in pairs(options) do
-    if name ~= 'run_folder' then kept[name] = value end
-  end
-  return kept
 end
 
 local function integer(value)
@@ -354,21 +376,13 @@ function M.join_options(...)
   return all
 end
 
--- What decides the numbers of a run, for Run:claim: all options but the folder, the names of smaller sizes,
--- and those in `but` (a list, optional).
-function M.settings(options, but)
-  local left_out = { run_folder = true, quick = true, smoke = true }
-  for _, key in ipairs(but or {}) do left_out[key] = true end
-  local settings = {}
-  for key, value in pairs(options) do
-    if not left_out[key] then settings[key] = value end
-  end
-  return settings
-end
-
--- What --defaults prints: the options with their defaults as JSON, by the size of the run.
+-- What --defaults prints: the options with their defaults as JSON, by the size of the run, and the names of those that
+-- may change.
 local function sizes_of(declaration)
-  local sizes = {}
+  local sizes = { may_change = json.list {} }
+  for _, spec in ipairs((specs_of(declaration))) do
+    if spec.may_change then table.insert(sizes.may_change, spec.name) end
+  end
   for _, size in ipairs { 'full', 'quick', 'smoke' } do
     if size == 'full' or declaration[size] then
       sizes[size] = M.parse(declaration, size == 'full' and {} or { '--' .. size })
@@ -378,11 +392,12 @@ local function sizes_of(declaration)
 end
 
 -- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list
--- of {name, default, doc, type=, choices=, minimum=, maximum=}, quick and smoke = values of smaller
--- runs. A type is inferred from the default: integer, number, text, flag or list. arguments default
+-- of {name, default, doc, type=, choices=, minimum=, maximum=, may_change=}, quick and smoke = values of smaller
+-- runs. A type is inferred from the default: integer, number, text, flag or list. A folder that holds a run goes on
+-- only under the same options, but for those with may_change = true; --overwrite replaces that run. arguments default
 -- to those of the script. Answers --help, --defaults (all options as JSON, for programs) and wrong
 -- command lines itself (exit codes 0, 0 and 2), makes the run folder, takes its lock, enters the run in
--- the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name), claim(settings),
+-- the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name),
 -- earlier_result(is_enough), table(name, spec), lines(name, spec), finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
@@ -403,14 +418,20 @@ function M.start(declaration, arguments)
   io.stdout:setvbuf 'line'  -- in step with what training says on stderr, also in a file
   options.run_folder = options.run_folder or free_folder(declaration.name)
   files.make_folder(options.run_folder)
+  runs.hold(options.run_folder)
+  local before = folder_of_run.check(declaration, (specs_of(declaration)), options, size,
+    given.overwrite and options.overwrite == nil)
   local run = setmetatable({ name = declaration.name, folder = options.run_folder, size = size, shown = {} },
     Run)
-  local kept = configuration(declaration, options, size, arguments)
+  local kept
+  kept, run.before = configuration(declaration, options, size, arguments, before)
+  run.earlier = run.before and take_result(run, kept.options)
   run.record = runs.record { folder = run.folder, experiment = declaration.name, options = recorded(options),
     command = command(arguments), git = kept.git, seed = integer(options.seed),
     restart = integer(options.restart) }
   files.write(run:path('experiment.json'), json.encode(kept, true) .. '\n')
   run.configuration = kept
+  folder_of_run.tell_changed(run.folder, provenance.begin(run.folder, 'experiment ' .. declaration.name))
   if size ~= 'full' then
     local rule = ('*'):rep(78)
     local smaller = differences(declaration, options, size, given)

@@ -6,10 +6,13 @@
 --     folder = 'runs/ns_rnn/grid/dyck/ns', fixed = { task = 'dyck', model = 'ns' },
 --     points = { { learning_rate = 0.01 }, { learning_rate = 0.005 } }, restarts = 5, workers = 2 }
 --
+-- grid.random draws points from distributions, grid.halving trains the best of them longer.
+--
 -- What the script must do: take its options, --seed, --restart and --run-folder, write result.json
 -- (one flat table) into the run folder as its last act, and go on where it was when it is started
--- again on the same folder. A run is finished when its result.json is there, whoever made it; so
--- a grid that was stopped in any way goes on when it is started again. See docs/reference/runs.md.
+-- again on the same folder. A run is finished when its result.json is there, whoever made it, with the same options,
+-- script and other inputs; so a grid that was stopped in any way goes on when it is started again. See
+-- docs/reference/runs.md.
 local bit = require 'bit'
 local files = require 'pushdown.files'
 local options_of = require 'pushdown.grid.options'
@@ -50,18 +53,24 @@ end
 local keys_of_a_grid = { name = 'string', script = 'string', folder = 'string', fixed = 'table', points = 'table',
   restarts = 'number', flags = 'table' }
 local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'string', progress = 'boolean',
-  executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string', missing = 'string' }
+  executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string', missing = 'string',
+  changed = 'string' }
 
 -- grid.options: what a script that runs grids should declare, for grid.place.
 M.options = {
-  { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0 },
-  { 'executor', 'local', 'where the runs are made: processes here, or tasks of Slurm', choices = { 'local', 'slurm' } },
+  { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0, may_change = true },
+  { 'executor', 'local', 'where the runs are made: processes here, or tasks of Slurm', choices = { 'local', 'slurm' },
+    may_change = true },
   { 'slurm', {}, 'an option of sbatch for every task, as --slurm partition=long --slurm time=12:00:00',
-    repeated = true },
-  { 'throttle', 0, 'tasks of Slurm at once; 0: as many as it gives', minimum = 0 },
-  { 'recorded', '', 'a record of runs (CSV) whose runs count as finished; none: all are trained here' },
+    repeated = true, may_change = true },
+  { 'throttle', 0, 'tasks of Slurm at once; 0: as many as it gives', minimum = 0, may_change = true },
+  { 'recorded', '', 'a record of runs (CSV) whose runs count as finished; none: all are trained here',
+    may_change = true },
   { 'missing', 'train', 'runs that are not finished: train them, or leave them out of what is shown',
-    choices = { 'train', 'leave' } },
+    choices = { 'train', 'leave' }, may_change = true },
+  { 'accept_changed', false, 'takes finished runs as they are that were made with other options or another script',
+    may_change = true },
+  { 'rerun_changed', false, 'makes such runs anew', may_change = true },
 }
 
 -- grid.place(grids, options): what those options say goes into the call of grid.run.
@@ -70,6 +79,10 @@ function M.place(grids, options)
   grids.executor, grids.slurm, grids.throttle = options.executor, options.slurm, options.throttle
   grids.recorded = options.recorded ~= '' and options.recorded or nil
   grids.missing = options.missing
+  if options.accept_changed and options.rerun_changed then
+    fail '--accept-changed and --rerun-changed exclude each other'
+  end
+  grids.changed = options.accept_changed and 'accept' or options.rerun_changed and 'rerun' or nil
   return grids
 end
 
@@ -151,7 +164,9 @@ end
 -- the script ends with status 1; 'report': rows.failed says how many there are. progress = false:
 -- no status line. recorded: a record (see pushdown.record) whose runs count as finished; rows.note then says
 -- how many these are, for the tables made of them. missing = 'leave': trains nothing; what is not finished is not
--- in the rows, and rows.note says how much that is.
+-- in the rows, and rows.note says how much that is. changed: what becomes of runs that were made with other options, or
+-- whose script or other inputs have changed since: 'accept' takes finished ones as they are, and rows.note names them;
+-- 'rerun' makes them anew; otherwise it is asked, and an error where nobody can be asked.
 --
 -- A row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status
 -- ('done' or 'failed'), folder, result (result.json), seconds, message, attempts (in this call), recorded (the commit
@@ -202,6 +217,11 @@ function M.run(given)
   if given.missing and given.missing ~= 'train' and given.missing ~= 'leave' then
     fail("missing must be 'train' or 'leave', got '%s'", given.missing)
   end
+  if given.changed and given.changed ~= 'accept' and given.changed ~= 'rerun' then
+    fail("changed must be 'accept' or 'rerun', got '%s'", given.changed)
+  end
+  local accepted = require 'pushdown.grid.changes'.settle(session.runs,
+    given.missing == 'leave' and 'accept' or given.changed)
   if given.missing == 'leave' then session.runs, left = finished_of(session.runs) end
   session:enter()
   session.pool:supervise(function() session:work() end)
@@ -215,11 +235,28 @@ function M.run(given)
     return a.restart < b.restart
   end)
   rows.note, rows.failed = session.note, session:report_failures()
-  if left then rows.note = rows.note and rows.note .. ' ' .. left or left end
+  local notes = { rows.note }
+  notes[#notes + 1] = left
+  notes[#notes + 1] = accepted
+  rows.note = #notes > 0 and table.concat(notes, ' ') or nil
   if rows.failed > 0 and failures == 'error' then
     fail('%d of %d runs failed; their ends are shown above', rows.failed, #rows)
   end
   return rows
+end
+
+-- grid.halving{rungs = {3, 9, 27}, keep = 3, over = 'epochs', metric =, better = 'lower', ...} -> rows of the last
+-- rung, as of grid.run, whose other options it takes for one grid. Successive halving: all points are trained with
+-- `over` (an option of the script that may change while a run goes on) at the first of the rungs; the best 1 /
+-- keep of them, at least one, by the mean of the metric over their restarts, go on to the next. rows.rungs: a
+-- table {value =, points = list of {point =, score =}, best first, kept = how many went on} for each rung, also in
+-- halving.json of the folder. What was decided there stays when the search is started again. failures = 'report'
+-- is the default.
+function M.halving(given) return require 'pushdown.grid.halving'(M, given) end
+
+local random = require 'pushdown.grid.random'
+for _, name in ipairs { 'random', 'uniform', 'log_uniform', 'integers', 'log_integers', 'choices' } do
+  M[name] = random[name]
 end
 
 return M

@@ -7,7 +7,9 @@
 -- pushdown.experiment does this for every script that it starts.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local interval = require 'pushdown.statistics.interval'
 local pd = require 'pushdown'
+local statistics = require 'pushdown.statistics'
 
 local M = {}
 
@@ -117,20 +119,9 @@ function M.value(row, key)
   return result[key]
 end
 
--- Mean, sample standard deviation (nil for one number), least.
-local function statistics(values)
-  local mean, least = 0, math.huge
-  for _, value in ipairs(values) do
-    mean = mean + value / #values
-    least = math.min(least, value)
-  end
-  local squares = 0
-  for _, value in ipairs(values) do squares = squares + (value - mean) ^ 2 end
-  return mean, #values > 1 and math.sqrt(squares / (#values - 1)) or nil, least
-end
-
 -- runs.by_point(rows, metrics) -> list of {grid, folder, point, runs, done, failed, metrics = {[key] =
--- {count, mean, deviation, least}}}, by the mean of the first metric, points without one last. Runs
+-- {count, mean, deviation, interval, least}}}, by the mean of the first metric, points without one last. deviation: the
+-- sample standard deviation; interval: half the width of the 95 % confidence interval of the mean (Student's t). Runs
 -- in different folders are different points, so that a small grid and a full one never mix.
 function M.by_point(rows, keys)
   local points, known = {}, {}
@@ -160,7 +151,8 @@ function M.by_point(rows, keys)
     for key, values in pairs(point.values) do
       if #values > 0 then
         local mean, deviation, least = statistics(values)
-        point.metrics[key] = { count = #values, mean = mean, deviation = deviation, least = least }
+        point.metrics[key] = { count = #values, mean = mean, deviation = deviation,
+          interval = interval(#values, deviation), least = least }
       end
     end
     point.values = nil
@@ -191,7 +183,7 @@ end
 local Record = {}
 Record.__index = Record
 
-local open_records = {}  -- by folder
+local open_records, held = {}, {}  -- by folder: what is recorded, and locks of folders that are not yet
 local longest_message = 4000
 
 local function warn_unless(ok, problem)
@@ -199,30 +191,49 @@ local function warn_unless(ok, problem)
   return ok
 end
 
+-- A grid has locked the folder for its worker.
+local function inherited(folder) return os.getenv 'PUSHDOWN_RUN_LOCK' == folder end
+
+-- runs.hold(folder): takes the lock of a run folder for this process, before anything there is looked at or changed. It
+-- is an error if another process has it.
+function M.hold(folder)
+  if open_records[folder] or held[folder] or inherited(folder) then return end
+  held[folder] = pd.process.lock(folder)
+  if not held[folder] then error(('[runs.record] another process works in %s'):format(folder), 0) end
+end
+
+-- runs.covers(folder): whether the folder lies in that of a run which this process has open, or is it.
+function M.covers(folder)
+  local path = pd.file.real_path(folder) .. '/'
+  for open, record in pairs(open_records) do
+    local above = pd.file.real_path(open) .. '/'
+    if path:sub(1, #above) == above and not (record.training and path == above) then return true end
+  end
+  return false
+end
+
 -- runs.record{folder=, experiment=, options=, ...} -> Record. This process works in the folder from
 -- now on: takes its lock, which is an error if another process has it, and enters the run in the
--- registry. The fields are those of a row. A registry that cannot be written costs a warning.
+-- registry. The fields are those of a row, and training = true for a trainer that no experiment declared, which is
+-- interrupted if the process ends before it. A registry that cannot be written costs a warning.
 function M.record(fields)
   if type(fields) ~= 'table' or type(fields.folder) ~= 'string' then
     error('[runs.record] expected a table with the folder of the run', 2)
   end
   local known = open_records[fields.folder]
   local record = known or setmetatable({ folder = fields.folder }, Record)
-  -- A grid has locked the folder for its worker.
-  local inherited = os.getenv 'PUSHDOWN_RUN_LOCK' == fields.folder
-  if not known and not inherited then
-    record.lock = pd.process.lock(fields.folder)
-    if not record.lock then
-      error(('[runs.record] another process works in %s'):format(fields.folder), 0)
-    end
-  end
+  -- Of a training its trainer keeps other processes out.
+  if fields.training then pcall(M.hold, fields.folder) else M.hold(fields.folder) end
+  record.training = fields.training
+  record.lock, held[fields.folder] = record.lock or held[fields.folder], nil
   open_records[fields.folder], record.ended = record, nil
   local row = { host = pd.process.host(), pid = pd.process.pid() }
   for key, value in pairs(fields) do row[key] = value end
+  row.training = nil
   if not M.path() then return record end
   warn_unless(pcall(function()
     record.registry = record.registry or M.open()
-    if inherited or known and not known.ended then
+    if inherited(row.folder) or known and not known.ended then
       row.status = 'running'
       record.id = record.registry:add({ { folder = row.folder } })[1].id
       record.registry:update(record.id, row)
@@ -245,11 +256,19 @@ function Record:finish(fields)
   warn_unless(pcall(self.registry.finish, self.registry, self.id, ended))
 end
 
+-- record:update(fields): replaces fields of the run's row.
+function Record:update(fields)
+  if self.id then warn_unless(pcall(self.registry.update, self.registry, self.id, fields)) end
+end
+
 -- The end of the process or script: finishes all records that are open. The shell calls it.
 function M.close(status, message)
   for folder, record in pairs(open_records) do
+    if not record.training then pcall(require 'pushdown.provenance'.update, folder) end
     if not record.ended then
-      record:finish { status = status, message = message }
+      -- A training that has not come to its end goes on later.
+      local ended = record.training and status == 'done' and 'interrupted' or status
+      record:finish { status = ended, message = message }
     elseif status ~= 'done' and record.id then  -- it had its result, and failed after that
       message = message and M.clean_text(message:sub(1, longest_message))
       warn_unless(pcall(record.registry.update, record.registry, record.id, { status = status, message = message }))

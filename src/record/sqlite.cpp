@@ -2,6 +2,8 @@
 
 #include <sqlite3.h>
 
+#include <system_error>
+
 #include "base/check.h"
 
 namespace pushdown {
@@ -44,7 +46,9 @@ void Database::transaction(const std::function<void()>& action) {
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
 
 void Database::fail_on(const std::string& action) const {
-  const std::string reason = sqlite3_errmsg(handle_);
+  std::string reason = sqlite3_errmsg(handle_);
+  if (const int error = sqlite3_system_errno(handle_); error != 0)
+    reason += fmt::format(" ({})", std::generic_category().message(error));
   switch (sqlite3_errcode(handle_) & 0xFF) {
     case SQLITE_NOTADB:
       fail_environment("registry", "'{}' is not a registry of runs: it is no SQLite file",
@@ -58,6 +62,10 @@ void Database::fail_on(const std::string& action) const {
     case SQLITE_LOCKED:
       fail_environment("registry", "cannot {} '{}': another process keeps it locked", action,
                        file_.string());
+    case SQLITE_READONLY:
+      fail_environment("registry",
+                       "cannot {} '{}': Permission denied: it, or its folder, is write-protected",
+                       action, file_.string());
     default: fail_environment("registry", "cannot {} '{}': {}", action, file_.string(), reason);
   }
 }

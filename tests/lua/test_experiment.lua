@@ -80,6 +80,16 @@ end)
 
 test('help shows every option with default and doc', function()
   assert(experiment.parse(declaration, { '--epochs', '3', '--help' }).help)
+  for _, columns in ipairs { 60, 80, 120 } do
+    local wrapped, words, plain = experiment.help(declaration, columns), {}, {}
+    for line in wrapped:gmatch '[^\n]+' do
+      assert(#line <= columns or not line:match '^%s*(.*)$':find ' ', line)
+    end
+    -- The same words in the same order.
+    for word in wrapped:gmatch '%S+' do words[#words + 1] = word end
+    for word in experiment.help(declaration):gmatch '%S+' do plain[#plain + 1] = word end
+    test.equal(table.concat(words, ' '), table.concat(plain, ' '))
+  end
   local text = experiment.help(declaration)
   for _, option in ipairs(declaration.options) do
     assert(text:find('--' .. option[1]:gsub('_', '-'), 1, true), option[1])
@@ -139,6 +149,35 @@ say "x", y     –               0.1
   assert(made:markdown():find('| a\\|b       | 0.13 |', 1, true), made:markdown())
   test.equal(made:csv(), 'name,loss,n\na|b,0.126,3\nλ,,1e+15\n"say ""x"", y",,0.1\n')
   test.fails('expected {columns', function() report.table { rows = {} } end)
+end)
+
+test('a table as LaTeX', function()
+  local made = report.table { title = 'Results', columns = { 'model_name', { 'loss', format = '%.2f' }, 'p' },
+    rows = { { 'a & b_c #1 {50%} ~x^2 \\ $', -0.126, '1e-05' }, { 'λ', 0.5, '0.4 ± 0.1' } }, note = 'Two runs.' }
+  test.equal(made:latex(), [[
+% Results
+\begin{tabular}{lrl}
+\toprule
+model\_name               &  loss & p \\
+\midrule
+a \& b\_c \#1 \{50\%\} \textasciitilde{}x\textasciicircum{}2 \textbackslash{} \$ & $-$0.13 & 1$\cdot 10^{-5}$ \\
+λ                         &  0.50 & 0.4 $\pm$ 0.1 \\
+\bottomrule
+\end{tabular}
+% Two runs.
+]])
+  local folder = temporary_folder()
+  files.make_folder(folder)
+  made:save(folder .. '/t')
+  test.equal(files.read(folder .. '/t.tex'), made:latex())
+  -- Where LaTeX is installed, it takes the table.
+  if os.execute 'command -v pdflatex > /dev/null 2>&1' == 0 then
+    files.write(folder .. '/page.tex', '\\documentclass{article}\\usepackage{booktabs,amsmath}\n\\begin{document}\n'
+      .. made:latex():gsub('λ', 'l') .. '\\end{document}\n')
+    local output, status = test.command(('cd %s && pdflatex -halt-on-error page.tex'):format(files.quoted(folder)))
+    test.equal(status, 0, output)
+    assert(files.exists(folder .. '/page.pdf'))
+  end
 end)
 
 test('JSON: what is written is read back', function()

@@ -245,19 +245,88 @@ test('results made by hand are taken over, those of other options are not', func
   assert(output:find('1 were finished before', 1, true) and output:find('FAILED 0', 1, true), output)
   test.equal(starts('adopted', 'rate=0.2', 1), 1)
   test.equal(rows_of 'adopted'[1].status, 'done')
+  make(77, '0.2')  -- refused: the folder holds a run with another seed
+  test.equal(starts('adopted', 'rate=0.2', 1), 1)
   local status
-  make(77, '0.2')
-  output, status = run(command)
-  test.equal(status, 1)
-  assert(output:find('restart%-1 holds a result for seed = 77, this grid wants %d+; choose another'), output)
   output, status = run(coordinator('plain', 'fixed = { mode = "plain" }, flags = { "--quick" }'))
   test.equal(status, 1)
-  assert(output:find('holds a result for quick = false, this grid wants true', 1, true), output)
+  assert(output:find('4 of 4 runs were made otherwise', 1, true), output)
+  assert(output:find('rate=0.1 restart 1: quick was false and is true now', 1, true), output)
   -- Half a result is none.
   files.write(path 'runs/plain/rate=0.1/restart-1/result.json', '{"validation_diff')
   output = run(coordinator('plain', 'fixed = { mode = "plain" }'))
   assert(output:find('3 were finished before', 1, true) and output:find('FAILED 0', 1, true), output)
   test.equal(starts('plain', 'rate=0.1', 1), 2)
+end)
+
+test('runs of another script or other options are listed, and taken or made anew as asked', function()
+  local toy = files.read(path 'toy.lua')
+  local command = coordinator('changed', 'workers = 2, fixed = { mode = "plain" }')
+  test.equal(select(2, run(command)), 0)
+  -- A constant of the script, which no option tells.
+  files.write(path 'toy.lua', (toy:gsub('seconds = 0.25', 'seconds = 0.5')))
+  local output, status = run(command)
+  test.equal(status, 1)
+  assert(output:find('4 of 4 runs were made otherwise than this grid makes them now:', 1, true)
+    and output:find('test/changed rate=0.1 restart 1: toy.lua has changed\n', 1, true)
+    and output:find('--accept-changed takes them as they are', 1, true), output)
+  test.equal(starts('changed', 'rate=0.1', 1), 1)
+  output, status = run(coordinator('changed', 'workers = 2, fixed = { mode = "plain" }, changed = "accept"'))
+  test.equal(status, 0)
+  assert(output:find('4 were finished before', 1, true), output)
+  -- One point is made anew: its folder has the new script, the other is still as it was.
+  local one = ([[
+local grid = require 'pushdown.grid'
+local rows = grid.run { name = 'test/changed', script = 'toy.lua', folder = 'runs/changed', restarts = 2,
+  points = { { rate = 0.2 } }, fixed = { mode = 'plain' }, changed = '%s' }
+for _, row in ipairs(rows) do print('ROW ' .. row.point .. ' ' .. row.result.seconds) end
+print('NOTE ' .. tostring(rows.note))
+]])
+  files.write(path 'one.lua', one:format 'rerun')
+  local line = ('cd %s && PUSHDOWN_REGISTRY=off %s one.lua'):format(quoted(folder), quoted(shell))
+  output, status = run(line)
+  test.equal(status, 0)
+  assert(select(2, output:gsub('ROW rate=0.2 0.5', '')) == 2 and output:find('NOTE nil', 1, true), output)
+  test.equal(starts('changed', 'rate=0.2', 1), 1)
+  test.equal(json.decode(files.read(path 'runs/changed/rate=0.1/restart-1/result.json')).seconds, 0.25)
+  -- Accepted runs are named in the note of the tables.
+  files.write(path 'one.lua', (one:format('accept'):gsub("mode = 'plain'", "mode = 'other'")))
+  output, status = run(line)
+  test.equal(status, 0)
+  assert(output:find('NOTE 2 of 2 runs were made with other options or another script: test/changed rate=0.2 restart 1 '
+    .. '(mode was plain and is other now)', 1, true), output)
+  -- What was begun under other options cannot go on, and begins anew.
+  os.remove(path 'runs/changed/rate=0.2/restart-1/result.json')
+  output, status = run(line)
+  test.equal(status, 0)
+  assert(output:find('test/changed rate=0.2 restart 1 begins anew', 1, true), output)
+  test.equal(starts('changed', 'rate=0.2', 1), 1)
+  test.equal(json.decode(files.read(path 'runs/changed/rate=0.2/restart-1/experiment.json')).options.mode, 'other')
+  files.write(path 'toy.lua', toy)
+end)
+
+test('a run goes on under options that may change', function()
+  files.write(path 'longer.lua', [[
+local options, run = require 'pushdown.experiment'.start { name = 'longer', doc = 'Counts.', options = {
+  { 'epochs', 1, 'how far', may_change = true }, { 'seed', 1, 'seed' }, { 'restart', 1, 'restart' } } }
+local before = run:earlier_result(function(result) return result.epochs >= options.epochs end)
+if not before then run:finish { epochs = options.epochs, seconds = 0.25 } end
+]])
+  local function grid_of(epochs)
+    files.write(path 'more.lua', ([[
+local rows = require 'pushdown.grid'.run { name = 'test/more', script = 'longer.lua', folder = 'runs/more',
+  points = { {} }, fixed = { epochs = %d } }
+print('EPOCHS ' .. rows[1].result.epochs)
+]]):format(epochs))
+    return run(('cd %s && PUSHDOWN_REGISTRY=off %s more.lua'):format(quoted(folder), quoted(shell)))
+  end
+  assert(grid_of(1):find('EPOCHS 1', 1, true))
+  local output = grid_of(3)
+  assert(output:find('EPOCHS 3', 1, true), output)
+  test.equal(json.decode(files.read(path 'runs/more/default/restart-1/experiment.json')).options.epochs, 3)
+  output = grid_of(2)
+  assert(output:find('EPOCHS 3', 1, true), output)
+  test.equal(json.decode(files.read(path 'runs/more/default/restart-1/experiment.json')).options.epochs, 3)
 end)
 
 test('several grids share a pool, and mistakes are told before anything runs', function()

@@ -99,7 +99,9 @@ if options.how == 'late' then error('too late') end
   has(rows[2].message, 'demo.lua:3: it went wrong')
   test.equal(rows[3].message, 'os.exit(4)')
   -- The same folder is the same run.
-  run('demo.lua', '--run-folder', 'runs/demo/2')
+  run('demo.lua', '--how', 'late', '--run-folder', 'runs/demo/7')
+  test.equal(runs.find({ id = 7 }, file)[1].attempts, 2)
+  run('demo.lua', '--how', 'result', '--run-folder', 'runs/demo/2', '--overwrite')
   local again = runs.find({ id = 2 }, file)[1]
   test.equal(again.status, 'done')
   test.equal(again.attempts, 2)
@@ -177,7 +179,10 @@ test('a list with filters', function()
   test.equal(ids('--since', '2999-01-01'), '')
   test.equal(ids('--experiment', '*'), '')
   test.equal(list('--where', 'rate=7'), 'No run matches.\n')
-  has(list('--columns', 'id,rate,test_difference'), 'id  rate  test difference\n', ' 4     2              0.6\n')
+  -- Points of numbers are below each other; what no run has is named, with what was perhaps meant.
+  test.equal(list('--where', 'td=3'), "No run matches.\nNo run has 'td', did you mean 'test_difference'?\n")
+  test.equal(list('--where', 'rate=1,options.zzz=3'), "No run matches.\nNo run has 'options.zzz'.\n")
+  has(list('--columns', 'id,rate,test_difference'), 'id  rate  test difference\n', ' 4     2             0.6\n')
   local csv = list('--csv', '--sort', 'id')
   has(csv, 'options.rate,options.task,result.test_difference,result.validation_difference\n', ',1,dyck,1,0.5\n')
 end)
@@ -203,6 +208,53 @@ test('points of a grid by mean, never by the best', function()
   local csv = command('compare', '--grid', 'paper/g', '--registry', grid_file, '--csv', '--metric', 'test_difference')
   has(csv, 'point,done,failed,mean test_difference,deviation test_difference,best test_difference\n',
     'rate=2,1,1,0.6,,0.6\n')
+end)
+
+test('paired tests of the points of a grid, and intervals', function()
+  local registry_file = folder .. '/tests/registry.sqlite'
+  local registry = pd.registry.open(registry_file)
+  -- Hollander and Wolfe (1973), p. 29: two-sided p = 0.0391; the seeds are shared, but not by the same restarts.
+  local before = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30 }
+  local after = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29 }
+  local function enter(point, restart, seed, loss)
+    local id = registry:begin { folder = ('%s/tests/g/%s/restart-%d'):format(folder, point, restart), grid = 'tests/g',
+      point = point, restart = restart, seed = seed }
+    registry:finish(id, { status = 'done', result = { loss = loss } })
+  end
+  for i = 1, 9 do
+    enter('model=a', i, 100 + i, after[i])
+    enter('model=b', 10 - i, 100 + i, before[i])
+    enter('model=c', i, 1000 + i, after[i] + 1)
+  end
+  local function compare(...) return command('compare', '--grid', 'tests/g', '--registry', registry_file, ...) end
+  local text = compare('--test', 'wilcoxon')
+  has(text, "loss against model=a by Wilcoxon's signed-rank test, two-sided")
+  local mean = 0
+  for i = 1, 9 do mean = mean + (before[i] - after[i]) / 9 end
+  has(text, ('model=b  9           %.4f  0.0391    0.0391'):format(mean),
+    'model=c  9           1.0000  0.0039    0.0078', 'pairs of the same seeds, or restarts where the seeds differ')
+  local found = json.decode(compare('--test', 'wilcoxon', '--json')).tests
+  test.equal(found[1].p, 0.0390625)
+  test.equal(found[1].by, 'seed')
+  test.equal(found[2].by, 'restart')
+  text = compare('--test', 'bootstrap', '--against', 'model=b')
+  has(text, 'loss against model=b by a bootstrap', '95 % interval', ' to ')
+  has(compare('--test', 'bootstrap', '--csv'), 'point,against,metric,test,by,n',
+    'model=b,model=a,loss,bootstrap,seed,9')
+  -- t of 8 degrees of freedom: 2.306.
+  local points = json.decode(compare('--json'))
+  local metrics = points[1].metrics.loss
+  test.near(metrics.interval, 2.306 * metrics.deviation / 3, 1e-4)
+  has(compare('--spread', 'interval'), '± 95 %', ('%.4f'):format(metrics.interval), "Student's t")
+  local function fails(pattern, ...)
+    local _, errors = answer('compare', '--grid', 'tests/g', '--registry', registry_file, ...)
+    has(errors, pattern)
+  end
+  fails("there is no point 'model=z'", '--test', 'wilcoxon', '--against', 'model=z')
+  fails('--against needs --test', '--against', 'model=a')
+  fails('must be one of wilcoxon, bootstrap', '--test', 't')
+  local _, errors = answer('compare', '1', '2', '--test', 'wilcoxon', '--registry', registry_file)
+  has(errors, '--test is about the points of a grid')
 end)
 
 test('runs side by side', function()

@@ -241,17 +241,9 @@ local function measure(model, options, sets, grammar, run, result)
   files.write(run:path 'lengths.csv', table.concat(lines, '\n') .. '\n')
 end
 
--- Options that came later: runs without them had these values, and go on under them.
-local later = { negatives = 'usual', measured = 'best', initial_scale = 1, initial_range = 0.1 }
-
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
 -- Writes result.json last, and returns it.
 function M.train(options, run)
-  local left_out = {}
-  for key, value in pairs(later) do
-    if options[key] == value then left_out[#left_out + 1] = key end
-  end
-  run:claim(experiment.settings(options, left_out))
   local before = run:earlier_result()
   if before then return before end
   local grammar = M.grammar(options)

@@ -89,23 +89,12 @@ local function trainer_of(options, run, corpus)
   }
 end
 
--- What decides the numbers of a run: the options, and the sizes of the texts, should the files change.
-function M.settings(options, corpus)
-  local settings = { train_words = corpus.train:size(), valid_words = corpus.valid:size(),
-    test_words = corpus.test:size(), vocabulary_words = #corpus.train:alphabet():symbols() }
-  for _, option in ipairs(M.options) do settings[option[1]] = options[option[1]] end
-  return settings
-end
-
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
 -- Writes result.json last, and returns it.
 function M.train(options, run)
-  local corpus = M.corpus(options)
-  local settings = M.settings(options, corpus)
-  settings.model, settings.seed = options.model, options.seed
-  run:claim(settings)
   local before = run:earlier_result()
   if before then return before end
+  local corpus = M.corpus(options)
   local trainer = trainer_of(options, run, corpus)
   for _ in trainer:epochs() do end
   local history, seconds, lines = trainer:history(), 0, { 'epoch,train,valid,learning_rate' }

@@ -45,7 +45,7 @@ M.options = {
   { 'valid_strings', 1000, 'validation strings', minimum = 1 },
   { 'test_lengths', { 40, 100 }, 'shortest and longest test string' },
   { 'test_strings', 100, 'test strings of each length', minimum = 1 },
-  { 'epochs', 200, 'passes over the training strings at most', minimum = 1 },
+  { 'epochs', 200, 'passes over the training strings at most', minimum = 1, may_change = true },
   { 'hidden', 20, 'hidden units of the LSTM', minimum = 1 },
   { 'states', 0, 'PDA states of ns, rns and vrns; 0: as the paper for the task, 2 elsewhere', minimum = 0 },
   { 'symbols', 0, 'stack symbols of ns, rns and vrns; 0: as the paper, 2 elsewhere', minimum = 0 },
@@ -112,7 +112,6 @@ end
 -- stopped. Writes test.csv (a row for each length) and, last, result.json. Returns the result.
 function M.train(options, run)
   -- A run may be given more epochs later.
-  run:claim(experiment.settings(options, { 'epochs' }))
   local before = run:earlier_result(function(result)
     return result.converged or result.epochs >= options.epochs
   end)

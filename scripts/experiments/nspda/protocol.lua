@@ -221,8 +221,6 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
 -- stopped. Writes result.json last, and returns it. Errors are percent of the strings.
 function M.train(options, run)
-  -- Runs without this option had usual negatives.
-  run:claim(experiment.settings(options, options.negatives == 'usual' and { 'negatives' } or nil))
   local before = run:earlier_result()
   if before then return before end
   local grammar = pd.grammar.load(options.task)

@@ -44,8 +44,9 @@ M.text_options = {
   { 'sentences', 'lines', 'what a sentence of plain text is', choices = { 'lines', 'unicode' } },
   { 'minimum_count', 1, 'words that are rarer in the training part are <unk>', minimum = 1 },
   { 'longest', 0, 'sentences of more words are left out; 0: none', minimum = 0 },
-  { 'prepared', '', 'folder for the prepared text, which several runs can share; empty: in the run folder' },
-  { 'epochs', 5, 'passes over the training sentences', minimum = 1 },
+  { 'prepared', '', 'folder for the prepared text, which several runs can share; empty: in the run folder',
+    may_change = true },
+  { 'epochs', 5, 'passes over the training sentences', minimum = 1, may_change = true },
   { 'agreement', '', 'examples of number prediction (see number_prediction.lua) that the language model judges by the '
     .. 'two forms of the verb; none if empty' },
 }
@@ -53,7 +54,7 @@ M.number_options = {
   { 'data', '', 'examples: a folder with numpred.train, numpred.val and numpred.test (and numpred.test.0 to .5), a '
     .. 'published table (.tsv), a file of lines "VBZ|VBP, tab, words", or a treebank in CoNLL-U; needed' },
   { 'split', { 9, 1, 90 }, 'shares of training, validation and test, where the data are not in parts' },
-  { 'epochs', 100, 'at most', minimum = 1 },
+  { 'epochs', 100, 'at most', minimum = 1, may_change = true },
   { 'patience', 5, 'epochs without better accuracy on the validation examples that end training', minimum = 1 },
 }
 -- Sizes of the smaller runs, and with what else a script has.
@@ -172,7 +173,6 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one stopped. Writes result.json last
 -- and returns it.
 function M.train_language_model(options, run)
-  run:claim(experiment.settings(options, { 'epochs', 'prepared' }))
   local before = run:earlier_result(function(result) return result.epochs >= options.epochs end)
   if before then return before end
   local examples = agreement_examples(options)
@@ -234,7 +234,6 @@ function M.number_parts(options)
 end
 
 function M.train_classifier(options, run)
-  run:claim(experiment.settings(options, { 'epochs' }))
   local before = run:earlier_result(function(result)
     return result.epochs >= options.epochs or not result.stopped:find('epochs are done', 1, true)
   end)
@@ -275,12 +274,12 @@ end
 -- Of a run of language_model.lua: its model, what it was made with (its settings), and words(tokens), which gives
 -- words the form that the model knows and <unk> to those that it does not.
 function M.trained(folder)
-  local path = folder .. '/settings.json'
+  local path = folder .. '/experiment.json'
   if not files.exists(path) then
-    error(('--run %s: there is no settings.json; it must be the folder of a run of language_model.lua'):format(
+    error(('--run %s: there is no experiment.json; it must be the folder of a run of language_model.lua'):format(
       folder), 0)
   end
-  local settings = json.decode(files.read(path))
+  local settings = json.decode(files.read(path)).options
   if not M.models[settings.model] then error(('--run %s: no language model of these scripts'):format(folder), 0) end
   if not files.exists(folder .. '/result.json') then
     error(('--run %s: this training has not ended; start language_model.lua on it again'):format(folder), 0)

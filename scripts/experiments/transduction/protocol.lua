@@ -34,9 +34,10 @@ M.options = {
     .. 'uniform', choices = { 'grammar', 'uniform' } },
   { 'batch', 10, 'pairs in one update', minimum = 1 },
   { 'clip', 1, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
-  { 'batches', 50000, 'updates at most; the paper trains without bound', minimum = 1 },
+  { 'batches', 50000, 'updates at most; the paper trains without bound', minimum = 1,
+    may_change = true },
   { 'patience', 100, 'training ends after so many hundred batches without a better average training perplexity; '
-    .. '0: never', minimum = 0 },
+    .. '0: never', minimum = 0, may_change = true },
   { 'stop_perplexity', 1.0002, 'or once the average training perplexity of a hundred batches is below this; '
     .. '0: never', minimum = 0, type = 'number' },
   { 'accuracy_every', 1000, 'batches after which accuracies are measured; a multiple of the batches of an average',
@@ -106,7 +107,6 @@ end
 -- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped. Measures
 -- the parameters with the best average training perplexity, writes result.json last, and returns it.
 function M.train(options, run)
-  run:claim(experiment.settings(options, { 'batches', 'patience' }))
   -- A run may be given more batches later.
   local before = run:earlier_result(function(result)
     return result.batches >= options.batches or not result.stopped:find('epochs are done', 1, true)

@@ -48,9 +48,7 @@ if options.model:find('^lstm') then return end
 -- Something of the algorithm that was learned: a short pair.
 local shortest = options.lengths[1]
 local pair = protocol.pairs(options, { shortest, shortest + 1 }):draw(1, { seed = options.seed })[1]
-local symbols = { '<s>' }
-for symbol in (pair.source .. ' ||| ' .. pair.target):gmatch('%S+') do symbols[#symbols + 1] = symbol end
-local picture = { run = pd.model.load(run.folder):strengths(pair.source, pair.target), symbols = symbols,
-  title = title, path = run:path 'strengths.svg' }
+local picture = { run = pd.model.load(run.folder):strengths(pair.source, pair.target), title = title,
+  path = run:path 'strengths.svg' }
 print('\n' .. pd.plot.strengths_text(picture))
 pd.plot.strengths(picture)

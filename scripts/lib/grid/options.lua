@@ -1,20 +1,10 @@
 -- The options of a grid's runs as words: in command lines, in names, and compared with those that a
 -- result was made with.
-local json = require 'pushdown.json'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
+local values = require 'pushdown.experiment.values'
 
-local M = {}
-
--- Numbers with all digits that they need; the items of a list joined by `separator`.
-function M.text(value, separator)
-  if type(value) == 'table' then
-    local parts = {}
-    for i, item in ipairs(value) do parts[i] = M.text(item) end
-    return table.concat(parts, separator)
-  end
-  return type(value) == 'number' and json.encode(value) or tostring(value)
-end
+local M = { text = values.text, same = values.same }
 
 function M.keys(options)
   local keys = {}
@@ -49,7 +39,7 @@ function M.command(run)
 end
 
 -- The options that the words of `flags` set, as a script declared by pushdown.experiment reads them.
-local function options_of_flags(flags)
+function M.flags(flags)
   local options, at = {}, 1
   while at <= #flags do
     local name, value = flags[at]:match('^%-%-([^=]+)=(.*)$')
@@ -67,39 +57,18 @@ local function options_of_flags(flags)
   return options
 end
 
--- Words as they compare: numbers without regard to how they are written.
-local function normal(text)
-  return (text:gsub('[^,]+', function(item)
-    local number = tonumber(item)
-    return number and ('%.17g'):format(number) or item
-  end))
-end
-
--- Whether two values of an option are the same, however their numbers are written.
-function M.same(a, b) return normal(M.text(a, ',')) == normal(M.text(b, ',')) end
-
--- The result in the run folder, or nil; an error if it was made with other options than these.
+-- The result in the run folder, or nil, also where the script is to go on under options that may change; an error if it
+-- was made otherwise, unless the run is `accepted`.
 function M.finished_result(run)
   local result = runs.result(run.folder)
-  if not result then return nil end
-  local kept = runs.read_json(run.folder .. '/experiment.json')
-  local made = kept and kept.options or {}
-  local function compare(key, wanted)
-    local was = made[key]
-    if was == nil and (key == 'seed' or key == 'restart') then was = result[key] end
-    if was == nil or was == json.null or M.same(was, wanted) then return end
-    error(('[grid.run] %s holds a result for %s = %s, this grid wants %s; choose another folder, or remove its '
-      .. 'result.json'):format(run.folder, key, M.text(was, ','), wanted), 0)
+  if not result or run.accepted then return result end
+  local options, other, goes_on = require 'pushdown.grid.changes'.of(run)
+  local text = options[1] or other[1]
+  if text then
+    error(('[grid.run] %s holds a result that was made otherwise: %s; choose another folder, or remove its '
+      .. 'result.json'):format(run.folder, text), 0)
   end
-  for key, value in pairs(run.options) do compare(key, M.text(value, ',')) end
-  compare('seed', tostring(run.seed))
-  compare('restart', tostring(run.restart))
-  local flags = options_of_flags(run.flags)
-  for key, value in pairs(flags) do compare(key, value) end
-  for _, size in ipairs { 'quick', 'smoke' } do
-    if not flags[size] and run.options[size] == nil then compare(size, 'false') end
-  end
-  return result
+  return not goes_on and result or nil
 end
 
 return M

@@ -1,6 +1,6 @@
--- declared(script) -> {full =, quick =, smoke =}: all options of a script of pushdown.experiment with their defaults,
--- and with --quick and --smoke where it has these; without those that only say where and which a run is. Asks the
--- script itself, once.
+-- declared(script) -> {full =, quick =, smoke =, may_change = {[name] = true}}: all options of a script of
+-- pushdown.experiment with their defaults, and with --quick and --smoke where it has these; without those that only say
+-- where and which a run is. may_change: those under other values of which a run goes on. Asks the script itself, once.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
@@ -16,6 +16,9 @@ return function(script)
     pipe:close()
     local ok, sizes = pcall(json.decode, text)
     if not ok then error(('[record] %s --defaults: expected JSON, got %s'):format(script, text), 0) end
+    local may_change = {}
+    for _, name in ipairs(sizes.may_change or {}) do may_change[name] = true end
+    sizes.may_change = may_change
     for _, options in pairs(sizes) do
       for _, name in ipairs { 'seed', 'restart', 'run_folder', 'quick', 'smoke' } do options[name] = nil end
     end

@@ -1,5 +1,6 @@
 -- Curves of several restarts as one: mean, sample deviation, least and greatest at every place. A mean is that of
 -- the restarts that have a value there, and says of how many; it is never one of them.
+local interval = require 'pushdown.statistics.interval'
 local statistics = require 'pushdown.statistics'
 
 local M = {}
@@ -111,12 +112,19 @@ function M.thinned(band, most)
   return thin, every
 end
 
--- The edges of mean ± deviation: two lists with NaN where there is no deviation.
-function M.edges(band)
+-- bands.spreads: what the edges of a band can be, in words.
+M.spreads = { deviation = 'mean ± sample deviation', interval = 'mean with its 95 % confidence interval',
+  range = 'mean, with the least and the greatest value' }
+
+-- bands.edges(band, spread) -> two lists, NaN where there is none: of mean ± deviation, of the 95 % confidence interval
+-- of the mean (spread = 'interval'; of runs that have come so far), or of the least and greatest values ('range').
+function M.edges(band, spread)
+  if spread == 'range' then return band.low, band.high end
   local low, high = {}, {}
   for i, mean in ipairs(band.mean) do
-    local deviation = band.deviation[i] or 0 / 0
-    low[i], high[i] = mean - deviation, mean + deviation
+    local half = band.deviation[i] or 0 / 0
+    if spread == 'interval' then half = interval(band.count[i], band.deviation[i] or nil) or 0 / 0 end
+    low[i], high[i] = mean - half, mean + half
   end
   return low, high
 end

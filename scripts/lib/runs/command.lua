@@ -1,5 +1,6 @@
 -- The command `pushdown runs`: what the registry holds, what was measured, and taking runs out of it.
 local experiment = require 'pushdown.experiment'
+local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
@@ -11,6 +12,7 @@ local fail = selection.fail
 
 local formats = { { 'csv', false, 'comma-separated values, every digit' },
   { 'json', false, 'JSON, everything that is known' } }
+local latex = { { 'latex', false, 'a table for LaTeX (booktabs)' } }
 
 local function declare(name, doc, ...)
   local options = experiment.join_options(...)
@@ -24,20 +26,28 @@ local commands = {
     { 'descending', false, 'the largest first' },
     { 'limit', nil, 'at most so many', type = 'integer', minimum = 1 },
     { 'columns', {}, 'columns, options and results to show', repeated = true },
-  }, formats),
+  }, formats, latex),
   show = declare('show ID...', 'Shows all that is known of a run.', {}, formats),
   compare = declare('compare [ID...]', 'Compares runs side by side, or the points of a grid '
     .. '(--grid) by mean and standard deviation\nover their restarts.', selection.with_filters {
       { 'metric', {}, 'results to compare; the first one orders the points of a grid', repeated = true },
-    }, formats),
+      { 'spread', 'deviation', 'beside a mean: the sample standard deviation, or half the width of its 95 % confidence '
+        .. 'interval', choices = { 'deviation', 'interval' } },
+      { 'test', nil, 'a paired test of each point of a grid against the best one', type = 'text',
+        choices = { 'wilcoxon', 'bootstrap' } },
+      { 'against', nil, 'the point that the others are tested against', type = 'text' },
+    }, formats, latex),
   plot = declare('plot [ID...]', 'Draws metrics of every epoch. The restarts of a point are one line, their mean, with '
-    .. 'a band of one\nsample standard deviation.', selection.with_filters {
+    .. 'a band.', selection.with_filters {
       { 'metric', {}, 'what to draw; the one that tells most otherwise', repeated = true },
       { 'x', 'epoch', 'over what', choices = { 'epoch', 'update', 'seconds' } },
       { 'each', false, 'every run by itself, no means' },
       { 'log_x', false, 'logarithmic horizontal axis' },
       { 'log_y', false, 'logarithmic vertical axis' },
-      { 'output', nil, 'write an SVG picture in place of text', type = 'text', short = 'o' },
+      { 'output', nil, 'write a picture in place of text: SVG, PDF or PNG, by the ending of the name', type = 'text',
+        short = 'o' },
+      { 'spread', 'deviation', 'bands of one sample deviation, of the 95 % confidence interval of the mean, or from '
+        .. 'the least to the greatest', choices = { 'deviation', 'interval', 'range' } },
       { 'title', nil, 'title of the picture', type = 'text' },
     }),
   rm = declare('rm [ID...]', 'Takes runs out of the registry. Their folders stay, unless --folders is given. Runs '
@@ -45,6 +55,10 @@ local commands = {
       { 'folders', false, 'remove the run folders as well, with all that is in them' },
       { 'dry_run', false, 'only say what would be removed' },
       { 'yes', false, 'do not ask' },
+    }),
+  reproduce = declare('reproduce RUN', 'Makes a run (its number, or its folder) again in a new folder, from its inputs '
+    .. 'as they were, and\ncompares all numbers. Status 1 if they are not the same.', {
+      { 'folder', nil, 'the new folder (RUN-again-1)', type = 'text' },
     }),
   gather = declare('gather FOLDER...', 'Takes the finished runs of grids into a record, which --recorded of the table '
     .. 'scripts reads.', {
@@ -62,7 +76,7 @@ local commands = {
 }
 
 local modules = { list = 'list', show = 'list', compare = 'compare', plot = 'plot', rm = 'remove', export = 'export',
-  gather = 'gather' }
+  gather = 'gather', reproduce = 'reproduce' }
 local without_words = { list = true }
 
 local function action_of(name)
@@ -79,6 +93,7 @@ The record of runs: every grid and every script that uses pd.experiment.
   pushdown runs plot      metrics over epochs, with bands over restarts
   pushdown runs rm        takes runs, and on request their folders, away
   pushdown runs export    runs or their epochs as CSV or JSON
+  pushdown runs reproduce makes a run again and says whether its numbers are the same
   pushdown runs gather    finished runs into a record that grids can go on from
 
 --help after any of them lists its options. pushdown report makes a page.
@@ -94,12 +109,18 @@ function M.run(words)
   local declaration = commands[name]
   return subcommand('runs', function()
     if not declaration then
-      fail("unknown command '%s'; there are list, show, compare, plot, rm, export and gather", name)
+      local near = nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather' })
+      fail("unknown command '%s'%s; there are list, show, compare, plot, rm, export, reproduce and gather", name,
+        near and (", did you mean '%s'?"):format(near) or '')
     end
     local options = experiment.parse(declaration, { unpack(words, 2) })
     if options.help then return io.write(experiment.help(declaration)) end
     if without_words[name] and #options.words > 0 then fail("unexpected argument '%s'", options.words[1]) end
-    if options.csv and options.json then fail('--csv and --json exclude each other') end
+    local given = {}
+    for _, format in ipairs { 'csv', 'json', 'latex' } do
+      if options[format] then given[#given + 1] = '--' .. format end
+    end
+    if #given > 1 then fail('%s exclude each other', table.concat(given, ' and ')) end
     action_of(name)(options, options.registry or runs.path(), pd.process.columns 'stdout')
   end)
 end

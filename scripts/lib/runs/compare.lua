@@ -1,6 +1,7 @@
 -- `pushdown runs compare`: runs side by side, or the points of a grid by mean and deviation.
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
+local paired = require 'pushdown.runs.paired'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
@@ -10,10 +11,11 @@ local function compare_runs(rows, options, width)
   local header, lines, same = { '' }, {}, {}
   for i, row in ipairs(rows) do header[i + 1] = 'run ' .. row.id end
   local function add(key, value_of, text_of)
-    local line, differs = { (key:gsub('_', ' ')) }, false
-    for i, row in ipairs(rows) do
-      line[i + 1] = text_of(value_of(row))
-      differs = differs or line[i + 1] ~= line[2]
+    local line, differs, values = { (key:gsub('_', ' ')) }, false, {}
+    for i, row in ipairs(rows) do values[i] = value_of(row) end
+    for i, text in ipairs(layout.values(values, #rows, text_of, text_of == layout.value and 17 or 5)) do
+      line[i + 1] = text
+      differs = differs or text ~= line[2]
     end
     return line, differs
   end
@@ -45,11 +47,23 @@ local function compare_runs(rows, options, width)
     -- A result that only repeats an option says nothing new.
     if not seen[name] then lines[#lines + 1] = line end
   end
-  layout.table(header, lines, width)
+  if options.latex then return io.write(layout.latex(header, lines)) end
+  layout.table(header, lines, width, true)
   if #same > 0 then
     print '\nThe same in all:'
     layout.wrapped(table.concat(same, ', '), width, '  ')
   end
+end
+
+-- Decimals for the means, deviations and best runs of a metric: four, or as many as show two digits of the least
+-- deviation.
+local function decimals_of(points, metric)
+  local least
+  for _, point in ipairs(points) do
+    local deviation = (point.metrics[metric] or {}).deviation
+    if deviation and deviation > 0 then least = math.min(least or deviation, deviation) end
+  end
+  return least and math.max(4, math.min(8, 1 - math.floor(math.log10(least)))) or 4
 end
 
 local function compare_grid(rows, options, width)
@@ -65,7 +79,13 @@ local function compare_grid(rows, options, width)
   end
   if #metrics == 0 then metrics = { 'validation_difference' } end
   local points = runs.by_point(rows, metrics)
-  if options.json then return print(json.encode(json.list(points), true)) end
+  local tests, base
+  if options.test then tests, base = paired.of(rows, points, metrics[1], options.test, options.against) end
+  if options.json then
+    local list = json.list(points)
+    return print(json.encode(tests and { points = list, tests = paired.json(tests) } or list, true))
+  end
+  if options.csv and tests then return io.write(paired.csv(tests)) end
   local several, folders = false, false
   for _, point in ipairs(points) do
     several = several or point.grid ~= points[1].grid
@@ -75,9 +95,10 @@ local function compare_grid(rows, options, width)
   if folders then table.insert(columns, 1, 'folder') end
   if several then table.insert(columns, 1, 'grid') end
   for _, metric in ipairs(metrics) do
-    for _, name in ipairs { 'mean ', 'deviation ', 'best ' } do columns[#columns + 1] = name .. metric end
+    for _, name in ipairs { 'mean ', options.spread .. ' ', 'best ' } do columns[#columns + 1] = name .. metric end
   end
-  local raw, cells = {}, {}
+  local raw, cells, decimals = {}, {}, {}
+  for _, metric in ipairs(metrics) do decimals[metric] = decimals_of(points, metric) end
   for i, point in ipairs(points) do
     raw[i], cells[i] = {}, {}
     local function add(value, text)
@@ -91,23 +112,36 @@ local function compare_grid(rows, options, width)
     add(point.failed)
     for _, metric in ipairs(metrics) do
       local numbers = point.metrics[metric] or {}
-      for _, key in ipairs { 'mean', 'deviation', 'least' } do
-        add(numbers[key], numbers[key] and ('%.4f'):format(numbers[key]) or '–')
+      for _, key in ipairs { 'mean', options.spread, 'least' } do
+        add(numbers[key], numbers[key] and ('%%.%df'):format(decimals[metric]):format(numbers[key]) or '–')
       end
     end
   end
   if options.csv then return io.write(report.table { columns = columns, rows = raw }:csv()) end
   for k, name in ipairs(columns) do
-    columns[k] = name:match('^deviation ') and 'deviation' or name:match('^best ') and 'best single run'
+    columns[k] = name:match('^deviation ') and 'deviation' or name:match('^interval ') and '± 95 %'
+      or name:match('^best ') and 'best single run'
       or name:gsub('_', ' ')
   end
+  if options.latex then return io.write(layout.latex(columns, cells)) end
   layout.table(columns, cells, width)
-  layout.wrapped(('Ordered by the mean of %s over the restarts that are done; the deviation is the sample '
-    .. 'standard deviation, the best single run is one run and no mean.'):format(metrics[1]:gsub('_', ' ')), width, '')
+  layout.wrapped(('Ordered by the mean of %s over the restarts that are done; %s, the best single run is one run and '
+    .. 'no mean.'):format(metrics[1]:gsub('_', ' '), options.spread == 'interval'
+    and "± 95 % is half the width of the 95 % confidence interval of the mean (Student's t)"
+    or 'the deviation is the sample standard deviation'), width, '')
+  if tests and #tests == 0 then
+    print '\nThere is one point, and nothing to test it against.'
+  elseif tests then
+    paired.print(tests, base, metrics[1], options.test, width)
+  end
 end
 
 return function(options, path, width)
   local ids = selection.ids(options.words)
+  if options.against and not options.test then selection.fail('--against needs --test wilcoxon or --test bootstrap') end
+  if #ids > 0 and options.test then
+    selection.fail('--test is about the points of a grid, with several restarts: --grid NAME')
+  end
   if #ids > 0 then
     local rows = selection.numbered(ids, path)
     if options.json then return io.write(layout.json(rows)) end
@@ -116,6 +150,6 @@ return function(options, path, width)
   end
   if not options.grid then selection.fail('which runs? pushdown runs compare ID ID..., or --grid NAME') end
   local rows = runs.find(selection.filter(options), path)
-  if #rows == 0 and not options.json and not options.csv then return selection.say_nothing(path) end
+  if #rows == 0 and not options.json and not options.csv then return selection.say_nothing(path, options) end
   compare_grid(rows, options, width)
 end

@@ -2,20 +2,12 @@
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
+local shorten = require 'pushdown.runs.shorten'
+local wrapped = require 'pushdown.wrapped'
 
 local M = {}
 
 local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
-
--- At most `width` characters, cut in the middle: the ends of paths and names tell most.
-local function shortened(text, width)
-  if length(text) <= width then return text end
-  local characters = {}
-  for character in text:gmatch('[^\128-\191][\128-\191]*') do characters[#characters + 1] = character end
-  local front = math.ceil((width - 1) / 2)
-  return table.concat(characters, '', 1, front) .. '…'
-    .. table.concat(characters, '', #characters - (width - 1 - front) + 1)
-end
 
 -- One line of text for any value.
 function M.value(value)
@@ -30,6 +22,25 @@ function M.value(value)
     return type(value) == 'number' and ('%.0f'):format(value) or (tostring(value):gsub('%c', ' '))
   end
   return ('%.5g'):format(value)
+end
+
+-- The texts of values side by side, by text_of: numbers that differ get as many digits as tell them apart, `most`
+-- (17) at most.
+function M.values(values, count, text_of, most)
+  local texts = {}
+  for i = 1, count do texts[i] = text_of(values[i]) end
+  for digits = 6, most or 17 do
+    local meant, clash = {}, false
+    for i = 1, count do
+      clash = clash or meant[texts[i]] ~= nil and meant[texts[i]] ~= values[i]
+      meant[texts[i]] = values[i]
+    end
+    if not clash then break end
+    for i = 1, count do
+      if type(values[i]) == 'number' then texts[i] = (('%%.%dg'):format(digits)):format(values[i]) end
+    end
+  end
+  return texts
 end
 
 local function when(seconds) return seconds and os.date('%Y-%m-%d %H:%M', math.floor(seconds)) or nil end
@@ -52,57 +63,144 @@ end
 local shortest_column = 8
 local never_shortened = { started = true, finished = true, created = true, id = true }
 
--- A table that fits into the terminal: its longest texts are shortened, and where that does not
--- help each row becomes lines of its own. Into a file or a pipe it goes whole.
-function M.table(columns, rows, width)
-  local widths, right, total = {}, {}, -2
-  for k, column in ipairs(columns) do
-    widths[k], right[k] = length(column), true
-    for _, row in ipairs(rows) do
-      widths[k] = math.max(widths[k], length(row[k] or ''))
-      right[k] = right[k] and (row[k] == nil or row[k] == '' or row[k] == '–' or row[k]:find('^[%d:.e+-]+$') ~= nil)
-    end
-    total = total + widths[k] + 2
+local function is_number(text) return text == nil or text == '' or text == '–' or text:find '^[%d:.e+-]+$' ~= nil end
+
+-- Numbers of a column with their points below each other.
+local function align_points(rows, k)
+  local function behind(text) return text and text:match '^%-?%d*(%.%d*)$' or '' end
+  local longest = 0
+  for _, row in ipairs(rows) do longest = math.max(longest, #behind(row[k])) end
+  for _, row in ipairs(rows) do
+    if row[k] and row[k]:find '^%-?%d+%.?%d*$' then row[k] = row[k] .. (' '):rep(longest - #behind(row[k])) end
   end
-  while width and total > width do
-    local widest
-    for k, column in ipairs(columns) do
-      if not never_shortened[column] and (not widest or widths[k] > widths[widest]) then widest = k end
+end
+
+-- The lists of cells in which two that differ must not look the same: the columns, or, where runs stand side by side,
+-- the rows behind their names.
+local function compared(columns, rows, side_by_side)
+  local lists = {}
+  for k in ipairs(columns) do
+    if k == 1 or not side_by_side then
+      local list = { columns = { k } }
+      for i, row in ipairs(rows) do list[i] = row[k] or '' end
+      lists[#lists + 1] = list
     end
-    if not widest or widths[widest] <= shortest_column then break end
+  end
+  for _, row in ipairs(side_by_side and rows or {}) do
+    local list = { columns = {} }
+    for k = 2, #columns do list[k - 1], list.columns[k - 1] = row[k] or '', k end
+    lists[#lists + 1] = list
+  end
+  return lists
+end
+
+-- The least width of every column at which its cells can be told apart.
+local function least_widths(columns, lists, natural, right)
+  local least = {}
+  for _, list in ipairs(lists) do
+    local most = 0
+    for _, k in ipairs(list.columns) do most = math.max(most, natural[k]) end
+    local width = math.min(shortest_column, most)
+    while width < most and not shorten(list, width) do width = width + 1 end
+    for _, k in ipairs(list.columns) do least[k] = math.max(least[k] or 0, math.min(width, natural[k])) end
+  end
+  for k, column in ipairs(columns) do
+    if right[k] or never_shortened[column] then least[k] = natural[k] end
+  end
+  return least
+end
+
+-- Narrows the widest columns until the table fits; false if it cannot.
+local function narrow(widths, least, total, width)
+  while total > width do
+    local widest
+    for k in ipairs(widths) do
+      if widths[k] > least[k] and (not widest or widths[k] > widths[widest]) then widest = k end
+    end
+    if not widest then return false end
     widths[widest], total = widths[widest] - 1, total - 1
   end
+  return true
+end
+
+-- Names of columns that fit; nil if two would look the same.
+local function short_header(columns, widths)
+  local header, known = {}, {}
+  for k, column in ipairs(columns) do
+    header[k] = shorten({ column }, widths[k])[1]
+    if known[header[k]] and known[header[k]] ~= column then return nil end
+    known[header[k]] = column
+  end
+  return header
+end
+
+-- Each row as lines of its own, for what does not fit as a table.
+local function print_lines(columns, rows, width)
+  for i, row in ipairs(rows) do
+    if i > 1 then print() end
+    for k, column in ipairs(columns) do
+      local text = row[k] and row[k]:match '^(.-)%s*$' or ''
+      if text ~= '' then print(wrapped((column ~= '' and column .. ': ' or '') .. text, width, '', '  ')) end
+    end
+  end
+end
+
+-- A table that fits into the terminal: its longest texts are shortened so that they can still be told apart, and where
+-- that does not help each row becomes lines of its own. Into a file or a pipe it goes whole. side_by_side: the columns
+-- behind the first are compared with each other.
+function M.table(columns, rows, width, side_by_side)
+  local natural, widths, right, total = {}, {}, {}, -2
+  for k, column in ipairs(columns) do
+    right[k] = true
+    for _, row in ipairs(rows) do right[k] = right[k] and is_number(row[k]) end
+    if right[k] then align_points(rows, k) end
+    natural[k] = right[k] and 1 or math.min(length(column), shortest_column)
+    for _, row in ipairs(rows) do natural[k] = math.max(natural[k], length(row[k] or '')) end
+    widths[k] = math.max(natural[k], length(column))
+    total = total + widths[k] + 2
+  end
+  local header = columns
   if width and total > width then
-    for i, row in ipairs(rows) do
-      if i > 1 then print() end
-      for k, column in ipairs(columns) do
-        if row[k] and row[k] ~= '' then print(column .. ': ' .. row[k]) end
+    local lists = compared(columns, rows, side_by_side)
+    local fits = narrow(widths, least_widths(columns, lists, natural, right), total, width)
+    header = fits and short_header(columns, widths)
+    if not header then return print_lines(columns, rows, width) end
+    local short = {}
+    for i in ipairs(rows) do short[i] = {} end
+    for n, list in ipairs(lists) do
+      local narrowest = math.huge
+      for _, k in ipairs(list.columns) do narrowest = math.min(narrowest, widths[k]) end
+      local texts = shorten(list, narrowest)
+      local of_a_row = side_by_side and n > 1
+      for at, text in ipairs(texts) do
+        if of_a_row then short[n - 1][list.columns[at]] = text else short[at][list.columns[1]] = text end
       end
     end
-    return
+    rows = short
   end
-  local cells, header = {}, {}
-  for k, column in ipairs(columns) do
-    header[k] = { shortened(column, widths[k]), align = right[k] and #rows > 0 and 'right' or 'left' }
-  end
+  local cells, heads = {}, {}
+  for k, text in ipairs(header) do heads[k] = { text, align = right[k] and #rows > 0 and 'right' or 'left' } end
   for i, row in ipairs(rows) do
     cells[i] = {}
-    for k in ipairs(columns) do cells[i][k] = shortened(row[k] or '', widths[k]) end
+    for k in ipairs(columns) do cells[i][k] = row[k] or '' end
   end
-  io.write(report.table { columns = header, rows = cells }:text())
+  io.write(report.table { columns = heads, rows = cells }:text())
+end
+
+-- The table as LaTeX.
+function M.latex(columns, rows)
+  local header = {}
+  for k, column in ipairs(columns) do
+    local right = #rows > 0
+    for _, row in ipairs(rows) do right = right and (row[k] or ''):find '^[%d:.e+-]*$' ~= nil or row[k] == '–' end
+    header[k] = { column, align = right and 'right' or 'left' }
+  end
+  return report.table { columns = header, rows = rows }:latex()
 end
 
 -- Text wrapped at the width, every line behind `indent`.
 function M.wrapped(text, width, indent)
-  local line = ''
-  for word in text:gmatch('%S+') do
-    if line ~= '' and width and length(indent .. line .. ' ' .. word) > width then
-      print(indent .. line)
-      line = ''
-    end
-    line = line == '' and word or line .. ' ' .. word
-  end
-  if line ~= '' then print(indent .. line) end
+  if text:find '%S' then print(wrapped(text, width, indent)) end
 end
 
 -- A command line that a shell reads as these words.

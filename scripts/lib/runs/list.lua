@@ -13,7 +13,7 @@ function M.list(options, path, width)
   local rows = runs.find(filter, path)
   if options.json then return io.write(layout.json(rows)) end
   if options.csv then return io.write(layout.csv(rows)) end
-  if #rows == 0 then return selection.say_nothing(path) end
+  if #rows == 0 then return selection.say_nothing(path, options) end
   local wanted, chosen = options.columns, #options.columns > 0
   if not chosen then
     wanted = { 'id', 'run', 'point', 'restart', 'status', 'seconds', selection.shared_metric(rows) }
@@ -34,6 +34,7 @@ function M.list(options, path, width)
       for i in ipairs(rows) do cells[i][#columns] = values[i] end
     end
   end
+  if options.latex then return io.write(layout.latex(columns, cells)) end
   layout.table(columns, cells, width)
 end
 

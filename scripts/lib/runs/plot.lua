@@ -1,7 +1,7 @@
 -- `pushdown runs plot`: metrics over the epochs of runs, restarts of one point as a band.
 local bands = require 'pushdown.runs.bands'
 local histories = require 'pushdown.runs.history'
-local pd = require 'pushdown'
+local export = require 'pushdown.plot.export'
 local plot = require 'pushdown.plot'
 local selection = require 'pushdown.runs.selection'
 
@@ -41,7 +41,7 @@ end
 
 -- The series of plot.lines for one metric, how many points have none of it, and whether a mean is over fewer
 -- restarts in places.
-local function series_of(points, metric, axis)
+local function series_of(points, metric, axis, spread)
   local series, left_out, fewer = {}, 0, false
   for _, point in ipairs(points) do
     local curves = {}
@@ -54,7 +54,7 @@ local function series_of(points, metric, axis)
       band = bands.thinned(band, most_places)
       local one = { name = band.runs > 1 and ('%s (mean of %d)'):format(point.name, band.runs) or point.name,
         x = band.x, y = band.mean }
-      if band.runs > 1 then one.low, one.high = bands.edges(band) end
+      if band.runs > 1 then one.low, one.high = bands.edges(band, spread) end
       series[#series + 1] = one
     end
   end
@@ -68,13 +68,13 @@ return function(options, path, width)
   end
   local axis = options.x
   if options.output then
-    if not options.output:match('%.svg$') then
-      selection.fail("--output needs a name that ends in .svg, got '%s'", options.output)
+    if not export.format(options.output) then
+      selection.fail("--output needs a name that ends in .svg, .pdf or .png, got '%s'", options.output)
     end
     if #options.metric > 1 then selection.fail('--output takes one --metric, got %d', #options.metric) end
   end
   local rows = selection.rows(options, path)
-  if #rows == 0 then return selection.say_nothing(path) end
+  if #rows == 0 then return selection.say_nothing(path, options) end
   local points = selection.points(rows, options.each)
   local all, without = read(points)
   if #all == 0 then
@@ -92,7 +92,7 @@ return function(options, path, width)
     end
   end
   for i, metric in ipairs(metrics) do
-    local series, left_out, fewer = series_of(points, metric, axis)
+    local series, left_out, fewer = series_of(points, metric, axis, options.spread)
     local spec = { series = series, x_label = histories.axes[axis], y_label = histories.label(metric),
       x_log = options.log_x, y_log = options.log_y }
     local notes = {}
@@ -107,9 +107,9 @@ return function(options, path, width)
       spec.title, spec.width, spec.height = options.title, 900, 480
       local banded = false
       for _, one in ipairs(series) do banded = banded or one.low ~= nil end
-      pd.file.write(options.output, plot.lines(spec))
+      export.write(options.output, plot.lines(spec))
       print(('%s: %s over %s%s'):format(options.output, metric, histories.axes[axis],
-        banded and ', bands are mean ± sample deviation' or ''))
+        banded and ', bands are ' .. bands.spreads[options.spread] or ''))
     else
       if i > 1 then print() end
       local banded = false
@@ -119,7 +119,7 @@ return function(options, path, width)
       end
       spec.columns = width and math.max(30, math.min(width, 120)) or nil
       io.write(plot.text(spec))
-      if banded then table.insert(notes, 1, 'Dotted: mean ± sample deviation.') end
+      if banded then table.insert(notes, 1, ('Dotted: %s.'):format(bands.spreads[options.spread])) end
     end
     for _, text in ipairs(notes) do print(text) end
   end

@@ -1,4 +1,5 @@
 -- `pushdown runs rm`: takes runs out of the registry and, when asked to, removes their folders.
+local ask = require 'pushdown.ask'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
@@ -57,19 +58,6 @@ local function refuse_running(rows, path)
   end
 end
 
--- Whether standard input is a terminal, so that somebody can be asked.
-local function somebody_there()
-  local status = os.execute 'test -t 0'
-  return status == 0 or status == true
-end
-
-local function agreed(question)
-  io.write(question, ' [y/N] ')
-  io.stdout:flush()
-  local answer = io.read '*l'
-  return answer and answer:lower():match('^%s*y') ~= nil
-end
-
 -- Removes some runs; their folders are held meanwhile, so that none of them can begin.
 local function remove_some(registry, rows, total)
   local held, ids = {}, {}
@@ -110,7 +98,7 @@ return function(options, path)
     selection.fail('which runs? pushdown runs rm ID..., or filters like --status failed')
   end
   local rows = selection.rows(options, path)
-  if #rows == 0 then return selection.say_nothing(path) end
+  if #rows == 0 then return selection.say_nothing(path, options) end
   refuse_running(rows, path)
   local size, kept = { folders = 0, files = 0, bytes = 0 }, {}
   for _, row in ipairs(rows) do
@@ -145,8 +133,8 @@ return function(options, path)
   end
   if options.dry_run then return print(('Would remove %s.'):format(what)) end
   if not options.yes then
-    if not somebody_there() then selection.fail('nobody can be asked here: give --yes, or look with --dry-run') end
-    if not agreed(('Remove %s?'):format(what)) then return print 'Nothing was removed.' end
+    if not ask.possible() then selection.fail('nobody can be asked here: give --yes, or look with --dry-run') end
+    if not ask.answer(('Remove %s? [y/N]'):format(what)):match '^y' then return print 'Nothing was removed.' end
   end
   local registry, total = runs.open(path, { must_exist = true }), { rows = 0, folders = 0, stayed = 0 }
   for first = 1, #rows, batch do

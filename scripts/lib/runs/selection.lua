@@ -1,5 +1,6 @@
 -- Which runs a command line means: the registry, filters, and the numbers of runs.
 local files = require 'pushdown.files'
+local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 
@@ -111,8 +112,35 @@ function M.shared_metric(rows)
   end
 end
 
--- Tells that, and why, there are no runs.
-function M.say_nothing(path)
+-- What the runs of a registry can be asked about by --where.
+local function known_names(path)
+  local names, known = {}, {}
+  for _, row in ipairs(runs.find({}, path)) do
+    for _, part in ipairs { row, row.options or {}, row.result or {} } do
+      for name in pairs(part) do
+        if not known[name] then names[#names + 1], known[name] = name, true end
+      end
+    end
+  end
+  table.sort(names)
+  return names, known
+end
+
+-- Names the options and results that --where asks for and no run has.
+local function say_unknown(path, conditions)
+  local names, known = known_names(path)
+  for _, text in ipairs(conditions) do
+    local key = condition_of(text)[1]
+    local name = key:gsub('^options%.', ''):gsub('^result%.', '')
+    if not known[name] then
+      local near = nearest(name, names)
+      print(("No run has '%s'%s"):format(key, near and (", did you mean '%s'?"):format(near) or '.'))
+    end
+  end
+end
+
+-- Tells that, and why, there are no runs; `options`: those of the command line.
+function M.say_nothing(path, options)
   if not path then
     print 'Nothing is recorded: PUSHDOWN_REGISTRY is off.'
   elseif not files.exists(path) then
@@ -120,6 +148,7 @@ function M.say_nothing(path)
       .. 'recorded in the folder where they are started.'):format(path))
   else
     print('No run matches.')
+    if options then say_unknown(path, options.where) end
   end
 end
 

@@ -1,0 +1,99 @@
+-- The folder of an experiment's run: whether it may go on under the options of this start, and making room for another
+-- run.
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local pd = require 'pushdown'
+local provenance = require 'pushdown.provenance'
+local values = require 'pushdown.experiment.values'
+
+local M = {}
+
+-- What experiment.json of the folder says, or nil.
+function M.kept(folder)
+  local path = folder .. '/experiment.json'
+  if not files.exists(path) then return nil end
+  local ok, kept = pcall(function() return json.decode(files.read(path)) end)
+  if not ok or type(kept) ~= 'table' or type(kept.options) ~= 'table' then
+    error(('[experiment] %s is not the configuration of a run: move it away, or give --overwrite'):format(path), 0)
+  end
+  return kept
+end
+
+-- M.differences(kept, specs, options, size) -> list of texts, "epochs was 5 and is 20 now": in what this start differs
+-- from the run that `kept` describes. An option that is newer than the run had its default then.
+function M.differences(kept, specs, options, size)
+  local list = {}
+  local function compare(name, was, now)
+    if not values.same(was, now) then
+      list[#list + 1] = ('%s was %s and is %s now'):format(name, values.shown(was), values.shown(now))
+    end
+  end
+  if kept.size and kept.size ~= size then compare('size', kept.size, size) end
+  for _, spec in ipairs(specs) do
+    local name = spec.name
+    if not spec.may_change and name ~= 'run_folder' and name ~= 'quick' and name ~= 'smoke' and name ~= 'overwrite' then
+      local was = kept.options[name]
+      if was == nil or was == json.null then was = spec.default end
+      compare(name, was, options[name])
+    end
+  end
+  return list
+end
+
+-- Removes what is in the folder but the lock, the log of the process, and the folders of other runs.
+function M.clear(folder)
+  local function clear(place, top)
+    local left = false
+    for _, name in ipairs(pd.file.list(place)) do
+      local path = place .. '/' .. name
+      if pd.file.kind(path) == 'folder' then
+        if files.exists(path .. '/run.lock') or clear(path) then
+          left = true
+        else
+          pd.file.remove_folder(path)
+        end
+      elseif not top or name ~= 'run.lock' and name ~= 'output.log' then
+        assert(os.remove(path))
+      end
+    end
+    return left
+  end
+  clear(folder, true)
+end
+
+-- M.check(declaration, specs, options, size, overwrite) -> what experiment.json said before, or nil. Refuses to go on
+-- under other options; with `overwrite` the run in the folder is removed.
+function M.check(declaration, specs, options, size, overwrite)
+  local folder = options.run_folder
+  if overwrite then
+    if files.exists(folder .. '/experiment.json') then M.clear(folder) end
+    return nil
+  end
+  local kept = M.kept(folder)
+  if not kept then return nil end
+  if kept.experiment ~= declaration.name then
+    error(("[experiment] %s holds a run of '%s', this is '%s'; choose another --run-folder, or give --overwrite to "
+      .. 'replace that run'):format(folder, tostring(kept.experiment), declaration.name), 0)
+  end
+  local differences = M.differences(kept, specs, options, size)
+  if #differences > 0 then
+    error(('[experiment] %s holds a run with other options: %s; choose another --run-folder, or give --overwrite to '
+      .. 'replace that run'):format(folder, table.concat(differences, ', ')), 0)
+  end
+  return kept
+end
+
+-- Warns of inputs that are not what they were when the run began. before: its starts.
+function M.tell_changed(folder, before)
+  if not before[1] then return end
+  local names = {}
+  for _, change in ipairs(provenance.changed(before[#before])) do
+    names[#names + 1] = ('%s %s'):format(change.path, change.why)
+  end
+  if #names > 0 then
+    pd.log.warn(('the run in %s began with other inputs: %s; provenance.json records both'):format(folder,
+      table.concat(names, ', ')))
+  end
+end
+
+return M

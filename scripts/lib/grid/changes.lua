@@ -1,0 +1,164 @@
+-- Runs of a grid that were made, or begun, otherwise than the grid would make them now: with other options, another
+-- script, or other files that the script read. They are listed before anything runs, and taken as they are or made
+-- anew.
+local ask = require 'pushdown.ask'
+local json = require 'pushdown.json'
+local options_of = require 'pushdown.grid.options'
+local pd = require 'pushdown'
+local provenance = require 'pushdown.provenance'
+local runs = require 'pushdown.runs'
+local values = require 'pushdown.experiment.values'
+
+local M = {}
+
+local listed = 12  -- runs that are shown by name
+
+local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
+
+-- What the script says of its options; nothing of one that is no experiment.
+local function declared_by(script)
+  local ok, declared = pcall(require 'pushdown.record.declared', script)
+  return ok and declared or { full = {}, may_change = {} }
+end
+
+-- The options in which a run differs from what the grid wants: list of texts; and whether it goes on under others of
+-- which the script says so. made: those of its experiment.json.
+local function changed_options(run, made, result)
+  local texts, goes_on = {}, false
+  local function compare(key, wanted)
+    local was = made and made[key]
+    if was == nil and (key == 'seed' or key == 'restart') then was = result and result[key] end
+    if was == json.null then was = nil end
+    if not made and was == nil then return end
+    if was == nil and (key == 'seed' or key == 'restart') then return end
+    -- An option that is newer than the run had its default then.
+    if was == nil then was = declared_by(run.script).full[key] end
+    if was ~= nil and values.same(was, wanted) then return end
+    if made and declared_by(run.script).may_change[key] then
+      goes_on = true
+    else
+      texts[#texts + 1] = ('%s was %s and is %s now'):format(key, values.shown(was), values.shown(wanted))
+    end
+  end
+  for _, key in ipairs(options_of.keys(run.options)) do compare(key, run.options[key]) end
+  compare('seed', run.seed)
+  compare('restart', run.restart)
+  local flags = options_of.flags(run.flags)
+  for _, key in ipairs(options_of.keys(flags)) do compare(key, flags[key]) end
+  for _, size in ipairs { 'quick', 'smoke' } do
+    if made and made[size] ~= nil and not flags[size] and run.options[size] == nil then compare(size, false) end
+  end
+  return texts, goes_on
+end
+
+local hashes = {}
+
+local function script_hash(path)
+  hashes[path] = hashes[path] or pd.file.sha256(path)
+  return hashes[path]
+end
+
+-- The files that are not what they were when the run was made: list of texts. Runs of older versions do not say.
+local function changed_files(run)
+  local kept = provenance.read(run.folder)
+  local start = kept and kept.starts[#kept.starts]
+  local texts, script = {}, nil
+  for _, input in ipairs(start and start.inputs or {}) do
+    if not script and input.role == 'script' then
+      script = input
+      if input.sha256 ~= script_hash(run.script) then texts[1] = ('%s has changed'):format(run.script) end
+    end
+  end
+  for _, change in ipairs(start and provenance.changed(start) or {}) do
+    if change.input ~= script then texts[#texts + 1] = ('%s %s'):format(change.path, change.why) end
+  end
+  return texts
+end
+
+-- changes.of(run) -> how the run in a folder differs from what the grid wants: its options and the files that it read,
+-- two lists of texts, both empty where there is no run or it is the same; and whether the script is to go on with it
+-- under options that may change, such as more epochs.
+function M.of(run)
+  local result = runs.result(run.folder)
+  local kept = runs.read_json(run.folder .. '/experiment.json')
+  if not result and not kept then return {}, {} end
+  local options, goes_on = changed_options(run, kept and (kept.options or {}), result)
+  return options, changed_files(run), goes_on
+end
+
+local function title(run) return ('%s %s restart %d'):format(run.grid, run.point, run.restart) end
+
+local function list_of(changed)
+  local lines = {}
+  for i, one in ipairs(changed) do
+    if i <= listed then
+      lines[i] = ('  %s%s: %s'):format(title(one.run), one.finished and '' or ' (not finished)',
+        table.concat(one.texts, ', '))
+    end
+  end
+  if #changed > listed then lines[#lines + 1] = ('  ... and %d more'):format(#changed - listed) end
+  return table.concat(lines, '\n')
+end
+
+-- What to do with changed runs: 'accept' or 'rerun'.
+local function decision(changed, given, total)
+  local what = ('%d of %d runs were made otherwise than this grid makes them now:\n%s'):format(#changed, total,
+    list_of(changed))
+  if given then
+    print(what)
+    return given
+  end
+  if not ask.possible() then
+    fail("%s\n--accept-changed takes them as they are, --rerun-changed makes them anew (in Lua changed = 'accept' or "
+      .. "'rerun'); another folder keeps both", what)
+  end
+  print(what)
+  local answer = ask.answer 'Take them as they are (a), make them anew (r), or stop (s)?'
+  if answer:match '^a' then return 'accept' end
+  if answer:match '^r' then return 'rerun' end
+  fail 'stopped; nothing was changed'
+end
+
+-- What the tables made of the runs say of those that were accepted.
+local function note_of(accepted, total)
+  if #accepted == 0 then return nil end
+  return ('%d of %d runs were made with other options or another script: %s.'):format(#accepted, total,
+    table.concat(accepted, '; ', 1, math.min(#accepted, 4)) .. (#accepted > 4 and '; ...' or ''))
+end
+
+-- changes.settle(list, given) -> note for tables, or nil. given: 'accept' takes finished runs that were made otherwise
+-- as they are, 'rerun' removes them; nil asks, and is an error where nobody can be asked. What is not finished and was
+-- begun with other options always begins anew.
+function M.settle(list, given)
+  local changed = {}
+  for _, run in ipairs(list) do
+    if not run.recorded then
+      local options, other = M.of(run)
+      if #options + #other > 0 then
+        local texts = {}
+        for _, part in ipairs { options, other } do
+          for _, text in ipairs(part) do texts[#texts + 1] = text end
+        end
+        changed[#changed + 1] = { run = run, texts = texts, options = #options > 0,
+          finished = runs.result(run.folder) ~= nil }
+      end
+    end
+  end
+  if #changed == 0 then return nil end
+  local accept, accepted = decision(changed, given, #list) == 'accept', {}
+  for _, one in ipairs(changed) do
+    if accept and one.finished then
+      one.run.accepted = true
+      accepted[#accepted + 1] = ('%s (%s)'):format(title(one.run), table.concat(one.texts, ', '))
+    elseif not accept or one.options then
+      local lock = pd.process.lock(one.run.folder)
+      if not lock then fail('%s: another process works there', one.run.folder) end
+      require 'pushdown.experiment.folder'.clear(one.run.folder)
+      lock:release()
+      print(('%s begins anew'):format(title(one.run)))
+    end
+  end
+  return note_of(accepted, #list)
+end
+
+return M

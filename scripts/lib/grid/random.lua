@@ -1,0 +1,132 @@
+-- Random search: the points of a grid drawn from distributions.
+--
+--   points = grid.random{ count = 50, seed = 1, options = {
+--     learning_rate = grid.log_uniform(1e-4, 1e-2), batch_size = grid.log_integers(16, 256),
+--     stack = grid.choices{ 'superposition', 'nondeterministic' } } }
+local options_of = require 'pushdown.grid.options'
+local sha256 = require 'pushdown.sha256'
+
+local M = {}
+
+local Distribution = {}
+Distribution.__index = Distribution
+Distribution.__tostring = function(self) return self.text end
+
+local function fail(place, ...) error(('[grid.%s] '):format(place) .. (...):format(select(2, ...)), 0) end
+
+local function distribution(text, draw) return setmetatable({ text = text, draw = draw }, Distribution) end
+
+local function bounds(place, low, high, least)
+  if type(low) ~= 'number' or type(high) ~= 'number' or not (low > -math.huge and low < high and high < math.huge) then
+    fail(place, 'expected two finite numbers, the lower one first, got %s and %s', tostring(low), tostring(high))
+  end
+  if least and low < least then fail(place, 'the bounds must be positive, got %s', tostring(low)) end
+  return ('%s(%.6g, %.6g)'):format(place, low, high)
+end
+
+local function whole_bounds(place, low, high, least)
+  local text = bounds(place, low, high, least)
+  if low ~= math.floor(low) or high ~= math.floor(high) then
+    fail(place, 'the bounds must be integers, got %s and %s', tostring(low), tostring(high))
+  end
+  return text
+end
+
+-- Four digits, so that the names of points and of their folders stay short.
+local function short(value, low, high) return math.min(math.max(tonumber(('%.4g'):format(value)), low), high) end
+
+local function geometric(low, high, u) return low * (high / low) ^ u end
+
+-- grid.uniform(low, high) -> distribution: numbers with four digits, all equally likely.
+function M.uniform(low, high)
+  return distribution(bounds('uniform', low, high), function(u) return short(low + (high - low) * u, low, high) end)
+end
+
+-- grid.log_uniform(low, high) -> distribution: numbers whose logarithms are equally likely.
+function M.log_uniform(low, high)
+  return distribution(bounds('log_uniform', low, high, 1e-300), function(u)
+    return short(geometric(low, high, u), low, high)
+  end)
+end
+
+-- grid.integers(low, high) -> distribution: integers, both bounds among them, all equally likely.
+function M.integers(low, high)
+  return distribution(whole_bounds('integers', low, high), function(u)
+    return low + math.floor((high - low + 1) * u)
+  end)
+end
+
+-- grid.log_integers(low, high) -> distribution: integers, equally likely in every octave.
+function M.log_integers(low, high)
+  return distribution(whole_bounds('log_integers', low, high, 1), function(u)
+    return math.min(math.floor(geometric(low, high + 1, u)), high)
+  end)
+end
+
+-- grid.choices{a, b, ...} -> distribution: one of the values, all equally likely. Values may be lists.
+function M.choices(values)
+  if type(values) ~= 'table' or #values == 0 then fail('choices', 'expected a list of values') end
+  return distribution(('choices of %d'):format(#values), function(u) return values[1 + math.floor(#values * u)] end)
+end
+
+-- A number in [0, 1) from the seed, the number of the draw and the option alone.
+local function fraction(seed, draw, key)
+  local b1, b2, b3, b4, b5, b6 = sha256(('%.0f\0%d\0%s'):format(seed, draw, key)):byte(1, 6)
+  return (((((b1 * 256 + b2) * 256 + b3) * 256 + b4) * 256 + b5) * 256 + b6) / 2 ^ 48
+end
+
+local known = { count = true, seed = true, options = true }
+
+local function check(given)
+  if type(given) ~= 'table' then fail('random', 'expected a table of options, got %s', type(given)) end
+  for key in pairs(given) do
+    if not known[key] then
+      fail('random', "unknown option '%s'; there are count, options and seed", tostring(key))
+    end
+  end
+  local count, seed = given.count, given.seed or 1
+  if type(count) ~= 'number' or count < 1 or count ~= math.floor(count) then
+    fail('random', 'count must be an integer from 1, got %s', tostring(count))
+  end
+  if type(seed) ~= 'number' or seed < 0 or seed ~= math.floor(seed) or seed > 2 ^ 53 then
+    fail('random', 'seed must be an integer from 0, got %s', tostring(seed))
+  end
+  if type(given.options) ~= 'table' or not next(given.options) then
+    fail('random', 'options must be a table of distributions by the names of options')
+  end
+  for key, value in pairs(given.options) do
+    if type(key) ~= 'string' or getmetatable(value) ~= Distribution then
+      fail('random', 'options.%s must be a distribution: uniform, log_uniform, integers, log_integers or choices; what '
+        .. 'is the same for all points belongs into fixed', tostring(key))
+    end
+  end
+  return count, seed
+end
+
+local draws_for_a_new_point = 1000
+
+-- grid.random{count=, seed=1, options={name = distribution}} -> list of `count` different points for grid.run. What is
+-- drawn depends on the seed, the place in the list and the name of the option alone: a larger count continues the
+-- list, and one more option changes none of the others.
+function M.random(given)
+  local count, seed = check(given)
+  local names, points, known_points = options_of.keys(given.options), {}, {}
+  local draw, last_new = 0, 0
+  while #points < count do
+    draw = draw + 1
+    local point, parts = {}, {}
+    for i, name in ipairs(names) do
+      point[name] = given.options[name].draw(fraction(seed, draw, name))
+      parts[i] = options_of.text(point[name], '+')
+    end
+    local key = table.concat(parts, '\0')
+    if not known_points[key] then
+      known_points[key], points[#points + 1], last_new = true, point, draw
+    elseif draw - last_new >= draws_for_a_new_point then
+      fail('random', 'these distributions have only %d different points, %d are wanted', #points, count)
+    end
+  end
+  return points
+end
+
+return M

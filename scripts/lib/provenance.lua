@@ -1,0 +1,150 @@
+-- Where the numbers of a run come from. Every run folder has provenance.json: for every start of the run the program
+-- and its build, the machine, the command line, and the scripts, grammars, hints and files of data that were read,
+-- with their SHA-256. Their texts are in the folder `inputs`, so that a run can be made again after they have changed
+-- (`pushdown runs reproduce`).
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local origin = require 'pushdown.experiment.origin'
+local pd = require 'pushdown'
+
+local M = {}
+
+local function path_of(folder) return folder .. '/provenance.json' end
+
+-- The words of the command line, the program first.
+function M.command_line()
+  local words, arguments = json.list {}, rawget(_G, 'arg') or {}
+  local first = 0
+  while arguments[first - 1] do first = first - 1 end
+  for i = first, #arguments do words[#words + 1] = arguments[i] end
+  return words
+end
+
+local fixed  -- what does not change while this process lives
+
+-- provenance.facts() -> {program, library, root, machine, git, working_directory} of this process.
+function M.facts()
+  fixed = fixed or { program = pd.build(), library = origin.commit(pd.root), root = pd.root,
+    machine = origin.machine(pd), git = origin.git '.', working_directory = pd.file.real_path '.' }
+  return fixed
+end
+
+-- The name under which the folder `inputs` keeps a text.
+local function copy_name(input)
+  local name = input.path:match('[^/]*$'):gsub('[^%w._-]', '_')
+  return ('inputs/%s-%s'):format(input.sha256:sub(1, 12), name)
+end
+
+-- What this session has read, its texts kept in the folder.
+local function keep_inputs(folder)
+  local list = json.list {}
+  for _, input in ipairs(pd.file.inputs()) do
+    local copy = input.text and copy_name(input)
+    if copy and not files.exists(folder .. '/' .. copy) then
+      files.make_folder(folder .. '/inputs')
+      pd.file.write(folder .. '/' .. copy, input.text)
+    end
+    list[#list + 1] = json.ordered({ role = input.role, path = input.path, bytes = input.bytes, sha256 = input.sha256,
+      copy = copy, note = not input.sha256 and 'the file changed after it was read' or nil },
+      { 'role', 'path', 'bytes', 'sha256', 'copy', 'note' })
+  end
+  return list
+end
+
+local order = { 'started', 'finished', 'command_line', 'working_directory', 'seed', 'program', 'library', 'git',
+  'machine', 'root', 'inputs' }
+
+local function this_start(folder)
+  local start = { started = os.date '!%Y-%m-%dT%H:%M:%SZ', command_line = M.command_line(),
+    seed = pd.session().stream_seed, inputs = keep_inputs(folder) }
+  for key, value in pairs(M.facts()) do start[key] = value end
+  return json.ordered(start, order)
+end
+
+local function write(folder, provenance)
+  pd.file.write(path_of(folder), json.encode(json.ordered(provenance, { 'run', 'starts' }), true) .. '\n')
+end
+
+-- provenance.read(folder) -> {run =, starts = {...}}, or nil where there is none that can be read.
+function M.read(folder)
+  if not files.exists(path_of(folder)) then return nil end
+  local ok, provenance = pcall(function() return json.decode(files.read(path_of(folder))) end)
+  local sound = ok and type(provenance) == 'table' and type(provenance.starts) == 'table' and #provenance.starts > 0
+  return sound and provenance or nil
+end
+
+-- provenance.remove(folder): removes provenance.json and the copies that it names.
+function M.remove(folder)
+  for _, start in ipairs((M.read(folder) or { starts = {} }).starts) do
+    for _, input in ipairs(type(start.inputs) == 'table' and start.inputs or {}) do
+      local copy = type(input.copy) == 'string' and input.copy:match '^inputs/[%w._-]+$'
+      if copy then os.remove(folder .. '/' .. copy) end
+    end
+  end
+  os.remove(path_of(folder))
+  os.remove(folder .. '/inputs')  -- fails unless it is empty
+end
+
+local current = {}  -- by folder: what was written for this process
+
+-- provenance.begin(folder, run) -> the starts before this one. Records that this process starts the run, or goes on
+-- with it. run: its identity, a text; what another run left in the folder is replaced.
+function M.begin(folder, run)
+  local before = M.read(folder)
+  if not before or before.run ~= run then
+    M.remove(folder)
+    before = { starts = json.list {} }
+  end
+  local starts = json.list { unpack(before.starts) }
+  local provenance = { run = run, starts = starts }
+  starts[#starts + 1] = this_start(folder)
+  write(folder, provenance)
+  current[folder] = provenance
+  return before.starts
+end
+
+local function change(folder, action)
+  local provenance = current[folder]
+  if not provenance then return end
+  action(provenance.starts[#provenance.starts])
+  write(folder, provenance)
+end
+
+-- provenance.update(folder): records what was read since the run began.
+function M.update(folder) change(folder, function(start) start.inputs = keep_inputs(folder) end) end
+
+-- provenance.finish(folder): records that the run has come to its end.
+function M.finish(folder) change(folder, function(start) start.finished = os.date '!%Y-%m-%dT%H:%M:%SZ' end) end
+
+-- ---- Inputs that have changed ----
+
+local hashes = {}  -- of files, by path
+
+local function hash_of(path)
+  if hashes[path] == nil then hashes[path] = files.exists(path) and pd.file.sha256(path) or false end
+  return hashes[path]
+end
+
+-- Where an input of a run would be read now: the product's own files are those of this installation.
+local function path_now(path, root)
+  if type(root) == 'string' and path:sub(1, #root + 1) == root .. '/' then return pd.root .. path:sub(#root + 1) end
+  return path
+end
+
+-- provenance.changed(start) -> the inputs of a start that are not the same any more, as a list of {path =, role =,
+-- why = 'has changed' or 'is gone'}. Entries of a prompt are no file.
+function M.changed(start)
+  local list = {}
+  for _, input in ipairs(start.inputs or {}) do
+    local path = path_now(input.path, start.root)
+    local now = input.role ~= 'entries' and input.path ~= 'stdin' and input.sha256 and hash_of(path)
+    if now == false and input.role ~= 'entries' and input.path ~= 'stdin' and input.sha256 then
+      list[#list + 1] = { path = path, role = input.role, why = 'is gone', input = input }
+    elseif now and now ~= input.sha256 then
+      list[#list + 1] = { path = path, role = input.role, why = 'has changed', input = input }
+    end
+  end
+  return list
+end
+
+return M

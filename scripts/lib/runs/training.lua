@@ -1,0 +1,94 @@
+-- What a trainer with a run folder leaves besides its files: the provenance of its run, and a row in the registry, so
+-- that runs made at the prompt or by a plain script are found like those of an experiment. The trainer calls these.
+local files = require 'pushdown.files'
+local provenance = require 'pushdown.provenance'
+local runs = require 'pushdown.runs'
+
+local M = {}
+
+local records = {}  -- by folder
+
+-- The options of a run as a row has them, from config.json: "controller.hidden", "learning_rate", ...
+local function options_of(config)
+  local options = {}
+  local function add(name, value)
+    if type(value) == 'table' and value.kind ~= nil then
+      options[name] = value.kind
+      for key, part in pairs(value) do
+        if key ~= 'kind' and type(part) ~= 'table' then options[name .. '.' .. key] = part end
+      end
+    elseif type(value) ~= 'table' and value ~= nil then
+      options[name] = value
+    end
+  end
+  local model, trainer = config.model or {}, config.trainer or {}
+  options.model = model.kind
+  for _, key in ipairs { 'architecture', 'controller', 'stack', 'embedding' } do
+    add(key, (model.options or {})[key])
+  end
+  for _, key in ipairs { 'batch', 'epochs', 'optimizer', 'objective', 'learning', 'curriculum' } do
+    add(key, trainer[key])
+  end
+  options.learning_rate = type(trainer.optimizer) == 'table' and trainer.optimizer.learning_rate or nil
+  return options
+end
+
+-- What a run is called that no experiment declared: by its script, or where it was typed.
+local function name_of_session()
+  if package.loaded['pushdown.notebook'] then return 'notebook' end
+  local words = rawget(_G, 'arg') or {}
+  if not words[-1] then return 'prompt' end  -- the first word is the program's
+  return (words[0]:gsub('^.*/', ''):gsub('%.lua$', ''))
+end
+
+-- The numbers in which a run ends: those of its best epoch, from metrics.jsonl.
+local function result_of(folder)
+  local history = runs.history(folder)
+  local last = history[#history]
+  if not last then return nil end
+  local best = history[last.best_epoch] or last
+  local result = { epochs = #history, best_epoch = last.best_epoch, seconds = 0 }
+  for key, value in pairs(best) do
+    if type(value) == 'number' and result[key] == nil and key ~= 'epoch' and not key:find 'second' then
+      result[key] = value
+    end
+  end
+  for _, epoch in ipairs(history) do result.seconds = result.seconds + (epoch.seconds or 0) end
+  return result
+end
+
+local function enter(folder, finished)
+  -- Of a grid's worker the grid keeps the row; a training within an experiment belongs to that run.
+  if os.getenv 'PUSHDOWN_RUN_LOCK' or runs.covers(folder) then return end
+  local config = runs.read_json(folder .. '/config.json') or {}
+  local facts = provenance.facts()
+  records[folder] = runs.record { folder = folder, training = true, experiment = name_of_session(),
+    options = options_of(config), command = provenance.command_line(), git = facts.git, seed = config.seed }
+  if finished then M.ended(folder) end
+end
+
+-- training.begins(folder, finished): a new run; training.resumed: one goes on; training.saved: a trainer without a
+-- folder of its own wrote one.
+function M.begins(folder, finished)
+  local config = runs.read_json(folder .. '/config.json') or {}
+  -- The folder of an experiment's run has its provenance already.
+  if files.exists(folder .. '/experiment.json') then
+    provenance.update(folder)
+  else
+    provenance.begin(folder, 'training ' .. tostring(config.run))
+  end
+  enter(folder, finished)
+end
+M.resumed, M.saved = M.begins, M.begins
+
+-- training.ended(folder): training is over.
+function M.ended(folder)
+  if not files.exists(folder .. '/experiment.json') then provenance.finish(folder) end
+  local record = records[folder]
+  if not record then return end
+  record:finish { result = result_of(folder) }
+  if record.lock then record.lock:release() end
+  record.lock = nil
+end
+
+return M

@@ -1,0 +1,183 @@
+-- Tests of paired values, such as the results of two models with the same seeds: whether the differences are around 0.
+local M = {}
+
+local function check(condition, where, ...)
+  if not condition then error(('[%s] '):format(where) .. (...):format(select(2, ...)), 0) end
+end
+
+local function checked(differences, where)
+  check(type(differences) == 'table' and #differences > 0, where, 'expected a list of differences')
+  for i, value in ipairs(differences) do
+    check(type(value) == 'number' and value - value == 0, where, 'difference %d is no finite number: %s', i,
+      tostring(value))
+  end
+end
+
+-- ---- Wilcoxon's signed-rank test ----
+
+local most_exact = 50  -- pairs
+
+-- Ranks of the absolute values, twice as large, so that the mean ranks of ties are whole; and the sizes of ties.
+local function double_ranks(values)
+  local order, ranks, ties = {}, {}, {}
+  for i in ipairs(values) do order[i] = i end
+  table.sort(order, function(a, b) return math.abs(values[a]) < math.abs(values[b]) end)
+  local first = 1
+  while first <= #order do
+    local last = first
+    while last < #order and math.abs(values[order[last + 1]]) == math.abs(values[order[first]]) do last = last + 1 end
+    for k = first, last do ranks[order[k]] = first + last end
+    ties[#ties + 1] = last - first + 1
+    first = last + 1
+  end
+  return ranks, ties
+end
+
+-- The probability of a sum of signed ranks as far from its mean, or farther, over all 2^n choices of signs.
+local function exact_probability(ranks, sum)
+  local total = 0
+  for _, rank in ipairs(ranks) do total = total + rank end
+  local ways = { [0] = 1 }
+  for s = 1, total do ways[s] = 0 end
+  for _, rank in ipairs(ranks) do
+    for s = total, rank, -1 do ways[s] = ways[s] + ways[s - rank] end
+  end
+  local distance, count = math.abs(2 * sum - total), 0
+  for s = 0, total do
+    if math.abs(2 * s - total) >= distance then count = count + ways[s] end
+  end
+  return math.min(1, count / 2 ^ #ranks)
+end
+
+-- The complementary error function, to about 1e-7 of its value (Numerical Recipes, erfcc).
+local function erfc(x)
+  local t = 1 / (1 + 0.5 * math.abs(x))
+  local coefficients = { 0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418,
+    0.37409196, 1.00002368 }
+  local sum = coefficients[1]
+  for k = 2, #coefficients do sum = sum * t + coefficients[k] end
+  local value = t * math.exp(-x * x - 1.26551223 + t * sum)
+  return x >= 0 and value or 2 - value
+end
+
+-- paired.wilcoxon(differences, {exact=}) -> {p, n, zeros, statistic, exact}: the two-sided signed-rank test of
+-- Wilcoxon (1945). Differences of 0 are left out; n is the number of the others, statistic the sum of the ranks of
+-- positive ones, ties have their mean rank. p is exact over all signs for n up to 50 (or as `exact` says), also with
+-- ties, and else that of the normal approximation with corrections for ties and continuity. nil for p where all
+-- differences are 0.
+function M.wilcoxon(differences, options)
+  checked(differences, 'paired.wilcoxon')
+  local values = {}
+  for _, value in ipairs(differences) do
+    if value ~= 0 then values[#values + 1] = value end
+  end
+  local n = #values
+  local exact = options and options.exact
+  if exact == nil then exact = n <= most_exact end
+  local result = { n = n, zeros = #differences - n, exact = exact, test = 'wilcoxon' }
+  if n == 0 then return result end
+  local ranks, ties = double_ranks(values)
+  local sum = 0
+  for i, value in ipairs(values) do
+    if value > 0 then sum = sum + ranks[i] end
+  end
+  result.statistic = sum / 2
+  if result.exact then
+    result.p = exact_probability(ranks, sum)
+  else
+    local variance = n * (n + 1) * (2 * n + 1) / 24
+    for _, size in ipairs(ties) do variance = variance - (size ^ 3 - size) / 48 end
+    local distance = math.max(0, math.abs(sum / 2 - n * (n + 1) / 4) - 0.5)
+    result.p = math.min(1, erfc(distance / math.sqrt(2 * variance)))
+  end
+  return result
+end
+
+-- ---- Bootstrap ----
+
+local most_enumerated = 50000  -- samples
+local default_samples = 20000
+
+local function mean_of(values)
+  local sum = 0
+  for _, value in ipairs(values) do sum = sum + value end
+  return sum / #values
+end
+
+-- The means of all n^n samples with replacement.
+local function all_means(values)
+  local n, means = #values, {}
+  local function fill(depth, sum)
+    if depth == n then
+      means[#means + 1] = sum / n
+      return
+    end
+    for i = 1, n do fill(depth + 1, sum + values[i]) end
+  end
+  fill(0, 0)
+  return means
+end
+
+-- A generator of its own, so that a test neither depends on nor changes what a script draws: that of Park and Miller.
+local function drawn_means(values, count, seed)
+  local n, means, state = #values, {}, seed % 2147483646 + 1
+  for k = 1, count do
+    local sum = 0
+    for _ = 1, n do
+      state = state * 16807 % 2147483647
+      sum = sum + values[math.floor((state - 1) / 2147483646 * n) + 1]
+    end
+    means[k] = sum / n
+  end
+  return means
+end
+
+-- The value below which a share of the sorted values lies, linear between them.
+local function quantile(sorted, share)
+  local place = 1 + share * (#sorted - 1)
+  local below = math.floor(place)
+  local part = place - below
+  return sorted[below] + (part > 0 and part * (sorted[below + 1] - sorted[below]) or 0)
+end
+
+-- paired.bootstrap(differences, {samples = 20000, seed = 1, level = 0.95}) -> {p, n, mean, low, high, samples, exact}:
+-- the mean difference, its percentile interval over samples with replacement, and the two-sided p: the share of samples
+-- whose mean is as far from the mean as that is from 0, or farther (the bootstrap under the hypothesis of no
+-- difference). All n^n samples are taken where these are few (n up to 6), else `samples` drawn ones, and p counts the
+-- sample itself, so that it is never 0.
+function M.bootstrap(differences, options)
+  checked(differences, 'paired.bootstrap')
+  options = options or {}
+  local n, mean = #differences, mean_of(differences)
+  local exact = n ^ n <= most_enumerated
+  local means = exact and all_means(differences)
+    or drawn_means(differences, options.samples or default_samples, options.seed or 1)
+  -- Equal sums in another order of their terms are equal.
+  local slack, count = 1e-12 * math.abs(mean), 0
+  for _, value in ipairs(means) do
+    if math.abs(value - mean) >= math.abs(mean) - slack then count = count + 1 end
+  end
+  table.sort(means)
+  local tail = (1 - (options.level or 0.95)) / 2
+  return { test = 'bootstrap', n = n, mean = mean, low = quantile(means, tail), high = quantile(means, 1 - tail),
+    samples = #means, exact = exact, p = exact and count / #means or (count + 1) / (#means + 1) }
+end
+
+-- paired.holm(p) -> the list of p values, adjusted for their number (Holm 1979): each is the least level at which its
+-- hypothesis is rejected when all are tested together. false stays false.
+function M.holm(p)
+  local order, adjusted = {}, {}
+  for i, value in ipairs(p) do
+    adjusted[i] = false
+    if value then order[#order + 1] = i end
+  end
+  table.sort(order, function(a, b) return p[a] < p[b] end)
+  local largest = 0
+  for rank, i in ipairs(order) do
+    largest = math.max(largest, math.min(1, (#order - rank + 1) * p[i]))
+    adjusted[i] = largest
+  end
+  return adjusted
+end
+
+return M

@@ -1,0 +1,250 @@
+-- Provenance: what run folders record of their inputs, that a folder goes on only under the options of its run, and
+-- making runs again.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local provenance = require 'pushdown.provenance'
+local runs = require 'pushdown.runs'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
+local folder = os.tmpname()
+os.remove(folder)
+files.make_folder(folder)
+folder = pd.file.real_path(folder)
+local quoted = files.quoted
+
+-- Output and status of the shell in the folder of the tests, with a registry there; `input` at its prompt.
+local function run(line, input)
+  return test.command(('cd %s && PUSHDOWN_REGISTRY= %s --threads 1 --log-level warn %s < %s'):format(quoted(folder),
+    quoted(shell), line, input or '/dev/null'))
+end
+
+local function has(text, ...)
+  for _, part in ipairs { ... } do assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
+end
+
+local function decoded(path) return json.decode(files.read(folder .. '/' .. path)) end
+
+local grammar = [[
+doc 'Nested brackets.'
+rule 'S -> "(" S ")" [0.4] | "(" ")" [0.6]'
+]]
+
+local script = [[
+local experiment = require 'pushdown.experiment'
+local size = require 'sizes'
+local options, run = experiment.start { name = 'small', doc = 'One small training.', options = {
+  { 'hidden', 4, 'units' }, { 'epochs', 2, 'passes', may_change = true } }, quick = { hidden = 2 } }
+local grammar = pd.grammar.load 'nested.lua'
+local words = pd.task.load_labelled 'words.txt'
+local sampler = grammar:sampler { lengths = { 2, 10 } }
+local trainer = pd.train.trainer {
+  model = pd.model.language_model { alphabet = grammar:alphabet(),
+    controller = { kind = 'elman', hidden = options.hidden }, stack = 'none' },
+  train = sampler:dataset(size, {}), valid = sampler:dataset(10, {}), epochs = options.epochs,
+  run_folder = run.folder, progress = false }
+for _ in trainer:epochs() do end
+local last = trainer:history()[#trainer:history()]
+run:finish { cross_entropy = last.cross_entropy, words = words:size(), seconds = last.seconds }
+]]
+
+files.write(folder .. '/nested.lua', grammar)
+files.write(folder .. '/small.lua', script)
+files.write(folder .. '/sizes.lua', 'return 20\n')
+pd.task.labelled_dataset({ alphabet = { '(', ')' }, strings = { '( )' }, labels = { true } })
+  :save(folder .. '/words.txt')
+
+test('a session knows what it has read, as it was', function()
+  local output, status = run(('-e %s'):format(quoted [[
+    local path = 'changing.lua'
+    require 'pushdown.files'.write(path, [=[rule 'S -> "0"']=])
+    pd.grammar.load(path)
+    require 'pushdown.files'.write(path, [=[rule 'S -> "1"']=])
+    for _, input in ipairs(pd.file.inputs()) do print(input.role, input.path, input.sha256, input.text) end]]))
+  test.equal(status, 0)
+  local digest = pd.file.sha256_of_text [[rule 'S -> "0"']]
+  has(output, ('grammar\t%s/changing.lua\t%s\trule \'S -> "0"\'\n'):format(folder, digest))
+  assert(not output:find('"1"', 1, true), output)
+  test.equal(pd.file.sha256_of_text 'abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
+  -- The program that every system has says the same.
+  local path = folder .. '/bytes'
+  files.write(path, ('\0\255\n'):rep(1234567))
+  local pipe = io.popen('sha256sum ' .. quoted(path))
+  test.equal(pd.file.sha256(path), pipe:read '*l':match '^%x+')
+  pipe:close()
+  test.fails('cannot read', function() pd.file.sha256(folder) end)
+end)
+
+test('a run folder records program, machine, command line, seed and inputs', function()
+  local output, status = run 'small.lua --run-folder runs/one'
+  assert(status == 0, output)
+  local start = decoded 'runs/one/provenance.json'.starts[1]
+  local build = pd.build()
+  for key, value in pairs(build) do test.equal(start.program[key], value) end
+  assert(build.compiler:find '%d' and build.torch and build.blas and build.instruction_set and build.version)
+  assert(start.machine.host and start.machine.processor and start.working_directory == folder)
+  test.equal(table.concat(start.command_line, ' '),
+    shell .. ' --threads 1 --log-level warn small.lua --run-folder runs/one')
+  test.equal(start.seed % 1, 0)
+  assert(start.started and start.finished)
+  local roles = {}
+  for _, input in ipairs(start.inputs) do
+    local text = files.read(input.path)
+    test.equal(input.sha256, pd.file.sha256_of_text(text))
+    test.equal(files.read(folder .. '/runs/one/' .. input.copy), text)
+    roles[#roles + 1] = input.role .. ' ' .. input.path:match '[^/]*$'
+  end
+  test.equal(table.concat(roles, ', '), 'script small.lua, script sizes.lua, grammar nested.lua, data words.txt')
+end)
+
+test('a folder goes on only under the options of its run', function()
+  local before = files.read(folder .. '/runs/one/experiment.json')
+  local output, status = run 'small.lua --run-folder runs/one --hidden 5'
+  test.equal(status, 1)
+  has(output, 'runs/one holds a run with other options: hidden was 4 and is 5 now', '--overwrite')
+  output, status = run 'small.lua --run-folder runs/one --quick'
+  test.equal(status, 1)
+  has(output, 'size was full and is quick now', 'hidden was 4 and is 2 now')
+  test.equal(files.read(folder .. '/runs/one/experiment.json'), before)
+  test.equal(#decoded 'runs/one/provenance.json'.starts, 1)
+  -- The other way round, as a first look is followed by the whole.
+  assert(select(2, run 'small.lua --run-folder runs/look --quick') == 0)
+  output, status = run 'small.lua --run-folder runs/look'
+  test.equal(status, 1)
+  has(output, 'size was quick and is full now')
+  test.equal(decoded 'runs/look/experiment.json'.size, 'quick')
+  files.write(folder .. '/runs/look/left.csv', 'a\n1\n')
+  output, status = run 'small.lua --run-folder runs/look --overwrite'
+  assert(status == 0, output)
+  local kept = decoded 'runs/look/experiment.json'
+  test.equal(kept.size, 'full')
+  test.equal(kept.options.hidden, 4)
+  test.equal(kept.options.overwrite, nil)
+  test.equal(#decoded 'runs/look/provenance.json'.starts, 1)
+  assert(not files.exists(folder .. '/runs/look/left.csv'))
+  -- What may change changes, and the record says what ran.
+  output, status = run 'small.lua --run-folder runs/look --epochs 3'
+  assert(status ~= 0 or decoded 'runs/look/experiment.json'.options.epochs == 3, output)
+  files.write(folder .. '/other.lua', (script:gsub("'small'", "'other'")))
+  output, status = run 'other.lua --run-folder runs/one'
+  test.equal(status, 1)
+  has(output, "runs/one holds a run of 'small', this is 'other'")
+end)
+
+test('--overwrite leaves the folders of other runs', function()
+  files.make_folder(folder .. '/runs/look/grid/point/restart-1')
+  files.write(folder .. '/runs/look/grid/point/restart-1/run.lock', '')
+  files.write(folder .. '/runs/look/grid/point/restart-1/result.json', '{}')
+  files.make_folder(folder .. '/runs/look/part')
+  files.write(folder .. '/runs/look/part/x.csv', '')
+  local output, status = run 'small.lua --run-folder runs/look --hidden 3 --overwrite'
+  assert(status == 0, output)
+  assert(files.exists(folder .. '/runs/look/grid/point/restart-1/result.json'))
+  assert(not pd.file.kind(folder .. '/runs/look/part'))
+  -- A folder that is no run's is not emptied.
+  files.make_folder(folder .. '/mine')
+  files.write(folder .. '/mine/notes.txt', 'mine')
+  run 'small.lua --run-folder mine --overwrite'
+  test.equal(files.read(folder .. '/mine/notes.txt'), 'mine')
+end)
+
+test('a run is made again, from its inputs as they were', function()
+  local output, status = run 'runs reproduce runs/one'
+  assert(status == 0, output)
+  has(output, 'The numbers are the same', 'runs/one-again-1')
+  -- The seed was drawn by the session, so that chance alone would not give the same numbers.
+  local again = decoded 'runs/one-again-1/provenance.json'.starts[1]
+  test.equal(again.seed, decoded 'runs/one/provenance.json'.starts[1].seed)
+  assert(select(2, run 'small.lua --run-folder runs/else') == 0)
+  assert(decoded 'runs/else/result.json'.cross_entropy ~= decoded 'runs/one/result.json'.cross_entropy)
+  -- Script, module and grammar change.
+  files.write(folder .. '/sizes.lua', 'return 30\n')
+  files.write(folder .. '/nested.lua', (grammar:gsub('0.4', '0.3'):gsub('0.6', '0.7')))
+  files.write(folder .. '/small.lua', (script:gsub("'hidden', 4", "'hidden', 3")))
+  output, status = run 'runs reproduce runs/one --folder runs/again'
+  assert(status == 0, output)
+  has(output, 'small.lua, which has changed', 'sizes.lua, which has changed', 'nested.lua, which has changed',
+    'The numbers are the same')
+  test.equal(files.read(folder .. '/sizes.lua'), 'return 30\n')
+  -- Numbers that are not those of the run are found.
+  local result = decoded 'runs/one/result.json'
+  result.cross_entropy = result.cross_entropy + 1e-12
+  files.write(folder .. '/runs/one/result.json', json.encode(result))
+  output, status = run 'runs reproduce runs/one'
+  test.equal(status, 1)
+  has(output, 'result.json, result.cross_entropy: was', 'are not the same')
+  os.remove(folder .. '/nested.lua')
+  files.write(folder .. '/runs/one/provenance.json', (files.read(folder .. '/runs/one/provenance.json')
+    :gsub('"copy": "inputs/[^"]*nested.lua"', '"copy": null')))
+  output, status = run 'runs reproduce runs/one'
+  test.equal(status, 1)
+  has(output, 'nested.lua is gone, and the run folder has no copy')
+  files.write(folder .. '/nested.lua', grammar)
+  has(run 'runs reproduce runs/nothing', "there is no run folder 'runs/nothing'")
+  has(run 'runs reproduce', 'which run?')
+end)
+
+test('changed inputs of a run that goes on are told', function()
+  files.write(folder .. '/small.lua', script)
+  files.write(folder .. '/sizes.lua', 'return 20\n')
+  assert(select(2, run 'small.lua --run-folder runs/on') == 0)
+  os.remove(folder .. '/runs/on/result.json')
+  files.write(folder .. '/small.lua', script .. '-- new\n')
+  local output = run 'small.lua --run-folder runs/on'
+  has(output, 'the run in runs/on began with other inputs', 'small.lua has changed')
+  local starts = decoded 'runs/on/provenance.json'.starts
+  test.equal(#starts, 2)
+  assert(starts[1].inputs[1].sha256 ~= starts[2].inputs[1].sha256)
+  assert(files.exists(folder .. '/runs/on/' .. starts[1].inputs[1].copy))
+end)
+
+test('runs made at the prompt are registered and made again', function()
+  files.write(folder .. '/typed', [[
+grammar = pd.grammar.load 'nested.lua'
+sampler = grammar:sampler { lengths = { 2, 10 } }
+model = pd.model.language_model { alphabet = grammar:alphabet(), controller = { kind = 'elman', hidden = 3 },
+  stack = 'none' }
+function trainer(folder, epochs)
+  return pd.train.trainer { model = model, train = sampler:dataset(20), valid = sampler:dataset(10), epochs = epochs,
+    run_folder = folder, progress = false }
+end
+for _ in trainer('runs/first', 2):epochs() do end
+-- The model of this run is one that was trained before.
+for _ in trainer('runs/second', 3):epochs() do end
+t = trainer('runs/third', 3)
+]])
+  local output, status = run('', 'typed')
+  assert(status == 0, output)
+  local rows = runs.find({ experiment = 'prompt' }, folder .. '/runs/registry.sqlite')
+  test.equal(#rows, 3)
+  test.equal(rows[1].folder, folder .. '/runs/first')
+  test.equal(rows[1].status, 'done')
+  test.equal(rows[2].options['controller.hidden'], 3)
+  test.equal(rows[2].result.epochs, 3)
+  assert(rows[2].result.cross_entropy > 0 and rows[2].seed)
+  test.equal(rows[3].status, 'interrupted')
+  local start = decoded 'runs/second/provenance.json'.starts[1]
+  local entries
+  for _, input in ipairs(start.inputs) do
+    if input.role == 'entries' then entries = files.read(folder .. '/runs/second/' .. input.copy) end
+  end
+  has(entries, "pd.grammar.load 'nested.lua'", "trainer('runs/second', 3)")
+  assert(not entries:find('runs/third', 1, true), entries)
+  -- Neither the grammar nor the entries are needed.
+  output, status = run('runs reproduce ' .. rows[2].id)
+  assert(status == 0, output)
+  has(output, 'The numbers are the same')
+  os.remove(folder .. '/runs/first/checkpoints/initial.safetensors')
+  has(run 'runs reproduce runs/first', 'has no checkpoints/initial.safetensors')
+end)
+
+test('what is damaged or old is no provenance', function()
+  test.equal(provenance.read(folder), nil)
+  files.write(folder .. '/provenance.json', '{"starts": [')
+  test.equal(provenance.read(folder), nil)
+  has(run('runs reproduce ' .. quoted(folder)), 'has no provenance.json that can be read')
+end)
+
+os.execute('rm -r ' .. quoted(folder))
+test.finish()

@@ -1,0 +1,167 @@
+-- Means with intervals, and paired tests: published tables and worked examples, and exact enumeration.
+require 'pushdown'
+local test = require 'pushdown.test'
+local interval = require 'pushdown.statistics.interval'
+local paired = require 'pushdown.statistics.paired'
+local statistics = require 'pushdown.statistics'
+
+test('quantiles of Student\'s t, as tables have them', function()
+  for df, expected in pairs { [1] = 12.706, [2] = 4.303, [3] = 3.182, [4] = 2.776, [9] = 2.262, [29] = 2.045,
+    [120] = 1.980 } do
+    test.near(interval.t_quantile(0.975, df), expected, 5e-4)
+  end
+  test.near(interval.t_quantile(0.995, 5), 4.032, 5e-4)
+  test.near(interval.t_quantile(0.025, 4), -2.776, 5e-4)
+  -- With one and two degrees of freedom there are formulas.
+  for _, t in ipairs { -3, -0.5, 0, 0.1, 1, 20, 1e4 } do
+    test.near(interval.t_probability(t, 1), 0.5 + math.atan(t) / math.pi, 1e-12)
+    test.near(interval.t_probability(t, 2), 0.5 + t / (2 * math.sqrt(2 + t * t)), 1e-12)
+  end
+end)
+
+test('the interval of a mean', function()
+  -- NIST/SEMATECH e-Handbook, 1.3.5.2: 195 values, mean 9.261460, deviation 0.022789: 9.258242 to 9.264679.
+  test.near(interval(195, 0.022789), 9.264679 - 9.261460, 2e-6)
+  test.near(interval(195, 0.022789), 9.261460 - 9.258242, 2e-6)
+  test.equal(interval(1, 0.1), nil)
+  test.equal(interval(0), nil)
+  test.equal(interval(4, 0), 0)
+  assert(interval(5, 1, 0.99) > interval(5, 1, 0.95))
+  local mean, deviation = statistics { 1, 2, 3, 4 }
+  test.equal(mean, 2.5)
+  test.near(deviation, math.sqrt(5 / 3))
+end)
+
+test('Wilcoxon: worked examples', function()
+  -- Hollander and Wolfe (1973), p. 29: Hamilton depression scale; as R's help of wilcox.test has it: V = 40, two-sided
+  -- p = 0.03906.
+  local before = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30 }
+  local after = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29 }
+  local differences = {}
+  for i = 1, 9 do differences[i] = before[i] - after[i] end
+  local result = paired.wilcoxon(differences)
+  test.equal(result.statistic, 40)
+  test.equal(result.n, 9)
+  test.equal(result.p, 2 * 0.01953125)
+  -- The differences in height of Darwin's maize, as SciPy's documentation has them: statistic 24, p = 0.0412597656.
+  result = paired.wilcoxon { 6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75 }
+  test.equal(120 - result.statistic, 24)
+  test.near(result.p, 0.041259765625, 1e-15)
+  -- Least p for five pairs: 2 / 2^5.
+  test.equal(paired.wilcoxon({ 1, 2, 3, 4, 5 }).p, 0.0625)
+end)
+
+-- p over all choices of signs, without the sums of ranks being gathered.
+local function by_enumeration(differences)
+  local values = {}
+  for _, value in ipairs(differences) do
+    if value ~= 0 then values[#values + 1] = value end
+  end
+  local ranks = {}
+  for i, value in ipairs(values) do
+    local below, same = 0, 0
+    for _, other in ipairs(values) do
+      if math.abs(other) < math.abs(value) then below = below + 1 end
+      if math.abs(other) == math.abs(value) then same = same + 1 end
+    end
+    ranks[i] = below + (same + 1) / 2
+  end
+  local seen, total = 0, #values * (#values + 1) / 2
+  for i, value in ipairs(values) do
+    if value > 0 then seen = seen + ranks[i] end
+  end
+  local count = 0
+  for signs = 0, 2 ^ #values - 1 do
+    local sum, bits = 0, signs
+    for i = 1, #values do
+      if bits % 2 == 1 then sum = sum + ranks[i] end
+      bits = math.floor(bits / 2)
+    end
+    if math.abs(sum - total / 2) >= math.abs(seen - total / 2) - 1e-9 then count = count + 1 end
+  end
+  return count / 2 ^ #values
+end
+
+test('Wilcoxon: exact with ties and zeros, and close to normal for many', function()
+  math.randomseed(3)
+  for _ = 1, 60 do
+    local differences = {}
+    for i = 1, math.random(1, 11) do differences[i] = math.random(-4, 5) end
+    local result = paired.wilcoxon(differences)
+    if result.n > 0 then test.near(result.p, by_enumeration(differences), 1e-14) end
+    test.equal(result.n + result.zeros, #differences)
+  end
+  test.equal(paired.wilcoxon({ 0, 0 }).p, nil)
+  local many = {}
+  for i = 1, 51 do many[i] = (i % 3 == 0 and -1 or 1) * math.ceil(i / 2) end
+  assert(not paired.wilcoxon(many).exact)
+  test.near(paired.wilcoxon(many).p, paired.wilcoxon(many, { exact = true }).p, 2e-3)
+  many[51] = nil
+  assert(paired.wilcoxon(many).exact)
+  test.near(paired.wilcoxon(many).p, paired.wilcoxon(many, { exact = false }).p, 2e-3)
+  test.fails('difference 2 is no finite number: nan', function() paired.wilcoxon { 1, 0 / 0 } end)
+  test.fails('expected a list', function() paired.wilcoxon {} end)
+end)
+
+test('bootstrap: all samples of few pairs, drawn ones of many', function()
+  -- Three differences: 27 samples, written out.
+  local values = { 1, 2, 6 }
+  local means, count = {}, 0
+  for a = 1, 3 do
+    for b = 1, 3 do
+      for c = 1, 3 do
+        means[#means + 1] = (values[a] + values[b] + values[c]) / 3
+        if math.abs(means[#means] - 3) >= 3 then count = count + 1 end
+      end
+    end
+  end
+  local result = paired.bootstrap(values)
+  test.equal(result.samples, 27)
+  assert(result.exact)
+  test.equal(result.mean, 3)
+  test.equal(result.p, count / 27)
+  test.equal(result.p, 1 / 27)  -- three times 6 alone
+  table.sort(means)
+  test.near(result.low, means[1] + 0.65 * (means[2] - means[1]), 1e-12)
+  test.near(result.high, means[26] + 0.35 * (means[27] - means[26]), 1e-12)
+  test.equal(paired.bootstrap({ 2, 2, 2 }).p, 0)
+  test.equal(paired.bootstrap({ 1, -1 }).p, 1)
+  -- Drawn samples come near to the interval of the normal distribution, and are the same every time.
+  local many = {}
+  for i = 1, 400 do many[i] = math.sin(i * 12.9898) * 2 + 0.1 end
+  local mean, deviation = statistics(many)
+  local drawn = paired.bootstrap(many)
+  assert(not drawn.exact and drawn.samples == 20000)
+  test.near(drawn.high - mean, 1.96 * deviation / math.sqrt(400), 0.006)
+  test.near(mean - drawn.low, 1.96 * deviation / math.sqrt(400), 0.006)
+  test.equal(paired.bootstrap(many).p, drawn.p)
+  local state = math.random()
+  math.randomseed(7)
+  local first = math.random()
+  math.randomseed(7)
+  paired.bootstrap(many, { samples = 100 })
+  test.equal(math.random(), first)
+  assert(state and paired.bootstrap(many, { seed = 2 }).low ~= drawn.low)
+  -- Seven pairs are the first that are drawn; they are near to their enumeration.
+  local seven, total, far = { 0.3, -0.1, 0.2, 0.5, -0.2, 0.4, 0.1 }, 0, 0
+  local function all(depth, sum)
+    if depth == 7 then
+      total = total + 1
+      if math.abs(sum / 7 - 1.2 / 7) >= 1.2 / 7 - 1e-12 then far = far + 1 end
+      return
+    end
+    for i = 1, 7 do all(depth + 1, sum + seven[i]) end
+  end
+  all(0, 0)
+  test.near(paired.bootstrap(seven).p, far / total, 0.006)
+end)
+
+test('Holm: a worked example', function()
+  -- The rule of R's p.adjust: 0.01, 0.04, 0.03, 0.02 become 0.04, 0.06, 0.06, 0.06.
+  test.near(paired.holm { 0.01, 0.04, 0.03, 0.02 }, { 0.04, 0.06, 0.06, 0.06 }, 1e-15)
+  local adjusted = paired.holm { 0.9, false, 0.6 }
+  test.near({ adjusted[1], adjusted[3] }, { 1, 1 })
+  test.equal(adjusted[2], false)
+end)
+
+test.finish()

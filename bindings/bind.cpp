@@ -8,12 +8,13 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <stdexcept>
 
 #include "base/options.h"
 #include "bindings/interrupt.h"
+#include "bindings/memory_reserve.h"
 #include "bindings/registry_keys.h"
+#include "tensor/error_text.h"
 
 namespace pushdown {
 namespace {
@@ -147,6 +148,7 @@ void* object_at(lua_State* L, int index, void* key) {
 }
 
 int guarded(lua_State* L, int (*body)(lua_State*)) {
+  refill_memory_reserve();
   try {
     const StopScope scope(interrupt_flag());
     return body(L);
@@ -156,16 +158,9 @@ int guarded(lua_State* L, int (*body)(lua_State*)) {
     push_error(L, error);
   } catch (const ScriptError& error) {
     error.push(L);
-  } catch (const c10::Error& error) {
-    push_error(L, error.what_without_backtrace());
-  } catch (const std::bad_alloc&) {
-    push_error(L, "[memory] there is not enough memory for this");
-  } catch (const std::length_error&) {
-    push_error(L, "[memory] there is not enough memory for this: no list can be so long");
-  } catch (const nlohmann::json::exception& error) {
-    push_error(L, "[json] " + json_error(error));
   } catch (const std::exception& error) {
-    push_error(L, error.what());
+    refill_memory_reserve();
+    push_error(L, error_text(error));
   }
   return lua_error(L);
 }

@@ -4,6 +4,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "bindings/input_path.h"
 #include "bindings/session.h"
 #include "bindings/text.h"
 
@@ -13,7 +14,7 @@ namespace {
 constexpr const char* kOriginsKey = "pushdown.origins";  // "stack.mine" -> "own.lua:12"
 
 std::string definition_text_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
+  std::ifstream file(input_path(path), std::ios::binary);
   std::ostringstream text;
   if (file) text << file.rdbuf();
   return text.str();

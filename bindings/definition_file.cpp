@@ -8,6 +8,8 @@
 #include "base/check.h"
 #include "base/stopping.h"
 #include "bindings/bind.h"
+#include "bindings/input_path.h"
+#include "bindings/inputs.h"
 #include "bindings/options.h"
 #include "bindings/sandbox.h"
 #include "bindings/session.h"
@@ -50,6 +52,13 @@ fs::path find_hint(lua_State* L, const std::string& name) {
       if (const auto path = folder / (name + ending); fs::is_regular_file(path, ignored))
         return path;
   return {};
+}
+
+bool is_hint(lua_State* L, const fs::path& path) {
+  for (const auto& folder : hint_folders(L))
+    if (absolute_input(path).string().starts_with(absolute_input(folder).string() + "/"))
+      return true;
+  return false;
 }
 
 bool is_path(const std::string& name) {
@@ -101,7 +110,7 @@ Json resolve(const std::string& where, const Json& specs, const Json& given) {
 
 // What the file declares, of either kind.
 Json run_file(lua_State* L, Definition::Kind kind, const fs::path& path, const Json& given) {
-  const auto text = read_definition(kind, path);
+  const auto text = read_definition(L, kind, path);
   if (const auto byte = find_invalid_utf8(text); byte && !text.starts_with('\033')) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<long>(*byte), '\n');
     fail(words(kind).load, "{}:{}: the file is not UTF-8 (byte 0x{:02x})", path.string(), line,
@@ -261,7 +270,8 @@ fs::path find_definition(lua_State* L, Definition::Kind kind, const std::string&
            : "");
 }
 
-std::string read_definition(Definition::Kind kind, const fs::path& path) {
+std::string read_definition(lua_State* L, Definition::Kind kind, const fs::path& named) {
+  const fs::path path = input_path(named);
   // A .txt may be either.
   for (const auto* ending : words(other(kind)).endings)
     if (path.extension() == ending && path.extension() != ".txt") wrong_kind(kind, path.string());
@@ -279,6 +289,7 @@ std::string read_definition(Definition::Kind kind, const fs::path& path) {
          words(kind).key, kLargestFile);
   std::string text{std::istreambuf_iterator<char>(stream), {}};
   if (stream.bad()) fail_environment(words(kind).load, "cannot read '{}'", path.string());
+  note_input(L, is_hint(L, named) ? "hint" : words(kind).key, named, text);
   return text;
 }
 

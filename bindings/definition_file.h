@@ -25,7 +25,8 @@ std::vector<std::string> definition_names(lua_State* L, Definition::Kind kind);
 std::vector<std::string> grammar_names(lua_State* L, bool synchronous);
 // The hints of both folders as find_definition() takes them, sorted.
 std::vector<std::string> hint_names(lua_State* L);
-std::string read_definition(Definition::Kind kind, const std::filesystem::path& path);
+// The text of a file, which is noted as an input of the session.
+std::string read_definition(lua_State* L, Definition::Kind kind, const std::filesystem::path& path);
 // Runs a definition file with the options of the caller, which are checked, and gives what it
 // declared; the name is the file's where it says none. Refuses a file of the other kind.
 Json run_definition(lua_State* L, Definition::Kind kind, const std::filesystem::path& path,

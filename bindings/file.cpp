@@ -1,8 +1,11 @@
 // pd.file: files and folders for what has to be right also when a process is killed: writing whole
 // files, and removing folders without following a link.
+#include <algorithm>
+
 #include "base/atomic_file.h"
 #include "base/check.h"
 #include "bindings/bind.h"
+#include "bindings/inputs.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
 
@@ -51,6 +54,18 @@ void check_folder(const std::string& path, const char* where) {
   check(kind_of(path) == "folder", where, "'{}' must be a folder and no link", path);
 }
 
+// What is in the folder itself.
+std::vector<std::string> names_in_folder(const std::string& path) {
+  check_folder(path, "file.list");
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename().string());
+  if (error) fail_environment("file.list", "cannot read '{}': {}", path, error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
 // Files and bytes below a folder, links not followed.
 Json contents(const std::string& path) {
   check_folder(path, "file.contents");
@@ -91,12 +106,15 @@ void bind_file(lua_State* L) {
                      "nothing.")
       .def<&real_path>("real_path",
                        "real_path(path) -> string  The path from the root on, without links.")
+      .def<&names_in_folder>(
+          "list", "list(folder) -> table  The names of what is in the folder itself, sorted.")
       .def<&contents>("contents",
                       "contents(folder) -> {files=, bytes=}  How much is in the folder and below "
                       "it.")
       .def<&remove_folder>("remove_folder",
                            "remove_folder(folder)  Removes the folder and all in it; links are "
                            "removed, not followed.");
+  bind_inputs(module);
   Class<FileWriter>(module, "A file that is written piece by piece under a temporary name.")
       .def<&write_part>("write", "writer:write(text)  Appends.")
       .def<&FileWriter::commit>("commit",

@@ -11,11 +11,13 @@
 #include "bindings/session.h"
 #include "bindings/synchronous.h"
 #include "grammar/device_inside.h"
+#include "grammar/exchange_text.h"
 #include "grammar/greibach.h"
 #include "grammar/hardest_homomorphism.h"
 #include "grammar/inside.h"
 #include "grammar/membership.h"
 #include "grammar/normal_form.h"
+#include "grammar/parse_count.h"
 #include "grammar/parse_tree.h"
 #include "grammar/text.h"
 
@@ -142,7 +144,17 @@ std::string hardest_image(const Grammar& grammar, const Tokens& tokens) {
 
 std::string start_name(const Grammar& grammar) { return grammar.nonterminals()[grammar.start()]; }
 
-std::string grammar_text(const Grammar& grammar) { return to_text(grammar); }
+std::string grammar_text(const Grammar& grammar, std::optional<std::string> notation) {
+  const std::string name = notation.value_or("own");
+  if (name == "nltk") return nltk_text(grammar);
+  if (name == "rules") return rule_list_text(grammar);
+  check(name == "own", "grammar.text", "notation must be 'own', 'nltk' or 'rules', got '{}'", name);
+  return to_text(grammar);
+}
+
+double count_parses(const Grammar& grammar, const Tokens& tokens) {
+  return parse_count(grammar, to_word(grammar.alphabet(), tokens));
+}
 
 std::string show_grammar(const Grammar& grammar) {
   auto text = to_text(grammar);
@@ -216,6 +228,10 @@ void bind_grammar_class(Module& module) {
       .def<&parse_tokens>("parse",
                           "grammar:parse(tokens) -> Derivation  The most probable derivation of a "
                           "string, or nil outside the language.")
+      .def<&count_parses>(
+          "parse_count",
+          "grammar:parse_count(tokens) -> number  How many derivations a string has: "
+          "0 outside the language, math.huge where there are infinitely many.")
       .def<&rule_counts>("rule_counts",
                          "grammar:rule_counts(tokens) -> table  How often the derivations of a "
                          "string use each rule on average, in the order of rules().")
@@ -223,8 +239,11 @@ void bind_grammar_class(Module& module) {
           "rules",
           "grammar:rules() -> table  The rules, each {left, right, weight, text, "
           "origin}, weights normalised.")
-      .def<&grammar_text>("text",
-                          "grammar:text() -> string  The grammar as pd.grammar.parse reads it.")
+      .def<&grammar_text>(
+          "text",
+          "grammar:text(notation='own') -> string  The grammar as pd.grammar.parse "
+          "reads it; as NLTK reads it ('nltk'), names replaced where it must; or as "
+          "a list of rules without quotes ('rules').")
       .def<&closed_rules_text>("normal_form",
                                "grammar:normal_form() -> string  The binary rules that are left "
                                "without epsilon and unary rules, with their exact weights.")

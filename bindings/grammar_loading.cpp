@@ -7,7 +7,9 @@
 #include "bindings/options.h"
 #include "bindings/sandbox.h"
 #include "bindings/synchronous.h"
+#include "grammar/ambiguity.h"
 #include "grammar/conditioned_removal.h"
+#include "grammar/exchange_text.h"
 #include "grammar/synchronous_text.h"
 #include "grammar/text.h"
 
@@ -22,7 +24,26 @@ Made told(Made grammar) {
   for (const auto& warning : grammar.warnings()) log_message("warn", warning);
   return grammar;
 }
-Grammar built(const GrammarSource& source) { return told(Grammar(source)); }
+
+// A false promise would give wrong entropies. Some short strings keep it or break it; a few
+// milliseconds are spent on them.
+void check_promise(const Grammar& grammar) {
+  constexpr int kLongest = 12, kStrings = 4;
+  if (!grammar.unambiguous()) return;
+  if (const auto found = find_ambiguous_string(grammar, kLongest, kStrings, 1))
+    fail("grammar",
+         "{}unambiguous is declared, but '{}' has more than one derivation: its probability is "
+         "{:.4g}, and that of its best derivation {:.4g}; leave 'unambiguous' out, or change the "
+         "rules",
+         grammar.name().empty() ? "" : grammar.name() + ": ", grammar.alphabet().text(found->word),
+         std::exp(found->log_probability), std::exp(found->log_best));
+}
+
+Grammar built(const GrammarSource& source) {
+  Grammar grammar = told(Grammar(source));
+  check_promise(grammar);
+  return grammar;
+}
 SynchronousGrammar built(const SynchronousSource& source) {
   return told(SynchronousGrammar(source));
 }
@@ -135,7 +156,7 @@ AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::option
   if (path.extension() == ".lua")
     return build_grammar(run_definition(L, Definition::grammar, path, given));
   resolve_options("grammar.load", {}, given);  // a text has no options
-  const auto text = read_definition(Definition::grammar, path);
+  const auto text = read_definition(L, Definition::grammar, path);
   if (path.extension() == ".scfg" || path.extension() == ".itg")
     return built(parse_synchronous(text, path.string()));
   return parse_text(text, path.string());
@@ -154,6 +175,13 @@ std::vector<std::pair<std::string, double>> change_limits(OptionTable options) {
 }
 
 AnyGrammar parse(const std::string& text) { return parse_text(text, "text"); }
+Grammar from_nltk(const std::string& text) { return built(parse_grammar(text, "text")); }
+
+Grammar from_rules(const std::string& text, OptionTable options) {
+  const auto start = options.take<std::string>("start");
+  options.finish("grammar.from_rules", {"start"});
+  return built(parse_rule_list(text, "text", start.value_or("")));
+}
 
 }  // namespace
 
@@ -167,6 +195,15 @@ void bind_grammar_loading(Module& module) {
       .def<&parse>("parse",
                    "parse(text) -> Grammar or SynchronousGrammar  A grammar from text in NLTK's "
                    "notation; with a line '#% synchronous', a synchronous one.")
+      .def<&from_nltk>("from_nltk",
+                       "from_nltk(text) -> Grammar  A grammar from the text of an nltk.PCFG or "
+                       "nltk.CFG.")
+      .def<&from_rules>(
+          "from_rules",
+          "from_rules(text, {start=}) -> Grammar  A grammar from a list of rules as they "
+          "are read off treebanks, one '0.9 S --> NP VP' a line: a weight or a count, "
+          "which may be left out, and symbols without quotes; those that are no left "
+          "side are terminals.")
       .def<&synchronous>(
           "synchronous",
           "synchronous(text_or_table) -> SynchronousGrammar  A grammar of pairs from text, one "

@@ -1,12 +1,15 @@
 #include "bindings/log.h"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/basic_file_sink.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/modules.h"
+#include "bindings/terminal.h"
 #include "bindings/text.h"
 
 namespace pushdown {
@@ -14,12 +17,34 @@ namespace {
 
 constexpr const char* kPattern = "%Y-%m-%d %H:%M:%S.%e %^%-7l%$ %v";
 
+// Lines broken at words for the terminal that stderr is now; whole where it is none.
+class TerminalFormatter : public spdlog::formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
+    const auto before = out.size();
+    pattern_.format(message, out);
+    const int columns = terminal_columns(STDERR_FILENO);
+    if (columns == 0) return;
+    const std::string text(out.data() + before, out.size() - before);
+    out.resize(before);
+    const auto lines = wrapped(text, columns, kIndent);
+    out.append(lines.data(), lines.data() + lines.size());
+  }
+  std::unique_ptr<spdlog::formatter> clone() const override {
+    return std::make_unique<TerminalFormatter>();
+  }
+
+ private:
+  static constexpr std::size_t kIndent = 4;  // of the lines after the first
+  spdlog::pattern_formatter pattern_{kPattern};
+};
+
 // The sinks a running process writes to; file sinks come and go with their handles.
 struct Loggers {
   Loggers() : console(std::make_shared<spdlog::sinks::stderr_color_sink_mt>()) {
     if (std::getenv("NO_COLOR")) console->set_color_mode(spdlog::color_mode::never);
     logger = std::make_shared<spdlog::logger>("pushdown", console);
-    logger->set_pattern(kPattern);
+    console->set_formatter(std::make_unique<TerminalFormatter>());
     logger->set_level(spdlog::level::info);
     logger->flush_on(spdlog::level::trace);
   }
@@ -76,6 +101,18 @@ std::string log_level() {
 void log_message(const std::string& level, const std::string& message) {
   // The file and the terminal get the same text.
   the_log().logger->log(parse_level(level), spdlog::string_view_t(without_controls(message)));
+}
+
+void log_to_files(const std::string& level, const std::string& message) {
+  auto& console = *the_log().console;
+  console.set_level(spdlog::level::off);
+  const std::shared_ptr<void> again(nullptr,
+                                    [&](void*) { console.set_level(spdlog::level::trace); });
+  log_message(level, message);
+}
+
+bool is_logged(const std::string& level) {
+  return the_log().logger->should_log(parse_level(level));
 }
 
 std::shared_ptr<void> add_log_file(const std::string& path) {

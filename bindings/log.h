@@ -12,6 +12,10 @@ namespace pushdown {
 void set_log_level(const std::string& name);
 std::string log_level();
 void log_message(const std::string& level, const std::string& message);
+// Only to the files.
+void log_to_files(const std::string& level, const std::string& message);
+// Whether messages of this level are logged now.
+bool is_logged(const std::string& level);
 
 // Everything logged also goes to the end of this file (made if needed) until the handle dies.
 // Throws std::runtime_error if the file cannot be written.

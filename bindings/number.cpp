@@ -1,5 +1,6 @@
 // pd.task: dependency tree banks, and examples of number prediction.
 #include "bindings/number.h"
+#include "bindings/inputs.h"
 
 #include <fstream>
 
@@ -52,8 +53,10 @@ namespace {
 
 constexpr auto kNumberPlace = "task.number_examples";
 
-ConlluFiles open_conllu(const std::string& path) {
-  return ConlluFiles(files_named("task.conllu", path, ".conllu"));
+ConlluFiles open_conllu(lua_State* L, const std::string& path) {
+  auto files = files_named("task.conllu", path, ".conllu");
+  note_input_files(L, "data", files);
+  return ConlluFiles(std::move(files));
 }
 
 // The sentence as lists of the same length, or nil at the end.
@@ -79,7 +82,9 @@ Json next_sentence(ConlluFiles& files) {
   return table;
 }
 
-NumberExamples from_treebank(const std::string& path, const NumberTreebankOptions& options) {
+NumberExamples from_treebank(lua_State* L, const std::string& path,
+                             const NumberTreebankOptions& options) {
+  note_input_files(L, "data", files_named(kNumberPlace, path, ".conllu"));
   NumberTreebank bank(options);
   visit_conllu(path, [&](const ConlluSentence& sentence) { bank.add(sentence); });
   auto examples = bank.finish();
@@ -105,7 +110,7 @@ std::string format_of(const std::string& path) {
   return "lines";
 }
 
-NumberData number_examples(const std::string& path, OptionTable options) {
+NumberData number_examples(lua_State* L, const std::string& path, OptionTable options) {
   const auto format = options.take<std::string>("format").value_or(format_of(path));
   check(format == "lines" || format == "table" || format == "conllu", kNumberPlace,
         "format must be 'lines', 'table' or 'conllu', got '{}'", format);
@@ -120,7 +125,7 @@ NumberData number_examples(const std::string& path, OptionTable options) {
     all.seed = options.take<std::uint64_t>("seed").value_or(0);
     options.finish(kNumberPlace, {"format", "lower", "auxiliaries", "proper_nouns", "surface",
                                   "one_for_each_sentence", "seed"});
-    return {from_treebank(path, all)};
+    return {from_treebank(L, path, all)};
   }
   std::string words = "sentence";
   if (format == "table") {
@@ -131,8 +136,9 @@ NumberData number_examples(const std::string& path, OptionTable options) {
   }
   NumberData data;
   for (const auto& file : files_named(kNumberPlace, path, format == "table" ? ".tsv" : "")) {
-    auto more = format == "table" ? parse_number_table(read_file(file), file.string(), words, fold)
-                                  : parse_number_lines(read_file(file), file.string(), fold);
+    const auto text = read_input(L, "data", file);
+    auto more = format == "table" ? parse_number_table(text, file.string(), words, fold)
+                                  : parse_number_lines(text, file.string(), fold);
     std::move(more.begin(), more.end(), std::back_inserter(data.examples));
   }
   return data;

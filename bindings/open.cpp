@@ -7,8 +7,11 @@
 #include "base/check.h"
 #include "bindings/bind.h"
 #include "bindings/interrupt.h"
+#include "bindings/memory_reserve.h"
 #include "bindings/modules.h"
 #include "bindings/options.h"
+#include "bindings/progress.h"
+#include "bindings/registry_keys.h"
 #include "bindings/session.h"
 #include "tensor/blas.h"
 #include "tensor/memory.h"
@@ -20,13 +23,9 @@ namespace fs = std::filesystem;
 
 // share/pushdown of the installation this module lies in, else the source tree it was built from.
 fs::path find_root() {
-  Dl_info info;
-  if (dladdr(reinterpret_cast<const void*>(&find_root), &info) != 0 && info.dli_fname) {
-    std::error_code ignored;
-    const fs::path file = fs::canonical(info.dli_fname, ignored);
-    const fs::path installed = file.parent_path() / ".." / ".." / "share" / "pushdown";
-    if (!ignored && fs::exists(installed / "scripts", ignored)) return fs::canonical(installed);
-  }
+  std::error_code ignored;
+  const fs::path installed = module_folder() / ".." / ".." / "share" / "pushdown";
+  if (fs::exists(installed / "scripts", ignored)) return fs::canonical(installed);
   return PUSHDOWN_SOURCE_DIR;
 }
 
@@ -90,6 +89,12 @@ Results doc_name(lua_State* L, Any object) {
   return {1};
 }
 
+void find_progress_listener(lua_State* L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, kProgressKey);
+  set_progress_listener(reinterpret_cast<ProgressListener>(lua_touserdata(L, -1)));
+  lua_pop(L, 1);
+}
+
 void install_searcher(lua_State* L) {
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "loaders");
@@ -107,12 +112,14 @@ int open(lua_State* L) {
   at::set_num_threads(1);
   limit_blas_to_one_thread();
   refuse_large_tensors();
+  keep_memory_reserve();
   const auto root = find_root();
   session(L).root = root;
   lua_pushfstring(L, "@%s/scripts/lib/", root.c_str());
   lua_setfield(L, LUA_REGISTRYINDEX, "pushdown.library");
   install_searcher(L);
   find_interrupt_flag(L);
+  find_progress_listener(L);
 
   lua_newtable(L);
   add_doc(L, "pd", "Stack-augmented neural networks that learn context-free languages.");
@@ -153,6 +160,16 @@ int open(lua_State* L) {
 }
 
 }  // namespace
+
+fs::path module_folder() {
+  Dl_info info;
+  std::error_code error;
+  if (dladdr(reinterpret_cast<const void*>(&module_folder), &info) == 0 || !info.dli_fname)
+    return {};
+  const fs::path file = fs::canonical(info.dli_fname, error);
+  return error ? fs::path() : file.parent_path();
+}
+
 }  // namespace pushdown
 
 extern "C" int luaopen_pushdown(lua_State* L) { return pushdown::guarded(L, pushdown::open); }

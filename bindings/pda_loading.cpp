@@ -110,7 +110,7 @@ Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& o
   const Json given = options.value_or(Json::object());
   if (path.extension() != ".lua") {
     resolve_options("pda.load", {}, given);  // a text has no options
-    return Pda(parse_pda(read_definition(Definition::automaton, path), path.string()));
+    return Pda(parse_pda(read_definition(L, Definition::automaton, path), path.string()));
   }
   return build_pda(run_definition(L, Definition::automaton, path, given));
 }
@@ -134,8 +134,10 @@ void bind_pda_loading(Module& module) {
                     "merged(list) -> Pda  All transitions of several automata or hints in one, "
                     "states and symbols going by their names.")
       .def<&pda_from_grammar>("from_grammar",
-                              "from_grammar(grammar) -> Pda  An automaton whose accepted runs are "
-                              "the leftmost derivations of the grammar, with their weights.")
+                              "from_grammar(grammar) -> Pda  An automaton that gives every string "
+                              "the grammar's probability. Its accepted runs are the leftmost "
+                              "derivations of grammar:greibach(), whose number may differ from "
+                              "that of the grammar's own derivations.")
       .def<[](lua_State* L) { return definition_names(L, Definition::automaton); }>(
           "list", "list() -> table  The names that load() knows.")
       .def<[](lua_State* L, const std::string& name) {

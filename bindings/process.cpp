@@ -1,6 +1,5 @@
 // pd.process: child processes for grids, and what a script wants to know of its own.
 #include <dlfcn.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -13,6 +12,7 @@
 #include "bindings/modules.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
+#include "bindings/terminal.h"
 #include "record/process.h"
 
 namespace pushdown {
@@ -112,10 +112,8 @@ std::optional<int> columns(const std::string& stream) {
   check(stream == "stdout" || stream == "stderr", "process.columns",
         "the stream must be 'stdout' or 'stderr', got '{}'", stream);
   const int descriptor = stream == "stdout" ? STDOUT_FILENO : STDERR_FILENO;
-  winsize size{};
-  if (::isatty(descriptor) == 0) return std::nullopt;
-  const bool known = ::ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return known ? size.ws_col : 80;
+  const int width = terminal_columns(descriptor);
+  return width > 0 ? std::optional(width) : std::nullopt;
 }
 
 void bind_classes(Module& module) {

@@ -1,19 +1,20 @@
 #include "bindings/progress.h"
 
-#include <fmt/format.h>
-#include <sys/ioctl.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
 #include "bindings/log.h"
+#include "bindings/terminal.h"
 #include "bindings/text.h"
 
 namespace pushdown {
 namespace {
 
 constexpr auto kRedraw = std::chrono::milliseconds(100);
+constexpr auto kListenerPause = std::chrono::milliseconds(250);
 constexpr auto kPlainLine = std::chrono::seconds(10);
 constexpr int kShortestBar = 10, kLongestBar = 40;
 
@@ -22,10 +23,10 @@ bool has_terminal() {
   return ::isatty(STDERR_FILENO) != 0 && term != nullptr && std::string_view(term) != "dumb";
 }
 
-int terminal_width() {
-  winsize size{};
-  return ::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
-}
+// Columns of a line that a listener shows.
+constexpr int kListenerWidth = 100;
+
+ProgressListener the_listener = nullptr;
 
 std::string duration_text(double seconds) {
   const auto whole = static_cast<std::int64_t>(std::min(seconds + 0.5, 1e9));
@@ -68,8 +69,20 @@ std::string progress_text(const ProgressState& state, std::int64_t first, double
   return (left + bar + right).substr(0, static_cast<std::size_t>(std::max(width - 1, 0)));
 }
 
+void set_progress_listener(ProgressListener listener) { the_listener = listener; }
+
+void tell_progress(const std::string& level, const std::vector<std::string>& texts) {
+  if (!the_listener) {
+    for (const auto& text : texts) log_message(level, text);
+    return;
+  }
+  for (const auto& text : texts) log_to_files(level, text);
+  if (is_logged(level)) the_listener(fmt::format("{}", fmt::join(texts, "\n")).c_str());
+}
+
 ProgressLine::ProgressLine(Style style) : style_(style) {
-  if (style_ == Style::automatic) style_ = has_terminal() ? Style::terminal : Style::plain;
+  if (style_ != Style::automatic) return;
+  style_ = the_listener ? Style::listener : has_terminal() ? Style::terminal : Style::plain;
 }
 
 void ProgressLine::show(const ProgressState& state) {
@@ -79,8 +92,7 @@ void ProgressLine::show(const ProgressState& state) {
     title_ = state.title;
     first_ = state.done;
     start_ = now;
-    next_ =
-        now + (style_ == Style::terminal ? Clock::duration(kRedraw) : Clock::duration(kPlainLine));
+    next_ = now + (style_ == Style::plain ? Clock::duration(kPlainLine) : Clock::duration(kRedraw));
     return;
   }
   if (now < next_) return;
@@ -88,8 +100,13 @@ void ProgressLine::show(const ProgressState& state) {
   if (style_ == Style::terminal) {
     next_ = now + kRedraw;
     visible_ = true;
-    write_error("\r" + without_controls(progress_text(state, first_, seconds, terminal_width())) +
-                "\x1b[K");
+    write_error(
+        "\r" +
+        without_controls(progress_text(state, first_, seconds, terminal_columns(STDERR_FILENO))) +
+        "\x1b[K");
+  } else if (style_ == Style::listener) {
+    next_ = now + kListenerPause;
+    the_listener(progress_text(state, first_, seconds, kListenerWidth).c_str());
   } else {
     next_ = now + kPlainLine;
     log_message("info",

@@ -1,10 +1,11 @@
 // How far a long computation is: on a terminal one line at its foot, rewritten at most ten times a
 // second and cleared in the end; elsewhere a logged line every ten seconds. All of it goes to
-// stderr.
+// stderr, or, in a notebook, to a listener that shows one line and replaces it.
 #pragma once
 #include <chrono>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace pushdown {
 
@@ -15,9 +16,17 @@ struct ProgressState {
   std::string note;  // "loss 0.7312"
 };
 
+// Gets each new text; may be called from any thread.
+using ProgressListener = void (*)(const char* text);
+void set_progress_listener(ProgressListener listener);  // null: none
+
+// Logs what was reached, one text a line, or gives them to the listener instead; log files get them
+// either way.
+void tell_progress(const std::string& level, const std::vector<std::string>& texts);
+
 class ProgressLine {
  public:
-  enum class Style { automatic, terminal, plain, silent };
+  enum class Style { automatic, terminal, plain, silent, listener };
 
   explicit ProgressLine(Style style = Style::automatic);
   ~ProgressLine() { clear(); }

@@ -67,6 +67,20 @@ void exchange_string_methods(lua_State* L, int methods) {
   lua_pop(L, 1);
 }
 
+// Whether Lua is compiled while it runs.
+bool is_compiler_on(lua_State* L) {
+  const int top = lua_gettop(L);
+  lua_getfield(L, LUA_REGISTRYINDEX, "_LOADED");
+  lua_getfield(L, -1, "jit");
+  bool on = false;
+  if (lua_istable(L, -1)) {
+    lua_getfield(L, -1, "status");
+    if (lua_isfunction(L, -1) && lua_pcall(L, 0, 1, 0) == 0) on = lua_toboolean(L, -1) != 0;
+  }
+  lua_settop(L, top);
+  return on;
+}
+
 }  // namespace
 
 SandboxLimits& sandbox_limits() {
@@ -79,7 +93,11 @@ int run_limited(lua_State* L) {
   luaL_checktype(L, 2, LUA_TTABLE);
   if (running != nullptr) return luaL_error(L, "a file is running already");
   lua_settop(L, 2);
-  luaJIT_setmode(L, 1, LUAJIT_MODE_ALLFUNC | LUAJIT_MODE_OFF);
+  // Compiled code sees no hook, and it does not survive that memory ends: neither what the file has
+  // nor what it calls may be compiled, or be so already.
+  const bool compiler_on = is_compiler_on(L);
+  luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_FLUSH);
+  luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_OFF);
   // Whatever this call needs of memory itself is there before the limits begin.
   luaL_checkstack(L, 20, "running a file");
   exchange_string_methods(L, 2);  // 3: what they were
@@ -100,6 +118,7 @@ int run_limited(lua_State* L) {
   // Ctrl-C has put its own hook there in the meantime.
   if (lua_gethook(L) == look) lua_sethook(L, hook, mask, count);
   lua_setallocf(L, sandbox.allocate, sandbox.allocator);
+  if (compiler_on) luaJIT_setmode(L, 0, LUAJIT_MODE_ENGINE | LUAJIT_MODE_ON);
   running = nullptr;
   lua_pushvalue(L, 3);
   exchange_string_methods(L, lua_gettop(L));

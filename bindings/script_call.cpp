@@ -22,7 +22,7 @@ struct ScriptHost {
 
 namespace {
 
-constexpr const char* kHostKey = "pushdown.scripts";
+constexpr const char* kHostKey = "pushdown.script_host";
 constexpr std::size_t kDeepestCall = 16;
 using HostPtr = std::shared_ptr<ScriptHost>;
 

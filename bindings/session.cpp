@@ -2,6 +2,7 @@
 
 #include <fmt/ranges.h>
 
+#include <fstream>
 #include <random>
 
 #include "base/check.h"
@@ -13,6 +14,7 @@
 #include "bindings/options.h"
 #include "bindings/registry_keys.h"
 #include "kernel/device.h"
+#include "kernel/isa.h"
 #include "tensor/blas.h"
 #include "tensor/torch_build.h"
 
@@ -29,6 +31,7 @@ Json settings(const Session& current) {
   values["device"] = current.device.str();
   values["threads"] = thread_count();
   if (current.seed) values["seed"] = *current.seed;
+  values["stream_seed"] = current.seed.value_or(current.drawn_seed);
   values["log_level"] = log_level();
   return values;
 }
@@ -119,6 +122,36 @@ DeviceList list_devices() {
 
 Json device_status() { return describe(cuda_state()); }
 
+constexpr const char* kCompiler =
+#if defined(__clang__)
+    "Clang " __clang_version__;
+#elif defined(__GNUC__)
+    "GCC " __VERSION__;
+#else
+    "unknown";
+#endif
+
+// The commit of the sources, which the build writes beside the module, or an installation among its
+// scripts.
+std::string built_commit(lua_State* L) {
+  for (const auto& path : {module_folder() / "commit", session(L).root / "commit"}) {
+    std::ifstream file(path);
+    if (std::string commit; file >> commit) return commit;
+  }
+  return "";
+}
+
+Json build(lua_State* L) {
+  Json facts{{"version", PUSHDOWN_VERSION},
+             {"compiler", kCompiler},
+             {"torch", torch_version()},
+             {"blas", blas_text()},
+             {"instruction_set", isa_name(current_isa())}};
+  if (const auto commit = built_commit(L); !commit.empty()) facts["commit"] = commit;
+  if (built_with_cuda()) facts["cuda"] = cuda_toolkit();
+  return facts;
+}
+
 std::string device_text() {
   const CudaState state = cuda_state();
   std::string text = fmt::format("LibTorch {} {} CUDA\nBLAS: {}\n", torch_version(),
@@ -157,7 +190,8 @@ Session& session(lua_State* L) {
   if (current) return *current;
   lua_pushlightuserdata(L, const_cast<char*>(&key));
   current = new (lua_newuserdata(L, sizeof(Session))) Session;
-  current->random = Random(entropy(), "session");
+  current->drawn_seed = entropy();
+  current->random = Random(current->drawn_seed, "session");
   lua_createtable(L, 0, 1);
   lua_pushcfunction(L, [](lua_State* state) {
     std::destroy_at(static_cast<Session*>(lua_touserdata(state, 1)));
@@ -198,10 +232,16 @@ void stop_if_interrupted(lua_State* L) {
 }
 
 void bind_session(lua_State* L) {
-  Module(L, "pd").def<&change_session>(
-      "session",
-      "session(options) -> table  Sets any of device, threads, seed and log_level for the session, "
-      "and returns what holds.");
+  Module(L, "pd")
+      .def<&build>(
+          "build",
+          "build() -> table  How this program was built: version, commit, compiler, torch, "
+          "blas, instruction_set and cuda; what is not known is absent.")
+      .def<&change_session>("session",
+                            "session(options) -> table  Sets any of device, threads, seed and "
+                            "log_level for the session, "
+                            "and returns what holds; stream_seed is the seed, or the one that was "
+                            "drawn without --seed.");
   Module device(L, "device", "The devices that tensors and models can live on.");
   device
       .def<&list_devices>("list",

@@ -6,6 +6,7 @@
 #include "bindings/bind.h"
 #include "bindings/dataset.h"
 #include "bindings/grammar.h"
+#include "bindings/inputs.h"
 #include "bindings/labelled.h"
 #include "bindings/modules.h"
 #include "bindings/number.h"
@@ -35,7 +36,9 @@ Dataset make_dataset(OptionTable options) {
   return Dataset(alphabet, std::move(words), std::move(*log_probabilities));
 }
 
-Dataset load_dataset(const std::string& path) { return parse_dataset(read_file(path), path); }
+Dataset load_dataset(lua_State* L, const std::string& path) {
+  return parse_dataset(read_input(L, "data", path), path);
+}
 
 void save_dataset(const Dataset& dataset, const std::string& path) {
   write_file(path, to_text(dataset));

@@ -5,6 +5,7 @@
 #include "bindings/bind.h"
 #include "bindings/dataset.h"
 #include "bindings/grammar.h"
+#include "bindings/inputs.h"
 #include "bindings/labelled.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
@@ -77,8 +78,8 @@ LabelledDataset own_strings(OptionTable options) {
                          classes ? LabelMeaning::observed_class : LabelMeaning::membership);
 }
 
-LabelledDataset load_labelled(const std::string& path) {
-  return parse_labelled(read_file(path), path);
+LabelledDataset load_labelled(lua_State* L, const std::string& path) {
+  return parse_labelled(read_input(L, "data", path), path);
 }
 
 void save_labelled(const LabelledDataset& dataset, const std::string& path) {

@@ -3,11 +3,13 @@
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
+#include "bindings/inputs.h"
 #include "bindings/kinds.h"
 #include "bindings/options.h"
 #include "bindings/pairs.h"
 #include "bindings/session.h"
 #include "bindings/synchronous.h"
+#include "task/chomsky.h"
 #include "task/pair_list.h"
 
 namespace pushdown {
@@ -24,6 +26,26 @@ Source transduction_pairs(OptionTable options) {
   return pairs_shared(make_pairs(options.rest(), grammar ? grammar->get() : nullptr));
 }
 
+Source chomsky_source(const std::string& task, OptionTable options) {
+  const auto& tasks = chomsky_tasks();
+  std::vector<std::string> names;
+  for (const ChomskyTask& known : tasks) names.push_back(known.name);
+  const auto near = nearest_names(task, names);
+  check(std::find(names.begin(), names.end(), task) != names.end(), "task.chomsky",
+        "unknown task '{}'{}; the tasks are {}", task,
+        near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
+  Json given = options.rest();
+  given["kind"] = task;
+  return pairs_shared(make_pairs(given));
+}
+
+Json list_chomsky_tasks() {
+  Json list = Json::array();
+  for (const ChomskyTask& task : chomsky_tasks())
+    list.push_back({{"name", task.name}, {"level", task.level}, {"ends", task.ends}});
+  return list;
+}
+
 std::vector<std::string> transductions() { return row_names(pair_kinds()); }
 
 std::string describe_transduction(const std::string& kind) {
@@ -34,7 +56,7 @@ std::string describe_transduction(const std::string& kind) {
 // A file, or a list of {source, target}.
 using GivenPairs = std::variant<std::string, std::vector<std::vector<Tokens>>>;
 
-Source pair_list(const GivenPairs& given, OptionTable options) {
+Source pair_list(lua_State* L, const GivenPairs& given, OptionTable options) {
   constexpr auto kTaskPairsPlace = "task.pairs";
   PairAlphabets alphabets;
   const auto take = [&](const char* key, std::optional<Alphabet>& alphabet) {
@@ -44,7 +66,7 @@ Source pair_list(const GivenPairs& given, OptionTable options) {
   take("target_alphabet", alphabets.target);
   options.finish(kTaskPairsPlace, {"source_alphabet", "target_alphabet"});
   if (const auto* path = std::get_if<std::string>(&given))
-    return pairs_shared(parse_pairs(read_file(*path), *path, alphabets));
+    return pairs_shared(parse_pairs(read_input(L, "data", *path), *path, alphabets));
   std::vector<NamedPair> named;
   const auto symbols = [](const Tokens& tokens) {
     if (const auto* list = std::get_if<std::vector<std::string>>(&tokens)) return *list;
@@ -86,6 +108,16 @@ void bind_pairs(Module& module) {
           "transduction",
           "transduction{kind='copy', symbols=128, lengths={8, 64}, grammar=, ...} -> Pairs  Pairs "
           "of source and target without end; see pd.task.describe_transduction(kind).")
+      .def<&chomsky_source>(
+          "chomsky",
+          "chomsky(task, {lengths={1, 40}, ...}) -> Pairs  A task of Deletang et al. (2023), such "
+          "as "
+          "'reverse_string'; see pd.task.chomsky_tasks() and pd.task.describe_transduction(task).")
+      .def<&list_chomsky_tasks>(
+          "chomsky_tasks",
+          "chomsky_tasks() -> table  The tasks of Deletang et al. (2023), each "
+          "{name=, level=, ends=}: its level in the hierarchy, and whether the "
+          "model has to find out where a target ends.")
       .def<&transductions>("transductions",
                            "transductions() -> table  The kinds of pairs without end.")
       .def<&describe_transduction>("describe_transduction",

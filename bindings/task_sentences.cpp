@@ -2,6 +2,7 @@
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
+#include "bindings/inputs.h"
 #include "bindings/interrupt.h"
 #include "bindings/options.h"
 #include "bindings/progress.h"
@@ -65,6 +66,7 @@ Results sentences(lua_State* L, const std::string& path, OptionTable given) {
     check(share.is_number(), kTaskSentencesPlace, "shares must be numbers, got {}", share.dump());
     options.shares.push_back(share.get<double>());
   }
+  note_input_files(L, "data", sentence_files(path));
   ProgressLine line(progress ? ProgressLine::Style::automatic : ProgressLine::Style::silent);
   const auto interrupted = interrupt_check(L);
   const auto parts =
@@ -86,7 +88,10 @@ Results sentences(lua_State* L, const std::string& path, OptionTable given) {
   return {1};
 }
 
-Shared load_sentences(const std::string& path) { return std::make_shared<TokenFile>(path); }
+Shared load_sentences(lua_State* L, const std::string& path) {
+  note_input_files(L, "data", {path});
+  return std::make_shared<TokenFile>(path);
+}
 
 std::string sentence(const TokenFile& file, std::int64_t number) {
   check(number >= 1 && number <= file.size(), "sentences.sentence",

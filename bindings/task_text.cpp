@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
+#include "bindings/inputs.h"
 #include "bindings/options.h"
 #include "bindings/running_text.h"
 #include "task/corpus.h"
@@ -12,7 +13,9 @@
 namespace pushdown {
 namespace {
 
-CorpusFile file_at(const Path& path) { return {read_file(path), path.string()}; }
+CorpusFile file_at(lua_State* L, const Path& path) {
+  return {read_input(L, "data", path), path.string()};
+}
 
 EmptyLines empty_lines_of(const std::string& name) {
   if (name == "refuse") return EmptyLines::refuse;
@@ -37,11 +40,11 @@ Results corpus(lua_State* L, const std::string& path, OptionTable options) {
   if (std::filesystem::is_directory(path)) {
     check(!shares, kTaskTextPlace, "shares split one file, but '{}' is a folder", path);
     const auto files = corpus_files(path);
-    made = make_corpus({file_at(files[0]), file_at(files[1]), file_at(files[2])}, given);
+    made = make_corpus({file_at(L, files[0]), file_at(L, files[1]), file_at(L, files[2])}, given);
   } else {
     std::array<double, 3> parts{0.8, 0.1, 0.1};
     if (shares) std::copy(shares->begin(), shares->end(), parts.begin());
-    made = split_corpus(file_at(path), parts, given);
+    made = split_corpus(file_at(L, path), parts, given);
   }
   lua_createtable(L, 0, 3);
   const int table = lua_gettop(L);
@@ -66,7 +69,9 @@ RunningText own_words(OptionTable options) {
   return RunningText(std::move(alphabet), std::move(ids));
 }
 
-RunningText load_text(const std::string& path) { return parse_running_text(read_file(path), path); }
+RunningText load_text(lua_State* L, const std::string& path) {
+  return parse_running_text(read_input(L, "data", path), path);
+}
 
 void save_text(const RunningText& text, const std::string& path) {
   write_file(path, to_text(text));

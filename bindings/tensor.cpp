@@ -254,6 +254,7 @@ void bind_tensor(lua_State* L) {
   bind_tensor_reductions(cls);
   bind_tensor_shapes(module, cls);
   bind_tensor_operators(module);
+  bind_tensor_files(module);
 }
 
 }  // namespace pushdown

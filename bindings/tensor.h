@@ -66,5 +66,6 @@ void bind_tensor_arithmetic(Module& module, Class<Tensor>& cls);
 void bind_tensor_reductions(Class<Tensor>& cls);
 void bind_tensor_shapes(Module& module, Class<Tensor>& cls);
 void bind_tensor_operators(Module& module);
+void bind_tensor_files(Module& module);
 
 }  // namespace pushdown

@@ -63,8 +63,16 @@ Tensor view_at(const Tensor& tensor, const Any& key) {
 std::optional<Tensor> tensor_key(const Tensor& tensor, const Any& key) {
   if (lua_type(key.state, key.index) != LUA_TUSERDATA) return std::nullopt;
   const Tensor indices = Value<Tensor>::get(key.state, key.index);
-  if (indices.scalar_type() == at::kBool) return indices;
   check(tensor.dim() > 0, "Tensor", "a tensor without dimensions cannot be indexed; use item()");
+  if (indices.scalar_type() == at::kBool) {
+    // LibTorch takes masks of no dimension for other things, and fails inside on some of them.
+    check(indices.dim() > 0 && indices.dim() <= tensor.dim() &&
+              tensor.sizes().slice(0, static_cast<std::size_t>(indices.dim())) == indices.sizes(),
+          "Tensor",
+          "a mask must have the tensor's shape or its first dimensions: expected {}, got {}",
+          shape_text(tensor), shape_text(indices));
+    return indices;
+  }
   return to_indices(indices, tensor.size(0), 0);
 }
 

@@ -58,11 +58,16 @@ double transducer_log_probability(const Transducer& model, const Tokens& source,
   return -model.losses(joint).sum(at::kDouble).item<double>();
 }
 
-NamedTensors transducer_strengths(const Transducer& model, const Tokens& source,
-                                  const Tokens& target) {
-  const auto joint =
-      model.joint({to_word(model.alphabet(), source)}, {to_word(model.target_alphabet(), target)});
-  return strengths_of(model, joint.inputs);
+Results transducer_strengths(lua_State* L, const Transducer& model, const Tokens& source,
+                             const Tokens& target) {
+  const Word from = to_word(model.alphabet(), source),
+             to = to_word(model.target_alphabet(), target);
+  const auto joint = model.joint({from}, {to});
+  std::vector<std::string> symbols{"<s>"};
+  for (const int symbol : from) symbols.push_back(model.alphabet().symbol(symbol));
+  symbols.push_back("|||");
+  for (const int symbol : to) symbols.push_back(model.target_alphabet().symbol(symbol));
+  return push_strengths(L, model, joint.inputs, symbols);
 }
 
 std::string describe_transducer(std::optional<std::string> given) {
@@ -108,7 +113,7 @@ void bind_transducer(lua_State* L) {
             "strengths",
             "model:strengths(source, target) -> table  What start, source, separator "
             "and target do to a memory of sections with strengths: the tensors of "
-            "pd.stack.strengths, without a batch dimension.")
+            "pd.stack.strengths, without a batch dimension; symbols, what was read.")
         .def<[](const Transducer& model) {
           return std::make_shared<Alphabet>(model.target_alphabet());
         }>("target_alphabet", "model:target_alphabet() -> Alphabet  The symbols of the targets.");

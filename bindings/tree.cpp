@@ -1,5 +1,6 @@
 // pd.tree: phrase structure trees and tree banks. Inducing trees and scoring them is in parse.cpp.
 #include "bindings/tree.h"
+#include "bindings/inputs.h"
 
 #include "analysis/tree_drawing.h"
 #include "base/atomic_file.h"
@@ -36,7 +37,7 @@ BracketOptions take_bracket_options(OptionTable& options) {
 const std::vector<std::string> kBracketOptions{"functions", "empty_elements", "escapes",
                                                "empty_sentences", "labels"};
 
-std::vector<PhraseTree> read_trees(const std::string& path, OptionTable options) {
+std::vector<PhraseTree> read_trees(lua_State* L, const std::string& path, OptionTable options) {
   const auto all = take_bracket_options(options);
   const auto ending = options.take<std::string>("ending").value_or(".mrg");
   auto valid = kBracketOptions;
@@ -44,7 +45,7 @@ std::vector<PhraseTree> read_trees(const std::string& path, OptionTable options)
   options.finish("tree.read", valid);
   std::vector<PhraseTree> trees;
   for (const auto& file : files_named("tree.read", path, ending)) {
-    auto more = parse_brackets(read_file(file), file.string(), all);
+    auto more = parse_brackets(read_input(L, "data", file), file.string(), all);
     std::move(more.begin(), more.end(), std::back_inserter(trees));
   }
   return trees;

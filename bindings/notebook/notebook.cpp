@@ -1,12 +1,17 @@
 #include "bindings/notebook/notebook.h"
 
+#include <unistd.h>
+
 #include <csignal>
 #include <stdexcept>
 #include <utility>
 #include <xeus/xhelper.hpp>
 
+#include "bindings/progress.h"
+#include "bindings/registry_keys.h"
 #include "bindings/shell/completion.h"
 #include "bindings/shell/entry.h"
+#include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
 
 namespace pushdown {
@@ -15,6 +20,8 @@ namespace {
 using Status = Interpreter::Status;
 
 constexpr const char* kNotebookKey = "pushdown.notebook";
+
+Notebook* the_notebook = nullptr;  // that shows the progress of trainings, which know no Lua state
 
 // Lets SIGINT through while it lives, but none that came before: elsewhere it would end a call of
 // the message library, which takes that for a failure.
@@ -80,6 +87,10 @@ Notebook::Notebook()
   lua_State* L = interpreter_.state();
   lua_pushlightuserdata(L, this);
   lua_setfield(L, LUA_REGISTRYINDEX, kNotebookKey);
+  the_notebook = this;
+  const ProgressListener listener = [](const char* text) { the_notebook->show_progress(text); };
+  lua_pushlightuserdata(L, reinterpret_cast<void*>(listener));
+  lua_setfield(L, LUA_REGISTRYINDEX, kProgressKey);
   lua_pushcfunction(L, display);
   lua_setglobal(L, "display");
   interpreter_.run_text(
@@ -113,8 +124,8 @@ nlohmann::json Notebook::bundle(lua_State* L) {
 }
 
 int Notebook::print_result(lua_State* L) {
-  if (lua_gettop(L) == 0) return 0;
   keep_values(L);
+  if (lua_gettop(L) == 0) return 0;
   notebook_of(L)->result_ = bundle(L);
   return 0;
 }
@@ -136,23 +147,45 @@ int Notebook::display(lua_State* L) {
 }
 
 Interpreter::Outcome Notebook::run_cell(const std::string& code) {
+  Interpreter::Outcome outcome;
+  for (const auto& text : entries_of(interpreter_, code)) {
+    // The value of the last one is the result of the cell.
+    if (!result_.is_null()) {
+      const std::lock_guard lock(publishing_);
+      display_data(std::exchange(result_, nullptr), Json::object(), Json::object());
+    }
+    outcome = run_one(text);
+    if (outcome.status != Status::ok) break;
+  }
+  return outcome;
+}
+
+Interpreter::Outcome Notebook::run_one(const std::string& code) {
   if (trimmed(code).empty()) return {};
   Entry entry;
   try {
-    entry = read_entry(code);
+    entry = read_entry(interpreter_.state(), code);
   } catch (const std::invalid_argument& error) {
     return {Status::error, error.what()};
   }
+  if (entry.leaves) return {Status::error, "a notebook is left by shutting its kernel down"};
   bool incomplete = false;
-  auto outcome = compile_entry(interpreter_, entry, incomplete);
+  const auto outcome = compile_entry(interpreter_, entry, incomplete);
   if (outcome.status != Status::ok) return outcome;
-  const Stopwatch watch;
-  {
-    const AllowInterrupts allowed;
-    outcome = run_entry(interpreter_, entry.silent ? keep_values : print_result);
-  }
-  if (entry.timed && outcome.status == Status::ok) std::printf("%s\n", watch.text().c_str());
-  return outcome;
+  note_entry(interpreter_.state(), entry.code);
+  const AllowInterrupts allowed;
+  return run_entry(interpreter_, entry, print_result);
+}
+
+void Notebook::show_progress(const std::string& text) {
+  const Json data{{"text/plain", text}};
+  const Json place{
+      {"display_id", "pushdown " + std::to_string(getpid()) + " cell " + std::to_string(cell_)}};
+  const std::lock_guard lock(publishing_);
+  if (std::exchange(progress_shown_, true))
+    update_display_data(data, Json::object(), place);
+  else
+    display_data(data, Json::object(), place);
 }
 
 #if XEUS_VERSION_MAJOR >= 5
@@ -169,6 +202,8 @@ nlohmann::json Notebook::execute_request_impl(int count, const std::string& code
 
 nlohmann::json Notebook::execute(int count, const std::string& code, bool silent) {
   result_ = nullptr;
+  ++cell_;
+  progress_shown_ = false;
   if (output_) std::cout.rdbuf(std::exchange(output_, nullptr));
   if (log_) std::clog.rdbuf(std::exchange(log_, nullptr));
   capture_.start();
@@ -215,7 +250,8 @@ nlohmann::json Notebook::inspect_request_impl(const std::string& code, int curso
 nlohmann::json Notebook::is_complete_request_impl(const std::string& code) {
   try {
     bool incomplete = false;
-    const auto outcome = compile_entry(interpreter_, read_entry(code), incomplete);
+    const auto entry = read_entry(interpreter_.state(), entries_of(interpreter_, code).back());
+    const auto outcome = compile_entry(interpreter_, entry, incomplete);
     lua_settop(interpreter_.state(), 0);
     if (outcome.status == Status::ok) return xeus::create_is_complete_reply("complete");
     return xeus::create_is_complete_reply(incomplete ? "incomplete" : "invalid");

@@ -32,8 +32,11 @@ class Notebook : public xeus::xinterpreter {
 
   // Runs a cell and publishes its value and output; returns the reply.
   Json execute(int count, const std::string& code, bool silent);
-  // Compiles and runs a cell; the message of what went wrong is published.
+  // Runs the entries of a cell: one, unless the prompts of a session were pasted into it.
   Interpreter::Outcome run_cell(const std::string& code);
+  Interpreter::Outcome run_one(const std::string& code);
+  // Shows how far a training is, in place of what it said before in this cell.
+  void show_progress(const std::string& text);
   // "text/plain" and what else pushdown.notebook knows for the values on the stack.
   static Json bundle(lua_State* L);
   static int print_result(lua_State* L);
@@ -46,6 +49,8 @@ class Notebook : public xeus::xinterpreter {
   std::mutex publishing_;
   OutputCapture capture_;
   Json result_;  // of the cell that runs
+  int cell_ = 0;
+  bool progress_shown_ = false;  // in this cell
 };
 
 }  // namespace pushdown

@@ -64,11 +64,16 @@ void OutputCapture::stop() {
   thread_.join();
 }
 
+// A line is printed at a time. What a few milliseconds bring is one message: of very many the
+// client's queue would drop some.
+constexpr int kGatherMilliseconds = 5;
+
 void OutputCapture::run() {
   for (bool stopped = false; !stopped;) {
     pollfd files[] = {
         {streams_[0].file, POLLIN, 0}, {streams_[1].file, POLLIN, 0}, {wake_[0], POLLIN, 0}};
     if (poll(files, 3, -1) < 0 && errno != EINTR) return;
+    poll(files + 2, 1, kGatherMilliseconds);
     char byte;
     stopped = read(wake_[0], &byte, 1) == 1;
     for (auto& stream : streams_) read_all(stream);

@@ -91,6 +91,40 @@ void offer(Request& request, const std::string& name) {
   if (std::all_of(name.begin(), name.end(), is_word)) request.found.insert(name);
 }
 
+// Calls a function of pushdown.prompt.library, or of a field of it, that is given one text; leaves
+// its result.
+void ask_library(lua_State* L, const char* function, const std::string& text) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.prompt.library");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, function);
+  lua_remove(L, -2);
+  lua_pushlstring(L, text.data(), text.size());
+  lua_call(L, 1, 1);
+}
+
+// Replaces `pd` on top by a module of the library, which is loaded if need be; any other name as
+// push_field does.
+void push_module(lua_State* L, const std::string& name) {
+  lua_pushvalue(L, -1);
+  push_field(L, name);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    ask_library(L, "load", name);
+  }
+  lua_remove(L, -2);
+}
+
+void offer_modules(lua_State* L, Request& request) {
+  ask_library(L, "starting_with", request.path.prefix);
+  for (int i = 1; i <= static_cast<int>(lua_objlen(L, -1)); ++i) {
+    lua_rawgeti(L, -1, i);
+    offer(request, lua_tostring(L, -1));
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
 int collect(lua_State* L) {
   auto& request = *static_cast<Request*>(lua_touserdata(L, 1));
   const auto& names = request.path.names;
@@ -98,6 +132,8 @@ int collect(lua_State* L) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i == 0 && names[i] == "pd")
       lua_getfield(L, -1, "pd");  // loads the module if need be
+    else if (i == 1 && names[0] == "pd")
+      push_module(L, names[i]);
     else
       push_field(L, names[i]);
   }
@@ -108,6 +144,7 @@ int collect(lua_State* L) {
           "repeat",   "return", "then", "true",  "until",  "while"})
       offer(request, word);
   }
+  if (names.size() == 1 && names[0] == "pd") offer_modules(L, request);
   for (int depth = 0; depth < 10 && !lua_isnil(L, -1); ++depth) {
     if (lua_istable(L, -1)) {
       for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "bindings/shell/interrupt.h"
+#include "bindings/terminal.h"
 #include "bindings/text.h"
 
 namespace pushdown {
@@ -284,9 +285,7 @@ class LibeditEditor : public Editor {
   }
 
   static void print_columns(const std::vector<std::string>& words) {
-    winsize size = {};
-    const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-    const std::size_t width = known ? size.ws_col : 80;
+    const auto width = static_cast<std::size_t>(terminal_columns(STDOUT_FILENO));
     std::size_t longest = 0;
     for (const auto& word : words) longest = std::max(longest, word.size());
     const std::size_t columns = std::max<std::size_t>(1, width / (longest + 2));

@@ -1,8 +1,13 @@
 #include "bindings/shell/entry.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <stdexcept>
+
+#include "bindings/shell/locals.h"
+#include "bindings/shell/statements.h"
 
 namespace pushdown {
 namespace {
@@ -39,19 +44,152 @@ std::string help_call(std::string_view topic) {
          literal(topic) + "))";
 }
 
+// Whether the text compiles; nothing is left on the stack.
+Interpreter::Outcome compiles(Interpreter& interpreter, const std::string& code) {
+  auto outcome = interpreter.compile(code, kPromptChunk);
+  if (outcome.status == Status::ok) lua_pop(interpreter.state(), 1);
+  return outcome;
+}
+
+// Compiles statements, none perhaps, and behind them a call of the printer with the values of an
+// expression. Not as `return f()`: a tail call would lose the position in the prompt's text.
+Interpreter::Outcome compile_value(Interpreter& interpreter, const std::string& statements,
+                                   std::string expression) {
+  expression.erase(expression.find_last_not_of(" \t\r\n;") + 1);
+  // A statement that begins with a bracket could be the arguments of what came before.
+  const std::string call =
+      (statements.empty() ? "(...)(" : statements + "do end (...)(") + expression;
+  auto outcome = interpreter.compile(call + ")", kPromptChunk);
+  if (outcome.status != Status::ok)  // it ends in a comment
+    outcome = interpreter.compile(call + "\n)", kPromptChunk);
+  return outcome;
+}
+
+// Compiles a text whose first part is statements and whose second is an expression, if it is so.
+Interpreter::Outcome compile_split(Interpreter& interpreter, const std::string& code,
+                                   std::size_t place) {
+  const std::string statements = code.substr(0, place), expression = code.substr(place);
+  auto outcome = compiles(interpreter, "return " + expression);
+  if (outcome.status == Status::ok) outcome = compiles(interpreter, statements);
+  if (outcome.status == Status::ok) outcome = compile_value(interpreter, statements, expression);
+  return outcome;
+}
+
+// Whether an expression that begins there can be the last statement. What is correct Lua as a whole
+// means what it says: then only a call can, and only where nothing before it goes on with it.
+bool may_end_in_value(std::string_view code, const Outline::Start& start, bool correct) {
+  return !correct || begins_with_name(code.substr(start.place)) ||
+         (start.after_semicolon && code[start.place] == '(');
+}
+
+Interpreter::Outcome run_once(Interpreter& interpreter, lua_CFunction printer) {
+  lua_State* L = interpreter.state();
+  const int base = lua_gettop(L) - 1;  // below the function
+  lua_pushcfunction(L, printer);
+  auto outcome = interpreter.call(1, LUA_MULTRET);
+  if (outcome.status == Status::ok && lua_gettop(L) > base) {  // of statements that end in return
+    lua_pushcfunction(L, printer);
+    lua_insert(L, base + 1);
+    outcome = interpreter.call(lua_gettop(L) - base - 1, 0);
+  }
+  lua_settop(L, base);
+  return outcome;
+}
+
+// "12.3 ms, processor 11.9 ms"; of several times the median, the middle half and all.
+std::string timing_text(std::vector<double> seconds, std::clock_t processor_begin) {
+  const double processor = static_cast<double>(std::clock() - processor_begin) / CLOCKS_PER_SEC;
+  if (seconds.size() == 1) return time_text(seconds[0]) + ", processor " + time_text(processor);
+  std::sort(seconds.begin(), seconds.end());
+  const auto quantile = [&](double share) {
+    const double place = share * static_cast<double>(seconds.size() - 1);
+    const auto below = static_cast<std::size_t>(place);
+    const auto above = std::min(below + 1, seconds.size() - 1);
+    return seconds[below] +
+           (place - static_cast<double>(below)) * (seconds[above] - seconds[below]);
+  };
+  const auto range = [&](double low, double high) {
+    return time_text(quantile(low)) + " to " + time_text(quantile(high));
+  };
+  return "median " + time_text(quantile(0.5)) + " of " + std::to_string(seconds.size()) +
+         ", middle half " + range(0.25, 0.75) + ", all " + range(0, 1) + "; processor " +
+         time_text(processor / static_cast<double>(seconds.size())) + " each";
+}
+
+// Whether the text of an entry waits for more.
+bool is_open(Interpreter& interpreter, const std::string& text) {
+  bool incomplete = false;
+  try {
+    const auto outcome =
+        compile_entry(interpreter, read_entry(interpreter.state(), text), incomplete);
+    if (outcome.status == Status::ok) lua_pop(interpreter.state(), 1);
+  } catch (const std::invalid_argument&) {
+  }
+  return incomplete;
+}
+
+Entry leaving_entry() {
+  Entry entry;
+  entry.leaves = true;
+  return entry;
+}
+
+// `:time statement` or `:time -n COUNT statement`.
+Entry read_time(std::string_view rest) {
+  constexpr const char* kUsage = "as in :time -n 20 pd.tensor.randn{1000, 1000}:sum()";
+  constexpr int kMostTimes = 1000000;
+  Entry entry;
+  entry.timed = true;
+  if (rest.starts_with("-n")) {
+    rest = trimmed(rest.substr(2));
+    const auto digits = std::min(rest.find_first_not_of("0123456789"), rest.size());
+    const std::string count(rest.substr(0, digits));
+    entry.times = count.empty() || count.size() > 7 ? 0 : std::stoi(count);
+    if (entry.times < 1 || entry.times > kMostTimes)
+      throw std::invalid_argument(std::string(":time -n needs a count from 1 to 1000000, ") +
+                                  kUsage);
+    rest = trimmed(rest.substr(digits));
+  }
+  if (rest.empty()) throw std::invalid_argument(std::string(":time needs a statement, ") + kUsage);
+  entry.code = rest;
+  entry.silent = rest.ends_with(';');
+  return entry;
+}
+
+// A call of a function of pushdown.prompt with the rest of the line.
+Entry prompt_call(const std::string& function, std::string_view rest) {
+  return {"require('pushdown.prompt')." + function + "(" + literal(rest) + ")", true};
+}
+
 Entry read_command(std::string_view text) {
   const auto name_end = std::min(text.find_first_of(" \t\n"), text.size());
   const std::string name(text.substr(1, name_end - 1));
   const auto rest = trimmed(text.substr(name_end));
-  if (name == "time") {
-    if (rest.empty())
-      throw std::invalid_argument(
-          ":time needs a statement, as in :time pd.tensor.randn{1000, 1000}:sum()");
-    return {std::string(rest), rest.ends_with(';'), true};
-  }
-  if (name == "run") return {"require('pushdown.prompt').run(" + literal(rest) + ")", true};
+  if (name == "time") return read_time(rest);
+  if (name == "run" || name == "edit") return prompt_call(name, rest);
+  if (name == "quit" || name == "exit" || name == "q") return leaving_entry();
+  if (name == "help") return {help_call(rest), true};
   throw std::invalid_argument(":" + name +
-                              " is no command; there are :time and :run, and ? shows more");
+                              " is no command; there are :time, :run and :edit, and ? shows more");
+}
+
+bool global_is(lua_State* L, const char* name, bool (*fits)(lua_State*)) {
+  lua_pushstring(L, name);
+  lua_rawget(L, LUA_GLOBALSINDEX);
+  const bool result = fits(L);
+  lua_pop(L, 1);
+  return result;
+}
+
+// `quit`, `exit()`, unless something of the user's has that name.
+bool is_farewell(lua_State* L, std::string_view text) {
+  for (const char* word : {"quit", "exit"}) {
+    if (!text.starts_with(word)) continue;
+    const auto rest = trimmed(text.substr(4));
+    if (rest.empty() || rest == "()" || rest == ";" || rest == "();")
+      return global_is(L, word, [](lua_State* state) { return lua_isnil(state, -1); });
+  }
+  return false;
 }
 
 }  // namespace
@@ -62,57 +200,81 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
 }
 
-Entry read_entry(std::string_view text) {
+std::vector<std::string> entries_of(Interpreter& interpreter, const std::string& text) {
+  using Kind = SessionLine::Kind;
+  if (!is_session(text)) return {text};
+  std::vector<std::string> entries;
+  for (const auto& [kind, line] : session_lines(text)) {
+    if (kind == Kind::entry) {
+      entries.emplace_back(line);
+    } else if (!entries.empty() &&
+               (kind == Kind::continuation || is_open(interpreter, entries.back()))) {
+      entries.back() += '\n';
+      entries.back() += line;
+    }
+  }
+  return entries;
+}
+
+Entry read_entry(lua_State* L, std::string_view text) {
   const auto inner = trimmed(text);
   if (inner.starts_with('?')) return {help_call(trimmed(inner.substr(1))), true};
   if (inner.starts_with(':')) return read_command(inner);
+  if (inner == "help" &&
+      global_is(L, "help", [](lua_State* state) { return lua_iscfunction(state, -1) != 0; }))
+    return {"help()", true};
+  if (is_farewell(L, inner)) return leaving_entry();
   return {std::string(inner.starts_with('=') ? inner.substr(1) : text), inner.ends_with(';')};
 }
 
 Interpreter::Outcome compile_entry(Interpreter& interpreter, const Entry& entry, bool& incomplete) {
   incomplete = false;
-  auto outcome = interpreter.compile("return " + entry.code, kPromptChunk);
-  if (outcome.status == Status::ok) {
-    // Not run as `return f()`: a tail call would lose the position in the prompt's text.
-    lua_pop(interpreter.state(), 1);
-    std::string code = entry.code;
-    code.erase(code.find_last_not_of(" \t\r\n;") + 1);
-    outcome = interpreter.compile("(...)(" + code + ")", kPromptChunk);
-    if (outcome.status != Status::ok)  // it ends in a comment
-      outcome = interpreter.compile("(...)(" + code + "\n)", kPromptChunk);
-    return outcome;
-  }
+  const Outline outline = outline_of(entry.code);
+  announce_locals(interpreter.state(), outline.locals);
+  auto outcome = compiles(interpreter, "return " + entry.code);
+  if (outcome.status == Status::ok) return compile_value(interpreter, "", entry.code);
   const bool early = ends_early(outcome.error);
+  const auto whole = compiles(interpreter, entry.code);
+  for (const auto& start : outline.starts) {
+    if (!may_end_in_value(entry.code, start, whole.status == Status::ok)) continue;
+    outcome = compile_split(interpreter, entry.code, start.place);
+    if (outcome.status == Status::ok) return outcome;
+  }
+  // At their end the locals are kept; what ends in `return` hands out its values instead.
+  outcome = interpreter.compile(entry.code + "\ndo end (...)()", kPromptChunk);
+  if (outcome.status == Status::ok) return outcome;
   outcome = interpreter.compile(entry.code, kPromptChunk);
   incomplete = outcome.status != Status::ok && (early || ends_early(outcome.error));
   return outcome;
 }
 
-Interpreter::Outcome run_entry(Interpreter& interpreter, lua_CFunction printer) {
+Interpreter::Outcome run_entry(Interpreter& interpreter, const Entry& entry,
+                               lua_CFunction printer) {
   lua_State* L = interpreter.state();
-  lua_pushcfunction(L, printer);
-  auto outcome = interpreter.call(1, LUA_MULTRET);
-  if (outcome.status == Status::ok && lua_gettop(L) > 0) {  // of statements that end in return
-    lua_pushcfunction(L, printer);
-    lua_insert(L, 1);
-    outcome = interpreter.call(lua_gettop(L) - 1, 0);
+  if (entry.silent || entry.times > 1) printer = keep_values;
+  std::vector<double> seconds;
+  const auto processor = std::clock();
+  Interpreter::Outcome outcome;
+  for (int i = 0; i < entry.times && outcome.status == Status::ok; ++i) {
+    lua_pushvalue(L, 1);
+    const auto begin = std::chrono::steady_clock::now();
+    outcome = run_once(interpreter, printer);
+    seconds.push_back(
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
   lua_settop(L, 0);
+  if (entry.timed && outcome.status == Status::ok)
+    std::printf("%s\n", timing_text(std::move(seconds), processor).c_str());
   return outcome;
 }
 
 int keep_values(lua_State* L) {
+  keep_locals(L, 1);
   if (lua_isnoneornil(L, 1)) return 0;
   lua_pushliteral(L, "_");
   lua_pushvalue(L, 1);
   lua_rawset(L, LUA_GLOBALSINDEX);
   return 0;
-}
-
-std::string Stopwatch::text() const {
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin_;
-  const double processor = static_cast<double>(std::clock() - processor_begin_) / CLOCKS_PER_SEC;
-  return time_text(seconds.count()) + ", processor " + time_text(processor);
 }
 
 }  // namespace pushdown

@@ -9,6 +9,8 @@
 #include <stdexcept>
 
 #include "bindings/shell/interrupt.h"
+#include "bindings/shell/locals.h"
+#include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
 #include "bindings/text.h"
 
@@ -57,6 +59,7 @@ int add_traceback(lua_State* L) {
     lua_getinfo(L, "Snl", &frame);
     if (frame.currentline <= 0) continue;
     std::string call = std::string(frame.short_src) + ":" + std::to_string(frame.currentline);
+    keep_locals(L, level);
     if (std::strcmp(frame.what, "main") == 0)
       call += " in the main chunk";
     else if (frame.name)
@@ -118,6 +121,7 @@ Interpreter::Interpreter(SessionChoices choices)
   if (!L_) throw std::runtime_error("not enough memory for a Lua state");
   luaL_openlibs(L_);
   watch_interrupts(L_, add_traceback);
+  note_scripts(L_);
   prepare_globals();
 }
 
@@ -158,6 +162,7 @@ void Interpreter::prepare_globals() {
 
   lua_pushcfunction(L_, show_help);
   lua_setglobal(L_, "help");
+  protect_globals(L_);
 }
 
 int Interpreter::index_globals(lua_State* L) {
@@ -261,16 +266,9 @@ Interpreter::Outcome Interpreter::compile(std::string_view text, const char* chu
 
 Interpreter::Outcome Interpreter::compile_file(const std::string& path) {
   const bool standard_input = path == "-";
-  std::FILE* file = standard_input ? stdin : std::fopen(path.c_str(), "rb");
   std::string text;
-  errno = file ? 0 : errno;
-  char buffer[4096];
-  for (std::size_t n; file && (n = std::fread(buffer, 1, sizeof buffer, file)) > 0;)
-    text.append(buffer, n);
-  const int error = errno;
-  const bool failed = !file || std::ferror(file) != 0;
-  if (file && !standard_input) std::fclose(file);
-  if (failed) return {Status::error, "cannot read '" + path + "': " + std::strerror(error)};
+  if (!read_script(L_, path, text))
+    return {Status::error, "cannot read '" + path + "': " + std::strerror(errno)};
   return compile(text, standard_input ? "=stdin" : ("@" + path).c_str());
 }
 

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/nearest.h"
 #include "bindings/shell/interpreter.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/repl.h"
@@ -64,6 +65,15 @@ CLI::Validator one_of(std::vector<std::string> words) {
             return "must be one of " + CLI::detail::join(words, ", ") + ", got '" + word + "'";
           },
           ""};
+}
+
+// ", did you mean '--threads'?", or nothing.
+std::string nearest_option(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> names;
+  for (const auto* option : app.get_options())
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  const auto near = nearest_names(word.substr(0, word.find('=')), names);
+  return near.empty() ? "" : ", did you mean " + near + "?";
 }
 
 // Parses, or leaves with status 0 (help) or 2 (wrong usage).
@@ -121,7 +131,9 @@ CommandLine parse(int count, char** words) {
     if (!line.script.empty() && line.script[0] == "--")
       line.script.erase(line.script.begin());
     else if (!line.script.empty() && line.script[0].size() > 1 && line.script[0][0] == '-')
-      throw CLI::ExtrasError({line.script[0]});
+      throw CLI::ExtrasError(
+          "pushdown: unknown option " + line.script[0] + nearest_option(app, line.script[0]),
+          CLI::ExitCodes::ExtrasError);
   } catch (const CLI::ParseError& error) {
     leave(app.exit(error) == 0 ? 0 : 2);
   }
@@ -225,7 +237,9 @@ int run(int count, char** words) {
   interpreter.end_records({});
   if (!prompt) return 0;
   if (batch && line.jit.empty()) interpreter.set_jit(false);
-  return run_prompt(interpreter);
+  const int status = run_prompt(interpreter);
+  interpreter.end_records({});
+  return status;
 }
 
 }  // namespace

@@ -4,11 +4,14 @@
 
 #include <cstdio>
 #include <stdexcept>
+#include <utility>
 
 #include "bindings/shell/editor.h"
 #include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
+#include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
+#include "bindings/terminal.h"
 #include "bindings/text.h"
 
 namespace pushdown {
@@ -16,12 +19,32 @@ namespace {
 
 using Status = Interpreter::Status;
 
+// The text as it may be shown: on a terminal without control characters, its lines broken at words.
+std::string for_terminal(const std::string& text, int file) {
+  const int columns = terminal_columns(file);
+  return columns > 0 ? wrapped(without_controls(text), columns) : text;
+}
+
+// Replaces a picture by what the prompt shows of it.
+void replace_picture(lua_State* L, int index) {
+  if (!is_svg(L, index)) return;
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.prompt.picture");
+  lua_call(L, 1, 1);
+  lua_getfield(L, -1, "shown");
+  lua_remove(L, -2);
+  lua_pushvalue(L, index);
+  lua_call(L, 1, 1);
+  lua_replace(L, index);
+}
+
 // Prints all its arguments.
 int print_values(lua_State* L) {
-  if (lua_gettop(L) == 0) return 0;
   keep_values(L);
-  const auto values = show_values(L);
-  const auto text = (isatty(STDOUT_FILENO) != 0 ? without_controls(values) : values) + "\n";
+  const int count = lua_gettop(L);
+  if (count == 0) return 0;
+  for (int i = 1; i <= count; ++i) replace_picture(L, i);
+  const auto text = for_terminal(show_values(L), STDOUT_FILENO) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
   return 0;
 }
@@ -49,10 +72,9 @@ class Prompt {
       }
       if (!entry_.empty()) entry_ += '\n';
       entry_ += reading.line;
-      take_entry(false);
-      if (ending_signal() != 0) break;
+      if (!take_entries(false)) break;
     }
-    if (!entry_.empty() && ending_signal() == 0) take_entry(true);
+    if (!entry_.empty() && ending_signal() == 0) take_entries(true);
     return editor_->interactive() ? 0 : status_;
   }
 
@@ -66,29 +88,42 @@ class Prompt {
     return found;
   }
 
-  // Runs the entry once it is complete; at the `end` of the input it has to be.
-  void take_entry(bool end) {
-    const auto text = trimmed(entry_);
-    if (text.empty()) return entry_.clear();
+  // Runs what is complete; at the `end` of the input everything has to be. False: leave.
+  bool take_entries(bool end) {
+    const auto texts = entries_of(interpreter_, std::exchange(entry_, ""));
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const bool last = i + 1 == texts.size();
+      const auto taken = take_entry(texts[i], end || !last);
+      if (taken == Taken::left || ending_signal() != 0) return false;
+      if (taken == Taken::failed) break;  // what follows in a copied session builds on it
+      if (taken == Taken::incomplete) entry_ = texts[i];
+    }
+    return true;
+  }
+
+  enum class Taken { done, failed, incomplete, left };
+
+  Taken take_entry(const std::string& given, bool end) {
+    const auto text = trimmed(given);
+    if (text.empty()) return Taken::done;
     Entry entry;
     try {
-      entry = read_entry(entry_);
+      entry = read_entry(L_, given);
     } catch (const std::invalid_argument& error) {
       editor_->remember(std::string(text));
-      entry_.clear();
-      return report({Status::error, error.what()});
+      report({Status::error, error.what()});
+      return Taken::failed;
     }
     bool incomplete = false;
     auto outcome = compile_entry(interpreter_, entry, incomplete);
-    if (outcome.status != Status::ok && incomplete && !end) return;
+    if (outcome.status != Status::ok && incomplete && !end) return Taken::incomplete;
     editor_->remember(std::string(text));
-    entry_.clear();
-    const Stopwatch watch;
-    if (outcome.status == Status::ok)
-      outcome = run_entry(interpreter_, entry.silent ? keep_values : print_values);
-    if (entry.timed && outcome.status == Status::ok) std::printf("%s\n", watch.text().c_str());
+    if (entry.leaves) return Taken::left;
+    if (outcome.status == Status::ok) note_entry(L_, entry.code);
+    if (outcome.status == Status::ok) outcome = run_entry(interpreter_, entry, print_values);
     std::fflush(stdout);
     report(outcome);
+    return outcome.status == Status::ok ? Taken::done : Taken::failed;
   }
 
   void report(const Interpreter::Outcome& outcome) {
@@ -114,10 +149,11 @@ class Prompt {
 
 void print_error(const std::string& message) {
   std::fflush(stdout);
+  constexpr std::string_view kWord = "error:";
   const bool color = use_color(STDERR_FILENO);
-  std::fprintf(stderr, "%serror:%s ", color ? "\033[31m" : "", color ? "\033[0m" : "");
-  const auto text = isatty(STDERR_FILENO) != 0 ? without_controls(message) : message;
-  std::fwrite(text.data(), 1, text.size(), stderr);
+  const auto text = for_terminal(std::string(kWord) + " " + message, STDERR_FILENO);
+  std::fprintf(stderr, "%s%s%s", color ? "\033[31m" : "", kWord.data(), color ? "\033[0m" : "");
+  std::fwrite(text.data() + kWord.size(), 1, text.size() - kWord.size(), stderr);
   std::fputs("\n", stderr);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <string_view>
 #include <vector>
 
 #include "bindings/registry_keys.h"
@@ -234,6 +235,17 @@ std::string show_values(lua_State* L) {
   for (std::size_t i = 0; i < texts.size(); ++i)
     all += (i == 0 ? "" : lines ? "\n" : "\t") + texts[i];
   return all;
+}
+
+bool is_svg(lua_State* L, int index) {
+  if (lua_type(L, index) != LUA_TSTRING) return false;
+  std::string_view text(lua_tostring(L, index), lua_objlen(L, index));
+  const auto skip_to = [&](std::size_t place) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t\r\n", place), text.size()));
+  };
+  skip_to(0);
+  if (text.starts_with("<?xml")) skip_to(std::min(text.find('>') + 1, text.size()));
+  return text.starts_with("<svg ") || text.starts_with("<svg>");
 }
 
 std::string show_line(lua_State* L, int index) {

@@ -10,6 +10,8 @@ namespace pushdown {
 std::string show_value(lua_State* L, int index);
 // All values on the stack: in one line if each has one and is short.
 std::string show_values(lua_State* L);
+// Whether the value is a picture: the text of an SVG document.
+bool is_svg(lua_State* L, int index);
 // One line, strings quoted.
 std::string show_line(lua_State* L, int index);
 

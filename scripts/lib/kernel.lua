@@ -31,12 +31,39 @@ local function kernels_folder(prefix)
   return home .. '/.local/share/jupyter/kernels'
 end
 
--- The program beside this one that Jupyter starts.
+-- The package of the library that the kernel needs.
+local advice = 'install xeus-zmq-dev (Debian 13) or xeus-dev (Debian 12), then run this again:\n'
+  .. '  sudo apt-get install -y --no-install-recommends %s'
+
+local function package_of_system()
+  local ok, release = pcall(files.read, '/etc/os-release')
+  return ok and release:find('VERSION_CODENAME=bookworm', 1, true) and 'xeus-dev' or 'xeus-zmq-dev'
+end
+
+-- Builds the kernel in the build folder that this program lies in; says what is missing.
+local function build(folder)
+  local quoted = files.quoted(folder)
+  print('Building the kernel in ' .. folder)
+  local log = os.tmpname()
+  local status = os.execute(('{ cmake -S %s -B %s && cmake --build %s --target notebooks; } > %s 2>&1'):format(
+    files.quoted(pd.root), quoted, quoted, files.quoted(log)))
+  local said = files.read(log)
+  os.remove(log)
+  local without = said:match 'Kernel for notebooks: not built, ([^\n]*)'
+  if without then
+    error(('the kernel cannot be built: %s; %s'):format(without, advice:format(package_of_system())), 0)
+  end
+  if status ~= 0 then error('the kernel could not be built:\n' .. said:sub(-2000), 0) end
+end
+
+-- The program beside this one that Jupyter starts; in a build folder it is built if need be.
 local function program()
-  local path = pd.process.executable() .. '-kernel'
+  local shell = pd.process.executable()
+  local path, folder = shell .. '-kernel', shell:match '^(.*)/[^/]*$'
+  if not files.exists(path) and files.exists(folder .. '/CMakeCache.txt') then build(folder) end
   if not files.exists(path) then
-    error(('this Pushdown was built without the kernel (no %s): install xeus-dev (Debian 12) or xeus-zmq-dev '
-      .. '(Debian 13) and build again'):format(path), 0)
+    error(('this Pushdown was built without the kernel (no %s); where it is built, %s'):format(path,
+      advice:format(package_of_system())), 0)
   end
   return path
 end

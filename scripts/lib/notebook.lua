@@ -1,9 +1,23 @@
 -- What a notebook shows of a value beside its text, and what it says of a name.
 local description = require 'pushdown.prompt.description'
 
+local files = require 'pushdown.files'
+local export = require 'pushdown.plot.export'
+
 local M = {}
 
 local most_rows = 200
+
+-- The same picture as the bytes of a PNG; nil without rsvg-convert.
+local function png(svg)
+  if not export.possible() then return nil end
+  local name = os.tmpname()
+  export.write(name .. '.png', svg)
+  local bytes = files.read(name .. '.png')
+  os.remove(name .. '.png')
+  os.remove(name)
+  return bytes
+end
 
 local function escaped(text)
   return (tostring(text):gsub('[&<>]', { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;' }))
@@ -55,12 +69,31 @@ local function records(value)
   return names, rows
 end
 
--- bundle(value) -> {[type] = text} of what may be shown instead of the text: an SVG, tables of pd.report, lists of
--- tables of plain values.
+local digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+
+-- RFC 4648.
+local function base64(bytes)
+  local out = {}
+  for i = 1, #bytes, 3 do
+    local a, b, c = bytes:byte(i, i + 2)
+    local number = a * 65536 + (b or 0) * 256 + (c or 0)
+    for k = 0, 3 do
+      local digit = math.floor(number / 64 ^ (3 - k)) % 64 + 1
+      out[#out + 1] = (k == 2 and not b or k == 3 and not c) and '=' or digits:sub(digit, digit)
+    end
+  end
+  return table.concat(out)
+end
+
+-- bundle(value) -> {[type] = text} of what may be shown instead of the text: an SVG, and where rsvg-convert is there
+-- the same as PNG; tables of pd.report; lists of tables of plain values.
 function M.bundle(value)
   if type(value) == 'string' then
-    if value:find '^%s*<svg[%s>]' or value:find '^%s*<%?xml[^>]*>%s*<svg[%s>]' then
-      return { ['image/svg+xml'] = value, ['text/plain'] = 'a picture (SVG)' }
+    -- An XML declaration in the middle of a page breaks it; nbconvert inserts the text as it is.
+    local svg = value:gsub('^%s*<%?xml[^>]*>', ''):match '^%s*(<svg[%s>].*)$'
+    if svg then
+      local bytes = png(svg)
+      return { ['image/svg+xml'] = svg, ['image/png'] = bytes and base64(bytes), ['text/plain'] = 'a picture (SVG)' }
     end
   elseif type(value) == 'table' then
     local meta = getmetatable(value)

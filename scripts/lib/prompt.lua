@@ -1,7 +1,7 @@
 -- What the prompt offers beside Lua: a cheat sheet, scripts run in the session, and what a wrong name was meant to be.
-local files = require 'pushdown.files'
 local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
+local script = require 'pushdown.prompt.script'
 
 local M = {}
 
@@ -9,11 +9,12 @@ local sheet = [[
 At the prompt
   expression          prints its value; a ';' at the end keeps it silent; _ is the last value
   ? x, help(x)        what x is                help 'word'     searches all that is documented
-  :time statement     runs it and says how long it took
-  :run script words   runs a script here; its globals stay
+  :time statement     runs it and says how long it took; :time -n 20 statement: median and spread
+  :run script words   runs a script here; its globals stay, _run has the locals of its main chunk
+  :edit script words  opens a script in $EDITOR, then runs it
   TAB                 completes names, options inside { }, kinds, grammars and files inside quotes
   Ctrl-R, Up, Down    searches and recalls entries             Ctrl-C    stops what runs
-  Ctrl-D              leaves                                   paste     a block is one entry
+  quit, Ctrl-D        leaves                                   paste     a block is one entry
 
   g = pd.grammar.load 'dyck'                        pd.grammar.list()
   g:sample{ length = 20 }                           g:log_probability '( [ ] )'
@@ -29,69 +30,7 @@ At the prompt
 -- cheat_sheet() -> the page that a lone '?' shows.
 function M.cheat_sheet() return sheet end
 
--- The words of a command line, quoted as in a shell.
-local function words_of(line)
-  local words, at = {}, 1
-  while true do
-    at = line:find('%S', at)
-    if not at then return words end
-    local word = ''
-    while at <= #line and not line:sub(at, at):find '%s' do
-      local quote = line:match('^[\'"]', at)
-      if quote then
-        local stop = line:find(quote, at + 1, true)
-        if not stop then error((':run: the quote %s is not closed'):format(quote), 0) end
-        word, at = word .. line:sub(at + 1, stop - 1), stop + 1
-      else
-        local plain = line:match('^[^%s\'"]+', at)
-        word, at = word .. plain, at + #plain
-      end
-    end
-    words[#words + 1] = word
-  end
-end
-
--- scripts() -> the names that :run knows, besides paths: 'ns_rnn/train'.
-function M.scripts()
-  local names = {}
-  for _, path in ipairs(files.find(pd.scripts .. '/experiments', '%.lua$')) do
-    names[#names + 1] = path:gsub('%.lua$', '')
-  end
-  return names
-end
-
-local function script_of(name)
-  for _, path in ipairs { name, name .. '.lua', ('%s/experiments/%s.lua'):format(pd.scripts, name) } do
-    if files.exists(path) and path:find '%.lua$' then return path end
-  end
-  local near = nearest(name, M.scripts())
-  error((":run: there is no script '%s'%s"):format(name, near and (", did you mean '%s'?"):format(near) or ''), 0)
-end
-
--- run(line): runs a script, a path or a name of scripts(), with the words behind it as its arguments; os.exit ends the
--- script, not the session.
-function M.run(line)
-  local words = words_of(line)
-  if #words == 0 then error(':run needs a script, as in :run ns_rnn/train --smoke', 0) end
-  local path = script_of(table.remove(words, 1))
-  local chunk, problem = loadfile(path)
-  if not chunk then error(problem, 0) end
-  local os_exit, kept, left = os.exit, rawget(_G, 'arg'), {}
-  words[0], words[-1] = path, pd.process.executable()
-  rawset(os, 'exit', function(status) left.status = status or 0; error(left, 0) end)
-  rawset(_G, 'arg', words)
-  local results = { xpcall(function() return chunk(unpack(words)) end, function(e)
-    return (e == left or type(e) ~= 'string') and e or debug.traceback(e, 2)
-  end) }
-  rawset(os, 'exit', os_exit)
-  rawset(_G, 'arg', kept)
-  local status, said = results[1] and 0 or 1, results[2]
-  if said == left then status = left.status == true and 0 or left.status or 1 end
-  local runs = package.loaded['pushdown.runs']
-  if runs then runs.close(status == 0 and 'done' or 'failed', status ~= 0 and tostring(said) or nil) end
-  if not results[1] and said ~= left then error(said, 0) end
-  if status ~= 0 then error((':run: %s ended with status %s'):format(path, tostring(status)), 0) end
-end
+M.scripts, M.run, M.edit = script.names, script.run, script.edit
 
 local function sorted_names(...)
   local names = {}

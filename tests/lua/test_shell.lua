@@ -349,9 +349,23 @@ test('completion inside calls, tables and strings', function()
   test.equal(words "require 'pushdown.prompt.read", 'pushdown.prompt.reading')
   test.equal(words "sampler:dataset(10, { se", 'seed')
   test.equal(words "t{ optimizer = { kind = 'adam', beta", 'beta1 beta2')
-  test.equal(words "pd.train.trainer{ optimizer = 'ad", 'adam')
+  test.equal(words "pd.train.trainer{ optimizer = 'ad", 'adam adamw')
   test.equal(words "pd.model.language_model{ layers = { { kind = 'superp", 'superposition')
+  -- Choices, and no files where there are only these.
+  test.equal(words "pd.model.language_model{ architecture = '", 'nnpda nspda recurrent transformer')
+  test.equal(words "pd.model.recognizer{ alphabet = a, architecture = 'n", 'nnpda nspda')
+  test.equal(words "pd.model.recognizer{ architecture = 'zzz", '')
+  test.equal(words "pd.train.trainer{ curriculum = '", 'incremental sequential two_stage')
+  test.equal(words "pd.train.trainer{ curriculum = { kind = 'tw", 'two_stage')
+  test.equal(words "pd.task.labelled{ edits = { '", 'delete insert replace transpose')
+  test.equal(words "pd.task.labelled{ edits = { 'insert', 're", 'replace')
+  test.equal(words "labelled:curriculum{ stage_end = 'la", 'last_open')
+  -- Options of the Lua modules, which need not be loaded.
+  test.equal(words "pd.plot.lines{ x_l", 'x_label x_log')
+  test.equal(words "pd.plot.tree{ layout = 'b", 'below beside')
+  test.equal(words "pd.grid.run{ restar", 'restarts')
   test.equal(words ':ti', 'time')
+  test.equal(words ':ed', 'edit')
   test.equal(words ':run ns_rnn/tra', 'ns_rnn/train')
   test.equal(words ':run no/such', 'files')
   -- Elsewhere it is for files, or for the names of Lua.
@@ -363,6 +377,75 @@ test('completion inside calls, tables and strings', function()
     assert(fine, problem)
     if text ~= "'" then test.equal(select(2, complete(text)), nil) end
   end
+end)
+
+test('methods are completed by the class of their object', function()
+  local complete = require 'pushdown.prompt.completion'
+  local function options_of(text) return table.concat(select(2, complete(text)), ' ') end
+  rawset(_G, 'grammar_of_test', pd.grammar.load 'dyck')
+  rawset(_G, 'of_test', { sampler = pd.grammar.load('dyck'):sampler { lengths = { 4, 8 } } })
+  local usage = pd.docs()['Grammar:sample']
+  local offered = options_of 'grammar_of_test:sample{ '
+  for option in offered:gmatch '%S+' do assert(usage:find(option .. '=', 1, true), option .. ' in ' .. usage) end
+  -- What another class takes is offered only where the class is not known.
+  assert(not offered:find 'target_lengths' and options_of('unknown:sample{ '):find 'target_lengths', offered)
+  assert(not options_of('of_test.sampler:sample{ '):find 'target_lengths')
+  rawset(_G, 'grammar_of_test', nil)
+  rawset(_G, 'of_test', nil)
+end)
+
+-- The choices that completion knows by heart are those that the calls take.
+test('choices of completion are accepted', function()
+  local complete = require 'pushdown.prompt.completion'
+  local g = pd.grammar.load 'marked_reversal'
+  for _, option in ipairs { 'distinct', 'positive_lengths', 'negative_lengths', 'negative_kind', 'edits' } do
+    local list = option == 'edits'
+    local _, choices = complete(("pd.task.labelled{ %s = %s'"):format(option, list and '{ ' or ''))
+    assert(#choices > 1, option)
+    local wrong = test.fails(option, function()
+      pd.task.labelled { grammar = g, lengths = { 1, 9 }, positives = 5, negatives = 5,
+        [option] = list and { '?' } or '?' }
+    end)
+    for _, choice in ipairs(choices) do assert(wrong:find("'" .. choice .. "'", 1, true), choice .. ' in ' .. wrong) end
+    test.equal(select(2, wrong:gsub("'[%w_]+'", '')), #choices)
+  end
+  local data = pd.task.labelled { grammar = g, lengths = { 1, 9 }, positives = 5, negatives = 5 }
+  for _, option in ipairs { 'kind', 'stage_end' } do
+    local _, choices = complete(("labelled:curriculum{ %s = '"):format(option))
+    local wrong = test.fails(option, function() data:curriculum { [option] = '?' } end)
+    for _, choice in ipairs(choices) do assert(wrong:find("'" .. choice .. "'", 1, true), choice .. ' in ' .. wrong) end
+  end
+end)
+
+test('help lists the Lua modules and the options by kind, and finds words', function()
+  local describe = require 'pushdown.prompt.description'
+  local function has(text, ...)
+    for _, part in ipairs { ... } do assert(text:find(part, 1, true), part .. ' in\n' .. text) end
+  end
+  local library = require 'pushdown.prompt.library'
+  has(describe(pd), 'pd.plot', 'pd.runs', 'pd.grid', 'pd.experiment', 'pd.json')
+  for _, name in ipairs(library.names) do
+    local module = library.load(name)
+    assert(module and #library.head('pushdown.' .. name) > 20, name)
+    has(describe 'pd', 'pd.' .. name)
+    -- Every function has a comment that help shows.
+    for key, f in pairs(type(module) == 'table' and module or {}) do
+      if type(f) == 'function' and debug.getinfo(f, 'S').what ~= 'C' then
+        local call, sentence = library.signature(key, f)
+        assert(call:find(key, 1, true) and #sentence > 0, ('pd.%s.%s: %s %s'):format(name, key, call, sentence))
+      end
+    end
+  end
+  has(describe 'plot', 'lines(options)', 'heat_map(options)')
+  has(describe 'plot.lines', 'the SVG as text')
+  has(describe 'train.trainer', 'stop_patience', 'Options for a recognizer:', 'objective', 'Options for a transducer:',
+    'accuracy_every')
+  has(describe 'model.language_model', "Options of architecture = 'transformer':", 'feedforward')
+  for topic, expected in pairs { ['early stopping'] = 'stop_patience', ['learning curve'] = 'curves.svg',
+    ['cross entropy'] = 'cross_entropy_difference', pytorch = 'docs/' } do
+    has(describe(topic), ("'%s' is said of"):format(topic), expected)
+  end
+  for _, nonsense in ipairs { 'zzz', 'foo', 'qq' } do assert(not describe(nonsense):find 'did you mean', nonsense) end
 end)
 
 test('text plots of bars', function()

@@ -3,8 +3,10 @@
 usage: kernel_test.py BUILD_FOLDER; status 77 where there is nothing to test.
 """
 import atexit
+import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -52,6 +54,24 @@ def run(code, interrupt_after=None):
     return published, client.get_shell_msg(timeout=60)["content"]
 
 
+def convert(notebook, name, kernel="pushdown"):
+    """The HTML that Debian's nbconvert makes of cells that it runs itself, without JupyterLab."""
+    try:
+        import nbconvert  # noqa: F401
+        import nbformat
+    except ImportError as error:
+        print(f"nbconvert not tested: {error} (Debian: jupyter-nbconvert)")
+        return None
+    cells = [nbformat.v4.new_code_cell(code) for code in notebook]
+    path = f"{data}/{name}.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
+    command = [sys.executable, "-m", "nbconvert", "--to", "html", "--execute",
+               f"--ExecutePreprocessor.kernel_name={kernel}", path]
+    said = subprocess.run(command, capture_output=True, text=True)
+    assert said.returncode == 0, said
+    return open(f"{data}/{name}.html").read()
+
+
 def streams(published, name):
     return "".join(c["text"] for k, c in published if k == "stream" and c["name"] == name)
 
@@ -88,7 +108,9 @@ assert streams(published, "stdout") == "".join(f"{i}\n" for i in range(1, 100001
 
 # Pictures and tables.
 shown = result(run("pd.plot.lines{ series = { { y = { 1, 2, 3 } } } }")[0])
-assert shown["image/svg+xml"].lstrip().startswith("<") and "<svg" in shown["image/svg+xml"], shown
+assert shown["image/svg+xml"].startswith("<svg "), shown
+if shutil.which("rsvg-convert"):
+    assert base64.b64decode(shown["image/png"], validate=True).startswith(b"\x89PNG\r\n"), shown
 shown = result(run("pd.report.table{ columns = { 'model', 'loss' }, rows = { { '<LSTM>', 0.25 }, { 'GRU', 3 } } }")[0])
 assert "<th>loss</th>" in shown["text/html"] and "&lt;LSTM&gt;" in shown["text/html"], shown
 shown = result(run("{ { a = 1, b = 'x' }, { a = 2 } }")[0])
@@ -96,6 +118,30 @@ assert shown["text/html"].count("<tr>") == 3 and "a = 1" in shown["text/plain"],
 published, _ = run("display('<b>bold</b>', 'text/html'); display({ { n = 1 } })")
 kinds = [c["data"] for k, c in published if k == "display_data"]
 assert kinds[0] == {"text/html": "<b>bold</b>"} and "<th>n</th>" in kinds[1]["text/html"], published
+
+# The value of a cell is that of its last expression; sessions that were copied with their prompts run as such.
+assert result(run("n = 3\nn")[0])["text/plain"] == "3"
+assert result(run("local a = 4\nif a > 3 then\n  a = a + 1\nend\na * 2")[0])["text/plain"] == "10"
+assert result(run("a + 1")[0])["text/plain"] == "6", "locals live on"
+published, _ = run("pd> n + 1\n4\npd> for i = 1, 2 do\n...   n = n + i\n... end\npd> n")
+assert result(published)["text/plain"] == "6", published
+assert [c["data"]["text/plain"] for k, c in published if k == "display_data"] == ["4"], published
+assert "shutting its kernel down" in run("quit")[1]["evalue"]
+assert ", middle half " in streams(run(":time -n 5 math.sin(1)")[0], "stdout")
+
+# A training shows one line and replaces it.
+small = """
+g = pd.grammar.load 'marked_reversal'
+d = g:sampler{ lengths = { 20, 40 } }:dataset(1000, { seed = 1 })
+m = pd.model.language_model{ alphabet = g:alphabet(), seed = 1 }
+for epoch in pd.train.trainer{ model = m, train = d, valid = d, epochs = 3 }:epochs() do end
+"""
+published, _ = run(small)
+shown = [(k, c["transient"]["display_id"], c["data"]["text/plain"]) for k, c in published]
+assert [k for k, _, _ in shown[:1]] == ["display_data"] and len(shown) >= 4, published
+assert all(k == "update_display_data" for k, _, _ in shown[1:]), published
+assert len({place for _, place, _ in shown}) == 1, published
+assert shown[-1][2].startswith("epoch 3: cross-entropy ") and "training ends: 3 of 3 epochs" in shown[-1][2], published
 
 # Errors keep the session.
 published, reply = run("local function f() error('boom') end\nf()")
@@ -140,6 +186,13 @@ assert reply["ename"] == "Interrupted", (published, reply)
 manager.interrupt_kernel()
 time.sleep(0.3)
 assert result(run("tostring(m):match 'superposition'")[0])["text/plain"] == "superposition"
+
+page = convert(["pd.plot.lines{ title = 'A curve', series = { { y = { 1, 2, 3 } } } }",
+                "{ { model = 'LSTM', loss = 0.25 }, { model = 'GRU', loss = 0.5 } }", "x = 3\nx", small], "walk")
+if page:
+    assert "<svg" in page and "A curve" in page and "<?xml" not in page, "the picture is in the page"
+    assert "<th>loss</th>" in page and "<td>LSTM</td>" in page, "tables are tables"
+    assert page.count("cross-entropy 0") == 1 and "training ends: 3 of 3 epochs" in page, "one line of progress"
 
 begin = time.time()
 for _ in range(50):

@@ -122,6 +122,14 @@ const Call kModelCalls[] = {
      "} v = pd.train.trainer { model = r, train = pd.task.labelled { grammar = g, positives = 20, "
      "negatives = 20, lengths = { 300, 400 } }, learning = { kind = 'rtrl' }, batch = 40 }",
      "v:step()"},
+    {"passes of neurons",
+     "n = pd.model.recognizer { architecture = 'nnpda', alphabet = { 'a', 'b' }, "
+     "evaluation_passes = 1e6 }",
+     "n:accepts 'a b a b'"},
+    {"passes of a recurrent network",
+     "n = pd.model.recognizer { alphabet = { 'a', 'b' }, evaluation_passes = 1e6, controller = { "
+     "kind = 'lstm', hidden = 4 } }",
+     "n:accepts 'a b a b'"},
     {"loading a dataset",
      "do local f = io.open('FOLDER/data.txt', 'w') f:write('# pushdown data set 1\\n# alphabet a "
      "b\\n') local row = '-\\t' .. ('a b '):rep(500) .. 'a\\n' for i = 1, 50000 do f:write(row) "

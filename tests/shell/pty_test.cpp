@@ -7,59 +7,12 @@
 #include <filesystem>
 #include <fstream>
 
-#include "shell/terminal.h"
+#include "shell/prompt.h"
 
 namespace pushdown::pty_test {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Ctrl-C while a line is edited, until the text shows. One that comes between the prompt's output
-// and its first read interrupts nothing; who sees that presses again.
-bool clear_line(Terminal& terminal, const std::string& shown) {
-  for (int i = 0; i < 5; ++i) {
-    terminal.type("\x03");
-    if (terminal.expect(shown, 2)) return true;
-  }
-  return false;
-}
-
-class Prompt : public testing::Test {
- protected:
-  Prompt() {
-    char pattern[] = "/tmp/pushdown_prompt_XXXXXX";
-    home_ = mkdtemp(pattern);
-  }
-  ~Prompt() override { fs::remove_all(home_); }
-
-  std::map<std::string, std::string> environment(const std::string& term = "xterm") const {
-    return {{"TERM", term},
-            {"HOME", home_},
-            {"XDG_STATE_HOME", ""},
-            {"LC_ALL", "C.UTF-8"},
-            {"NO_COLOR", ""}};
-  }
-  Terminal start(std::vector<std::string> words = {}, const std::string& term = "xterm") const {
-    words.insert(words.begin(), SHELL_BINARY);
-    return Terminal(words, environment(term));
-  }
-
-  std::string home_;
-};
-
-const std::string kCtrlC = "\x03", kCtrlD = "\x04", kCtrlP = "\x10";
-
-// Ctrl-D at the next prompt; the exit status.
-int leave_at_prompt(Terminal& terminal) {
-  if (!terminal.expect("pd> ")) return -2;
-  // One that comes before the line is being edited is lost in the terminal.
-  for (int i = 0; i < 10; ++i) {
-    terminal.type(kCtrlD);
-    const int status = terminal.wait_exit(1);
-    if (status != -1) return status;
-  }
-  return -1;
-}
 
 TEST_F(Prompt, IsThereWithinFiftyMilliseconds) {
   std::vector<double> times;
@@ -179,7 +132,8 @@ TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
   terminal.type(":ru\tns_rnn/tran\n");
   EXPECT_TRUE(terminal.expect("did you mean 'ns_rnn/train'?")) << terminal.screen();
   terminal.type(":tme 5\n");
-  EXPECT_TRUE(terminal.expect(":tme is no command; there are :time and :run")) << terminal.screen();
+  EXPECT_TRUE(terminal.expect(":tme is no command; there are :time, :run and :edit"))
+      << terminal.screen();
   terminal.type("?\n");
   EXPECT_TRUE(terminal.expect(":run script words")) << terminal.screen();
   EXPECT_EQ(leave_at_prompt(terminal), 0);

@@ -1,5 +1,6 @@
 -- What TAB offers inside of calls, option tables and strings; names and fields are the shell's own.
 local described = require 'pushdown.prompt.described'
+local library = require 'pushdown.prompt.library'
 local pd = require 'pushdown'
 local prompt = require 'pushdown.prompt'
 local reading = require 'pushdown.prompt.reading'
@@ -13,11 +14,22 @@ local kinds = {
   objective = { pd.train.objectives, pd.train.describe_objective },
   learning = { pd.train.learning_algorithms, pd.train.describe_learning },
   layers = { pd.model.layers, pd.model.describe_layer },
+  curriculum = { function() return { 'sequential', 'incremental', 'two_stage' } end },
 }
 -- Calls whose table has a kind itself.
 local calls_with_kind = {
   ['pd.stack.simulate'] = kinds.stack,
   ['pd.task.transduction'] = { pd.task.transductions, pd.task.describe_transduction },
+}
+
+-- Texts that options of calls may be, where no description says so.
+local choices_of_call = {
+  ['pd.task.labelled'] = { edits = { 'replace', 'transpose', 'insert', 'delete' },
+    distinct = { 'all', 'negatives', 'none' }, positive_lengths = { 'uniform', 'grammar' },
+    negative_lengths = { 'positives', 'uniform' }, negative_kind = { 'usual', 'matched' } },
+  ['LabelledDataset:curriculum'] = { kind = kinds.curriculum[1](), stage_end = { 'epochs', 'last_open', 'converged' } },
+  ['pd.model.load'] = { which = { 'best', 'last' } },
+  ['SynchronousGrammar:sample'] = { mode = { 'uniform', 'grammar' } },
 }
 
 local function joined(...)
@@ -66,7 +78,7 @@ local arguments = {
 
 -- Adds the options that a description lists to `options`: name -> list of the texts it may be.
 local function add_described(options, describe, ...)
-  local ok, text = pcall(describe, ...)
+  local ok, text = pcall(describe or error, ...)
   for _, option in ipairs(ok and described(text) or {}) do options[option.name] = option.choices end
 end
 
@@ -75,16 +87,19 @@ local function add_usage(options, doc)
   for name in (doc:match '^(.-)%s+%->' or ''):gmatch '([%a_][%w_]*)=' do options[name] = options[name] or {} end
 end
 
+-- The options of an architecture: of the default one until it is named.
+local function of_architecture(describe)
+  return function(options, frame)
+    local name = frame.keys.architecture
+    add_described(options, describe, type(name) == 'string' and name or nil)
+    options.architecture = pd.model.architectures()
+  end
+end
+
 local describes = {
-  ['pd.model.language_model'] = function(options, frame)
-    add_described(options, pd.model.describe, frame.keys.architecture)
-  end,
-  ['pd.model.recognizer'] = function(options, frame)
-    add_described(options, pd.model.describe_recognizer, frame.keys.architecture)
-  end,
-  ['pd.model.transducer'] = function(options, frame)
-    add_described(options, pd.model.describe_transducer, frame.keys.architecture)
-  end,
+  ['pd.model.language_model'] = of_architecture(pd.model.describe),
+  ['pd.model.recognizer'] = of_architecture(pd.model.describe_recognizer),
+  ['pd.model.transducer'] = of_architecture(pd.model.describe_transducer),
   ['pd.train.trainer'] = function(options)
     for _, kind in ipairs(arguments['pd.train.describe']()) do add_described(options, pd.train.describe, kind) end
   end,
@@ -92,10 +107,25 @@ local describes = {
   ['pd.pda.load'] = function(options, _, name) add_described(options, pd.pda.describe, name) end,
 }
 
--- The full name of what is called: 'pd.stack.simulate', '*:sample' for a method of any class.
+-- The class of a global or of a field of one, found without calling anything; nil if that cannot be.
+local function class_of(path)
+  local value = _G
+  for name in path:gmatch '[^.]+' do
+    if type(value) ~= 'table' then return nil end
+    value = rawget(value, name)
+  end
+  return type(value) == 'userdata' and pd.doc_name(value) or nil
+end
+
+-- The full name of what is called: 'pd.stack.simulate', 'Grammar:sample', '*:sample' for a method of a class that is
+-- not known.
 local function full_name(callee)
   if callee == nil or arguments[callee] then return callee end
-  if callee:find ':' then return '*' .. callee:match ':[^:]*$' end
+  local object, method = callee:match '^(.*):([^:]*)$'
+  if method then
+    local name = ('%s:%s'):format(class_of(object) or '*', method)
+    return pd.docs()[name] and name or '*:' .. method
+  end
   return pd.docs()['pd.' .. callee] and 'pd.' .. callee or callee
 end
 
@@ -116,6 +146,19 @@ local function kinds_of(frame)
   return around and around.parent_key == 'layers' and kinds.layers or nil
 end
 
+-- name -> choices that are listed here; of a method of any class those of all.
+local function choices_of(call)
+  if not call then return {} end
+  if call:sub(1, 1) ~= '*' then return choices_of_call[call] or {} end
+  local all = {}
+  for name, choices in pairs(choices_of_call) do
+    if name:match ':[^:]*$' == call:sub(2) then
+      for option, texts in pairs(choices) do all[option] = texts end
+    end
+  end
+  return all
+end
+
 -- name -> choices of the options that the table of a frame may have.
 local function options_of(frame)
   local options, call, text = {}, call_of(frame)
@@ -126,7 +169,12 @@ local function options_of(frame)
   elseif call then
     add_usage(options, pd.docs()[call] or '')
     if describes[call] then describes[call](options, frame, text) end
+    local module, name = call:match '^pd%.([%w_]+)%.([%w_]+)$'
+    if module and not pd.docs()[call] then
+      for option, choices in pairs(library.options(module, name)) do options[option] = choices end
+    end
   end
+  for option, choices in pairs(choices_of(call)) do options[option] = choices end
   local found = kinds_of(frame)
   if found then
     options.kind = found[1]()
@@ -146,14 +194,17 @@ local function starting_with(prefix, names)
   return found
 end
 
--- The texts that an open string may become, or nil if it is any text.
+-- The texts that an open string may become, or nil if it is any text; and whether it may be nothing else.
 local function texts_of(context)
   local frame = context.frame
   if not context.called and frame.open == '{' then
-    if not frame.key then return nil end
-    local choices = options_of(frame)[frame.key]
-    if choices and #choices > 0 then return choices end
-    return kinds[frame.key] and kinds[frame.key][1]()
+    -- Of a list of texts, the option that the list is.
+    local owner, key = frame, frame.key
+    if not key and not frame.callee and frame.parent_key then owner, key = frame.parent, frame.parent_key end
+    if not key then return nil end
+    local choices = options_of(owner)[key]
+    if choices and #choices > 0 then return choices, true end
+    return kinds[key] and kinds[key][1](), true
   end
   local names = arguments[full_name(context.called or frame.callee) or '']
   return names and names()
@@ -162,8 +213,8 @@ end
 -- completion(text) -> where the word at the end of the text begins, the words it may become, and what follows a
 -- complete one; or where it begins and 'files'; or nothing where there is only a name of Lua to complete.
 return function(text)
-  local command, script = text:match '^%s*:(%a*)$', text:match '^%s*:run%s+(%S*)$'
-  if command then return #text - #command + 1, starting_with(command, { 'run', 'time' }), ' ' end
+  local command, script = text:match '^%s*:(%a*)$', text:match '^%s*:run%s+(%S*)$' or text:match '^%s*:edit%s+(%S*)$'
+  if command then return #text - #command + 1, starting_with(command, { 'edit', 'run', 'time' }), ' ' end
   if script then
     local names = starting_with(script, prompt.scripts())
     if #names > 0 then return #text - #script + 1, names, ' ' end
@@ -173,9 +224,9 @@ return function(text)
   if not context then return nil end
   if context.quoted then
     local prefix = text:sub(context.quoted)
-    local texts = texts_of(context)
+    local texts, only = texts_of(context)
     local found = texts and starting_with(prefix, texts) or {}
-    if #found > 0 then return context.quoted, found, '' end
+    if #found > 0 or texts and only then return context.quoted, found, '' end
     return context.quoted, 'files'
   end
   if not context.fresh then return nil end

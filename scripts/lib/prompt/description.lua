@@ -1,5 +1,12 @@
 -- description(value) -> what a function, module, object or name is, as text: see pushdown.help.
+local by_kind = require 'pushdown.prompt.by_kind'
+local library = require 'pushdown.prompt.library'
 local pd = require 'pushdown'
+local search = require 'pushdown.prompt.search'
+local wrap = require 'pushdown.wrapped'
+
+-- Columns of a line: as many as the terminal has, and not more than a line that is read well.
+local function columns() return math.max(40, math.min(98, pd.process.columns 'stdout' or 98)) end
 
 local function usage_and_sentence(doc)
   local usage, sentence = doc:match('^(.-)  +(.*)$')
@@ -7,19 +14,7 @@ local function usage_and_sentence(doc)
   return nil, doc
 end
 
-local function wrapped(text, indent, width)
-  local lines, line = {}, ''
-  for word in text:gmatch('%S+') do
-    if #line > 0 and #indent + #line + #word + 1 > width then
-      lines[#lines + 1] = indent .. line
-      line = word
-    else
-      line = #line > 0 and line .. ' ' .. word or word
-    end
-  end
-  lines[#lines + 1] = indent .. line
-  return table.concat(lines, '\n')
-end
+local function wrapped(text, indent, hanging) return wrap(text, columns(), indent, hanging) end
 
 local function sorted_keys(t)
   local keys = {}
@@ -28,37 +23,14 @@ local function sorted_keys(t)
   return keys
 end
 
--- Comment lines that end right above line `last` of a file, without their dashes.
-local function comment_above(lines, last)
-  local first = last
-  while first > 1 and lines[first - 1]:match('^%s*%-%-') do first = first - 1 end
-  local found = {}
-  for i = first, last - 1 do found[#found + 1] = (lines[i]:gsub('^%s*%-%-+ ?', '')) end
-  return table.concat(found, '\n')
-end
-
-local function lines_of(path)
-  local file = io.open(path)
-  if not file then return nil end
-  local lines = {}
-  for line in file:lines() do lines[#lines + 1] = line end
-  file:close()
-  return lines
-end
-
 -- The lines of help for a Lua function, found through where it was defined.
 local function describe_lua_function(f)
   local info = debug.getinfo(f, 'S')
   if info.what == 'C' then return 'A function without documentation.' end
-  local path = info.source:match('^@(.*)$')
-  local lines = path and lines_of(path)
-  if not lines or not lines[info.linedefined] then
-    return ('A function defined at %s:%d.'):format(info.short_src, info.linedefined)
-  end
-  local comment = comment_above(lines, info.linedefined)
-  local text = lines[info.linedefined]:gsub('^%s+', '')
+  local comment, text, path, line = library.source(f)
+  if not comment then return ('A function defined at %s:%d.'):format(info.short_src, info.linedefined) end
   if #comment > 0 then text = text .. '\n' .. comment end
-  return ('%s\n(%s:%d)'):format(text, path, info.linedefined)
+  return ('%s\n(%s:%d)'):format(text, path, line)
 end
 
 -- The name under which a table of scripts/lib was loaded.
@@ -69,20 +41,16 @@ local function library_name(value)
 end
 
 local function describe_library(name, value)
-  local path = ('%s/lib/%s.lua'):format(pd.scripts, (name:gsub('^pushdown%.', ''):gsub('%.', '/')))
-  local lines = lines_of(path)
-  local text = name .. '\n'
-  if lines then
-    local last = 1
-    while lines[last] and lines[last]:match('^%-%-') do last = last + 1 end
-    text = text .. comment_above(lines, last)
+  local out = { name, library.head(name) }
+  for _, key in ipairs(type(value) == 'table' and sorted_keys(value) or {}) do
+    if type(value[key]) == 'function' then
+      local call, sentence = library.signature(key, value[key])
+      if #out == 2 then out[#out + 1] = '' end
+      out[#out + 1] = '  ' .. call
+      if sentence ~= '' then out[#out + 1] = wrapped(sentence, '      ') end
+    end
   end
-  local functions = {}
-  for _, key in ipairs(sorted_keys(value)) do
-    if type(value[key]) == 'function' then functions[#functions + 1] = key end
-  end
-  if #functions > 0 then text = text .. '\nFunctions: ' .. table.concat(functions, ', ') end
-  return text
+  return table.concat(out, '\n')
 end
 
 -- Direct members of `owner`: "pd.stack" -> "pd.stack.kinds"; "Tensor" -> "Tensor:sum".
@@ -101,7 +69,7 @@ local function describe_name(docs, name)
   if usage and usage:match('^%(') then title = name .. '   ' .. usage -- an operator
   elseif usage and usage:match('^[%w_]+:') then title = usage -- a method with its object
   elseif usage then title = (name:match('^(.*[.:])') or '') .. usage end
-  local out = { title, wrapped(sentence, '  ', 96) }
+  local out = { title, wrapped(sentence, '  ') }
   local list = members(docs, name)
   if name == 'pd' then
     for _, key in ipairs(sorted_keys(docs)) do
@@ -112,8 +80,21 @@ local function describe_name(docs, name)
   for _, member in ipairs(list) do
     local how, what = usage_and_sentence(docs[member])
     local label = how or member
-    out[#out + 1] = '  ' .. label
-    out[#out + 1] = wrapped(what, '      ', 96)
+    out[#out + 1] = wrapped(label, '  ')
+    out[#out + 1] = wrapped(what, '      ')
+  end
+  if name == 'pd' then
+    out[#out + 1] = '\n  Modules in Lua, loaded when they are used:'
+    for _, module in ipairs(library.names) do
+      out[#out + 1] = '  pd.' .. module
+      out[#out + 1] = wrapped(library.first_sentence(library.head('pushdown.' .. module)), '      ')
+    end
+  end
+  if by_kind[name] then
+    for _, part in ipairs(by_kind[name]()) do
+      out[#out + 1] = '\n  ' .. part.title
+      for _, line in ipairs(part.lines) do out[#out + 1] = wrapped(line, '    ', '  ') end
+    end
   end
   return table.concat(out, '\n')
 end
@@ -156,42 +137,6 @@ end
 
 local most_found = 20
 
--- All that is documented and has the text in its name or description: names first.
-local function search(docs, text)
-  local wanted = text:lower()
-  local function has(other) return other:lower():find(wanted, 1, true) ~= nil end
-  local names, others = {}, {}
-  for _, name in ipairs(sorted_keys(docs)) do
-    local usage, sentence = usage_and_sentence(docs[name])
-    local entry = { usage and not usage:match '^%(' and (name:match '^(.*[.])' or '') .. usage or name, sentence }
-    if has(name) then names[#names + 1] = entry
-    elseif has(docs[name]) then others[#others + 1] = entry end
-  end
-  for _, group in ipairs(kinds()) do
-    for _, name in ipairs(group[2]()) do
-      local description = group[3](name)
-      local entry = { group[4]:format(name), description:match '^[^\n]*' }
-      if has(name) then names[#names + 1] = entry
-      elseif has(description) then
-        for line in description:gmatch '\n  ([^\n]*)' do
-          if has(line) then entry[2] = line:gsub('%s+', ' ', 1) break end
-        end
-        others[#others + 1] = entry
-      end
-    end
-  end
-  for _, path in ipairs(pd.files.find(pd.scripts .. '/lib', '^[^/]*%.lua$')) do
-    local lines = lines_of(pd.scripts .. '/lib/' .. path) or {}
-    local last = 1
-    while lines[last] and lines[last]:match '^%-%-' do last = last + 1 end
-    local head, module = comment_above(lines, last), 'pushdown.' .. path:gsub('%.lua$', '')
-    local entry = { ("require '%s'"):format(module), head:gsub('%s+', ' '):match '^.-%.%f[%s%z]' or head }
-    if has(module) then names[#names + 1] = entry elseif has(head) then others[#others + 1] = entry end
-  end
-  for _, entry in ipairs(others) do names[#names + 1] = entry end
-  return names
-end
-
 local function found_text(title, entries)
   local out = { title }
   for i, entry in ipairs(entries) do
@@ -200,9 +145,20 @@ local function found_text(title, entries)
       break
     end
     out[#out + 1] = '  ' .. entry[1]
-    out[#out + 1] = wrapped(entry[2], '      ', 96)
+    out[#out + 1] = wrapped(entry[2], '      ')
   end
   return table.concat(out, '\n')
+end
+
+-- The field of that path, 'runs.find'; nil where there is none.
+local function field_at(value, path)
+  for part in path:gmatch '[^.:]+' do
+    local from = value
+    local ok, field = pcall(function() return from[part] end)
+    value = ok and field or nil
+    if value == nil then break end
+  end
+  return value
 end
 
 local function describe_topic(docs, topic)
@@ -210,16 +166,18 @@ local function describe_topic(docs, topic)
   if name then return describe_name(docs, name) end
   local text = describe_kinds(topic)
   if text then return text end
-  local value = _G
-  for part in topic:gmatch('[^.:]+') do
-    local ok, field = pcall(function() return value[part] end)
-    value = ok and field or nil
-    if value == nil then break end
-  end
+  local value = field_at(_G, topic) or field_at(pd, topic)
   if type(value) == 'function' then return describe_lua_function(value) end
-  local found = topic:find '%S' and search(docs, topic) or {}
+  local module = type(value) == 'table' and library_name(value)
+  if module then return describe_library(module, value) end
+  local found = topic:find '%S' and search(docs, kinds(), topic) or {}
   if #found > 0 then return found_text(("'%s' is said of"):format(topic), found) end
-  local near = require 'pushdown.nearest'(topic, sorted_keys(docs))
+  local names, full = {}, {}
+  for _, documented in ipairs(sorted_keys(docs)) do
+    local short = documented:gsub('^pd%.', '')
+    names[#names + 1], full[short] = short, documented
+  end
+  local near = full[require 'pushdown.nearest'((topic:gsub('^pd%.', '')), names) or '']
   return ("There is no help on '%s'%s; help(pd) lists what there is."):format(topic,
     near and (", did you mean '%s'?"):format(near) or '')
 end
@@ -231,7 +189,7 @@ return function(value)
   if name and docs[name] then return describe_name(docs, name) end
   if value == rawget(_G, 'help') then return 'help(x): prints what x is; help() says more.' end
   if type(value) == 'function' then return describe_lua_function(value) end
-  local library = type(value) == 'table' and library_name(value)
-  if library then return describe_library(library, value) end
+  local module = type(value) == 'table' and library_name(value)
+  if module then return describe_library(module, value) end
   return ('A %s: %s'):format(type(value), tostring(value))
 end

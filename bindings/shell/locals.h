@@ -1,0 +1,18 @@
+// Locals of entries outlive them: they become globals of the same name.
+#pragma once
+#include <lua.hpp>
+#include <string>
+#include <vector>
+
+namespace pushdown {
+
+// The globals that are there now are never replaced by a local of an entry: `local table` must not
+// break the library.
+void protect_globals(lua_State* L);
+// The names that the next entry declares outside of its blocks.
+void announce_locals(lua_State* L, const std::vector<std::string>& names);
+// Makes globals of those that are active at this level of the running calls, if that is the main
+// chunk of an entry.
+void keep_locals(lua_State* L, int level);
+
+}  // namespace pushdown

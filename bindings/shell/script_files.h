@@ -1,0 +1,18 @@
+// The scripts that a session has read, and the entries of a prompt, as runs record them: kept in
+// the Lua registry for the module (registry_keys.h). loadfile, dofile and require of a module in a
+// file note what they read; while a run is reproduced they read its copies (input_path.h).
+#pragma once
+#include <lua.hpp>
+#include <string>
+#include <string_view>
+
+namespace pushdown {
+
+// The whole file ("-": standard input), noted as a script; false and errno if it cannot be read.
+bool read_script(lua_State* L, const std::string& path, std::string& text);
+// Notes an entry of a prompt or a notebook: together they are one text.
+void note_entry(lua_State* L, std::string_view text);
+// Replaces loadfile, dofile and the searcher of package.path.
+void note_scripts(lua_State* L);
+
+}  // namespace pushdown

@@ -1,0 +1,57 @@
+// pd.tensor.load and pd.tensor.save: tensors in files of other programs.
+#include "train/tensor_files.h"
+#include "bindings/modules.h"
+#include "bindings/session.h"
+#include "bindings/tensor.h"
+
+namespace pushdown {
+namespace {
+
+// One tensor for an .npy file, else a table by name; then the metadata.
+std::tuple<std::variant<Tensor, std::map<std::string, Tensor>>, std::map<std::string, std::string>>
+load_tensors(lua_State* L, const std::string& path, OptionTable options) {
+  const auto given = options.take<std::string>("device");
+  options.finish("tensor.load", {"device"});
+  const at::Device device = given ? parse_device(*given) : session(L).device;
+  TensorFile file = read_tensors(path);
+  if (file.tensors.size() == 1 && file.tensors[0].first.empty())
+    return {file.tensors[0].second.to(device), {}};
+  std::map<std::string, Tensor> tensors;
+  for (const auto& [name, tensor] : file.tensors) tensors[name] = tensor.to(device);
+  return {tensors, file.metadata};
+}
+
+void save_tensors(const std::string& path,
+                  const std::variant<Tensor, std::map<std::string, Tensor>>& given,
+                  OptionTable options) {
+  const auto metadata = options.take<std::map<std::string, std::string>>("metadata");
+  options.finish("tensor.save", {"metadata"});
+  TensorFile file;
+  if (const auto* one = std::get_if<Tensor>(&given))
+    file.tensors.emplace_back("", *one);
+  else
+    for (const auto& [name, tensor] : std::get<1>(given)) file.tensors.emplace_back(name, tensor);
+  file.metadata = metadata.value_or(std::map<std::string, std::string>{});
+  check(!std::holds_alternative<Tensor>(given) || path.ends_with(".npy"), "tensor.save",
+        "'{}': a tensor needs a name in all files but .npy", path);
+  write_tensors(path, file);
+}
+
+}  // namespace
+
+void bind_tensor_files(Module& module) {
+  module
+      .def<&load_tensors>(
+          "load",
+          "load(file, {device=}) -> table, table  The tensors of a .safetensors or .npz file by "
+          "name and the file's metadata, or the one Tensor of an .npy file. float16 and bfloat16 "
+          "become float32, other whole numbers int64. Pickles are refused.")
+      .def<&save_tensors>(
+          "save",
+          "save(file, tensors, {metadata=})  Writes {name = tensor} to a .safetensors or .npz "
+          "file, "
+          "or one Tensor to an .npy file, as a whole or not at all; metadata are texts by name, in "
+          "safetensors only.");
+}
+
+}  // namespace pushdown

@@ -1,0 +1,31 @@
+-- What the prompt shows of a picture: a small plot of text where there is one, and where the SVG is.
+local M = {}
+
+-- The pictures that were drawn last, and how to draw them as text; a prompt shows a picture right after it was drawn.
+local most, drawn = 8, {}
+
+-- remember(svg, text, path): `text` is a function that draws the same as text, or nil; `path`: where it was written.
+function M.remember(svg, text, path)
+  table.insert(drawn, 1, { svg = svg, text = text, path = path })
+  drawn[most + 1] = nil
+end
+
+local function size_of(svg)
+  local tag = svg:match '<svg[^>]*>'
+  local width, height = tag:match 'width="([%d.]+)"', tag:match 'height="([%d.]+)"'
+  return width and height and ('%s x %s pixels'):format(width, height) or 'SVG'
+end
+
+-- shown(svg) -> the text for the prompt.
+function M.shown(svg)
+  local known = {}
+  for _, one in ipairs(drawn) do
+    if one.svg == svg then known = one break end
+  end
+  local ok, text = pcall(known.text or error)
+  local where = known.path and ('saved as %s'):format(known.path)
+    or "not saved; path = 'NAME.svg' in the call saves it, pd.files.write('NAME.svg', _) does now"
+  return ('%s(a picture of %s, %s)'):format(ok and text:gsub('%s*$', '\n', 1) or '', size_of(svg), where)
+end
+
+return M

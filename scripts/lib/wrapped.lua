@@ -1,0 +1,20 @@
+-- wrapped(text, width, indent, hanging) -> the words of a text in lines of at most `width` columns, each behind
+-- `indent`, all but the first behind `hanging` as well; words that are longer stay whole, and without a width there is
+-- one line.
+local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
+
+return function(text, width, indent, hanging)
+  local lines, line = {}, nil
+  indent = indent or ''
+  for word in text:gmatch '%S+' do
+    if line and width and length(indent .. line .. ' ' .. word) > width then
+      lines[#lines + 1] = indent .. line
+      if #lines == 1 then indent = indent .. (hanging or '') end
+      line = word
+    else
+      line = line and line .. ' ' .. word or word
+    end
+  end
+  lines[#lines + 1] = indent .. (line or '')
+  return table.concat(lines, '\n')
+end

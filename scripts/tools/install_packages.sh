@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the Debian packages that Pushdown needs, and says first how much that is and how long the
 # build takes.
-#   install_packages.sh run     for `make run`: the shell, its module and the first run
+#   install_packages.sh run     for `make run`: the shell, its module, the kernel for notebooks and the first run
 #   install_packages.sh test    for `make test`: everything, and the tests
 #   install_packages.sh build   everything
 #   install_packages.sh fuzz    Clang with libFuzzer, and what the core needs
@@ -28,7 +28,7 @@ folder=build/release
 purpose=${1:-build}
 case $purpose in
   run) build_minutes=$build_minutes_run after_minutes=$after_minutes_run
-       build_megabytes=$build_megabytes_run targets="shell core" rest="and the first run take" ;;
+       build_megabytes=$build_megabytes_run targets="shell core notebooks" rest="and the first run take" ;;
   test) build_minutes=$build_minutes_test after_minutes=$after_minutes_test
         build_megabytes=$build_megabytes_test targets=all rest="and the tests take" ;;
   build | check | fuzz) build_minutes=$build_minutes_test after_minutes=0
@@ -157,7 +157,7 @@ if ! command -v apt-get >/dev/null 2>&1 || [ -n "${CONDA_PREFIX:-}" ]; then
     command -v $tool >/dev/null 2>&1 || missing="$missing $tool"
   done
   command -v "${CXX:-c++}" >/dev/null 2>&1 || missing="$missing g++"
-  for library in luajit libedit fmt spdlog nlohmann_json CLI11 sqlite3 icu-uc gtest; do
+  for library in luajit libedit fmt spdlog nlohmann_json CLI11 sqlite3 icu-uc libzip gtest; do
     pkg-config --exists $library 2>/dev/null || missing="$missing $library"
   done
   if [ -n "$missing" ]; then
@@ -165,7 +165,7 @@ if ! command -v apt-get >/dev/null 2>&1 || [ -n "${CONDA_PREFIX:-}" ]; then
       advice="conda env update --file environment.yml"
     elif command -v dnf >/dev/null 2>&1; then
       advice="sudo dnf install gcc-c++ cmake ninja-build pkgconf-pkg-config git luajit luajit-devel \
-libedit-devel fmt-devel spdlog-devel json-devel cli11-devel sqlite-devel libicu-devel gtest-devel"
+libedit-devel fmt-devel spdlog-devel json-devel cli11-devel sqlite-devel libicu-devel libzip-devel gtest-devel"
     else
       advice="conda env create --file environment.yml && conda activate pushdown"
     fi
@@ -178,7 +178,7 @@ fi
 
 # ---- With apt ----
 packages="libluajit-5.1-dev luajit libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev \
-libcli11-dev libsqlite3-dev libicu-dev libgtest-dev libjs-dygraphs"
+libcli11-dev libsqlite3-dev libicu-dev libzip-dev libgtest-dev libjs-dygraphs"
 # A newer CMake, or another compiler, may come from elsewhere.
 [ -n "${CXX:-}" ] || packages="g++ $packages"
 own_cmake=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
@@ -197,13 +197,29 @@ if [ "$purpose" = fuzz ] && ! scripts/tools/find_clang.sh >/dev/null 2>&1; then
   packages="$packages clang-$version libclang-rt-$version-dev"
 fi
 
+is_installed() {
+  dpkg-query -W -f='${db:Status-Status}\n' "$1" 2>/dev/null | grep -qx installed
+}
 missing=""
 for package in $packages; do
-  if dpkg-query -W -f='${db:Status-Status}\n' "$package" 2>/dev/null | grep -qx installed; then
-    continue
-  fi
-  missing="$missing $package"
+  is_installed "$package" || missing="$missing $package"
 done
+
+# add_kernel: the library of the kernel for notebooks, by the lists that apt has; a system that does
+# not offer it goes without the kernel. Debian 12 has it as xeus-dev.
+add_kernel() {
+  is_installed xeus-zmq-dev || is_installed xeus-dev && return 0
+  for package in xeus-zmq-dev xeus-dev; do
+    version=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: *//p')
+    case $version in "" | "(none)") continue ;; esac
+    missing="$missing $package"
+    return 0
+  done
+}
+# Nobody is asked for it alone who cannot install it.
+if [ "$purpose" != fuzz ]; then
+  if [ -n "$missing" ] || [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; then add_kernel; fi
+fi
 if [ -z "$missing" ]; then
   check_space 0 0
   announce 0
@@ -290,6 +306,7 @@ run_apt "Reading the lists of packages" update || updated=no
 grep -q '^Err:\|^E: \|^W: Failed' "$log" && updated=no
 reached=$updated
 grep -q '^Hit:\|^Get:' "$log" && reached=yes
+case "$purpose $missing" in fuzz* | *xeus*) ;; *) add_kernel ;; esac
 
 # What apt offers, against what is needed.
 absent="" old="" torch=yes

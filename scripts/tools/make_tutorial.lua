@@ -1,20 +1,39 @@
--- Makes docs/tutorial from scripts/tutorial. Comments that begin a line become prose, the rest stays code. Each page
--- begins with a link to the index and ends with links to the chapters before and after it.
+-- Makes docs/tutorial from scripts/tutorial. Comments that begin a line become prose, the rest stays code, followed by
+-- what it printed when the chapter was recorded (docs/tutorial/output). Each page begins with a link to the index and
+-- ends with links to the chapters before and after it.
 --
 --   pushdown scripts/tools/make_tutorial.lua [--check]
+--   pushdown scripts/tools/make_tutorial.lua --record NAME [--threads N ...]   runs a chapter and keeps what it prints
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local generated = dofile(pd.root .. '/scripts/tools/generated.lua')
+local recording = dofile(pd.root .. '/scripts/tools/recording.lua')
 
 local folder = pd.root .. '/scripts/tutorial'
+local outputs = pd.root .. '/docs/tutorial/output/'
+
+if arg[1] == '--record' then
+  local name = assert(arg[2], '--record needs the name of a chapter')
+  local text = recording.record(folder .. '/' .. name .. '.lua', { unpack(arg, 3) })
+  files.make_folder(outputs:sub(1, -2))
+  files.write(outputs .. name .. '.txt', text)
+  print('wrote ' .. outputs .. name .. '.txt')
+  os.exit(0)
+end
 
 -- The chapter as Markdown, without links to others, and its title.
 local function chapter(name, source)
-  local out, code = {}, {}
+  local path = outputs .. name:gsub('%.lua$', '.txt')
+  local printed = files.exists(path) and recording.read(files.read(path), source) or {}
+  local out, code, block = {}, {}, 0
   local function flush()
     while code[1] and code[1]:match('^%s*$') do table.remove(code, 1) end
     while code[1] and code[#code]:match('^%s*$') do table.remove(code) end
-    if #code > 0 then out[#out + 1] = '\n```lua\n' .. table.concat(code, '\n') .. '\n```\n' end
+    if #code > 0 then
+      block = block + 1
+      out[#out + 1] = '\n```lua\n' .. table.concat(code, '\n') .. '\n```\n'
+      if printed[block] then out[#out + 1] = 'It prints:\n\n```\n' .. printed[block] .. '```\n' end
+    end
     code = {}
   end
   for line in source:gmatch('(.-)\n') do

@@ -100,7 +100,8 @@ run:table('results', {
 run:lines('curves', plot.learning_curves(histories, grammar:name()))
 print(('\nan update takes %.2f ms recorded, %.1f ms by tensor operations'):format(rows[1][3], slow))
 
-
+-- ![Cross-entropy by epoch, one curve for each cost of a push](pictures/08_curves.svg)
+--
 -- The curves say whether thrift helps. One run for each cost proves little:
 -- [a grid](07_grid_and_report.md) over costs and seeds is the next step, and it needs no change to the
 -- stack.

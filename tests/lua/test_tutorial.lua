@@ -68,5 +68,44 @@ test('the rule that the newcomer writes changes what is learned', function()
   assert(files.read(folder .. 'trained.svg'):find('<svg', 1, true))
 end)
 
+-- What the pages say that chapters print was printed by their code as it is, by the full chapters.
+test('the recorded output belongs to the chapters', function()
+  local recording = dofile(pd.root .. '/scripts/tools/recording.lua')
+  for _, name in ipairs(files.find(pd.root .. '/scripts/tutorial', '^[%w_]+%.lua$')) do
+    local source = files.read(pd.root .. '/scripts/tutorial/' .. name)
+    local text = files.read(pd.root .. '/docs/tutorial/output/' .. name:gsub('%.lua$', '.txt'))
+    local printed = recording.read(text, source)
+    assert(next(printed), name)
+    local page = files.read(pd.root .. '/docs/tutorial/' .. name:gsub('%.lua$', '.md'))
+    for block, shown in pairs(printed) do assert(page:find(shown, 1, true), name .. ', block ' .. block) end
+    assert(not text:find('SMOKE RUN', 1, true), name)
+    assert(page:find '!%[.-%]%(pictures/.-%.svg%)', name .. ' shows a picture')
+    -- Other prose is no other code; other code is.
+    assert(recording.read(text, '-- another line\n' .. source))
+    test.fails('the code of the chapter has changed', function() recording.read(text, source .. 'print(1)\n') end)
+  end
+end)
+
+-- A quick chapter prints what its page shows.
+test('chapters 2 and 3 print what was recorded', function()
+  local recording = dofile(pd.root .. '/scripts/tools/recording.lua')
+  local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')
+  for _, name in ipairs { '02_grammar', '03_stacks' } do
+    local path = pd.root .. '/scripts/tutorial/' .. name .. '.lua'
+    local source = files.read(path)
+    local now = recording.read(recording.record(path, {}), source)
+    local before = recording.read(files.read(pd.root .. '/docs/tutorial/output/' .. name .. '.txt'), source)
+    for block, shown in pairs(before) do
+      local lines = {}
+      for line in now[block]:gmatch '[^\n]+' do lines[#lines + 1] = line end
+      local at = 0
+      for line in shown:gmatch '[^\n]+' do
+        at = at + 1
+        test.equal(sessions.difference(lines[at] or '', line, 1e-6), nil)
+      end
+    end
+  end
+end)
+
 os.execute('rm -rf ' .. quoted(top))
 test.finish()

@@ -5,6 +5,7 @@
 
 #include "analysis/contract_words.h"
 #include "model/language_model.h"
+#include "tensor/error_text.h"
 
 namespace pushdown {
 namespace {
@@ -281,10 +282,8 @@ std::vector<ContractResult> run_contract(const std::vector<ContractCheck>& check
     ContractResult result{check.name, check.promise, {}};
     try {
       result.complaints = check.run(options, kinds);
-    } catch (const c10::Error& error) {
-      result.complaints = {error.what_without_backtrace()};
     } catch (const std::exception& error) {
-      result.complaints = {error.what()};
+      result.complaints = {error_text(error)};
     }
     results.push_back(std::move(result));
     if (should_stop && should_stop()) break;

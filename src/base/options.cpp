@@ -86,21 +86,6 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
   return value;
 }
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i;
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({substituted, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row.back();
-}
-
 }  // namespace
 
 OptionSpec boolean_option(std::string name, bool default_value, std::string doc) {
@@ -182,25 +167,6 @@ std::string describe(const OptionSpec& spec) {
                                  ? "optional"
                                  : "default " + spec.default_value.dump();
   return fmt::format("{:<18} {}, {}: {}", spec.name, kind, preset, spec.doc);
-}
-
-std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid) {
-  const std::size_t limit = std::max<std::size_t>(1, wanted.size() / 2);
-  std::size_t best = limit;
-  std::vector<std::string> nearest;
-  for (const auto& name : valid) {
-    const bool prefix = !wanted.empty() && name.starts_with(wanted);
-    const std::size_t distance = prefix ? 1 : edit_distance(wanted, name);
-    // Names that have nothing in common are not near, however short they are.
-    if (distance > best || distance >= std::max(wanted.size(), name.size())) continue;
-    if (distance < best) nearest.clear();
-    best = distance;
-    if (std::find(nearest.begin(), nearest.end(), name) == nearest.end()) nearest.push_back(name);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < nearest.size() && i < 3; ++i)
-    text += (i == 0 ? "'" : " or '") + nearest[i] + "'";
-  return text;
 }
 
 std::string quoted_list(const std::vector<std::string>& names) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/nearest.h"
 
 namespace pushdown {
 
@@ -50,9 +51,6 @@ std::string_view type_name(OptionSpec::Type type);
 // One help line: "states     integer, default 2     number of PDA states".
 std::string describe(const OptionSpec& spec);
 
-// The valid names nearest to `wanted` by edit distance, for "did you mean" messages:
-// "'states' or 'state'". Empty when nothing is near.
-std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid);
 // "'a', 'b' and 'c'".
 std::string quoted_list(const std::vector<std::string>& names);
 

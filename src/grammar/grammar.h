@@ -52,7 +52,7 @@ struct GrammarSource {
   std::vector<std::string> symbols = {};  // order of the alphabet; symbols not listed follow in
                                           // order of first use; a listed symbol must be used
   std::vector<NamedRule> rules = {};
-  bool unambiguous = false;  // every string has exactly one derivation (promised, not checked)
+  bool unambiguous = false;  // every string has exactly one derivation (promised; see ambiguity.h)
 };
 
 struct NormalForm;

@@ -1,6 +1,7 @@
 #include "grammar/synchronous_text.h"
 
 #include <map>
+#include <set>
 
 #include "grammar/grammar_line.h"
 
@@ -120,11 +121,10 @@ std::string symbols_line(const char* word, const std::vector<std::string>& symbo
                          const SynchronousSource& source,
                          std::vector<LinkedSymbol> NamedSynchronousRule::*side) {
   std::vector<std::string> first_use;
+  std::set<std::string_view> used;
   for (const auto& rule : source.rules)
     for (const auto& symbol : rule.*side)
-      if (symbol.terminal &&
-          std::find(first_use.begin(), first_use.end(), symbol.name) == first_use.end())
-        first_use.push_back(symbol.name);
+      if (symbol.terminal && used.insert(symbol.name).second) first_use.push_back(symbol.name);
   if (symbols == first_use) return "";
   std::string text = fmt::format("#% {}", word);
   for (const auto& symbol : symbols) text += " " + quoted_terminal(symbol);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/stopping.h"
 #include "grammar/grammar_line.h"
 
 namespace pushdown {
@@ -28,8 +29,10 @@ class Reader {
   explicit Reader(std::string_view file) : file_(file) {}
 
   GrammarSource read(std::string_view text) {
-    read_lines(kTextPlace, text, file_,
-               [&](std::string_view line, const std::string& origin) { read_line(line, origin); });
+    read_lines(kTextPlace, text, file_, [&](std::string_view line, const std::string& origin) {
+      read_physical_line(line, origin);
+    });
+    if (!continued_.empty()) read_line(continued_, continued_origin_);
     check(!source_.rules.empty(), kTextPlace, "{}: there are no rules", file_);
     for (const auto& [left, side] : sides_)
       check(side.weighted == 0 || side.unweighted == 0, kTextPlace,
@@ -43,16 +46,30 @@ class Reader {
     int weighted = 0, unweighted = 0;
   };
 
+  // A backslash at the end joins a line with the next one.
+  void read_physical_line(std::string_view line, const std::string& origin) {
+    const bool comment = continued_.empty() && line.starts_with('#');
+    const auto last = line.find_last_not_of(" \t");
+    const bool goes_on = !comment && last != line.npos && line[last] == '\\';
+    if (continued_.empty() && !goes_on) return read_line(line, origin);
+    if (continued_.empty()) continued_origin_ = origin;
+    continued_ += goes_on ? line.substr(0, last) : line;
+    continued_ += ' ';
+    if (goes_on) return;
+    read_line(std::exchange(continued_, {}), continued_origin_);
+  }
+
   void read_line(std::string_view text, std::string origin) {
     if (text.starts_with("#%")) return read_directive(GrammarLine(text.substr(2), origin));
     GrammarLine line(text, std::move(origin));
     if (line.done()) return;
-    if (line.accept("%start")) {
+    if (line.accept("%")) {
+      if (!line.accept("start"))
+        line.stop("unknown directive {} after %; the only one is %start", line.rest());
       source_.start = line.nonterminal("the start symbol");
       if (!line.done()) line.stop("expected the end of the line, got {}", line.rest());
       return;
     }
-    if (line.accept("%")) line.stop("unknown directive '%{}'; the only one is %start", line.rest());
     if (line.accept("|")) {
       if (left_.empty()) line.stop("an alternative needs a rule before it");
     } else {
@@ -87,6 +104,7 @@ class Reader {
   }
 
   std::string file_;
+  std::string continued_, continued_origin_;  // lines that go on, and where the first one is
   std::string left_;
   GrammarSource source_;
   std::map<std::string, Side> sides_;
@@ -141,23 +159,28 @@ NamedRule parse_rule(std::string_view text, std::string_view origin) {
 }
 
 std::string to_text(const Grammar& grammar) {
+  const auto& names = grammar.nonterminals();
+  std::vector<std::vector<const Rule*>> of_left(names.size());
+  for (const auto& rule : grammar.rules()) of_left[rule.left].push_back(&rule);
   std::vector<int> order{grammar.start()};
-  for (int id = 0; id < static_cast<int>(grammar.nonterminals().size()); ++id)
+  for (int id = 0; id < static_cast<int>(names.size()); ++id)
     if (id != grammar.start()) order.push_back(id);
   std::string text;
   std::vector<std::string> first_use;
+  std::vector<bool> used(grammar.alphabet().size());
+  const StopCheck stop;
   for (const int left : order) {
     std::string line;
-    for (const auto& rule : grammar.rules()) {
-      if (rule.left != left) continue;
-      const auto whole = grammar.rule_text(rule);
-      const auto arrow = grammar.nonterminals()[left].size() + 3;
-      line += line.empty() ? whole : " |" + whole.substr(arrow);
-      line += " [" + weight_text(rule.weight) + "]";
-      for (const auto symbol : rule.right)
-        if (symbol.terminal && std::find(first_use.begin(), first_use.end(),
-                                         grammar.symbol_name(symbol)) == first_use.end())
-          first_use.push_back(grammar.symbol_name(symbol));
+    for (const Rule* rule : of_left[left]) {
+      stop();
+      const auto whole = grammar.rule_text(*rule);
+      line += line.empty() ? whole : " |" + whole.substr(names[left].size() + 3);
+      line += " [" + weight_text(rule->weight) + "]";
+      for (const auto symbol : rule->right) {
+        if (!symbol.terminal || used[symbol.id]) continue;
+        used[symbol.id] = true;
+        first_use.push_back(grammar.symbol_name(symbol));
+      }
     }
     text += line + "\n";
   }

@@ -11,7 +11,8 @@
 //   end in primes (S').
 // * A weight in brackets, [0.25] or [1/3], follows its alternative. Weights are relative to the sum
 //   over the left side. A left side has a weight at every alternative or at none (all equal).
-// * The first left side is the start symbol unless %start names another.
+// * The first left side is the start symbol unless %start, or % start, names another.
+// * A line that ends in a backslash goes on in the next one.
 // * Comment lines that begin with #% carry what NLTK has no word for: `#% name dyck`,
 //   `#% symbols '(' ')'` (order of the alphabet), `#% unambiguous`.
 // Lines end in \n or \r\n. Text must be UTF-8; a byte order mark is skipped.

@@ -8,8 +8,9 @@
 //   m = 1         goes to B1 and leaves Y (replace Y),
 //   m = 0         goes to Y1 and replaces Y by Y2 ... Yk, or pops it where k = 1;
 //                 with the bottom symbol on top it goes to the accepting state `end`.
-// Runs that end there correspond one to one to leftmost derivations and have their weights, so the
-// accepted runs of w weigh G(w) in all. The start state accepts the empty string with its weight.
+// Runs that end there correspond one to one to leftmost derivations of the normal form, which may
+// have fewer than the grammar, and have their weights, so the accepted runs of w weigh G(w) in all.
+// The start state accepts the empty string with its weight.
 #pragma once
 #include "grammar/grammar.h"
 #include "pda/pda.h"

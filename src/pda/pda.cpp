@@ -5,8 +5,10 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <unordered_map>
 
 #include "base/check.h"
+#include "base/memory.h"
 #include "base/options.h"
 #include "base/stopping.h"
 #include "pda/notation.h"
@@ -51,10 +53,6 @@ const std::vector<std::string>* range_of(const Variables& variables, const std::
   return nullptr;
 }
 
-bool contains(const std::vector<std::string>& list, const std::string& name) {
-  return std::find(list.begin(), list.end(), name) != list.end();
-}
-
 class Builder {
  public:
   explicit Builder(const PdaSource& source)
@@ -75,18 +73,18 @@ class Builder {
     collect(kState, source_.states, start, "start state", names[kState]);
     collect(kInput, source_.symbols, "", "", names[kInput]);
     collect(kStack, source_.stack_symbols, source_.bottom, "bottom symbol", names[kStack]);
+    for (int role = 0; role < kRoles; ++role)
+      for (const auto& name : names[role]) ids_[role].emplace(name, ids_[role].size());
+    check_size(names);
     for (const auto& pattern : source_.transitions) expand(marked(pattern), names, plain);
   }
 
+  // Of a name in one of the lists that run() has made.
   int id_of(const std::vector<std::string>& names, Role role, const std::string& name,
             const std::string& origin) const {
-    const auto found = std::find(names.begin(), names.end(), name);
-    if (found == names.end()) {
-      const auto near = nearest_names(name, names);
-      stop(origin, "{} '{}' is not in the list of {}s{}", kRoleNames[role], name, kRoleNames[role],
-           near.empty() ? "" : ", did you mean " + near + "?");
-    }
-    return static_cast<int>(found - names.begin());
+    const auto found = ids_[role].find(name);
+    if (found == ids_[role].end()) unknown(names, role, name, origin);
+    return static_cast<int>(found->second);
   }
 
   template <class... Args>
@@ -97,6 +95,31 @@ class Builder {
   }
 
  private:
+  [[noreturn]] void unknown(const std::vector<std::string>& names, Role role,
+                            const std::string& name, const std::string& origin) const {
+    const auto near = nearest_names(name, names);
+    stop(origin, "{} '{}' is not in the list of {}s{}", kRoleNames[role], name, kRoleNames[role],
+         near.empty() ? "" : ", did you mean " + near + "?");
+  }
+
+  // A few lines with variables may stand for more transitions than memory holds.
+  void check_size(const std::vector<std::string> (&names)[kRoles]) const {
+    constexpr double kBytes = sizeof(TransitionPattern) + 2 * sizeof(Transition);
+    double count = 0;
+    for (const auto& pattern : source_.transitions) {
+      double choices = 1;
+      for (const auto& [variable, range] : pattern.variables) {
+        std::size_t values = range.size();
+        for (const auto& [role, name] : places(pattern))
+          if (range.empty() && *name == variable)
+            values = values == 0 ? names[role].size() : std::min(values, names[role].size());
+        choices *= static_cast<double>(values);
+      }
+      count += choices;
+    }
+    check_memory(where_, fmt::format("an automaton of {:.0f} transitions", count), kBytes * count);
+  }
+
   void check_name(Role role, const std::string& name, const std::string& origin) const {
     if (const auto reason = pda_name_error(name); !reason.empty())
       stop(origin, "the name of a {} {}", kRoleNames[role], reason);
@@ -128,7 +151,8 @@ class Builder {
     };
     if (!first.empty()) add(first, "");
     if (!listed.empty()) {
-      if (!first.empty()) id_of(listed, role, first, "");
+      if (!first.empty() && std::find(listed.begin(), listed.end(), first) == listed.end())
+        unknown(listed, role, first, "");
       std::set<std::string> once;
       for (const auto& name : listed) {
         if (!once.insert(name).second) stop("", "{} '{}' is listed twice", kRoleNames[role], name);
@@ -176,8 +200,7 @@ class Builder {
       for (const auto& [role, name] : places(pattern)) {
         if (*name != variable) continue;
         if (first) range = names[role];
-        std::erase_if(range,
-                      [&, r = role](const auto& value) { return !contains(names[r], value); });
+        std::erase_if(range, [&, r = role](const auto& value) { return !ids_[r].contains(value); });
         first = false;
       }
       if (range.empty())
@@ -197,6 +220,7 @@ class Builder {
 
   const PdaSource& source_;
   std::string where_;
+  std::unordered_map<std::string, std::size_t> ids_[kRoles];
 };
 
 auto key_of(const Transition& t) {
@@ -218,7 +242,9 @@ Pda::Pda(const PdaSource& source) {
   data->alphabet = Alphabet(names[kInput]);
   data->at_bottom = source.at_bottom;
   data_ = data;
+  const StopCheck stop;
   for (const auto& t : plain) {
+    stop();
     const auto id = [&](Role role, const std::string& name) {
       return builder.id_of(names[role], role, name, t.origin);
     };
@@ -227,12 +253,14 @@ Pda::Pda(const PdaSource& source) {
          t.action == StackAction::pop ? -1 : id(kStack, t.pushed), t.weight, t.origin});
   }
   std::map<decltype(key_of({})), const Transition*> seen;
-  for (const auto& t : data->transitions)
+  for (const auto& t : data->transitions) {
+    stop();
     if (const auto [entry, is_new] = seen.emplace(key_of(t), &t); !is_new)
       builder.stop(t.origin, "the transition {} is given twice{}", transition_text(t),
                    entry->second->origin.empty() || entry->second->origin == t.origin
                        ? ""
                        : ", first at " + entry->second->origin);
+  }
   data->all_accepting = source.accepting.empty();
   data->accepting.assign(data->states.size(), data->all_accepting ? 1.0 : 0.0);
   std::set<int> given;

@@ -228,6 +228,13 @@ void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence
   read_plain(file, tokenizer, visit, read);
 }
 
+std::vector<Path> sentence_files(const Path& path) {
+  std::vector<Path> all;
+  for (const auto& files : sources_of(path).files)
+    all.insert(all.end(), files.begin(), files.end());
+  return all;
+}
+
 std::optional<SentenceParts> prepare_sentences(const Path& path, const Path& folder,
                                                const SentenceOptions& given,
                                                const SentenceProgress& progress) {

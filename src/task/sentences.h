@@ -54,6 +54,9 @@ std::optional<SentenceParts> prepare_sentences(const Path& path, const Path& fol
                                                const SentenceOptions& options,
                                                const SentenceProgress& progress = nullptr);
 
+// The files that prepare_sentences() reads for `path`.
+std::vector<Path> sentence_files(const Path& path);
+
 // visit(words) for the sentences of one file, in their order; read(bytes) is told what was read and
 // stops it by false.
 void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "task/chomsky.h"
+
 namespace pushdown {
 namespace {
 
@@ -83,15 +85,19 @@ std::vector<OptionSpec> symbol_options(const char* lengths) {
 
 const std::vector<PairKind>& pair_kinds() {
   constexpr const char* kLengths = "{lowest, highest} length of the source, uniform";
-  static const std::vector<PairKind> kinds{
-      {"copy", "the target is the source", symbol_options(kLengths), copy},
-      {"reversal", "the target is the source from back to front", symbol_options(kLengths),
-       reversal},
-      {"bigram_flipping", "symbols 1 and 2, 3 and 4 and so on change places",
-       symbol_options("{lowest, highest} length of the source, uniform over the even ones"),
-       bigram_flipping},
-      grammar_pairs(),
-  };
+  static const std::vector<PairKind> kinds = [] {
+    std::vector<PairKind> all{
+        {"copy", "the target is the source", symbol_options(kLengths), copy},
+        {"reversal", "the target is the source from back to front", symbol_options(kLengths),
+         reversal},
+        {"bigram_flipping", "symbols 1 and 2, 3 and 4 and so on change places",
+         symbol_options("{lowest, highest} length of the source, uniform over the even ones"),
+         bigram_flipping},
+        grammar_pairs(),
+    };
+    for (PairKind& kind : chomsky_pairs()) all.push_back(std::move(kind));
+    return all;
+  }();
   return kinds;
 }
 

@@ -7,7 +7,8 @@
 //   reversal          a1 ... ak  ->  ak ... a1
 //   bigram_flipping   a1 a2 a3 a4 ... ak  ->  a2 a1 a4 a3 ... ak ak-1        (k even)
 // with k uniform over the lengths of the interval that have strings and the symbols uniform;
-//   grammar           pairs of a synchronous grammar (grammar/synchronous_sampler.h).
+//   grammar           pairs of a synchronous grammar (grammar/synchronous_sampler.h);
+// and the tasks of chomsky.h.
 #pragma once
 #include <cstdint>
 #include <memory>

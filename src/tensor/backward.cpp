@@ -46,4 +46,12 @@ void run_backward(const Tensor& root, const Tensor& gradient, bool retain) {
   root.backward(gradient, retain);
 }
 
+namespace {
+thread_local int second_derivatives = 0;
+}  // namespace
+
+SecondDerivatives::SecondDerivatives() { ++second_derivatives; }
+SecondDerivatives::~SecondDerivatives() { --second_derivatives; }
+bool SecondDerivatives::wanted() { return second_derivatives > 0; }
+
 }  // namespace pushdown

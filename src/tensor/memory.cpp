@@ -2,6 +2,7 @@
 
 #include <c10/core/CPUAllocator.h>
 
+#include "base/check.h"
 #include "base/memory.h"
 #include "tensor/torch.h"
 
@@ -14,22 +15,25 @@ class CheckedAllocator final : public c10::Allocator {
   explicit CheckedAllocator(c10::Allocator* allocator) : allocator_(allocator) {}
 
 #if PUSHDOWN_TORCH_AT_LEAST(2, 3)
-  c10::DataPtr allocate(std::size_t bytes) override {
-    check_memory("memory", "a tensor", static_cast<double>(bytes));
-    return allocator_->allocate(bytes);
-  }
+  c10::DataPtr allocate(std::size_t bytes) override { return allocated(bytes); }
   void copy_data(void* to, const void* from, std::size_t count) const override {
     allocator_->copy_data(to, from, count);
   }
 #else
-  c10::DataPtr allocate(std::size_t bytes) const override {
-    check_memory("memory", "a tensor", static_cast<double>(bytes));
-    return allocator_->allocate(bytes);
-  }
+  c10::DataPtr allocate(std::size_t bytes) const override { return allocated(bytes); }
 #endif
   c10::DeleterFnPtr raw_deleter() const override { return allocator_->raw_deleter(); }
 
  private:
+  c10::DataPtr allocated(std::size_t bytes) const {
+    check_memory("memory", "a tensor", static_cast<double>(bytes));
+    try {
+      return allocator_->allocate(bytes);
+    } catch (const c10::Error&) {  // names a source file of LibTorch
+      fail_environment("memory", "there is not enough memory for a tensor of {} bytes", bytes);
+    }
+  }
+
   c10::Allocator* allocator_;
 };
 

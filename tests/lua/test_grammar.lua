@@ -346,4 +346,23 @@ test('a list of rules makes a grammar', function()
   test.fails("unknown key 'rule'", function() pd.grammar.build { rule = {}, rules = {} } end)
 end)
 
+test('a false promise of unambiguity is found', function()
+  local path = os.tmpname()
+  local file = assert(io.open(path, 'w'))
+  file:write "#% name double\n#% unambiguous\nS -> S S [.4] | 'a' [.6]\n"
+  file:close()
+  os.rename(path, path .. '.txt')
+  test.fails("double: unambiguous is declared, but 'a a a' has more than one derivation", function()
+    pd.grammar.load(path .. '.txt')
+  end)
+  os.remove(path .. '.txt')
+  local rules = { { text = "S -> 'a' S 'a'", weight = 0.4 }, { text = "S -> 'b'", weight = 0.3 },
+    { text = "S -> 'a' 'b' 'a'", weight = 0.3 } }
+  test.fails("its probability is 0.42, and that of its best derivation 0.3", function()
+    pd.grammar.build { rules = rules, unambiguous = true }
+  end)
+  assert(pd.grammar.build { rules = rules }:unambiguous() == false)
+  for _, name in ipairs(pd.grammar.list()) do pd.grammar.load(name) end
+end)
+
 test.finish()

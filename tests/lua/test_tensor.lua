@@ -126,6 +126,13 @@ test('masks and index tensors select', function()
   test.fails('index 4 is out of range', function() return t:index_select(2, { 4 }) end)
   test.fails('index 0 is out of range', function() return t:index_select(2, { 0 }) end)
   test.fails('must be int64, got float32', function() return t[tensor { 1 }] end)
+  test.near(t[tensor({ 0, 1 }, { dtype = 'int64' }):gt(0)], { { 4, 5, 6 } }, 0)
+  local scalar = tensor(1)
+  for _, mask in ipairs { scalar:gt(0), tensor { 1, 1, 1 }:gt(0), t:reshape { 2, 3, 1 }:gt(0) } do
+    test.fails("mask must have the tensor's shape or its first dimensions", function() return t[mask] end)
+    test.fails("mask must have the tensor's shape or its first dimensions", function() t[mask] = 1 end)
+  end
+  test.fails('without dimensions cannot be indexed', function() return scalar[scalar:gt(0)] end)
 end)
 
 test('elements can be set', function()

@@ -1,0 +1,235 @@
+-- Data sets in files of other programs: lines of JSON, comma-separated values, the folders of the FLaRe benchmark,
+-- and whatever a Lua function gives.
+--
+--   local train = pd.data.read('train.jsonl', { text = 'input', label = 'grammatical' })
+--   local test = pd.data.read('test.csv', { label = 'valid', alphabet = train:alphabet() })
+--   local flare = pd.data.flare('flare/marked-reversal')
+--
+-- Strings with labels become a LabelledDataset for recognizers, strings without labels a Dataset for language models.
+local csv = require 'pushdown.csv'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local nearest = require 'pushdown.nearest'
+local pd = require 'pushdown'
+
+local M = {}
+
+local function fail(where, form, ...) error(('[data.%s] '):format(where) .. form:format(...), 0) end
+
+local function check_options(where, options, known)
+  for key in pairs(options) do
+    local found = false
+    for _, name in ipairs(known) do found = found or name == key end
+    if not found then
+      local near = nearest(tostring(key), known)
+      fail(where, "unknown option '%s'%s; the options are %s", tostring(key),
+        near and (", did you mean '%s'?"):format(near) or '', table.concat(known, ', '))
+    end
+  end
+end
+
+local labels = { [true] = true, [false] = false, [1] = true, [0] = false, ['1'] = true, ['0'] = false,
+  ['true'] = true, ['false'] = false, True = true, False = false, valid = true, invalid = false }
+
+-- `positive`: the label that stands for valid; all others then stand for invalid.
+local function truth(where, place, label, positive)
+  if positive ~= nil then return tostring(label) == tostring(positive) end
+  local value = labels[label]
+  if value == nil then
+    fail(where, "%s: expected a label 1 or 0, true or false, valid or invalid, got '%s'; the option positive names "
+      .. 'another label for valid strings', place, tostring(label))
+  end
+  return value
+end
+
+-- The symbols of a text: what blanks separate, or its characters.
+local function symbols_of(where, place, text, characters)
+  local symbols = {}
+  if type(text) == 'table' then
+    for i, symbol in ipairs(text) do
+      if type(symbol) ~= 'string' then fail(where, '%s: symbol %d of the text is no text', place, i) end
+      symbols[i] = symbol
+    end
+    return symbols
+  end
+  if type(text) ~= 'string' then fail(where, '%s: expected a text, got a %s', place, type(text)) end
+  for symbol in text:gmatch(characters and '[^%s\128-\191][\128-\191]*' or '%S+') do
+    symbols[#symbols + 1] = symbol
+  end
+  return symbols
+end
+
+-- Collects strings and makes the data set.
+local function collector(where, options)
+  local self, known, order = { strings = {}, labels = {} }, {}, {}
+  if options.alphabet then
+    local given = options.alphabet
+    for _, symbol in ipairs(type(given) == 'table' and given or given:symbols()) do known[symbol] = true end
+  end
+  local labelled  -- whether there are labels; decided by the first string
+
+  function self.add(place, text, label)
+    local symbols = symbols_of(where, place, text, options.characters)
+    for _, symbol in ipairs(symbols) do
+      if not known[symbol] then
+        if options.alphabet then fail(where, "%s: the symbol '%s' is not in the alphabet", place, symbol) end
+        known[symbol], order[#order + 1] = true, symbol
+      end
+    end
+    if labelled == nil then labelled = label ~= nil end
+    if labelled ~= (label ~= nil) then fail(where, '%s: some strings have a label and some have none', place) end
+    self.strings[#self.strings + 1] = symbols
+    if labelled then self.labels[#self.labels + 1] = truth(where, place, label, options.positive) end
+  end
+
+  function self.finish(name)
+    if #self.strings == 0 then fail(where, '%s: there are no strings', name) end
+    if not options.alphabet and #order == 0 then fail(where, '%s: all strings are empty', name) end
+    -- Equal sets of symbols have one order, whatever comes first in a file.
+    table.sort(order)
+    local given = { alphabet = options.alphabet or order, strings = self.strings }
+    if not labelled then return pd.task.dataset(given) end
+    given.labels = self.labels
+    return pd.task.labelled_dataset(given)
+  end
+  return self
+end
+
+local read_options = { 'text', 'label', 'positive', 'alphabet', 'characters', 'format' }
+
+-- data.read(path, { text = 'text', label = 'label', positive =, alphabet =, characters = false, format = }) -> a
+-- LabelledDataset, or a Dataset where there are no labels (label = false, or no such key). The file has lines of JSON,
+-- each a table (.jsonl, .ndjson), or comma-separated values with a line of names (.csv), or tabs (.tsv); format says
+-- which if the name does not. Symbols are what blanks separate, or with characters the single characters.
+function M.read(path, options)
+  options = options or {}
+  check_options('read', options, read_options)
+  local text_key, label_key = options.text or 'text', options.label
+  if label_key == nil then label_key = 'label' end
+  local format = options.format or path:match '%.(%a+)$' or ''
+  local into = collector('read', options)
+  local function add(place, row)
+    if row[text_key] == nil or row[text_key] == json.null then
+      local names = {}
+      for name in pairs(row) do names[#names + 1] = tostring(name) end
+      table.sort(names)
+      fail('read', "%s: there is no '%s' (there is %s); the option text names the key of the text", place, text_key,
+        #names > 0 and table.concat(names, ', ') or 'nothing')
+    end
+    local label = label_key and row[label_key]
+    if label == json.null or label == false and not label_key then label = nil end
+    if options.label and label == nil then fail('read', "%s: there is no label '%s'", place, label_key) end
+    if not label_key then label = nil end
+    into.add(place, row[text_key], label)
+  end
+  if format == 'jsonl' or format == 'ndjson' or format == 'json' then
+    local number = 0
+    for line in (files.read(path):gsub('^\239\187\191', '') .. '\n'):gmatch '([^\n]*)\n' do
+      number = number + 1
+      if line:match '%S' then
+        local place = ('%s:%d'):format(path, number)
+        local ok, row = pcall(json.decode, line)
+        if not ok then fail('read', '%s: %s', place, (tostring(row):gsub('^%[json[^%]]*%] ', ''))) end
+        if type(row) ~= 'table' or row == json.null or #row > 0 then
+          fail('read', '%s: expected a table {"%s": ..}', place, text_key)
+        end
+        add(place, row)
+      end
+    end
+  elseif format == 'csv' then
+    local columns, rows = csv.read(path)
+    if #columns == 0 then fail('read', '%s: expected a line with the names of the columns', path) end
+    for i, row in ipairs(rows) do add(('%s: row %d'):format(path, i), row) end
+  elseif format == 'tsv' then
+    local columns, number = nil, 0
+    for line in (files.read(path) .. '\n'):gmatch '([^\n]*)\n' do
+      number = number + 1
+      local fields = {}
+      for field in (line:gsub('\r$', '') .. '\t'):gmatch '([^\t]*)\t' do fields[#fields + 1] = field end
+      local place = ('%s:%d'):format(path, number)
+      if not columns then
+        columns = fields
+      elseif line:match '%S' then
+        if #fields ~= #columns then fail('read', '%s: expected %d fields, got %d', place, #columns, #fields) end
+        local row = {}
+        for k, name in ipairs(columns) do row[name] = fields[k] end
+        add(place, row)
+      end
+    end
+  else
+    fail('read', "'%s': expected a file .jsonl, .csv or .tsv, or the option format", path)
+  end
+  return into.finish(path)
+end
+
+-- data.collect(next, { alphabet =, positive =, characters = }) -> a LabelledDataset or a Dataset  Of what an iterator
+-- gives: next() returns a text, or a list of symbols, and a label if there are labels, until it returns nil.
+function M.collect(next_string, options)
+  options = options or {}
+  check_options('collect', options, { 'alphabet', 'positive', 'characters' })
+  local into, number = collector('collect', options), 0
+  for text, label in next_string do
+    number = number + 1
+    into.add(('string %d'):format(number), text, label)
+  end
+  return into.finish 'the iterator'
+end
+
+-- ---- FLaRe ----
+
+local function lines_of(path)
+  local lines = {}
+  local text = files.read(path)
+  if text ~= '' and text:sub(-1) ~= '\n' then text = text .. '\n' end
+  for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = (line:gsub('\r$', '')) end
+  return lines
+end
+
+local function flare_part(folder, into)
+  local strings, given = lines_of(folder .. '/main.tok'), lines_of(folder .. '/labels.txt')
+  if #strings ~= #given then
+    fail('flare', "'%s': main.tok has %d lines and labels.txt %d, expected one label for each string", folder, #strings,
+      #given)
+  end
+  for i, text in ipairs(strings) do into.add(('%s/main.tok:%d'):format(folder, i), text, given[i]) end
+end
+
+-- The parts besides the training set, by our name.
+M.flare_parts = { validation_short = 'validation-short', validation_long = 'validation-long', test = 'test',
+  test_short = 'test-short-held-out' }
+
+-- data.flare(folder) -> { train =, validation_short =, validation_long =, test =, test_short = }  A language of the
+-- FLaRe benchmark (Butoi et al. 2025): main.tok has a string a line, labels.txt 1 or 0, and datasets/ the other parts.
+-- Parts that are not there are absent. All have the alphabet of the training set, to which later parts add symbols
+-- that only they have.
+function M.flare(folder)
+  local parts, symbols = {}, {}
+  local function part(path)
+    local into = collector('flare', {})
+    flare_part(path, into)
+    return into
+  end
+  if not files.exists(folder .. '/main.tok') then
+    fail('flare', "'%s' is no language of FLaRe: expected main.tok and labels.txt in it", folder)
+  end
+  parts.train = part(folder)
+  for name, there in pairs(M.flare_parts) do
+    local path = ('%s/datasets/%s'):format(folder, there)
+    if files.exists(path .. '/main.tok') then parts[name] = part(path) end
+  end
+  local known = {}
+  for _, into in pairs(parts) do
+    for _, string in ipairs(into.strings) do
+      for _, symbol in ipairs(string) do
+        if not known[symbol] then known[symbol], symbols[#symbols + 1] = true, symbol end
+      end
+    end
+  end
+  table.sort(symbols)
+  for name, into in pairs(parts) do
+    parts[name] = pd.task.labelled_dataset { alphabet = symbols, strings = into.strings, labels = into.labels }
+  end
+  return parts
+end
+
+return M

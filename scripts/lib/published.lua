@@ -1,0 +1,183 @@
+-- Parameters of published programs under our names: tables of names, as data.
+--
+--   local m = pd.model.language_model{ alphabet = { 'a', 'b', 'c' }, controller = { kind = 'lstm', hidden = 20 },
+--     stack = { kind = 'superposition', size = 3 } }
+--   pd.published.load(m, 'checkpoint.safetensors', 'nondeterministic-stack-rnn')
+--
+-- A name in `names` is a Lua pattern for the whole of a tensor's name there and our name for it, in which %1 is what
+-- the pattern's first pair of parentheses has found. The first that fits counts; a name that fits none keeps its own.
+-- What names alone cannot say is done by `derive`, on tensors under our names.
+local nearest = require 'pushdown.nearest'
+local pd = require 'pushdown'
+
+local M = {}
+
+-- PyTorch's recurrent modules have our names already, whatever they are part of.
+local cell = { '^.-(%l+_[ih]h_l%d+)$', 'controller.%1' }
+
+-- Two rows of one layer, push and pop, are two layers of ours.
+local function split_strengths(tensors, model)
+  if not model:options().stack.kind:match '^stratification' then return end
+  for _, part in ipairs { 'weight', 'bias' } do
+    local both = tensors['stack.action_' .. part]
+    if both then
+      tensors['stack.action_' .. part] = nil
+      tensors['stack.push_' .. part], tensors['stack.pop_' .. part] = both:slice(1, 1, 1), both:slice(1, 2, 2)
+    end
+  end
+end
+
+-- A parameter that the program does not have, as zeros.
+local function absent_as_zeros(tensors, model, pattern)
+  for name, parameter in pairs(model:parameters()) do
+    if name:match(pattern) and not tensors[name] then
+      tensors[name] = pd.tensor.zeros(parameter:size(), { dtype = model:options().dtype })
+    end
+  end
+end
+
+M.tables = {
+  ['nondeterministic-stack-rnn'] = {
+    source = 'github.com/bdusell/nondeterministic-stack-rnn, 2020 to 2023: LSTM, superposition, stratification, NS, '
+      .. 'RNS, VRNS',
+    names = {
+      cell,
+      { '^.-action_layer%.linear%.(%l+)$', 'stack.action_%1' },
+      { '^.-push_value_layer%.linear%.(%l+)$', 'stack.vector_%1' },
+      { '^.-operation_layer%.(%l+)$', 'stack.action_%1' },
+      { '^.-pushed_vector_layer%.0%.(%l+)$', 'stack.vector_%1' },
+      { '^.-bottom_vector$', 'stack.bottom_vector' },
+      { '^.-embedding_layer%.weight$', 'embedding.weight' },
+      { '^layer%.linear%.(%l+)$', 'output.%1' },
+    },
+    derive = split_strengths,
+  },
+  rau = {
+    source = 'github.com/bdusell/rau: RNN, LSTM, superposition, stratification, RNS, VRNS',
+    names = {
+      cell,
+      { '^.-action_layer%.linear%.(%l+)$', 'stack.action_%1' },
+      { '^.-push_value_layer%.linear%.(%l+)$', 'stack.vector_%1' },
+      { '^.-operation_layer%.(%l+)$', 'stack.action_%1' },
+      { '^.-pushed_vector_layer%.0%.(%l+)$', 'stack.vector_%1' },
+      { '^.-bottom_vector$', 'stack.bottom_vector' },
+      { '^first%..-func%.embeddings$', 'embedding.weight' },
+      { '^second%.func%.embeddings$', 'output.weight' },
+      { '^.-initial_hidden_state_inputs$', 'initial' },
+    },
+    -- The start is what tanh makes of the learned numbers, a row for each layer; the cells of an LSTM start at 0.
+    -- Embeddings may have rows behind those of the symbols, for padding and the end.
+    derive = function(tensors, model)
+      split_strengths(tensors, model)
+      absent_as_zeros(tensors, model, '^controller%.bias_hh_l%d+$')
+      absent_as_zeros(tensors, model, '^output%.bias$')
+      local own = model:parameters()
+      for _, name in ipairs { 'embedding.weight', 'output.weight' } do
+        local rows = own[name] and own[name]:size()[1]
+        if rows and tensors[name] and tensors[name]:size()[1] > rows then
+          tensors[name] = tensors[name]:slice(1, 1, rows)
+        end
+      end
+      if not tensors.initial then return end
+      local states = model:options().controller.kind == 'lstm' and 2 or 1
+      for layer = 1, tensors.initial:size()[1] do
+        tensors[('initial.%d'):format(states * (layer - 1))] = tensors.initial[layer]:tanh()
+      end
+      tensors.initial = nil
+      absent_as_zeros(tensors, model, '^initial%.%d+$')
+    end,
+  },
+  StackNN = {
+    source = 'github.com/viking-sudo-rm/StackNN and industrial-stacknns, the control layer of Merrill et al. (2019)',
+    names = {
+      { '^_embedder%.token_embedder_tokens%.weight$', 'embedding.weight' },
+      { '^_rnn_cell%.(%l+_[ih]h)$', 'controller.%1_l0' },
+      { '^_control_layer%._(%l+)_map%.(%l+)$', 'stack.%1_%2' },
+      { '^_classifier%.(%l+)$', 'output.%1' },
+    },
+  },
+  marnns = {
+    source = 'github.com/suzgunmirac/marnns (Suzgun et al. 2019): stack-augmented RNN and LSTM, Baby-NTM',
+    names = {
+      cell,
+      { '^W_a%.(%l+)$', 'stack.action_%1' },
+      { '^W_n%.(%l+)$', 'stack.vector_%1' },
+      { '^W_sh%.(%l+)$', 'coupling.%1' },
+      { '^W_m%.(%l+)$', 'coupling.%1' },
+      { '^W_y%.(%l+)$', 'output.%1' },
+    },
+    -- Their map of the reading has a bias, which goes through the recurrent weights: W_hh (h + P r + b).
+    derive = function(tensors)
+      local bias, weight = tensors['coupling.bias'], tensors['controller.weight_hh_l0']
+      if not bias or not weight then return end
+      tensors['coupling.bias'] = nil
+      tensors['controller.bias_hh_l0'] = tensors['controller.bias_hh_l0'] + weight:matmul(bias)
+    end,
+  },
+  torch = {
+    source = 'torch.nn.LSTM, GRU and RNN (tanh) of any number of layers, one direction, with an Embedding and a Linear',
+    names = {
+      cell,
+      { '^.-emb[%l_]*%.weight$', 'embedding.weight' },
+      { '^.-(weight)$', 'output.%1' },
+      { '^.-(bias)$', 'output.%1' },
+    },
+  },
+}
+
+local function names_of_tables()
+  local names = {}
+  for name in pairs(M.tables) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- published.names() -> list  The programs whose checkpoints can be read.
+M.names = names_of_tables
+
+local function found(where, name)
+  if M.tables[name] then return M.tables[name] end
+  local near = nearest(tostring(name), names_of_tables())
+  error(("[%s] unknown program '%s'%s; there are %s"):format(where, tostring(name),
+    near and (", did you mean '%s'?"):format(near) or '', table.concat(names_of_tables(), ', ')), 0)
+end
+
+-- published.describe(name) -> text  Where the program is, and which models of it can be read.
+function M.describe(name) return found('published.describe', name).source end
+
+-- published.parameters(model, tensors, program) -> table  The tensors of a checkpoint of the program by the names of
+-- the model's parameters.
+function M.parameters(model, tensors, program)
+  local rules, renamed, from = found('published.parameters', program), {}, {}
+  for name, tensor in pairs(tensors) do
+    local ours = name
+    for _, rule in ipairs(rules.names) do
+      if name:match(rule[1]) then
+        ours = (name:gsub(rule[1], rule[2]))
+        break
+      end
+    end
+    if renamed[ours] then
+      local both = { name, from[ours] }
+      table.sort(both)
+      error(("[published.parameters] '%s' and '%s' would both be '%s'"):format(both[1], both[2], ours), 0)
+    end
+    renamed[ours], from[ours] = tensor, name
+  end
+  if rules.derive then rules.derive(renamed, model) end
+  return renamed
+end
+
+-- published.load(model, file, program, { strict = true }) -> table  Copies the parameters of a checkpoint of the
+-- program, a safetensors or npz file, into the model; returns what model:load_parameters returns. PyTorch's own files
+-- are converted by scripts/tools/from_pytorch.py first.
+function M.load(model, file, program, options)
+  local tensors = pd.tensor.load(file)
+  if type(tensors) ~= 'table' then
+    error(("[published.load] '%s' has one tensor without a name"):format(file), 0)
+  end
+  options = options or {}
+  return model:load_parameters(M.parameters(model, tensors, program), { strict = options.strict, source = file })
+end
+
+return M

@@ -1,0 +1,176 @@
+#include "grammar/parse_count.h"
+
+#include <limits>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "base/stopping.h"
+#include "grammar/inside.h"
+#include "grammar/normal_form.h"
+
+namespace pushdown {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// 0 derivations of one part are 0 of the whole, however many the other part has.
+double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
+
+// The short rules of a grammar (normal_form.h), which has one derivation for each of the grammar's.
+class ParseCounter {
+ public:
+  explicit ParseCounter(const NormalForm& form)
+      : form_(form), size_(static_cast<std::size_t>(form.size)) {
+    count_empty();
+    link_unary();
+    close_unary();
+  }
+
+  double count(const Word& word) {
+    if (word.empty()) return empty_[static_cast<std::size_t>(form_.start)];
+    length_ = word.size();
+    check_memory("grammar.parse_count", "the chart",
+                 8.0 * static_cast<double>(length_ * length_ * size_));
+    cells_.assign(length_ * length_ * size_, 0);
+    const StopCheck stop;
+    for (std::size_t span = 1; span <= length_; ++span)
+      for (std::size_t i = 0; i + span <= length_; ++i) {
+        stop();
+        fill(word, i, i + span);
+      }
+    return cell(0, length_)[static_cast<std::size_t>(form_.start)];
+  }
+
+ private:
+  struct Link {
+    std::size_t to;
+    double ways;
+  };
+
+  static std::size_t index(int id) { return static_cast<std::size_t>(id); }
+  double* cell(std::size_t i, std::size_t j) {
+    return cells_.data() + (i * length_ + j - 1) * size_;
+  }
+  bool nullable(Symbol symbol) const {
+    return !symbol.terminal && form_.nullable[index(symbol.id)] > 0;
+  }
+
+  // empty_[A]: the derivations of the empty string from A. A nonterminal that derives the empty
+  // string by way of itself has infinitely many.
+  void count_empty() {
+    empty_.assign(size_, 0);
+    std::vector<char> state(size_, 0);  // 1: being counted, 2: done
+    for (std::size_t a = 0; a < size_; ++a) empty_of(a, state);
+  }
+  double empty_of(std::size_t a, std::vector<char>& state) {
+    if (form_.nullable[a] <= 0) return 0;
+    if (state[a] == 1) return kInfinity;
+    if (state[a] == 2) return empty_[a];
+    state[a] = 1;
+    double total = 0;
+    for (const ShortRule& rule : form_.short_rules) {
+      if (index(rule.left) != a || rule.weight <= 0) continue;
+      if (!std::all_of(rule.right.begin(), rule.right.end(),
+                       [&](Symbol symbol) { return nullable(symbol); }))
+        continue;
+      double ways = 1;
+      for (const Symbol symbol : rule.right) ways *= empty_of(index(symbol.id), state);
+      total += ways;
+    }
+    state[a] = 2;
+    return empty_[a] = total;
+  }
+
+  // links_[A]: in how many ways one rule gives A the strings of B, the rest of it being empty.
+  void link_unary() {
+    links_.resize(size_);
+    const auto link = [&](int from, Symbol to, double ways) {
+      if (!to.terminal && ways > 0) links_[index(from)].push_back({index(to.id), ways});
+    };
+    for (const ShortRule& rule : form_.short_rules) {
+      if (rule.weight <= 0) continue;
+      if (rule.right.size() == 1) link(rule.left, rule.right[0], 1);
+      if (rule.right.size() != 2) continue;
+      for (const int other : {1, 0})
+        if (nullable(rule.right[index(other)]))
+          link(rule.left, rule.right[index(1 - other)], empty_[index(rule.right[index(other)].id)]);
+    }
+  }
+
+  // chains_[A]: all B that A reaches by links, with the number of chains; infinite where a chain
+  // can go round. A itself is among them, once.
+  void close_unary() {
+    chains_.resize(size_);
+    for (std::size_t a = 0; a < size_; ++a) {
+      if (links_[a].empty()) {
+        chains_[a].push_back({a, 1});
+        continue;
+      }
+      std::vector<double> ways(size_, 0);
+      std::vector<std::size_t> order;
+      std::vector<char> state(size_, 0), round(size_, 0);
+      visit(a, state, round, order);
+      ways[a] = 1;
+      for (auto b = order.rbegin(); b != order.rend(); ++b) {
+        if (round[*b]) ways[*b] = kInfinity;
+        for (const Link& link : links_[*b]) ways[link.to] += product(ways[*b], link.ways);
+      }
+      for (const std::size_t b : order) chains_[a].push_back({b, ways[b]});
+    }
+  }
+  // Depth first; `order` gets what is left last first. Marks what lies on a cycle.
+  void visit(std::size_t a, std::vector<char>& state, std::vector<char>& round,
+             std::vector<std::size_t>& order) {
+    state[a] = 1;
+    for (const Link& link : links_[a]) {
+      if (state[link.to] == 1) round[link.to] = 1;
+      if (state[link.to] == 0) visit(link.to, state, round, order);
+    }
+    state[a] = 2;
+    order.push_back(a);
+  }
+
+  // In how many ways the symbol gives word[i, j).
+  double ways(Symbol symbol, const Word& word, std::size_t i, std::size_t j) {
+    if (symbol.terminal) return j == i + 1 && word[i] == symbol.id ? 1 : 0;
+    return cell(i, j)[index(symbol.id)];
+  }
+
+  void fill(const Word& word, std::size_t i, std::size_t j) {
+    std::vector<double> own(size_, 0);  // by rules whose parts are not empty
+    for (const ShortRule& rule : form_.short_rules) {
+      if (rule.weight <= 0 || rule.right.empty()) continue;
+      double& total = own[index(rule.left)];
+      const Symbol first = rule.right[0];
+      if (rule.right.size() == 1) {
+        if (first.terminal) total += ways(first, word, i, j);
+        continue;
+      }
+      const Symbol second = rule.right[1];
+      if (first.terminal && nullable(second))
+        total += product(ways(first, word, i, j), empty_[index(second.id)]);
+      if (second.terminal && nullable(first))
+        total += product(ways(second, word, i, j), empty_[index(first.id)]);
+      for (std::size_t k = i + 1; k < j; ++k)
+        total += product(ways(first, word, i, k), ways(second, word, k, j));
+    }
+    double* result = cell(i, j);
+    for (std::size_t a = 0; a < size_; ++a)
+      for (const Link& chain : chains_[a]) result[a] += product(chain.ways, own[chain.to]);
+  }
+
+  const NormalForm& form_;
+  std::size_t size_, length_ = 0;
+  std::vector<double> empty_;
+  std::vector<std::vector<Link>> links_, chains_;
+  std::vector<double> cells_;
+};
+
+}  // namespace
+
+double parse_count(const Grammar& grammar, const Word& word) {
+  check_word("grammar.parse_count", grammar.alphabet(), word);
+  return ParseCounter(grammar.normal_form()).count(word);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,448 @@
+#include "task/chomsky.h"
+
+#include <algorithm>
+
+#include "base/check.h"
+#include "task/binary_numbers.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kChomskyPlace = "task.chomsky";
+
+int draw_below(Random& random, std::int64_t count) {
+  return static_cast<int>(random.below(static_cast<std::uint64_t>(count)));
+}
+
+Word draw_word(Random& random, int length, int symbols) {
+  Word word(static_cast<std::size_t>(length));
+  for (int& symbol : word) symbol = draw_below(random, symbols);
+  return word;
+}
+
+// What a task draws: `size` is its option, a modulus or a number of symbols, 0 without one.
+using DrawPair = Pair (*)(int length, int size, bool multiplication, Random& random);
+
+// ---- Regular ----
+
+Pair even_pairs(int length, int, bool, Random& random) {
+  const Word word = draw_word(random, length, 2);
+  int unequal = 0;
+  for (std::size_t i = 1; i < word.size(); ++i) unequal += word[i] != word[i - 1];
+  return {word, {unequal % 2}};
+}
+
+Pair parity_check(int length, int, bool, Random& random) {
+  const Word word = draw_word(random, length, 2);
+  return {word, {static_cast<int>(std::count(word.begin(), word.end(), 1)) % 2}};
+}
+
+constexpr int kCycle = 5;
+
+Pair cycle_navigation(int length, int, bool, Random& random) {
+  const Word word = draw_word(random, length, 3);  // left, stay, right
+  int place = 0;
+  for (const int step : word) place += step - 1;
+  return {word, {((place % kCycle) + kCycle) % kCycle}};
+}
+
+// Digits are 0 .. m - 1, then come + - * ( ) x =.
+enum Sign { plus, minus, times, open, close, unknown, equals };
+
+// Products bind more closely; sums go from the left.
+Pair modular_arithmetic(int length, int modulus, bool, Random& random) {
+  length -= length % 2 == 0;
+  Word word;
+  int sum = 0, product = 0, sign = 1;
+  for (int i = 0; i < length; ++i) {
+    if (i % 2 == 1) {
+      word.push_back(modulus + draw_below(random, 3));
+      continue;
+    }
+    const int digit = draw_below(random, modulus);
+    const int before = i == 0 ? plus : word.back() - modulus;
+    if (before == times) {
+      product = product * digit % modulus;
+    } else {
+      sum += sign * product;
+      sign = before == minus ? -1 : 1;
+      product = digit;
+    }
+    word.push_back(digit);
+  }
+  sum = (sum + sign * product) % modulus;
+  return {word, {(sum + modulus) % modulus}};
+}
+
+// ---- Context-free ----
+
+// An expression of this length and its value, appended to the word.
+int draw_expression(int length, int modulus, bool multiplication, Random& random, Word& word) {
+  const auto sign = [&](Sign which) { word.push_back(modulus + which); };
+  if (length <= 4) {
+    const bool brackets = length >= 3, negative = length % 2 == 0;
+    const int digit = draw_below(random, modulus);
+    if (brackets) sign(open);
+    if (negative) sign(minus);
+    word.push_back(digit);
+    if (brackets) sign(close);
+    return negative ? (modulus - digit) % modulus : digit;
+  }
+  const int left = 1 + draw_below(random, length - 4);
+  const Sign operation = static_cast<Sign>(draw_below(random, multiplication ? 3 : 2));
+  sign(open);
+  const int a = draw_expression(left, modulus, multiplication, random, word);
+  sign(operation);
+  const int b = draw_expression(length - left - 3, modulus, multiplication, random, word);
+  sign(close);
+  if (operation == times) return a * b % modulus;
+  return (operation == plus ? a + b : a - b + modulus) % modulus;
+}
+
+Pair modular_arithmetic_brackets(int length, int modulus, bool multiplication, Random& random) {
+  Pair pair;
+  pair.target = {draw_expression(length, modulus, multiplication, random, pair.source)};
+  return pair;
+}
+
+// The program gives strings of zeros where there is no equation.
+Pair solve_equation(int length, int modulus, bool, Random& random) {
+  if (length < 3) return {Word(static_cast<std::size_t>(length), 0), {0}};
+  Pair pair;
+  const int value = draw_expression(length - 2, modulus, false, random, pair.source);
+  auto place = static_cast<std::size_t>(draw_below(random, length - 2));
+  while (pair.source[place] >= modulus) place = (place + 1) % pair.source.size();
+  pair.target = {std::exchange(pair.source[place], modulus + unknown)};
+  pair.source.push_back(modulus + equals);
+  pair.source.push_back(value);
+  return pair;
+}
+
+// As many ones as zeros count as more ones.
+Pair compare_occurrence(int length, int, bool, Random& random) {
+  const Word word = draw_word(random, length, 2);
+  return {word, {2 * std::count(word.begin(), word.end(), 1) >= length ? 1 : 0}};
+}
+
+Pair reverse_string(int length, int symbols, bool, Random& random) {
+  const Word word = draw_word(random, length, symbols);
+  return {word, Word(word.rbegin(), word.rend())};
+}
+
+// 0, 1, pop, push_0, push_1. The stack is given from its bottom and wanted from its top.
+Pair stack_manipulation(int length, int, bool, Random& random) {
+  if (length == 1) {
+    const Word word = draw_word(random, 1, 2);
+    return {word, word};
+  }
+  const int height = 1 + draw_below(random, length - 1);
+  Word word = draw_word(random, height, 2), stack = word;
+  for (int i = height; i < length; ++i) {
+    const int action = 2 + draw_below(random, 3);
+    word.push_back(action);
+    if (action > 2)
+      stack.push_back(action - 3);
+    else if (!stack.empty())
+      stack.pop_back();
+  }
+  return {word, Word(stack.rbegin(), stack.rend())};
+}
+
+// ---- Context-sensitive ----
+
+Pair duplicate_string(int length, int symbols, bool, Random& random) {
+  const Word word = draw_word(random, length, symbols);
+  Word twice = word;
+  twice.insert(twice.end(), word.begin(), word.end());
+  return {word, twice};
+}
+
+// 0, 1, missing, empty. One symbol stands for a string that has no halves.
+Pair missing_duplicate_string(int length, int, bool, Random& random) {
+  if (length == 1) return {{1}, {1}};
+  const Word half = draw_word(random, length / 2, 2);
+  Word word = half;
+  word.insert(word.end(), half.begin(), half.end());
+  const auto place = static_cast<std::size_t>(draw_below(random, 2 * (length / 2)));
+  const int missing = std::exchange(word[place], 2);
+  if (length % 2 == 1) word.push_back(3);
+  return {word, {missing}};
+}
+
+// As the program has it: the second, fourth, .. symbol, then the first, third, ...
+Pair odds_first(int length, int symbols, bool, Random& random) {
+  const Word word = draw_word(random, length, symbols);
+  Word result;
+  for (const std::size_t first : {1, 0})
+    for (std::size_t i = first; i < word.size(); i += 2) result.push_back(word[i]);
+  return {word, result};
+}
+
+Word word_of(const Bits& bits) { return {bits.begin(), bits.end()}; }
+Bits draw_positive(Random& random, int length) {
+  for (;;) {
+    const Word drawn = draw_word(random, length, 2);
+    if (std::find(drawn.begin(), drawn.end(), 1) != drawn.end())
+      return {drawn.begin(), drawn.end()};
+  }
+}
+
+// 0, 1 and the operation; numbers from the lowest digit. `compute` takes both numbers.
+Pair draw_operation(int length, Random& random, Bits (*compute)(const Bits&, const Bits&)) {
+  const int first = 1 + draw_below(random, length - 2);
+  const Bits a = draw_positive(random, first), b = draw_positive(random, length - 1 - first);
+  Word word = word_of(a);
+  word.push_back(2);
+  word.insert(word.end(), b.begin(), b.end());
+  Bits x = a, y = b;
+  drop_zeros(x);
+  drop_zeros(y);
+  return {word, word_of(compute(x, y))};
+}
+
+// One of the numbers 0 .. 2^length - 2 where there is no room for two.
+Word draw_small(int length, Random& random) {
+  const int number = draw_below(random, (1 << length) - 1);
+  Word word;
+  for (int i = 0; i < length; ++i) word.push_back((number >> i) & 1);
+  return word;
+}
+
+Pair binary_addition(int length, int, bool, Random& random) {
+  if (length > 2) return draw_operation(length, random, sum_of);
+  const Word word = draw_small(length, random);
+  Word result = word;
+  while (result.size() > 1 && result.back() == 0) result.pop_back();
+  return {word, result};
+}
+
+Pair binary_multiplication(int length, int, bool, Random& random) {
+  if (length > 2) return draw_operation(length, random, product_of);
+  return {draw_small(length, random), Word(static_cast<std::size_t>(length - 1), 0)};
+}
+
+// From the highest digit; the root has half as many digits, rounded up.
+Pair compute_sqrt(int length, int, bool, Random& random) {
+  Bits number = draw_positive(random, length);
+  const Word word(number.rbegin(), number.rend());
+  drop_zeros(number);
+  Bits root = square_root(number);
+  root.resize(static_cast<std::size_t>((length + 1) / 2), 0);
+  return {word, Word(root.rbegin(), root.rend())};
+}
+
+Pair bucket_sort(int length, int symbols, bool, Random& random) {
+  const Word word = draw_word(random, length, symbols);
+  Word sorted = word;
+  std::sort(sorted.begin(), sorted.end());
+  return {word, sorted};
+}
+
+// ---- All of them ----
+
+enum class Size { none, symbols, modulus };
+
+struct ChomskyRow {
+  ChomskyTask task;
+  const char* doc;
+  DrawPair draw;
+  Size size = Size::none;
+  int size_default = 0;
+  std::vector<std::string> source = {}, target = {};  // behind the digits that `size` gives
+};
+
+const std::vector<ChomskyRow>& chomsky_rows() {
+  const std::vector<std::string> bits{"0", "1"};
+  static const std::vector<ChomskyRow> rows{
+      {{"even_pairs", "regular"},
+       "whether 01 and 10 together occur an even (0) or an odd (1) number of times",
+       even_pairs,
+       Size::none,
+       0,
+       bits,
+       bits},
+      {{"parity_check", "regular"},
+       "whether the number of ones is even (0) or odd (1)",
+       parity_check,
+       Size::none,
+       0,
+       bits,
+       bits},
+      {{"cycle_navigation", "regular"},
+       "the place on a cycle of 5 after steps to the left and to the right",
+       cycle_navigation,
+       Size::none,
+       0,
+       {"left", "stay", "right"},
+       {"0", "1", "2", "3", "4"}},
+      {{"modular_arithmetic", "regular"},
+       "the value of sums, differences and products modulo m, without brackets",
+       modular_arithmetic,
+       Size::modulus,
+       5,
+       {"+", "-", "*"},
+       {}},
+      {{"modular_arithmetic_brackets", "context-free"},
+       "the value of an expression modulo m, with brackets",
+       modular_arithmetic_brackets,
+       Size::modulus,
+       5,
+       {"+", "-", "*", "(", ")"},
+       {}},
+      {{"solve_equation", "context-free"},
+       "the unknown digit of an equation of sums and differences modulo m",
+       solve_equation,
+       Size::modulus,
+       5,
+       {"+", "-", "*", "(", ")", "x", "="},
+       {}},
+      {{"compare_occurrence", "context-free"},
+       "whether there are at least as many ones as zeros (1) or not (0)",
+       compare_occurrence,
+       Size::none,
+       0,
+       bits,
+       bits},
+      {{"reverse_string", "context-free"},
+       "the string from back to front",
+       reverse_string,
+       Size::symbols,
+       2},
+      {{"stack_manipulation", "context-free", true},
+       "a stack from its top, after actions on the stack that is given from its bottom",
+       stack_manipulation,
+       Size::none,
+       0,
+       {"0", "1", "pop", "push_0", "push_1"},
+       bits},
+      {{"duplicate_string", "context-sensitive"},
+       "the string twice",
+       duplicate_string,
+       Size::symbols,
+       2},
+      {{"missing_duplicate_string", "context-sensitive"},
+       "the missing symbol of a string that stands there twice",
+       missing_duplicate_string,
+       Size::none,
+       0,
+       {"0", "1", "missing", "empty"},
+       bits},
+      {{"odds_first", "context-sensitive"},
+       "every second symbol, then the others",
+       odds_first,
+       Size::symbols,
+       2},
+      {{"binary_addition", "context-sensitive", true},
+       "the sum of two binary numbers, the lowest digits first",
+       binary_addition,
+       Size::none,
+       0,
+       {"0", "1", "+"},
+       bits},
+      {{"binary_multiplication", "context-sensitive", true},
+       "the product of two binary numbers, the lowest digits first",
+       binary_multiplication,
+       Size::none,
+       0,
+       {"0", "1", "*"},
+       bits},
+      {{"compute_sqrt", "context-sensitive"},
+       "the square root of a binary number, rounded down, the highest digits first",
+       compute_sqrt,
+       Size::none,
+       0,
+       bits,
+       bits},
+      {{"bucket_sort", "context-sensitive"}, "the symbols in order", bucket_sort, Size::symbols, 5},
+  };
+  return rows;
+}
+
+Alphabet with_digits(std::int64_t digits, const std::vector<std::string>& others) {
+  std::vector<std::string> symbols;
+  for (std::int64_t i = 0; i < digits; ++i) symbols.push_back(std::to_string(i));
+  symbols.insert(symbols.end(), others.begin(), others.end());
+  return Alphabet(std::move(symbols));
+}
+
+class ChomskyPairs : public PairSource {
+ public:
+  ChomskyPairs(const ChomskyRow& row, const Json& options)
+      : PairSource(with_digits(size_of(row, options), row.source),
+                   with_digits(size_of(row, options), row.target)),
+        row_(row),
+        options_(options),
+        size_(static_cast<int>(size_of(row, options))),
+        multiplication_(options.value("multiplication", false)),
+        lengths_(length_interval(kChomskyPlace, "lengths", options["lengths"], 1)) {}
+
+  std::string name() const override { return row_.task.name; }
+  Json describe() const override {
+    Json whole{{"kind", row_.task.name}};
+    whole.update(options_);
+    return whole;
+  }
+  std::vector<Pair> draw(std::int64_t count, Random& random) const override {
+    check(count >= 0, kChomskyPlace, "count must be at least 0, got {}", count);
+    std::vector<Pair> pairs;
+    for (std::int64_t i = 0; i < count; ++i) {
+      const int length =
+          lengths_.shortest + draw_below(random, lengths_.longest - lengths_.shortest + 1);
+      pairs.push_back(row_.draw(length, size_, multiplication_, random));
+    }
+    return pairs;
+  }
+
+ private:
+  static std::int64_t size_of(const ChomskyRow& row, const Json& options) {
+    if (row.size == Size::none) return 0;
+    return options[row.size == Size::modulus ? "modulus" : "symbols"].get<std::int64_t>();
+  }
+
+  const ChomskyRow& row_;
+  Json options_;
+  int size_;
+  bool multiplication_;
+  LengthInterval lengths_;
+};
+
+// A registry's function has no state of its own: one for each row.
+template <std::size_t Index>
+PairSourcePtr make_chomsky(const Json& options, const SynchronousGrammar*) {
+  return std::make_shared<ChomskyPairs>(chomsky_rows()[Index], options);
+}
+
+PairKind chomsky_kind(const ChomskyRow& row,
+                      PairSourcePtr (*make)(const Json&, const SynchronousGrammar*)) {
+  std::vector<OptionSpec> options{list_option("lengths", Json::array({1, 40}),
+                                              "{lowest, highest} length of the source, uniform")};
+  if (row.size == Size::symbols)
+    options.push_back(
+        integer_option("symbols", row.size_default, "number of symbols", 1).between(1, 1'000'000));
+  if (row.size == Size::modulus)
+    options.push_back(integer_option("modulus", row.size_default, "digits are 0 to modulus - 1", 2)
+                          .between(2, 10'000));
+  if (row.draw == modular_arithmetic_brackets)
+    options.push_back(boolean_option("multiplication", true, "whether there are products, too"));
+  return {row.task.name, fmt::format("{} ({})", row.doc, row.task.level), options, make};
+}
+
+template <std::size_t... Index>
+std::vector<PairKind> chomsky_kinds(std::index_sequence<Index...>) {
+  return {chomsky_kind(chomsky_rows()[Index], make_chomsky<Index>)...};
+}
+
+}  // namespace
+
+const std::vector<ChomskyTask>& chomsky_tasks() {
+  static const std::vector<ChomskyTask> tasks = [] {
+    std::vector<ChomskyTask> all;
+    for (const ChomskyRow& row : chomsky_rows()) all.push_back(row.task);
+    return all;
+  }();
+  return tasks;
+}
+
+std::vector<PairKind> chomsky_pairs() { return chomsky_kinds(std::make_index_sequence<16>{}); }
+
+}  // namespace pushdown

@@ -1,0 +1,349 @@
+#include "tensor/numpy_file.h"
+
+#include <zip.h>
+
+#include <charconv>
+#include <cstring>
+#include <memory>
+#include <set>
+
+#include "base/check.h"
+#include "base/memory.h"
+#include "tensor/stored_numbers.h"
+
+namespace pushdown {
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr std::string_view kSuffix = ".npy";
+constexpr std::size_t kAlignment = 64;  // of the numbers in the file, as NumPy writes it
+constexpr const char* kNumpyPlace = "numpy";
+
+template <class... Args>
+[[noreturn]] void unsound(const std::string& name, fmt::format_string<Args...> format,
+                          Args&&... args) {
+  fail_environment(kNumpyPlace, "'{}' is not a sound NumPy file: {}", name,
+                   fmt::format(format, std::forward<Args>(args)...));
+}
+
+// What the header of an .npy file says.
+struct NpyHeader {
+  std::string descr;
+  bool fortran = false;
+  std::vector<std::uint64_t> shape;
+};
+
+// The literal of a Python dictionary with the three keys of NumPy's headers, and nothing else.
+class NpyHeaderReader {
+ public:
+  NpyHeaderReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
+
+  NpyHeader read() {
+    NpyHeader header;
+    std::set<std::string> seen;
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = quoted();
+      if (!seen.insert(key).second) unsound(name_, "its header has '{}' twice", key);
+      expect(':');
+      if (key == "descr")
+        header.descr = description();
+      else if (key == "fortran_order")
+        header.fortran = boolean();
+      else if (key == "shape")
+        header.shape = shape();
+      else
+        unsound(name_, "its header has an unknown key '{}'", key);
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (seen.size() != 3) unsound(name_, "its header lacks 'descr', 'fortran_order' or 'shape'");
+    skip_blanks();
+    if (at_ != text_.size()) unsound(name_, "its header goes on after the dictionary");
+    return header;
+  }
+
+ private:
+  void skip_blanks() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool accept(char c) {
+    skip_blanks();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char c) {
+    if (!accept(c)) unsound(name_, "its header lacks '{}' at byte {}", c, at_);
+  }
+
+  std::string quoted() {
+    const char quote = accept('\'') ? '\'' : '"';
+    if (quote == '"') expect('"');
+    const auto end = text_.find(quote, at_);
+    if (end == text_.npos) unsound(name_, "its header has a text without an end");
+    const std::string value(text_.substr(at_, end - at_));
+    at_ = end + 1;
+    return value;
+  }
+
+  std::string description() {
+    skip_blanks();
+    if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '('))
+      unsound(name_, "it holds records, not numbers of one type");
+    return quoted();
+  }
+
+  bool boolean() {
+    skip_blanks();
+    for (const auto& [word, value] : {std::pair("True", true), std::pair("False", false)})
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += std::strlen(word);
+        return value;
+      }
+    unsound(name_, "fortran_order is neither True nor False");
+  }
+
+  std::vector<std::uint64_t> shape() {
+    std::vector<std::uint64_t> extents;
+    expect('(');
+    while (!accept(')')) {
+      std::uint64_t extent = 0;
+      const char* end = text_.data() + text_.size();
+      skip_blanks();
+      const auto [stop, error] = std::from_chars(text_.data() + at_, end, extent);
+      if (error != std::errc()) unsound(name_, "a size in its shape is not a number 0, 1, 2, ...");
+      at_ = static_cast<std::size_t>(stop - text_.data());
+      extents.push_back(extent);
+      if (!accept(',')) {
+        expect(')');
+        break;
+      }
+    }
+    return extents;
+  }
+
+  std::string_view text_;
+  const std::string& name_;
+  std::size_t at_ = 0;
+};
+
+// Splits off the header's text; what is left of `bytes` is the data.
+std::string_view split_header(std::string_view& bytes, const std::string& name) {
+  if (!bytes.starts_with(kMagic)) unsound(name, "it does not start with '\\x93NUMPY'");
+  if (bytes.size() < 12) unsound(name, "{} bytes are too few for its header", bytes.size());
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(bytes[i]); };
+  const int version = byte(6);
+  if (version < 1 || version > 3) unsound(name, "version {} of the format is unknown", version);
+  const std::size_t start = version == 1 ? 10 : 12;
+  std::size_t length = byte(8) | byte(9) << 8;
+  if (version > 1) length |= std::size_t{byte(10)} << 16 | std::size_t{byte(11)} << 24;
+  if (length > bytes.size() - start)
+    unsound(name, "its header claims {} bytes, but only {} follow", length, bytes.size() - start);
+  const std::string_view text = bytes.substr(start, length);
+  bytes.remove_prefix(start + length);
+  return text;
+}
+
+std::string swapped(std::string_view bytes, std::int64_t size) {
+  std::string result(bytes);
+  for (std::size_t i = 0; i < result.size(); i += static_cast<std::size_t>(size))
+    std::reverse(result.begin() + static_cast<std::ptrdiff_t>(i),
+                 result.begin() + static_cast<std::ptrdiff_t>(i) + size);
+  return result;
+}
+
+const StoredType& type_of(const std::string& descr, const std::string& name) {
+  if (descr.find('O') != descr.npos)
+    unsound(name, "it holds pickled objects, which are not read because reading runs them");
+  const StoredType* type = descr.empty() ? nullptr : find_numpy_type(descr.substr(1));
+  if (type == nullptr || std::strchr("<>|=", descr[0]) == nullptr)
+    unsound(name, "numbers of type '{}' cannot be read", descr);
+  return *type;
+}
+
+struct FreeSource {
+  void operator()(zip_source_t* source) const { zip_source_free(source); }
+};
+using ZipSource = std::unique_ptr<zip_source_t, FreeSource>;
+struct DiscardArchive {
+  void operator()(zip_t* archive) const { zip_discard(archive); }
+};
+using ZipArchive = std::unique_ptr<zip_t, DiscardArchive>;
+
+ZipArchive open_archive(ZipSource source, int flags, const std::string& name) {
+  zip_error_t error;
+  zip_error_init(&error);
+  zip_t* archive = source ? zip_open_from_source(source.get(), flags, &error) : nullptr;
+  const std::string message = zip_error_strerror(&error);
+  zip_error_fini(&error);
+  if (archive == nullptr) unsound(name, "it is not a zip archive ({})", message);
+  source.release();  // now the archive's
+  return ZipArchive(archive);
+}
+
+// PyTorch's own files are archives with a program for Python's unpickler.
+bool made_by_pytorch(zip_t* archive) {
+  const std::int64_t count = zip_get_num_entries(archive, 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const char* name = zip_get_name(archive, static_cast<std::uint64_t>(i), 0);
+    if (name != nullptr && std::string_view(name).ends_with("data.pkl")) return true;
+  }
+  return false;
+}
+
+// The whole content of an entry, its checksum verified.
+std::string read_entry(zip_t* archive, std::uint64_t index, std::uint64_t size,
+                       const std::string& name) {
+  check_memory(kNumpyPlace, fmt::format("'{}'", name), static_cast<double>(size));
+  zip_file_t* file = zip_fopen_index(archive, index, 0);
+  if (file == nullptr) unsound(name, "{}", zip_strerror(archive));
+  std::string bytes(size, '\0');
+  std::uint64_t done = 0;
+  std::int64_t got = 1;
+  while (done < size && (got = zip_fread(file, bytes.data() + done, size - done)) > 0)
+    done += static_cast<std::uint64_t>(got);
+  // The checksum is compared where the content ends.
+  char more = 0;
+  const bool ended = done == size && zip_fread(file, &more, 1) == 0;
+  const std::string message = zip_file_strerror(file);
+  zip_fclose(file);
+  if (!ended)
+    unsound(name, "its content does not have the size and checksum of its entry ({})", message);
+  return bytes;
+}
+
+// `content` has to live until the archive is closed. Uncompressed and without a date: the same
+// tensors give the same bytes.
+void add_entry(zip_t* archive, const std::string& name, const std::string& content) {
+  ZipSource source(zip_source_buffer(archive, content.data(), content.size(), 0));
+  const std::int64_t added =
+      source ? zip_file_add(archive, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8) : -1;
+  if (added >= 0) source.release();  // now the archive's
+  const auto index = static_cast<std::uint64_t>(added);
+  constexpr std::uint16_t kFirstDay = 0x21;  // of 1980, where the format's time begins
+  if (added < 0 || zip_set_file_compression(archive, index, ZIP_CM_STORE, 0) != 0 ||
+      zip_file_set_dostime(archive, index, 0, kFirstDay, 0) != 0)
+    fail_environment(kNumpyPlace, "'{}': {}", name, zip_strerror(archive));
+}
+
+std::string bytes_of_source(zip_source_t* source) {
+  zip_stat_t about;
+  zip_stat_init(&about);
+  std::string bytes;
+  std::int64_t got = -1;
+  if (zip_source_stat(source, &about) == 0 && zip_source_open(source) == 0) {
+    bytes.resize(about.size);
+    got = zip_source_read(source, bytes.data(), bytes.size());
+    zip_source_close(source);
+  }
+  if (got != static_cast<std::int64_t>(bytes.size()))
+    fail_environment(kNumpyPlace, "the archive cannot be made in memory");
+  return bytes;
+}
+
+}  // namespace
+
+Tensor parse_npy(std::string_view bytes, const std::string& file_name) {
+  const std::string_view text = split_header(bytes, file_name);
+  NpyHeader header = NpyHeaderReader(text, file_name).read();
+  const StoredType& type = type_of(header.descr, file_name);
+  if (header.fortran) std::reverse(header.shape.begin(), header.shape.end());
+  const auto count = element_count(header.shape);
+  const auto size = static_cast<std::uint64_t>(type.size);
+  if (!count) unsound(file_name, "its shape is too large");
+  if (bytes.size() % size != 0 || bytes.size() / size != *count)
+    unsound(file_name, "{} numbers of {} bytes do not fill its {} bytes of data", *count, size,
+            bytes.size());
+  const std::string turned = header.descr[0] == '>' ? swapped(bytes, type.size) : "";
+  try {
+    const Tensor tensor =
+        tensor_from_bytes(type, {header.shape.begin(), header.shape.end()},
+                          header.descr[0] == '>' ? std::string_view(turned) : bytes);
+    if (!header.fortran) return tensor;
+    std::vector<std::int64_t> order;
+    for (auto i = tensor.dim(); i-- > 0;) order.push_back(i);
+    return tensor.permute(order).contiguous();
+  } catch (const std::invalid_argument& error) {
+    unsound(file_name, "{}", error.what());
+  }
+}
+
+ParameterList parse_npz(std::string_view bytes, const std::string& file_name) {
+  const ZipArchive archive =
+      open_archive(ZipSource(zip_source_buffer_create(bytes.data(), bytes.size(), 0, nullptr)),
+                   ZIP_RDONLY | ZIP_CHECKCONS, file_name);
+  if (made_by_pytorch(archive.get()))
+    fail_environment(
+        kNumpyPlace,
+        "'{}' is a file of PyTorch, which contains a program: turn it into safetensors "
+        "with scripts/tools/from_pytorch.py",
+        file_name);
+  ParameterList tensors;
+  std::set<std::string> names;
+  const std::int64_t count = zip_get_num_entries(archive.get(), 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    zip_stat_t about;
+    zip_stat_init(&about);
+    constexpr auto kNeeded = ZIP_STAT_NAME | ZIP_STAT_SIZE;
+    if (zip_stat_index(archive.get(), static_cast<std::uint64_t>(i), 0, &about) != 0 ||
+        (about.valid & kNeeded) != kNeeded)
+      unsound(file_name, "entry {} of the archive cannot be read", i + 1);
+    std::string name = about.name;
+    const std::string place = file_name + "/" + name;
+    if (!name.ends_with(kSuffix)) unsound(place, "expected the name of an array, ending in .npy");
+    name.resize(name.size() - kSuffix.size());
+    if (!names.insert(name).second) unsound(file_name, "it has two arrays '{}'", name);
+    tensors.emplace_back(
+        name, parse_npy(read_entry(archive.get(), static_cast<std::uint64_t>(i), about.size, place),
+                        place));
+  }
+  return tensors;
+}
+
+std::string npy_bytes(const Tensor& tensor) {
+  const StoredType* type = written_type(tensor.scalar_type());
+  check(type != nullptr, kNumpyPlace, "a tensor of {} cannot be written; convert it first",
+        dtype_name(tensor.scalar_type()));
+  std::string shape;
+  for (const auto extent : tensor.sizes()) shape += fmt::format("{}, ", extent);
+  if (tensor.dim() > 1) shape.resize(shape.size() - 2);
+  if (tensor.dim() == 1) shape.resize(shape.size() - 1);
+  std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                   type->size == 1 ? '|' : '<', type->numpy, shape);
+  // With the ten bytes before it and the newline behind it.
+  const std::size_t used = header.size() + 11;
+  header.append((kAlignment - used % kAlignment) % kAlignment, ' ');
+  header += '\n';
+  std::string bytes(kMagic);
+  bytes +=
+      {'\1', '\0', static_cast<char>(header.size() & 0xff), static_cast<char>(header.size() >> 8)};
+  return bytes + header + bytes_of_tensor(tensor);
+}
+
+std::string npz_bytes(const ParameterList& tensors) {
+  check(!tensors.empty(), kNumpyPlace, "there is no array to write");
+  std::vector<std::string> contents;  // libzip reads them when the archive is closed
+  std::set<std::string> names;
+  for (const auto& [name, tensor] : tensors) {
+    check(!name.empty() && name.find_first_of(std::string_view("/\\\0", 3)) == name.npos,
+          kNumpyPlace, "the name '{}' of an array must not be empty or contain '/', '\\' or NUL",
+          name);
+    check(names.insert(name).second, kNumpyPlace, "the name '{}' is used twice", name);
+    contents.push_back(npy_bytes(tensor));
+  }
+  const ZipSource source(zip_source_buffer_create(nullptr, 0, 0, nullptr));
+  if (source) zip_source_keep(source.get());
+  ZipArchive archive =
+      open_archive(ZipSource(source.get()), ZIP_CREATE | ZIP_TRUNCATE, "the archive");
+  for (std::size_t i = 0; i < tensors.size(); ++i)
+    add_entry(archive.get(), tensors[i].first + std::string(kSuffix), contents[i]);
+  if (zip_close(archive.get()) != 0)
+    fail_environment(kNumpyPlace, "the archive cannot be made: {}", zip_strerror(archive.get()));
+  archive.release();
+  return bytes_of_source(source.get());
+}
+
+}  // namespace pushdown

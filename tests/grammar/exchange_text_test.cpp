@@ -1,0 +1,97 @@
+#include "grammar/exchange_text.h"
+
+#include <gtest/gtest.h>
+
+#include "grammar/inside.h"
+#include "grammar/text.h"
+#include "support/message.h"
+
+namespace pushdown::exchange_text_test {
+namespace {
+
+using testing_support::message;
+
+Grammar parsed(const std::string& text) { return Grammar(parse_grammar(text)); }
+
+void expect_same_strings(const Grammar& a, const Grammar& b) {
+  for (int length = 0; length <= 5; ++length) {
+    Word word(static_cast<std::size_t>(length), 0);
+    const int symbols = a.alphabet().size();
+    for (bool more = true; more;) {
+      Word other;
+      for (const int id : word) other.push_back(b.alphabet().id(a.alphabet().symbols()[id]));
+      EXPECT_NEAR(std::exp(log_probability(a, word)), std::exp(log_probability(b, other)), 1e-12);
+      more = false;
+      for (int& id : word) {
+        if (++id < symbols) {
+          more = true;
+          break;
+        }
+        id = 0;
+      }
+    }
+  }
+}
+
+constexpr const char* kGrammar =
+    "%start S'\nX:1 -> 'x' S' [0.5] | [0.5]\nS' -> 'it\\'s' X:1 [1/3] | \"y\" [2/3]\nX -> 'x'\n"
+    "S' -> X [0.25]\n";
+
+TEST(ExchangeText, NltkTextHasNamesThatNltkReads) {
+  const Grammar grammar = parsed(kGrammar);
+  const std::string text = nltk_text(grammar);
+  EXPECT_TRUE(text.starts_with("# X_1 stands for X:1\n# S_prime stands for S'\nS_prime -> "))
+      << text;
+  EXPECT_EQ(text.find("S'"), text.rfind("S'"));  // in the comment alone
+  expect_same_strings(grammar, parsed(text));
+  EXPECT_NE(message([] { nltk_text(parsed("S -> 'a\"\\'b'")); }).find("both kinds of quotes"),
+            std::string::npos);
+}
+
+TEST(ExchangeText, NltkNamesStayDistinct) {
+  const std::string text =
+      nltk_text(parsed("S -> X_1 X:1 X.1\nX_1 -> 'a'\nX:1 -> 'b'\nX.1 -> 'c'"));
+  EXPECT_NE(text.find("S -> X_1 X_1_2 X_1_3 [1]"), std::string::npos) << text;
+}
+
+TEST(ExchangeText, RuleLists) {
+  const Grammar grammar = Grammar(parse_rule_list(
+      "# counts\n3 S --> NP VP\n1 S -->\nNP -> the N\nVP 2\nN dog\n  \r\n2 N --> cat\n"));
+  EXPECT_EQ(to_text(grammar),
+            "S -> NP VP [0.75] | [0.25]\nNP -> 'the' N [1]\nVP -> '2' [1]\n"
+            "N -> 'dog' [0.3333333333333333] | 'cat' [0.6666666666666666]\n");
+  expect_same_strings(grammar, Grammar(parse_rule_list(rule_list_text(grammar))));
+  const Grammar other(parse_rule_list("N --> dog\nS --> N", "text", "S"));
+  EXPECT_EQ(other.nonterminals()[static_cast<std::size_t>(other.start())], "S");
+}
+
+TEST(ExchangeText, WrongRuleListsNameTheLine) {
+  const auto complaint = [](const char* text, const char* start = "") {
+    return message([&] { parse_rule_list(text, "rules.txt", start); });
+  };
+  EXPECT_EQ(complaint("S --> a\n--> b"),
+            "[grammar.from_rules] rules.txt:2: expected a left side before the arrow");
+  EXPECT_EQ(complaint("S --> a --> b"), "[grammar.from_rules] rules.txt:1: a rule has one arrow");
+  EXPECT_NE(complaint("-1 S --> a").find("rules.txt:1: the weight -1"), std::string::npos);
+  EXPECT_NE(complaint("# nothing").find("no rules"), std::string::npos);
+  EXPECT_NE(complaint("S --> a", "T").find("left side 'T'"), std::string::npos);
+  EXPECT_NE(complaint("S --> \xff").find("rules.txt:1"), std::string::npos);
+  EXPECT_NE(message([] { rule_list_text(parsed("S -> 'S'")); }).find("terminal and a nonterminal"),
+            std::string::npos);
+  EXPECT_NE(message([] { rule_list_text(parsed("S -> '->'")); }).find("cannot stand"),
+            std::string::npos);
+}
+
+TEST(ExchangeText, StartDirectivesAndContinuedLinesOfNltk) {
+  const Grammar grammar =
+      parsed("% start B\nA -> 'a' [0.5] \\\n  | 'b' B \\  \n[0.5]\n# \\\nB -> A | 'c'\n");
+  EXPECT_EQ(grammar.nonterminals()[static_cast<std::size_t>(grammar.start())], "B");
+  EXPECT_TRUE(message([] {
+                parsed("A -> 'a'\nB -> 'b' \\\n -> 'c'");
+              }).starts_with("[grammar.parse] text:2: "));
+  EXPECT_CONTAINS(message([] { parsed("% stop B\nB -> 'b'"); }), "unknown directive");
+  EXPECT_EQ(grammar.rules().size(), 4u);
+}
+
+}  // namespace
+}  // namespace pushdown::exchange_text_test

@@ -1,0 +1,196 @@
+-- pd.data: strings and labels in files of other programs; the tasks of pd.task.chomsky; grammars of NLTK.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local test = require 'pushdown.test'
+
+local folder = os.tmpname()
+os.remove(folder)
+files.make_folder(folder)
+
+local function write(name, text)
+  files.make_folder((folder .. '/' .. name):match '^(.*)/')
+  pd.file.write(folder .. '/' .. name, text)
+  return folder .. '/' .. name
+end
+
+
+local function labelled(data)
+  local lines, given = {}, data:labels()
+  for i, text in ipairs(data:strings()) do lines[i] = (given[i] and '1:' or '0:') .. text end
+  return table.concat(lines, '|')
+end
+
+test('lines of JSON', function()
+  local path = write('a.jsonl', '{"text": "b a", "label": 1}\n\n{"label": false, "text": ["a", "c"], "id": 7}\r\n')
+  local data = pd.data.read(path)
+  test.equal(labelled(data), '1:b a|0:a c')
+  test.equal(table.concat(data:alphabet():symbols()), 'abc')
+  path = write('b.jsonl', '{"s": "ab", "ok": "yes"}\n{"s": "", "ok": "no"}')
+  local data_of_keys = pd.data.read(path, { text = 's', label = 'ok', positive = 'yes', characters = true })
+  test.equal(labelled(data_of_keys), '1:a b|0:')
+  -- Without labels it is a data set for language models.
+  data = pd.data.read(path, { text = 's', label = false, characters = true })
+  test.equal(tostring(data):match '^%a+', 'Dataset')
+  test.equal(table.concat(data:strings(), '|'), 'a b|')
+  data = pd.data.read(write('u.jsonl', '{"text": "zürich ist ñ"}'), { characters = true })
+  test.equal(data:strings()[1], 'z ü r i c h i s t ñ')
+end)
+
+test('comma-separated values and tabs', function()
+  local path = write('a.csv', 'label,text\n1,"( , )"\n0,( (\n')
+  test.equal(labelled(pd.data.read(path)), '1:( , )|0:( (')
+  path = write('a.tsv', 'text\tlabel\na b\tvalid\r\n\tinvalid\n')
+  test.equal(labelled(pd.data.read(path)), '1:a b|0:')
+end)
+
+test('errors name the file, the line and the key', function()
+  local function refused(pattern, name, text, options)
+    local path = write(name, text)
+    test.fails(pattern, function() pd.data.read(path, options) end)
+  end
+  refused('a.jsonl:2: ', 'a.jsonl', '{"text": "a"}\n{"text": \n')
+  refused('a.jsonl:1: expected a table', 'a.jsonl', '[1, 2]')
+  refused("a.jsonl:1: there is no 'text' %(there is input%)", 'a.jsonl', '{"input": "a"}')
+  refused("a.jsonl:2: expected a label 1 or 0.*got 'maybe'", 'a.jsonl',
+    '{"text": "a", "label": 1}\n{"text": "a", "label": "maybe"}')
+  refused('a.jsonl:2: some strings have a label', 'a.jsonl', '{"text": "a", "label": 1}\n{"text": "a"}')
+  refused("a.jsonl:1: there is no label 'ok'", 'a.jsonl', '{"text": "a"}', { label = 'ok' })
+  refused("a.jsonl:1: the symbol 'b' is not in the alphabet", 'a.jsonl', '{"text": "a b"}', { alphabet = { 'a' } })
+  refused('a.jsonl:1: expected a text, got a number', 'a.jsonl', '{"text": 3}')
+  refused('a.jsonl: there are no strings', 'a.jsonl', '\n')
+  refused('a.csv: row 1: expected 2 fields', 'a.csv', 'text,label\na\n')
+  refused('a.tsv:2: expected 2 fields, got 1', 'a.tsv', 'text\tlabel\na\n')
+  refused('expected a file .jsonl', 'a.txt', 'a')
+  refused("did you mean 'label'", 'a.csv', 'text\na\n', { labels = 'x' })
+  test.fails('nowhere.csv', function() pd.data.read(folder .. '/nowhere.csv') end)
+end)
+
+test('an iterator', function()
+  local i, list = 0, { { 'a b', true }, { { 'b' }, false } }
+  local data = pd.data.collect(function()
+    i = i + 1
+    if list[i] then return list[i][1], list[i][2] end
+  end)
+  test.equal(labelled(data), '1:a b|0:b')
+  data = pd.data.collect(coroutine.wrap(function()
+    coroutine.yield 'x y'
+    coroutine.yield 'y'
+  end), { alphabet = { 'y', 'x' } })
+  test.equal(table.concat(data:alphabet():symbols(), ' '), 'y x')
+  test.fails("string 1: the symbol 'z'", function()
+    pd.data.collect(coroutine.wrap(function() coroutine.yield 'z' end), { alphabet = { 'y' } })
+  end)
+end)
+
+test('the folders of FLaRe', function()
+  write('flare/main.tok', '0 # 0\n\n1 0\n')
+  write('flare/labels.txt', '1\n0\n0\n')
+  write('flare/next-symbols.jsonl', '[]\n')
+  write('flare/datasets/validation-short/main.tok', '#\n')
+  write('flare/datasets/validation-short/labels.txt', '1\n')
+  write('flare/datasets/test/main.tok', '1 1 0\n# 2\n')
+  write('flare/datasets/test/labels.txt', '0\n0\n')
+  local parts = pd.data.flare(folder .. '/flare')
+  test.equal(labelled(parts.train), '1:0 # 0|0:|0:1 0')
+  test.equal(labelled(parts.validation_short), '1:#')
+  test.equal(labelled(parts.test), '0:1 1 0|0:# 2')
+  test.equal(parts.validation_long, nil)
+  for _, part in pairs(parts) do test.equal(table.concat(part:alphabet():symbols()), '#012') end
+  write('flare/labels.txt', '1\n0\n')
+  test.fails('main.tok has 3 lines and labels.txt 2', function() pd.data.flare(folder .. '/flare') end)
+  write('flare/labels.txt', '1\n0\n2\n')
+  test.fails("main.tok:3: expected a label.*got '2'", function() pd.data.flare(folder .. '/flare') end)
+  test.fails('no language of FLaRe', function() pd.data.flare(folder) end)
+end)
+
+test('what is read can be trained on', function()
+  local lines = {}
+  for i = 1, 40 do lines[i] = json.encode { text = ('a '):rep(i % 5) .. 'b', label = i % 5 % 2 } end
+  local data = pd.data.read(write('train.jsonl', table.concat(lines, '\n')))
+  local model = pd.model.recognizer { alphabet = data:alphabet(), controller = { kind = 'lstm', hidden = 3 }, seed = 1 }
+  local trainer = pd.train.trainer { model = model, train = data, epochs = 1, progress = false,
+    run_folder = folder .. '/run' }
+  for _ in trainer:epochs() do end
+  test.equal(trainer:epochs() ~= nil and pd.train.resume(folder .. '/run'):updates(), trainer:updates())
+end)
+
+test('the tasks of the Chomsky hierarchy, and a transducer that reads nothing of its target', function()
+  local levels = {}
+  for _, task in ipairs(pd.task.chomsky_tasks()) do
+    levels[task.level] = (levels[task.level] or 0) + 1
+    local pairs_of_task = pd.task.chomsky(task.name, { lengths = { 2, 6 } })
+    local drawn = pairs_of_task:draw(5, { seed = 1 })
+    local again = pd.task.transduction({ kind = task.name, lengths = { 2, 6 } }):draw(5, { seed = 1 })
+    for i = 1, 5 do test.equal(drawn[i].source .. '>' .. drawn[i].target, again[i].source .. '>' .. again[i].target) end
+  end
+  test.equal(levels.regular .. ' ' .. levels['context-free'] .. ' ' .. levels['context-sensitive'], '4 5 7')
+  test.fails("did you mean 'parity_check'", function() pd.task.chomsky 'parity' end)
+  test.fails("unknown option 'modulos'", function() pd.task.chomsky('solve_equation', { modulos = 3 }) end)
+
+  local task = pd.task.chomsky('reverse_string', { lengths = { 1, 5 } })
+  local function transducer(feedback)
+    return pd.model.transducer { pairs = task, controller = { kind = 'lstm', hidden = 6 }, feedback = feedback,
+      stack = { kind = 'superposition', size = 3 }, embedding = 4, output_embedding = 0, dtype = 'float64', seed = 3 }
+  end
+  local deaf, hearing = transducer(false), transducer(true)
+  -- What a model makes of the second symbol, 0 against 1, does not depend on the first one if it reads nothing.
+  local function second(model, first)
+    return model:log_probability('0 1', first .. ' 0') - model:log_probability('0 1', first .. ' 1')
+  end
+  test.near(second(deaf, '0'), second(deaf, '1'), 1e-12)
+  assert(math.abs(second(hearing, '0') - second(hearing, '1')) > 1e-6)
+  -- What it writes by itself is what it finds most likely at every place: the accuracies are those of its targets.
+  local list, right, symbols = {}, 0, 0
+  for i, pair in ipairs(task:draw(20, { seed = 4 })) do list[i] = { pair.source, pair.target } end
+  for _, pair in ipairs(list) do
+    local written, place = {}, 0
+    for symbol in deaf:translate(pair[1]):gmatch '%S+' do written[#written + 1] = symbol end
+    for symbol in pair[2]:gmatch '%S+' do
+      place, symbols = place + 1, symbols + 1
+      -- Behind its own end it writes nothing; only places before it can be compared.
+      if written[place] == symbol then right = right + 1 end
+    end
+  end
+  local found = pd.train.evaluate(deaf, pd.task.pairs(list, { source_alphabet = task:source_alphabet(),
+    target_alphabet = task:target_alphabet() }), { pairs = 2000, seed = 4 })
+  assert(found.symbol_accuracy >= right / symbols - 0.1, found.symbol_accuracy)
+  assert(found.fine <= found.prediction_accuracy + 1e-12)
+end)
+
+test('grammars in the notation of NLTK and as lists of rules', function()
+  local grammar = pd.grammar.from_nltk("% start S\nS -> NP VP [1.0]\nNP -> 'the' N [0.5] | NP PP \\\n [0.5]\n"
+    .. "VP -> 'saw' NP [0.7] | VP PP [0.3]\nPP -> 'with' NP [1.0]\nN -> 'man' [0.4] | 'telescope' [0.6]")
+  local text = 'the man saw the man with the telescope'
+  test.equal(grammar:parse_count(text), 2)
+  test.equal(grammar:parse_count 'the man', 0)
+  local again = pd.grammar.from_rules(grammar:text 'rules')
+  test.near(again:log_probability(text), grammar:log_probability(text), 1e-12)
+  again = pd.grammar.from_nltk(grammar:text 'nltk')
+  test.near(again:log_probability(text), grammar:log_probability(text), 1e-12)
+  test.equal(pd.grammar.from_rules('2 S -> a S\n2 S -> a\n', { start = 'S' }):parse_count 'a a', 1)
+  test.equal(pd.grammar.parse("S -> S | 'a'"):parse_count 'a', math.huge)
+  test.fails('notation', function() grammar:text 'penn' end)
+end)
+
+-- What NLTK itself reads and counts, where it is installed.
+local python = io.popen 'python3 -c "import nltk" 2>/dev/null; echo $?'
+local has_nltk = python:read '*l' == '0'
+python:close()
+if has_nltk then
+  test('NLTK reads our text and counts as many parses', function()
+    for name, length in pairs { dyck = 8, hardest_cfl = 7, unmarked_reversal = 8 } do
+      local grammar = pd.grammar.load(name)
+      local path = write('grammar.txt', grammar:text 'nltk')
+      local text = grammar:sample { length = length, seed = 1 }
+      local script = write('count.py', ("import nltk, sys\ng = nltk.PCFG.fromstring(open('%s').read())\n"
+        .. "print(sum(1 for _ in nltk.ChartParser(g).parse(sys.argv[1].split())))\n"):format(path))
+      local pipe = io.popen(('python3 %s %s'):format(script, files.quoted(text)))
+      test.equal(tonumber(pipe:read '*a'), grammar:parse_count(text))
+      pipe:close()
+    end
+  end)
+end
+
+os.execute('rm -rf ' .. files.quoted(folder))
+test.finish()

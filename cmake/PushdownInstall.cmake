@@ -11,16 +11,15 @@ if(EXISTS ${CMAKE_BINARY_DIR}/torch-stubs)
   install(DIRECTORY ${CMAKE_BINARY_DIR}/torch-stubs DESTINATION lib/pushdown)
 endif()
 install(DIRECTORY scripts grammars DESTINATION share/pushdown)
+# The pages that help searches.
+install(DIRECTORY docs DESTINATION share/pushdown FILES_MATCHING PATTERN "*.md"
+  PATTERN adr EXCLUDE PATTERN results EXCLUDE PATTERN pictures EXCLUDE PATTERN output EXCLUDE)
 install(FILES README.md LICENSE DESTINATION share/doc/pushdown)
 
-# The commit that was built, for the configuration of runs (scripts/lib/experiment/origin.lua); none without git.
-install(CODE "
-  execute_process(COMMAND git -C \"${CMAKE_CURRENT_SOURCE_DIR}\" describe --always --dirty --abbrev=12
-    OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
-  file(REMOVE \"${CMAKE_CURRENT_BINARY_DIR}/commit\")
-  if(NOT failed)
-    file(WRITE \"${CMAKE_CURRENT_BINARY_DIR}/commit\" \"\${commit}\\n\")
-  endif()")
+# The commit that was built, for the provenance of runs (pd.build); none without git. Every build of the module asks.
+add_custom_target(commit COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}
+  -DFILE=${CMAKE_CURRENT_BINARY_DIR}/commit -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/commit.cmake VERBATIM)
+add_dependencies(core commit)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/commit DESTINATION share/pushdown OPTIONAL)
 install(FILES docs/pushdown.1 DESTINATION share/man/man1)
 

@@ -34,3 +34,8 @@ if(xeus_library)
   target_compile_definitions(notebook PRIVATE PUSHDOWN_VERSION="${PROJECT_VERSION}")
   target_link_libraries(notebook PRIVATE shell_parts ${xeus_library})
 endif()
+# The kernel, if it can be built.
+add_custom_target(notebooks)
+if(TARGET notebook)
+  add_dependencies(notebooks notebook)
+endif()

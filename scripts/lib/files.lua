@@ -7,18 +7,20 @@ local quoted = M.quoted
 
 -- Makes the folder and those above it. An error says which and why.
 function M.make_folder(path)
-  local pipe = assert(io.popen('mkdir -p -- ' .. quoted(path) .. ' 2>&1'))
-  local said = pipe:read('*a'):gsub('%s+$', '')
-  pipe:close()
+  local pipe, reason = io.popen('mkdir -p -- ' .. quoted(path) .. ' 2>&1')
+  local said = pipe and pipe:read('*a'):gsub('%s+$', '') or reason
+  if pipe then pipe:close() end
   if said ~= '' then error(("[files.make_folder] cannot make the folder '%s': %s"):format(path, said), 0) end
 end
 
+-- Whether there is something of that path that can be read.
 function M.exists(path)
   local file = io.open(path, 'rb')
   if file then file:close() end
   return file ~= nil
 end
 
+-- The whole content of a file, as it is.
 function M.read(path)
   local file, reason = io.open(path, 'rb')
   if not file then error(("[files.read] cannot read '%s': %s"):format(path, reason), 0) end
@@ -46,13 +48,21 @@ end
 
 -- Paths, from `folder` on, of the files in it and below whose path matches the Lua pattern, sorted.
 function M.find(folder, pattern)
-  local pipe = assert(io.popen(('cd -- %s 2>/dev/null && find . -type f'):format(quoted(folder))))
-  local paths = {}
-  for line in pipe:lines() do
+  local pipe, reason = io.popen(('if cd -- %s 2>/dev/null; then find . -type f; fi; echo end'):format(quoted(folder)))
+  local paths, whole = {}, false
+  for line in pipe and pipe:lines() or function() end do
     local path = line:gsub('^%./', '')
-    if path:match(pattern or '') then paths[#paths + 1] = path end
+    if line == 'end' then
+      whole = true
+    elseif path:match(pattern or '') then
+      paths[#paths + 1] = path
+    end
   end
-  pipe:close()
+  if pipe then pipe:close() end
+  -- The shell itself ends where it cannot start a program.
+  if not whole then
+    error(("[files.find] cannot list the folder '%s': %s"):format(folder, reason or 'no process can be started'), 0)
+  end
   table.sort(paths)
   return paths
 end

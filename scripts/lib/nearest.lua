@@ -1,27 +1,35 @@
--- "did you mean" for names in Lua.
+-- "did you mean" for names in Lua, as src/base/nearest.h is for those of the core.
 
+-- Edits, an exchange of neighbours among them (optimal string alignment).
 local function distance(a, b)
-  local row = {}
-  for j = 0, #b do row[j] = j end
+  local rows = { [0] = {} }
+  for j = 0, #b do rows[0][j] = j end
   for i = 1, #a do
-    local diagonal = row[0]
-    row[0] = i
+    rows[i] = { [0] = i }
     for j = 1, #b do
       local cost = a:byte(i) == b:byte(j) and 0 or 1
-      diagonal, row[j] = row[j], math.min(row[j] + 1, row[j - 1] + 1, diagonal + cost)
+      local least = math.min(rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + cost)
+      if i > 1 and j > 1 and a:byte(i) == b:byte(j - 1) and a:byte(i - 1) == b:byte(j) then
+        least = math.min(least, rows[i - 2][j - 2] + 1)
+      end
+      rows[i][j] = least
     end
   end
-  return row[#b]
+  return rows[#a][#b]
 end
 
--- nearest(wanted, names) -> the name that was probably meant, or nil: that of least edit distance, of
--- which a beginning counts as one edit.
+local function initials(name) return (('_' .. name):gsub('_+([^_])[^_]*', '%1')) end
+
+-- nearest(wanted, names) -> the name that was probably meant, or nil: one that is few edits away, the more of them the
+-- longer it is, that begins so, or that has these initials, as learning_rate has lr.
 return function(wanted, names)
+  local most = #wanted < 6 and 1 or #wanted < 9 and 2 or 3
   local best, least
   for _, name in ipairs(names) do
-    local d = distance(wanted, name)
-    if name:sub(1, #wanted) == wanted and #wanted > 0 then d = math.min(d, 1) end
-    if not least or d < least then best, least = name, d end
+    local begins = #wanted > 0 and name:sub(1, #wanted) == wanted
+    local d = (begins or #wanted > 1 and wanted == initials(name)) and 0 or distance(wanted, name)
+    -- Names that have nothing in common are not near, however short they are.
+    if d < math.max(#wanted, #name) and (not least or d < least) then best, least = name, d end
   end
-  return least and least <= math.max(2, math.floor(#wanted / 2)) and best or nil
+  return least and least <= most and best or nil
 end

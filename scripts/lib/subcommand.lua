@@ -2,10 +2,16 @@
 -- {usage = message} of a wrong command line, else 1; what is wrong goes to stderr. What f prints to a terminal has no
 -- control characters: names of runs, files and symbols may come from anywhere.
 local pd = require 'pushdown'
+local wrapped = require 'pushdown.wrapped'
 
 local function visible(text)
   return (text:gsub('\194([\128-\159])', function(c) return ('\\%03d'):format(c:byte()) end)
     :gsub('[%z\1-\8\11-\31\127]', function(c) return ('\\%03d'):format(c:byte()) end))
+end
+
+-- Long lines of a message, such as lists of what there is, broken at words; those with an indent stay as they are.
+local function wrapped_lines(text, width)
+  return (text:gsub('[^\n]+', function(line) return line:find '^%s' and line or wrapped(line, width, '', '  ') end))
 end
 
 local function on_terminal(f)
@@ -33,6 +39,7 @@ return function(name, f)
   if ok then return 0 end
   local usage = type(problem) == 'table' and problem.usage
   local text = ('pushdown %s: %s\n'):format(name, usage or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', ''))
-  io.stderr:write(pd.process.columns 'stderr' and visible(text) or text)
+  local width = pd.process.columns 'stderr'
+  io.stderr:write(width and wrapped_lines(visible(text), width) or text)
   return usage and 2 or 1
 end

@@ -34,6 +34,8 @@ pd.stack.define {
 
 -- The neural queue of Grefenstette et al. (2015).
 dofile(pd.root .. '/tests/lua/queue_in_lua.lua')('bench_queue', 20)
+-- Two of their stacks.
+dofile(pd.root .. '/tests/lua/two_stacks_in_lua.lua')('bench_two_stacks', 20)
 
 pd.controller.define {
   name = 'bench_mrnn', doc = 'Multiplicative recurrent network in Lua.',
@@ -54,12 +56,12 @@ pd.controller.define {
 local grammar = pd.grammar.load('unmarked_reversal')
 local train = grammar:sampler { lengths = { 80, 80 } }:dataset(20, { seed = 1 })
 
-local function trainer(controller, stack, kernels)
+local function trainer(controller, stack, kernels, memories)
   local size = stack ~= 'none' and 20 or nil
   local t = pd.train.trainer { train = train, epochs = 10000, seed = 1, progress = false, batch = 10,
     optimizer = { kind = 'adam', learning_rate = 0.001 },
     model = pd.model.language_model { alphabet = grammar:alphabet(), controller = { kind = controller, hidden = 20 },
-      stack = { kind = stack, size = size }, seed = 3, dtype = 'float32', kernels = kernels } }
+      stack = { kind = stack, size = size, memories = memories }, seed = 3, dtype = 'float32', kernels = kernels } }
   t:step()
   return t
 end
@@ -71,7 +73,7 @@ end
 
 -- In turn, so that what else the machine does touches both.
 local function compare(name, built_in, defined)
-  local wanted, got = trainer(unpack(built_in)), trainer(unpack(defined))
+  local wanted, got = trainer(built_in[1], built_in[2], true, built_in.memories), trainer(defined[1], defined[2], true)
   local plain = trainer(defined[1], defined[2], false)
   local best, own, operations = math.huge, math.huge, math.huge
   for _ = 1, 40 do
@@ -86,5 +88,6 @@ print('Written in Lua against built in: n = 80, batch 10, 20 hidden units, vecto
 compare('superposition', { 'lstm', 'superposition' }, { 'lstm', 'bench_superposition' })
 compare('superposition_whole', { 'lstm', 'superposition' }, { 'lstm', 'bench_whole' })
 compare('queue', { 'lstm', 'stratification' }, { 'lstm', 'bench_queue' })
+compare('two_stacks', { 'lstm', 'stratification', memories = 2 }, { 'lstm', 'bench_two_stacks' })
 compare('mrnn', { 'mrnn', 'none' }, { 'bench_mrnn', 'none' })
 compare('mrnn_superposition', { 'mrnn', 'superposition' }, { 'bench_mrnn', 'superposition' })

@@ -193,7 +193,7 @@ test('what runs plot refuses', function()
   end
   fails(2, 'which runs?')
   fails(2, 'runs are given by numbers or by filters, not by both', '1', '--grid', 'g')
-  fails(2, "--output needs a name that ends in .svg, got 'a.png'", '1', '-o', 'a.png')
+  fails(2, "--output needs a name that ends in .svg, .pdf or .png, got 'a.gif'", '1', '-o', 'a.gif')
   fails(2, '--output takes one --metric, got 2', '1', '-o', 'a.svg', '--metric', 'a,b')
   fails(2, '--x must be one of epoch, update, seconds', '1', '--x', 'time')
   fails(1, "no run has the metric 'fine'; there are cross_entropy_difference, seconds, train_cross_entropy", '1',

@@ -2,6 +2,7 @@
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
+local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')
 
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 
@@ -51,42 +52,9 @@ test('the stubs for editors are Lua and have every name', function()
   assert(text:find('clip_norm?: number', 1, true), 'options that only a description lists')
 end)
 
--- The entries of a session at the prompt and what each printed: { entry =, output = }.
-local function session_of(text)
-  local session = {}
-  for line in (text .. '\n'):gmatch('(.-)\n') do
-    local entry, more = line:match('^pd> (.*)$'), line:match('^%.%.%. (.*)$')
-    local last = session[#session]
-    if entry then
-      session[#session + 1] = { entry = entry, output = {} }
-    elseif more then
-      last.entry = last.entry .. '\n' .. more
-    else
-      last.output[#last.output + 1] = line
-    end
-  end
-  return session
-end
-
--- Columns of a line without the width of the space between them.
-local function columns(line) return (line:gsub('%s+', ' '):gsub(' $', '')) end
-
--- Fails unless the shell printed what the page shows. Numbers that come from training depend on the instruction set of
--- the processor: they may differ by `tolerance`, and times may differ in any way.
-local function compare(printed, shown, tolerance)
-  local function masked(line)
-    return (columns(line):gsub('%d[%d.]*e?%-?%d* m?s', 'TIME'):gsub('%-?%d+%.%d+', 'NUMBER'))
-  end
-  test.equal(masked(printed), masked(shown))
-  if masked(shown):find 'TIME' then return end
-  local numbers = {}
-  for number in printed:gmatch('%-?%d+%.?%d*') do numbers[#numbers + 1] = tonumber(number) end
-  for number in shown:gmatch('%-?%d+%.?%d*') do test.near(table.remove(numbers, 1), tonumber(number), tolerance) end
-end
-
 test('the README shows what the shell prints', function()
   local readme = files.read(pd.root .. '/README.md')
-  local session = session_of(assert(readme:match('```\n(pd> .-)\n```'), 'the README has a session'))
+  local session = sessions.entries(assert(readme:match('```\n(pd> .-)\n```'), 'the README has a session'), 'pd> ')
   assert(#session > 5, 'the session has entries')
   local path = os.tmpname()
   local entries, shown = {}, {}
@@ -104,7 +72,7 @@ test('the README shows what the shell prints', function()
   test.equal(#printed, #shown)
   for i, one in ipairs(shown) do
     local trained = one.entry:find 't:epochs' or one.entry:find 'm:'
-    compare(printed[i], one.line, trained and 0.5 or 1e-9)
+    test.equal(sessions.difference(printed[i], one.line, trained and 0.5 or 1e-9), nil)
   end
 end)
 

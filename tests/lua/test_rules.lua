@@ -239,14 +239,14 @@ test('state diagrams', function()
   os.remove(path)
   local _, circles = svg:gsub('<circle', '')
   test.equal(circles, 5)  -- four states, one accepts
-  for _, text in ipairs { '>b, a: pop<', '>c, ⊥: leave<', 'alone on the stack' } do
+  for _, text in ipairs { '>b, a: pop<', '>c, ⊥: replace ⊥<', 'alone on the stack' } do
     assert(svg:find(text, 1, true), text)
   end
   svg = pd.pda.load('palindrome/dead_states'):svg()
-  assert(svg:find('#d9d9d9', 1, true) and svg:find('>c, any: leave<', 1, true))
+  assert(svg:find('#d9d9d9', 1, true) and svg:find('>c, any: replace top<', 1, true))
   -- Weights, and replacing.
   svg = pd.pda.parse('%bottom _\nq, _ --a/0.5--> r, replace x\nr, x --a--> q, pop\n'):svg()
-  assert(svg:find('>a, _: replace by x / 0.5<', 1, true))
+  assert(svg:find('>a, _: replace x / 0.5<', 1, true))
   local many = { '%bottom _' }
   for i = 1, 61 do many[#many + 1] = ('q%d, _ --a--> q%d, push a'):format(i, i + 1) end
   test.fails('too large for a picture', function() pd.pda.parse(table.concat(many, '\n')):svg() end)

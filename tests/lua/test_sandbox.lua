@@ -196,6 +196,22 @@ test('memory ends', function()
   refused('steps', "while true do local s = ('x'):rep(1000) end")
 end)
 
+test('memory ends in a loop that would be compiled', function()
+  local before = pd.grammar.limits {}
+  -- Compiled code does not survive the end of memory. It must not be there, wherever memory ends.
+  jit.on()
+  for megabytes = 0.5, 8, 0.25 do
+    pd.grammar.limits { memory = megabytes * 2 ^ 20 }
+    test.fails('needs more than', function() pd.pda.load('dyck_pda', { bracket_types = 65536 }) end)
+  end
+  test.equal(jit.status(), true)
+  jit.off()
+  refused('needs more than', 'for i = 1, 1e6 do rule("S -> \'" .. i .. "\'") end')
+  test.equal(jit.status(), false)
+  jit.on()
+  pd.grammar.limits(before)
+end)
+
 test('depth ends', function()
   refused('stack overflow', 'local function f() return 1 + f() end f()')
   refused('stack overflow', "local function f(s) return (s:gsub('.', f)) end f 'x'")

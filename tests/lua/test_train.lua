@@ -152,7 +152,7 @@ end)
 test('optimizers', function()
   local names = pd.train.optimizers()
   table.sort(names)
-  test.equal(table.concat(names, ' '), 'adam rmsprop sgd')
+  test.equal(table.concat(names, ' '), 'adam adamw rmsprop sgd')
   for _, kind in ipairs(names) do
     assert(pd.train.describe_optimizer(kind):find('learning_rate'))
     local t = trainer { optimizer = { kind = kind, learning_rate = 0.01 }, clip_value = 1 }

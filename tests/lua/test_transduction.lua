@@ -85,7 +85,7 @@ end)
 test('heat maps as text', function()
   test.equal(pd.plot.heat_text { values = { { 0, 0.5, 1 }, { 1, 0 / 0, 0 } }, y_labels = { 'up', 'x' }, ascii = true },
     'up | :#|\n x |#  |\n    from light to dark: 0 to 1\n')
-  test.fails('expected {values', function() pd.plot.heat_text { values = 3 } end)
+  test.fails('values must be', function() pd.plot.heat_text { values = 3 } end)
 end)
 
 test('nonsense', function()

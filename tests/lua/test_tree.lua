@@ -151,7 +151,9 @@ test('pictures', function()
   test.fails("the trees have different words; word 3 is 'x' and ''", function()
     pd.plot.tree { tree = pd.tree.left_branching('a b x'), gold = pd.tree.left_branching('a b') }
   end)
-  test.fails("layout must be 'auto', 'beside' or 'below'", function() pd.plot.tree { tree = gold, layout = 'up' } end)
+  test.fails("layout must be one of 'auto', 'beside', 'below'", function()
+    pd.plot.tree { tree = gold, layout = 'up' }
+  end)
 end)
 
 os.execute("rm -r '" .. top .. "'")

@@ -1,0 +1,12 @@
+# Writes the commit of the sources into FILE, which stays as it is where nothing changed: SOURCE and FILE are given.
+execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
+  OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
+set(before "")
+if(EXISTS ${FILE})
+  file(READ ${FILE} before)
+endif()
+if(failed)
+  file(REMOVE ${FILE})
+elseif(NOT before STREQUAL "${commit}\n")
+  file(WRITE ${FILE} "${commit}\n")
+endif()

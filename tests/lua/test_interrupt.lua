@@ -1,0 +1,61 @@
+-- Ctrl-C in the commands of the shell, at moments spread over the time that they take: they end at once and leave no
+-- half a file. Calls at the prompt are tested in tests/shell/interrupt_test.cpp.
+local pd = require 'pushdown'
+local files = require 'pushdown.files'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
+-- Half a second on a machine that does nothing else.
+local most = tonumber(os.getenv 'PUSHDOWN_INTERRUPT_SECONDS' or 4)
+
+local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua').new()
+for restart = 1, 4 do
+  local epochs = {}
+  for epoch = 1, 3000 do epochs[epoch] = { cross_entropy = 1 + 1 / epoch, accuracy = 1 - restart / epoch } end
+  made:add { name = 'g/rate=1/restart-' .. restart, grid = 'g', point = 'rate=1', restart = restart, seed = restart,
+    options = { rate = 1 }, epochs = epochs, result = { loss = restart },
+    files = { ['picture.svg'] = '<svg width="9" height="9">' .. ('<path d="M 0 0 L 1 1"/>'):rep(5000) .. '</svg>' } }
+end
+
+local pool = pd.process.pool()
+
+-- Seconds that the command takes whole.
+local function whole(command, output)
+  local began = pd.process.now()
+  local process = pool:start { command = command, output = output }
+  while not process:poll() do pool:wait(5) end
+  test.equal(process:poll().code, 0)
+  return pd.process.now() - began
+end
+
+for name, words in pairs { report = { 'report', '--grid', 'g' }, export = { 'runs', 'export', '--history' } } do
+  test(('%s ends at Ctrl-C'):format(name), function()
+    local page, output = made.folder .. '/' .. name, made.folder .. '/output'
+    local command = { shell, unpack(words) }
+    for _, word in ipairs { '--registry', made.file, '-o', page } do command[#command + 1] = word end
+    local seconds, longest, stopped = whole(command, output), 0, 0
+    local before = files.read(page)
+    for i = 1, 6 do
+      local process = pool:start { command = command, output = output }
+      pool:wait(seconds * i / 7)
+      local began = pd.process.now()
+      process:signal 'interrupt'
+      while not process:poll() do pool:wait(1) end
+      longest = math.max(longest, pd.process.now() - began)
+      local ending = process:poll()
+      if ending.code ~= 0 then
+        stopped = stopped + 1
+        -- Before the program has its own answer to the signal, the system's ends it.
+        assert(ending.code == 130 or ending.signal == 2, ending.text .. files.read(output))
+      end
+      test.equal(#files.read(page), #before)
+      test.equal(#files.find(made.folder, '%.part'), 0)
+    end
+    print(('%s: %.1f s, interrupted %d times, longest answer %.2f s'):format(name, seconds, stopped, longest))
+    assert(stopped > 0, 'it was never interrupted')
+    assert(longest < most, ('it went on for %.2f s'):format(longest))
+  end)
+end
+
+os.execute('rm -rf ' .. files.quoted(made.folder))
+test.finish()

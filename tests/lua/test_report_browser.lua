@@ -92,7 +92,8 @@ local after = [[<pre id="probe"></pre><script>
         own.bottom > box.bottom + 1 || own.width > label.parentNode.offsetWidth + 1;
       if (own.width > 0 && (out || before.some(function (other) {
         return own.left < other.right && other.left < own.right && own.top < other.bottom && other.top < own.bottom;
-      }))) found.push(label.textContent);
+      }))) found.push(label.textContent + ' at ' + [own.left - box.left, own.top - box.top, own.right - box.left,
+        own.bottom - box.top].map(Math.round) + ' of ' + Math.round(box.width) + ' x ' + Math.round(box.height));
       before.push(own);
     });
     return found;

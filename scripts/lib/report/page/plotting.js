@@ -23,18 +23,27 @@ var plotting = (function () {
     return whole.length > 1 ? whole : ticks;
   }
 
-  // Returns powers of ten, and their doubles and quintuples where there is room; linear ticks for a short range.
+  // Returns powers of ten, with multiples of them where there is room; linear ticks for a short range. Labels keep a
+  // distance of 18 pixels.
   function logTicks(low, high, pixels, options, g) {
     var from = Math.log10(low), to = Math.log10(high), room = pixels / (to - from), ticks = [];
-    for (var power = Math.floor(from); power <= to; power += Math.ceil(30 / room)) {
-      (room > 100 ? [1, 2, 5] : [1]).forEach(function (digit) {
+    var digits = room > 60 ? [1, 2, 5] : room > 38 ? [1, 3] : [1];
+    for (var power = Math.floor(from); power <= to; power += Math.ceil(18 / room)) {
+      digits.forEach(function (digit) {
         var value = digit * Math.pow(10, power);
         if (value >= low && value <= high) ticks.push({ v: value, label: tickText(value) });
       });
     }
-    return ticks.length > 2 ? ticks : Dygraph.numericTicks(low, high, pixels, function (name) {
+    if (ticks.length > 2) return ticks;
+    var last = -Infinity;
+    return Dygraph.numericTicks(low, high, pixels, function (name) {
       return name !== 'logscale' && options(name);
-    }, g);
+    }, g).filter(function (tick) {
+      var place = tick.v > 0 ? room * Math.log10(tick.v) : NaN;
+      if (!(place - last >= 18)) return false;
+      last = place;
+      return true;
+    });
   }
 
   // Zooms horizontally wherever the pointer goes; the vertical range follows. 1 is the horizontal direction of dygraphs.
@@ -94,5 +103,6 @@ var plotting = (function () {
     return text + 'z';
   }
 
-  return { outline: outline, open: open, text: text, tickText: tickText, wholeTicks: wholeTicks, logTicks: logTicks, gestures: gestures };
+  return { outline: outline, open: open, text: text, tickText: tickText, wholeTicks: wholeTicks, logTicks: logTicks,
+    gestures: gestures };
 })();

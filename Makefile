@@ -5,12 +5,13 @@ BUILD := build/release
 SECONDS ?= 60
 SOURCES := find src bindings tests -type f '(' -name '*.cpp' -o -name '*.h' -o -name '*.cu' ')' -print0
 
-.PHONY: help run build test test-slow bench asan tsan fuzz format format-check lint docs install uninstall package clean packages
+.PHONY: help run build test test-slow check-fast bench asan tsan fuzz format format-check lint docs install uninstall package clean packages
 
 help:
 	@echo 'make run        build the shell and run scripts/tutorial/01_first_run.lua'
 	@echo 'make test       build everything and run the tests (without those labelled slow)'
 	@echo 'make build      build everything: build/release/pushdown and the tests'
+	@echo 'make check-fast run the tests that take less than three seconds each'
 	@echo 'make test-slow  run the tests labelled slow'
 	@echo 'make bench      run the benchmarks'
 	@echo 'make asan       build and test with the address and undefined-behaviour sanitizers'
@@ -43,7 +44,10 @@ build: packages $(BUILD)/build.ninja
 	cmake --build --preset release -j $(JOBS)
 
 test: build
-	ctest --preset release -LE slow -j2
+	ctest --preset release -LE 'slow|single' -j2
+
+check-fast: build
+	ctest --preset release -LE 'slow|single|long' -j2
 
 test-slow: build
 	ctest --preset release -L slow
@@ -55,12 +59,12 @@ bench: build
 asan: packages
 	cmake --preset asan
 	cmake --build --preset asan -j $(JOBS)
-	ctest --preset asan -LE slow -j2
+	ctest --preset asan -LE 'slow|single' -j2
 
 tsan: packages
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
-	ctest --preset tsan -LE slow -j2
+	ctest --preset tsan -LE 'slow|single' -j2
 # What fails is written to build/fuzz/failed; it belongs into tests/fuzz/NAME/found-*.
 fuzz:
 	@scripts/tools/install_packages.sh fuzz

@@ -18,7 +18,7 @@ help:
 	@echo 'make tsan       build and test with the thread sanitizer'
 	@echo 'make fuzz       run each fuzz target for SECONDS (now $(SECONDS)); needs Clang'
 	@echo 'make format     rewrite the C++ sources in the project style'
-	@echo 'make lint       check the C++ style and the Lua sources'
+	@echo 'make lint       check the C++ style, common mistakes in C++, the Lua sources and Markdown'
 	@echo 'make docs       generate docs/api.md and docs/tutorial again'
 	@echo 'make install    install to PREFIX (now $(PREFIX))'
 	@echo 'make uninstall  remove what make install put into PREFIX'
@@ -82,6 +82,7 @@ format-check:
 
 lint: format-check
 	luacheck -q scripts grammars tests
+	scripts/tools/tidy.sh
 
 docs: build
 	$(BUILD)/pushdown scripts/tools/make_api.lua

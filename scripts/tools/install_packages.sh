@@ -188,7 +188,14 @@ command -v pkg-config >/dev/null 2>&1 || packages="$packages pkg-config"
 command -v git >/dev/null 2>&1 || packages="$packages git"
 # Debian's LibTorch computes with whichever BLAS is installed; its own choice is the slow reference.
 [ -n "$PUSHDOWN_TORCH_DIR" ] || packages="$packages libtorch-dev libopenblas0-pthread"
-[ "$purpose" = check ] && packages="$packages clang-format lua-check"
+if [ "$purpose" = check ]; then
+  packages="$packages clang-format lua-check ruby-mdl"
+  # The default of Debian 12 is too old for C++20.
+  for tidy in clang-tidy-19 clang-tidy-18 clang-tidy; do
+    apt-cache show $tidy >/dev/null 2>&1 && break
+  done
+  packages="$packages $tidy"
+fi
 if [ "$purpose" = fuzz ] && ! scripts/tools/find_clang.sh >/dev/null 2>&1; then
   # The newest one that apt offers; the default of Debian 12 is too old for C++20.
   for version in 19 18 17 16; do

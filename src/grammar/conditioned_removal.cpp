@@ -33,7 +33,7 @@ void replace_occurrences(const Names& right, const NamedRule& removed,
 }
 
 std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::size_t index) {
-  const NamedRule removed = rules[index];
+  const NamedRule& removed = rules[index];
   check(removed.weight < 1, kConditionedRemovalPlace, "{} has no rule but the one to remove",
         removed.left);
   std::vector<NamedRule> result;

@@ -1,5 +1,6 @@
 #include "grammar/parse_count.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "base/check.h"

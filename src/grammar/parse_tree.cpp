@@ -244,7 +244,7 @@ class BestParser {
 };
 
 void append_indented(const Grammar& grammar, const ParseTree& tree, int level, std::string& text) {
-  text.append(2 * level, ' ');
+  text.append(std::size_t{2} * level, ' ');
   const auto& name = grammar.symbol_name(tree.symbol);
   text += (tree.symbol.terminal ? quoted_terminal(name) : name) + "\n";
   for (const auto& child : tree.children) append_indented(grammar, child, level + 1, text);

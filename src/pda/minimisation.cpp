@@ -258,7 +258,7 @@ Pda minimal(const Pda& pda, bool keep_dead) {
     if (accepting[q]) accepting[grouping.group(q)] = true;
 
   auto source = pda.source();
-  const auto names = pda.states();
+  const auto& names = pda.states();
   source.states.clear();
   source.transitions.clear();
   source.accepting.clear();

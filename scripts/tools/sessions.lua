@@ -1,11 +1,48 @@
--- Pages with examples that run: sessions at the prompt (blocks whose entries begin with `pd> `), commands (blocks whose
--- lines begin with `$ `), and files (blocks of Lua or Python whose first line is a comment with the file's name). The
--- examples of a section run one after the other in a folder of their own.
+-- Runs the examples of documentation pages. An example is a session at the prompt (a block whose entries begin with
+-- `pd> `), a list of commands (a block whose entries begin with `$ `), or a file (a block whose first line is a comment
+-- with the file's name). The examples of a section, and those before the first section, run in order in one new folder.
 local files = require 'pushdown.files'
+local pd = require 'pushdown'
 
 local M = {}
 
--- sessions.entries(text) -> what was entered behind `mark` ('pd> ' or '$ ') and what each printed: {entry =, output =}.
+-- sessions.pages() -> the pages whose examples are recorded, as paths in the repository: the cookbook and the reference
+-- pages, except the generated one.
+function M.pages()
+  local pages = { 'docs/cookbook.md' }
+  for _, name in ipairs(files.find(pd.root .. '/docs/reference', '^[%w_]+%.md$')) do
+    if name ~= 'cuda_resources.md' then pages[#pages + 1] = 'docs/reference/' .. name end
+  end
+  return pages
+end
+
+-- The next fenced block of a page: its position, the position after it, its opening line and its content.
+local function next_block(page, at)
+  local first, last, fence, block = page:find('(\n```%w*\n)(.-\n)```\n', at)
+  return first, last and last + 1, fence, block
+end
+
+-- The mark of the entries of a session or of commands, or nil.
+local function mark_of(block) return block:match '^pd> ' or block:match '^%$ ' end
+
+-- sessions.opening(page) -> the first paragraph after the title, and the number of the line on which the first recorded
+-- session begins, or nil if there is none before the first section.
+function M.opening(page)
+  local purpose, at = page:match '\n# [^\n]*\n\n([^\n`|#<][^\n]*)', 1
+  local section = page:find('\n## ', 1, true) or #page
+  while true do
+    local first, after, _, block = next_block(page, at)
+    if not first or first > section then return purpose, nil end
+    if mark_of(block) then
+      local _, lines = page:sub(1, first):gsub('\n', '')
+      return purpose, lines + 1
+    end
+    at = after
+  end
+end
+
+-- sessions.entries(text, mark) -> a list of {entry =, output =}: what was entered after `mark` ('pd> ' or '$ '), and
+-- the lines it printed.
 function M.entries(text, mark)
   local found = {}
   for line in (text .. '\n'):gmatch '(.-)\n' do
@@ -113,10 +150,11 @@ local function run_block(place, block, visit)
   local first = block:match '^[^\n]*'
   local file = first:match '^%-%- ([%w_./-]+%.%w+)$' or first:match '^# ([%w_./-]+%.%w+)$'
   if file then
+    if file:find '/' then files.make_folder(place.folder .. '/' .. file:match '^(.*)/') end
     files.write(place.folder .. '/' .. file, block)
     return block
   end
-  local mark = first:match '^pd> ' or first:match '^%$ '
+  local mark = mark_of(block)
   if not mark then return block end
   local entries = M.entries(block, mark)
   local made = (mark == '$ ' and run_commands or run_session)(place, entries)
@@ -129,26 +167,28 @@ local function run_block(place, block, visit)
   return written(made, mark)
 end
 
--- sessions.run(page, shell, visit) -> the page with what its examples print now. visit(shown, printed, title), if
--- given, gets every entry as the page has it and as it ran, and the title of its section.
+-- sessions.run(page, shell, visit) -> the page with what its examples print now. visit(shown, printed, section), if
+-- given, is called with each entry as the page shows it, the same entry as it ran, and its section {title =, text =}.
 function M.run(page, shell, visit)
-  local out, place, title, at = {}, nil, nil, 1
-  local function leave() if place then os.execute('rm -rf ' .. files.quoted(place.folder)) end end
+  local out, place, section, at = {}, nil, nil, 1
+  local function enter(title, from)
+    if place then os.execute('rm -rf ' .. files.quoted(place.folder)) end
+    place = title and new_place(shell)
+    section = title and { title = title, text = page:match('^.-\n## ', from) or page:sub(from) }
+  end
+  enter(page:match '^# ([^\n]*)' or page:match '\n# ([^\n]*)' or '', 1)
   while at <= #page do
-    local first, last, fence, block = page:find('(\n```%w*\n)(.-\n)```\n', at)
+    local first, after, fence, block = next_block(page, at)
     local prose = page:sub(at, first or #page)
-    for heading in prose:gmatch '\n## ([^\n]*)' do
-      leave()
-      place, title = new_place(shell), heading
-    end
+    for from, heading in prose:gmatch '\n()## ([^\n]*)' do enter(heading, at + from - 1) end
     if not first then out[#out + 1] = prose break end
     out[#out + 1] = prose:sub(1, -2) .. fence
-    out[#out + 1] = (place and run_block(place, block, visit and function(shown, printed)
-      visit(shown, printed, title)
-    end) or block) .. '```\n'
-    at = last + 1
+    out[#out + 1] = run_block(place, block, visit and function(shown, printed)
+      visit(shown, printed, section)
+    end) .. '```\n'
+    at = after
   end
-  leave()
+  enter(nil)
   return table.concat(out)
 end
 

@@ -1,6 +1,7 @@
 -- Runs the examples of documentation pages. An example is a session at the prompt (a block whose entries begin with
 -- `pd> `), a list of commands (a block whose entries begin with `$ `), or a file (a block whose first line is a comment
--- with the file's name). The examples of a section, and those before the first section, run in order in one new folder.
+-- with the file's name). The examples of a section, and those before the first section, run in order in one new folder,
+-- which links to the program's folder `scripts`.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 
@@ -141,6 +142,7 @@ local function new_place(shell)
   files.make_folder(folder)
   files.make_folder(folder .. '/.bin')
   os.execute(('ln -s %s %s/.bin/pushdown'):format(files.quoted(shell), files.quoted(folder)))
+  os.execute(('ln -s %s/scripts %s/scripts'):format(files.quoted(pd.root), files.quoted(folder)))
   return { folder = folder, shell = shell, environment = ('export PATH=%s/.bin:"$PATH" PUSHDOWN_REGISTRY= NO_COLOR=1 '
     .. 'OMP_NUM_THREADS=1 JUPYTER_DATA_DIR=%s/.jupyter LC_ALL=C.UTF-8;'):format(folder, folder) }
 end

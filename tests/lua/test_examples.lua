@@ -10,8 +10,7 @@ local cookbook = files.read(pd.root .. '/docs/cookbook.md')
 
 -- Pages that have no recorded session yet.
 local exceptions = {}
-for _, name in ipairs { 'automata', 'cuda', 'data', 'diffstk', 'experiments', 'grammars', 'hints', 'interchange',
-  'learning', 'models', 'nnpda', 'notebook', 'nspda', 'number_prediction', 'reliability', 'report', 'runs', 'shell',
+for _, name in ipairs { 'nnpda', 'notebook', 'nspda', 'number_prediction', 'reliability', 'report', 'runs', 'shell',
   'speed', 'stacks', 'tensor', 'training', 'trees' } do
   exceptions['docs/reference/' .. name .. '.md'] = true
 end

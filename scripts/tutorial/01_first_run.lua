@@ -56,7 +56,8 @@ print('For example: ' .. train:strings()[1])
 -- starts from 8 random initializations. `pd.train.together` trains these restarts at the same time,
 -- one on each core. After epochs 4, 8 and 12 the better half continues: those with the lower
 -- cross-entropy on the validation strings. One restart is left and trains to epoch 20. The test
--- strings decide nothing. The trainers show their progress and write a line for every epoch.
+-- strings influence neither training nor selection. The trainers show their progress and write a
+-- line for every epoch.
 local function learn(name, stack)
   local field = {}
   for restart = 1, options.restarts do
@@ -120,9 +121,10 @@ end
 -- ## The result
 --
 -- The table has one row for each model: the best epoch of its best restart, measured on the test
--- strings, which neither training nor selection has seen. All entropies are in nats per symbol. The
--- difference is what the model has not learned. It is the result of the best of eight restarts, not of
--- a typical one; the lines "after 4 epochs" in the output show how far the restarts are apart.
+-- strings, which were used neither for training nor for selection. All entropies are in nats per
+-- symbol. The difference measures what the model has not learned. It is the result of the best of
+-- eight restarts, not of a typical one. The lines "after 4 epochs" in the output show how much the
+-- restarts differ.
 --
 -- | seed | LSTM, difference | NS-RNN, difference |
 -- |---|---|---|
@@ -130,8 +132,8 @@ end
 -- | 2 | 0.13 | 0.0017 |
 -- | 3 | 0.08 | 0.0021 |
 --
--- The curves show the validation strings, for the best of eight restarts of each model. The run folder
--- keeps table, curves and configurations.
+-- The curves show the validation strings, for the best of eight restarts of each model. The run
+-- folder keeps table, curves and configurations.
 --
 -- ![Learning curves, the best of eight restarts of each model](pictures/01_curves.svg)
 run:lines('curves', plot.learning_curves(histories,
@@ -145,9 +147,10 @@ print('\nEntropies in nats per symbol. Table, curves and configurations: ' .. ru
 
 -- ## At the prompt
 --
--- `build/release/pushdown` without a script starts the prompt. There you can load the model of a run
--- and ask it. `?` alone shows what else the prompt can do. Tab completes names, also inside braces and
--- quotes. Replace the date by that of your run, and the restart by the one that went on alone:
+-- `build/release/pushdown` without a script starts the prompt. There you can load the model of a
+-- run and query it. `?` alone prints a cheat sheet of the prompt. Tab completes names, also inside
+-- braces and quotes. Replace the date with that of your run, and the restart with the one that was
+-- left at the end:
 --
 -- ```
 -- pd> m = pd.model.load('runs/first_run/20260101-120000/NS-RNN/restart-1')

@@ -1,7 +1,8 @@
 -- # Grammars
 --
--- A weighted context-free grammar is a distribution over strings. This chapter writes one, draws from
--- it, computes probabilities and derivations, and ends with a grammar file that has options.
+-- A weighted context-free grammar is a distribution over strings. This chapter writes one, draws
+-- strings from it, and computes probabilities and derivations. It ends with a grammar file that has
+-- options.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -14,7 +15,7 @@ local options, run = experiment.start {
 -- ## As text
 --
 -- A rule is a left side, an arrow, and alternatives with their weights in brackets. Terminals are
--- quoted, an empty alternative is the empty string. The weights of one left side are normalised.
+-- quoted. An empty alternative is the empty string. The weights of each left side are normalised.
 local grammar = pd.grammar.parse [[
   Sentence -> Subject Verb [0.6] | Subject Verb Object [0.4]
   Subject  -> Noun
@@ -26,13 +27,14 @@ local grammar = pd.grammar.parse [[
 print(grammar)
 
 -- A string is written with blanks between its symbols. Its probability is the sum over all its
--- derivations; logarithms are natural, and a string outside the language has minus infinity.
+-- derivations; logarithms are natural. The log-probability of a string outside the language is
+-- minus infinity.
 print(grammar:log_probability 'dogs chase cats', grammar:log_probability 'dogs cats chase')
 
--- ## Drawing
+-- ## Sampling
 --
--- Strings of a chosen length are drawn from the exact distribution of the grammar given that length,
--- without rejection. Not every length has strings.
+-- `grammar:sample` draws strings of a given length from the exact distribution of the grammar given
+-- that length, without rejection. Some lengths have no strings.
 for length = 1, 8 do
   local log_mass = grammar:log_length_probability(length)
   if log_mass > -math.huge then
@@ -48,8 +50,8 @@ local derivation = grammar:parse 'dogs see mice that cats chase'
 print(derivation:text())
 print('log-probability of this derivation: ' .. derivation:log_probability())
 
--- The next plot shows how probable each length is. Not every length has strings, and each further
--- clause adds a pair of symbols:
+-- The next plot shows the probability of each length. Some lengths have no strings, and each
+-- further clause adds four symbols:
 --
 -- ![The probability of each length](pictures/02_lengths.svg)
 local lengths, probabilities = {}, {}
@@ -63,18 +65,18 @@ print(pd.plot.bars_text { categories = lengths, series = { { y = probabilities }
 
 -- ## The bound
 --
--- A sampler draws a length uniformly from an interval and then a string. It computes the probability of
--- each of its strings, and with it the cross-entropy of a dataset under its own source. This is the lower
--- bound that every language model is compared with.
+-- A sampler draws a length uniformly from an interval and then a string. It computes the
+-- probability of each string, and from these the cross-entropy of a dataset under its own source.
+-- This is the lower bound with which every language model is compared.
 local sampler = grammar:sampler { lengths = { 3, 12 } }
 local strings = sampler:dataset(options.strings, { seed = 1 })
 print(('\nlower bound of %d strings: %.4f nats per symbol'):format(strings:size(), sampler:lower_bound(strings)))
 
 -- ## As a file
 --
--- Write a grammar that you use more than once to a file, where it can have options. The file is a Lua
--- script that runs in a sandbox: it has the words for grammars, but no access to files or network. A file in
--- `grammars/` is loaded by its name, any other by its path.
+-- If you use a grammar more than once, write it to a file, where it can have options. The file is a
+-- Lua script that runs in a sandbox: it can use the words for grammars, but has no access to files
+-- or network. A file in `grammars/` is loaded by its name, any other file by its path.
 local path = run:path 'counting.lua'
 files.write(path, [[
 name 'counting'

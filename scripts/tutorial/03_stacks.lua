@@ -1,8 +1,8 @@
 -- # Stacks by hand
 --
--- A network never just pushes. It pushes with weight 0.8 and pops with weight 0.2, and the stack must
--- turn these weights into a result that has a gradient. This chapter drives the stacks by hand with
--- `pd.stack.simulate`, without a network.
+-- A network never makes a pure push. It may push with weight 0.8 and pop with weight 0.2, and the
+-- stack must turn these weights into a result that has a gradient. This chapter drives the stacks
+-- by hand with `pd.stack.simulate`, without a network.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 
@@ -12,10 +12,10 @@ local _, run = experiment.start {
 
 -- ## Superposition
 --
--- This stack holds vectors. A step is three weights, push, pop and no_op, that sum to one, and a
--- vector to push. The new stack is the mixture of the three outcomes. With whole weights it is an
--- ordinary stack: push 1, push 2, pop, pop. `simulate` takes a batch (here of one) and returns the
--- readings, the one before any step first.
+-- This stack holds vectors. The input of a step is three weights that sum to one, for push, pop and
+-- no_op, and a vector to push. The new stack is the mixture of the three results. If all weights
+-- are 0 or 1, it is an ordinary stack: push 1, push 2, pop, pop. `simulate` takes a batch (here of
+-- one string) and returns the readings, beginning with the one before the first step.
 local readings = pd.stack.simulate {
   kind = 'superposition',
   actions = pd.tensor({ { { 1, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 1, 0 } } }, { dtype = 'float64' }),
@@ -25,8 +25,8 @@ local tops = {}
 for t, reading in ipairs(readings:to_table()[1]) do tops[t] = ('%g'):format(reading[1]) end
 print('superposition, whole weights: top of the stack ' .. table.concat(tops, ' '))
 
--- With fractional weights everything is a mixture, and it has a derivative. How would the reading
--- after three steps change with each action?
+-- With fractional weights everything is a mixture and has a derivative. How does the reading after
+-- three steps change with each action?
 local actions = pd.tensor({ { { 0.8, 0.1, 0.1 }, { 0.7, 0.2, 0.1 }, { 0.1, 0.8, 0.1 } } },
   { dtype = 'float64', requires_grad = true })
 readings = pd.stack.simulate {
@@ -48,8 +48,9 @@ run:table('superposition_gradients', {
 
 -- ## Stratification
 --
--- Here every vector on the stack has a thickness. A step pops some thickness from the top, then pushes
--- a vector with a thickness of its own. The reading is the average over the upper thickness 1.
+-- Here every vector on the stack has a thickness, which the papers call its strength. A step
+-- removes some thickness from the top, then pushes a vector with its own thickness. The reading is
+-- the average over the upper thickness 1.
 readings = pd.stack.simulate {
   kind = 'stratification',
   push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
@@ -67,8 +68,8 @@ run:table('stratification', {
   rows = rows,
 })
 
--- The picture shows the thickness of each vector at each time. Darker is thicker, and the first vector is
--- at the bottom:
+-- The picture shows the thickness of each vector at each time. Darker is thicker, and the first
+-- vector is at the bottom:
 --
 -- ![Thickness of each vector at each time](pictures/03_thickness.svg)
 local kept = pd.stack.strengths {
@@ -90,14 +91,15 @@ run:picture('thickness', pd.plot.heat_map { values = values, x_labels = { '1', '
 
 -- ## The nondeterministic stack
 --
--- This stack runs a pushdown automaton along all paths at once. Its input at each step is the weights of
--- all transitions: one row for each pair of state and top symbol, and in the row the weights
--- of push, replace and pop (docs/conventions.md has the order of the columns). With one state and the
--- two symbols 0 (also the bottom) and 1, a row is
+-- This stack runs a pushdown automaton along all paths at once. Its input at each step consists of
+-- the weights of all transitions. There is one row for each pair of state and top symbol. A row
+-- contains the weights of push, replace and pop (docs/conventions.md gives the order of the
+-- columns). With one state and the two symbols 0 (also the bottom) and 1, a row is
 -- `{push 0, push 1, replace with 0, replace with 1, pop}`.
 --
--- Three steps: push 1 for certain; push 1 or leave the top alone, half each; pop if that is possible.
--- After that, one run in two has the first 1 on top again, and the other has popped down to the bottom.
+-- The example has three steps: push 1 with certainty; push 1 or leave the top unchanged, each with
+-- weight 0.5; pop if possible. After that, one run in two has the first 1 on top again, and the
+-- other has popped down to the bottom.
 local push_1 = { 0, 1, 0, 0, 0 }
 local maybe_push_1 = { { 0, 0.5, 0.5, 0, 0 }, { 0, 0.5, 0, 0.5, 0 } }
 local pop = { 0, 0, 0, 0, 1 }

@@ -1,8 +1,8 @@
 -- # An experiment of your own
 --
--- Which stack helps most on a language of your choice? This chapter is an experiment that answers the
--- question, and a template for your own. It has options, a run folder, and a table and a plot at the
--- end. You can stop it at any moment and resume it later.
+-- Which stack helps most on a language of your choice? This chapter is an experiment that answers
+-- the question, and a template for your own. It has options, a run folder, and a table and a plot
+-- at the end. You can stop it at any moment and resume it later.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -10,9 +10,9 @@ local plot = require 'pushdown.plot'
 
 -- ## Options
 --
--- Each option has a name, a default and one line of documentation. They define `--help`, the parsing of
--- the command line, and messages such as "unknown option --epoch, did you mean --epochs?". `quick` and
--- `smoke` are smaller sizes of the same experiment.
+-- Each option has a name, a default and one line of documentation. They define `--help`, the
+-- parsing of the command line, and messages such as "unknown option --epoch, did you mean
+-- --epochs?". `quick` and `smoke` are smaller sizes of the same experiment.
 local options, run = experiment.start {
   name = 'compare_stacks',
   doc = 'How far from the bound does the same LSTM come with each of the stacks?',
@@ -38,11 +38,11 @@ local valid = sampler:dataset(math.ceil(options.strings / 5), { seed = options.s
 
 -- ## Training and resuming
 --
--- Every training has its own folder below the run folder. A checkpoint in it means that an earlier run
--- was interrupted by Ctrl-C, by `kill` or by a power cut. `pd.train.resume` then continues from the
--- checkpoint, and the results are those of a run without interruption. Try it: press Ctrl-C in the
--- middle, then start the script again with the same `--run-folder`. A folder goes on only under the same options:
--- after a first look with `--quick`, give another folder, or `--overwrite`.
+-- Every training has its own folder below the run folder. A checkpoint in it means that an earlier
+-- run was interrupted by Ctrl-C, by `kill` or by a power cut. `pd.train.resume` then continues from
+-- the checkpoint, and the results are those of a run without interruption. Try it: press Ctrl-C in
+-- the middle, then start the script again with the same `--run-folder`. A run continues only with
+-- the same options: after a first look with `--quick`, give another folder, or `--overwrite`.
 local settings = { nondeterministic = { states = 2, symbols = 3 }, superposition = { size = 5 },
   stratification = { size = 5 } }
 
@@ -81,8 +81,9 @@ end
 
 -- ## The results
 --
--- `run:lines` and `run:table` print and save. The folder now has `experiment.json` with every option,
--- `curves.svg`, `results.txt`, `.md` and `.csv`, and a folder for each training.
+-- `run:lines` and `run:table` print the results and save them. The folder now contains
+-- `experiment.json` with every option, `curves.svg`, `results.txt`, `.md` and `.csv`, and a folder
+-- for each training.
 --
 -- ![The cross-entropy difference of each stack, one run each](pictures/04_curves.svg)
 run:lines('curves', plot.learning_curves(histories, grammar:name()))

@@ -1,9 +1,9 @@
 -- # Teach it a rule
 --
--- A network that must learn from examples alone how to use a stack needs many examples and often fails.
--- You may already know part of the answer. This chapter writes such knowledge as a few lines of a pushdown
--- automaton, inserts them into the weights of a network, trains the network with and without them, and
--- extracts an automaton from the trained network.
+-- A network that must learn from examples alone how to use a stack needs many examples and often
+-- fails. You may already know part of the answer. This chapter writes such knowledge as a few lines
+-- of a pushdown automaton, inserts them into the weights of a network, trains the network with and
+-- without them, and extracts an automaton from the trained network.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -22,10 +22,10 @@ local options, run = experiment.start {
 
 -- ## The language
 --
--- The language is that of palindromes with a marked centre: a word of a and b, then c, then the word
--- reversed. `a b c b a` is a palindrome, `a b c a b` is not. The labelled strings come from the grammar. Half
--- of the invalid strings are random, and half are one edit away from a valid string. The grammar checks all
--- labels.
+-- The language is that of palindromes with a marked centre: a word of a and b, then c, then the
+-- word reversed. `a b c b a` is a palindrome, `a b c a b` is not. The labelled strings come from
+-- the grammar. Half of the invalid strings are random, and half are one edit away from a valid
+-- string. The grammar checks all labels.
 local grammar = pd.grammar.load 'palindrome'
 local function strings(lengths, count, seed)
   return pd.task.labelled {
@@ -41,11 +41,12 @@ print('test', long)
 
 -- ## The network
 --
--- A *recognizer* reads a string and decides whether it is valid. This one is a neural state pushdown
--- automaton (`nspda`). Its state is a few neurons that are 0 or 1. At every symbol, the state, the top of the
--- stack and the symbol determine the next state and the action: push the symbol, pop the top, or leave the
--- stack unchanged. The weights encode these transitions. `pd.model.describe_recognizer 'nspda'` lists the
--- options. `discrete = 'never'` uses the trained weights without rounding them.
+-- A *recognizer* reads a string and decides whether it is valid. This one is a neural state
+-- pushdown automaton (`nspda`). Its state is a few neurons that are 0 or 1. At every symbol, the
+-- state, the top of the stack and the symbol determine the next state and the action: push the
+-- symbol, pop the top, or leave the stack unchanged. The weights encode these transitions.
+-- `pd.model.describe_recognizer 'nspda'` lists the options. `discrete = 'never'` uses the trained
+-- weights without rounding them.
 local function network(seed)
   return pd.model.recognizer {
     alphabet = grammar:alphabet(), architecture = 'nspda', states = options.states, discrete = 'never', seed = seed,
@@ -56,11 +57,11 @@ print(network(1))
 
 -- ## Without a hint
 --
--- With the objective `stepwise`, the label of a string is the target after each of its symbols, and with
--- `average` long strings have the same weight as short ones. The curriculum `incremental` begins with one
--- pass over the shortest strings, then adds the next longer ones for one pass, and so on; after that it takes
--- all strings in random order. Training ends when every training string is correctly classified, or after
--- the last epoch.
+-- With the objective `stepwise`, the label of a string is the target after each of its symbols, and
+-- with `average` long strings have the same weight as short ones. The curriculum `incremental`
+-- begins with one pass over the shortest strings, then adds the next longer ones for one pass, and
+-- so on; after that it takes all strings in random order. Training ends when every training string
+-- is correctly classified, or after the last epoch.
 local function trained(model, seed)
   local trainer = pd.train.trainer {
     model = model, train = train, valid = valid, epochs = options.epochs, seed = seed,
@@ -91,8 +92,8 @@ compare('no hint')
 
 -- ## Writing a hint
 --
--- You know about this language that a network must remember the first half and compare the second half
--- with it. The notation of pushdown automata is `state, top --symbol--> next state, action`:
+-- You know that a network for this language must remember the first half and compare the second
+-- half with it. The notation of pushdown automata is `state, top --symbol--> next state, action`:
 local text = [[
 # Remember the first half, compare the second half with it.
 %bottom ⊥
@@ -103,20 +104,20 @@ second, s --s--> second, pop        for s in a b
 local path = run:path 'mine.pda'
 files.write(path, text)
 
--- `⊥` is the bottom symbol, `for all x` stands for every possible top, and replacing x by x leaves the stack
--- unchanged. The hint does not state which strings are valid, nor what happens when the comparison fails. The
--- network must learn this. Write the file with any editor, or at the prompt with
--- `pd.files.write(path, text)`; `pd.pda.parse(text)` needs no file. The parsed automaton is:
+-- `⊥` is the bottom symbol, `for all x` stands for every possible top, and replacing x by x leaves
+-- the stack unchanged. The hint does not state which strings are valid, nor what happens when the
+-- comparison fails. The network must learn this. Write the file with any editor, or at the prompt
+-- with `pd.files.write(path, text)`; `pd.pda.parse(text)` needs no file. The parsed automaton is:
 print()
 print(pd.pda.load(path):text())
 
 -- ## Into the network
 --
--- `pd.model.insert_rules` assigns one neuron to each state and sets the weights that the transitions need.
--- All other weights stay random. The report lists for each transition its neurons and its *margin*: the
--- distance of the nearest pre-activation from the threshold that would change the result, given the other
--- weights and any symbol popped before. A margin above 0 means that the transition works. No strength was
--- given, so `insert_rules` chose one by this margin.
+-- `pd.model.insert_rules` assigns one neuron to each state and sets the weights that the
+-- transitions need. All other weights stay random. The report lists for each transition its neurons
+-- and its *margin*: the distance of the nearest pre-activation from the threshold that would change
+-- the result, given the other weights and any symbol popped before. A margin above 0 means that the
+-- transition works. No strength was given, so `insert_rules` chose one by this margin.
 print()
 print(pd.model.insert_rules(network(1), path))
 
@@ -125,9 +126,10 @@ print(pd.model.insert_rules(network(1), path))
 -- Data, seeds and training are the same as before. Training also changes the inserted weights;
 -- `insert_rules(model, path, { frozen = true })` freezes them.
 --
--- In the curves below, a network with the hint stays near chance for a while and then learns the language
--- within a few epochs. Try fewer strings (`--strings 100`), other seeds (`--seeds 4,5,6`) and a hint of your
--- own. A hint makes it likely, not certain, that the network learns the language.
+-- In the curves below, a network with the hint stays near chance for a while and then learns the
+-- language within a few epochs. Try fewer strings (`--strings 100`), other seeds (`--seeds 4,5,6`)
+-- and a hint of your own. A hint makes it likely, not certain, that the network learns the
+-- language.
 compare('mine.pda', function(model) pd.model.insert_rules(model, path) end)
 print()
 run:table('trainings', {
@@ -141,10 +143,10 @@ run:lines('curves', { title = 'Correctly classified validation strings', x_label
 
 -- ## A whole automaton, and no training
 --
--- Two more lines define acceptance: a string that ends in the state `second` with an empty stack. Then
--- nothing remains to be learned, and the network classifies long strings correctly from the start. `scores`
--- has the network's score before any symbol and after each. The last score, after the end symbol, is the
--- answer: above 0 means valid.
+-- Two more lines define acceptance: a string that ends in the state `second` with an empty stack.
+-- Then nothing remains to be learned, and the network classifies long strings correctly from the
+-- start. `scores` returns the network's scores before the first symbol and after each symbol. The
+-- last score, after the end symbol, is the answer: above 0 means valid.
 local whole = pd.pda.parse(text .. '%accepting second\n%at_bottom\n')
 local programmed = network(1)
 print()
@@ -160,10 +162,11 @@ end
 
 -- ## Out of the network
 --
--- What has the first network with the hint learned? `extract_pda` explores all states that its neurons can
--- reach and writes them as a minimal automaton in the same notation. It also runs network and automaton on
--- strings and counts how often they agree. If every training string is correctly classified, this is likely
--- the automaton you had in mind, with the parts that you left out.
+-- What has the first network with the hint learned? `extract_pda` explores all states that its
+-- neurons can reach and writes them as a minimal automaton in the same notation. It also runs
+-- network and automaton on strings and counts how often they agree. If every training string is
+-- correctly classified, this is likely the automaton you had in mind, with the parts that you left
+-- out.
 local automaton, found = pd.model.extract_pda(taught)
 print()
 print(found)
@@ -172,16 +175,16 @@ automaton:svg(run:path 'trained.svg')
 print('the same automaton as the whole one above, up to names of states: '
   .. tostring(automaton:isomorphic(whole:minimal())))
 
--- `trained.svg` has the drawing. A circle is a state, and a double circle is an accepting state. The label of
--- an arrow is "symbol, top: action".
+-- `trained.svg` shows the automaton. A circle is a state, and a double circle is an accepting
+-- state. The label of an arrow is "symbol, top: action".
 --
 -- ![The automaton in the trained weights](pictures/05_trained.svg)
 
 -- ## When something is wrong
 --
--- Messages name the file, the line and what was expected. A rejected hint leaves the model unchanged. The
--- examples are a symbol that is not in the alphabet, two transitions that contradict each other, an unknown
--- word and an unknown option:
+-- Messages name the file, the line and what was expected. A rejected hint leaves the model
+-- unchanged. The examples are a symbol that is not in the alphabet, two transitions that contradict
+-- each other, an unknown word and an unknown option:
 local function refused(name, hint, change)
   files.write(run:path(name), hint)
   local good, message = pcall(pd.model.insert_rules, network(1), run:path(name), change)
@@ -195,12 +198,13 @@ refused('contradiction.pda', text .. 'first, a --b--> second, pop\n')
 refused('word.pda', text .. 'second, a --b--> second, drop\n')
 refused('option.pda', text, { strenght = 2 })
 
--- A transition that this network cannot perform is left out, and the report says why. It is an error if no
--- transition can be performed. This network can push only the symbol that it reads:
+-- A transition that this network cannot perform is left out, and the report says why. It is an
+-- error if no transition can be performed. This network can push only the symbol that it reads:
 print()
 print(pd.model.insert_rules(network(1), pd.pda.parse(text .. 'second, a --b--> first, push a\n')))
 print('\nKept in ' .. run.folder)
 
--- [Hints](../reference/hints.md) has the rest: strengths, dead states, several hints at once, hints with
--- options as Lua files, what cannot be programmed. [Models](../reference/models.md#recognizers) and
--- [training](../reference/training.md#recognizers) describe recognizers, [nspda](../reference/nspda.md) the network.
+-- [Hints](../reference/hints.md) describes the rest: strengths, dead states, several hints at once,
+-- hints with options as Lua files, and what cannot be programmed.
+-- [Models](../reference/models.md#recognizers) and [training](../reference/training.md#recognizers)
+-- describe recognizers, [nspda](../reference/nspda.md) the network.

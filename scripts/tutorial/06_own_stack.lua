@@ -1,12 +1,12 @@
 -- # A stack of your own
 --
--- You have an idea for another memory: cells that fade, three tops, a queue that forgets. In Lua, made of
--- tensor operations, it takes ten lines and no compiler. The program records these operations once and runs
--- them without Lua. The stack works with everything that the built-in stacks work with: every controller,
--- the trainer, run folders, `help`, and the contract tests of stacks.
+-- You have an idea for another memory: cells that fade, three tops, a queue that forgets. In Lua it
+-- takes ten lines of tensor operations and no compiler. The program records these operations once
+-- and runs them without Lua. The stack works with everything that the built-in stacks work with:
+-- every controller, the trainer, run folders, `help`, and the contract tests of stacks.
 --
--- This chapter first writes a stack that already exists, superposition, and compares the two to the last
--- digits. Then it changes one line.
+-- This chapter first writes a stack that already exists, superposition, and compares the two digit
+-- by digit. Then it changes one line.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local plot = require 'pushdown.plot'
@@ -28,16 +28,18 @@ local options, run = experiment.start {
 
 -- ## The stack
 --
--- A superposition stack is a list of vectors, the cells, with the top first. One step pushes, pops and leaves
--- the stack unchanged, all three at once, with weights from the network. Each cell becomes the mixture of the
--- three results.
+-- A superposition stack is a list of vectors, the cells, with the top first. One step pushes, pops
+-- and leaves the stack unchanged, all three at once, with weights from the network. Each cell
+-- becomes the mixture of the three results.
 --
--- - `actions` lists the inputs from the network at each step: here three weights that sum to 1, and the vector
---   to push. The program creates, trains and saves the layers that compute them from the hidden vector.
--- - `initial` returns the state before the first symbol: a tensor, or a table of tensors and numbers. The first
---   dimension is the batch. `self:zeros` creates tensors with the model's dtype on its device.
+-- - `actions` lists the inputs from the network at each step: here three weights that sum to 1, and
+--   the vector to push. The program creates, trains and saves the layers that compute them from the
+--   hidden vector.
+-- - `initial` returns the state before the first symbol: a tensor, or a table of tensors and
+--   numbers. The first dimension is the batch. `self:zeros` creates tensors with the model's dtype
+--   on its device.
 -- - `update` returns the next state. It must not change the old state.
--- - `reading` returns what the network sees of the state: one row for each string.
+-- - `reading` returns the part of the state that the network reads: one row for each string.
 --
 -- `options` are declared like those of an experiment and are available in `self.options`.
 local function superposition(name, fade)
@@ -68,7 +70,8 @@ print(pd.stack.describe 'lua_superposition')
 
 -- ## By hand
 --
--- Without a network, the stack is driven like those of chapter 3: tensors replace the network's output.
+-- Without a network, the stack is driven like those of chapter 3: tensors replace the network's
+-- output.
 local push, pop, stay = { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }
 local actions = pd.tensor({ { push, push, { 0.5, 0.5, 0 }, stay, pop } }, { dtype = 'float64' })
 local vectors = pd.tensor({ { { 5 }, { 7 }, { 9 }, { 1 }, { 1 } } }, { dtype = 'float64' })
@@ -84,16 +87,16 @@ assert(readings == wanted, 'both stacks give the same numbers')
 
 -- ## The contract
 --
--- One call runs the tests that every built-in stack passes, in language models and in recognizers. They
--- check shapes, probabilities that sum to one, gradients against finite differences, the independence of the
--- strings in a batch, reading in pieces, and more. A stack that passes can be trained. For one that fails, the
--- report says what is wrong.
+-- One call runs the tests that every built-in stack passes, in language models and in recognizers.
+-- They check shapes, probabilities that sum to one, gradients against finite differences, the
+-- independence of the strings in a batch, reading in pieces, and more. A stack that passes can be
+-- trained. For one that fails, the report says what is wrong.
 local contract = pd.stack.check 'lua_superposition'
 print('\n' .. tostring(contract))
 assert(contract:passed())
 
--- What happens if `update` loses the gradient? At the prompt, `pd.stack.check 'forgetful'` prints every
--- check. These fail:
+-- What happens if `update` loses the gradient? At the prompt, `pd.stack.check 'forgetful'` prints
+-- every check. These fail:
 local forgetful = superposition 'forgetful'
 local update = forgetful.update
 forgetful.update = function(self, cells, acts) return update(self, cells:detach(), acts) end
@@ -105,9 +108,9 @@ end
 
 -- ## Training
 --
--- Both stacks are trained in the same network with the same seed. They start with the same parameters, so
--- their curves should agree. A third stack is new: in `fading_superposition`, every cell loses a tenth of its
--- value at each step. It differs in one line and in its `name`.
+-- Both stacks are trained in the same network with the same seed. They start with the same
+-- parameters, so their curves should agree. A third stack is new: in `fading_superposition`, every
+-- cell loses a tenth of its value at each step. It differs in one line and in its `name`.
 pd.stack.define(superposition('fading_superposition', options.fade))
 
 local grammar = pd.grammar.load(options.grammar)
@@ -153,14 +156,15 @@ run:lines('curves', plot.learning_curves(histories, grammar:name()))
 
 -- ![The stack in Lua, the built-in one, and one that fades, one run each](pictures/06_curves.svg)
 
--- The first three agree digit for digit in the first epoch. Later they diverge: sums in a different order
--- round differently, and such differences grow during training. After some hundred updates, the built-in stack
--- does not agree with itself either when it is computed in the two ways.
+-- The first three agree digit for digit in the first epoch. Later they diverge: sums in a different
+-- order round differently, and such differences grow during training. After a few hundred updates
+-- even the two ways of computing the built-in stack no longer agree.
 --
--- The stacks differ in cost. The built-in stack runs as one compiled function over the whole string. What the
--- stack in Lua does is recorded and costs about twice as much. Step by step (`kernels = false`), by a dozen
--- tensor operations for each symbol, both cost 25 times as much. [Extending](../extending.md#what-is-recorded)
--- lists what can be recorded, and describes how to write a good idea in C++.
+-- The stacks differ in cost. The built-in stack runs as one compiled function over the whole
+-- string. The operations of the stack in Lua are recorded and cost about twice as much. Step by
+-- step (`kernels = false`), with a dozen tensor operations for each symbol, both cost 25 times as
+-- much. [Extending](../extending.md#what-is-recorded) lists what can be recorded, and describes how
+-- to write a good idea in C++.
 local largest = 0
 for name, tensor in pairs(my_first) do
   largest = math.max(largest, (tensor - plain_first[name]):abs():max():item())
@@ -170,19 +174,19 @@ assert(largest < 1e-9)
 
 -- ## Loading a checkpoint
 --
--- A checkpoint contains numbers, not functions. Define the stack before you resume a run or load its model:
--- run this script, or put the definition into a file that both scripts run with `dofile`. The run folder keeps
--- the information: `config.json` names the script that defined each kind, and `definitions/` has the text of
--- the script at the start of the run.
+-- A checkpoint contains numbers, not functions. Define the stack before you resume a run or load
+-- its model: run this script, or put the definition into a file that both scripts run with
+-- `dofile`. The run folder keeps what you need: `config.json` names the script that defined each
+-- kind, and `definitions/` has the text of the script at the start of the run.
 local folder = mine:run_folder()
 print(('\n%s: %s'):format(folder, tostring(pd.model.load(folder))))
 
 -- ## Two stacks at once
 --
--- With two stacks a network can do more than with one: two stacks are a tape. A state may be a table of tables,
--- so a machine of several memories is one definition. Here each stack holds vectors with strengths, as in
--- Grefenstette et al. (2015): a pop takes strength off the top, and the reading is what the uppermost strength
--- of 1 holds.
+-- With two stacks a network can do more than with one: two stacks can simulate a tape. A state may
+-- be a table of tables, so a single definition can contain several memories. Here each stack holds
+-- vectors with strengths, as in Grefenstette et al. (2015): a pop removes strength from the top,
+-- and the reading is the content of the uppermost strength of 1.
 local function moved(stack, strength, taken, vector)
   local above = stack.strengths:sum(2):unsqueeze(2) - stack.strengths:cumsum(2)
   local left = (stack.strengths - (taken - above):relu()):relu()
@@ -218,15 +222,16 @@ pd.stack.define {
 print('\n' .. tostring(pd.stack.check 'two_stacks'))
 plot.program { stack = 'two_stacks', title = 'Two stacks', path = run.folder .. '/two_stacks.svg' }
 
--- Recorded, it takes four times as long as the built-in `stratification` with `memories = 2`, and a thirteenth of
--- the time of its tensor operations. `plot.program` draws the record: boxes are operations with their sizes and
--- multiply-adds, dashed lines lead to the next step.
+-- Recorded, this definition takes four times as long as the built-in `stratification` with
+-- `memories = 2`, and one thirteenth of the time of its own tensor operations. `plot.program` draws
+-- the recording: boxes are operations with their sizes and multiply-adds, dashed lines lead to the
+-- next step.
 
 -- ## Controllers and objectives
 --
--- `pd.controller.define` defines a recurrent cell: its parameters by name and shape, its initial state, and
--- one step. The state is a list of tensors, and the returned hidden vector is one of them. This example is a
--- simple recurrent network with a fast vector and a second, slow one.
+-- `pd.controller.define` defines a recurrent cell: its parameters by name and shape, its initial
+-- state, and one step. The state is a list of tensors, and the returned hidden vector is one of
+-- them. This example is a simple recurrent network with a fast vector and a second, slow one.
 pd.controller.define {
   name = 'fast_and_slow',
   doc = 'A simple recurrent network with a slow copy of its hidden vector.',
@@ -244,9 +249,9 @@ pd.controller.define {
 }
 print('\n' .. tostring(pd.controller.check 'fast_and_slow'))
 
--- An objective is the loss that training of a recognizer minimizes. `pd.train.define_objective` makes one from
--- a function of scores and labels that returns one loss for each string. This example is the squared error of
--- the last score:
+-- An objective is the loss that training of a recognizer minimizes. `pd.train.define_objective`
+-- makes one from a function of scores and labels that returns one loss for each string. This
+-- example is the squared error of the last score:
 pd.train.define_objective {
   name = 'squared_error',
   doc = 'The squared error of the answer behind the last symbol.',
@@ -258,7 +263,8 @@ pd.train.define_objective {
 }
 print(tostring(pd.train.check_objective 'squared_error'))
 
--- Both are now kinds like the built-in ones: use `controller = { kind = 'fast_and_slow' }` in a model and
--- `objective = 'squared_error'` in a trainer. `help 'stack'` lists them. Change this script and make a mistake,
--- for example a misspelt method: the message names the file and the line, and the session continues.
+-- Both are now kinds like the built-in ones: use `controller = { kind = 'fast_and_slow' }` in a
+-- model and `objective = 'squared_error'` in a trainer. `help 'stack'` lists them. Change this
+-- script and make a mistake, for example a misspelt method: the message names the file and the
+-- line, and the session continues.
 print('\nKept in ' .. run.folder)

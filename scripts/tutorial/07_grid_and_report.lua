@@ -1,8 +1,8 @@
 -- # A grid and a report
 --
--- One training proves little. This chapter trains a script at several settings, each with several random
--- initializations, on all processors. Then it reads the results from the registry of runs and makes a page
--- that you can send to a colleague.
+-- One training proves little. This chapter trains a script at several settings, each with several
+-- random initializations, on all processors. Then it reads the results from the registry of runs
+-- and writes a page that you can send to a colleague.
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
@@ -24,10 +24,11 @@ local options, run = experiment.start {
 
 -- ## The script of one run
 --
--- A grid starts a script many times with different options. The script resembles that of
--- [an experiment of your own](04_own_experiment.md). It declares its options, among them `seed`, `restart` and,
--- through `experiment.start`, the run folder. It trains, and at the end it calls `run:finish`, which writes the
--- result. If there is a checkpoint, it resumes from it, so a power cut loses little work.
+-- A grid starts a script many times with different options. The script resembles that of [an
+-- experiment of your own](04_own_experiment.md). It declares its options, among them `seed`,
+-- `restart` and, through `experiment.start`, the run folder. It trains, and at the end it calls
+-- `run:finish`, which writes the result. If there is a checkpoint, it resumes from it, so a power
+-- cut loses little work.
 local script = run:path 'train.lua'
 files.write(script, [[
 local experiment = require 'pushdown.experiment'
@@ -66,10 +67,11 @@ run:finish { cross_entropy_difference = best, epochs = #t:history(), seed = opti
 
 -- ## The grid
 --
--- A point is a table of options. Each point runs with several restarts. The seed of a restart depends only on
--- the names of grid and point and on the number of the restart, so it does not change when the grid grows. Stop
--- the grid with Ctrl-C and start it again: finished runs are kept, and interrupted runs resume. On a cluster,
--- the same grid runs as Slurm tasks: `--executor slurm --slurm partition=...`.
+-- A point is a table of options. Each point runs with several restarts. The seed of a restart
+-- depends only on the names of grid and point and on the number of the restart, so it does not
+-- change when the grid grows. Stop the grid with Ctrl-C and start it again: finished runs are kept,
+-- and interrupted runs resume. On a cluster, the same grid runs as Slurm tasks:
+-- `--executor slurm --slurm partition=...`.
 local points = {}
 for i, rate in ipairs(options.learning_rates) do points[i] = { learning_rate = rate } end
 local rows = grid.run(grid.place({ {
@@ -79,8 +81,8 @@ local rows = grid.run(grid.place({ {
 
 -- ## The results
 --
--- The restarts of a point belong together. Their mean is the expected result, their spread shows the influence
--- of chance, and the best restart shows only what is possible.
+-- The restarts of a point belong together. Their mean is the expected result, their spread shows
+-- the influence of chance, and the best restart shows only what is possible.
 local table_rows = {}
 for _, point in ipairs(runs.by_point(rows, { 'cross_entropy_difference' })) do
   local numbers = point.metrics.cross_entropy_difference
@@ -90,7 +92,8 @@ local four = '%.4f'
 run:table('points', { columns = { 'point', { 'mean', format = four }, { 'deviation', format = four },
   { 'best single run', format = four }, 'runs' }, rows = table_rows })
 
--- The plot shows each point as one line, the mean of its restarts, with a band from the minimum to the maximum:
+-- The plot shows each point as one line, the mean of its restarts, with a band from the minimum to
+-- the maximum:
 local series, by_point = {}, {}
 for _, row in ipairs(rows) do
   local one = by_point[row.point]
@@ -114,8 +117,8 @@ print(plot.text(chart))
 --
 -- ## The registry and the report
 --
--- Every run of a grid has a row in the registry, `runs/registry.sqlite` in the folder where the script was
--- started. Read it from the command line:
+-- Every run of a grid has a row in the registry, `runs/registry.sqlite` in the folder where the
+-- script was started. Read it from the command line:
 --
 -- ```
 -- pushdown runs list --grid tutorial/reverse --where 'learning_rate>0.002'
@@ -124,8 +127,8 @@ print(plot.text(chart))
 -- pushdown runs export --grid tutorial/reverse --history -o epochs.csv
 -- ```
 --
--- The report is one page with live charts, tables, the configuration and the exact command of every run. This
--- script makes it from Lua; `pushdown report FOLDER -o report.html` does the same.
+-- The report is one page with live charts, tables, the configuration and the exact command of every
+-- run. This script makes it from Lua; `pushdown report FOLDER -o report.html` does the same.
 local page = run:path 'report.html'
 assert(require 'pushdown.report.command'.run { run:path 'grid', '-o', page, '--title', 'Marked reversal' } == 0)
 print('Open ' .. page .. ' in a browser.')

@@ -1,8 +1,9 @@
 -- # An idea, from a sentence to a figure
 --
--- The sentence: *a push should cost more, the deeper the stack is already.* A stack that must save its
--- depth may learn to forget what it does not need. This chapter turns the sentence into a stack, looks at
--- what the program makes of it, trains it at several costs, and draws the figure. Each step takes seconds.
+-- The sentence: *a push should cost more, the deeper the stack is already.* A stack that must save
+-- its depth may learn to forget what it does not need. This chapter turns the sentence into a
+-- stack, looks at its recorded program, trains it at several costs, and draws the figure. Each step
+-- takes seconds.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local plot = require 'pushdown.plot'
@@ -23,9 +24,10 @@ local options, run = experiment.start {
 
 -- ## The stack
 --
--- The state has the cells of a superposition stack and the expected depth. The depth grows with the weight
--- of pushes and shrinks with that of pops, but not below 0. The weight of a push is multiplied by
--- `exp(-cost * depth)`, and what it loses goes to the action that leaves the stack unchanged.
+-- The state has the cells of a superposition stack and the expected depth. The depth grows with the
+-- weight of pushes and shrinks with that of pops, but not below 0. The weight of a push is
+-- multiplied by `exp(-cost * depth)`, and the difference is added to the action that leaves the
+-- stack unchanged.
 pd.stack.define {
   name = 'thrifty', doc = 'A superposition stack whose pushes cost more the deeper it is.',
   options = { { 'size', 5, 'size of a cell', minimum = 1 },
@@ -49,23 +51,25 @@ pd.stack.define {
   reading = function(_, state) return pd.tensor.cat({ state.cells[{ {}, 1 }], state.depth:tanh() }, 2) end,
 }
 
--- Is it a stack that the rest can work with? `check` runs the contract tests of the built-in stacks.
+-- Does this stack work with everything else? `check` runs the contract tests of the built-in
+-- stacks.
 local clock = os.clock()
 local contract = pd.stack.check 'thrifty'
 assert(contract:passed(), tostring(contract))
 print(('checked in %.1f s\n'):format(os.clock() - clock))
 
--- ## What the program makes of it
+-- ## The recorded program
 --
--- The functions are called a few times and recorded. Training runs the record and calls no Lua. If
--- something could not be recorded, a line in the log would name the file and the line, and the stack would
--- run by tensor operations. `program` shows the record: at each step one loop for each part of the cells,
--- because `cat` and the padding are not carried out.
+-- Pushdown calls the functions a few times and records their operations. Training runs the
+-- recording and calls no Lua. If something could not be recorded, a line in the log would name the
+-- file and the line, and the stack would run by tensor operations. `program` shows the recording.
+-- Each step has one loop for each part of the cells, because `cat` and the padding need not be
+-- executed.
 print(pd.stack.program { kind = 'thrifty', size = 3, hidden = 4, steps = 4 })
 
 -- ## A figure
 --
--- One training for each cost, and one by tensor operations for the clock.
+-- There is one training for each cost, and one by tensor operations to compare the times.
 local grammar = pd.grammar.load(options.grammar)
 local sampler = grammar:sampler { lengths = options.lengths }
 local train = sampler:dataset(options.strings, { seed = options.seed })
@@ -102,6 +106,6 @@ print(('\nan update takes %.2f ms recorded, %.1f ms by tensor operations'):forma
 
 -- ![Cross-entropy by epoch, one curve for each cost of a push](pictures/08_curves.svg)
 --
--- The curves say whether thrift helps. One run for each cost proves little:
--- [a grid](07_grid_and_report.md) over costs and seeds is the next step, and it needs no change to the
+-- The curves show whether thrift helps. One run for each cost proves little: [a
+-- grid](07_grid_and_report.md) over costs and seeds is the next step, and it needs no change to the
 -- stack.

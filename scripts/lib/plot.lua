@@ -160,10 +160,13 @@ function M.curves(spec)
   return M.lines(lines)
 end
 
--- plot.by_length{models = a model or {name = model, ...}, grammar = , lengths = {1, 40}} -> SVG of how well the models
--- do on strings of each length, drawn for the picture: `strings` (20) a length. A list of models under a name is their
--- mean with a band of one standard deviation. measure: a field of pd.train.evaluate; of language models by default
--- cross_entropy_difference, of recognizers accuracy. seed, path, and the options of plot.lines but series.
+-- plot.by_length{models = a model or {name = model, ...}, grammar = , lengths = {1, 40}} -> SVG of a measure of the
+-- models on strings of each length. The picture draws `strings` (20) of each length from the grammar. With data = in
+-- place of grammar it uses the strings of a data set, in bins of bin_width (1) lengths; a transducer needs data, of
+-- which it translates `strings` (1000) pairs. A list of models under a name is shown as its mean with a band: spread =
+-- 'deviation' (one standard deviation) or 'interval' (95 % confidence). measure: a field of pd.train.evaluate; by
+-- default cross_entropy_difference of language models, accuracy of recognizers, coarse (the share of strings without a
+-- mistake) of transducers. seed, path, and the options of plot.lines but series.
 function M.by_length(spec) return M.lines(require 'pushdown.plot.by_length'(spec, 'plot.by_length')) end
 
 -- plot.by_length_text(options) -> the same as text for the terminal.

@@ -1,12 +1,18 @@
--- How well models do on strings of each length: one line for each model, or for the mean of several of one name.
+-- Measures models on strings of each length: one line for each model, or for the mean of several of one name.
 local check = require 'pushdown.plot.figure'.check
+local interval = require 'pushdown.statistics.interval'
 local statistics = require 'pushdown.statistics'
 
 local labels = {
   cross_entropy_difference = 'cross-entropy above the lower bound, nats per symbol',
   cross_entropy = 'cross-entropy, nats per symbol', perplexity = 'perplexity', accuracy = 'accuracy',
   error = 'error, %', set_accuracy = 'strings whose next symbols are all predicted',
+  coarse = 'strings translated without a mistake', fine = 'symbols before the first mistake',
+  symbol_accuracy = 'symbol accuracy',
 }
+local measures = { LanguageModel = 'cross_entropy_difference', Recognizer = 'accuracy', Transducer = 'coarse' }
+local own = { models = true, grammar = true, data = true, bin_width = true, lengths = true, strings = true,
+  measure = true, seed = true, spread = true }
 
 local function is_model(value)
   return type(value) == 'userdata' and (pcall(function() return value.parameters end))
@@ -35,28 +41,56 @@ local function groups_of(given, where)
   return groups
 end
 
--- {length=, data=} of every length that has strings.
-local function data_of(spec, recognizes, where)
+-- {length=, measure=f} of every length that the grammar has strings of; f(model) returns the results.
+local function lengths_of_grammar(spec, kind, where)
   local pd = require 'pushdown'
   local grammar = spec.grammar
-  check(grammar ~= nil, where, 'a grammar is missing')
+  check(kind ~= 'Transducer', where, 'a transducer is measured on data, not on a grammar')
   if type(grammar) == 'string' then grammar = pd.grammar.load(grammar) end
-  local lengths = spec.lengths or { 1, 40 }
   local count, seed = spec.strings or 20, spec.seed or 1
   local all = {}
-  for _, length in ipairs(grammar:sampler({ lengths = lengths }):lengths()) do
+  for _, length in ipairs(grammar:sampler({ lengths = spec.lengths or { 1, 40 } }):lengths()) do
     local data
-    if recognizes then
+    if kind == 'Recognizer' then
       local half = math.ceil(count / 2)
       data = pd.task.labelled { grammar = grammar, lengths = { length, length }, positives = half, negatives = half,
         distinct = 'none', seed = seed + length }
     else
       data = grammar:sampler({ lengths = { length, length } }):dataset(count, { seed = seed + length })
     end
-    all[#all + 1] = { length = length, data = data }
+    all[#all + 1] = { length = length, results = function(model)
+      return pd.train.evaluate(model, data, { bin_width = length + 1 })
+    end }
   end
   check(#all > 0, where, 'the grammar has no strings of these lengths')
   return all
+end
+
+-- The same for the bins of a dataset. Each model is evaluated once.
+local function lengths_of_data(spec, kind, models, where)
+  local pd = require 'pushdown'
+  local options = { bin_width = spec.bin_width or 1 }
+  if kind == 'Transducer' then options.pairs, options.seed = spec.strings or 1000, spec.seed or 1 end
+  local bins, all, lengths = {}, {}, spec.lengths or { 0, math.huge }
+  for _, model in ipairs(models) do
+    bins[model] = {}
+    for _, bin in ipairs(pd.train.evaluate(model, spec.data, options).bins or {}) do
+      local middle = (bin.shortest + bin.longest) / 2
+      if middle >= lengths[1] and middle <= lengths[2] then
+        if model == models[1] then
+          all[#all + 1] = { length = middle, results = function(of) return bins[of][middle] or {} end }
+        end
+        bins[model][middle] = bin
+      end
+    end
+  end
+  check(#all > 0, where, 'the data has no strings of these lengths')
+  return all
+end
+
+-- Half the height of the band around a mean of several values.
+local function spread_of(spec, count, deviation)
+  return spec.spread == 'interval' and interval(count, deviation) or deviation or 0
 end
 
 local drawn = setmetatable({}, { __mode = 'k' })  -- what was measured for a table of options
@@ -65,34 +99,42 @@ local drawn = setmetatable({}, { __mode = 'k' })  -- what was measured for a tab
 return function(spec, where)
   check(type(spec) == 'table', where, 'expected a table of options, got %s', type(spec))
   if drawn[spec] then return drawn[spec] end
-  local pd = require 'pushdown'
-  local groups = groups_of(spec.models, where)
-  local recognizes = tostring(groups[1].models[1]):match('^Recognizer') ~= nil
-  local measure = spec.measure or (recognizes and 'accuracy' or 'cross_entropy_difference')
-  local data, series = data_of(spec, recognizes, where), {}
+  local groups, all = groups_of(spec.models, where), {}
+  for _, group in ipairs(groups) do
+    for _, model in ipairs(group.models) do all[#all + 1] = model end
+  end
+  local kind = tostring(all[1]):match '^%a+'
+  check(spec.grammar ~= nil or spec.data ~= nil, where, 'a grammar or data is missing')
+  check(spec.grammar == nil or spec.data == nil, where, 'expected a grammar or data, got both')
+  check(spec.bin_width == nil or spec.data ~= nil, where, 'bin_width is an option for data')
+  local measure = spec.measure or measures[kind]
+  local points = spec.data ~= nil and lengths_of_data(spec, kind, all, where) or lengths_of_grammar(spec, kind, where)
+  if not spec.measure and kind == 'LanguageModel' and not points[1].results(all[1])[measure] then
+    measure = 'cross_entropy'  -- of own strings no lower bound is known
+  end
+  local series = {}
   for _, group in ipairs(groups) do
     local line = { name = group.name, x = {}, y = {}, low = #group.models > 1 and {} or nil,
       high = #group.models > 1 and {} or nil }
-    for i, point in ipairs(data) do
+    for i, point in ipairs(points) do
       local values = {}
       for k, model in ipairs(group.models) do
-        local found = pd.train.evaluate(model, point.data, { bin_width = point.length + 1 })
-        values[k] = found[measure]
+        values[k] = point.results(model)[measure]
         check(type(values[k]) == 'number', where, "'%s' is no measure of %s", tostring(measure), tostring(model))
       end
       local mean, deviation = statistics(values)
       line.x[i], line.y[i] = point.length, mean
-      if line.low then line.low[i], line.high[i] = mean - (deviation or 0), mean + (deviation or 0) end
+      if line.low then
+        local half = spread_of(spec, #values, deviation)
+        line.low[i], line.high[i] = mean - half, mean + half
+      end
     end
     series[#series + 1] = line
   end
   local lines = { series = series, x_label = spec.x_label or 'length',
     y_label = spec.y_label or labels[measure] or measure }
   for key, value in pairs(spec) do
-    if lines[key] == nil and key ~= 'models' and key ~= 'grammar' and key ~= 'lengths' and key ~= 'strings'
-      and key ~= 'measure' and key ~= 'seed' then
-      lines[key] = value
-    end
+    if lines[key] == nil and not own[key] then lines[key] = value end
   end
   drawn[spec] = lines
   return lines

@@ -29,8 +29,8 @@ local word_strengths = with(picture, in_text, { run = 'object', symbols = 'list'
   y_label = 'text', y_max = 'number', ['end'] = { 'top', 'bottom' } })
 local histograms = with(picture, in_text, labels, { groups = 'object', bins = 'count', counts = 'boolean',
   low = 'number', high = 'number' })
-local by_length = with(lines, { models = 'object', grammar = 'any', lengths = 'numbers', strings = 'count',
-  measure = 'text', seed = 'number' })
+local by_length = with(lines, { models = 'object', grammar = 'any', data = 'any', bin_width = 'count',
+  lengths = 'numbers', strings = 'count', measure = 'text', seed = 'number', spread = { 'deviation', 'interval' } })
 by_length.series = nil
 
 return {

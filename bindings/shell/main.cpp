@@ -97,12 +97,10 @@ CommandLine parse(int count, char** words) {
   double seed = 0;
   app.add_option("-e", line.texts, "Run this text (may be given several times)")
       ->type_name("TEXT")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_option("-l", line.modules, "Require a module and make it a global")
       ->type_name("MODULE")
-      ->expected(1)
-      ->take_all();
+      ->allow_extra_args(false);
   app.add_flag("-i", line.prompt, "Give the prompt after the file or text");
   app.add_option("-j", line.jit, "Compile Lua to machine code: on (default for files) or off")
       ->type_name("on|off")
@@ -153,8 +151,9 @@ void exit_with(pid_t parent) {
   leave(1);
 }
 
-// Where one of the three is closed, the next file that is opened would take its place, and what is
-// printed would land in it. These cannot be read or written either, and that is an error.
+// If one of the descriptors 0 to 2 is closed, the next file opened would get its number, and prints
+// would go into that file. A null device takes its place: using it is still an error, because it
+// cannot be written to (1, 2) or read (0).
 void fill_standard_descriptors() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(file, F_GETFD) < 0)
@@ -172,28 +171,21 @@ void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
   lua_setglobal(L, "arg");
 }
 
-// Reports and leaves unless all is well.
-void require_success(Interpreter& interpreter, const Interpreter::Outcome& outcome) {
+// Reports an error and leaves. An interrupt says where the user's script was, but not where the
+// library was in a subcommand.
+void require_success(Interpreter& interpreter, const Interpreter::Outcome& outcome,
+                     const std::string& subcommand = "") {
   if (outcome.status == Interpreter::Status::ok) return;
   const bool interrupted = outcome.status == Interpreter::Status::interrupted;
   if (ending_signal() == SIGPIPE)
     ;  // nobody reads any more
   else if (interrupted)
-    print_interrupted(outcome.error);
+    print_interrupted(subcommand.empty() ? outcome.error
+                                         : "pushdown " + subcommand + ": interrupted");
   else
     print_error(interpreter.with_suggestion(outcome.error));
   interpreter.end_records(outcome);
   leave(interrupted ? 130 : 1);
-}
-
-// Where the program was started with descriptors 0 to 2 closed, the next files that are opened
-// would get their numbers, and what is printed would go into them. Null devices take their places,
-// which cannot be written to (1, 2) or read (0), so that using them is an error as before.
-void occupy_standard_descriptors() {
-  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
-    if (::fcntl(descriptor, F_GETFD) < 0 && errno == EBADF)
-      // The lowest free number, which is this one.
-      (void)::open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 
 int run(int count, char** words) {
@@ -222,7 +214,7 @@ int run(int count, char** words) {
   if (const char* text = line.script.empty() ? nullptr : command_text(line.script[0])) {
     const std::vector<std::string> words(line.script.begin() + 1, line.script.end());
     const std::string chunk = "=" + line.script[0];
-    require_success(interpreter, interpreter.run_text(text, chunk.c_str(), words));
+    require_success(interpreter, interpreter.run_text(text, chunk.c_str(), words), line.script[0]);
     return 0;
   }
   if (!line.script.empty()) {
@@ -248,7 +240,6 @@ int run(int count, char** words) {
 int main(int count, char** words) {
   pushdown::fill_standard_descriptors();
   int status = 1;
-  pushdown::occupy_standard_descriptors();
   try {
     status = pushdown::run(count, words);
   } catch (const std::exception& error) {

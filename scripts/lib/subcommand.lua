@@ -38,10 +38,7 @@ return function(name, f)
   local ok, problem = pcall(on_terminal, f)
   if ok then return 0 end
   local usage = type(problem) == 'table' and problem.usage
-  local message = usage or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', '')
-  -- Ctrl-C comes wherever the library is at work.
-  if message:find '%.lua:%d+: interrupted$' then message = 'interrupted' end
-  local text = ('pushdown %s: %s\n'):format(name, message)
+  local text = ('pushdown %s: %s\n'):format(name, usage or tostring(problem):gsub('^[^\n]-%.lua:%d+: ', ''))
   local width = pd.process.columns 'stderr'
   io.stderr:write(width and wrapped_lines(visible(text), width) or text)
   return usage and 2 or 1

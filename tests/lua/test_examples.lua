@@ -8,17 +8,7 @@ local sessions = dofile(pd.root .. '/scripts/tools/sessions.lua')
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local cookbook = files.read(pd.root .. '/docs/cookbook.md')
 
--- Pages that have no recorded session yet.
-local exceptions = {}
-for _, name in ipairs { 'nnpda', 'notebook', 'nspda', 'number_prediction', 'reliability', 'report', 'runs', 'shell',
-  'speed', 'stacks', 'tensor', 'training', 'trees' } do
-  exceptions['docs/reference/' .. name .. '.md'] = true
-end
-
-local pages = {}
-for _, page in ipairs(#arg > 0 and arg or sessions.pages()) do
-  if #arg > 0 or not exceptions[page] then pages[#pages + 1] = page end
-end
+local pages = #arg > 0 and arg or sessions.pages()
 
 -- Numbers that depend on a training, or on ties in an untrained network, differ between processors.
 local function tolerance(section)

@@ -51,6 +51,13 @@ test('version and help', function()
   test.equal(pd.version, '0.1.0')
 end)
 
+test('a file comes after texts', function()
+  local path = os.tmpname()
+  files.write(path, 'print(x + y, ...)')
+  test.equal(run { '-e', 'x = 1', '-e', 'y = 2', path, 'a' }, '3\ta\n')
+  os.remove(path)
+end)
+
 test('wrong usage leaves with 2 and says what is wrong', function()
   local function usage(...)
     local out, err, status = run { ... }

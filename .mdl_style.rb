@@ -1,10 +1,7 @@
 # The rules of `make lint` for Markdown. Sessions and output have no language, tables may be wide, a page begins with
 # a link to the list of pages, and changelogs repeat their headings.
 all
-rule 'MD013', :line_length => 100, :tables => false, :code_blocks => false
+rule 'MD010', :ignore_code_blocks => true
+rule 'MD013', :line_length => 100, :tables => false, :ignore_code_blocks => true
 rule 'MD024', :allow_different_nesting => true
-exclude_rule 'MD002'
-exclude_rule 'MD014'
-exclude_rule 'MD033'
-exclude_rule 'MD040'
-exclude_rule 'MD041'
+%w[MD002 MD014 MD029 MD033 MD038 MD040 MD041 MD046].each { |name| exclude_rule name }

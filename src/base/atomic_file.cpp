@@ -49,14 +49,14 @@ Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_p
 
 void sync_folder(const Path& folder) {
   Descriptor descriptor(folder, O_RDONLY | O_DIRECTORY);
-  // Some file systems cannot sync a folder; the rename is atomic all the same.
+  // Some file systems cannot sync a folder; the rename is atomic even then.
   if (descriptor.number() >= 0) ::fsync(descriptor.number());
 }
 
 }  // namespace
 
 FileWriter::FileWriter(const Path& path)
-    // The process number keeps two processes from writing into one temporary file.
+    // The process id in the name keeps two processes from writing to the same temporary file.
     : path_(path), temporary_(path.string() + fmt::format(".{}.tmp", ::getpid())) {
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail_on("write", temporary_, errno);
@@ -150,12 +150,12 @@ void LineFile::append(std::string_view line) {
   const bool known = ::fstat(descriptor_, &before) == 0;
   if (write_all(descriptor_, std::string(line) + "\n")) return;
   const int error = errno;
-  // A part of a line would swallow the next one.
+  // Without the newline, the next line would be appended to the partial one.
   if (known && ::ftruncate(descriptor_, before.st_size) != 0) write_all(descriptor_, "\n");
   fail_on("write", path_, error);
 }
 
-// The lock of one folder in this process.
+// The lock that this process holds on one folder.
 struct ProcessLock::Held {
   explicit Held(int number) : descriptor(number) {}
   Held(const Held&) = delete;
@@ -163,7 +163,7 @@ struct ProcessLock::Held {
   ~Held() { ::close(descriptor); }
 
   const int descriptor;
-  std::atomic<std::uint64_t> writer{0};  // the claim that counts
+  std::atomic<std::uint64_t> writer{0};  // the current claim
 };
 
 ProcessLock::ProcessLock(const Path& folder) {
@@ -184,7 +184,7 @@ ProcessLock::ProcessLock(const Path& folder) {
   struct flock lock {};
   lock.l_type = F_WRLCK;
   lock.l_whence = SEEK_SET;
-  // A file system without locks is no reason not to work.
+  // Some file systems have no locks; that must not prevent the work.
   if (::fcntl(descriptor, F_OFD_SETLK, &lock) != 0 && (errno == EACCES || errno == EAGAIN)) {
     char holder[32] = {};
     const auto count = ::pread(descriptor, holder, sizeof holder - 1, 0);
@@ -192,7 +192,7 @@ ProcessLock::ProcessLock(const Path& folder) {
     fail_environment("file", "the folder '{}' is in use by {}", folder.string(),
                      known ? fmt::format("process {}", std::atoll(holder)) : "another process");
   }
-  // For the message above alone; without it the message names no process.
+  // Needed only for the message above; without it, the message names no process.
   const std::string number = fmt::format("{}\n", ::getpid());
   if (::ftruncate(descriptor, 0) == 0) write_all(descriptor, number);
   ours = held_ = std::move(held);

@@ -1,6 +1,6 @@
-// Files that survive a kill at any moment. A whole file is written under a temporary name in its
-// own folder, synced to the disk and renamed, so that a reader sees the old content or the new one
-// and never a part. Errors of the file system are std::runtime_error and name the path.
+// Files that survive a kill at any moment. A whole file is written under a temporary name in the
+// same folder, synced to disk and renamed, so a reader sees either the old or the new content,
+// never part of a file. File system errors are std::runtime_error and name the path.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -13,11 +13,11 @@ namespace pushdown {
 
 using Path = std::filesystem::path;
 
-// Replaces `path` by `bytes`: temporary file, fsync, rename, fsync of the folder.
+// Replaces the content of `path` by `bytes`: temporary file, fsync, rename, fsync of the folder.
 void write_file(const Path& path, std::string_view bytes);
 
-// The same for a file that is too large to be in memory: what is written goes into the temporary
-// file, which becomes `path` by commit() and is removed without.
+// Does the same for a file that is too large to be held in memory. Data goes into a temporary file;
+// commit() renames it to `path`, and without commit() it is removed.
 class FileWriter {
  public:
   explicit FileWriter(const Path& path);
@@ -36,29 +36,30 @@ class FileWriter {
   std::string buffer_;
 };
 
-// The whole file; a missing or unreadable one is an error.
+// Returns the whole file. Throws if the file is missing or unreadable.
 std::string read_file(const Path& path);
 
-// Makes `folder` with its parents and proves that files can be made in it.
+// Creates `folder` and its parents, and checks that files can be created in it.
 void make_writable_folder(const Path& folder);
-// No error when the file is not there.
+// Removes the file; does nothing if it does not exist.
 void remove_file(const Path& path);
 
-// A text file that grows by whole lines, each handed to the operating system before append()
-// returns: what was appended survives the death of the process. When a line cannot be written
-// completely (a full disk), its part is taken back, so that the next line begins on a line of its
-// own.
+// A text file that grows by whole lines. append() hands each line to the operating system before it
+// returns, so appended lines survive the death of the process. If a line cannot be written
+// completely (a full disk), the partial line is removed so that the next one starts on its own
+// line.
 class LineFile {
  public:
   LineFile() = default;
-  // Replaces the file by `lines` (each ended by a newline) and goes on behind them.
+  // Replaces the content of the file by `lines` (each ended by a newline); append() adds after
+  // them.
   LineFile(const Path& path, std::string_view lines);
   LineFile(LineFile&& other) noexcept { swap(other); }
   LineFile& operator=(LineFile&& other) noexcept { return swap(other), *this; }
   ~LineFile();
 
   bool open() const { return descriptor_ >= 0; }
-  void append(std::string_view line);  // without its newline
+  void append(std::string_view line);  // `line` has no newline
 
  private:
   void swap(LineFile& other) noexcept {
@@ -70,17 +71,17 @@ class LineFile {
   int descriptor_ = -1;
 };
 
-// Keeps other processes out of a folder while it lives, by a lock on the file `.lock` in it that
-// belongs to the open file (F_OFD_SETLK). The kernel releases it when the process ends, however
-// that ends. Within one process, the locks of a folder share that lock, and claim() says which of
-// them writes.
+// Keeps other processes out of a folder during its lifetime. It locks the file `.lock` in the
+// folder with a lock that belongs to the open file (F_OFD_SETLK). The kernel releases the lock when
+// the process ends for any reason. Within one process, all locks of a folder share that lock, and
+// claim() chooses the one that may write.
 class ProcessLock {
  public:
   ProcessLock() = default;
-  // std::runtime_error naming the process that holds the folder.
+  // Throws std::runtime_error that names the process holding the folder.
   explicit ProcessLock(const Path& folder);
 
-  // Makes this the writer: owned() of every other lock of the folder is false from now on.
+  // Makes this lock the writer: from now on, owned() is false for every other lock of the folder.
   void claim();
   bool owned() const;
   bool taken() const { return held_ != nullptr; }

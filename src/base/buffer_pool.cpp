@@ -47,7 +47,7 @@ std::size_t BufferPool::idle_bytes() const {
 BufferPool::Block BufferPool::take(std::size_t bytes) {
   {
     std::lock_guard lock(mutex_);
-    // The smallest that is large enough.
+    // The smallest buffer that is large enough.
     auto best = idle_.end();
     for (auto block = idle_.begin(); block != idle_.end(); ++block)
       if (block->bytes >= bytes && (best == idle_.end() || block->bytes < best->bytes))
@@ -59,7 +59,7 @@ BufferPool::Block BufferPool::take(std::size_t bytes) {
       return found;
     }
   }
-  // An eighth to spare: sequences of nearly the same length share their buffers.
+  // Allocates an eighth more, so that sequences of nearly the same length can share buffers.
   const std::size_t size = (bytes + bytes / 8 + 4095) / 4096 * 4096;
   check_memory("memory", "a computation of this size", static_cast<double>(size));
   return {static_cast<std::byte*>(::operator new(size, kAlignment)), size};
@@ -71,7 +71,7 @@ void BufferPool::keep(Block block) {
   idle_.push_back(block);
   idle_bytes_ += block.bytes;
   while (idle_bytes_ > limit_) {
-    // The smallest goes first: larger ones serve more requests.
+    // Frees the smallest first: larger buffers can serve more requests.
     const auto smallest = std::min_element(
         idle_.begin(), idle_.end(),
         [](const Block& left, const Block& right) { return left.bytes < right.bytes; });

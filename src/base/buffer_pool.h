@@ -1,5 +1,5 @@
-// Working memory that is used again instead of being allocated for every call. A pool belongs to
-// the object whose calls use it; any number of threads may take from it.
+// Working memory that is reused instead of being allocated for every call. A pool belongs to the
+// object whose calls use it. Any number of threads may take buffers from it.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -11,7 +11,8 @@ namespace pushdown {
 class BufferPool;
 using BufferPoolPtr = std::shared_ptr<BufferPool>;
 
-// Memory on loan, aligned to cache lines, contents undefined; goes back to its pool at the end.
+// Borrowed memory, aligned to cache lines, with undefined contents. The destructor returns it to
+// its pool.
 class Buffer {
  public:
   Buffer() = default;
@@ -35,7 +36,7 @@ class Buffer {
 
 class BufferPool {
  public:
-  // Of the buffers not on loan those are kept that fit into `limit` bytes together.
+  // Keeps returned buffers as long as they fit into `limit` bytes together.
   explicit BufferPool(std::size_t limit = std::size_t{32} << 20) : limit_(limit) {}
   ~BufferPool();
   BufferPool(const BufferPool&) = delete;

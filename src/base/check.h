@@ -1,6 +1,6 @@
-// Error reporting. Two kinds of exception leave the core: std::invalid_argument for the caller's
-// fault and std::runtime_error for the environment (files, devices). Every message starts with the
-// place in brackets and says what was expected and what came:
+// Error reporting. The core throws two kinds of exceptions: std::invalid_argument for a mistake of
+// the caller and std::runtime_error for the environment (files, devices). Every message starts with
+// the place in brackets, then says what was expected and what was given:
 //   [stack.update] hidden must be B x 20, got 7 x 21
 #pragma once
 #include <fmt/format.h>
@@ -11,8 +11,8 @@
 
 namespace pushdown {
 
-// The text of a format string that the compiler has checked; fmt 12 deprecates the conversion that
-// fmt 9 and 10 have instead of get().
+// Returns the text of a format string that the compiler has checked. fmt 12 deprecates the
+// conversion that fmt 9 and 10 have instead of get().
 template <class Format>
 constexpr fmt::string_view format_text(const Format& format) {
   if constexpr (requires { format.get(); })
@@ -21,7 +21,7 @@ constexpr fmt::string_view format_text(const Format& format) {
     return format;
 }
 
-// The functions below, with their arguments packed: one copy for all calls.
+// The functions below call this one with packed arguments, so that the code exists only once.
 [[noreturn]] void fail_formatted(std::string_view where, fmt::string_view format,
                                  fmt::format_args args);
 [[noreturn]] void fail_environment_formatted(std::string_view where, fmt::string_view format,
@@ -33,14 +33,14 @@ template <class... Args>
   fail_formatted(where, format_text(format), fmt::make_format_args(args...));
 }
 
-// Throws std::runtime_error "[where] message": the caller did nothing wrong.
+// Throws std::runtime_error "[where] message", for errors that are not the caller's fault.
 template <class... Args>
 [[noreturn]] void fail_environment(std::string_view where, fmt::format_string<Args...> format,
                                    Args&&... args) {
   fail_environment_formatted(where, format_text(format), fmt::make_format_args(args...));
 }
 
-// fail() unless `condition` holds.
+// Calls fail() unless `condition` is true.
 template <class... Args>
 void check(bool condition, std::string_view where, fmt::format_string<Args...> format,
            Args&&... args) {

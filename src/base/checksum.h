@@ -1,4 +1,4 @@
-// FNV-1a of 64 bits, against accidents and not against intent.
+// 64-bit FNV-1a. Detects accidental changes, not deliberate ones.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -9,8 +9,8 @@ template class nlohmann::basic_json<nlohmann::ordered_map>;
 namespace pushdown {
 namespace {
 
-// The place of the bracket that opens level kDeepestJson + 1, or npos. What is not JSON may be
-// counted wrongly from the place on where the parser stops.
+// Returns the position of the bracket that opens level kDeepestJson + 1, or npos. In invalid JSON
+// the count may be wrong after the position where the parser stops.
 std::size_t too_deep(std::string_view text) {
   int depth = 0;
   bool quoted = false;

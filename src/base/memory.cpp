@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kUnlimited = std::numeric_limits<std::uint64_t>::max();
 
-// The first number in a file, or nothing, as where it says "max".
+// Returns the first number in a file, or nothing if there is none (the file may say "max").
 std::optional<std::uint64_t> number_in(const std::string& file) {
   std::ifstream stream(file);
   std::uint64_t number = 0;
@@ -26,7 +26,7 @@ std::optional<std::uint64_t> number_in(const std::string& file) {
   return std::nullopt;
 }
 
-// The number behind `key` in a file of lines "key number".
+// Returns the number after `key` in a file of lines "key number".
 std::optional<std::uint64_t> number_of(const std::string& file, const std::string& key) {
   std::ifstream stream(file);
   for (std::string line; std::getline(stream, line);) {
@@ -42,8 +42,8 @@ std::uint64_t left_of(std::uint64_t limit, std::uint64_t used) {
   return limit > used ? limit - used : 0;
 }
 
-// The tightest limit of a control group and those above it. What it has in caches of files can be
-// taken back.
+// Returns the smallest remaining memory of a control group and its ancestors. File caches count as
+// free because the kernel can reclaim them.
 std::uint64_t left_in_groups(const std::string& mount, std::string group, const char* limit,
                              const char* usage, const char* cache) {
   std::uint64_t left = kUnlimited;
@@ -61,7 +61,7 @@ std::uint64_t left_in_groups(const std::string& mount, std::string group, const 
 
 std::uint64_t left_in_control_groups() {
   std::uint64_t left = kUnlimited;
-  std::ifstream stream("/proc/self/cgroup");  // number:controllers:path
+  std::ifstream stream("/proc/self/cgroup");  // lines "number:controllers:path"
   for (std::string line; std::getline(stream, line);) {
     const auto first = line.find(':'), second = line.find(':', first + 1);
     if (first == line.npos || second == line.npos) continue;

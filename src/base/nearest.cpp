@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-// With exchanges of neighbours (optimal string alignment).
+// Edit distance with swaps of neighbours (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t j = 0; j <= b.size(); ++j) table[0][j] = j;
@@ -42,7 +42,7 @@ std::string nearest_names(std::string_view wanted, const std::vector<std::string
   std::vector<std::string> nearest;
   for (const auto& name : valid) {
     const std::size_t distance = distance_of(wanted, name);
-    // Names that have nothing in common are not near, however short they are.
+    // Names that share no letters are not near, however short they are.
     if (distance > best || distance >= std::max(wanted.size(), name.size())) continue;
     if (distance < best) nearest.clear();
     best = distance;

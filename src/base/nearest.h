@@ -1,6 +1,7 @@
-// "did you mean": the valid names that a wrong one was probably meant to be. Names are near by few
-// edits (a letter added, left out, changed, or exchanged with its neighbour), the more of them the
-// longer the name is; by being its beginning; or by its initials, as lr is of learning_rate.
+// "Did you mean" suggestions: the valid names that a wrong name was probably meant to be. A name is
+// near if it takes few edits (a letter added, left out, changed, or swapped with its neighbour;
+// longer names allow more edits), if the wrong name is a prefix of it, or if the wrong name
+// consists of its initials, as lr for learning_rate.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,7 +9,7 @@
 
 namespace pushdown {
 
-// The nearest names, "'states' or 'state'", for messages. Empty when none is near.
+// Returns the nearest names for a message, such as "'states' or 'state'"; empty if none is near.
 std::string nearest_names(std::string_view wanted, const std::vector<std::string>& valid);
 
 }  // namespace pushdown

@@ -70,13 +70,13 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
       }
       return value;
     case OptionSpec::Type::list:
-      // An empty Lua table cannot tell whether it is a list.
+      // An empty Lua table could be a list or a table.
       if (value.is_object() && value.empty()) return Json::array();
       if (!value.is_array()) expected("a list");
       return value;
     case OptionSpec::Type::table:
       if (value.is_array() && value.empty()) return Json::object();
-      // A kind by its name alone, with its own defaults.
+      // A kind given by its name alone uses its own defaults.
       if (value.is_string() && spec.default_value.is_object() &&
           spec.default_value.contains("kind"))
         return Json{{"kind", value}};

@@ -1,7 +1,7 @@
 // Named, typed options. A row of a registry, a trainer or a sampler declares its options as a list
-// of OptionSpec; resolve_options() merges what the user gave with the defaults, checks types,
-// ranges and choices, and refuses unknown keys with the nearest valid ones. The result holds every
-// option, so it is also the full configuration that a run folder records.
+// of OptionSpec. resolve_options() merges the user's options with the defaults, checks types,
+// ranges and choices, and rejects unknown keys with the nearest valid ones. The result contains
+// every option, so it is also the full configuration that a run folder records.
 #pragma once
 #include <cstdint>
 #include <limits>
@@ -22,7 +22,7 @@ struct OptionSpec {
   Json default_value;  // null: the option is absent unless given
   std::string doc;     // one line
   bool required = false;
-  std::vector<std::string> choices = {};  // of a text option; empty: any text
+  std::vector<std::string> choices = {};  // for a text option; empty: any text
   double minimum = -std::numeric_limits<double>::infinity();
   double maximum = std::numeric_limits<double>::infinity();
 
@@ -40,18 +40,19 @@ OptionSpec text_option(std::string name, Json default_value, std::string doc,
 OptionSpec list_option(std::string name, Json default_value, std::string doc);
 OptionSpec table_option(std::string name, Json default_value, std::string doc);
 
-// The given options with all defaults filled in, in the order of `specs`. Errors
-// (std::invalid_argument) name the key, what was expected and what came; `where` opens the message.
-// An integer option accepts 3 and 3.0 and stores an integer; a number option stores a double.
+// Returns the given options with all defaults filled in, in the order of `specs`. Throws
+// std::invalid_argument that starts with `where` and names the key, what was expected and what was
+// given. An integer option accepts 3 and 3.0 and stores an integer; a number option stores a
+// double.
 Json resolve_options(std::string_view where, const std::vector<OptionSpec>& specs,
                      const Json& given);
 
-// "integer", "text", ...: the word that messages and help use.
+// Returns the name of the type used in messages and help: "integer", "text", ...
 std::string_view type_name(OptionSpec::Type type);
-// One help line: "states     integer, default 2     number of PDA states".
+// Returns one line of help: "states     integer, default 2     number of PDA states".
 std::string describe(const OptionSpec& spec);
 
-// "'a', 'b' and 'c'".
+// Returns the names as text: "'a', 'b' and 'c'".
 std::string quoted_list(const std::vector<std::string>& names);
 
 }  // namespace pushdown

@@ -44,7 +44,7 @@ class Pool {
     wake_.notify_all();
     work();
     std::unique_lock lock(mutex_);
-    // A helper that wakes up only now finds the round closed: nobody waits for it.
+    // A helper that wakes up after this finds the round closed; nobody waits for it.
     open_ = false;
     idle_.wait(lock, [this] { return busy_ == 0; });
     body_ = nullptr;
@@ -96,7 +96,7 @@ class Pool {
   std::mutex mutex_;
   std::condition_variable wake_, idle_;
   const std::function<void(std::int64_t)>* body_ = nullptr;
-  const StopFlag* flag_ = nullptr;  // of the caller
+  const StopFlag* flag_ = nullptr;  // the caller's
   std::int64_t count_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;

@@ -16,7 +16,7 @@ std::uint64_t splitmix(std::uint64_t& x) {
   return z ^ (z >> 31);
 }
 
-// FNV-1a; only spreads names over streams.
+// FNV-1a; needed only to spread the names over the streams.
 std::uint64_t hash_name(std::string_view text) {
   std::uint64_t hash = 0xcbf29ce484222325ULL;
   for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3ULL;
@@ -27,7 +27,7 @@ std::uint64_t hash_name(std::string_view text) {
 
 Random::Random(std::uint64_t seed, std::uint64_t stream) {
   std::uint64_t x = seed;
-  // Mixing the stream through the generator keeps (1, 0) and (0, 1) apart.
+  // Passing the stream through the generator keeps (1, 0) and (0, 1) apart.
   x = splitmix(x) ^ stream;
   for (auto& word : state_) word = splitmix(x);
 }
@@ -52,7 +52,7 @@ double Random::uniform(double low, double high) { return low + (high - low) * un
 
 std::uint64_t Random::below(std::uint64_t count) {
   check(count > 0, "random.below", "count must be positive");
-  // Values under `threshold` would make the first residues likelier than the others.
+  // Values below `threshold` would make the first residues more likely than the others.
   const std::uint64_t threshold = (0 - count) % count;
   for (;;) {
     const std::uint64_t value = next();

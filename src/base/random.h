@@ -1,5 +1,5 @@
-// Seeded random numbers: xoshiro256++ (Blackman and Vigna, 2019) seeded through splitmix64.
-// Independent streams come from (seed, stream), the state can be saved and restored, and the
+// Seeded random numbers: xoshiro256++ (Blackman and Vigna, 2019) seeded through splitmix64. Each
+// (seed, stream) pair gives an independent stream. The state can be saved and restored, and the
 // numbers do not depend on the standard library.
 #pragma once
 #include <array>
@@ -17,7 +17,8 @@ class Random {
   using State = std::array<std::uint64_t, 4>;
 
   explicit Random(std::uint64_t seed = 0, std::uint64_t stream = 0);
-  // A stream named by what it is for, so that adding a consumer moves no other numbers.
+  // A stream named after its purpose, so that adding a new consumer does not change the other
+  // numbers.
   Random(std::uint64_t seed, std::string_view stream);
 
   std::uint64_t next();                      // uniform over all 64-bit values
@@ -38,7 +39,7 @@ class Random {
   State state_;
 };
 
-// The state as 64 hexadecimal digits and back; throws std::invalid_argument on other text.
+// Converts the state to 64 hexadecimal digits and back. Throws std::invalid_argument on other text.
 std::string to_text(const Random::State& state);
 Random::State random_state_from_text(std::string_view text);
 

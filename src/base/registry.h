@@ -1,5 +1,5 @@
-// A registry is an explicit list of rows; everything of one kind (stacks, controllers, tasks,
-// objectives) is reached by name through it. There is no static self-registration.
+// A registry is an explicit list of rows. Everything of one kind (stacks, controllers, tasks,
+// objectives) is looked up in it by name. There is no static self-registration.
 #pragma once
 #include <string>
 #include <string_view>
@@ -26,7 +26,7 @@ std::vector<std::string> row_names(const std::vector<Row>& rows) {
   return names;
 }
 
-// The row called `kind`; an unknown kind is an error that lists the valid ones.
+// Returns the row called `kind`. Throws an error that lists the valid kinds if there is none.
 template <class Row>
 const Row& find_row(std::string_view where, const std::vector<Row>& rows, std::string_view kind) {
   for (const auto& row : rows)

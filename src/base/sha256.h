@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4): names the bytes of a file, for records of what a run has read.
+// SHA-256 (FIPS 180-4), used to identify the files that a run has read.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace pushdown {
 class Sha256 {
  public:
   void add(std::string_view bytes);
-  // The digest as 64 hexadecimal digits. Nothing can be added afterwards.
+  // Returns the digest as 64 hexadecimal digits. Nothing can be added afterwards.
   std::string text();
 
  private:

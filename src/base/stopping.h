@@ -1,25 +1,25 @@
-// Stopping long work from outside, as Ctrl-C does. Whoever starts work says with a StopScope which
-// flag asks it to stop, and the loops of the core look at that flag with a StopCheck. The scope
-// belongs to the thread, and parallel_for passes it on to its helpers. Work that nobody asked to
-// stop computes the same as without a scope.
+// Stops long work from outside, for example on Ctrl-C. The code that starts the work sets a stop
+// flag with a StopScope, and the loops of the core read that flag with a StopCheck. The scope
+// belongs to the thread; parallel_for passes it on to its helper threads. A scope does not change
+// the result of work that is not stopped.
 #pragma once
 #include <atomic>
 #include <stdexcept>
 
 namespace pushdown {
 
-// Thrown by a StopCheck. The work is dropped; the objects that it used are as before.
+// Thrown by a StopCheck. The work is discarded; the objects that it used are unchanged.
 struct Stopped : std::runtime_error {
   Stopped() : std::runtime_error("interrupted") {}
 };
 
 using StopFlag = std::atomic<int>;  // not 0: stop
 
-// The flag of this thread's scope, null without one.
+// Returns the flag of this thread's scope, or null if there is no scope.
 const StopFlag* stop_flag() noexcept;
 
-// While it lives, the flag is that of this thread. Null: nothing stops the work, which is for what
-// must not be left half done.
+// Sets this thread's stop flag during its lifetime. A null flag protects work that must not be left
+// half done: nothing can stop it.
 class StopScope {
  public:
   explicit StopScope(const StopFlag* flag) noexcept;
@@ -31,7 +31,7 @@ class StopScope {
   const StopFlag* outer_;
 };
 
-// Finds the flag once, so that a loop can look at it in each round.
+// Looks up the flag once, so that a loop can read it cheaply in each iteration.
 class StopCheck {
  public:
   StopCheck() noexcept : flag_(stop_flag()) {}

@@ -1,5 +1,6 @@
-// Functions of our own in LibTorch's autograd graph. Only the files that define one include this
-// header, because LibTorch's graph headers take two seconds a file.
+// The project's own functions in LibTorch's autograd graph. Only files that define such a function
+// include this header, because LibTorch's graph headers add two seconds to the compilation of a
+// file.
 //
 //   struct Doubled final : AutogradNode {
 //     std::string name() const override { return "Doubled"; }
@@ -24,7 +25,7 @@ using AutogradNode = torch::autograd::Node;
 template <class T>
 using AutogradFunction = torch::autograd::Function<T>;
 
-// LibTorch counts the references to a node itself from 2.13 on.
+// From version 2.13, LibTorch counts the references to a node itself.
 #if PUSHDOWN_TORCH_AT_LEAST(2, 13)
 template <class N>
 using NodePtr = c10::intrusive_ptr<N>;
@@ -44,12 +45,12 @@ NodePtr<N> make_node(Args&&... args) {
 }
 #endif
 
-// Whether a result of these inputs has to be in the graph.
+// Returns whether a result computed from these inputs must be part of the graph.
 inline bool gradients_wanted(const variable_list& inputs) {
   return at::GradMode::is_enabled() && torch::autograd::any_variable_requires_grad(inputs);
 }
 
-// Puts `result` into the graph; `node` is the function that made it from `inputs`.
+// Adds `result` to the graph; `node` is the function that computed it from `inputs`.
 template <class N>
 void connect(const NodePtr<N>& node, Tensor& result, const variable_list& inputs) {
   node->set_next_edges(torch::autograd::collect_next_edges(inputs));

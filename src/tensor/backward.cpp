@@ -10,7 +10,7 @@
 namespace pushdown {
 namespace {
 
-// Looks at the flag of the thread that runs the pass.
+// Checks the stop flag of the thread that runs the pass.
 struct StopHook final : torch::autograd::FunctionPreHook {
   variable_list operator()(const variable_list& slopes) override {
     StopCheck()();
@@ -24,7 +24,8 @@ bool is_watched(const AutogradNode& node) {
   });
 }
 
-// Every node behind `root` that does not have the hook yet; what is behind one that has it, has it.
+// Adds the hook to every node reachable from `root`. A node that already has the hook is skipped,
+// because all nodes reachable from it have it, too.
 void watch(AutogradNode* root) {
   std::vector<AutogradNode*> open{root};
   std::unordered_set<AutogradNode*> seen{root};

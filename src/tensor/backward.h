@@ -1,16 +1,15 @@
-// The backward pass of a graph, which can be stopped (base/stopping.h) between any two of its
-// nodes.
+// Backward pass of a graph, with a check of the stop flag (base/stopping.h) between nodes.
 #pragma once
 #include "tensor/torch.h"
 
 namespace pushdown {
 
-// root.backward(gradient, retain). Throws Stopped if asked; gradients of leaves may have been added
-// to by then.
+// Runs root.backward(gradient, retain). Throws Stopped if the flag is set; by then, gradients may
+// already have been added to some leaves.
 void run_backward(const Tensor& root, const Tensor& gradient = {}, bool retain = false);
 
-// While one lives, what its thread computes can be differentiated twice: kernels, which have first
-// derivatives alone, leave the work to tensor operations.
+// During its lifetime, the results computed by this thread can be differentiated twice. Kernels
+// provide first derivatives only, so tensor operations replace them.
 class SecondDerivatives {
  public:
   SecondDerivatives();

@@ -12,7 +12,7 @@
 namespace pushdown {
 namespace {
 
-// A library of this process, with what it depends on.
+// A library loaded in this process, together with its dependencies.
 using BlasHandle = std::unique_ptr<void, int (*)(void*)>;
 
 struct BlasLibrary {
@@ -20,7 +20,7 @@ struct BlasLibrary {
   std::filesystem::path path;
 };
 
-// The library whose matrix product LibTorch calls; empty where none exports it.
+// Returns the library whose matrix product LibTorch calls; empty if no library exports it.
 BlasLibrary product_library() {
   void* product = dlsym(RTLD_DEFAULT, "sgemm_");
   Dl_info info;
@@ -35,7 +35,8 @@ Function* symbol(const BlasHandle& library, const char* name) {
   return library ? reinterpret_cast<Function*>(dlsym(library.get(), name)) : nullptr;
 }
 
-// "OpenBLAS 0.3.21 NO_LAPACK DYNAMIC_ARCH Zen ..." begins with name and version.
+// Text such as "OpenBLAS 0.3.21 NO_LAPACK DYNAMIC_ARCH Zen ..." begins with the name and the
+// version.
 std::string first_words(const std::string& text, int count) {
   std::istringstream words(text);
   std::string word, result;
@@ -43,14 +44,16 @@ std::string first_words(const std::string& text, int count) {
   return result;
 }
 
-// "Intel(R) oneAPI Math Kernel Library Version 2024.2-Product Build ..." as "oneMKL 2024.2".
+// Shortens "Intel(R) oneAPI Math Kernel Library Version 2024.2-Product Build ..." to "oneMKL
+// 2024.2".
 std::string short_mkl(const std::string& text) {
   const auto begin = text.find("Version ");
   if (begin == text.npos) return text;
   return "oneMKL " + text.substr(begin + 8, text.find_first_of("- ", begin + 8) - begin - 8);
 }
 
-// Name and version by what the library exports; empty where it exports none of these.
+// Returns name and version, found from the functions that the library exports; empty if it exports
+// none of these.
 std::string name_of(const BlasHandle& library) {
   if (auto* config = symbol<char*()>(library, "openblas_get_config"))
     return first_words(config(), 2);
@@ -64,7 +67,7 @@ std::string name_of(const BlasHandle& library) {
   return "";
 }
 
-// The BLAS that LibTorch was linked with, by its own description.
+// Returns the BLAS that LibTorch was linked with, according to LibTorch's own description.
 std::string inside_torch() {
   const std::string config = at::show_config();
   const auto begin = config.find("BLAS_INFO=");
@@ -85,7 +88,7 @@ std::string blas_text() {
   const auto [library, path] = product_library();
   if (path.empty() || path.filename().string().starts_with("libtorch")) return inside_torch();
   std::string name = name_of(library);
-  // Netlib's library exports no version.
+  // The Netlib library exports no version.
   const bool netlib = path.filename().string().starts_with("libblas.so");
   if (name.empty()) name = netlib ? "reference BLAS" : "BLAS";
   return fmt::format("{} ({})", name, path.string());

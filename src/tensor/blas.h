@@ -1,15 +1,16 @@
-// The BLAS whose products LibTorch calls in this process.
+// The BLAS library that LibTorch uses for matrix products in this process.
 #pragma once
 #include <string>
 
 namespace pushdown {
 
-// For example "OpenBLAS 0.3.21 (/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3)",
-// "reference BLAS (...)", or "oneMKL 2024.2, inside LibTorch".
+// Returns its name, for example "OpenBLAS 0.3.21
+// (/usr/lib/x86_64-linux-gnu/openblas-pthread/libblas.so.3)", "reference BLAS (...)", or "oneMKL
+// 2024.2, inside LibTorch".
 std::string blas_text();
 
-// Keeps it to one thread, as LibTorch's own operations are: OpenBLAS takes every core otherwise,
-// whatever LibTorch was told.
+// Limits it to one thread, like LibTorch's own operations. Otherwise OpenBLAS takes every core,
+// whatever thread count LibTorch was given.
 void limit_blas_to_one_thread();
 
 }  // namespace pushdown

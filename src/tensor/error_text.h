@@ -1,13 +1,13 @@
-// What is said of an exception.
+// Error messages for the user.
 #pragma once
 #include <exception>
 #include <string>
 
 namespace pushdown {
 
-// The message of one of the project's own exceptions as it is. Those of LibTorch, of the standard
-// library (memory, files, threads) and of the JSON library in a sentence, without their backtraces
-// and without names of C++.
+// Returns the message of an exception. Messages of the project's own exceptions are returned
+// unchanged. Errors of LibTorch, of the standard library (memory, files, threads) and of the JSON
+// library become one sentence without a backtrace or C++ names.
 std::string error_text(const std::exception& error);
 
 }  // namespace pushdown

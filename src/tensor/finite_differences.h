@@ -1,5 +1,5 @@
-// Gradients by finite differences, the oracle of every backward pass, and how far numbers are
-// apart.
+// Gradients by finite differences, the reference for every backward pass, and the comparison of
+// results.
 #pragma once
 #include <cmath>
 #include <functional>
@@ -9,7 +9,8 @@
 
 namespace pushdown {
 
-// Largest deviation, relative to numbers above one and absolute below; a deviation in NaN counts.
+// Returns the largest deviation: relative for numbers above one, absolute below. A mismatch in NaN
+// counts as a deviation.
 inline double deviation(const Tensor& got, const Tensor& wanted) {
   if (got.sizes() != wanted.sizes()) return std::numeric_limits<double>::infinity();
   if (got.numel() == 0) return 0;
@@ -18,9 +19,9 @@ inline double deviation(const Tensor& got, const Tensor& wanted) {
   return std::isnan(worst) ? std::numeric_limits<double>::infinity() : worst;
 }
 
-// Largest deviation between autograd and central differences of a scalar function of float64
-// leaves, relative to gradients above one. At most `samples` entries of each leaf are checked.
-// `worst_leaf`, unless null, is the place of the leaf where it is.
+// Returns the largest deviation between autograd and central differences of a scalar function of
+// float64 leaves, relative for gradients above one. Checks at most `samples` entries of each leaf.
+// If `worst_leaf` is not null, it receives the index of the leaf with the largest deviation.
 inline double gradient_error(const std::vector<Tensor>& leaves,
                              const std::function<Tensor()>& function, std::int64_t samples = 1000,
                              std::size_t* worst_leaf = nullptr) {

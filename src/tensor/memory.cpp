@@ -9,7 +9,7 @@
 namespace pushdown {
 namespace {
 
-// LibTorch's own allocator behind a look at the memory that there is.
+// Calls LibTorch's own allocator after a check of the available memory.
 class CheckedAllocator final : public c10::Allocator {
  public:
   explicit CheckedAllocator(c10::Allocator* allocator) : allocator_(allocator) {}
@@ -29,7 +29,7 @@ class CheckedAllocator final : public c10::Allocator {
     check_memory("memory", "a tensor", static_cast<double>(bytes));
     try {
       return allocator_->allocate(bytes);
-    } catch (const c10::Error&) {  // names a source file of LibTorch
+    } catch (const c10::Error&) {  // The message of this error names a source file of LibTorch.
       fail_environment("memory", "there is not enough memory for a tensor of {} bytes", bytes);
     }
   }
@@ -40,7 +40,7 @@ class CheckedAllocator final : public c10::Allocator {
 }  // namespace
 
 void refuse_large_tensors() {
-  // Never destroyed: tensors of other static objects may outlive it.
+  // Never destroyed, because tensors in other static objects may outlive it.
   static auto* const checked = new CheckedAllocator(c10::GetCPUAllocator());
   constexpr std::uint8_t kOverOthers = 1;
   c10::SetCPUAllocator(checked, kOverOthers);

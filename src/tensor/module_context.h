@@ -1,4 +1,5 @@
-// What a trainable module (controller, stack, output layer) needs to make its parameters.
+// Everything that a trainable module (controller, stack, output layer) needs to create its
+// parameters.
 #pragma once
 #include "base/random.h"
 #include "tensor/torch.h"
@@ -8,15 +9,17 @@ namespace pushdown {
 struct ModuleContext {
   std::int64_t input = 0;            // size of the vector that drives the module
   at::TensorOptions tensor_options;  // dtype and device of the parameters
-  Random* random = nullptr;          // consumed in the order in which parameters are made
-  std::int64_t end_symbols = 0;      // of the input symbols, how many (the last) are in no string
+  Random* random = nullptr;          // used in the order in which parameters are created
+  std::int64_t end_symbols = 0;      // number of input symbols, at the end of the range, that occur
+                                     // in no string
 };
 
-// A leaf that requires a gradient, drawn uniformly from [low, high).
+// Returns a leaf that requires a gradient, drawn uniformly from [low, high).
 Tensor uniform_parameter(at::IntArrayRef shape, double low, double high, const ModuleContext&);
-// Xavier uniform (Glorot and Bengio, 2010) with `gain` for a weight of shape out x in.
+// Returns a weight of shape out x in, initialised by Xavier uniform (Glorot and Bengio, 2010) with
+// `gain`.
 Tensor xavier_parameter(std::int64_t out, std::int64_t in, double gain, const ModuleContext&);
-// Normal with mean 0.
+// Returns a parameter drawn from the normal distribution with mean 0.
 Tensor normal_parameter(at::IntArrayRef shape, double deviation, const ModuleContext&);
 Tensor constant_parameter(at::IntArrayRef shape, double value, const ModuleContext&);
 Tensor zero_parameter(at::IntArrayRef shape, const ModuleContext&);

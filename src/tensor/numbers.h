@@ -6,7 +6,7 @@
 
 namespace pushdown {
 
-// All numbers of a tensor, row after row, copied to the processor.
+// Returns all numbers of a tensor in row-major order, copied to the CPU.
 std::vector<double> numbers_of(const Tensor& tensor);
 
 }  // namespace pushdown

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::string_view kSuffix = ".npy";
-constexpr std::size_t kAlignment = 64;  // of the numbers in the file, as NumPy writes it
+constexpr std::size_t kAlignment = 64;  // of the data in the file, as in files written by NumPy
 constexpr const char* kNumpyPlace = "numpy";
 
 template <class... Args>
@@ -26,14 +26,15 @@ template <class... Args>
                    fmt::format(format, std::forward<Args>(args)...));
 }
 
-// What the header of an .npy file says.
+// The content of an .npy header.
 struct NpyHeader {
   std::string descr;
   bool fortran = false;
   std::vector<std::uint64_t> shape;
 };
 
-// The literal of a Python dictionary with the three keys of NumPy's headers, and nothing else.
+// Parses the literal of a Python dictionary with the three keys of a NumPy header, and nothing
+// else.
 class NpyHeaderReader {
  public:
   NpyHeaderReader(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -130,7 +131,7 @@ class NpyHeaderReader {
   std::size_t at_ = 0;
 };
 
-// Splits off the header's text; what is left of `bytes` is the data.
+// Splits off the header's text; `bytes` keeps the data.
 std::string_view split_header(std::string_view& bytes, const std::string& name) {
   if (!bytes.starts_with(kMagic)) unsound(name, "it does not start with '\\x93NUMPY'");
   if (bytes.size() < 12) unsound(name, "{} bytes are too few for its header", bytes.size());
@@ -180,11 +181,11 @@ ZipArchive open_archive(ZipSource source, int flags, const std::string& name) {
   const std::string message = zip_error_strerror(&error);
   zip_error_fini(&error);
   if (archive == nullptr) unsound(name, "it is not a zip archive ({})", message);
-  source.release();  // now the archive's
+  source.release();  // the archive owns it now
   return ZipArchive(archive);
 }
 
-// PyTorch's own files are archives with a program for Python's unpickler.
+// PyTorch's own files are archives that contain a program for Python's unpickler.
 bool made_by_pytorch(zip_t* archive) {
   const std::int64_t count = zip_get_num_entries(archive, 0);
   for (std::int64_t i = 0; i < count; ++i) {
@@ -194,7 +195,7 @@ bool made_by_pytorch(zip_t* archive) {
   return false;
 }
 
-// The whole content of an entry, its checksum verified.
+// Returns the whole content of an entry after verifying its checksum.
 std::string read_entry(zip_t* archive, std::uint64_t index, std::uint64_t size,
                        const std::string& name) {
   check_memory(kNumpyPlace, fmt::format("'{}'", name), static_cast<double>(size));
@@ -205,7 +206,7 @@ std::string read_entry(zip_t* archive, std::uint64_t index, std::uint64_t size,
   std::int64_t got = 1;
   while (done < size && (got = zip_fread(file, bytes.data() + done, size - done)) > 0)
     done += static_cast<std::uint64_t>(got);
-  // The checksum is compared where the content ends.
+  // libzip verifies the checksum when it reads the end of the content.
   char more = 0;
   const bool ended = done == size && zip_fread(file, &more, 1) == 0;
   const std::string message = zip_file_strerror(file);
@@ -215,15 +216,15 @@ std::string read_entry(zip_t* archive, std::uint64_t index, std::uint64_t size,
   return bytes;
 }
 
-// `content` has to live until the archive is closed. Uncompressed and without a date: the same
-// tensors give the same bytes.
+// `content` must live until the archive is closed. Stored uncompressed and without a date, so that
+// the same tensors give the same bytes.
 void add_entry(zip_t* archive, const std::string& name, const std::string& content) {
   ZipSource source(zip_source_buffer(archive, content.data(), content.size(), 0));
   const std::int64_t added =
       source ? zip_file_add(archive, name.c_str(), source.get(), ZIP_FL_ENC_UTF_8) : -1;
-  if (added >= 0) source.release();  // now the archive's
+  if (added >= 0) source.release();  // the archive owns it now
   const auto index = static_cast<std::uint64_t>(added);
-  constexpr std::uint16_t kFirstDay = 0x21;  // of 1980, where the format's time begins
+  constexpr std::uint16_t kFirstDay = 0x21;  // 1 January 1980, the first date of the format
   if (added < 0 || zip_set_file_compression(archive, index, ZIP_CM_STORE, 0) != 0 ||
       zip_file_set_dostime(archive, index, 0, kFirstDay, 0) != 0)
     fail_environment(kNumpyPlace, "'{}': {}", name, zip_strerror(archive));
@@ -313,7 +314,7 @@ std::string npy_bytes(const Tensor& tensor) {
   if (tensor.dim() == 1) shape.resize(shape.size() - 1);
   std::string header = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
                                    type->size == 1 ? '|' : '<', type->numpy, shape);
-  // With the ten bytes before it and the newline behind it.
+  // Plus the ten bytes before the header and the newline after it.
   const std::size_t used = header.size() + 11;
   header.append((kAlignment - used % kAlignment) % kAlignment, ' ');
   header += '\n';

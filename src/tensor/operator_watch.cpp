@@ -3,7 +3,7 @@
 namespace pushdown {
 namespace {
 
-// A key that LibTorch keeps for extensions that take the place of all operators.
+// A key that LibTorch reserves for extensions that replace all operators.
 constexpr auto kWatchKey = c10::DispatchKey::TESTING_ONLY_GenericMode;
 
 thread_local OperatorWatcher* current_watcher = nullptr;
@@ -19,7 +19,7 @@ void watch_operator(const c10::OperatorHandle& handle, c10::DispatchKeySet keys,
 }
 
 void register_watch() {
-  // Stays registered to the end of the process.
+  // Stays registered until the process ends.
   static const auto* registered =
       new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
           kWatchKey, c10::KernelFunction::makeFromBoxedFunction<&watch_operator>(), "pushdown"));

@@ -1,4 +1,4 @@
-// Sees every operator of LibTorch that a thread calls.
+// Intercepts every LibTorch operator that a thread calls.
 #pragma once
 #include <ATen/core/dispatch/Dispatcher.h>
 
@@ -6,7 +6,7 @@
 
 namespace pushdown {
 
-// One call: its arguments before it runs, its results afterwards.
+// One operator call: its arguments before it runs, its results afterwards.
 class WatchedCall {
  public:
   using Values = std::vector<c10::IValue>;
@@ -16,18 +16,19 @@ class WatchedCall {
   const std::string& overload() const;
   const c10::FunctionSchema& schema() const { return handle_.schema(); }
   const Values& arguments() const { return arguments_; }
-  // Argument k, or none where the operator has fewer.
+  // Returns argument k, or none if the operator has fewer.
   const c10::IValue& argument(std::size_t k) const;
-  // Whether it writes into one of its arguments.
+  // Returns whether the operator writes into one of its arguments.
   bool writes() const;
-  // Whether it is made of other operators.
+  // Returns whether the operator is composed of other operators.
   bool is_made_of_others() const;
 
-  // Runs it unseen, or so that those that it is made of are seen instead.
+  // Run the call: either hidden from the watcher, or so that the watcher sees its component
+  // operators instead.
   void run();
   void run_as_others();
   std::vector<Tensor> results() const;  // the tensors among them
-  // All tensors among the arguments, also those in lists.
+  // Returns all tensors among the arguments, including those in lists.
   std::vector<Tensor> tensors() const;
 
  private:
@@ -40,12 +41,12 @@ class WatchedCall {
 class OperatorWatcher {
  public:
   virtual ~OperatorWatcher() = default;
-  // Must run the call, by one of its two functions.
+  // Must run the call with one of its two run functions.
   virtual void see(WatchedCall& call) = 0;
 };
 
-// While it lives, the operators that this thread calls go to the watcher. Watches within watches
-// hide the outer one.
+// Sends the operators that this thread calls to the watcher during its lifetime. An inner watch
+// hides the outer one.
 class OperatorWatch {
  public:
   explicit OperatorWatch(OperatorWatcher& watcher);

@@ -8,9 +8,9 @@
 namespace pushdown {
 namespace {
 
-constexpr double kMultiplications = 1 << 29;  // of one part
+constexpr double kMultiplications = 1 << 29;  // per block of rows
 
-// Rows of each part of so many rows, where all take `all` multiplications.
+// Returns the number of rows of each block of a product with `rows` rows and `all` multiplications.
 std::int64_t rows_of_part(std::int64_t rows, double all) {
   const double parts = std::min(std::ceil(all / kMultiplications), static_cast<double>(rows));
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(rows) / parts));

@@ -1,5 +1,5 @@
-// Products of matrices that can be stopped (base/stopping.h): long ones are made in parts of rows,
-// a fraction of a second each. Which products these are depends on the sizes alone.
+// Matrix products that can be stopped (base/stopping.h). A long product is computed in blocks of
+// rows that take a fraction of a second each. The sizes alone decide which products are split.
 #pragma once
 #include "tensor/torch.h"
 

@@ -12,7 +12,7 @@ static_assert(std::endian::native == std::endian::little, "tensors are stored li
 
 constexpr std::uint64_t kLargestExtent = std::uint64_t{1} << 40;
 
-// The first four are written, too.
+// Only the first four are also written.
 constexpr StoredType kStoredTypes[] = {
     {"F64", "f8", at::kDouble, 8},    {"I64", "i8", at::kLong, 8},
     {"F32", "f4", at::kFloat, 4},     {"BOOL", "b1", at::kBool, 1},
@@ -30,7 +30,7 @@ const StoredType* first_type(std::size_t count, const Matches& matches) {
   return nullptr;
 }
 
-// From the bit patterns of unsigned numbers, in the signed type of their size.
+// Converts bit patterns of unsigned numbers that are stored in the signed type of the same size.
 Tensor unsigned_numbers(const Tensor& raw, std::int64_t size) {
   const Tensor wide = raw.to(at::kLong);
   const Tensor negative = wide.lt(0);
@@ -63,7 +63,7 @@ std::string readable_types() {
 
 Tensor tensor_from_bytes(const StoredType& type, const std::vector<std::int64_t>& shape,
                          std::string_view bytes) {
-  // A bool must be 0 or 1 in memory, whatever the file says.
+  // A bool must be 0 or 1 in memory, whatever byte the file contains.
   const bool boolean = type.type == at::kBool;
   const Tensor raw = at::empty(shape, boolean ? at::kByte : type.type);
   if (!bytes.empty()) std::memcpy(raw.data_ptr(), bytes.data(), bytes.size());
@@ -81,7 +81,7 @@ std::string bytes_of_tensor(const Tensor& tensor) {
 }
 
 std::optional<std::uint64_t> element_count(const std::vector<std::uint64_t>& shape) {
-  // Strides must not overflow either, which they could with an extent of 0 among large ones.
+  // The strides must not overflow either, which can happen if one extent is 0 and others are large.
   std::int64_t stride = 1;
   bool empty = false;
   for (const auto extent : shape) {

@@ -1,5 +1,5 @@
-// The types of numbers in tensor files (safetensors, NumPy) and what they become here: float16 and
-// bfloat16 are read as float32, whole numbers of other sizes as int64. All others keep their type.
+// Number types in tensor files (safetensors, NumPy) and the types they are read as. float16 and
+// bfloat16 become float32, and integers of other sizes become int64. All other types are kept.
 #pragma once
 #include <string_view>
 
@@ -10,27 +10,27 @@ namespace pushdown {
 struct StoredType {
   const char* safetensors;  // "F32"
   const char* numpy;        // "f4", without the byte order; "" if NumPy has no such type
-  at::ScalarType type;      // of the same size; for unsigned numbers the signed type
+  at::ScalarType type;      // same size; for unsigned numbers, the signed type
   std::int64_t size;
   bool is_unsigned = false;
 };
 
-// Null if there is no such type.
+// Return null if there is no such type.
 const StoredType* find_safetensors_type(std::string_view name);
 const StoredType* find_numpy_type(std::string_view name);
-// The type in which tensors of this type are written: float32, float64, int64 and bool. Null for
-// any other.
+// Returns the file type for tensors of this type: float32, float64, int64 or bool. Returns null for
+// any other type.
 const StoredType* written_type(at::ScalarType type);
-std::string readable_types();  // "F32, F64, ..."
+std::string readable_types();  // Returns a list for messages: "F32, F64, ...".
 
-// The tensor of little-endian numbers, row by row; `bytes` has exactly the right size. Throws
-// std::invalid_argument for a number that int64 cannot hold.
+// Returns the tensor made of little-endian numbers in row-major order; `bytes` must have exactly
+// the right size. Throws std::invalid_argument for a number that int64 cannot hold.
 Tensor tensor_from_bytes(const StoredType& type, const std::vector<std::int64_t>& shape,
                          std::string_view bytes);
-// The same back, from any device.
+// Returns the bytes of a tensor on any device: the inverse of tensor_from_bytes().
 std::string bytes_of_tensor(const Tensor& tensor);
 
-// The number of elements of the shape, and whether it stays within what a file can hold: each
+// Returns the number of elements of the shape, or nothing if it exceeds the limits of a file: each
 // extent below 2^40, the product below 2^63.
 std::optional<std::uint64_t> element_count(const std::vector<std::uint64_t>& shape);
 

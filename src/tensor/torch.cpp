@@ -57,7 +57,7 @@ std::string torch_version() {
 
 namespace {
 
-// Why there is no CUDA device for tensors.
+// Returns the reason why there is no CUDA device for tensors.
 std::string no_cuda() {
   if (torch_has_cuda())
     return "LibTorch finds no CUDA driver or no device (pd.device.status().reason has the driver's "

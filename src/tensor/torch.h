@@ -1,9 +1,9 @@
-// Tensors. This header and tensor/autograd.h are the only ones that include LibTorch, and they
-// settle every difference between LibTorch 1.13 and the newest 2.x.
+// Tensors. Only this header and tensor/autograd.h include LibTorch, and they hide every difference
+// between LibTorch 1.13 and the newest 2.x.
 //
-// Only the operators below are declared, because ATen/ATen.h declares all 2,000 of them and every
-// file would take a second longer to compile. To use another operator, add its header here.
-// torch/torch.h is never included: it takes 15 s a file.
+// Only the operators below are declared: ATen/ATen.h declares all 2,000 of them, and every file
+// would take a second longer to compile. To use another operator, add its header here.
+// torch/torch.h is never included because it adds 15 s per file.
 #pragma once
 #include <ATen/Context.h>
 #include <ATen/Dispatch.h>
@@ -90,19 +90,20 @@ using std::optional;
 using c10::optional;
 #endif
 
-// A trainable module's tensors by name, in a fixed order.
+// The tensors of a trainable module by name, in a fixed order.
 using ParameterList = std::vector<std::pair<std::string, Tensor>>;
 
-// The gradient of a parameter, contiguous; zeros where it had none.
+// Returns the gradient of a parameter as a contiguous tensor; zeros if it had none.
 Tensor& gradient_of(const Tensor& parameter);
 
-// "10 x 20": for messages.
+// Returns a shape for messages: "10 x 20".
 std::string shape_text(const Tensor& tensor);
-// "float32", "float64", "int64": the names Lua and configurations use.
+// Returns "float32", "float64" or "int64": the names used in Lua and in configurations.
 std::string dtype_name(at::ScalarType dtype);
 at::ScalarType parse_dtype(const std::string& name);
 
-// "cpu", "cuda" or "cuda:1"; a CUDA device that is not there is a std::runtime_error that says why.
+// Parses "cpu", "cuda" or "cuda:1". Throws std::runtime_error with the reason if the CUDA device is
+// not available.
 at::Device parse_device(const std::string& name);
 
 // Returns the derivatives of the sum of `outputs` (weighted by `output_gradients`, which may be
@@ -116,8 +117,8 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& outputs, const std::vec
                               const std::vector<Tensor>& output_gradients = {},
                               GradientOptions options = {});
 
-// Returns `x` limited to [low, high]; either bound may be infinite. The derivative is 1 inside and
-// at the bounds, where clamp() has 1 in LibTorch 1.13 and 0 in 2.14.
+// Returns `x` clamped to [low, high]; either bound may be infinite. The derivative is 1 inside and
+// at the bounds, where the derivative of clamp() is 1 in LibTorch 1.13 and 0 in 2.14.
 Tensor limited(const Tensor& x, double low, double high);
 // Returns max(x, 0) with the derivative 1 at 0.
 Tensor positive_part(const Tensor& x);

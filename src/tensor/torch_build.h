@@ -1,4 +1,4 @@
-// Which LibTorch this build has.
+// Version of LibTorch in this build.
 #pragma once
 #include <string>
 

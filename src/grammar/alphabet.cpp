@@ -18,7 +18,7 @@ void check_symbol(const std::string& symbol) {
         "a symbol must not hold white space, got '{}'", symbol);
 }
 
-// Whether a text is made of symbols without blanks between them.
+// Returns whether a text consists of symbols without blanks between them.
 bool run_together(std::string_view text, const std::vector<std::string>& symbols) {
   while (!text.empty()) {
     const auto next = std::find_if(symbols.begin(), symbols.end(), [&](const std::string& symbol) {
@@ -57,7 +57,7 @@ int Alphabet::id(std::string_view symbol) const {
   check(!invalid, "alphabet", "a symbol must be UTF-8 text, got the byte 0x{:02x}",
         static_cast<unsigned char>(symbol[invalid.value_or(0)]));
   const auto near = nearest_names(symbol, symbols_);
-  // A long alphabet is not worth printing; the nearest symbols are.
+  // Long alphabets are not printed; the nearest symbols are enough.
   const auto all = size() <= 24 ? "; the symbols are " + quoted_list(symbols_) : std::string();
   fail("alphabet", "symbol '{}' is not in the alphabet{}{}{}", symbol,
        near.empty() ? "" : ", did you mean " + near + "?", all,

@@ -1,5 +1,6 @@
 // The terminal symbols of a language, numbered 0 .. size-1 in a fixed order. A symbol is any
-// non-empty UTF-8 text without white space, so that a string of symbols can be written with spaces.
+// non-empty UTF-8 text without white space, so a string of symbols can be written with spaces
+// between them.
 #pragma once
 #include <optional>
 #include <string>
@@ -15,14 +16,15 @@ using Word = std::vector<int>;
 class Alphabet {
  public:
   Alphabet() = default;
-  // Throws std::invalid_argument on an empty or repeated symbol, white space or invalid UTF-8.
+  // Throws std::invalid_argument on an empty or duplicate symbol, white space or invalid UTF-8.
   explicit Alphabet(std::vector<std::string> symbols);
 
   int size() const { return static_cast<int>(symbols_.size()); }
   const std::vector<std::string>& symbols() const { return symbols_; }
   const std::string& symbol(int id) const;
   std::optional<int> find(std::string_view symbol) const;
-  int id(std::string_view symbol) const;  // unknown symbol: error with the nearest valid ones
+  int id(std::string_view symbol) const;  // throws on an unknown symbol, with the nearest valid
+                                          // ones
 
   Word parse(std::string_view text) const;  // "( [ ] )" -> ids
   Word encode(const std::vector<std::string>& symbols) const;

@@ -9,7 +9,7 @@ namespace pushdown {
 
 std::optional<AmbiguousString> find_ambiguous_string(const Grammar& grammar, int longest,
                                                      int strings, std::uint64_t seed) {
-  // Both logarithms are sums of rounded ones.
+  // Both logarithms are sums of rounded numbers.
   constexpr double kTolerance = 1e-6;
   const LengthTable table(grammar, longest);
   Random random(seed, "ambiguity");

@@ -1,4 +1,4 @@
-// Whether strings of a grammar have several derivations, found by trying some.
+// A search for ambiguous strings: draws strings and looks for one that has several derivations.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,12 +10,12 @@ namespace pushdown {
 struct AmbiguousString {
   Word word;
   double log_probability;  // of all its derivations
-  double log_best;         // of the most probable one, which is less
+  double log_best;         // of the most probable one; smaller than log_probability
 };
 
-// A string of at most `longest` symbols whose probability exceeds that of its best derivation,
-// among `strings` drawn of each length; nothing if there is none among them. Finding none proves
-// nothing: whether a grammar is ambiguous is undecidable.
+// Draws `strings` strings of each length up to `longest` and returns one whose probability exceeds
+// that of its best derivation, or nothing. A search without a result proves nothing: ambiguity of a
+// grammar is undecidable.
 std::optional<AmbiguousString> find_ambiguous_string(const Grammar& grammar, int longest,
                                                      int strings, std::uint64_t seed);
 

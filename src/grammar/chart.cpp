@@ -131,8 +131,8 @@ __attribute__((noinline)) OutsideCharts<S> outside_charts(const ChartRules<S>& r
                                                           const Word& word,
                                                           const Chart<S>& inside) {
   const int n = static_cast<int>(word.size());
-  // `after` collects by rows what left children get and by columns what right children get; a
-  // cell's weight is the sum of the two once all larger spans are done.
+  // `after` accumulates contributions to left children by rows and contributions to right children
+  // by columns. The weight of a cell is the sum of the two once all larger spans are done.
   OutsideCharts<S> outside{Chart<S>(n, rules.size), Chart<S>(n, rules.size)};
   auto& after = outside.after;
   after.row(rules.start, 0)[n] = S::from_weight(1.0);

@@ -4,9 +4,9 @@
 //   inside [A,i,j] = sum over derivations of w_i .. w_{j-1} from A              0 <= i < j <= n
 //   outside[A,i,j] = sum over derivations of w_0 .. w_{i-1} A w_j .. w_{n-1} from the start
 //
-// Time O(n^3 pairs + n^2 rules), memory O(n^2 nonterminals). A chart keeps every weight twice, by
-// rows (fixed i, along j) and by columns (fixed j, along i), so that the sum over split points is
-// a product of two contiguous stretches; the first and last non-zero entry of each bound it.
+// Time O(n^3 pairs + n^2 rules), memory O(n^2 nonterminals). A chart stores every weight twice, by
+// rows (fixed i, along j) and by columns (fixed j, along i). The sum over split points is then a
+// dot product of two contiguous ranges, bounded by the first and last non-zero entry of each.
 #pragma once
 #include <memory>
 #include <vector>
@@ -16,10 +16,10 @@
 
 namespace pushdown {
 
-// The rules of a normal form with weights in semiring S, found by their terminal.
+// The rules of a normal form with weights in semiring S, indexed by their terminal.
 template <class S>
 struct ChartRules {
-  // Every terminal's weight is multiplied by 2^scale in the semiring of reals.
+  // In the semiring of reals, the weight of every terminal is multiplied by 2^scale.
   ChartRules(const NormalForm& form, int symbols, int scale);
 
   struct Unit {
@@ -40,10 +40,11 @@ struct ChartRules {
   std::vector<int> closed;
 };
 
-// Entries of one of the two tables of a chart. std::runtime_error where there is too little memory
-// for both.
+// Returns the number of entries of one of the two tables of a chart. Throws std::runtime_error if
+// there is too little memory for both.
 std::size_t chart_entries(int length, int size);
-// So many equal numbers. Memory comes as it is used, and filling it can be stopped.
+// An array filled with one value. Its memory is committed as it is used, and filling it can be
+// stopped.
 class ChartCells {
  public:
   ChartCells(std::size_t count, double value);
@@ -67,7 +68,7 @@ class Chart {
         columns_(chart_entries(length, size), S::zero()) {}
 
   int length() const { return length_; }
-  // row(A, i)[j] and column(A, j)[i] are the weight of A over i .. j.
+  // row(A, i)[j] and column(A, j)[i] are the weight of A over the span i .. j.
   double* row(int a, int i) { return rows_.data() + offset(a, i); }
   const double* row(int a, int i) const { return rows_.data() + offset(a, i); }
   double* column(int a, int j) { return columns_.data() + offset(a, j); }
@@ -84,12 +85,12 @@ class Chart {
   ChartCells rows_, columns_;
 };
 
-// word must not be empty.
+// `word` must not be empty.
 template <class S>
 Chart<S> inside_chart(const ChartRules<S>& rules, const Word& word);
 
-// Outside weights after (by A as it appears on a right side) and before the unary closure (by A
-// as the left side of a lexical or binary rule).
+// Outside weights after the unary closure (A as it appears on a right side) and before it (A as the
+// left side of a lexical or binary rule).
 template <class S>
 struct OutsideCharts {
   Chart<S> after, before;

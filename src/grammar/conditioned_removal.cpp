@@ -15,8 +15,8 @@ constexpr int kMaxRemovals = 1000;
 
 using Names = std::vector<NamedSymbol>;
 
-// Calls visit(right side, probability) for every way of replacing occurrences of the removed
-// rule's left side in right[at ...]; `done` is what stands before.
+// Calls visit(right side, probability) for every way to replace occurrences of the removed rule's
+// left side in right[at ...]; `done` is the part before `at`.
 void replace_occurrences(const Names& right, const NamedRule& removed,
                          const std::function<void(const Names&, double)>& visit, std::size_t at = 0,
                          Names done = {}, double probability = 1) {
@@ -37,7 +37,7 @@ std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::siz
   check(removed.weight < 1, kConditionedRemovalPlace, "{} has no rule but the one to remove",
         removed.left);
   std::vector<NamedRule> result;
-  // Rules that come out equal are merged; the weights add up.
+  // Identical results are merged and their weights added.
   std::map<std::string, std::size_t> known;
   for (std::size_t i = 0; i < rules.size(); ++i) {
     if (i == index) continue;
@@ -62,7 +62,7 @@ std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::siz
 }  // namespace
 
 GrammarSource remove_rules_conditioned(const GrammarSource& source) {
-  // Normalised weights; the constructor also refuses what is no grammar.
+  // Normalises the weights; the constructor also rejects an invalid grammar.
   auto result = Grammar(source).source();
   result.unambiguous = source.unambiguous;
   const auto is_epsilon = [](const NamedRule& rule) { return rule.right.empty(); };

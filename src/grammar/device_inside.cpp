@@ -14,7 +14,7 @@ constexpr std::int64_t kMostNumbers = std::int64_t{1} << 23;  // 64 MiB of chart
 
 bool ordinary(double weight) { return weight >= 0x1p-500 && weight <= 0x1p500; }
 
-// The rules of each left side.
+// Returns the rules grouped by left side.
 std::vector<std::vector<DeviceRule>> rules_of(const NormalForm& form) {
   std::vector<std::vector<DeviceRule>> rules(static_cast<std::size_t>(form.size));
   const auto add = [&](int left, DeviceRuleKind kind, int first, int second, double weight) {
@@ -33,7 +33,7 @@ std::vector<std::vector<DeviceRule>> rules_of(const NormalForm& form) {
   return rules;
 }
 
-// Lists behind each other, and where each begins.
+// Concatenated lists, with the start of each.
 template <class T>
 std::pair<std::vector<std::int32_t>, std::vector<T>> flat(
     const std::vector<std::vector<T>>& lists) {
@@ -46,7 +46,7 @@ std::pair<std::vector<std::int32_t>, std::vector<T>> flat(
   return result;
 }
 
-// Runs the batch's work on the current device: `results` numbers.
+// Runs the batch on the current device; it computes `results` numbers.
 template <class Batch, class Launch>
 std::vector<double> on_device(Batch& batch, std::int64_t results, const Launch& launch) {
   const auto bytes = [](std::int64_t numbers) {

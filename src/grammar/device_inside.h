@@ -9,22 +9,24 @@
 
 namespace pushdown {
 
-// log G(w) of each word on the current device, as log_probability() of inside.h, 64 MiB of charts
-// or one string at a time. Throws std::invalid_argument when an id is outside the alphabet,
-// std::runtime_error where there is no device or too little memory.
+// Returns log G(w) of each word, computed on the current device, like log_probability() of
+// inside.h. Processes as many strings at a time as fit into 64 MiB of charts, at least one. Throws
+// std::invalid_argument if an id is outside the alphabet, std::runtime_error if there is no device
+// or too little memory.
 std::vector<double> device_log_probabilities(const Grammar& grammar,
                                              const std::vector<Word>& words);
 
-// For each grammar log T[A,l] of length_table.h, row A of max_length + 1 numbers behind each other,
-// A being the nonterminals of its normal form. Length 0 is that of the empty string, in the row of
-// the start symbol. Errors: std::invalid_argument when max_length is negative; std::runtime_error.
+// Returns, for each grammar, log T[A,l] of length_table.h: rows of max_length + 1 numbers, one row
+// for each nonterminal A of its normal form, stored one after another. Length 0, the empty string,
+// is in the row of the start symbol. Throws std::invalid_argument if max_length is negative, and
+// std::runtime_error as above.
 std::vector<std::vector<double>> device_length_masses(const std::vector<Grammar>& grammars,
                                                       int max_length);
 
-// ---- What the device is given. ----
+// ---- Data passed to the device. ----
 
-// Tables for a device's memory, behind each other, and pointers into them once it is known where
-// they begin.
+// Tables for a device's memory, stored one after another, and pointers into them that are set once
+// the start address is known.
 class DeviceImage {
  public:
   template <class T>
@@ -43,14 +45,14 @@ class DeviceImage {
   std::vector<std::byte> bytes_;
 };
 
-// Normal forms in an image.
+// Normal forms of grammars in an image.
 class DeviceGrammars {
  public:
   explicit DeviceGrammars(const std::vector<Grammar>& grammars, DeviceImage& image);
-  // Without pointers: for sizes.
+  // Returns a grammar without its pointers, for its sizes.
   const DeviceGrammar& operator[](std::size_t k) const { return grammars_[k]; }
   std::size_t size() const { return grammars_.size(); }
-  // Completes the image for memory that begins there.
+  // Sets the pointers of the image for memory that starts at `first`.
   void point(DeviceImage& image, const void* first) const;
   std::size_t place() const { return place_; }
 
@@ -63,11 +65,11 @@ class DeviceGrammars {
   std::size_t place_ = 0;
 };
 
-// Strings of one grammar.
+// A batch of strings of one grammar.
 class InsideBatch {
  public:
   InsideBatch(const Grammar& grammar, const std::vector<Word>& words);
-  std::int64_t numbers() const { return numbers_; }  // of memory
+  std::int64_t numbers() const { return numbers_; }  // size of the memory in numbers
   const DeviceImage& image_for(const void* first);
   DeviceInside work(const void* first, double* memory, double* results) const;
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kNltkPlace = "grammar.text";
 constexpr std::string_view kRuleListPlace = "grammar.from_rules";
 
-// The start symbol's rules first, then those of the others in their order.
+// Returns the start symbol's rules first, then the others in their order.
 std::vector<const Rule*> rules_from_start(const Grammar& grammar) {
   std::vector<const Rule*> rules;
   for (const bool of_start : {true, false})
@@ -45,7 +45,7 @@ std::string nltk_terminal(const std::string& symbol) {
   return quote + symbol + quote;
 }
 
-// One line of a rule list in pieces that blanks separate.
+// Splits one line of a rule list at blanks.
 std::vector<std::string> blank_separated(std::string_view line) {
   std::vector<std::string> pieces;
   std::size_t at = 0;
@@ -104,7 +104,7 @@ GrammarSource parse_rule_list(std::string_view text, std::string_view file,
     auto pieces = blank_separated(line);
     if (pieces.empty() || pieces[0].starts_with('#')) return;
     NamedRule rule{"", {}, 1.0, origin};
-    // A left side may be a number, too, but not in front of another symbol or an arrow.
+    // A left side may itself be a number, but not before another symbol or an arrow.
     const auto weight = whole_number(pieces[0]);
     if (weight && pieces.size() > 1 && !is_arrow(pieces[1])) {
       rule.weight = *weight;

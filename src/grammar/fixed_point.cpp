@@ -17,10 +17,10 @@ double product_of(const Monomial& term, const std::vector<double>& x) {
   return value;
 }
 
-// The part of the system with its own unknowns numbered 0 .. size-1.
+// One component of the system, with its unknowns numbered 0 .. size-1.
 struct Part {
   const std::vector<int>& members;
-  const std::vector<int>& position;  // of a variable inside the part, -1 outside
+  const std::vector<int>& position;  // of a variable inside the component, -1 outside
   std::vector<const Monomial*> terms;
 
   int size() const { return static_cast<int>(members.size()); }
@@ -48,7 +48,8 @@ struct Part {
     return matrix;
   }
 
-  // Whether anything reaches the part from outside; if not, zero is a solution.
+  // Returns whether the component receives any input from outside or a constant; if not, zero is a
+  // solution.
   bool is_fed(const std::vector<double>& x) const {
     return std::any_of(terms.begin(), terms.end(), [&](const Monomial* term) {
       double value = term->coefficient;
@@ -85,7 +86,7 @@ void newton(const Part& part, std::vector<double>& x) {
     }
     if (largest < 1e-16) break;
   }
-  // A few plain iterations remove what rounding in the linear solve left.
+  // A few plain iterations remove the rounding error of the linear solver.
   for (int step = 0; step < 4; ++step) {
     const auto change = part.residual(x);
     for (int i = 0; i < part.size(); ++i) x[part.members[i]] += change[i];
@@ -119,7 +120,7 @@ double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns) {
   const int size = static_cast<int>(a.size());
   const auto row_of_b = [&](int i) { return b.data() + static_cast<std::size_t>(i) * columns; };
   double smallest = std::numeric_limits<double>::infinity();
-  // Rows below the diagonal with an entry in a column. Elimination adds to it.
+  // For each column, the rows below the diagonal that have an entry there. Elimination adds rows.
   std::vector<std::vector<int>> below(a.size());
   for (int i = 0; i < size; ++i)
     for (const auto& [column, entry] : a[i])

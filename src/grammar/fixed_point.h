@@ -1,12 +1,12 @@
 // Least non-negative solution of x = f(x) for systems of polynomials of degree at most two with
-// non-negative coefficients, as they arise from a binarised grammar: the probability that a
-// nonterminal derives epsilon, or that a derivation from it ends.
+// non-negative coefficients. Such systems arise from a binarised grammar: x is the probability that
+// a nonterminal derives epsilon, or that a derivation from it terminates.
 //
-// The strongly connected parts of the system are solved in order of dependence. Each part is
-// solved by Newton's method from zero, which converges monotonically to the least solution
+// The strongly connected components of the system are solved in order of dependence. Each component
+// is solved by Newton's method from zero, which converges monotonically to the least solution
 // (Etessami and Yannakakis, "Recursive Markov chains, stochastic grammars, and monotone systems of
-// nonlinear equations", JACM 2009). Where f(1) = 1 and the part is critical or subcritical, the
-// least solution is exactly 1; this is tested first because Newton's method is slow and inexact in
+// nonlinear equations", JACM 2009). If f(1) = 1 and the component is critical or subcritical, the
+// least solution is exactly 1. This is tested first because Newton's method is slow and inexact in
 // the critical case.
 #pragma once
 #include <utility>
@@ -21,24 +21,24 @@ struct Monomial {
   int variables[2] = {-1, -1};  // -1: none
 };
 
-// Throws std::invalid_argument when a part has no finite solution.
+// Throws std::invalid_argument if a component has no finite solution.
 std::vector<double> least_fixed_point(int size, const std::vector<Monomial>& system);
 
-// Strongly connected parts of a graph given as lists of successors; a part comes after every part
-// that it reaches.
+// Returns the strongly connected components of a graph given as lists of successors. A component
+// comes after every component that it can reach.
 std::vector<std::vector<int>> strong_components(const std::vector<std::vector<int>>& successors);
 
-// A square matrix by its rows: (column, entry) in order of the columns, others being 0.
+// A square matrix by rows: (column, entry) sorted by column; missing entries are 0.
 using SparseMatrix = std::vector<std::vector<std::pair<int, double>>>;
 
 SparseMatrix identity_matrix(int size);
 // Sorts the entries of each row and sums those of the same column, in their order.
 void add_up(SparseMatrix& matrix);
 
-// Solves a x = b in place of b (row-major, a.size() x columns); the elimination pivots along the
+// Solves a x = b in place in b (row-major, a.size() x columns). The elimination pivots along the
 // diagonal, which is stable for the M-matrices I - U used here. Each row of `a` needs an entry on
-// the diagonal. Returns the smallest pivot: positive if and only if the spectral radius of U is
-// below 1.
+// the diagonal. Returns the smallest pivot, which is positive if and only if the spectral radius of
+// U is below 1.
 double solve_m_matrix(SparseMatrix a, std::vector<double>& b, int columns);
 
 }  // namespace pushdown

@@ -26,7 +26,7 @@ struct Grammar::Data {
 
 namespace {
 
-// Names and origins for messages.
+// Provides names and origins for messages.
 class Reporter {
  public:
   explicit Reporter(const GrammarSource& source)
@@ -43,7 +43,7 @@ class Reporter {
   std::string where_;
 };
 
-// Numbers of the nonterminals in order of first use on a left side.
+// Returns the nonterminals in order of first use on a left side.
 std::vector<std::string> left_sides(const GrammarSource& source) {
   std::vector<std::string> names;
   std::unordered_map<std::string, int> seen;
@@ -130,7 +130,7 @@ void normalise_weights(std::vector<Rule>& rules, const std::vector<std::string>&
     if (!(sums[i] > 0) || !std::isfinite(sums[i]))
       report.stop(origins[i], "the weights of nonterminal {} sum to {}", nonterminals[i], sums[i]);
   for (auto& rule : rules) {
-    // Weights that already sum to one up to rounding stay as they were written.
+    // Weights that already sum to one up to rounding are kept as written.
     const double sum = sums[rule.left];
     if (std::fabs(sum - 1) > 2.3e-16 * counts[rule.left]) rule.weight /= sum;
   }
@@ -153,7 +153,7 @@ bool all(const std::vector<bool>& flags) {
   return std::find(flags.begin(), flags.end(), false) == flags.end();
 }
 
-// Which symbols the rules of weight 0 reach counts too: an option may set a weight to 0.
+// Rules of weight 0 also make symbols reachable, because an option may set a weight to 0.
 void check_reachable(const std::vector<Rule>& rules, const Alphabet& alphabet,
                      const std::vector<std::string>& nonterminals, int start,
                      const Reporter& report) {

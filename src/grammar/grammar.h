@@ -1,9 +1,9 @@
 // Probabilistic context-free grammars.
 //
-// A grammar has nonterminals, terminals (its alphabet), a start symbol and rules A -> X1 ... Xk
-// (k = 0 is an epsilon rule) whose weights are probabilities given A: the weights handed in are
-// divided by their sum per left side. It defines G(w), the sum of the probabilities of the
-// derivations of w; the sum of G(w) over all strings is the termination probability, which is
+// A grammar has nonterminals, terminals (its alphabet), a start symbol and rules A -> X1 ... Xk (k
+// = 0 is an epsilon rule). The weight of a rule is its probability given A: the weights passed in
+// are divided by their sum per left side. The grammar defines G(w), the sum of the probabilities of
+// the derivations of w. The sum of G(w) over all strings is the termination probability, which is
 // below 1 for a supercritical grammar (a warning, not an error).
 //
 // Grammar is an immutable value that is cheap to copy. Errors are std::invalid_argument and name
@@ -34,7 +34,7 @@ struct Rule {
   std::string origin;  // "dyck.lua:12", or empty
 };
 
-// A rule as it is written down, before symbols are numbered.
+// A symbol of a rule as written, before symbols are numbered.
 struct NamedSymbol {
   bool terminal = false;
   std::string name;
@@ -52,16 +52,17 @@ struct GrammarSource {
   std::vector<std::string> symbols = {};  // order of the alphabet; symbols not listed follow in
                                           // order of first use; a listed symbol must be used
   std::vector<NamedRule> rules = {};
-  bool unambiguous = false;  // every string has exactly one derivation (promised; see ambiguity.h)
+  bool unambiguous = false;  // the caller promises that no string has two derivations (see
+                             // ambiguity.h)
 };
 
 struct NormalForm;
 
 class Grammar {
  public:
-  // Throws when there are no rules, a nonterminal has no rules, a weight is negative or not
-  // finite, the weights of a left side sum to zero, a symbol is unreachable or derives no terminal
-  // string, or a name cannot be written as text (see grammar/text.h).
+  // Throws if there are no rules, a nonterminal has no rules, a weight is negative or not finite,
+  // the weights of a left side sum to zero, a symbol is unreachable or derives no terminal string,
+  // or a name cannot be written as text (see grammar/text.h).
   explicit Grammar(const GrammarSource& source);
 
   const std::string& name() const;
@@ -70,17 +71,18 @@ class Grammar {
   const std::vector<Rule>& rules() const;
   int start() const;
   bool unambiguous() const;
-  // Probability that a derivation from the start symbol ends: the total mass of all strings.
+  // Returns the probability that a derivation from the start symbol terminates: the total mass of
+  // all strings.
   double termination_probability() const;
-  // The same from every nonterminal.
+  // Returns the same for every nonterminal.
   const std::vector<double>& termination_probabilities() const;
   const std::vector<std::string>& warnings() const;
   const NormalForm& normal_form() const;
 
   const std::string& symbol_name(Symbol symbol) const;
-  // "S -> 'a' S 'b'", without the weight.
+  // Returns a rule as text without its weight: "S -> 'a' S 'b'".
   std::string rule_text(const Rule& rule) const;
-  GrammarSource source() const;  // the same grammar, written down again
+  GrammarSource source() const;  // the source form of this grammar
 
  private:
   struct Data;

@@ -1,4 +1,4 @@
-// One line of a grammar in NLTK's notation or of a synchronous grammar, read from left to right:
+// Reads one line of a grammar in NLTK's notation or of a synchronous grammar from left to right:
 // terminals in quotes, bare names, arrows and weights in brackets.
 #pragma once
 #include <algorithm>
@@ -27,7 +27,7 @@ class GrammarLine : public LineReader {
     return text;
   }
 
-  // A nonterminal's name.
+  // Reads the name of a nonterminal.
   std::string nonterminal(std::string_view expected) {
     const auto name = bare(expected);
     if (const auto reason = nonterminal_name_error(name); !reason.empty())
@@ -35,7 +35,7 @@ class GrammarLine : public LineReader {
     return name;
   }
 
-  // A run of characters that stands without quotes.
+  // Reads a run of characters without quotes.
   std::string bare(std::string_view expected) {
     if (done()) stop("expected {}, got the end of the line", expected);
     const std::size_t begin = at_;
@@ -48,10 +48,10 @@ class GrammarLine : public LineReader {
     return name;
   }
 
-  // Whether an alternative ends here.
+  // Returns whether an alternative ends here.
   bool at_end_of_side() { return done() || left().starts_with("|") || left().starts_with("["); }
 
-  // [0.25] or [1/3]
+  // Reads [0.25] or [1/3].
   std::optional<double> weight() {
     if (!accept("[")) return std::nullopt;
     const double numerator = number("a number in brackets");

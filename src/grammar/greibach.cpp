@@ -26,7 +26,8 @@ bool start_is_used(const GreibachForm& form) {
   });
 }
 
-// The grammar's own rules where they have the form, an epsilon rule of the start symbol excepted.
+// Takes the grammar's own rules if they have the form, except for an epsilon rule of the start
+// symbol.
 bool take_rules(const Grammar& grammar, GreibachForm& form) {
   form.names = grammar.nonterminals();
   form.start = grammar.start();
@@ -97,7 +98,7 @@ class Converter {
     return entry->second;
   }
 
-  // above_[B] holds A where A derives a string that begins with B, in at least one step.
+  // above_[B] contains A if A derives a string that begins with B in at least one step.
   void find_left_corners() {
     above_.resize(form_.size);
     for (int b = 0; b < form_.size; ++b) {
@@ -120,7 +121,7 @@ class Converter {
     return corner_mass_[static_cast<std::size_t>(key.first) * form_.size + key.second];
   }
 
-  // Y = (I - H)^-1 H in masses.
+  // Solves Y = (I - H)^-1 H in masses.
   void find_masses() {
     const int size = form_.size;
     const auto entries = static_cast<std::size_t>(size) * size;
@@ -176,7 +177,7 @@ class Converter {
     return pieces;
   }
 
-  // The grammar's own names where a nonterminal is one of its own; else N1, N2, ...
+  // A nonterminal of the grammar keeps its name; the others become N1, N2, ...
   void name_all(GreibachForm& result) const {
     const auto& own = grammar_.nonterminals();
     std::set<std::string> taken(own.begin(), own.end());
@@ -203,7 +204,7 @@ class Converter {
   std::vector<Key> order_;
 };
 
-// A new start symbol with the rules of the old one.
+// Adds a new start symbol with the rules of the old one.
 void separate_start(GreibachForm& form) {
   std::string name = form.names[form.start];
   do name += "'";
@@ -251,7 +252,7 @@ Grammar greibach_grammar(const Grammar& grammar) {
   if (form.empty_mass > 0)
     source.rules.push_back(
         {source.start, {}, form.empty_mass / (form.mass[form.start] + form.empty_mass)});
-  // A terminal of weight 0 alone is in no rule any more.
+  // A terminal that occurs only in rules of weight 0 is now in no rule.
   for (int id = 0; id < grammar.alphabet().size(); ++id)
     if (used.contains(id)) source.symbols.push_back(grammar.alphabet().symbol(id));
   return Grammar(source);

@@ -1,16 +1,17 @@
 // Greibach normal form of a weighted grammar: every rule is A -> a B1 ... Bm (m >= 0), and the
-// start symbol is on no right side. The empty string's weight is kept apart.
+// start symbol is on no right side. The weight of the empty string is stored separately.
 //
-// A grammar that has this form already keeps its rules. Any other goes through normal_form.h: its
-// rules without epsilon and unary rules are A -> a beta and A -> B beta, with beta one symbol or,
-// after a terminal, none. With K[A] the sum of the former and H[B,A] the sum of the beta of
-// A -> B beta, the weights of strings x[A] solve x = x H + K, hence (Rosenkrantz 1967)
+// A grammar that already has this form keeps its rules. Any other grammar first goes through
+// normal_form.h. Its rules without epsilon and unary rules are A -> a beta and A -> B beta, where
+// beta is one symbol or, after a terminal, may be empty. Let K[A] be the sum of the former and
+// H[B,A] the sum of the beta of A -> B beta. The weights of strings x[A] solve x = x H + K, hence
+// (Rosenkrantz 1967)
 //   x = K + K Y,   Y = H + H Y:
 //   A      -> K[A]   |  K[B] Y[B,A]
 //   Y[B,A] -> H[B,A] |  H[B,C] Y[C,A]
 // where a beta that is a nonterminal is replaced by its rules of the first line. Left recursion,
-// cycles included, ends up in Y. Every string of every nonterminal has exactly the weight that it
-// had, since the equations are the same over power series with non-negative coefficients.
+// including cycles, ends up in Y. Every string of every nonterminal keeps exactly its weight, since
+// the equations are the same over power series with non-negative coefficients.
 #pragma once
 #include <string>
 #include <vector>
@@ -34,13 +35,14 @@ struct GreibachForm {
   std::vector<double> mass;  // sum over all strings, per nonterminal
 };
 
-// The sum over the leftmost derivations of a string is G(w), exactly up to rounding.
+// Returns the form. The sum over the leftmost derivations of a string is G(w), up to rounding.
 GreibachForm greibach_form(const Grammar& grammar);
 
-// The same as a grammar, whose weights are probabilities: A -> a B.. weighs its mass times those of
-// the B, divided by that of A. It gives w the probability G(w) / Z, Z being the probability that a
-// derivation of the given grammar ends; all is as before where Z = 1. The empty string, where it
-// has weight, is derived by an epsilon rule of the start symbol alone.
+// Returns the form as a grammar whose weights are probabilities: the weight of A -> a B.. is
+// multiplied by the masses of the B and divided by the mass of A. The new grammar gives w the
+// probability G(w) / Z, where Z is the probability that a derivation of the given grammar
+// terminates; if Z = 1, probabilities are unchanged. If the empty string has weight, an epsilon
+// rule of the start symbol derives it.
 Grammar greibach_grammar(const Grammar& grammar);
 
 }  // namespace pushdown

@@ -16,7 +16,8 @@ void append(Symbols& symbols, const char* outer, const char* inner, int count) {
   symbols.emplace_back(outer);
 }
 
-// Numbers from 1 for all but the start symbol, small ones for those that are used most.
+// Returns numbers from 1 for all nonterminals except the start symbol, the smallest for the most
+// frequent.
 std::vector<int> numbered(const GreibachForm& form) {
   std::vector<int> uses(form.names.size()), order(form.names.size()), numbers(form.names.size());
   for (const auto& rule : form.rules) {

@@ -112,7 +112,7 @@ class Counter {
     return edges;
   }
 
-  // Whether child k can be the only one that is not empty.
+  // Returns whether child k can be the only non-empty child.
   bool leaves_alone(const ShortRule& rule, std::size_t k) const {
     if (rule.right.size() == 1) return true;
     const auto other = rule.right[1 - k];
@@ -137,8 +137,8 @@ class Counter {
     if (rule.rule >= 0) counts_[rule.rule] += uses;
   }
 
-  // With E = f(E, weights), a change of E[C] by 1 counts by_epsilon_[C]; the adjoint of the fixed
-  // point spreads it over the rules of the derivations of epsilon.
+  // With E = f(E, weights), a change of E[C] by 1 counts by_epsilon_[C]. The adjoint of the fixed
+  // point distributes it over the rules that derive epsilon.
   void count_epsilon_derivations() {
     SparseMatrix matrix = identity_matrix(form_.size);
     for (const auto& rule : form_.short_rules) {

@@ -1,4 +1,4 @@
-// The probability of a string under a grammar, and what its derivations are made of.
+// The probability of a string under a grammar, and expected rule counts of its derivations.
 #pragma once
 #include <vector>
 
@@ -6,22 +6,23 @@
 
 namespace pushdown {
 
-// log G(w): the logarithm of the sum of the probabilities of all derivations of w; -infinity for
-// a string outside the language. The empty word gives the empty string's mass.
-// Throws std::invalid_argument when an id is outside the alphabet.
+// Returns log G(w), the logarithm of the sum of the probabilities of all derivations of w;
+// -infinity for a string outside the language. The empty word gives the mass of the empty string.
+// Throws std::invalid_argument if an id is outside the alphabet.
 double log_probability(const Grammar& grammar, const Word& word);
-// Of each word; threads share them. On a CUDA device: grammar/device_inside.h.
+// Returns log G(w) of each word, computed in parallel. On a CUDA device: grammar/device_inside.h.
 std::vector<double> log_probabilities(const Grammar& grammar, const std::vector<Word>& words);
 
-// For every rule of the grammar, how often a derivation of w uses it on average, under the
-// distribution of derivations given w (inside-outside; epsilon and unary uses included):
+// Returns, for every rule of the grammar, the expected number of its uses in a derivation of w,
+// under the distribution of derivations given w (inside-outside; includes epsilon and unary rules):
 //     count[r] = d log G(w) / d log weight[r].
-// Throws std::invalid_argument when G(w) = 0.
+// Throws std::invalid_argument if G(w) = 0.
 std::vector<double> expected_rule_counts(const Grammar& grammar, const Word& word);
 
-// Throws std::invalid_argument when an id is not 0 .. size-1; `where` opens the message.
+// Throws std::invalid_argument, with a message that starts with `where`, if an id is not in 0 ..
+// size-1.
 void check_word(std::string_view where, const Alphabet& alphabet, const Word& word);
-// The power of two by which charts of real numbers scale each symbol.
+// Returns the exponent of the power of two by which charts of real numbers scale each symbol.
 int chart_scale(const Alphabet& alphabet);
 
 }  // namespace pushdown

@@ -43,7 +43,8 @@ __attribute__((noinline)) void LengthTable::fill() {
   before_.assign(cells, S::zero());
   after_.assign(cells, S::zero());
   pair_mass_.assign(form.pairs.size() * (max_length_ + 1), S::zero());
-  // T[C, l] again in descending order of l, so that a convolution is a product of two stretches.
+  // A copy of T[C, l] in descending order of l, so that a convolution is a dot product of two
+  // contiguous ranges.
   std::vector<double> reversed(cells, S::zero());
   const auto weight_of = [](double weight) { return S::from_weight(weight); };
   const StopCheck stop;
@@ -97,12 +98,13 @@ Word LengthTable::sample(int length, Random& random) const {
 
 namespace {}  // namespace
 
-// Walks over choices of given shares until a uniform number in [0, 1) is used up. Rounding may
-// leave a rest after the last choice; then the last one of positive share stands.
+// Subtracts the shares of successive choices from a uniform number in [0, 1) until it is used up.
+// If rounding leaves a remainder after the last choice, the last choice with a positive share is
+// taken.
 class Wheel {
  public:
   explicit Wheel(double spot) : left_(spot) {}
-  // True when the number is used up within this share.
+  // Returns true if the number is used up within this share.
   bool stops_at(double share) {
     if (share <= 0) return false;
     left_ -= share;
@@ -155,7 +157,8 @@ LengthTable::Expansion LengthTable::draw_rule(int left, int length, Random& rand
   Wheel wheel(random.uniform());
   Expansion chosen;
   int pair = -1;
-  // True once the wheel stops; until then `chosen` is the last choice that was possible at all.
+  // Returns true once the wheel stops; until then `chosen` is the last choice with a positive
+  // share.
   const auto consider = [&](double weight, double below, Part first, Part second) {
     const double share = S::ratio(S::times(S::from_weight(weight), below), whole);
     if (share > 0) chosen = {first, second};
@@ -224,8 +227,8 @@ double LengthTable::mass_of(Symbol symbol, int length) const {
   return S::from_weight(grammar_.normal_form().nullable[symbol.id]);
 }
 
-// From the top: the masses solve T[A,l] = sum over the rules of A and over the lengths of their
-// parts, epsilon and unary rules included, so each choice is taken in proportion to its summand.
+// Draws top-down. The masses solve T[A,l] = sum over the rules of A and over the lengths of their
+// parts, including epsilon and unary rules, so each choice is drawn in proportion to its summand.
 template <class S>
 std::vector<int> LengthTable::derive(int length, Random& random) const {
   const auto& form = grammar_.normal_form();
@@ -241,7 +244,7 @@ std::vector<int> LengthTable::derive(int length, Random& random) const {
     Wheel wheel(random.uniform());
     const ShortRule* chosen = nullptr;
     int split = 0;  // length of the first part
-    // True once the wheel stops; until then the last possible choice is kept.
+    // Returns true once the wheel stops; until then the last choice with a positive share is kept.
     const auto consider = [&](const ShortRule& rule, int first, double below) {
       const double share = S::ratio(S::times(S::from_weight(rule.weight), below), whole);
       if (share > 0) chosen = &rule, split = first;
@@ -283,8 +286,8 @@ std::vector<double> LengthTable::derivation_entropies() const {
   return logarithms_ ? entropies<Log>() : entropies<Real>();
 }
 
-// The mean of log weight(d) over the derivations of each (nonterminal, length), built like the
-// masses themselves: a choice of share q adds q (log of its weight + means of its parts).
+// Computes the mean of log weight(d) over the derivations of each (nonterminal, length), in the
+// same order as the masses: a choice of share q adds q (log of its weight + means of its parts).
 template <class S>
 std::vector<double> LengthTable::entropies() const {
   const auto& form = grammar_.normal_form();

@@ -1,4 +1,4 @@
-// What the line-oriented notations of grammars and automata share: walking through the lines of a
+// Shared by the line-oriented notations of grammars and automata: iteration over the lines of a
 // text, and reading one line from left to right with errors "[where] file:line: ...".
 #pragma once
 #include <algorithm>
@@ -12,8 +12,8 @@
 
 namespace pushdown {
 
-// read(line, "file:number") for every line, without its line end and a byte order mark in front of
-// the text. A line that is not UTF-8 is a std::invalid_argument.
+// Calls read(line, "file:number") for every line, without its line end and without a byte order
+// mark at the start of the text. Throws std::invalid_argument for a line that is not UTF-8.
 template <class Read>
 void read_lines(std::string_view where, std::string_view text, std::string_view file, Read read) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
@@ -35,7 +35,7 @@ void read_lines(std::string_view where, std::string_view text, std::string_view 
 
 class LineReader {
  public:
-  // With `comments`, a # outside of quotes ends the line.
+  // With `comments`, a # outside quotes ends the line.
   LineReader(std::string_view where, std::string_view line, std::string origin, bool comments)
       : where_(where), line_(line), origin_(std::move(origin)), comments_(comments) {}
 
@@ -72,7 +72,8 @@ class LineReader {
     return value;
   }
 
-  // The text between quotes, at_quote() being true; a backslash goes before a quote or another one.
+  // Returns the text between quotes. Requires at_quote(). A backslash escapes a quote or a
+  // backslash.
   std::string quoted(std::string_view kind) {
     const char quote = line_[at_++];
     std::string text;

@@ -62,7 +62,8 @@ struct PlainRules {
     return std::all_of(rule.right.begin(), rule.right.end(),
                        [&](Symbol symbol) { return holds[id(symbol)]; });
   }
-  // The least set that holds for a left side when it holds for all of one of its right sides.
+  // Computes the least set that contains a left side whenever it contains all of one of its right
+  // sides.
   void spread(const std::vector<const ShortRule*>& rules, std::vector<bool>& holds) const {
     for (bool changed = true; changed;) {
       changed = false;
@@ -72,7 +73,7 @@ struct PlainRules {
   }
 };
 
-// All that is reached from each node in one step or more, without the node itself.
+// Returns, for each node, all nodes reachable in one step or more, except the node itself.
 std::vector<std::vector<int>> transitive(const std::vector<std::set<int>>& edges) {
   const StopCheck stop;
   std::vector<std::vector<int>> reached(edges.size());
@@ -92,9 +93,9 @@ std::vector<std::vector<int>> transitive(const std::vector<std::set<int>>& edges
   return reached;
 }
 
-// The distinct strings of each symbol and length, at most `most` of each. Cutting off is exact: two
-// different pairs of parts with the same split are two different strings, so a set that used a cut
-// set is itself full.
+// The distinct strings of each symbol and length, at most `most` of each. The limit loses nothing:
+// different pairs of parts with the same split give different strings, so a set built from a
+// truncated set is itself full.
 class StringTable {
  public:
   StringTable(const Grammar& grammar, std::size_t most)
@@ -116,7 +117,7 @@ class StringTable {
   }
 
  private:
-  // Strings by a pair rule of the symbol itself, or the terminal itself.
+  // Adds the strings of the symbol's own pair rules, or the terminal itself.
   void add_own(int symbol, int length, std::set<Word>& words) {
     if (symbol >= rules_.nonterminals && length == 1 && words.size() < most_)
       words.insert({symbol - rules_.nonterminals});
@@ -164,7 +165,7 @@ Membership::Membership(Grammar grammar) : grammar_(std::move(grammar)) {
   prefix_up_ = transitive(prefix_edges);
 }
 
-// Room for `length` symbols; what was read before is read again into the new columns.
+// Makes room for `length` symbols and reads the previous symbols again into the new columns.
 void Membership::reserve(int length) {
   if (length <= capacity_) return;
   capacity_ = std::max({length, 2 * capacity_, 63});
@@ -183,8 +184,8 @@ void Membership::push(int symbol) {
   complete(whole(static_cast<int>(word_.size())), whole_up_);
 }
 
-// The column at the end of the string read, from short to long: every set is complete at a start
-// when it is read there. any_ holds the starts of any symbol.
+// Computes the column at the end of the string read, from short to long spans, so every set is
+// complete when it is used. any_ contains the starts of any symbol.
 void Membership::complete(std::uint64_t* column, const Closure& up) {
   std::fill_n(column, column_size(), 0);
   any_.assign(words_, 0);
@@ -253,7 +254,7 @@ bool Membership::contains(const Word& word) {
   clear();
   for (const int symbol : word) {
     push(symbol);
-    // Often enough to leave a hopeless string early, seldom enough to cost little.
+    // Often enough to leave a hopeless string early, and rarely enough to cost little.
     if (word_.size() % 8 == 0 && !viable()) return false;
   }
   return accepts();

@@ -1,5 +1,6 @@
 // Exact membership in the language of a grammar, and exact viability of prefixes, one symbol at a
-// time. No probabilities: a rule counts if its weight is above 0, so nothing can be rounded away.
+// time. Uses no probabilities: a rule counts if its weight is above 0, so rounding cannot lose
+// anything.
 //
 // Over the rules of at most two symbols (normal_form.h), with X, Y any symbols, after t symbols:
 //   whole [A,i,t]  w_i .. w_{t-1} is a string of A
@@ -7,9 +8,9 @@
 //   prefix[A,i,t]  w_i .. w_{t-1} begins some string of A (all symbols are productive)
 //                  = exists A -> X Y and k:  whole[X,i,k] and prefix[Y,k,t], closed under A -> X
 //                    and under A -> X Y (what begins X begins A)
-// A column t is a set of starts i for each symbol, kept as bits, so the sum over i is one pass of
-// machine words, and starts where nothing begins cost nothing. A symbol costs at most
-// O(t (symbols + rules t / 64)), and the question of viability as much once more.
+// A column t stores a set of starts i for each symbol as bits. The sum over i is therefore one pass
+// over machine words, and starts where nothing begins cost nothing. A symbol costs at most O(t
+// (symbols + rules t / 64)), and a viability test costs the same again.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -23,9 +24,9 @@ class Membership {
   explicit Membership(Grammar grammar);
 
   const Grammar& grammar() const { return grammar_; }
-  const Word& word() const { return word_; }  // what was read
+  const Word& word() const { return word_; }  // the symbols read so far
 
-  // Throws std::invalid_argument when the id is outside the alphabet, or there is nothing to take
+  // Throws std::invalid_argument if the id is outside the alphabet, or if there is nothing to take
   // back.
   void push(int symbol);
   void pop();
@@ -34,7 +35,7 @@ class Membership {
   bool accepts() const;  // the string read is in the language
   bool viable();         // the string read begins some string of the language
 
-  // Reads `word` from the start, not always to its end; whether it is in the language.
+  // Reads `word` from the start, not always to its end, and returns whether it is in the language.
   bool contains(const Word& word);
 
  private:
@@ -56,14 +57,15 @@ class Membership {
   Closure whole_up_, prefix_up_;
   std::vector<std::vector<Split>> splits_;  // [Y]
   Word word_;
-  int capacity_ = 0, words_ = 0;             // longest string there is room for; words of a set
+  int capacity_ = 0, words_ = 0;             // longest string there is room for; words per set
   std::vector<std::uint64_t> whole_;         // [end][symbol][word]
-  std::vector<std::uint64_t> prefix_, any_;  // [symbol][word] and [word], of the end now
+  std::vector<std::uint64_t> prefix_, any_;  // [symbol][word] and [word], of the current end
   std::vector<int> active_;
 };
 
-// At most `most` distinct strings of this length, all there are if there are fewer. Not a sample:
-// which ones is unspecified. Throws std::invalid_argument when length is negative or most < 1.
+// Returns `most` distinct strings of this length, or all of them if there are fewer. This is not a
+// sample; which strings it returns is unspecified. Throws std::invalid_argument if length is
+// negative or most < 1.
 std::vector<Word> strings_of_length(const Grammar& grammar, int length, std::int64_t most);
 
 }  // namespace pushdown

@@ -29,16 +29,17 @@ class Binariser {
   }
 
  private:
-  // The places of a right side from `begin` to before `end`.
+  // Positions `begin` up to but excluding `end` of a right side.
   struct Range {
     std::size_t begin, end;
     std::size_t size() const { return end - begin; }
   };
-  // A remainder, by what is cut off next and the number of what then remains; of two symbols, both.
+  // Identifies a remainder by the symbol that is cut off next and the number of the remainder after
+  // it; for two symbols, by both.
   using Key = std::tuple<bool, int, int, int, int>;
 
   static bool cuts_the_end(const std::vector<Symbol>& right, Range range) {
-    // Cutting the terminal off the end leaves a remainder that other rules may share.
+    // Cutting a terminal off the end leaves a remainder that other rules may share.
     return !right[range.begin].terminal && right[range.end - 1].terminal;
   }
 
@@ -47,7 +48,8 @@ class Binariser {
                                       : Range{range.begin + 1, range.end};
   }
 
-  // A rule for `left` of the symbols in `range`, of which `rest` stands for all but one.
+  // Returns a rule for `left` with the symbols in `range`, where `rest` replaces all but one of
+  // them.
   ShortRule short_rule(int left, const std::vector<Symbol>& right, Range range, int rest,
                        double weight, int rule) const {
     const Symbol symbol{false, rest};
@@ -60,11 +62,11 @@ class Binariser {
       short_rules_.push_back({left, right, weight, rule});
       return;
     }
-    // The remainders, each without one more symbol, down to two symbols.
+    // The remainders, each one symbol shorter than the previous, down to two symbols.
     std::vector<Range> rests;
     for (Range range{0, right.size()}; range.size() > 2; rests.push_back(range))
       range = rest_of(right, range);
-    // Equal remainders get equal numbers, the shortest first.
+    // Equal remainders get equal numbers, starting with the shortest.
     std::vector<int> numbers(rests.size());
     for (std::size_t k = rests.size(); k-- > 0;) {
       const Range range = rests[k];
@@ -78,7 +80,7 @@ class Binariser {
       numbers[k] = numbers_.try_emplace(key, static_cast<int>(numbers_.size())).first->second;
     }
     ids_.resize(numbers_.size(), -1);
-    // A remainder that has a nonterminal has rules for all that is in it.
+    // Once a remainder has a nonterminal, all remainders inside it have rules.
     std::size_t added = 0;
     for (; added < rests.size() && ids_[numbers[added]] < 0; ++added) {
       ids_[numbers[added]] = static_cast<int>(names_.size());
@@ -98,7 +100,7 @@ class Binariser {
         short_rule(left, right, Range{0, right.size()}, rest_id(0), weight, rule));
   }
 
-  // "<a B c>"; of a long one its ends, its length and its number.
+  // "<a B c>"; long remainders show their ends, length and number.
   std::string name_of(const std::vector<Symbol>& right, Range range) const {
     constexpr std::size_t kLongest = 64, kShown = 8;
     std::string name;
@@ -121,7 +123,7 @@ class Binariser {
   std::vector<std::string> names_;
   std::vector<ShortRule> short_rules_;
   std::map<Key, int> numbers_;  // of the remainders
-  std::vector<int> ids_;        // nonterminals of the remainders, -1 before they have one
+  std::vector<int> ids_;        // nonterminals of the remainders, -1: not created yet
 };
 
 Monomial monomial_of(const ShortRule& rule) {
@@ -146,7 +148,7 @@ std::vector<double> total_masses(const NormalForm& form) {
   return least_fixed_point(form.size, system);
 }
 
-// Nonterminals that derive some non-empty string.
+// Returns the nonterminals that derive some non-empty string.
 std::vector<char> visible_nonterminals(const NormalForm& form) {
   std::vector<char> visible(form.size, 0);
   const StopCheck stop;
@@ -209,7 +211,7 @@ class Splitter {
   void close_unary_rules() {
     form_.closure.resize(form_.size);
     for (int a = 0; a < form_.size; ++a) form_.closure[a] = {{a, 1.0}};
-    // Only nonterminals that take part in unary rules need the inverse.
+    // Only nonterminals with unary rules need the inverse.
     std::vector<int> members, position(form_.size, -1);
     for (const auto& [edge, weight] : unary_)
       for (const int node : {edge.first, edge.second})

@@ -14,10 +14,11 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// 0 derivations of one part are 0 of the whole, however many the other part has.
+// If one part has 0 derivations, so does the whole, even if the other part has infinitely many.
 double product(double a, double b) { return a == 0 || b == 0 ? 0 : a * b; }
 
-// The short rules of a grammar (normal_form.h), which has one derivation for each of the grammar's.
+// Counts over the short rules of a grammar (normal_form.h), whose derivations correspond one to one
+// to the grammar's.
 class ParseCounter {
  public:
   explicit ParseCounter(const NormalForm& form)
@@ -56,8 +57,8 @@ class ParseCounter {
     return !symbol.terminal && form_.nullable[index(symbol.id)] > 0;
   }
 
-  // empty_[A]: the derivations of the empty string from A. A nonterminal that derives the empty
-  // string by way of itself has infinitely many.
+  // empty_[A]: the number of derivations of the empty string from A. A nonterminal that derives the
+  // empty string through itself has infinitely many.
   void count_empty() {
     empty_.assign(size_, 0);
     std::vector<char> state(size_, 0);  // 1: being counted, 2: done
@@ -82,7 +83,8 @@ class ParseCounter {
     return empty_[a] = total;
   }
 
-  // links_[A]: in how many ways one rule gives A the strings of B, the rest of it being empty.
+  // links_[A]: the number of ways in which one rule of A yields the strings of B, with the rest
+  // empty.
   void link_unary() {
     links_.resize(size_);
     const auto link = [&](int from, Symbol to, double ways) {
@@ -98,8 +100,8 @@ class ParseCounter {
     }
   }
 
-  // chains_[A]: all B that A reaches by links, with the number of chains; infinite where a chain
-  // can go round. A itself is among them, once.
+  // chains_[A]: all B that A reaches by links, with the number of chains; infinite if a chain can
+  // pass through a cycle. A itself is included once.
   void close_unary() {
     chains_.resize(size_);
     for (std::size_t a = 0; a < size_; ++a) {
@@ -119,7 +121,7 @@ class ParseCounter {
       for (const std::size_t b : order) chains_[a].push_back({b, ways[b]});
     }
   }
-  // Depth first; `order` gets what is left last first. Marks what lies on a cycle.
+  // Depth-first search; `order` is in reverse post-order. Marks the nodes on a cycle.
   void visit(std::size_t a, std::vector<char>& state, std::vector<char>& round,
              std::vector<std::size_t>& order) {
     state[a] = 1;
@@ -131,14 +133,14 @@ class ParseCounter {
     order.push_back(a);
   }
 
-  // In how many ways the symbol gives word[i, j).
+  // Returns the number of derivations of word[i, j) from the symbol.
   double ways(Symbol symbol, const Word& word, std::size_t i, std::size_t j) {
     if (symbol.terminal) return j == i + 1 && word[i] == symbol.id ? 1 : 0;
     return cell(i, j)[index(symbol.id)];
   }
 
   void fill(const Word& word, std::size_t i, std::size_t j) {
-    std::vector<double> own(size_, 0);  // by rules whose parts are not empty
+    std::vector<double> own(size_, 0);  // by rules whose parts are all non-empty
     for (const ShortRule& rule : form_.short_rules) {
       if (rule.weight <= 0 || rule.right.empty()) continue;
       double& total = own[index(rule.left)];

@@ -13,8 +13,8 @@
 namespace pushdown {
 namespace {
 
-// The same reductions as normal_form.cpp with sums replaced by maxima, each remembering the short
-// rule that it comes from.
+// Applies the reductions of normal_form.cpp with sums replaced by maxima. Each maximum remembers
+// the short rule that it comes from.
 class BestParser {
  public:
   BestParser(const Grammar& grammar, const Word& word)
@@ -43,12 +43,12 @@ class BestParser {
   }
 
  private:
-  // The trees that one nonterminal stands for: itself, or for an added nonterminal its children.
+  // The trees that replace one nonterminal: its own tree, or the children of an added nonterminal.
   using Trees = std::vector<ParseTree>;
   struct Edge {
     double weight = 0;
     int rule = -1;      // short rule
-    std::size_t child;  // the one that is not empty
+    std::size_t child;  // the non-empty one
   };
   struct Choice {
     double value = kMinusInfinity;
@@ -76,7 +76,7 @@ class BestParser {
     }
   }
 
-  // Weight of the rule when only child k is not empty.
+  // Weight of the rule if only child k is non-empty.
   double alone(const ShortRule& rule, std::size_t k) const {
     if (rule.right.size() == 1) return rule.weight;
     const auto other = rule.right[1 - k];
@@ -93,7 +93,7 @@ class BestParser {
         if (weight > edge.weight) edge = {weight, static_cast<int>(r), k};
       }
     }
-    // All-pairs best chains (Floyd, Warshall); no cycle weighs more than one.
+    // All-pairs best chains (Floyd-Warshall); no cycle has a weight above one.
     for (const auto& [ends, edge] : edges_) {
       chains_[ends.first][ends.second] = {edge.weight, ends.second};
       members_.push_back(ends.first);
@@ -197,7 +197,7 @@ class BestParser {
     return chain(left, bottom, assemble(choice.rule, std::move(parts)));
   }
 
-  // Puts the unary rules from `top` down to `bottom` on top of the trees of `bottom`.
+  // Adds the unary rules from `top` down to `bottom` above the trees of `bottom`.
   Trees chain(int top, int bottom, Trees below) const {
     if (top == bottom) return below;
     const int next = chains_.at(top).at(bottom).next;

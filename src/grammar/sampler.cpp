@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kSamplerPlace = "grammar.sampler";
 
-// What to say when an interval holds no strings: the nearest lengths that have some.
+// Message for an interval without strings: names the nearest lengths that have some.
 std::string nearest_lengths(const Grammar& grammar, int shortest, int longest) {
   const LengthTable table(grammar, longest + std::max(100, longest));
   std::vector<std::string> near;

@@ -1,12 +1,12 @@
 // Drawing strings from a grammar.
 //
-// Sampler draws strings whose length lies in an interval (Dusell and Chiang 2020, appendix C): a
-// length uniformly from the set L of lengths in [shortest, longest] that have strings, then a
-// string of that length from the grammar's distribution given the length:
+// Sampler draws strings whose length is in an interval (Dusell and Chiang 2020, appendix C). It
+// draws a length uniformly from the set L of lengths in [shortest, longest] that have strings, then
+// a string of that length from the grammar's distribution given the length:
 //     p_sample(w) = 1/|L| * G(w) / G(|w|),    G(l) = sum of G(w) over all w with |w| = l.
 // The lower bound of a set of strings is the cross-entropy per symbol of p_sample itself,
 //     -sum_w log p_sample(w) / sum_w |w|      (nats per symbol),
-// and the entropy of p_sample, exact where the grammar is unambiguous, is
+// and the entropy of p_sample, exact if the grammar is unambiguous, is
 //     log |L| + 1/|L| * sum_l H_l,            H_l = entropy of the strings of length l (nats).
 #pragma once
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace pushdown {
 
 class Sampler {
  public:
-  // Throws std::invalid_argument when the interval is empty, negative or holds no strings.
+  // Throws std::invalid_argument if the interval is empty, negative or contains no strings.
   Sampler(Grammar grammar, int shortest, int longest);
 
   const Grammar& grammar() const { return table_->grammar(); }
@@ -29,34 +29,36 @@ class Sampler {
   const std::vector<int>& lengths() const { return lengths_; }  // L, ascending
 
   int sample_length(Random& random) const;
-  // Throws std::invalid_argument when there are no strings of that length in the interval.
+  // Throws std::invalid_argument if the interval has no strings of that length.
   Word sample_of_length(int length, Random& random) const;
-  // The same as a derivation: the rules of the grammar in leftmost order.
+  // Draws a derivation: the rules of the grammar in leftmost order. Throws as sample_of_length()
+  // does.
   std::vector<int> derivation_of_length(int length, Random& random) const;
-  // log of the total mass of the strings of a length 0 .. longest; see LengthTable.
+  // Returns the log of the total mass of the strings of a length 0 .. longest; see LengthTable.
   double log_mass(int length) const { return table_->log_mass(length); }
   Word sample(Random& random) const { return sample_of_length(sample_length(random), random); }
-  // `count` strings in groups of `batch` strings of one length, as the paper draws its batches;
-  // the last group may be smaller. The same seed gives the same strings, and the first strings do
-  // not depend on `count`.
+  // Draws `count` strings in groups of `batch` strings of the same length, as in the paper; the
+  // last group may be smaller. The same seed gives the same strings, and the first strings do not
+  // depend on `count`.
   std::vector<Word> sample_batches(std::int64_t count, std::int64_t batch,
                                    std::uint64_t seed) const;
 
-  // log p_sample(w); -infinity outside the language or the lengths.
+  // Returns log p_sample(w); -infinity if w is outside the language or its length is not in L.
   double log_probability(const Word& word) const;
-  // Nats per symbol. Throws std::invalid_argument when a string has probability zero or there are
-  // no symbols.
+  // Returns nats per symbol. Throws std::invalid_argument if a string has probability zero or there
+  // are no symbols.
   double lower_bound(const std::vector<Word>& words) const;
 
-  // Entropy of p_sample, nats per string. Throws std::invalid_argument unless the grammar is
-  // declared unambiguous.
+  // Returns the entropy of p_sample in nats per string. Throws std::invalid_argument unless the
+  // grammar is declared unambiguous.
   double entropy() const;
-  // H_l for every length 0 .. longest (0 where there are no strings); same condition.
+  // Returns H_l for every length 0 .. longest (0 if there are no strings). Throws as entropy()
+  // does.
   std::vector<double> length_entropies() const;
-  // entropy / mean length: what lower_bound() tends to as the set grows, nats per symbol.
+  // Returns entropy / mean length in nats per symbol, the limit of lower_bound() for large sets.
   double expected_lower_bound() const;
 
-  // The entropy estimated from fresh strings, for ambiguous grammars too.
+  // The entropy estimated from newly drawn strings; also works for ambiguous grammars.
   struct Estimate {
     double value, standard_error;  // nats per string
   };
@@ -71,20 +73,20 @@ class Sampler {
   std::vector<int> lengths_;
 };
 
-// The string of a derivation given as rules in leftmost order. Throws std::invalid_argument when
-// they are none.
+// Returns the string of a derivation given as rules in leftmost order. Throws std::invalid_argument
+// if the rules are not a derivation.
 Word yield_of(const Grammar& grammar, const std::vector<int>& derivation);
 
-// Draws without regard to length, from the grammar's distribution over the strings of derivations
-// that end: rule A -> X1 ... Xk is taken with probability weight * Z[X1] ... Z[Xk] / Z[A], Z being
-// the termination probabilities, so that a supercritical grammar needs no retries.
+// Draws strings of any length from the grammar's distribution over derivations that terminate. Rule
+// A -> X1 ... Xk is chosen with probability weight * Z[X1] ... Z[Xk] / Z[A], where Z are the
+// termination probabilities, so a supercritical grammar needs no retries.
 class FreeSampler {
  public:
   explicit FreeSampler(Grammar grammar);
-  // Throws std::invalid_argument when the string grows beyond max_length symbols or the derivation
+  // Throws std::invalid_argument if the string grows beyond max_length symbols or the derivation
   // beyond ten times as many rules.
   Word sample(Random& random, std::int64_t max_length = 1'000'000) const;
-  // The rules of a derivation in leftmost order; nothing as soon as it grows beyond these limits.
+  // Returns the rules of a derivation in leftmost order, or nothing if it exceeds these limits.
   std::optional<std::vector<int>> derivation(Random& random,
                                              std::int64_t max_length = 1'000'000) const;
 

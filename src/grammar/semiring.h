@@ -1,11 +1,11 @@
-// The semirings that charts are computed in (Goodman, "Semiring parsing", 1999). Values are
-// doubles; what they mean differs:
-//   Real  sums of products of probabilities. Every terminal carries a factor 2^scale, a power of
-//         two so that nothing is rounded: a span of length l is scaled by 2^(scale l).
+// The semirings in which charts are computed (Goodman, "Semiring parsing", 1999). Values are
+// doubles with different meanings:
+//   Real  sums of products of probabilities. Every terminal has a factor 2^scale, a power of two so
+//   that nothing is rounded: a span of length l is scaled by 2^(scale l).
 //   Log   natural logarithms: no underflow at any length, several times slower.
 //   Best  natural logarithms of the best single derivation.
-// Real is tried first. Whether anything left the range of a double on the way is read from the
-// processor's sticky floating-point flags; if so, the chart is computed again in Log.
+// Real is tried first. The processor's sticky floating-point flags tell whether any value left the
+// range of a double; if so, the chart is computed again in Log.
 #pragma once
 #include <algorithm>
 #include <cfenv>
@@ -21,7 +21,7 @@ struct Real {
   static double from_weight(double weight) { return weight; }
   static double plus(double a, double b) { return a + b; }
   static double times(double a, double b) { return a * b; }
-  // sum of a[k] b[k]; four sums keep the processor's adders busy.
+  // Returns the sum of a[k] b[k]. Four partial sums keep the processor's adders busy.
   static double dot(const double* a, const double* b, int count) {
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     int k = 0;
@@ -71,7 +71,7 @@ struct Best {
   static double log_of(double value) { return value; }
 };
 
-// Whether a computation underflowed or overflowed between construction and left_range().
+// Detects whether a computation underflowed or overflowed between construction and left_range().
 class RangeWatch {
  public:
   RangeWatch() {

@@ -28,14 +28,14 @@ SourceForest::SourceForest(const SynchronousGrammar& grammar, const Word& word)
   derives_ = {};
 }
 
-// From the last place to the first; at one place until nothing changes, since the first symbols of
-// a rule may be empty.
+// Goes from the last position to the first and repeats each position until nothing changes, because
+// the first symbols of a rule may be empty.
 void SourceForest::derive(const SynchronousGrammar& grammar, const Word& word) {
   const StopCheck stop;
   derives_.assign(grammar.nonterminals().size() * (length_ + 1) * words_, 0);
   using Places = std::vector<std::uint64_t>;
   const auto holds = [](const Places& places, int j) { return places[j / 64] >> (j % 64) & 1; };
-  Places ends(words_), next(words_);  // where a part of a rule that begins at i may end
+  Places ends(words_), next(words_);  // possible ends of a part of a rule that begins at i
   for (int i = length_; i >= 0; --i) {
     for (bool changed = true; changed;) {
       changed = false;
@@ -71,7 +71,7 @@ void SourceForest::derive(const SynchronousGrammar& grammar, const Word& word) {
   }
 }
 
-// From the whole word down, so that only spans of complete derivations become nodes.
+// Grows from the whole word down, so that only spans of complete derivations become nodes.
 void SourceForest::grow(const SynchronousGrammar& grammar, const Word& word) {
   std::unordered_map<std::int64_t, int> numbers;
   const auto node = [&](int nonterminal, int begin, int end) {
@@ -95,7 +95,7 @@ void SourceForest::grow(const SynchronousGrammar& grammar, const Word& word) {
     for (const int r : rules[nonterminal]) {
       const auto& side = grammar.rules()[r].source;
       std::vector<std::array<int, 3>> parts;  // nonterminal, begin, end
-      // Places the symbols from `s` on into word[at .. end).
+      // Matches the symbols from `s` on with word[at .. end).
       const auto place = [&](const auto& self, std::size_t s, int at) -> void {
         stop();
         if (s == side.size()) {

@@ -1,5 +1,5 @@
-// All derivations of a string by the source side of a synchronous grammar, shared: the forest that
-// synchronous_parse.h works on.
+// A packed forest of all derivations of a string by the source side of a synchronous grammar, used
+// by synchronous_parse.h.
 #pragma once
 #include <cstdint>
 
@@ -9,7 +9,7 @@ namespace pushdown {
 
 class SourceForest {
  public:
-  // A rule with, for each nonterminal of its source side, the node that it becomes.
+  // A rule together with one child node for each nonterminal of its source side.
   struct Way {
     int rule;
     std::vector<int> children;
@@ -20,27 +20,29 @@ class SourceForest {
     std::vector<Way> ways;
   };
 
-  // Throws std::invalid_argument when an id is outside the source alphabet, the word is longer than
+  // Throws std::invalid_argument if an id is outside the source alphabet, the word is longer than
   // 2,000 symbols, or there are more than 2 million ways.
   SourceForest(const SynchronousGrammar& grammar, const Word& word);
 
-  // Only nodes that stand in a derivation of the whole word; none when there is no derivation. The
-  // root is node 0.
+  // Returns the nodes that are part of a derivation of the whole word; empty if there is no
+  // derivation. The root is node 0.
   const std::vector<Node>& nodes() const { return nodes_; }
-  // The nodes of one span. Unary rules, and rules whose other parts are empty, have a child of the
-  // same span, so that what is computed from the children needs `repeat`: until nothing changes.
+  // The nodes of one span. A unary rule, or a rule whose other children are empty, has a child with
+  // the same span. If `repeat` is set, values computed from children must be iterated until nothing
+  // changes.
   struct Group {
     std::vector<int> nodes;
     bool repeat = false;
   };
-  // From the shortest spans to the longest: the children of a node are in its own group or before.
+  // Ordered from the shortest spans to the longest: the children of a node are in its own group or
+  // an earlier one.
   const std::vector<Group>& groups() const { return groups_; }
 
  private:
   void derive(const SynchronousGrammar& grammar, const Word& word);
   void grow(const SynchronousGrammar& grammar, const Word& word);
   void group();
-  // The ends of what the nonterminal derives from a place on, as a set of bits.
+  // The ends of the strings that the nonterminal derives from `begin`, as a bit set.
   std::uint64_t* row(int nonterminal, int begin) {
     return &derives_[(static_cast<std::size_t>(nonterminal) * (length_ + 1) + begin) * words_];
   }
@@ -49,7 +51,7 @@ class SourceForest {
   }
 
   int length_;
-  std::size_t words_;  // of 64 bits in a row
+  std::size_t words_;  // number of 64-bit words in a row
   std::vector<std::uint64_t> derives_;
   std::vector<Node> nodes_;
   std::vector<Group> groups_;

@@ -79,7 +79,7 @@ void check_rules(const SynchronousSource& source) {
       report.stop("nonterminal {} must not end in a digit; digits at the end are an index",
                   rule.left);
     for (const auto* side : {&rule.source, &rule.target}) {
-      // Parsing goes through a side recursively.
+      // The parser recurses over the symbols of a side.
       if (side->size() > kMostSymbols)
         report.stop("a side may have up to {} symbols, got {}", kMostSymbols, side->size());
       for (const auto& symbol : *side) {
@@ -128,7 +128,7 @@ std::vector<int> links_of(const NamedSynchronousRule& rule) {
   return links;
 }
 
-// A derivation as a tree: for each of its rules, the places of the rules below, in the order of the
+// A derivation as a tree: for each of its rules, the indices of its child rules in the order of the
 // source side.
 using Children = std::vector<std::vector<int>>;
 
@@ -136,8 +136,8 @@ Children tree_of(const std::vector<SynchronousRule>& rules, int start,
                  const std::vector<int>& derivation) {
   const auto bad = [] { fail("grammar.derivation", "these rules are no leftmost derivation"); };
   Children children(derivation.size());
-  std::vector<int> open;      // rules that wait for more below them
-  std::vector<int> expected;  // left sides, the next one last
+  std::vector<int> open;      // rules that still need children
+  std::vector<int> expected;  // expected left sides; the next one is last
   expected.push_back(start);
   for (int place = 0; place < static_cast<int>(derivation.size()); ++place) {
     const int r = derivation[place];
@@ -189,7 +189,7 @@ const Grammar& SynchronousGrammar::target_side() const { return data_->target; }
 
 Pair SynchronousGrammar::pair_of(const std::vector<int>& derivation) const {
   const auto children = tree_of(rules(), start(), derivation);
-  // Depth first, without recursion: (rule's place, next symbol, nonterminals so far).
+  // Depth first without recursion: (index of the rule, next symbol, nonterminals so far).
   struct Frame {
     int place, symbol = 0, nonterminals = 0;
   };

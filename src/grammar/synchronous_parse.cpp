@@ -57,8 +57,8 @@ class Bitext {
   }
 
  private:
-  // Every source terminal carries a factor e^log_scale, such that the whole has about the
-  // probability of the target given the source.
+  // Every source terminal has a factor e^log_scale, so that the probability of the whole is close
+  // to that of the target given the source.
   struct System {
     double log_scale = 0;
     int size = 0;
@@ -70,8 +70,8 @@ class Bitext {
     return std::binary_search(spans.begin(), spans.end(), span);
   }
 
-  // Covers target[at ..] with the target side of a way from symbol s on; visit(end, spans of the
-  // children in the order of the target side).
+  // Matches the target side of a way, from symbol s on, with target[at ..] and calls visit(end,
+  // spans of the children in the order of the target side) for each match.
   template <class Visit>
   void cover(const SourceForest::Way& way, std::size_t s, int at, std::vector<Span>& chosen,
              const Visit& visit) const {
@@ -97,7 +97,7 @@ class Bitext {
     }
   }
 
-  // Where the target side of a way may begin.
+  // Returns the positions where the target side of a way may begin.
   std::vector<int> starts_of(const SourceForest::Way& way) const {
     const auto& rule = grammar_.rules()[way.rule];
     std::vector<int> starts;
@@ -112,7 +112,7 @@ class Bitext {
     return starts;
   }
 
-  // Adds what the node's ways give now; true when that was new.
+  // Adds the spans that the node's ways give now; returns true if any is new.
   bool extend(int node) {
     std::vector<Span> found;
     std::vector<Span> chosen;
@@ -128,7 +128,8 @@ class Bitext {
     return true;
   }
 
-  // One unknown for every span that takes part in a derivation of the pair, the whole first.
+  // Creates one unknown for every span that takes part in a derivation of the pair, the whole pair
+  // first.
   void fill(System& system) const {
     std::vector<std::vector<int>> numbers(spans_.size());
     std::vector<std::pair<int, Span>> open;
@@ -166,7 +167,7 @@ class Bitext {
     }
   }
 
-  // left += weight * product of the unknowns below, in terms of degree two.
+  // Adds left += weight * product of the unknowns `below`, as terms of degree two.
   static void add(System& system, int left, double weight, std::vector<int> below) {
     while (below.size() > 2) {
       const int product = system.size++;

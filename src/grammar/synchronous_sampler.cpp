@@ -30,7 +30,7 @@ SynchronousSampler::SynchronousSampler(SynchronousGrammar grammar, LengthInterva
   for (auto& value : cumulative_) value /= sum;
   if (!target_) return;
   Random random(0, "targets");
-  sample(random);  // so that intervals without pairs are refused here
+  sample(random);  // rejects intervals without pairs at construction
 }
 
 int SynchronousSampler::draw_length(Random& random) const {

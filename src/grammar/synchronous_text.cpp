@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kSynchronousTextPlace = "grammar.parse";
 
-// "VT2" is nonterminal VT of index 2; without digits at the end the index is 0.
+// "VT2" is nonterminal VT with index 2; without trailing digits, the index is 0.
 LinkedSymbol linked(GrammarLine& line) {
   const auto text = line.bare("a symbol");
   const auto end = text.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
@@ -116,7 +116,7 @@ class PairReader {
   std::map<std::string, Weights> weights_;
 };
 
-// Alphabets in the order in which the rules use them need not be written down.
+// The order is written only if it differs from the order in which the rules use the symbols.
 std::string symbols_line(const char* word, const std::vector<std::string>& symbols,
                          const SynchronousSource& source,
                          std::vector<LinkedSymbol> NamedSynchronousRule::*side) {

@@ -1,16 +1,16 @@
-// Synchronous grammars as text, one rule a line:
+// Synchronous grammars as text, one rule per line:
 //
 //   #% synchronous
 //   A -> S1 VT2 O3 | S1 O3 VT2
 //   S -> S1 'rpi' S2 VT3 | S1 'rpo' S2 VT3 [1/5]      # a comment
 //   %start A
 //
-// The source side stands before the bar and the target side after it; either may be empty. A
-// nonterminal of a side ends in its index, a number from 1. Everything else is as in grammars of
-// NLTK's notation (grammar/text.h): quotes, arrows, weights in brackets at all rules of a left side
-// or at none, comments, %start. Comment lines that begin with #% carry what they carry there:
-// `#% name svo`, `#% source_symbols 'a' 'b'`, `#% target_symbols 'x'`; `#% synchronous` tells the
-// text from that of a Grammar and may be left out where that is clear.
+// The source side is before the bar and the target side after it; either may be empty. A
+// nonterminal on a side ends in its index, a number from 1. The rest is as in NLTK's notation
+// (grammar/text.h): quotes, arrows, weights in brackets at all rules of a left side or at none,
+// comments, %start. Comment lines that begin with #% have the same meaning as there: `#% name svo`,
+// `#% source_symbols 'a' 'b'`, `#% target_symbols 'x'`. `#% synchronous` distinguishes the text
+// from that of a Grammar and may be omitted where the kind is known.
 #pragma once
 #include <optional>
 #include <string>
@@ -22,13 +22,13 @@ namespace pushdown {
 
 // Errors (std::invalid_argument) read "[grammar.parse] file:line: ...".
 SynchronousSource parse_synchronous(std::string_view text, std::string_view file = "text");
-// One line with a rule. `weighted` says whether a weight is written in it.
+// Parses one line with a rule. Sets `weighted` to whether the line contains a weight.
 NamedSynchronousRule parse_synchronous_rule(std::string_view text, std::string_view origin,
                                             bool* weighted = nullptr);
-// Whether a line of the text is `#% synchronous`.
+// Returns whether a line of the text is `#% synchronous`.
 bool says_synchronous(std::string_view text);
 
-// Reading the result gives the same grammar.
+// Returns text that parses to the same grammar.
 std::string to_text(const SynchronousGrammar& grammar);
 
 }  // namespace pushdown

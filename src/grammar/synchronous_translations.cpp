@@ -11,21 +11,21 @@
 namespace pushdown {
 namespace {
 
-// Target lengths of nodes are counted up to here; beyond, a node is endless.
+// Upper limit of target lengths; a node with longer targets counts as endless.
 constexpr std::int64_t kEndless = std::numeric_limits<std::int32_t>::max();
 
 using Words = std::map<std::int64_t, std::set<Word>>;  // by length
 
-// The targets of the nodes of a forest, found in order of their length: those of length l of a node
-// from the ways in which its children share l.
+// The targets of the nodes of a forest, computed in order of length. The targets of length l of a
+// node come from the ways in which its children share l.
 class Targets {
  public:
-  // At most `most` words of each length and node are kept. That is enough to tell whether the whole
-  // has so many: words with one surrounding stay distinct.
+  // Keeps at most `most` words per length and node. This is enough to tell whether the root has
+  // that many, because different words stay different inside the same context.
   Targets(const SynchronousGrammar& grammar, const SourceForest& forest, std::size_t most)
       : grammar_(grammar), forest_(forest), most_(most), words_(forest.nodes().size()) {
-    // A word without end has no other length; a node's shortest target is found in as many rounds
-    // as its group has nodes, and the longest too unless a way from a node to itself adds symbols.
+    // A node's shortest target is found after as many rounds as its group has nodes. The longest is
+    // found as well, unless a way from a node to itself adds symbols.
     shortest_.assign(words_.size(), kEndless);
     longest_.assign(words_.size(), -1);
     for (const auto& group : forest_.groups()) {
@@ -44,7 +44,7 @@ class Targets {
     }
   }
 
-  // All words of the root of the next length; false when there are no more lengths.
+  // Finds all words of the root of the next length; returns false if there are no more lengths.
   bool next(std::vector<Word>& found) {
     if (words_.empty() || length_ > longest_[0]) return false;
     for (const auto& group : forest_.groups())
@@ -60,7 +60,8 @@ class Targets {
   }
 
  private:
-  // Brings shortest and longest of a node up to those of its children; true when longest grew.
+  // Updates the shortest and longest target length of a node from its children; returns true if the
+  // longest grew.
   bool measure(int node) {
     const auto before = longest_[node];
     for (const auto& way : forest_.nodes()[node].ways) {
@@ -79,7 +80,8 @@ class Targets {
     return longest_[node] > before;
   }
 
-  // Adds the node's words of the present length that its children give now; true when one is new.
+  // Adds the node's words of the current length that its children give now; returns true if one is
+  // new.
   bool extend(int node) {
     StopCheck()();
     if (length_ < shortest_[node] || length_ > longest_[node]) return false;
@@ -87,7 +89,7 @@ class Targets {
     const auto before = words.size();
     for (const auto& way : forest_.nodes()[node].ways) {
       const auto& rule = grammar_.rules()[way.rule];
-      // Shortest and longest of what the target side has from each symbol on.
+      // Shortest and longest length of the target side from each symbol on.
       std::vector<std::int64_t> low(rule.target.size() + 1), high(rule.target.size() + 1);
       std::size_t nonterminal = rule.links.size();
       for (auto s = rule.target.size(); s-- > 0;) {
@@ -111,7 +113,7 @@ class Targets {
     return words.size() > before;
   }
 
-  // A word of `left` and a word of `right`, of lengths from low to high.
+  // Concatenations of a word of `left` and a word of `right`, of lengths from low to high.
   Words joined(const Words& left, const Words& right, std::int64_t low, std::int64_t high) const {
     Words result;
     const StopCheck stop;
@@ -134,8 +136,8 @@ class Targets {
   const SynchronousGrammar& grammar_;
   const SourceForest& forest_;
   std::size_t most_;
-  std::vector<Words> words_;                      // of each node
-  std::vector<std::int64_t> shortest_, longest_;  // of each node's targets
+  std::vector<Words> words_;                      // per node
+  std::vector<std::int64_t> shortest_, longest_;  // of the targets of each node
   std::int64_t length_ = 0;
 };
 

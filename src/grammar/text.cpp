@@ -46,7 +46,7 @@ class Reader {
     int weighted = 0, unweighted = 0;
   };
 
-  // A backslash at the end joins a line with the next one.
+  // A backslash at the end of a line joins it with the next one.
   void read_physical_line(std::string_view line, const std::string& origin) {
     const bool comment = continued_.empty() && line.starts_with('#');
     const auto last = line.find_last_not_of(" \t");
@@ -104,7 +104,7 @@ class Reader {
   }
 
   std::string file_;
-  std::string continued_, continued_origin_;  // lines that go on, and where the first one is
+  std::string continued_, continued_origin_;  // continued lines, and the place of the first one
   std::string left_;
   GrammarSource source_;
   std::map<std::string, Side> sides_;

@@ -6,14 +6,14 @@
 
 namespace pushdown {
 
-// The position of the first byte that does not belong to well-formed UTF-8 (overlong forms and
-// surrogates are malformed), or nothing.
+// Returns the position of the first byte that is not part of well-formed UTF-8, or nothing.
+// Overlong forms and surrogates are malformed.
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
-// True for space, tab, line feed, vertical tab, form feed and carriage return.
+// Returns true for space, tab, line feed, vertical tab, form feed and carriage return.
 bool is_white_space(char c);
 
-// The pieces between white space, none of them empty; views of `text`.
+// Returns the non-empty pieces between white space, as views of `text`.
 std::vector<std::string_view> words_between_blanks(std::string_view text);
 
 }  // namespace pushdown

@@ -1,4 +1,4 @@
-// The run of a deterministic automaton, symbol by symbol, in constant time each.
+// Runs a deterministic automaton symbol by symbol, in constant time per symbol.
 #pragma once
 #include <map>
 #include <memory>
@@ -11,18 +11,21 @@ namespace pushdown {
 
 class DeterministicRun {
  public:
-  // Before the first symbol. Throws std::invalid_argument when the automaton is not deterministic.
+  // Starts before the first symbol. Throws std::invalid_argument if the automaton is not
+  // deterministic.
   explicit DeterministicRun(Pda pda);
 
   int state() const { return state_; }
-  const std::vector<int>& stack() const { return stack_; }  // the top last
-  // What reading the symbol would do; nullptr: there is no transition.
+  const std::vector<int>& stack() const { return stack_; }  // bottom to top
+  // Returns the transition that reads the symbol now, or nullptr if there is none.
   const Transition* transition(int symbol) const;
-  // False, and nothing is done, where there is none, or where it pops the last element.
+  // Takes that transition. Returns false and does nothing if there is none or if it would pop the
+  // last element.
   bool step(int symbol);
   bool accepted() const;
 
-  // Whether a run of its own, from the start, accepts the word.
+  // Returns whether the automaton accepts the word. Runs from the start and leaves this run
+  // unchanged.
   bool accepts(const Word& word) const;
 
  private:

@@ -21,7 +21,7 @@ class Converter {
     for (const auto& rule : form.rules) by_left_[rule.left].push_back(&rule);
   }
 
-  // Only the pairs of state and top that can come together get transitions.
+  // Only pairs of state and top that can occur together get transitions.
   void run() {
     const StopCheck stop;
     meet(form_.start, {});
@@ -60,7 +60,7 @@ class Converter {
       const List after(top.begin() + 1, top.end());
       steps_.push_back({&rule, top, top[0], StackAction::replace, after});
       meet(top[0], after);
-      // What lies below the one lies below the other from now on.
+      // Everything below `top` is now also below `after`.
       if (shorter_[top].insert(after).second)
         for (const auto& below : std::set<List>(below_[top])) put(after, below);
     } else {
@@ -70,7 +70,7 @@ class Converter {
     }
   }
 
-  // `list` may lie on `below`.
+  // Records that `list` may be directly above `below`.
   void put(const List& list, const List& below) {
     if (!below_[list].insert(below).second) return;
     StopCheck()();
@@ -109,7 +109,7 @@ Pda pda_from_grammar(const Grammar& grammar) {
   source.accepting.emplace_back(end, 1.0);
   if (form.empty_mass > 0) source.accepting.emplace_back(source.start, form.empty_mass);
 
-  // Lists of different nonterminals could read the same where a name holds a dot.
+  // Lists of different nonterminals could give the same text if a name contains a dot.
   std::map<Converter::List, std::string> names;
   std::set<std::string> taken;
   const auto stack_name = [&](const Converter::List& list) -> const std::string& {

@@ -11,7 +11,7 @@
 
 namespace pushdown {
 
-// The edges of one time, gathered.
+// Collects the edges of one time.
 template <class S>
 class LangChart<S>::Column {
  public:
@@ -61,8 +61,8 @@ void LangChart<S>::begin() {
 
 template <class S>
 void LangChart<S>::step(int time) {
-  // What a pop lays bare is summed over the tops that it removes before it is joined with what
-  // leads to the node below.
+  // Sums the exposed weight over the removed tops before joining it with the edges into the node
+  // below.
   struct Popped {
     double weight = S::zero();
     int move = -1, edge = -1;

@@ -1,25 +1,25 @@
-// Lang's algorithm (Lang 1974; Dusell and Chiang 2020, section 3.3): all runs of a pushdown
-// automaton on a string at once, as the stack automaton, a weighted finite automaton whose paths
-// are the possible stack contents. Its nodes are (time j, configuration b); an edge
+// Lang's algorithm (Lang 1974; Dusell and Chiang 2020, section 3.3). It represents all runs of a
+// pushdown automaton on a string as the stack automaton, a weighted finite automaton whose paths
+// are the possible stack contents. Its nodes are (time j, configuration b). An edge
 //   (i, a) -> (j, b)   with b = (r, y), labelled y
-// says that y was put on the element that is the top at (i, a), and is the top at (j, b) without
-// having been popped in between. Its inner weight gamma[i->j][a->b], in a semiring of
+// means that y was put on top of the element that is the top at (i, a), and is the top at (j, b)
+// without having been popped in between. Its inner weight gamma[i->j][a->b], in a semiring of
 // grammar/semiring.h, is the sum over the runs that do so:
 //   push     gamma[j-1->j][a->(r,y)] += w[a, push y, r]
 //   replace  gamma[i->j][a->(r,y)]   += gamma[i->j-1][a->c] w[c, replace y, r]
 //   pop      gamma[i->j][a->(r,y)]   += gamma[i->k][a->(t,y)] gamma[k->j-1][(t,y)->c] w[c, pop, r]
 // The forward weight alpha[j][b] is the sum over all runs that are in b at time j:
 //   alpha[j][b] = sum_{i,a} alpha[i][a] gamma[i->j][a->b].
-// Time -1 is the start: the edge from it to time 0 is the initial bottom symbol. With the original
-// convention it is left out, so that this symbol cannot be reached again.
+// Time -1 is the start: the edge from it to time 0 is the initial bottom symbol. The original
+// convention omits this edge, so this symbol cannot be reached again.
 //
-// With a window D edges that reach back further, j - i > D, count as 0: the runs that need them are
-// lost (the limited memory of Dusell and Chiang 2022, 2023).
+// With a window D, edges that reach back further, j - i > D, count as 0, and runs that need them
+// are lost (the limited memory of Dusell and Chiang 2022, 2023).
 //
-// Only edges out of configurations that some run reaches are kept (the tensor of the paper also has
-// the others, which enter no sum). Weights are in the semirings of logarithms, so that nothing
-// underflows at any length. Time O(n^3) and memory O(n^2) in the length at most, less where few
-// edges exist: linear for a deterministic automaton.
+// Only edges from configurations that some run reaches are stored. The paper's tensor also has the
+// others, which enter no sum. Weights are in the semirings of logarithms, so nothing underflows at
+// any length. Takes at most O(n^3) time and O(n^2) memory in the length, less if there are few
+// edges: linear for a deterministic automaton.
 #pragma once
 #include <optional>
 #include <vector>
@@ -36,8 +36,8 @@ class LangChart {
     int from_time, from;  // i (-1: the start) and a
     int time, to;         // j and b
     double weight;        // gamma
-    // In the semiring Best: the last move of the best run along it, and the edges that it was made
-    // from (-1: none).
+    // In the semiring Best: the last move of the best run along the edge, and the edges that it was
+    // computed from (-1: none).
     int move = -1, below = -1, popped = -1;
   };
 
@@ -46,15 +46,15 @@ class LangChart {
 
   double forward(int time, int configuration) const { return node(time, configuration).forward; }
   const std::vector<Edge>& edges() const { return edges_; }  // in order of their times j
-  // Numbers of the edges that end in a node, in order of i and a.
+  // Indices of the edges that end in a node, ordered by i and a.
   const std::vector<int>& edges_into(int time, int configuration) const {
     return node(time, configuration).edges;
   }
-  // In the semiring Best: the edge by which the best run gets to a node; -1: none does.
+  // In the semiring Best: the edge by which the best run reaches a node; -1: no run reaches it.
   int best_edge(int time, int configuration) const { return node(time, configuration).best_edge; }
-  // The sum over accepted runs.
+  // Returns the sum over accepted runs.
   double accepted() const;
-  // The same, of one last configuration.
+  // Returns the sum over accepted runs that end in this configuration.
   double accepted(int configuration) const;
 
  private:

@@ -13,7 +13,7 @@ namespace pushdown {
 namespace {
 
 using Letter = std::pair<int, int>;                      // top, symbol
-using Rows = std::vector<std::map<Letter, Transition>>;  // of each state
+using Rows = std::vector<std::map<Letter, Transition>>;  // per state
 
 Rows rows_of(const Pda& pda, std::string_view where) {
   check(pda.deterministic(), where, "the automaton{} must be deterministic",
@@ -44,7 +44,7 @@ Reachable reachable_in(const Rows& rows) {
   });
 }
 
-// States from which an accepting one can be reached along transitions.
+// Returns the states from which transitions lead to an accepting state.
 std::vector<bool> hopeful(const Rows& rows, const std::vector<bool>& accepting) {
   auto hope = accepting;
   const StopCheck stop;
@@ -58,7 +58,7 @@ std::vector<bool> hopeful(const Rows& rows, const std::vector<bool>& accepting) 
   return hope;
 }
 
-// The class of each state, refined until it says all.
+// Returns the class of each state, refined until it is stable.
 std::vector<int> classes_of(const Rows& rows, const std::vector<int>& first) {
   const StopCheck stop;
   auto classes = first;
@@ -79,7 +79,7 @@ std::vector<int> classes_of(const Rows& rows, const std::vector<int>& first) {
   }
 }
 
-// The states that transitions lead to from the start state, in breadth-first order.
+// Returns the states reachable from the start state by transitions, in breadth-first order.
 std::vector<int> walk(const Rows& rows) {
   std::vector<int> order{0};
   std::set<int> seen{0};
@@ -89,14 +89,14 @@ std::vector<int> walk(const Rows& rows) {
   return order;
 }
 
-// States put together as long as nothing that can be reached tells them apart: where two of them
-// share a top, they have the same transitions to states that are put together as well.
+// Merges states as long as no reachable situation distinguishes them: if two of them share a top,
+// their transitions go to states that are merged as well.
 class Grouping {
  public:
   static constexpr int kDead = 2;
 
-  // `leaders`: the state that stands for each one so far; `answer`: 0 or 1, -1
-  // where either would do, kDead.
+  // `leaders`: the representative of each state so far; `answer`: 0 or 1, -1 if either would do,
+  // kDead.
   template <class Answer>
   Grouping(const Rows& rows, const std::vector<int>& leaders, const std::vector<int>& order,
            const Answer& answer)
@@ -111,11 +111,11 @@ class Grouping {
       if (answer(q) >= 0) group.answer = answer(q);
     }
   }
-  // The state is met with this top.
+  // Records that the state occurs with this top.
   void see(int state, int top) { now_.groups.at(now_.leaders.at(state)).tops.insert(top); }
   int group(int state) const { return now_.leader(state); }
 
-  // The transitions of the groups' first states, all others being empty.
+  // Returns the transitions of the first state of each group; all other rows are empty.
   Rows run() {
     std::vector<int> kept;
     for (const int q : order_) {
@@ -150,13 +150,13 @@ class Grouping {
   struct Partition {
     std::vector<Group> groups;
     std::vector<int> leaders;
-    std::vector<std::size_t> ranks;  // places in the breadth-first order; the first one leads
+    std::vector<std::size_t> ranks;  // positions in breadth-first order; the first state leads
 
     int leader(int q) const {
       while (leaders.at(q) != q) q = leaders[q];
       return q;
     }
-    // False where they differ; the partition is spoilt then.
+    // Returns false if they differ; the partition is then invalid.
     bool join(int a, int b) {
       a = leader(a);
       b = leader(b);
@@ -199,7 +199,7 @@ Pda minimal(const Pda& pda, bool keep_dead) {
   auto rows = all;
   Reachable reached;
   std::vector<bool> accepting(rows.size()), hope;
-  // What is left out can make more of the rest useless.
+  // Removing states can make others useless.
   for (std::size_t before = 0, after = 1; before != after;) {
     before = transitions_in(rows);
     reached = reachable_in(rows);
@@ -216,7 +216,7 @@ Pda minimal(const Pda& pda, bool keep_dead) {
       std::erase_if(row, [&](const auto& entry) { return !hope[entry.second.next]; });
     after = transitions_in(rows);
   }
-  // An automaton needs a transition: without any hope, those into the dead state.
+  // An automaton needs a transition. If none leads to acceptance, keep those into the dead state.
   keep_dead = keep_dead || transitions_in(rows) == 0;
   int dead = -1;
   for (std::size_t q = 0; q < rows.size() && keep_dead; ++q)
@@ -224,7 +224,7 @@ Pda minimal(const Pda& pda, bool keep_dead) {
       if (rows[q].contains(letter) || !hope[q]) continue;
       if (!reached.pairs.contains({t.state, t.top})) continue;
       if (dead < 0) dead = t.next;
-      // Whatever happens to the stack there.
+      // The stack no longer matters there.
       t.next = dead;
       t.action = StackAction::replace;
       t.pushed = t.top;
@@ -236,19 +236,19 @@ Pda minimal(const Pda& pda, bool keep_dead) {
     if (static_cast<int>(q) == dead) rows[q].clear();
   }
   const auto classes = classes_of(rows, first);
-  std::vector<int> leader(rows.size(), -1);  // of each class: the one met first
+  std::vector<int> leader(rows.size(), -1);  // first state of each class in breadth-first order
   auto order = walk(rows);
   for (const int q : order)
     if (leader[classes[q]] < 0) leader[classes[q]] = q;
   std::vector<int> leaders(rows.size());
   for (std::size_t q = 0; q < rows.size(); ++q) {
-    // No state of the class may have been met: then each stands for itself and is left out.
+    // If no state of the class is reachable, each represents itself and is removed.
     const int first_met = leader[classes[q]];
     leaders[q] = first_met >= 0 ? first_met : static_cast<int>(q);
   }
   Grouping grouping(rows, leaders, order, [&](int q) {
     if (q == dead) return Grouping::kDead;
-    // Where it matters.
+    // Acceptance matters only there.
     const bool asked = !pda.at_bottom() || reached.at_bottom.contains(q);
     return asked ? static_cast<int>(accepting[q]) : -1;
   });
@@ -284,7 +284,7 @@ Pda minimal(const Pda& pda, bool keep_dead) {
   check(!source.transitions.empty(), "pda.minimal",
         "no transition of the automaton{} can be taken from its start",
         pda.name().empty() ? "" : " " + pda.name());
-  // An empty list would accept everywhere.
+  // An empty list would make all states accept.
   if (source.accepting.empty()) source.accepting.emplace_back(source.start, 0);
   return Pda(source);
 }
@@ -293,7 +293,7 @@ bool isomorphic(const Pda& a, const Pda& b) {
   constexpr auto kMinimisationPlace = "pda.isomorphic";
   const auto rows_a = rows_of(a, kMinimisationPlace), rows_b = rows_of(b, kMinimisationPlace);
   if (a.at_bottom() != b.at_bottom()) return false;
-  // Symbols by name, the bottom symbol being one whatever it is called.
+  // Symbols are compared by name; the bottom symbols are equal whatever their names.
   const auto stack_name = [](const Pda& pda, int symbol) {
     return symbol <= 0 ? std::string(symbol < 0 ? "-" : "") : pda.stack_symbols()[symbol];
   };
@@ -330,7 +330,7 @@ Pda merged(const std::vector<Pda>& parts) {
   check(!parts.empty(), kMinimisationPlace, "there is nothing to put together");
   if (parts.size() == 1) return parts[0];
   PdaSource all = parts[0].source();
-  // The weight 0 of source() stands for "none accepts"; what is not named stays open.
+  // The weight 0 of source() means "no state accepts"; an unnamed accepting set stays open.
   all.name.clear();
   all.accepting.clear();
   const auto add = [](std::vector<std::string>& list, const std::vector<std::string>& more) {

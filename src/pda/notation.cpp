@@ -14,18 +14,18 @@ constexpr std::string_view kForm = "state, top --symbol/weight--> state, push y 
 
 class NotationLine : public LineReader {
  public:
-  // A # may be a symbol: where a comment can stand, at_comment() asks for it.
+  // A # may be a symbol, so comments are only recognised by at_comment() where they are allowed.
   NotationLine(std::string_view line, std::string origin)
       : LineReader(kNotationPlace, line, std::move(origin), false) {}
 
   bool at_comment() { return !done() && line_[at_] == '#'; }
-  // Without blanks in front.
+  // Does not skip blanks.
   bool accept_here(char c) { return at_ < line_.size() && line_[at_] == c && ++at_ != 0; }
   void expect(std::string_view token, std::string_view after) {
     if (!accept(token))
       stop("expected {} after {}, got {}; the form is {}", token, after, rest(), kForm);
   }
-  // A whole word.
+  // Accepts a whole word only.
   bool accept_word(std::string_view word) {
     done();
     if (!left().starts_with(word)) return false;
@@ -92,7 +92,7 @@ void read_variables(NotationLine& line, TransitionPattern& pattern) {
       line.stop("expected 'for all {}' or 'for {} in ...', got {}", variable, variable,
                 line.rest());
     std::vector<std::string> range;
-    // The words before a comment or another clause.
+    // Reads the words before a comment or another clause.
     for (NotationLine probe = line; !line.done() && !line.at_comment() && !probe.accept_word("for");
          probe = line)
       range.push_back(line.name("a symbol", {}));
@@ -243,8 +243,7 @@ std::string pda_name_text(std::string_view name) {
   const bool bare = name.find_first_of("'\"/,%\\") == std::string_view::npos &&
                     name.find("--") == std::string_view::npos && !name.ends_with('-') &&
                     !name.starts_with('#');
-  // A single byte cannot be misread, a quote excepted; # and % would begin a line of their own
-  // kind.
+  // A single byte is unambiguous, except a quote; # and % would begin a comment or directive.
   const bool single = name.size() == 1 && std::string_view("'\"#%").find(name) == name.npos;
   return bare || single ? std::string(name) : quoted_terminal(name);
 }

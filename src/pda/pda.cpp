@@ -29,7 +29,7 @@ struct Pda::Data {
 
 namespace {
 
-// What a name in a pattern stands for.
+// Roles of a name in a pattern.
 enum Role { kState, kInput, kStack, kRoles };
 constexpr const char* kRoleNames[] = {"state", "input symbol", "stack symbol"};
 
@@ -79,7 +79,7 @@ class Builder {
     for (const auto& pattern : source_.transitions) expand(marked(pattern), names, plain);
   }
 
-  // Of a name in one of the lists that run() has made.
+  // Returns the id of a name in one of the lists that run() has filled.
   int id_of(const std::vector<std::string>& names, Role role, const std::string& name,
             const std::string& origin) const {
     const auto found = ids_[role].find(name);
@@ -102,7 +102,7 @@ class Builder {
          near.empty() ? "" : ", did you mean " + near + "?");
   }
 
-  // A few lines with variables may stand for more transitions than memory holds.
+  // A few lines with variables may expand to more transitions than fit into memory.
   void check_size(const std::vector<std::string> (&names)[kRoles]) const {
     constexpr double kBytes = sizeof(TransitionPattern) + 2 * sizeof(Transition);
     double count = 0;
@@ -140,7 +140,8 @@ class Builder {
     }
   }
 
-  // The names of one role: those listed, else those used, the one named `first` in front.
+  // Collects the names of one role: the listed ones, otherwise the used ones, with `first` in
+  // front.
   void collect(Role role, const std::vector<std::string>& listed, const std::string& first,
                const char* what, std::vector<std::string>& names) const {
     std::set<std::string> seen;
@@ -175,7 +176,7 @@ class Builder {
     if (names.empty()) stop("", "no transition names an {}", kRoleNames[role]);
   }
 
-  // The pattern with variables renamed, so that no value is taken for another variable.
+  // Renames the variables of the pattern, so that no value is mistaken for another variable.
   static TransitionPattern marked(TransitionPattern pattern) {
     for (auto& [variable, range] : pattern.variables) {
       for (auto* name : named(pattern))
@@ -189,7 +190,7 @@ class Builder {
     return {&t.state, &t.top, &t.symbol, &t.next, &t.pushed};
   }
 
-  // One pattern without variables for every choice of their values.
+  // Adds one pattern without variables for every combination of their values.
   void expand(const TransitionPattern& pattern, const std::vector<std::string> (&names)[kRoles],
               std::vector<TransitionPattern>& plain) const {
     if (pattern.variables.empty()) return plain.push_back(pattern);
@@ -354,7 +355,7 @@ PdaSource Pda::source() const {
     for (std::size_t q = 0; q < data_->states.size(); ++q)
       if (data_->accepting[q] > 0)
         source.accepting.emplace_back(data_->states[q], data_->accepting[q]);
-  // An empty list would accept everywhere.
+  // An empty list would make all states accept.
   if (!data_->all_accepting && source.accepting.empty())
     source.accepting.emplace_back(source.start, 0);
   for (const auto& t : data_->transitions)

@@ -1,21 +1,21 @@
 // Weighted pushdown automata (Dusell and Chiang 2020, section 3.2).
 //
 // An automaton has states, an input alphabet, a stack alphabet, a start state, a bottom symbol and
-// weighted transitions, every one of which reads one input symbol a:
+// weighted transitions. Every transition reads one input symbol a:
 //     q, x --a/w--> r, push y       put y on top of x
 //     q, x --a/w--> r, replace y    exchange x for y
 //     q, x --a/w--> r, pop          remove x
 // A run begins in the start state with the bottom symbol alone on the stack and takes one
-// transition for every symbol of the string; its weight is the product of theirs. Popping the
-// last element is impossible, so a stack always has a top.
+// transition for every symbol of the string; its weight is the product of their weights. The last
+// element cannot be popped, so a stack always has a top.
 //
-// A run of the whole string is accepted when its last state is accepting and, with at_bottom, its
-// stack is the bottom symbol alone. Accepting states have weights, a factor of the run's (1 unless
-// given). An automaton that names no accepting state accepts in all of them.
+// A run of the whole string is accepted if its last state is accepting and, with at_bottom, its
+// stack is the bottom symbol alone. Accepting states have weights that are a factor of the run's
+// weight (1 unless given). If an automaton names no accepting state, all states accept.
 //
-// A dead state is a trap: no run that enters it is accepted or leaves it again. Such knowledge and
-// a strength turn an automaton, or a part of one, into a hint for a network
-// (model/rule_insertion.h); the strength means nothing to the automaton itself.
+// A dead state is a trap: a run that enters it is never accepted and cannot leave it. Dead states
+// and a strength turn an automaton, or a part of one, into a hint for a network
+// (model/rule_insertion.h). The automaton itself does not use the strength.
 //
 // The start state is state 0 and the bottom symbol is stack symbol 0. Pda is an immutable value
 // that is cheap to copy. Errors are std::invalid_argument and name the origin (file:line) of the
@@ -37,12 +37,12 @@ struct Transition {
   int state = 0, top = 0, symbol = 0, next = 0;  // q, x, a, r
   StackAction action = StackAction::pop;
   int pushed = -1;     // y of push and replace, the new top
-  double weight = 1;   // from 0 up
+  double weight = 1;   // non-negative
   std::string origin;  // "wwr.lua:12", or empty
 };
 
-// A transition as it is written down. The names in `variables` stand for every symbol or state of
-// their range; an empty range is the whole alphabet of the places where the variable is used.
+// A transition as written. Each name in `variables` is replaced by every symbol or state of its
+// range; an empty range is the whole alphabet of the places where the variable is used.
 struct TransitionPattern {
   std::string state, top, symbol, next;
   StackAction action = StackAction::pop;
@@ -56,7 +56,7 @@ struct PdaSource {
   std::string name = {};
   std::string start = {};  // empty: the state of the first transition
   std::string bottom = {};
-  // Complete lists in order; an empty one is filled in order of first use.
+  // Complete lists in order; an empty list is filled in order of first use.
   std::vector<std::string> states = {}, symbols = {}, stack_symbols = {};
   std::vector<std::pair<std::string, double>> accepting = {};  // (state, weight); empty: all
   bool at_bottom = false;
@@ -67,9 +67,10 @@ struct PdaSource {
 
 class Pda {
  public:
-  // Throws when there are no transitions, no bottom symbol, a name that is not in its list, a name
+  // Throws if there are no transitions, no bottom symbol, a name that is not in its list, a name
   // that cannot be written, a weight that is negative or not finite, an unused variable, a
-  // transition given twice, a dead state that is accepting or left, or a strength not above 0.
+  // duplicate transition, a dead state that is accepting or has outgoing transitions, or a strength
+  // not above 0.
   explicit Pda(const PdaSource& source);
 
   const std::string& name() const;
@@ -79,19 +80,20 @@ class Pda {
   const std::vector<Transition>& transitions() const;
   const std::vector<double>& accepting() const;  // weight of ending in each state; 0: not accepting
   bool at_bottom() const;
-  bool names_accepting() const;           // else all states but the dead ones accept
+  bool names_accepting() const;           // otherwise, all states except the dead ones accept
   const std::vector<bool>& dead() const;  // of each state
   std::optional<double> strength() const;
 
-  // At most one transition of positive weight for every state, top symbol and input symbol.
+  // Returns whether every state, top symbol and input symbol have at most one transition of
+  // positive weight.
   bool deterministic() const;
-  // Weights divided by their sum over each (state, top symbol, input symbol): a probabilistic
-  // automaton.
+  // Returns a probabilistic automaton: weights divided by their sum over each (state, top symbol,
+  // input symbol).
   Pda normalized() const;
 
   // "q1, x --a/0.5--> q2, push y"
   std::string transition_text(const Transition& transition) const;
-  PdaSource source() const;  // the same automaton, written down again
+  PdaSource source() const;  // the source form of this automaton
 
  private:
   Pda() = default;
@@ -99,7 +101,7 @@ class Pda {
   std::shared_ptr<const Data> data_;
 };
 
-// "push y", "replace y" or "pop".
+// Returns "push y", "replace y" or "pop".
 std::string action_text(StackAction action, const std::string& pushed);
 
 }  // namespace pushdown

@@ -10,7 +10,7 @@ namespace pushdown {
 namespace {
 
 struct Frame {
-  std::set<std::pair<int, int>> callers;  // (frame, top) that it was pushed on
+  std::set<std::pair<int, int>> callers;  // (frame, top) that pushed it
   std::set<int> returns;                  // states after its end
 };
 

@@ -11,8 +11,8 @@
 namespace pushdown {
 namespace {
 
-// The moves of the best run that ends with `edge` on top: every edge says its last move and the
-// edges that it was made from, which have earlier moves.
+// Returns the moves of the best run that ends with `edge` on top. Every edge stores its last move
+// and the edges that it was computed from, which have earlier moves.
 std::vector<Move> moves_along(const StringAutomaton& automaton, const LangChart<Best>& chart,
                               int edge) {
   std::vector<Move> moves(automaton.length());
@@ -101,15 +101,15 @@ std::optional<Run> best_run(const StringAutomaton& automaton, bool accepted) {
   return Run{best, moves_along(automaton, chart, edge)};
 }
 
-// Depth first; the stack of choices is explicit, since a string may be long.
+// Depth first with an explicit stack of choices, because a string may be long.
 std::vector<Run> all_runs(const StringAutomaton& automaton, bool accepted, std::int64_t limit) {
   check(limit >= 1, "pda.all_runs", "limit must be at least 1, got {}", limit);
   std::vector<Run> runs;
   std::vector<Move> moves;                    // taken
-  std::vector<std::vector<int>> stacks{{0}};  // after each of them
-  std::vector<std::size_t> next{0};           // the move to try at each time
+  std::vector<std::vector<int>> stacks{{0}};  // after each move
+  std::vector<std::size_t> next{0};           // the next move to try at each time
   std::vector<double> weights{0};
-  // For every element of the stacks the time at which the one below it was the top.
+  // For every stack element, the time at which the element below it was the top.
   std::vector<std::vector<int>> since{{-1}};
   std::int64_t tried = 0;
   const StopCheck stop;

@@ -10,12 +10,12 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-// Places that a UTF-8 text takes in the terminal: its characters.
+// Returns the width of a UTF-8 text in the terminal: the number of its characters.
 std::size_t width(const std::string& text) {
   return std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xC0) != 0x80; });
 }
 
-// Columns of equal width, two blanks between them.
+// Formats columns of equal width with two blanks between them.
 std::string aligned(const std::vector<Row>& rows) {
   std::vector<std::size_t> widths;
   for (const auto& row : rows)
@@ -66,7 +66,7 @@ std::string log_weight_text(double log_weight) {
   if (log_weight == kMinusInfinity) return "0";
   if (std::fabs(log_weight) > 600) return fmt::format("e^{:.4f}", log_weight);
   const double weight = std::exp(log_weight);
-  // A weight that is 1 up to rounding is 1.
+  // Hides rounding in a weight of 1.
   return std::fabs(weight - 1) < 1e-12 ? "1" : fmt::format("{:.4g}", weight);
 }
 

@@ -1,4 +1,4 @@
-// Runs and the stack automaton as text for the terminal, and as a graph for Graphviz.
+// Text tables of runs and of the stack automaton for the terminal, and Graphviz output.
 #pragma once
 #include <memory>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace pushdown {
 
-// Lang's algorithm on a string, done.
+// The result of Lang's algorithm on a string.
 struct Trace {
   explicit Trace(std::shared_ptr<const StringAutomaton> automaton)
       : automaton(std::move(automaton)), chart(*this->automaton) {}
@@ -15,23 +15,24 @@ struct Trace {
   std::shared_ptr<const StringAutomaton> automaton;
   LangChart<Log> chart;
 
-  // log of the sum of the forward weights of a time.
+  // Returns the log of the sum of the forward weights at a time.
   double log_total(int time) const;
-  // alpha[time][configuration] as a share of that sum; 0 where no run is left.
+  // Returns alpha[time][configuration] as a fraction of that sum; 0 if no run is left.
   double share(int time, int configuration) const;
 };
 
-// One line a step: what is read, the weight and the action of the move, the state and the stack
-// after it.
+// Returns one line per step: the symbol read, the weight and the action of the move, and the state
+// and the stack after it.
 std::string run_table(const StringAutomaton& automaton, const Run& run);
-// One line a time: what is read, the total forward weight, the distribution of the top symbol, and
-// the configurations with their shares.
+// Returns one line per time: the symbol read, the total forward weight, the distribution of the top
+// symbol, and the share of each configuration.
 std::string trace_table(const Trace& trace);
-// The stack automaton in the language of Graphviz: nodes (time, state, top), one rank a time, and
-// edges "symbol/inner weight"; accepted configurations have a double border.
+// Returns the stack automaton in the language of Graphviz: nodes (time, state, top), one rank per
+// time, and edges "symbol/inner weight"; accepted configurations have a double border.
 std::string trace_dot(const Trace& trace);
 
-// exp(log_weight), readable at any size: "0.25", "3.2e-07", "e^-1203.5".
+// Returns exp(log_weight) in a form that is readable at any magnitude: "0.25", "3.2e-07",
+// "e^-1203.5".
 std::string log_weight_text(double log_weight);
 
 }  // namespace pushdown

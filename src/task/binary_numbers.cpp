@@ -10,7 +10,7 @@ bool at_least(const Bits& a, const Bits& b) {
   return !std::lexicographical_compare(a.rbegin(), a.rend(), b.rbegin(), b.rend());
 }
 
-// a - b, for a >= b.
+// Returns a - b, for a >= b.
 Bits difference_of(Bits a, const Bits& b) {
   int borrow = 0;
   for (std::size_t i = 0; i < a.size(); ++i) {
@@ -56,8 +56,8 @@ Bits product_of(const Bits& a, const Bits& b) {
   return product;
 }
 
-// Two digits of n at a time from the top, as by hand: the next digit d of the root is 1 if the
-// remainder holds (root 0 1).
+// Processes two digits of n at a time from the top, as by hand: the next digit d of the root is 1
+// if the remainder is at least (root 0 1).
 Bits square_root(const Bits& n) {
   Bits root, remainder;
   for (auto pair = (n.size() + 1) / 2; pair-- > 0;) {

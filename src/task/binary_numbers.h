@@ -1,5 +1,5 @@
-// Natural numbers of any size as bits, the lowest first, without zeros at the high end: 0 has no
-// bits. Enough arithmetic for tasks about binary notation.
+// Natural numbers of any size as bits, lowest bit first, without leading zeros: 0 has no bits.
+// Provides the arithmetic needed for tasks on binary notation.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,7 +10,7 @@ using Bits = std::vector<std::uint8_t>;
 
 Bits sum_of(const Bits& a, const Bits& b);
 Bits product_of(const Bits& a, const Bits& b);
-// The greatest number whose square is at most n.
+// Returns the greatest number whose square is at most n.
 Bits square_root(const Bits& n);
 void drop_zeros(Bits& bits);  // at the high end
 

@@ -24,7 +24,7 @@ std::string unescaped(std::string_view word) {
   for (std::size_t i = 0; i < word.size(); ++i) {
     const auto rest = word.substr(i);
     const bool escape = rest.starts_with("\\/") || rest.starts_with("\\*");
-    // Within a word only round brackets are escaped, as bracketed() does.
+    // Inside a word, only round brackets are escaped, as in bracketed().
     if (rest.starts_with("-LRB-") || rest.starts_with("-RRB-")) {
       plain += rest[1] == 'L' ? '(' : ')';
       i += 4;
@@ -35,7 +35,7 @@ std::string unescaped(std::string_view word) {
   return plain;
 }
 
-// NP-SBJ-1 and NP=2 are NP.
+// Reduces NP-SBJ-1 and NP=2 to NP.
 std::string without_functions(std::string_view label) {
   const auto end = label.find_first_of("-=");
   return std::string(label.substr(0, end == 0 ? label.npos : end));
@@ -66,8 +66,8 @@ class BracketReader {
     int line;
     bool labelled = false, has_word = false, has_brackets = false;
     std::string label = {}, word = {};
-    int begin = 0;            // the first word in it
-    std::size_t phrases = 0;  // how many came before
+    int begin = 0;            // its first word
+    std::size_t phrases = 0;  // number of phrases before it
   };
 
   template <class... Args>
@@ -109,7 +109,7 @@ class BracketReader {
     open_.push_back({line_});
     open_.back().begin = static_cast<int>(words_.size());
     open_.back().phrases = phrases_.size();
-    // Its place in preorder; close() fills it or takes it back.
+    // Reserves its place in preorder; close() fills or removes it.
     phrases_.push_back({});
   }
 
@@ -170,7 +170,7 @@ class BracketReader {
       phrases_.clear();
       return;
     }
-    // Brackets without label around one phrase say nothing.
+    // Unlabelled brackets around a single phrase carry no information.
     std::size_t outer = 0;
     const int size = static_cast<int>(words_.size());
     const auto whole = [&](std::size_t p) {

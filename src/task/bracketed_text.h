@@ -1,10 +1,10 @@
-// Trees in brackets, as the Penn Treebank writes them (.mrg):
+// Trees in brackets, as in the Penn Treebank (.mrg):
 //
 //   ( (S (NP-SBJ (DT The) (NN cat)) (VP (VBD sat) (NP (-NONE- *))) (. .)) )
 //
-// A text holds any number of trees, over as many lines as they like. Brackets without a label
-// around a whole tree are left out. White space is what ASCII knows, lines end in \n or \r\n, a
-// byte order mark of UTF-8 in front is left out. There are no comments.
+// A text may contain any number of trees, each over any number of lines. Unlabelled brackets around
+// a whole tree are removed. White space is ASCII white space, lines end in \n or \r\n, and a UTF-8
+// byte order mark at the start is skipped. There are no comments.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,26 +15,26 @@
 namespace pushdown {
 
 struct BracketOptions {
-  bool keep_empty_elements = false;   // words of part of speech -NONE-; else they go, and phrases
-                                      // that hold nothing else with them
-  bool keep_functions = false;        // NP-SBJ-1 and NP=2 stay as they are, else they become NP
-  bool keep_escapes = false;          // -LRB- stays, else it becomes ( in words; likewise -RRB- ),
-                                      // \/ / and \* *; and of whole words -LCB- {, -RCB- },
-                                      // -LSB- [ and -RSB- ]
-  bool skip_empty_sentences = false;  // a tree without words is left out, else refused
+  bool keep_empty_elements = false;   // words of part of speech -NONE-; otherwise they are removed,
+                                      // with phrases that become empty
+  bool keep_functions = false;        // NP-SBJ-1 and NP=2 are kept, otherwise they become NP
+  bool keep_escapes = false;          // -LRB- is kept, otherwise it becomes ( in words; likewise
+                                      // -RRB- ), \/ / and \* *; and of whole words -LCB- {, -RCB-
+                                      // }, -LSB- [ and -RSB- ]
+  bool skip_empty_sentences = false;  // a tree without words is skipped, otherwise an error
   bool unlabelled = false;            // ((The cat) sat): brackets without labels, bare words
 };
 
-// Every tree of the text in order. Throws std::invalid_argument "[tree.read] file:line: ..." for
-// brackets that do not match (the line is that of the bracket), a word beside brackets, a bracket
-// without label or content, a tree without words, text outside of brackets, bytes that are not
-// UTF-8, NUL; and "[tree.read] file: ..." for a text without trees.
+// Returns every tree of the text in order. Throws std::invalid_argument "[tree.read] file:line:
+// ..." for unmatched brackets (with the line of the bracket), a word next to brackets, a bracket
+// without label or content, a tree without words, text outside brackets, bytes that are not UTF-8,
+// and NUL. Throws "[tree.read] file: ..." for a text without trees.
 std::vector<PhraseTree> parse_brackets(std::string_view text, const std::string& file,
                                        const BracketOptions& options = {});
 
-// One line, "(S (NP (DT The) (NN cat)) ...)". Phrases without label are bare brackets, words
-// without part of speech are bare. Round brackets within words are escaped, and / and * behind a
-// backslash, so that parse_brackets() gives the same words back.
+// Returns the tree in one line, "(S (NP (DT The) (NN cat)) ...)". Phrases without a label are bare
+// brackets, words without a part of speech are bare words. Round brackets in words are escaped, as
+// are / and * after a backslash, so that parse_brackets() returns the same words.
 std::string bracketed(const PhraseTree& tree);
 
 }  // namespace pushdown

@@ -20,7 +20,8 @@ Word draw_word(Random& random, int length, int symbols) {
   return word;
 }
 
-// What a task draws: `size` is its option, a modulus or a number of symbols, 0 without one.
+// Draws a pair of a task. `size` is the task's option, a modulus or a number of symbols; 0 without
+// one.
 using DrawPair = Pair (*)(int length, int size, bool multiplication, Random& random);
 
 // ---- Regular ----
@@ -46,10 +47,10 @@ Pair cycle_navigation(int length, int, bool, Random& random) {
   return {word, {((place % kCycle) + kCycle) % kCycle}};
 }
 
-// Digits are 0 .. m - 1, then come + - * ( ) x =.
+// The digits 0 .. m - 1 are followed by + - * ( ) x =.
 enum Sign { plus, minus, times, open, close, unknown, equals };
 
-// Products bind more closely; sums go from the left.
+// Products bind more tightly than sums; sums are evaluated from left to right.
 Pair modular_arithmetic(int length, int modulus, bool, Random& random) {
   length -= length % 2 == 0;
   Word word;
@@ -76,7 +77,7 @@ Pair modular_arithmetic(int length, int modulus, bool, Random& random) {
 
 // ---- Context-free ----
 
-// An expression of this length and its value, appended to the word.
+// Appends an expression of this length to the word and returns its value.
 int draw_expression(int length, int modulus, bool multiplication, Random& random, Word& word) {
   const auto sign = [&](Sign which) { word.push_back(modulus + which); };
   if (length <= 4) {
@@ -105,7 +106,7 @@ Pair modular_arithmetic_brackets(int length, int modulus, bool multiplication, R
   return pair;
 }
 
-// The program gives strings of zeros where there is no equation.
+// The paper's program gives strings of zeros if there is no equation.
 Pair solve_equation(int length, int modulus, bool, Random& random) {
   if (length < 3) return {Word(static_cast<std::size_t>(length), 0), {0}};
   Pair pair;
@@ -118,7 +119,7 @@ Pair solve_equation(int length, int modulus, bool, Random& random) {
   return pair;
 }
 
-// As many ones as zeros count as more ones.
+// Equal counts of ones and zeros count as more ones.
 Pair compare_occurrence(int length, int, bool, Random& random) {
   const Word word = draw_word(random, length, 2);
   return {word, {2 * std::count(word.begin(), word.end(), 1) >= length ? 1 : 0}};
@@ -129,7 +130,7 @@ Pair reverse_string(int length, int symbols, bool, Random& random) {
   return {word, Word(word.rbegin(), word.rend())};
 }
 
-// 0, 1, pop, push_0, push_1. The stack is given from its bottom and wanted from its top.
+// 0, 1, pop, push_0, push_1. The input stack starts at its bottom, the target at its top.
 Pair stack_manipulation(int length, int, bool, Random& random) {
   if (length == 1) {
     const Word word = draw_word(random, 1, 2);
@@ -157,7 +158,7 @@ Pair duplicate_string(int length, int symbols, bool, Random& random) {
   return {word, twice};
 }
 
-// 0, 1, missing, empty. One symbol stands for a string that has no halves.
+// 0, 1, missing, empty. One symbol represents a string that has no halves.
 Pair missing_duplicate_string(int length, int, bool, Random& random) {
   if (length == 1) return {{1}, {1}};
   const Word half = draw_word(random, length / 2, 2);
@@ -169,7 +170,7 @@ Pair missing_duplicate_string(int length, int, bool, Random& random) {
   return {word, {missing}};
 }
 
-// As the program has it: the second, fourth, .. symbol, then the first, third, ...
+// As in the paper's program: the second, fourth, ... symbol, then the first, third, ...
 Pair odds_first(int length, int symbols, bool, Random& random) {
   const Word word = draw_word(random, length, symbols);
   Word result;
@@ -187,7 +188,7 @@ Bits draw_positive(Random& random, int length) {
   }
 }
 
-// 0, 1 and the operation; numbers from the lowest digit. `compute` takes both numbers.
+// 0, 1 and the operation; numbers start at the lowest digit. `compute` takes both numbers.
 Pair draw_operation(int length, Random& random, Bits (*compute)(const Bits&, const Bits&)) {
   const int first = 1 + draw_below(random, length - 2);
   const Bits a = draw_positive(random, first), b = draw_positive(random, length - 1 - first);
@@ -200,7 +201,7 @@ Pair draw_operation(int length, Random& random, Bits (*compute)(const Bits&, con
   return {word, word_of(compute(x, y))};
 }
 
-// One of the numbers 0 .. 2^length - 2 where there is no room for two.
+// Draws one of the numbers 0 .. 2^length - 2 if there is no room for two.
 Word draw_small(int length, Random& random) {
   const int number = draw_below(random, (1 << length) - 1);
   Word word;
@@ -221,7 +222,7 @@ Pair binary_multiplication(int length, int, bool, Random& random) {
   return {draw_small(length, random), Word(static_cast<std::size_t>(length - 1), 0)};
 }
 
-// From the highest digit; the root has half as many digits, rounded up.
+// Numbers start at the highest digit; the root has half as many digits, rounded up.
 Pair compute_sqrt(int length, int, bool, Random& random) {
   Bits number = draw_positive(random, length);
   const Word word(number.rbegin(), number.rend());
@@ -248,7 +249,7 @@ struct ChomskyRow {
   DrawPair draw;
   Size size = Size::none;
   int size_default = 0;
-  std::vector<std::string> source = {}, target = {};  // behind the digits that `size` gives
+  std::vector<std::string> source = {}, target = {};  // after the digits given by `size`
 };
 
 const std::vector<ChomskyRow>& chomsky_rows() {
@@ -406,7 +407,7 @@ class ChomskyPairs : public PairSource {
   LengthInterval lengths_;
 };
 
-// A registry's function has no state of its own: one for each row.
+// A registry function cannot capture state, so each row needs its own function.
 template <std::size_t Index>
 PairSourcePtr make_chomsky(const Json& options, const SynchronousGrammar*) {
   return std::make_shared<ChomskyPairs>(chomsky_rows()[Index], options);

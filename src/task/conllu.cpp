@@ -24,7 +24,7 @@ std::vector<std::string_view> columns_of(std::string_view line) {
   }
 }
 
-// A whole number without sign, and nothing else.
+// Parses a non-negative integer without sign, and nothing else.
 std::optional<int> number(std::string_view text) {
   int value = 0;
   const auto* end = text.data() + text.size();
@@ -88,7 +88,7 @@ bool ConlluReader::next(ConlluSentence& sentence) {
   sentence = {};
   lines_.clear();
   empty_nodes_ = 0;
-  int comment = 0, row = 0;  // the first line of each
+  int comment = 0, row = 0;  // the first line of each kind
   std::string line;
   while (text_.next(line)) {
     if (line.find_first_not_of(" \t") == line.npos) {
@@ -155,7 +155,7 @@ void ConlluReader::read_word(const std::vector<std::string_view>& columns,
   if (*id != expected) stop(text_.number(), "expected word {}, got {}", expected, *id);
   ConlluWord word;
   word.form = columns[1];
-  // _ is the lemma of the word _.
+  // The lemma of the word _ is written _.
   word.lemma = columns[1] == "_" ? std::string(columns[2]) : value_of(columns[2]);
   word.upos = value_of(columns[3]);
   word.xpos = value_of(columns[4]);

@@ -1,10 +1,10 @@
-// Dependency tree banks in CoNLL-U (https://universaldependencies.org/format.html): ten columns
-// with tabs between them, one word a line, a blank line behind every sentence, comments in lines
+// Dependency treebanks in CoNLL-U (https://universaldependencies.org/format.html): ten columns
+// separated by tabs, one word per line, a blank line after every sentence, and comments in lines
 // that begin with #.
 //
-// The words of a sentence are the syntactic words, those with a whole number. A range (1-2 don't)
-// is the form in the text of the words it spans; forms() can give either. Empty nodes (8.1), which
-// stand in the enhanced graph alone, are checked and left out.
+// The words of a sentence are the syntactic words, those with an integer id. A range (1-2 don't)
+// gives the surface form of the words it spans; forms() can return either. Empty nodes (8.1), which
+// occur only in the enhanced graph, are checked and skipped.
 #pragma once
 #include <functional>
 #include <istream>
@@ -33,27 +33,27 @@ struct ConlluSentence {
   std::vector<Range> ranges;
 };
 
-// The value of a feature ("Number" in "Case=Nom|Number=Sing"), or an empty text.
+// Returns the value of a feature ("Number" in "Case=Nom|Number=Sing"), or an empty text.
 std::string_view feature(const ConlluWord& word, std::string_view name);
 
-// The forms of the words; with `surface` a range's form in place of those of its words.
+// Returns the forms of the words. With `surface`, the form of a range replaces those of its words.
 std::vector<std::string> forms(const ConlluSentence& sentence, bool surface = false);
 
-// One sentence after another, so that a file may be larger than memory.
+// Reads one sentence after another, so a file may be larger than memory.
 class ConlluReader {
  public:
   // `file` is its name in messages.
   ConlluReader(std::istream& input, std::string file);
 
-  // Reads the next sentence; false at the end. Lines end in \n or \r\n, a byte order mark of UTF-8
-  // in front and a missing blank line at the end make no difference, more than one blank line and
-  // comments anywhere neither. std::invalid_argument "[task.conllu] file:line: ..." for text that
-  // is not UTF-8, NUL, another number of columns, an empty column, numbers out of order, a head
-  // outside of the sentence or the word itself, a range outside of it, a sentence without words,
-  // comments without a sentence.
+  // Reads the next sentence; returns false at the end. Accepts lines that end in \n or \r\n, a
+  // UTF-8 byte order mark at the start, a missing blank line at the end, more than one blank line,
+  // and comments anywhere. Throws std::invalid_argument "[task.conllu] file:line: ..." for text
+  // that is not UTF-8, NUL, a wrong number of columns, an empty column, ids out of order, a head
+  // outside the sentence or equal to the word, a range outside the sentence, a sentence without
+  // words, and comments without a sentence.
   bool next(ConlluSentence& sentence);
 
-  std::int64_t bytes() const { return text_.bytes(); }  // read until now
+  std::int64_t bytes() const { return text_.bytes(); }  // read so far
 
  private:
   template <class... Args>
@@ -65,11 +65,11 @@ class ConlluReader {
 
   TextLines text_;
   std::vector<int> lines_;  // of the words of the sentence
-  int empty_nodes_ = 0;     // behind the last word
+  int empty_nodes_ = 0;     // after the last word
 };
 
-// visit(sentence) for every sentence of the files that `path` names: a file, all *.conllu below a
-// folder, or a pattern (see files_named).
+// Calls visit(sentence) for every sentence of the files that `path` names: a file, all *.conllu in
+// a folder and its subfolders, or a pattern (see files_named).
 void visit_conllu(const std::string& path, const std::function<void(const ConlluSentence&)>& visit);
 
 }  // namespace pushdown

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kCurriculumPlace = "labelled.curriculum";
 
-// One pass for every `step`-th N up to `longest`, then `epochs` in random order.
+// Adds one pass for every `step`-th N up to `longest`, then `epochs` in random order.
 void add_stage(const LabelledDataset& dataset, int stage, std::int64_t longest, std::int64_t step,
                std::int64_t epochs, std::vector<CurriculumPhase>& phases) {
   for (auto n = std::max<std::int64_t>(1, dataset.shortest()); n <= longest; n += step)

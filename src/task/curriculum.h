@@ -1,4 +1,4 @@
-// Ordered parts of a labelled data set: which strings are trained on, when and how often.
+// Ordered parts of a labelled dataset: the strings to train on, in which order and how often.
 //
 //   sequential    every string in every epoch.
 //   incremental   one stage: for N = first .. longest, one pass through all strings of length <= N;
@@ -7,14 +7,13 @@
 //                 all strings of length <= N, then these strings in random order until e = 200
 //                 epochs; stage 2: the same for N = 1 .. longest, until e = 350. e counts the
 //                 epochs in random order of both stages.
-// The paper's loops go on "while not converged or e < 200" (350), of at most 500 epochs in all.
-// What ends a phase in random order is `stage_end`:
-//   'epochs'     convergence, or the epochs above
-//   'last_open'  the same, but the last stage has no number of epochs of its own
-//   'converged'  convergence alone, in every stage
-// Convergence and the number of all epochs are the trainer's.
-// Values of N below the shortest string are left out; where N adds no string the pass is made all
-// the same, as in the algorithm.
+// The paper's loops continue "while not converged or e < 200" (350), for at most 500 epochs in
+// total. `stage_end` decides when a phase in random order ends:
+//   'epochs'     on convergence, or after the epochs above
+//   'last_open'  the same, but the last stage has no epoch limit of its own
+//   'converged'  on convergence alone, in every stage
+// The trainer decides about convergence and the total number of epochs. Values of N below the
+// shortest string are skipped. If an N adds no string, the pass is still made, as in the algorithm.
 #pragma once
 #include <limits>
 
@@ -28,8 +27,8 @@ struct CurriculumPhase {
   int stage = 1;                      // from 1
   std::int64_t longest = 0;           // N: the strings of at most this length
   bool random = false;                // in random order, until converged; else one pass
-  std::int64_t epochs = 1;            // at most, of this phase; kNoEpochLimit: the trainer's
-  std::vector<std::int64_t> strings;  // numbers in the data set, from 0, in its order
+  std::int64_t epochs = 1;            // maximum of this phase; kNoEpochLimit: up to the trainer
+  std::vector<std::int64_t> strings;  // indices into the dataset, from 0, in its order
 };
 
 const std::vector<std::string>& stage_ends();
@@ -38,12 +37,12 @@ struct CurriculumOptions {
   std::string kind = "sequential";
   std::int64_t threshold = 14;         // two_stage: N_Tr
   std::vector<std::int64_t> epochs{};  // e at the end of each stage; empty: 350, or {200, 350}
-  std::int64_t step = 1;               // incremental, two_stage: from one N to the next
+  std::int64_t step = 1;               // incremental, two_stage: increment of N
   std::string stage_end = "epochs";
 };
 
 // Throws std::invalid_argument on an unknown kind or stage_end, a threshold below the shortest
-// string, a number of epochs that is not one per stage, positive and rising, or a step below 1.
+// string, epochs that are not one positive, increasing number per stage, or a step below 1.
 std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
                                         const CurriculumOptions& options);
 

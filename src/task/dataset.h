@@ -1,6 +1,6 @@
-// A data set of strings over one alphabet, with (where it is known) the log-probability of each
-// string under the distribution it was drawn from. That distribution gives the lower bound that a
-// model's cross-entropy is compared with.
+// A dataset of strings over one alphabet, optionally with the log-probability of each string under
+// the distribution it was drawn from. This distribution gives the lower bound for the cross-entropy
+// of a model.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -17,10 +17,10 @@ class Dataset {
  public:
   using LogProbability = std::function<double(const Word&)>;  // natural logarithm
 
-  // Throws std::invalid_argument when there are no strings or an id is outside the alphabet.
-  // `log_probability` may be empty; it is asked once per string, on the first use.
+  // Throws std::invalid_argument if there are no strings or an id is outside the alphabet.
+  // `log_probability` may be empty; it is called once per string, on first use.
   Dataset(Alphabet alphabet, std::vector<Word> words, LogProbability log_probability = nullptr);
-  // The same with log-probabilities already known (one per word).
+  // Takes log-probabilities that are already known (one per word).
   Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double> log_probabilities);
 
   const Alphabet& alphabet() const { return alphabet_; }
@@ -29,9 +29,10 @@ class Dataset {
   std::int64_t symbol_count() const;
 
   bool has_log_probabilities() const;
-  // One per word, nats. Throws std::invalid_argument when the source is unknown.
+  // Returns one per word, in nats. Throws std::invalid_argument if they are unknown.
   const std::vector<double>& log_probabilities() const;
-  // -sum log p(w) / sum |w|, nats per symbol: the cross-entropy of the source itself.
+  // Returns -sum log p(w) / sum |w| in nats per symbol: the cross-entropy of the distribution
+  // itself.
   double lower_bound() const;
 
  private:
@@ -43,22 +44,22 @@ class Dataset {
 
 using DatasetPtr = std::shared_ptr<const Dataset>;
 
-// Indices into `words`, in batches of equal length: the words of each length in their order, cut
-// into batches of at most `batch`; batches in order of the first word they hold.
+// Returns indices into `words` in batches of equal length. The words of each length, in their
+// order, are cut into batches of at most `batch`; batches are in the order of their first word.
 std::vector<std::vector<std::int64_t>> equal_length_batches(const std::vector<Word>& words,
                                                             std::int64_t batch);
 std::vector<std::vector<std::int64_t>> equal_length_batches(const Dataset& dataset,
                                                             std::int64_t batch);
-// The same for the words of these indices alone.
+// Does the same for only the words with these indices.
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<Word>& words, const std::vector<std::int64_t>& indices, std::int64_t batch);
 
-// The same for anything that has a length, by number.
+// Does the same for anything that has a length, given by index.
 std::vector<std::vector<std::int64_t>> equal_length_batches(
     const std::vector<std::int64_t>& indices, std::int64_t batch,
     const std::function<std::int64_t(std::int64_t)>& length);
 
-// The words of one batch, all of one length: B x n, int64, on the CPU.
+// Returns the words of one batch, all of the same length: B x n, int64, on the CPU.
 Tensor word_tensor(const std::vector<Word>& words, const std::vector<std::int64_t>& batch);
 
 }  // namespace pushdown

@@ -1,12 +1,12 @@
-// Data sets as text, one string a line:
+// Datasets as text, one string per line:
 //
 //   # pushdown data set 1
 //   # alphabet ( ) [ ]
 //   -12.25<TAB>( [ ] ( ) )
 //
-// The first field is the natural logarithm of the string's probability, or `-` where it is not
-// known (then for every string). Symbols are separated by blanks; nothing after the tab is the
-// empty string. Lines end in \n or \r\n.
+// The first field is the natural logarithm of the string's probability, or `-` if it is not known
+// (then for every string). Symbols are separated by blanks; if nothing follows the tab, the string
+// is empty. Lines end in \n or \r\n.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,8 +15,8 @@
 
 namespace pushdown {
 
-// Computes the log-probabilities if they are known but not computed yet. Reading the result gives
-// the same data set, to the last bit of the log-probabilities.
+// Computes the log-probabilities if they are known but not computed yet. The text parses to the
+// same dataset, to the last bit of the log-probabilities.
 std::string to_text(const Dataset& dataset);
 // Errors (std::invalid_argument) read "[dataset.load] file:line: ...".
 Dataset parse_dataset(std::string_view text, std::string_view file);

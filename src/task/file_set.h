@@ -1,4 +1,4 @@
-// The files that a path of the user names: one file, a folder, or a pattern of the shell.
+// The files that a user's path refers to: one file, a folder, or a shell pattern.
 #pragma once
 #include <filesystem>
 #include <string>
@@ -7,10 +7,9 @@
 
 namespace pushdown {
 
-// A folder stands for every file below it whose name ends in `ending`, hidden ones aside, a path
-// that is none and holds
-// *, ? or [ for every file that matches. In the order of their names. std::runtime_error
-// "[where] ..." where there is no such file.
+// Returns the matching files ordered by name. A folder matches every file below it whose name ends
+// in `ending`, except hidden ones. A path that does not exist and contains *, ? or [ matches as a
+// pattern. Throws std::runtime_error "[where] ..." if no file matches.
 std::vector<std::filesystem::path> files_named(std::string_view where, const std::string& path,
                                                std::string_view ending);
 

@@ -1,4 +1,4 @@
-// Pairs of a synchronous grammar.
+// Pairs drawn from a synchronous grammar.
 #include "grammar/synchronous_sampler.h"
 #include "grammar/synchronous_text.h"
 #include "task/transduction.h"

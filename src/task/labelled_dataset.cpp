@@ -161,7 +161,7 @@ std::vector<StepTargets> step_targets(const Grammar& grammar, const std::vector<
     of_word.viable.push_back(viable);
     of_word.member.push_back(membership.accepts());
     for (const int symbol : word) {
-      // What is not viable stays so; nothing has to be read any further.
+      // After a prefix that is not viable, no longer prefix is viable; the rest need not be read.
       if (viable) membership.push(symbol);
       viable = viable && membership.viable();
       of_word.viable.push_back(viable);
@@ -231,7 +231,7 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
               "hopeless, got '{}'",
               place, field);
       });
-  // Lines 1 and 2 are the head: string i is in line i + 3.
+  // Lines 1 and 2 are the header: string i is in line i + 3.
   std::map<Word, std::size_t> first;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto found = classes ? i : first.emplace(words[i], i).first->second;
@@ -242,7 +242,7 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
           "{}:{}: {} cannot be hopeless after {} symbols", file, i + 3, shown(alphabet, words[i]),
           dead_ends[i]);
   }
-  // Without a single one they were not written.
+  // If every dead end is 0, none was written.
   if (std::count(dead_ends.begin(), dead_ends.end(), 0) == std::ssize(dead_ends)) dead_ends.clear();
   return LabelledDataset(std::move(alphabet), std::move(words), std::move(labels),
                          std::move(dead_ends),

@@ -17,15 +17,15 @@ namespace pushdown {
 namespace {
 
 constexpr std::string_view kLabelledSamplingPlace = "task.labelled";
-// Failures in a row after which the strings of a length are listed instead of drawn.
+// After this many failures in a row, the strings of a length are listed instead of drawn.
 constexpr int kPositiveTries = 100;
 constexpr int kNegativeTries = 1000;
-// Failures in a row after which there are no more difficult negatives.
+// After this many failures in a row, there are no more difficult negatives.
 constexpr int kDifficultTries = 10000;
-// Lengths with more strings than this over the alphabet are not listed.
+// Lengths with more strings over the alphabet than this are not listed.
 constexpr double kListed = 1 << 20;
 
-// Lengths with weights, some of which are left out as their strings run out.
+// Lengths with weights; a length is removed when its strings run out.
 class Lengths {
  public:
   void add(int length, double weight) { weights_[length] += weight; }
@@ -81,10 +81,10 @@ class Maker {
   }
 
  private:
-  // Strings of one length that are not used up yet, in random order.
+  // The unused strings of one length, in random order.
   struct Pool {
     std::vector<Word> words;
-    bool complete = false;  // there are no others
+    bool complete = false;  // the list has all of them
   };
   using Pools = std::map<int, Pool>;
 
@@ -250,7 +250,7 @@ class Maker {
         distinct ? ", or for distinct = 'none'" : "");
   }
 
-  // Nothing when an edit cannot be made or the length leaves the interval.
+  // Returns nothing if an edit cannot be made or the length leaves the interval.
   std::optional<Word> edited(Word word, Random& random) const {
     const int swaps = options_.swaps[random.below(options_.swaps.size())];
     for (int i = 0; i < swaps; ++i)
@@ -316,10 +316,10 @@ class Maker {
   LengthTable table_;
   Membership oracle_;
   int symbols_;
-  std::vector<SmallAutomaton> automata_;  // one of each excluded set
-  std::set<Word> used_;                   // excluded, or made and not to be repeated
+  std::vector<SmallAutomaton> automata_;  // one from each excluded set
+  std::set<Word> used_;                   // excluded, or used and not to be repeated
   std::size_t excluded_ = 0;
-  bool unlisted_ = false;  // a length was left out without listing its strings
+  bool unlisted_ = false;  // a length was removed without listing its strings
   std::vector<Word> positives_, negatives_;
 };
 

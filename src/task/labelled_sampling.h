@@ -1,29 +1,29 @@
-// Labelled strings made from a grammar: positives drawn from it, negatives checked by an exact
-// oracle made from it (Membership), for the recognition tasks of Mali et al. 2019 and 2021.
+// Labelled strings generated from a grammar for the recognition tasks of Mali et al. 2019 and 2021.
+// Positives are drawn from the grammar, and negatives are checked by an exact oracle (Membership).
 //
 // Positives. A length is drawn, uniformly from the lengths in the interval that have strings or in
 // proportion to the grammar's mass of each length, then a string from the grammar's distribution
-// given the length. Once all distinct strings of a length are used up the length is left out; the
-// last few of a length, which a hundred tries did not find, are listed (all, or some twice as many
-// as are used) and drawn uniformly.
+// given the length. Once all distinct strings of a length are used, the length is dropped. If a
+// hundred tries find no new string of a length, its strings are listed (all, or about twice as many
+// as are used) and the remaining ones are drawn uniformly.
 //
-// Random negatives. A length is drawn, from the lengths of the positives (so that length says
-// nothing about the label) or uniformly from the interval, then symbols uniformly; what the oracle
-// accepts is thrown away.
+// Random negatives. A length is drawn, from the lengths of the positives (so that the length
+// reveals nothing about the label) or uniformly from the interval, then symbols are drawn
+// uniformly; strings that the oracle accepts are rejected.
 //
-// Difficult negatives. A positive of the set, chosen at random, with 1 or 3 (`swaps`) random edits
-// one after the other; kept when the oracle rejects it and its length lies in the interval. The
-// paper says "swap around 1 or 3 characters" and shows strings with one symbol changed: an edit is
-// therefore one of replace (a symbol by another), transpose (two places with different symbols),
-// insert or delete (a symbol), chosen uniformly from those in `edits`.
+// Difficult negatives. A random positive of the set gets 1 or 3 (`swaps`) random edits in a row.
+// The result is kept if the oracle rejects it and its length is in the interval. The paper says
+// "swap around 1 or 3 characters" and shows strings with one symbol changed. An edit is therefore
+// one of replace (a symbol by another), transpose (two positions with different symbols), insert or
+// delete (a symbol), chosen uniformly from those in `edits`.
 //
-// Matched negatives (`negative_kind`), instead of both: see matched_negatives.h. Automata learnt
-// from the excluded sets do not tell them from valid strings either, as far as such strings are
-// found.
+// Matched negatives (`negative_kind`) replace both kinds: see matched_negatives.h. As far as such
+// strings are found, automata learnt from the excluded sets do not distinguish them from valid
+// strings either.
 //
-// No string is in both halves, none is in an excluded set, and positives, negatives or both are
-// distinct as asked; the order is random. Nothing loops for ever: where the strings run out, an
-// error says what there is.
+// No string is both positive and negative, none is in an excluded set, and positives, negatives or
+// both are distinct as requested; the order is random. All loops are bounded: if the strings run
+// out, the error says how many there are.
 #pragma once
 #include "task/labelled_dataset.h"
 
@@ -32,22 +32,22 @@ namespace pushdown {
 struct LabelledOptions {
   std::int64_t positives = 0, negatives = 0;
   int shortest = 0, longest = 0;
-  // The share of difficult ones among the negatives, drawn uniformly from this interval.
+  // The fraction of difficult negatives, drawn uniformly from this interval.
   double difficult_low = 0, difficult_high = 0;
   std::vector<int> swaps{1, 3};
-  std::vector<std::string> edits{"replace", "transpose"};  // of labelled_edits()
+  std::vector<std::string> edits{"replace", "transpose"};  // from labelled_edits()
   std::string distinct = "all";                            // "all", "negatives", "none"
   std::string positive_lengths = "uniform";                // "uniform", "grammar"
   std::string negative_lengths = "positives";              // "positives", "uniform"
-  std::string negative_kind = "usual";                     // random and difficult ones; "matched"
+  std::string negative_kind = "usual";                     // random and difficult; or "matched"
   std::uint64_t seed = 0;
 };
 
-// replace, transpose, insert, delete.
+// Returns replace, transpose, insert, delete.
 const std::vector<std::string>& labelled_edits();
 
-// `exclude`: data sets none of whose strings may occur. Throws std::invalid_argument on options out
-// of range, and when the language does not have enough strings or negatives.
+// `exclude`: datasets whose strings must not occur. Throws std::invalid_argument on options out of
+// range, and if the language does not have enough strings or negatives.
 LabelledDataset make_labelled(const Grammar& grammar, const LabelledOptions& options,
                               const std::vector<LabelledDatasetPtr>& exclude = {});
 

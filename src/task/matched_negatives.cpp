@@ -12,17 +12,17 @@ namespace pushdown {
 namespace {
 
 constexpr int kMatchedRounds = 20;
-constexpr int kRoundsInVain = 3;  // in a row, after which no more is expected
-constexpr int kCandidates = 300;  // for one negative
-// A partner of which no negative is found is replaced by another positive, so often.
+constexpr int kRoundsInVain = 3;  // rounds in a row without progress before giving up
+constexpr int kCandidates = 300;  // per negative
+// Limit on replacing a partner for which no negative is found by another positive.
 constexpr int kPartners = 50;
-// Partners that are tried to replace a negative.
+// Number of partners tried to replace a negative.
 constexpr int kOtherPartners = 3;
-// After so many negatives the best rank so far counts as the best possible one.
+// After this many negatives, the best rank so far counts as the best possible one.
 constexpr int kRanked = 200;
 
-// How well a candidate fits its partner: how many classifiers tell them apart, whether the numbers
-// of symbols differ. Less is better.
+// Quality of a candidate: the number of classifiers that distinguish it from its partner, and
+// whether the symbol counts differ. Less is better.
 using Rank = std::pair<int, bool>;
 
 class Matching {
@@ -66,7 +66,7 @@ class Matching {
     Word word;
   };
 
-  // An automaton from the open pairs; false when it tells nothing apart.
+  // Learns an automaton from the open pairs; returns false if it distinguishes none.
   bool learn(int round) {
     std::vector<Word> words;
     std::vector<bool> labels;
@@ -85,8 +85,8 @@ class Matching {
     return true;
   }
 
-  // Replaces negatives that the newest automaton tells from their partners; whether there were any.
-  // Pairs of which no better negative is found are closed.
+  // Replaces the negatives that the newest automaton distinguishes from their partners; returns
+  // whether there were any. Closes pairs for which no better negative is found.
   bool improve() {
     const auto& automaton = automata_.back();
     bool any = false;
@@ -112,7 +112,7 @@ class Matching {
     return false;
   }
 
-  // With a better rank, and if need be with another partner of the same length.
+  // Searches for a better rank, if necessary with another partner of the same length.
   bool replace(std::size_t i) {
     const auto before = rank(negatives_[i], positives_[partners_[i]], kWorst);
     const auto& same_length = by_length_[negatives_[i].size()];
@@ -148,7 +148,7 @@ class Matching {
     return best;
   }
 
-  // `limit` or more if the rank is not below `limit`.
+  // Returns the rank, or any rank not below `limit` if it is not below `limit`.
   Rank rank(const Word& word, const Word& partner, const Rank& limit) const {
     Rank rank(0, false);
     for (const auto& automaton : automata_) {
@@ -163,7 +163,7 @@ class Matching {
     return rank;
   }
 
-  // A string of the same length.
+  // Returns a changed string of the same length.
   Word changed(Word word) {
     for (auto changes = 1 + random_.below(3); changes > 0 && !word.empty(); --changes) change(word);
     return word;
@@ -176,7 +176,7 @@ class Matching {
     const auto i = random_.below(n), j = random_.below(n);
     const auto from = std::min(i, j), to = std::max(i, j) + 1;  // a segment
     switch (random_.below(5)) {
-      case 0: {  // The segment moves to the left or the right within a larger one.
+      case 0: {  // Moves the segment to the left or the right within a larger one.
         const auto middle = from + random_.below(to - from);
         std::rotate(place(from), place(middle), place(to));
         return;

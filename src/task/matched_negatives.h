@@ -1,16 +1,17 @@
-// Invalid strings that simple classifiers cannot tell from valid ones.
+// Invalid strings that simple classifiers cannot distinguish from valid ones.
 //
-// Every negative has a partner, a positive of the same length. Both have the same answer of every
-// classifier of seen_features.h (learnt from the positives), end in the same state of every
-// automaton (small_automaton.h) that was learnt so far, and have the same numbers of symbols, as
-// far as such a string is found. The automata come from a loop: learn one from the positives and
-// the negatives, replace the negatives that it tells from their partners, and repeat until what is
-// learnt tells nothing apart. Automata from other sets can be given.
+// Every negative has a partner, a positive of the same length. As far as such a string is found,
+// all classifiers of seen_features.h (learnt from the positives) give both the same answer, both
+// end in the same state of every automaton (small_automaton.h) learnt so far, and both have the
+// same symbol counts. The automata are learnt in a loop: learn one from the positives and the
+// negatives, replace the negatives that it distinguishes from their partners, and repeat until the
+// learnt automaton distinguishes none. Automata from other sets can be given.
 //
-// Candidates are made from the partner by one to three changes: move a segment, replace a segment
-// by one of another positive, put the end of another positive in place of the end, transpose two
-// places, replace a symbol. Of a fixed number of candidates that one is taken which the fewest
-// classifiers tell from the partner; among these, one with the partner's numbers of symbols.
+// Candidates are derived from the partner by one to three changes: move a segment, replace a
+// segment by one of another positive, replace the end by the end of another positive, transpose two
+// positions, or replace a symbol. Of a fixed number of candidates, the one that the fewest
+// classifiers distinguish from the partner is taken, preferably one with the partner's symbol
+// counts.
 #pragma once
 #include <functional>
 
@@ -21,13 +22,13 @@ namespace pushdown {
 
 struct MatchedOptions {
   std::int64_t count = 0;
-  int symbols = 0;                         // of the alphabet
+  int symbols = 0;                         // alphabet size
   bool distinct = false;                   // no string twice
-  std::vector<SmallAutomaton> automata{};  // further ones that must tell nothing apart
+  std::vector<SmallAutomaton> automata{};  // further automata that must not distinguish negatives
 };
 
-// `allowed(word)`: the string is invalid and may be used. Fewer than `count` strings are returned
-// if no further ones were found. There must be at least one positive.
+// `allowed(word)` returns whether the string is invalid and may be used. Returns fewer than `count`
+// strings if no more are found. There must be at least one positive.
 std::vector<Word> matched_negatives(const std::vector<Word>& positives,
                                     const MatchedOptions& options,
                                     const std::function<bool(const Word&)>& allowed,

@@ -1,6 +1,6 @@
-// The symbols that may follow each prefix of a string, the yardstick of Gers and Schmidhuber (2001)
-// and Suzgun et al. (2019): a network knows a language if it predicts the whole set after every
-// symbol.
+// The symbols that may follow each prefix of a string. This is the criterion of Gers and
+// Schmidhuber (2001) and Suzgun et al. (2019): a network knows a language if it predicts the whole
+// set after every symbol.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -10,15 +10,15 @@
 
 namespace pushdown {
 
-// Bit a: symbol a may follow; bit V, V the size of the alphabet: the string may end here. No bit:
-// what was read begins no string of the language.
+// Bit a: symbol a may follow. Bit V, where V is the size of the alphabet: the string may end here.
+// No bit: the prefix begins no string of the language.
 using SymbolSet = std::uint64_t;
-// For each string the sets after 0 .. n symbols.
+// For each string, the sets after 0 .. n symbols.
 using NextSymbols = std::vector<std::vector<SymbolSet>>;
 using NextSymbolsPtr = std::shared_ptr<const NextSymbols>;
 
-// Throws std::invalid_argument for an alphabet of more than 63 symbols, or when the id of a symbol
-// is outside the grammar's alphabet.
+// Throws std::invalid_argument for an alphabet of more than 63 symbols, or if a symbol id is
+// outside the grammar's alphabet.
 NextSymbols next_symbols(const Grammar& grammar, const std::vector<Word>& words);
 
 }  // namespace pushdown

@@ -15,7 +15,7 @@ namespace {
 
 constexpr auto kNumberPredictionPlace = "task.number_examples";
 
-// The words of a text with single blanks between them, folded.
+// Returns the folded words of a text with single blanks between them.
 std::vector<std::string> words_of(std::string_view text, const Fold& fold) {
   std::vector<std::string> words;
   for (std::size_t i = 0; i < text.size();) {
@@ -30,7 +30,7 @@ std::vector<std::string> words_of(std::string_view text, const Fold& fold) {
   return words;
 }
 
-// The first `count` words.
+// Returns the first `count` words.
 std::string joined(const std::vector<std::string>& words, std::size_t count) {
   std::string text;
   for (std::size_t i = 0; i < count; ++i) text.append(i == 0 ? "" : " ").append(words[i]);
@@ -49,8 +49,8 @@ bool is_plural(std::string_view tag, const std::string& place) {
   return tag == "VBP";
 }
 
-// Fields with tabs between them. One that begins with a double quote goes to the next single one,
-// and two of them in it are one.
+// Splits at tabs. A field that begins with a double quote extends to the next single double quote;
+// two double quotes in it stand for one.
 std::vector<std::string> fields_of(std::string_view line, const std::string& place) {
   std::vector<std::string> fields(1);
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -128,7 +128,7 @@ void find_other_forms(NumberExamples& examples) {
 
 struct AuxiliaryPair {
   std::string_view singular, plural, lemma;
-  bool ambiguous = false;  // the singular is of another lemma, too
+  bool ambiguous = false;  // the singular also belongs to another lemma
 };
 constexpr AuxiliaryPair kAuxiliaries[] = {{"is", "are", "be"},
                                           {"has", "have", "have"},

@@ -12,7 +12,7 @@ Number number_feature(const ConlluWord& word) {
   return value == "Sing" ? Number::singular : value == "Plur" ? Number::plural : Number::none;
 }
 
-// Of a present verb, else none.
+// Returns the number of a present-tense verb, otherwise none.
 Number verb_number(const ConlluWord& word) {
   if (word.xpos == "VBZ") return Number::singular;
   if (word.xpos == "VBP") return Number::plural;
@@ -24,7 +24,7 @@ Number verb_number(const ConlluWord& word) {
   return number_feature(word);
 }
 
-// A finite verb form that is not present, a modal or a past tense.
+// Returns whether the word is a finite verb form other than present: a modal or a past tense.
 bool other_finite(const ConlluWord& word) {
   if (word.xpos == "MD" || word.xpos == "VBD") return true;
   return feature(word, "VerbForm") == "Fin" && feature(word, "Tense") != "Pres";
@@ -38,7 +38,7 @@ Number noun_number(const ConlluWord& word, bool proper) {
   return number_feature(word);
 }
 
-// nsubj:pass is nsubj.
+// Compares without the subtype: nsubj:pass is nsubj.
 bool is_relation(const ConlluWord& word, std::string_view relation) {
   return word.relation == relation ||
          (word.relation.starts_with(relation) && word.relation[relation.size()] == ':');
@@ -54,7 +54,7 @@ std::string ascii_lower(std::string text) {
   return text;
 }
 
-// A word of the text as one without blanks in it.
+// Replaces the blanks in a word.
 std::string one_word(const std::string& form, const Fold& fold) {
   std::string word = fold ? fold(form) : form;
   for (char& c : word)
@@ -62,8 +62,8 @@ std::string one_word(const std::string& form, const Fold& fold) {
   return word;
 }
 
-// The verb that agrees with the subject of the predicate, from 0; -1: none. It is the first present
-// one of the predicate and its helpers.
+// Returns the index (from 0) of the verb that agrees with the subject of the predicate, or -1. It
+// is the first present-tense verb among the predicate and its auxiliaries.
 int agreeing_verb(const ConlluSentence& sentence, int predicate, bool auxiliaries) {
   int verb = -1;
   for (int i = 0; i < static_cast<int>(sentence.words.size()); ++i) {
@@ -96,7 +96,7 @@ void NumberTreebank::add(const ConlluSentence& sentence) {
   const int size = static_cast<int>(sentence.words.size());
   NumberExamples found;
   std::vector<std::string> lemmas;
-  // Where the words of the text begin: words inside of a range have no place of their own.
+  // Positions of the words among the output words; only the first word of a range has one.
   std::vector<int> place(size);
   const auto words = forms(sentence, options_.surface);
   {
@@ -127,7 +127,7 @@ void NumberTreebank::add(const ConlluSentence& sentence) {
     }
     for (int i = 0; i < place[verb]; ++i)
       example.prefix.append(i == 0 ? "" : " ").append(one_word(words[i], options_.fold));
-    // With words of the text the verb may be a part of one: then its form is that word's.
+    // A surface word may contain more than the verb; the example then has the whole word.
     example.verb = one_word(words[place[verb]], options_.fold);
     const bool whole = words[place[verb]] == sentence.words[verb].form;
     found.push_back(std::move(example));
@@ -152,7 +152,7 @@ std::string NumberTreebank::other_form(const std::string& verb, const std::strin
   const auto best =
       std::max_element(entry->second.begin(), entry->second.end(),
                        [](const auto& a, const auto& b) { return a.second < b.second; });
-  // A verb with one form for both numbers says nothing.
+  // A verb with the same form for both numbers is not informative.
   return best->first == verb ? std::string() : best->first;
 }
 

@@ -36,7 +36,7 @@ NamedPair read_pair(std::string_view line, const std::string& origin) {
   return pair;
 }
 
-// Words of one side, and its alphabet.
+// The words of one side and its alphabet.
 class Side {
  public:
   Side(const char* name, std::optional<Alphabet> alphabet)
@@ -79,7 +79,7 @@ PairList::PairList(Alphabet source, Alphabet target, std::vector<Pair> pairs, st
       name_(std::move(name)) {
   check(!pairs_.empty(), kPairListPlace, "{}: there are no pairs", name_);
   const auto known = [](const Word& word, const Alphabet& alphabet) {
-    for (const int id : word) alphabet.symbol(id);  // throws
+    for (const int id : word) alphabet.symbol(id);  // throws on an invalid id
   };
   for (const auto& pair : pairs_) {
     known(pair.source, source_alphabet());
@@ -126,7 +126,7 @@ std::string pairs_text(const PairSource& source, const std::vector<Pair>& pairs)
     const auto right = source.target_alphabet().text(pair.target);
     const auto line =
         fmt::format("{}{}|||{}{}", left, left.empty() ? "" : " ", right.empty() ? "" : " ", right);
-    // A line that begins with a # would be read as a comment.
+    // The blank keeps a line that begins with # from being read as a comment.
     text += (line.starts_with("# ") ? " " : "") + line + "\n";
   }
   return text;

@@ -1,7 +1,7 @@
-// Pairs of a list as a source of pairs, and their text form: one pair a line, the symbols separated
-// by blanks and the two sides by |||, as Grefenstette et al. 2015 print them:
+// A list of pairs as a source of pairs, and its text form: one pair per line, with blanks between
+// symbols and ||| between the two sides, as in Grefenstette et al. 2015:
 //   si1 vi28 oi5 ||| so1 oo5 vo28
-// A side may be empty. Empty lines and lines that begin with "# " are left out.
+// A side may be empty. Empty lines and lines that begin with "# " are skipped.
 #pragma once
 #include <optional>
 #include <string_view>
@@ -12,14 +12,14 @@ namespace pushdown {
 
 class PairList : public PairSource {
  public:
-  // Throws std::invalid_argument when there are no pairs or an id is outside its alphabet. `name`
-  // is what it is called in a configuration: a file, or a word.
+  // Throws std::invalid_argument if there are no pairs or an id is outside its alphabet. `name`
+  // identifies the list in a configuration: a file name or a word.
   PairList(Alphabet source, Alphabet target, std::vector<Pair> pairs, std::string name = "pairs");
 
   const std::vector<Pair>& pairs() const { return pairs_; }
   std::string name() const override { return name_; }
   Json describe() const override;
-  // Uniform, with replacement.
+  // Draws uniformly with replacement.
   std::vector<Pair> draw(std::int64_t count, Random& random) const override;
 
  private:
@@ -27,24 +27,24 @@ class PairList : public PairSource {
   std::string name_;
 };
 
-// The alphabets of a list; one that is absent is made of the symbols in order of first use.
+// The alphabets of a list; a missing one consists of the symbols in order of first use.
 struct PairAlphabets {
   std::optional<Alphabet> source = {}, target = {};
 };
 
-// A pair as two lists of symbols; `origin` names it in messages.
+// A pair of two lists of symbols; `origin` identifies it in messages.
 struct NamedPair {
   std::vector<std::string> source, target;
   std::string origin;
 };
-// Throws std::invalid_argument that names the origin and the symbol.
+// Throws std::invalid_argument with the origin and the symbol.
 std::shared_ptr<const PairList> make_pair_list(const std::vector<NamedPair>& pairs,
                                                const PairAlphabets& alphabets, std::string name);
 // Errors read "[task.pairs] file:line: ...".
 std::shared_ptr<const PairList> parse_pairs(std::string_view text, const std::string& file,
                                             const PairAlphabets& alphabets = {});
 
-// Reading the result gives the same pairs of strings.
+// Returns text that parses to the same pairs of strings.
 std::string pairs_text(const PairSource& source, const std::vector<Pair>& pairs);
 
 }  // namespace pushdown

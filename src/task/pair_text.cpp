@@ -19,7 +19,7 @@ std::string to_text(const PairSource& source) {
   Json head = source.describe();
   std::string body;
   if (const auto* list = dynamic_cast<const PairList*>(&source)) {
-    // Some symbols of the alphabets may be in no pair.
+    // Some symbols of the alphabets may not occur in any pair.
     head["source_alphabet"] = source.source_alphabet().symbols();
     head["target_alphabet"] = source.target_alphabet().symbols();
     body = pairs_text(source, list->pairs());

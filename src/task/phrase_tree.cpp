@@ -43,7 +43,7 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
           phrase.end);
   }
   std::stable_sort(phrases_.begin(), phrases_.end(), before);
-  std::vector<int> open;  // ends of the phrases around
+  std::vector<int> open;  // ends of the enclosing phrases
   for (const auto& phrase : phrases_) {
     while (!open.empty() && open.back() <= phrase.begin) open.pop_back();
     check(open.empty() || phrase.end <= open.back(), kPhraseTreePlace,
@@ -56,7 +56,7 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
 std::vector<std::vector<PhraseTree::Daughter>> PhraseTree::daughters() const {
   std::vector<std::vector<Daughter>> lists(phrases_.size());
   std::vector<int> open;
-  int next = 0;  // the first word that is not in any list yet
+  int next = 0;  // first word that is not in any list yet
   const auto add_words = [&](int end) {
     for (; next < end; ++next)
       if (!open.empty()) lists[open.back()].push_back({next, next + 1, -1});
@@ -82,7 +82,7 @@ std::vector<Span> spans(const PhraseTree& tree) {
   std::vector<Span> list;
   for (const auto& phrase : tree.phrases()) {
     const Span span{phrase.begin, phrase.end};
-    // In preorder phrases over the same words follow each other.
+    // In preorder, phrases over the same words are adjacent.
     if (phrase.end - phrase.begin > 1 && (list.empty() || list.back() != span))
       list.push_back(span);
   }
@@ -111,7 +111,7 @@ PhraseTree binarized(const PhraseTree& tree, Branching branching) {
 
 std::optional<PhraseTree> restricted(const PhraseTree& tree, const std::function<bool(int)>& keep) {
   std::vector<std::string> words, tags;
-  std::vector<int> kept{0};  // words that are kept among the first i
+  std::vector<int> kept{0};  // number of kept words among the first i
   for (int i = 0; i < tree.size(); ++i) {
     if (keep(i)) {
       words.push_back(tree.words()[i]);

@@ -18,7 +18,7 @@ std::vector<std::string> words_of_row(std::string_view text) {
   return words;
 }
 
-// Errors of `read` with the place in front.
+// Adds the place to errors of `read`.
 auto at_line(std::string_view where, const std::string& place, auto read) {
   try {
     return read();

@@ -1,12 +1,12 @@
-// The text form that data sets share: a title line, a line with the alphabet, then one string a
-// line with a field before it:
+// The text form shared by all datasets: a title line, a line with the alphabet, then one string per
+// line after a field:
 //
 //   # pushdown data set 1
 //   # alphabet ( ) [ ]
 //   FIELD<TAB>( [ ] ( ) )
 //
-// Symbols are separated by blanks; nothing after the tab is the empty string. Lines end in \n or
-// \r\n.
+// Symbols are separated by blanks; if nothing follows the tab, the string is empty. Lines end in \n
+// or \r\n.
 #pragma once
 #include <functional>
 #include <string>
@@ -18,7 +18,7 @@
 namespace pushdown {
 
 struct RowFormat {
-  std::string_view where;  // opens messages
+  std::string_view where;  // start of messages
   std::string_view title;  // the first line
   std::string_view kind;   // "a data set"
   std::string_view field;  // "a logarithm"
@@ -31,7 +31,7 @@ using ReadField = std::function<void(const std::string& place, std::string_view 
 std::pair<Alphabet, std::vector<Word>> parse_rows(const RowFormat& format, std::string_view text,
                                                   std::string_view file, const ReadField& read);
 
-// The two lines in front.
+// Returns the two header lines.
 std::string rows_head(const RowFormat& format, const Alphabet& alphabet);
 
 }  // namespace pushdown

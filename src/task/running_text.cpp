@@ -13,7 +13,7 @@ constexpr std::string_view kLoad = "text.load";
 constexpr std::string_view kTitle = "# pushdown running text 1";
 constexpr std::string_view kAlphabetLine = "# alphabet";
 
-// Takes the first line off.
+// Removes and returns the first line.
 std::string_view take_line(std::string_view& text) {
   const auto end = std::min(text.find('\n'), text.size());
   auto line = text.substr(0, end);
@@ -104,7 +104,7 @@ Tensor TextPieces::cut(std::int64_t piece, std::int64_t absent) const {
   const auto first = piece * length_, size = std::min(length_, longest_ - first);
   Tensor cut = at::full({streams_, size}, absent, at::kLong);  // B x c
   auto* out = cut.data_ptr<std::int64_t>();
-  const auto longer = text_->size() % streams_;  // streams with a word more
+  const auto longer = text_->size() % streams_;  // number of streams with an additional word
   for (std::int64_t b = 0; b < streams_; ++b) {
     const auto start = b * shortest_ + std::min(b, longer);
     const auto end = std::min(first + size, shortest_ + (b < longer ? 1 : 0));

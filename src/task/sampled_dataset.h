@@ -1,4 +1,4 @@
-// Data sets drawn from a grammar.
+// Datasets drawn from a grammar.
 #pragma once
 #include <cstdint>
 
@@ -7,8 +7,8 @@
 
 namespace pushdown {
 
-// `count` strings in groups of `batch` strings of one length (Sampler::sample_batches). The
-// log-probability of a string is the sampler's own, computed when it is first asked for.
+// Draws `count` strings in groups of `batch` strings of the same length (Sampler::sample_batches).
+// The log-probability of a string comes from the sampler and is computed on first use.
 Dataset sample_dataset(const Sampler& sampler, std::int64_t count, std::int64_t batch,
                        std::uint64_t seed);
 

@@ -6,13 +6,13 @@
 namespace pushdown {
 namespace {
 
-// Calls visit(feature) for each feature until it returns false; whether it never did. Features are
-// numbers in mixed radix, modulo 2^64: with large alphabets two features may become one.
+// Calls visit(feature) for each feature until it returns false; returns whether it never did.
+// Features are numbers in mixed radix, modulo 2^64: with large alphabets, two features may collide.
 template <class Visit>
 bool each_ngram(const Word& word, int symbols, int n, Visit visit) {
   const auto radix = static_cast<std::uint64_t>(symbols) + 2;
   const auto length = static_cast<int>(word.size());
-  const int around = n > 1 ? 1 : 0;  // begin and end
+  const int around = n > 1 ? 1 : 0;  // for begin and end
   const auto at = [&](int i) {
     if (i < 0) return radix - 2;
     return i >= length ? radix - 1 : static_cast<std::uint64_t>(word[i]);

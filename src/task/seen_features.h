@@ -1,5 +1,5 @@
-// Classifiers learnt from valid strings alone: a string is valid iff each of its features occurs in
-// some valid training string.
+// Classifiers learnt from valid strings alone: a string is classified as valid if and only if each
+// of its features occurs in some valid training string.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -10,17 +10,17 @@
 
 namespace pushdown {
 
-// Every kind but counts_compared can be computed by a finite automaton.
+// A finite automaton can compute every kind except counts_compared.
 enum class FeatureKind {
   length_modulo_2,
   length_modulo_3,
-  counts_modulo_2,  // one feature: the numbers of all symbols modulo 2
+  counts_modulo_2,  // one feature: the counts of all symbols modulo 2
   counts_modulo_3,
-  counts_around_2,  // for each symbol: the numbers of all symbols modulo 2 before and after its
-                    // first place
+  counts_around_2,  // for each symbol: the counts of all symbols modulo 2 before and after its
+                    // first occurrence
   counts_around_3,
   unigrams,  // the symbols
-  bigrams,   // pairs of neighbours, begin and end of the string are symbols
+  bigrams,   // pairs of neighbours; begin and end of the string count as symbols
   trigrams,
   counts_compared,  // less, equal or greater: two symbols, and a symbol with all others together
 };
@@ -30,17 +30,17 @@ std::string_view name_of(FeatureKind kind);
 class SeenFeatures {
  public:
   SeenFeatures(FeatureKind kind, int symbols) : kind_(kind), symbols_(symbols) {}
-  void add(const Word& valid);  // each string once
-  // Every feature occurs in at least so many of the strings.
+  void add(const Word& valid);  // call once per string
+  // Returns whether every feature occurs in at least `strings` strings.
   bool accepts(const Word& word, int strings = 1) const;
 
  private:
   FeatureKind kind_;
   int symbols_;
-  std::unordered_map<std::uint64_t, int> seen_;  // in how many strings
+  std::unordered_map<std::uint64_t, int> seen_;  // number of strings with the feature
 };
 
-// How often each symbol occurs.
+// Returns the number of occurrences of each symbol.
 std::vector<int> symbol_counts(const Word& word, int symbols);
 
 }  // namespace pushdown

@@ -21,12 +21,12 @@ namespace {
 
 constexpr std::string_view kSentencesPlace = "task.sentences";
 
-// ---- What is read ----
+// ---- Reading ----
 
 // The files of each part, or of all parts together.
 struct Sources {
   std::vector<std::vector<Path>> files;
-  bool divided = false;  // one list of files a part
+  bool divided = false;  // one list of files per part
 };
 
 bool holds_parts(const Path& folder) {
@@ -97,7 +97,7 @@ std::vector<std::string> part_names(std::size_t count) {
   return {"train", "valid", "test"};
 }
 
-// Walks through all sentences of the sources: visit(part, words).
+// Iterates over all sentences of the sources and calls visit(part, words).
 class Walk {
  public:
   Walk(const Sources& sources, const SentenceOptions& options, const SentenceProgress& progress)
@@ -119,7 +119,8 @@ class Walk {
         visit_sentences(
             file, tokenizer_,
             [&](SentenceWords& words) {
-              // Drawn for every sentence, so that what is left out moves no other one.
+              // Drawn for every sentence, so that dropped sentences do not change the parts of
+              // others.
               const auto part = sources_.divided ? i : drawn(random.uniform());
               if (options_.longest == 0 || std::ssize(words) <= options_.longest)
                 visit(part, words);
@@ -155,7 +156,7 @@ Alphabet vocabulary_of(Walk& walk, const SentenceOptions& options) {
                            options.minimum_count);
 }
 
-// What decides the files that are made.
+// Everything that determines the files to be made.
 Json description(const Sources& sources, const SentenceOptions& options) {
   Json files = Json::array();
   for (const auto& part : sources.files)
@@ -178,7 +179,8 @@ Json description(const Sources& sources, const SentenceOptions& options) {
   return json;
 }
 
-// The files of an earlier preparation by the same description; nothing where one is not there.
+// Returns the files of an earlier preparation with the same description, or nothing if one is
+// missing.
 std::optional<SentenceParts> prepared(const Path& folder, const std::vector<std::string>& names,
                                       const Json& source) {
   SentenceParts parts;
@@ -188,7 +190,7 @@ std::optional<SentenceParts> prepared(const Path& folder, const std::vector<std:
     try {
       parts.emplace_back(name, std::make_shared<const TokenFile>(path));
     } catch (const std::runtime_error&) {
-      return std::nullopt;  // cut off or of another kind: made anew
+      return std::nullopt;  // truncated or of another format: recreate
     }
     if (parts.back().second->source() != source) return std::nullopt;
   }

@@ -1,11 +1,11 @@
-// Corpora of sentences for language models of words: any plain text, made into files of numbers
-// (token_file.h) that training reads in place of the text. Preparing goes through the text twice,
-// line by line: first the words of the training part are counted, then the sentences written, so
-// that the text may be larger than memory; what is kept are the counts of the distinct words and 8
-// bytes a sentence.
+// Sentence corpora for language models of words. A plain text of any size is converted to files of
+// word ids (token_file.h), which training reads instead of the text. The conversion passes over the
+// text twice, line by line: it counts the words of the training part, then writes the sentences.
+// The text may be larger than memory; memory holds only the counts of the distinct words and 8
+// bytes per sentence.
 //
-// The vocabulary is <unk> and the most frequent words of the training part, those of one frequency
-// in the order of their first occurrence. Any other word becomes <unk>.
+// The vocabulary consists of <unk> and the most frequent words of the training part; words of equal
+// frequency are in the order of first occurrence. All other words become <unk>.
 #pragma once
 #include <functional>
 #include <map>
@@ -18,47 +18,47 @@
 
 namespace pushdown {
 
-// The words of a sentence; may be changed by who is given them.
+// The words of a sentence; the callee may change them.
 using VisitSentence = std::function<void(SentenceWords&)>;
-// Told how many bytes of the texts were read of how many; false stops.
+// Receives the number of bytes read and the total; returns false to stop.
 using SentenceProgress = std::function<bool(std::int64_t done, std::int64_t total)>;
 
 struct SentenceOptions {
   TokenizerOptions tokenizer;
-  std::int64_t vocabulary = 10000;  // words, <unk> among them; 0: all
-  std::int64_t minimum_count = 1;   // a word that is rarer is <unk>
-  std::int64_t longest = 0;         // sentences of more words are left out; 0: none
-  // Of the training and the test part, or of training, validation and test: every sentence goes to
-  // one of them at random with these probabilities, divided by their sum; 0.9 and 0.1 if empty.
+  std::int64_t vocabulary = 10000;  // number of words, including <unk>; 0: all
+  std::int64_t minimum_count = 1;   // less frequent words become <unk>
+  std::int64_t longest = 0;         // longer sentences are dropped; 0: no limit
+  // Shares of the training and the test part, or of training, validation and test: every sentence
+  // goes to a random part with these probabilities, divided by their sum; 0.9 and 0.1 if empty.
   std::vector<double> shares;
-  std::uint64_t seed = 0;            // of the parts
-  std::optional<Alphabet> alphabet;  // a vocabulary that is known, in place of counting
+  std::uint64_t seed = 0;            // for the assignment of sentences to parts
+  std::optional<Alphabet> alphabet;  // a known vocabulary, instead of counting
 };
 
-// Parts of a corpus by name: train, test; or train, valid, test; or all of it as `train`.
+// Parts of a corpus by name: train, test; or train, valid, test; or the whole corpus as `train`.
 using SentenceParts = std::vector<std::pair<std::string, TokenFilePtr>>;
 
-// `path`: a folder that holds the three files of corpus_files(), which are the parts as they stand,
-// so that no shares may be given; or what files_named() takes, a file, a folder or a pattern. Files
-// named *.conllu are treebanks in CoNLL-U, *.mrg bracketed trees: their words are the sentences,
-// and the tokenizer only gives them their case. All else is plain UTF-8. Empty lines separate
-// paragraphs and are no sentences.
+// `path` is a folder with the three files of corpus_files(), which are used as the parts (`shares`
+// must be empty), or a file, a folder or a pattern as for files_named(). Files named *.conllu are
+// CoNLL-U treebanks and *.mrg files contain bracketed trees: their words are the sentences, and the
+// tokenizer only changes their case. All other files are plain UTF-8. Empty lines separate
+// paragraphs and are not sentences.
 //
-// The files PART.tokens are made in `folder`. Where they are there already, made from files of the
-// same names, sizes and times by the same options, they are taken as they are.
+// Creates the files PART.tokens in `folder`. Existing files are reused if they were made with the
+// same options from files of the same names, sizes and times.
 //
-// std::invalid_argument "[task.sentences] file:line: ..." for text that is not UTF-8 or has a NUL
-// byte; no sentences, a part without sentences, impossible options. Nothing is returned when
-// `progress` stopped it; the folder then has no new file.
+// Throws std::invalid_argument "[task.sentences] file:line: ..." for text that is not UTF-8 or has
+// a NUL byte, no sentences, a part without sentences, or impossible options. Returns nothing if
+// `progress` stopped the preparation; the folder then has no new file.
 std::optional<SentenceParts> prepare_sentences(const Path& path, const Path& folder,
                                                const SentenceOptions& options,
                                                const SentenceProgress& progress = nullptr);
 
-// The files that prepare_sentences() reads for `path`.
+// Returns the files that prepare_sentences() reads for `path`.
 std::vector<Path> sentence_files(const Path& path);
 
-// visit(words) for the sentences of one file, in their order; read(bytes) is told what was read and
-// stops it by false.
+// Calls visit(words) for the sentences of one file in order. read(bytes) receives the number of
+// bytes read and returns false to stop.
 void visit_sentences(const Path& file, Tokenizer& tokenizer, const VisitSentence& visit,
                      const std::function<bool(std::int64_t)>& read);
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::string_view kSmallAutomatonPlace = "task.automaton";
 constexpr std::size_t kMostNodes = 30000;
-// Nodes visited by all automata that are tried, the bound of the time.
+// Limit on the nodes visited by all automata that are tried; bounds the time.
 constexpr std::int64_t kMostVisits = 250'000'000;
 constexpr int kRandomStarts = 200;
 constexpr std::size_t kRandomKept = 10;
@@ -27,12 +27,12 @@ struct LabelCounts {
 
 double x_log_x(double x) { return x > 0 ? x * std::log(x) : 0; }
 
-// Entropy of the labels of one state, times the number of strings.
+// Returns the entropy of the labels of one state times the number of strings.
 double entropy(const LabelCounts& c) {
   return x_log_x(c.valid + c.invalid) - x_log_x(c.valid) - x_log_x(c.invalid);
 }
 
-// Logarithm of the probability of the labels, whose rate has the prior Beta(1/2, 1/2).
+// Returns the log-probability of the labels under a rate with the prior Beta(1/2, 1/2).
 double evidence(double valid, double invalid) {
   return std::lgamma(valid + 0.5) + std::lgamma(invalid + 0.5) - std::lgamma(valid + invalid + 1) -
          std::log(std::numbers::pi);
@@ -90,13 +90,14 @@ PrefixTree prefix_tree(const std::vector<Word>& words, const std::vector<bool>& 
   return tree;
 }
 
-// Blue-fringe merging. Merging changes the tree, so it is a copy.
+// Blue-fringe merging. Works on a copy of the tree because merging changes it.
 class Merging {
  public:
   Merging(PrefixTree tree, int most_states)
       : tree_(std::move(tree)), most_states_(most_states), red_{0} {}
 
-  // The transitions of the red states. A transition that no string takes stays in its state.
+  // Returns the transitions of the red states. A transition that no string takes stays in its
+  // state.
   std::vector<int> run() {
     while (const auto edge = first_blue()) {
       const int blue = child(edge->first, edge->second);
@@ -130,7 +131,7 @@ class Merging {
     return static_cast<int>(std::find(red_.begin(), red_.end(), wanted) - red_.begin());
   }
 
-  // The edge from a red state to the first node in the order of the tree that is not red.
+  // Returns the edge from a red state to the first non-red node in the order of the tree.
   std::optional<Edge> first_blue() {
     std::optional<Edge> first;
     for (const int red : red_)
@@ -171,13 +172,13 @@ class Merging {
   std::vector<int> red_;
 };
 
-// Finds transitions with a small loss from those it is given.
+// Searches for transitions with a small loss, starting from given ones.
 class Search {
  public:
   Search(const PrefixTree& tree, int most_states)
       : tree_(tree), most_states_(most_states), states_of_(tree.counts.size()) {}
 
-  // Improves the automaton, and keeps it if it is the best one so far.
+  // Improves the automaton and keeps it if it is the best one so far.
   void add(std::vector<int> next) {
     next_ = std::move(next);
     loss_ = loss(next_);
@@ -190,7 +191,7 @@ class Search {
   }
   const std::vector<int>& best() const { return best_; }
 
-  // The kRandomKept ones with the smallest loss.
+  // Returns the kRandomKept ones with the smallest loss.
   std::vector<std::vector<int>> best_of(std::vector<std::vector<int>> all) {
     std::vector<std::pair<double, std::vector<int>>> losses;
     for (auto& next : all) losses.emplace_back(loss(next), std::move(next));
@@ -248,7 +249,7 @@ class Search {
     }
   }
 
-  // A copy of the target of one transition; false if that does not lower the loss.
+  // Copies the target of one transition; returns false if that does not lower the loss.
   bool add_state() {
     const auto old = next_;
     const double old_loss = loss_;
@@ -278,7 +279,8 @@ class Search {
   std::int64_t visits_ = 0;
 };
 
-// Every other one is a counter: each symbol adds a number of its own, modulo the number of states.
+// Every other start is a counter in which each symbol adds its own number, modulo the number of
+// states.
 std::vector<std::vector<int>> random_starts(int symbols, int most_states, std::uint64_t seed) {
   Random random(seed, "automaton starts");
   std::vector<std::vector<int>> starts;

@@ -14,7 +14,7 @@ namespace {
 
 using Answers = std::vector<bool>;
 
-// What a classifier says about the training and the test strings.
+// The answers of a classifier for the training and the test strings.
 struct Judged {
   std::string name;
   Answers train, test;
@@ -48,7 +48,7 @@ Judged by_length(const LabelledDataset& train, const LabelledDataset& test) {
   });
 }
 
-// Answers about a valid training string come from the other ones.
+// A valid training string is judged by the other training strings only.
 Judged by_features(FeatureKind kind, const LabelledDataset& train, const LabelledDataset& test) {
   std::set<Word> valid;
   for (std::int64_t i = 0; i < train.size(); ++i)

@@ -1,5 +1,5 @@
-// The floor of a labelled set: the least error among simple classifiers learnt from a training set.
-// A model with no smaller error shows no knowledge of the language.
+// The floor of a labelled dataset: the smallest error rate of simple classifiers learnt from a
+// training set. A model whose error rate is not below the floor shows no knowledge of the language.
 //
 //   constant         the more frequent label of the training set
 //   length           valid, unless significantly more than half of the training strings of this
@@ -7,11 +7,11 @@
 //   length_modulo_2, ..., trigrams
 //                    valid iff all features occur in valid training strings (seen_features.h)
 //   automaton        a deterministic finite automaton of at most 4 states (small_automaton.h)
-//   conjunction      valid iff several of those above say so, chosen one after the other as long as
-//                    that lowers the training error; features of a valid training string count
-//                    there only if another one has them, too
-//   counts_compared  compares numbers of symbols. This needs a counter, which no finite automaton
-//                    has, so it is reported and is not part of the floor.
+//   conjunction      valid iff all of several classifiers above say so; classifiers are added one
+//                    at a time as long as that lowers the training error; features of a valid
+//                    training string count here only if another one has them, too
+//   counts_compared  compares numbers of symbols. This needs a counter, which a finite automaton
+//                    does not have, so it is reported but is not part of the floor.
 #pragma once
 #include <string>
 #include <utility>
@@ -23,11 +23,11 @@ namespace pushdown {
 
 struct StringFloor {
   double error = 100;      // percent of the test strings
-  std::string classifier;  // that with this error, the first of the list above
-  std::vector<std::pair<std::string, double>> errors;  // all, in the order of the list
+  std::string classifier;  // the classifier with this error, the first in the list above
+  std::vector<std::pair<std::string, double>> errors;  // all classifiers, in the order of the list
 };
 
-// Throws std::invalid_argument when the alphabets differ.
+// Throws std::invalid_argument if the alphabets differ.
 StringFloor string_floor(const LabelledDataset& train, const LabelledDataset& test);
 
 }  // namespace pushdown

@@ -1,5 +1,5 @@
-// The lines of a UTF-8 text one after another, so that it may be larger than memory. Lines end in
-// \n or \r\n; a byte order mark in front is left out.
+// Reads the lines of a UTF-8 text one after another, so the text may be larger than memory. Lines
+// end in \n or \r\n; a byte order mark at the start is skipped.
 #pragma once
 #include <cstdint>
 #include <istream>
@@ -10,16 +10,17 @@ namespace pushdown {
 
 class TextLines {
  public:
-  // `where` opens messages, `file` is the text's name in them. `input` must outlive the object.
+  // Messages begin with `where`; `file` is the name of the text in them. `input` must outlive the
+  // object.
   TextLines(std::string_view where, std::istream& input, std::string file);
 
-  // The next line without its end; false behind the last. std::invalid_argument
-  // "[where] file:line: ..." for bytes that are not UTF-8, NUL, and the mark of UTF-16;
-  // std::runtime_error for a stream that cannot be read.
+  // Reads the next line without its line end; returns false after the last one. Throws
+  // std::invalid_argument "[where] file:line: ..." for bytes that are not UTF-8, NUL, and the
+  // UTF-16 byte order mark; std::runtime_error if the stream cannot be read.
   bool next(std::string& line);
 
   int number() const { return number_; }         // of the last line, from 1
-  std::int64_t bytes() const { return bytes_; }  // read until now
+  std::int64_t bytes() const { return bytes_; }  // read so far
   std::string place(int number) const;           // file:number
 
  private:

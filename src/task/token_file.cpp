@@ -87,7 +87,7 @@ void TokenFile::read_footer() {
   const std::uint64_t rest = byte_count_ - kMagic.size() - sizeof size - size;
   const std::uint64_t words = static_cast<std::uint64_t>(words_),
                       sentences = static_cast<std::uint64_t>(sentences_);
-  // Each is compared by itself first, so that their sum cannot overflow.
+  // Compared separately first, so that the sum cannot overflow.
   if (words_ < 0 || sentences_ < 1 || words > rest / 4 || sentences >= rest / 8)
     damaged("was cut off or is damaged");
   const std::uint64_t padded = (words + 1) / 2 * 2;
@@ -97,7 +97,7 @@ void TokenFile::read_footer() {
   check_sentences();
 }
 
-// Everything that sentence() and the numbers in the footer promise.
+// Checks everything that sentence() and the numbers in the footer rely on.
 void TokenFile::check_sentences() const {
   const auto sentences = static_cast<std::size_t>(sentences_);
   const auto words = static_cast<std::uint64_t>(words_);

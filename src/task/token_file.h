@@ -1,14 +1,14 @@
-// Sentences on disk, as numbers of words of a vocabulary: what training on a corpus reads that is
-// larger than memory. The file is mapped, so that only the pages in use are in memory.
+// Sentences on disk as word ids of a vocabulary, for training on a corpus that is larger than
+// memory. The file is memory-mapped, so only the pages in use are in memory.
 //
 // Layout, numbers little-endian:
 //   magic    16 bytes "pushdown tokens\n"
 //   words    int32 each, sentence after sentence, then zeros up to a multiple of 8
-//   starts   uint64 for every sentence and one behind the last: the place of its first word
+//   starts   uint64 for every sentence and one after the last: index of its first word
 //   footer   JSON: vocabulary, sentences, words, unknown, shortest, longest, checksum, source
 //   size     uint64, bytes of the footer
-// The footer comes last so that a file is written in one pass; it says how large all else is, and
-// a file that was cut off has none.
+// The footer is last so that the file can be written in one pass. It gives the sizes of all other
+// parts, and a truncated file has no footer.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -25,8 +25,8 @@ namespace pushdown {
 
 class TokenFile {
  public:
-  // Reads the whole file once, for its checksum. std::runtime_error naming the file: missing, not
-  // of this form, cut off, damaged.
+  // Reads the whole file once to verify its checksum. Throws std::runtime_error that names the file
+  // if it is missing, of another format, truncated or damaged.
   explicit TokenFile(const Path& path);
   TokenFile(const TokenFile&) = delete;
   TokenFile& operator=(const TokenFile&) = delete;
@@ -34,17 +34,17 @@ class TokenFile {
 
   const Path& path() const { return path_; }  // absolute
   const Alphabet& alphabet() const { return alphabet_; }
-  std::int64_t size() const { return sentences_; }  // sentences
+  std::int64_t size() const { return sentences_; }  // number of sentences
   std::int64_t word_count() const { return words_; }
   std::int64_t unknown_count() const { return unknown_; }
   std::int64_t shortest() const { return shortest_; }
   std::int64_t longest() const { return longest_; }
-  // Of the words, FNV-1a over their numbers.
+  // FNV-1a over the word ids.
   const std::string& checksum() const { return checksum_; }
-  // What its maker said about where it comes from.
+  // The description of the origin that the writer stored.
   const Json& source() const { return source_; }
 
-  // Words of sentence i.
+  // Returns the number of words of sentence i.
   std::int64_t length(std::int64_t i) const {
     return static_cast<std::int64_t>(starts_[i + 1] - starts_[i]);
   }
@@ -70,14 +70,14 @@ class TokenFile {
 };
 using TokenFilePtr = std::shared_ptr<const TokenFile>;
 
-// Writes such a file; nothing is there before commit(). Keeps 8 bytes a sentence in memory.
+// Writes such a file, which exists only after commit(). Keeps 8 bytes per sentence in memory.
 class TokenFileWriter {
  public:
   TokenFileWriter(const Path& path, Alphabet vocabulary);
 
   void add(const Word& sentence);
   std::int64_t size() const { return static_cast<std::int64_t>(starts_.size()) - 1; }
-  // std::invalid_argument without a single sentence.
+  // Throws std::invalid_argument if there is no sentence.
   void commit(const Json& source);
 
  private:
@@ -90,8 +90,9 @@ class TokenFileWriter {
   Checksum checksum_;
 };
 
-// A note of the file for a run folder, and the file that such a note means: where it was, or in the
-// folder of the note. std::runtime_error where it is gone or is not what it was.
+// A reference to the file for a run folder, and the file that such a reference names: at its
+// original path, or in the folder of the reference. Throws std::runtime_error if the file is
+// missing or has changed.
 //   # pushdown sentences 1
 //   # checksum 0123456789abcdef
 //   /where/it/is/train.tokens

@@ -18,7 +18,7 @@ void check_icu(UErrorCode status) {
   if (U_FAILURE(status)) fail_environment(kTokenizerPlace, "ICU: {}", u_errorName(status));
 }
 
-// Nothing but white space and control characters.
+// Returns whether the text is only white space and control characters.
 bool is_blank(std::string_view text) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   for (std::int32_t i = 0; i < static_cast<std::int32_t>(text.size());) {
@@ -31,7 +31,7 @@ bool is_blank(std::string_view text) {
 
 }  // namespace
 
-// The pieces of a UTF-8 text between the borders that one of ICU's iterators finds.
+// The pieces of a UTF-8 text between the borders that an ICU iterator finds.
 class Borders {
  public:
   explicit Borders(UBreakIteratorType type) {

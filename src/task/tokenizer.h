@@ -1,5 +1,5 @@
-// How a line of plain text becomes sentences of words. Word and sentence borders are those of the
-// Unicode standard (UAX #29), lower case is Unicode's, both by the ICU library.
+// Splits a line of plain text into sentences of words. Word and sentence borders follow the Unicode
+// standard (UAX #29), and lower case is Unicode's; the ICU library provides both.
 #pragma once
 #include <functional>
 #include <memory>
@@ -12,19 +12,19 @@ namespace pushdown {
 using SentenceWords = std::vector<std::string>;
 
 enum class WordBorders {
-  blanks,      // words stand between white space, as in a text that is tokenized already
-  unicode,     // UAX #29 words, and every other visible character by itself
+  blanks,      // words are separated by white space, as in tokenized text
+  unicode,     // UAX #29 words; every other visible character is a word
   characters,  // every visible character (grapheme cluster) is a word
 };
 enum class SentenceBorders {
-  lines,    // one sentence a line
-  unicode,  // UAX #29 sentences within every line
+  lines,    // one sentence per line
+  unicode,  // UAX #29 sentences within each line
 };
 
 struct TokenizerOptions {
   WordBorders words = WordBorders::blanks;
   SentenceBorders sentences = SentenceBorders::lines;
-  bool lower = false;  // all words in lower case
+  bool lower = false;  // converts all words to lower case
 };
 
 class Tokenizer {
@@ -34,10 +34,10 @@ class Tokenizer {
   Tokenizer(const Tokenizer&) = delete;
   Tokenizer& operator=(const Tokenizer&) = delete;
 
-  // visit(words) for every sentence of `line`, which must be UTF-8; a sentence without words is
-  // visited where it is a whole line (words is empty then), and otherwise left out.
+  // Calls visit(words) for every sentence of `line`, which must be UTF-8. A sentence without words
+  // is skipped unless it is a whole line; then `words` is empty.
   void split(std::string_view line, const std::function<void(SentenceWords&)>& visit);
-  // The case that `word` gets.
+  // Returns `word` in the case that the options choose.
   std::string folded(std::string_view word) const;
 
  private:

@@ -15,7 +15,7 @@ Alphabet numbered_symbols(std::int64_t count) {
   return Alphabet(std::move(symbols));
 }
 
-// The target is a permutation of the source that depends on its length alone.
+// Pairs whose target is a permutation of the source that depends only on the length.
 class PermutedPairs : public PairSource {
  public:
   using Permute = void (*)(Word&);
@@ -57,7 +57,7 @@ class PermutedPairs : public PairSource {
  private:
   std::string kind_;
   Json options_;
-  int step_, shortest_ = 0, lengths_ = 0;  // the lengths are shortest_ + 0 .. lengths_ - 1 steps
+  int step_, shortest_ = 0, lengths_ = 0;  // lengths: shortest_ + step_ * (0 .. lengths_ - 1)
   Permute permute_;
 };
 

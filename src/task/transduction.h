@@ -1,12 +1,12 @@
 // Transductions: pairs of a source and a target string, drawn without end (Grefenstette, Hermann,
-// Suleyman and Blunsom 2015, section 4). A source of pairs has an alphabet for each side; the
-// strings have no start, separator or end marks, which belong to whoever joins the two.
+// Suleyman and Blunsom 2015, section 4). A source of pairs has one alphabet for each side. The
+// strings have no start, separator or end marks; the code that joins the two sides adds them.
 //
 // Kinds:
 //   copy              a1 ... ak  ->  a1 ... ak
 //   reversal          a1 ... ak  ->  ak ... a1
 //   bigram_flipping   a1 a2 a3 a4 ... ak  ->  a2 a1 a4 a3 ... ak ak-1        (k even)
-// with k uniform over the lengths of the interval that have strings and the symbols uniform;
+// with k uniform over the lengths of the interval that have strings, and uniform symbols;
 //   grammar           pairs of a synchronous grammar (grammar/synchronous_sampler.h);
 // and the tasks of chomsky.h.
 #pragma once
@@ -32,10 +32,10 @@ class PairSource {
   const Alphabet& source_alphabet() const { return source_alphabet_; }
   const Alphabet& target_alphabet() const { return target_alphabet_; }
   virtual std::string name() const = 0;  // "copy"
-  // {"kind": ..., then all options}, for the configuration of a run.
+  // {"kind": ..., then all options}, for the configuration of a run
   virtual Json describe() const = 0;
-  // The same generator gives the same pairs, and the first pairs do not depend on `count`. Safe to
-  // call from several threads, each with a generator of its own.
+  // The same generator gives the same pairs, and the first pairs do not depend on `count`. May be
+  // called from several threads if each has its own generator.
   virtual std::vector<Pair> draw(std::int64_t count, Random& random) const = 0;
 
  private:
@@ -47,13 +47,13 @@ using PairSourcePtr = std::shared_ptr<const PairSource>;
 // `options` are resolved; `grammar` is null for the kinds that need none.
 using PairKind = RegistryRow<PairSourcePtr (*)(const Json& options, const SynchronousGrammar*)>;
 const std::vector<PairKind>& pair_kinds();
-PairKind grammar_pairs();  // the row of kind grammar
+PairKind grammar_pairs();  // the row of the kind "grammar"
 
 // {"kind": "copy", "symbols": 128, "lengths": [8, 64]}. Throws std::invalid_argument on an unknown
-// kind or option, an interval without lengths, and a grammar that is missing or not wanted.
+// kind or option, an interval without lengths, and a missing or superfluous grammar.
 PairSourcePtr make_pairs(const Json& options, const SynchronousGrammar* grammar = nullptr);
 
-// {lowest, highest} of an option; lowest is at least `minimum`.
+// Parses the option {lowest, highest}; lowest must be at least `minimum`.
 LengthInterval length_interval(std::string_view where, std::string_view option, const Json& list,
                                int minimum);
 

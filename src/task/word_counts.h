@@ -1,5 +1,5 @@
-// How often words occur, and the vocabulary that follows from it: the most frequent words, those of
-// one frequency in the order of their first occurrence.
+// Word frequencies and the vocabulary derived from them: the most frequent words; words of equal
+// frequency are in the order of first occurrence.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -14,9 +14,9 @@ namespace pushdown {
 class WordCounts {
  public:
   void add(std::string_view word);
-  // The words of `first`, then the most frequent other ones that occur `minimum` times at least, up
-  // to `limit` words in all; 0: without limit. std::invalid_argument "[where] vocabulary ..." for a
-  // limit that leaves no room for another word.
+  // Returns the words of `first`, then the most frequent other words that occur at least `minimum`
+  // times, up to `limit` words in total; 0: no limit. Throws std::invalid_argument "[where]
+  // vocabulary ..." if the limit leaves no room for another word.
   Alphabet vocabulary(std::string_view where, std::vector<std::string> first, std::int64_t limit,
                       std::int64_t minimum = 1) const;
 

@@ -1,7 +1,8 @@
-// As a stack of a controller the analog stack has a one-dimensional action layer and pushes a
+// As a stack of a controller, the analog stack has a one-dimensional action layer and pushes a
 // mixture of symbols:
-//   A = tanh(W_a h + b_a), none where |A| <= epsilon;   v = softmax(W_v h + b_v).
-// A pop takes what there is. b_a starts in 1 +- 0.1, so that the stack is pushed at first.
+//   A = tanh(W_a h + b_a), no action if |A| <= epsilon;   v = softmax(W_v h + b_v).
+// A pop of more than the stack contains empties it. b_a starts at 1 +- 0.1, so that the first
+// actions are pushes.
 #include "stack/analog_stack.h"
 
 #include "base/check.h"
@@ -16,9 +17,10 @@ AnalogStack empty_analog_stack(std::int64_t batch, std::int64_t symbols,
 
 namespace {
 
-// Shorter sections are what rounding leaves of one that was taken off.
+// Shorter sections are rounding residues of a section that was popped.
 constexpr double kRounding = 1e-6;
-// Of the action layer: an empty stack that is popped has no gradient, so it begins with pushes.
+// Initial bias of the action layer. A pop from an empty stack has no gradient, so training starts
+// with pushes.
 constexpr double kInitialBias = 1;
 
 // sum_{j>i} s_j for every section i : B x t
@@ -27,13 +29,14 @@ Tensor length_above(const Tensor& lengths) {
   return from_top.narrow(1, 1, lengths.size(1));
 }
 
-// How much of each section lies in the window : B x t
+// Returns how much of each section lies in the window : B x t
 Tensor window_shares(const Tensor& lengths) {
   const Tensor room = (1 - length_above(lengths)).relu();
   return at::where(lengths <= room, lengths, room);
 }
 
-// The vector of the first section where `in` holds, 0 where there is none. in : B x t -> B x V
+// Returns the vector of the first section for which `in` is true, 0 if there is none. in : B x t ->
+// B x V
 Tensor first_vector(const Tensor& vectors, const Tensor& in, bool from_top) {
   const Tensor mask = in.to(vectors.scalar_type());
   const Tensor count = from_top ? mask.flip(1).cumsum(1).flip(1) : mask.cumsum(1);

@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-constexpr std::int64_t kExpectedSteps = 32;  // where nothing is known
+constexpr std::int64_t kExpectedSteps = 32;  // if the length is unknown
 
 Tensor read_of(const NondeterministicShape& shape, const StackAutomaton& automaton) {
   return shape.vector > 0 ? vector_reading(automaton) : automaton.forward;
@@ -16,7 +16,7 @@ bool is_constant(const StackAutomaton& automaton) {
          !automaton.vectors.requires_grad();
 }
 
-// A state of the plain version.
+// Returns a state of the plain version.
 std::shared_ptr<AutomatonState> plain_state(const AutomatonState& old, StackAutomaton automaton) {
   auto state = std::make_shared<AutomatonState>();
   state->shape = old.shape;
@@ -27,8 +27,8 @@ std::shared_ptr<AutomatonState> plain_state(const AutomatonState& old, StackAuto
   return state;
 }
 
-// The memory in which the step behind `old` is made, and the node that it starts from; null for the
-// plain version.
+// Returns the memory for the step after `old` and the node from which it starts; null for the plain
+// version.
 std::pair<AutomatonMemoryPtr, std::int64_t> memory_behind(const AutomatonState& old) {
   const auto renewed = [&](const StackAutomaton& automaton) {
     auto memory = std::make_shared<AutomatonMemory>(old.shape, automaton, kExpectedSteps);
@@ -40,7 +40,7 @@ std::pair<AutomatonMemoryPtr, std::int64_t> memory_behind(const AutomatonState& 
       return renewed(old.automaton);
     return {nullptr, old.node};
   }
-  // What is read for long without gradients must not grow.
+  // Long evaluation without gradients must not use a growing amount of memory.
   const auto most = 2 * old.shape.window + kExpectedSteps;
   if (old.shape.window > 0 && old.node > most && !old.read.requires_grad())
     return renewed(old.memory->automaton(old.node));

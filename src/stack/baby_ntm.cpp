@@ -1,15 +1,14 @@
 // The memory of the Baby Neural Turing Machine (Suzgun et al. 2019): a tape of N cells with vectors
-// of size m, zero at first, of which cell 0 is read. A step mixes five operations and then adds its
-// vector to cell 0, whatever the mixture:
+// of size m, initially zero, of which cell 0 is read. A step mixes five operations and then adds
+// its vector to cell 0, whatever the mixture:
 //   M <- a_0 rotate_up(M) + a_1 rotate_down(M) + a_2 M + a_3 shift_down(M) + a_4 shift_up(M)
 //   M[0] <- M[0] + v
-// rotate_up: new[i] = M[i+1 mod N]; rotate_down its inverse; shift_down: new[i+1] = M[i], new[0] =
-// 0, the last cell is lost; shift_up: new[i] = M[i+1], new[N-1] = 0, cell 0 is lost. Order and
-// operations are those of the authors' program. Their action layers have biases:
-//   a = softmax((W_a h + b_a) / T),   v = sigmoid(W_n h + b_n),   T = 1 unless an option says more.
-// A map of the reading is added to the controller's old hidden vector there: coupling 'state' in
-// model/stack_rnn.h.
-// Cost O(N m) per step.
+// rotate_up: new[i] = M[i+1 mod N]; rotate_down is its inverse; shift_down: new[i+1] = M[i], new[0]
+// = 0, the last cell is lost; shift_up: new[i] = M[i+1], new[N-1] = 0, cell 0 is lost. The order
+// and the operations are those of the authors' program. Its action layers have biases:
+//   a = softmax((W_a h + b_a) / T),   v = sigmoid(W_n h + b_n),   T = 1 unless an option sets it.
+// In that program, a linear map of the reading is added to the controller's old hidden vector:
+// coupling 'state' in model/stack_rnn.h. Cost O(N m) per step.
 #include "base/check.h"
 #include "stack/kinds.h"
 
@@ -64,7 +63,7 @@ class BabyNtm : public Stack {
   Tensor reading(const StackStatePtr& state) const override {
     return static_cast<const TapeState&>(*state).cells.select(1, 0);
   }
-  // The vector is added even so; Suzgun et al. call the action no-op all the same.
+  // The vector is added even then, but Suzgun et al. call the action no-op.
   std::optional<NoOp> no_op(const Tensor& hidden) const override {
     return no_op_among(shares(hidden), kNoOp);
   }

@@ -1,10 +1,11 @@
-// The rows of the stack registry, one per file of this folder, and what their files share.
+// The rows of the stack registry, one per file of this folder, and the functions that these files
+// share.
 #pragma once
 #include "stack/stack.h"
 
 namespace pushdown {
 
-// The list of stacks, in the order in which users see it: one function for each.
+// The list of stacks in the order shown to users: one function for each.
 #define PUSHDOWN_STACK_KINDS(ROW)    \
   ROW(none_stack)                    \
   ROW(superposition_stack)           \
@@ -31,27 +32,27 @@ struct ActionLayer {
   }
 };
 
-// Weight Xavier uniform with `gain`, bias U(-0.1, 0.1); appended to `parameters` as
-// {name}_weight and {name}_bias.
+// Creates a layer with a Xavier uniform weight with `gain` and a bias from U(-0.1, 0.1). Appends
+// them to `parameters` as {name}_weight and {name}_bias.
 ActionLayer make_action_layer(const std::string& name, std::int64_t rows, double gain,
                               const ModuleContext& context, ParameterList& parameters,
                               bool bias = true);
 
-// softmax(layer(hidden) / temperature) over the last dimension.
+// Returns softmax(layer(hidden) / temperature) over the last dimension.
 Tensor action_shares(const ActionLayer& layer, const Tensor& hidden, double temperature);
 Traced action_shares(const ActionLayer& layer, const Traced& hidden, double temperature);
 OptionSpec temperature_option();
 
-// actions : B x A or, of K memories side by side, B x K x A, where `column` is no_op.
+// actions : B x A, or B x K x A for K parallel memories; `column` is the index of no_op.
 NoOp no_op_among(const Tensor& actions, std::int64_t column);
-// Of memories side by side with `count` actions each.
+// For parallel memories with `count` actions each.
 TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t column);
-// Records the update of a shifted memory (kernel/memory/shifted.h) by the weights of its actions
-// and what it puts in.
+// Records the update of a shifted memory (kernel/memory/shifted.h) with the weights of its actions
+// and the values that it pushes.
 void record_shifted(StepTrace& trace, const Traced& weights, const Traced& values,
                     const Traced& reading, std::int64_t steps, MemoryShape shape);
 
-// The layer of the pushed vector where it can be a sigmoid or nothing more than linear, with the
+// The layer of the pushed vector for stacks in which it may be a sigmoid or linear, with the
 // options `bias` (of all action layers) and `vector`.
 class PushedVector {
  public:
@@ -70,7 +71,7 @@ class PushedVector {
 };
 std::vector<OptionSpec> pushed_vector_options();
 
-// The named input of simulate(), checked for its shape; -1 in `shape` matches any size.
+// Returns the named input of simulate() after checking its shape; -1 in `shape` matches any size.
 Tensor simulate_input(std::string_view kind, const NamedTensors& inputs, const std::string& name,
                       at::IntArrayRef shape);
 

@@ -1,16 +1,16 @@
-// Several lists of scalars side by side, each with a head (Joulin and Mikolov 2015), the memory of
-// their "List RNN 40+5". The actions move the head to the left or to the right, insert a value, or,
-// if allowed, do nothing. Cells are counted from the head, which therefore is always cell 0:
+// Parallel lists of scalars, each with a head (Joulin and Mikolov 2015), the memory of their "List
+// RNN 40+5". The actions move the head to the left or to the right, insert a value, or, if allowed,
+// do nothing. Cells are counted from the head, so the head is always cell 0:
 //   new[i] = left old[i-1] + right old[i+1] + no_op old[i] + insert * (old[i+1] if i < 0,
 //                                                                      value    if i = 0,
 //                                                                      old[i]   if i > 0)
-// so that an insertion pushes the head's old cell and all before it one place to the left. Cells
-// that were never written hold `empty`. Each list has its own actions, in the order left, right,
+// An insertion thus moves the old head cell and all cells before it one place to the left. Cells
+// that were never written contain `empty`. Each list has its own actions, in the order left, right,
 // insert, no_op, and its own value (parallel_actions.h).
 //
-// The paper does not say what is read. Here it is the cells -reach .. reach of every list, from
-// left to right, list by list: K (2 reach + 1) numbers, with reach = 1 the head and its neighbours.
-// Cost O(n K) per step; a list grows by one cell at both ends.
+// The paper does not say what is read. Here the reading consists of the cells -reach .. reach of
+// every list, from left to right, list by list: K (2 reach + 1) numbers; with reach = 1, the head
+// and its neighbours. Cost O(n K) per step; a list grows by one cell at both ends.
 #include "base/check.h"
 #include "stack/parallel_actions.h"
 
@@ -20,8 +20,8 @@ namespace {
 // cells : B x K x (2r+1), actions : B x K x A, values : B x K -> B x K x (2r+3), head in the middle
 Tensor list_step(const Tensor& cells, const Tensor& actions, const Tensor& values, double empty) {
   const Tensor padded = at::constant_pad_nd(cells, {2, 2}, empty);
-  const auto size = cells.size(2) + 2, side = size / 2;  // of the new lists
-  // padded[j + 1] is where new[j] was.
+  const auto size = cells.size(2) + 2, side = size / 2;  // of the updated lists
+  // padded[j + 1] corresponds to new[j].
   const Tensor left = padded.narrow(2, 0, size), right = padded.narrow(2, 2, size);
   const Tensor inserted =
       at::cat({right.narrow(2, 0, side), values.unsqueeze(2), padded.narrow(2, side + 2, side)}, 2);

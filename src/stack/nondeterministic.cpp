@@ -1,8 +1,8 @@
-// The nondeterministic stack as a network sees it; mathematics in nondeterministic.h.
+// The nondeterministic stack as part of a network; see nondeterministic.h for the mathematics.
 //
-// Action layer: one affine map of the hidden vector to all transition weights, C rows of W; a
-// softmax over each row (normalized = true, Dusell and Chiang 2020) or an exponential
-// (normalized = false, 2022).
+// Action layer: one affine map of the hidden vector to all transition weights, C rows of W,
+// followed by a softmax over each row (normalized = true, Dusell and Chiang 2020) or by an
+// exponential (normalized = false, 2022).
 #include "stack/nondeterministic.h"
 
 #include "stack/automaton_state.h"

@@ -1,12 +1,12 @@
 // The nondeterministic stack (Dusell and Chiang 2020; 2022; 2023): the weighted runs of a pushdown
 // automaton with Q states and S stack symbols over all stack contents at once, by Lang's algorithm
-// in posterior form. This header is the definition in plain tensor operations; kernel/ holds the
-// fast twin.
+// in posterior form. This header is the definition in plain tensor operations; kernel/ contains the
+// fast version.
 //
 // Nodes of the stack automaton: 0 the start, 1 after the initial push of the bottom symbol, j + 1
 // after input j. A configuration a, b, c is (state q, top symbol x), numbered q*S + x; C = Q*S.
-// Start state 0, bottom symbol 0. Transition weights of a step : B x C x W, W = 2*Q*S + Q, row
-// q*S + x, columns  push r*S + y | QS + replace r*S + y | 2QS + pop r.
+// Start state 0, bottom symbol 0. Transition weights of a step : B x C x W, W = 2*Q*S + Q, row q*S
+// + x, columns  push r*S + y | QS + replace r*S + y | 2QS + pop r.
 //
 // With u_j[b] the forward weights normalised over b, and
 //   P[i->j][a->b] = probability, given top b at node j, that the element below was left at node i
@@ -17,28 +17,29 @@
 //   pop      M[k][(t,y)->r]     = sum_c P[k->p][(t,y)->c] u_p[c] w[c, pop r]
 //            N[i->j][a->(r,y)] += sum_{i<k<p} sum_t P[i->k][a->(t,y)] M[k][(t,y)->r]
 //   z_j[b] = sum_{i,a} N[i->j][a->b],  u_j = z_j / sum z_j,  P[i->j][a->b] = N[i->j][a->b] / z_j[b]
-// Every number stays in [0, 1]; a common factor of a step's weights changes nothing. If no
-// transition is possible at all, the forward weights and readings are 0 from then on.
+// Every number stays in [0, 1], and a common factor of a step's weights changes nothing. If no
+// transition is possible, the forward weights and readings are 0 from then on.
 //
-// Reading: `symbol`: sum_r u_j[(r, y)], S numbers; `state_symbol`: u_j, Q*S numbers.
-// bottom: `original` (paper of 2020): the initial bottom symbol can never be seen again;
-// `reexposed` (2023): the edge 0 -> 1 exists, so the symbol above the bottom can be popped and the
-// bottom replaced.
-// The vector stack (2023) carries m numbers more on every edge: with the vector v of each push,
+// Reading: `symbol`: sum_r u_j[(r, y)], S numbers; `state_symbol`: u_j, Q*S numbers. bottom: with
+// `original` (paper of 2020), the initial bottom symbol can never be seen again; with `reexposed`
+// (2023), the edge 0 -> 1 exists, so the symbol above the bottom can be popped and the bottom
+// replaced. The vector stack (2023) has m additional numbers on every edge. With the vector v of
+// each push,
 //   V[i->j][a->b] obeys the recurrence of P with v times the push term and V in place of the left
 //   factor P (M still comes from P),
 // and sum_{i,a} V[i->j][a->b] is the expected vector of the top element given top b at node j.
 //
-// Limited memory (2022, 2023): with a window D, node j keeps the inner weights from nodes i >= j -
-// D alone, gamma[i->j] = 0 for older i, so that
+// Limited memory (2022, 2023): with a window D, node j keeps the inner weights only from nodes i >=
+// j - D, and gamma[i->j] = 0 for older i, so that
 //   alpha_j[b] = sum_{j-D <= i < j, a} alpha_i[a] gamma[i->j][a->b].
-// Dividing by the forward weights telescopes as before: the recurrence above holds with every i and
-// k limited to nodes >= j - D, and P sums to one over the nodes that are kept. What lies deeper in
-// the stack than the window reaches is lost with the runs that would need it. In the numbering of
-// the papers node j is time j - 1, and the initial bottom was pushed at time -1. A step from p
-// needs the edges between nodes p+1-D .. p: (D-1)^2 of them are carried, however long the sequence.
+// Division by the forward weights telescopes as before: the recurrence above holds with every i and
+// k limited to nodes >= j - D, and P sums to one over the nodes that are kept. Stack contents
+// deeper than the window are lost, together with the runs that need them. In the numbering of the
+// papers, node j is time j - 1, and the initial bottom was pushed at time -1. A step from p needs
+// the edges between nodes p+1-D .. p: (D-1)^2 edges are carried along, however long the sequence
+// is.
 //
-// Cost O(Q C^2 n^3) time, O(C^2 n^2) memory for each sequence; with a window O(Q C^2 D^2) a step
+// Cost O(Q C^2 n^3) time, O(C^2 n^2) memory for each sequence; with a window, O(Q C^2 D^2) per step
 // and O(C^2 D^2).
 #pragma once
 #include "stack/stack.h"
@@ -57,15 +58,15 @@ struct NondeterministicShape {
   std::int64_t reading_size() const { return state_symbol ? configurations() : symbols; }
 };
 
-// states, symbols, reading, bottom, window.
+// Returns the options states, symbols, reading, bottom, window.
 std::vector<OptionSpec> nondeterministic_shape_options();
 NondeterministicShape nondeterministic_shape(const Json& options);
 
 // u : B x C -> reading : B x R
 Tensor reading_of_forward_weights(const Tensor& forward, const NondeterministicShape& shape);
 
-// What later steps can see of the stack automaton, as plain tensors. The nodes that are kept are
-// l .. p, p the newest.
+// The part of the stack automaton that later steps can see, as plain tensors. The nodes that are
+// kept are l .. p, where p is the newest.
 struct StackAutomaton {
   // [., channel, i, k] is P[l+i -> l+1+k], then V for each number of the vector; zero for i > k.
   Tensor edges;    // B x (1+m) x (p-l) x (p-l) x C x C (a, b)
@@ -81,11 +82,11 @@ StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAut
                               const Tensor& weights, const Tensor& vector = {});
 StackAutomaton detached(const StackAutomaton& automaton);
 std::size_t automaton_bytes(const StackAutomaton& automaton);
-// The expected vector of the top element for each configuration, times the configuration's forward
-// weight : B x C*m. The initial bottom is read at first even where it can never be seen again.
+// Returns the expected vector of the top element for each configuration, times the configuration's
+// forward weight : B x C*m. The initial bottom is read at first even if it can never be seen again.
 Tensor vector_reading(const StackAutomaton& automaton);
-// exp(log_weights) up to a common factor of the step, such that the largest weight out of a
-// configuration that can be reached is 1.
+// Returns exp(log_weights) up to a common factor per step, chosen so that the largest weight out of
+// a reachable configuration is 1.
 Tensor scaled_exponential(const Tensor& log_weights, const Tensor& forward);
 
 }  // namespace pushdown

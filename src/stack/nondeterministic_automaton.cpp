@@ -38,7 +38,7 @@ Tensor reading_of_forward_weights(const Tensor& forward, const NondeterministicS
 StackAutomaton initial_automaton(const NondeterministicShape& shape, std::int64_t batch,
                                  at::TensorOptions options, const Tensor& bottom) {
   const auto size = shape.configurations(), channels = 1 + shape.vector;
-  // The edge 0 -> 1, unless it is in no sum or the next step's window ends before it.
+  // The edge 0 -> 1 is absent if no sum contains it or if the next step's window ends before it.
   const bool edge = shape.reexposed && shape.window != 1;
   const auto nodes = edge ? 1 : 0;
   StackAutomaton automaton{at::zeros({batch, channels, nodes, nodes, size, size}, options),
@@ -91,7 +91,7 @@ StackAutomaton step_automaton(const NondeterministicShape& shape, const StackAut
   StackAutomaton next;
   next.forward = mass / at::where(total > 0, total, at::ones_like(total));
   next.vectors = column.narrow(1, 1, shape.vector).sum(c10::IntArrayRef{2, 3});
-  // The next step's window keeps window - 1 of these nodes.
+  // The next step's window contains window - 1 of these nodes.
   const auto kept =
       shape.window == 0 ? nodes + 1 : std::min<std::int64_t>(nodes + 1, shape.window - 1);
   const auto dropped = nodes + 1 - kept;

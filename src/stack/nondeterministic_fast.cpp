@@ -10,7 +10,8 @@
 namespace pushdown {
 namespace {
 
-// exp(given) up to a common factor: the largest weight out of a reachable configuration becomes 1.
+// Computes exp(given) up to a common factor: the largest weight out of a reachable configuration
+// becomes 1.
 template <class F>
 void exponentiate(const F* given, const F* forward, std::int64_t rows, std::int64_t columns,
                   F* used) {
@@ -24,7 +25,7 @@ void exponentiate(const F* given, const F* forward, std::int64_t rows, std::int6
       used[c * columns + w] = forward[c] > 0 ? std::exp(given[c * columns + w] - shift) : F(0);
 }
 
-// In a fixed order that leaves independent additions to overlap.
+// Adds in a fixed order in which independent additions can overlap.
 template <class F>
 F sum_of(const F* values, std::int64_t count) {
   constexpr int kLanes = 16;
@@ -38,7 +39,7 @@ F sum_of(const F* values, std::int64_t count) {
   return total;
 }
 
-// Sequences long enough to be worth a thread.
+// Runs sequences in parallel if they are long enough to be worth a thread.
 void for_each_sequence(std::int64_t batch, std::int64_t work,
                        const std::function<void(std::int64_t)>& body) {
   constexpr std::int64_t kWorthAThread = 20000;  // multiply-adds
@@ -95,7 +96,7 @@ Tensor AutomatonMemory::edges(std::int64_t j, std::int64_t from) const {
 StackAutomaton AutomatonMemory::automaton(std::int64_t node) const {
   at::NoGradGuard no_grad;
   const auto c = size_.configurations(), m = shape_.vector;
-  // Without the edge 0 -> 1 nothing reaches node 0.
+  // Without the edge 0 -> 1, no path reaches node 0.
   const auto lowest = std::max<std::int64_t>(shape_.window == 0 ? 0 : node + 1 - shape_.window,
                                              shape_.reexposed ? 0 : 1);
   const auto kept = node - lowest;
@@ -111,7 +112,7 @@ StackAutomaton AutomatonMemory::automaton(std::int64_t node) const {
   return result;
 }
 
-// Room for so many steps; what is there already stays.
+// Makes room for so many steps and keeps the existing contents.
 void AutomatonMemory::set_steps(std::int64_t steps) {
   size_ = {static_cast<int>(shape_.states), static_cast<int>(shape_.symbols), steps, shape_.vector,
            shape_.window};
@@ -201,10 +202,11 @@ void AutomatonMemory::step_one(std::int64_t b, std::int64_t node, const F* given
           m.forward[node * c + x] * sum_of(rows + (k * c + x) * row, row);
 }
 
-// What the gradient of a reading means for the rows of column j, (1 + m) x C. Readings depend on
-// the gauge-invariant forward weights a[j] = 1 and a[i] by
+// Adds the gradient of a reading to the rows of column j, (1 + m) x C. Readings depend on the
+// gauge-invariant forward weights a[j] = 1 and a[i] by
 //   u_j[b] a[j][b] / sum_b' u_j[b'] a[j][b'],     a[j][b] = sum_{i,a} a[i][a] P[i->j][a->b],
-// those of a vector stack by u_j[b] sum_{i,a} a[i][a] V[i->j][a->b] / sum_b' u_j[b'] a[j][b'].
+// and readings of a vector stack by u_j[b] sum_{i,a} a[i][a] V[i->j][a->b] / sum_b' u_j[b']
+// a[j][b'].
 template <class F>
 std::vector<F> AutomatonMemory::row_gradients(std::int64_t b, std::int64_t node,
                                               const F* given) const {
@@ -252,7 +254,7 @@ Tensor AutomatonMemory::step(const Tensor& weights, const Tensor& vectors, bool 
 AutomatonMemory::Gradients AutomatonMemory::step_backward(std::int64_t node, const Tensor& weights,
                                                           const Tensor& vectors,
                                                           const Tensor& reading_gradient) {
-  // The engine goes from node to node; any other order is a new pass over the graph.
+  // The engine visits the nodes in order; any other order is a new pass over the graph.
   if (node != next_backward_ || cuts_.contains(node)) begin_backward(node);
   next_backward_ = node - 1;
   const Gradients gradients{at::empty_like(weights), at::empty_like(vectors)};
@@ -301,7 +303,7 @@ bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOpti
 
 namespace {
 
-// A memory as autograd keeps it.
+// Holds a memory for autograd.
 struct KeptMemory final : torch::CustomClassHolder {
   explicit KeptMemory(AutomatonMemoryPtr kept) : memory(std::move(kept)) {}
   AutomatonMemoryPtr memory;

@@ -1,6 +1,6 @@
-// The fast twin of step_automaton(): the loops of kernel/memory/nondeterministic_kernel.h with
-// gradients, on CPU in float32 and float64. What is read of a node is u_j : B x C, or of a vector
-// stack what vector_reading() gives : B x C*m; here R is the size of either.
+// The fast version of step_automaton(): the loops of kernel/memory/nondeterministic_kernel.h with
+// gradients, on CPU in float32 and float64. The value read at a node is u_j : B x C, or for a
+// vector stack the result of vector_reading() : B x C*m; R is the size of either.
 #pragma once
 #include <memory>
 #include <set>
@@ -10,40 +10,41 @@
 
 namespace pushdown {
 
-// The stack automata of a batch, node by node. Steps extend it in place: `head` is the last node
-// that has been made, and a step from an older node works on a copy.
+// The stack automata of a batch, node by node. A step extends the memory in place after the last
+// node, `head`; a step from an older node works on a copy.
 class AutomatonMemory {
  public:
-  // `steps`: how many are expected; the memory grows when more come. bottom : m, of a vector stack.
+  // `steps`: the expected number of steps; the memory grows if there are more. bottom : m, for a
+  // vector stack.
   AutomatonMemory(const NondeterministicShape& shape, std::int64_t batch, std::int64_t steps,
                   at::TensorOptions options, const Tensor& bottom = {});
-  // Goes on from an automaton with a window, taken for constant.
+  // Continues from an automaton with a window, which is treated as constant.
   AutomatonMemory(const NondeterministicShape& shape, const StackAutomaton& automaton,
                   std::int64_t steps);
-  // What later steps can see of the automaton at a node, as constants.
+  // Returns the part of the automaton at a node that later steps can see, as constants.
   StackAutomaton automaton(std::int64_t node) const;
-  // A copy that ends at `node`, to go on from there without touching this one.
+  // Returns a copy that ends at `node` and can be continued without changing this memory.
   std::shared_ptr<AutomatonMemory> rewound(std::int64_t node) const;
 
   std::int64_t head() const { return head_; }
   std::size_t bytes() const;
   Tensor reading(std::int64_t node) const;  // B x R, a view
 
-  // Makes node j = head + 1. weights : B x C x W, contiguous; with `logs` their logarithms; vectors
-  // : B x m. Returns the weights that were used (see scaled_exponential), the same tensor without
-  // `logs`.
+  // Computes node j = head + 1. weights : B x C x W, contiguous; their logarithms if `logs`;
+  // vectors : B x m. Returns the weights that were used (see scaled_exponential); without `logs`,
+  // the same tensor.
   Tensor step(const Tensor& weights, const Tensor& vectors, bool logs);
-  // The steps behind the head take everything up to it for constant.
+  // Makes later steps treat everything up to the head as constant.
   void cut() { cuts_.insert(head_); }
 
-  // Of the weights used and of the vectors.
+  // Gradients of the weights used and of the vectors.
   struct Gradients {
     Tensor weights, vectors;
   };
-  // From the gradient of node j's reading; from the last node to the first.
+  // Computes them from the gradient of node j's reading. Call from the last node to the first.
   Gradients step_backward(std::int64_t node, const Tensor& weights, const Tensor& vectors,
                           const Tensor& reading_gradient);
-  // Behind that: the gradient of the initial bottom's vector : m.
+  // Then returns the gradient of the initial bottom's vector : m.
   Tensor bottom_gradient(const Tensor& first_reading_gradient);
 
  private:
@@ -58,7 +59,7 @@ class AutomatonMemory {
   template <class F>
   std::vector<F> row_gradients(std::int64_t sequence, std::int64_t node, const F* given) const;
   void set_steps(std::int64_t steps);
-  // P[i->j] and V[i->j] for i = from .. j-1, a view : B x (1+m) x (j-from) x C x C (a, b).
+  // Returns P[i->j] and V[i->j] for i = from .. j-1, a view : B x (1+m) x (j-from) x C x C (a, b).
   Tensor edges(std::int64_t node, std::int64_t from) const;
   void begin_backward(std::int64_t last);
 
@@ -72,27 +73,27 @@ class AutomatonMemory {
   }
   std::vector<std::int64_t> row_start_;
   Tensor columns_, popped_, forward_, mass_;
-  Tensor readings_;  // B x nodes x R, of a vector stack
+  Tensor readings_;  // B x nodes x R, for a vector stack
   Tensor numerators_, forward_gradients_, popped_gradient_;
   std::set<std::int64_t> cuts_;
   std::int64_t next_backward_ = 0,
-               last_backward_ = 0;  // where the backward pass is, where it began
+               last_backward_ = 0;  // current and first node of the backward pass
 };
 
 using AutomatonMemoryPtr = std::shared_ptr<AutomatonMemory>;
 
-// Whether whole sequences have kernels, on the processor or on a device; whether single steps have
-// them, on the processor alone.
+// Return whether kernels exist for whole sequences (on the CPU or on a device) and for single steps
+// (on the CPU only).
 bool has_automaton_kernels(const NondeterministicShape& shape, const at::TensorOptions& options);
 bool has_fast_automaton(const NondeterministicShape& shape, const at::TensorOptions& options);
 
-// A new memory and the reading of its node 1, differentiable in bottom : m (undefined unless the
-// stack has vectors).
+// Returns a new memory and the reading of its node 1, differentiable in bottom : m (undefined
+// unless the stack has vectors).
 std::pair<AutomatonMemoryPtr, Tensor> fast_begin(const NondeterministicShape& shape,
                                                  std::int64_t batch, std::int64_t steps,
                                                  at::TensorOptions options, const Tensor& bottom);
-// One differentiable step: the reading of the next node, B x R. `previous` is the reading that the
-// last step returned: it ties the backward steps into their order.
+// Makes one differentiable step and returns the reading of the next node, B x R. `previous` is the
+// reading that the last step returned; it enforces the order of the backward steps.
 Tensor fast_step(const AutomatonMemoryPtr& memory, const Tensor& weights, const Tensor& vectors,
                  const Tensor& previous, bool logs);
 

@@ -1,8 +1,8 @@
-// The action layer of several memories of scalars side by side (Joulin and Mikolov 2015). Memory k
-// has a softmax over the A actions and a pushed value of its own:
-//   a_k = softmax(A_k h),   v_k = sigmoid(D_k h),   with biases where the option `bias` says so.
-// Rounded, each softmax is replaced by 1 at its greatest action (the first of equals) and 0 else;
-// no gradient flows through it.
+// The action layer of parallel memories of scalars (Joulin and Mikolov 2015). Memory k has its own
+// softmax over the A actions and its own pushed value:
+//   a_k = softmax(A_k h),   v_k = sigmoid(D_k h),   with biases if the option `bias` is set.
+// When rounded, each softmax is replaced by 1 at its greatest action (the first of equals) and 0
+// elsewhere; no gradient flows through it.
 //
 // Dimension letters: B batch, H hidden, K memories, A actions.
 #pragma once
@@ -21,7 +21,7 @@ class ParallelActions {
 
   // hidden : B x H -> B x K x A
   Tensor actions(const Tensor& hidden, bool rounded) const;
-  // The same recorded, memory by memory.
+  // Records the same, memory by memory.
   Traced actions(const Traced& hidden, bool rounded) const {
     const Traced scores = action_(hidden);
     const auto count = scores.size() / memories_;
@@ -38,12 +38,12 @@ class ParallelActions {
   ActionLayer action_, value_;
 };
 
-// ... x A -> the same with 1 at the greatest of each A and 0 else.
+// Returns the tensor ... x A with 1 at the greatest of each A and 0 elsewhere.
 Tensor round_actions(const Tensor& actions);
 
-// no_op, empty, bias, rounding.
+// Returns the options no_op, empty, bias, rounding.
 std::vector<OptionSpec> parallel_options();
-// no_op, empty, rounding.
+// Returns the options no_op, empty, rounding.
 std::vector<OptionSpec> parallel_simulate_options();
 
 }  // namespace pushdown

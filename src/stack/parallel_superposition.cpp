@@ -1,21 +1,20 @@
-// Several stacks of scalars side by side (Joulin and Mikolov 2015), the memory of their "Stack RNN
-// 40+10". Stack k has its own actions and pushed value (parallel_actions.h); every cell becomes the
-// mixture of what push, pop and, if allowed, no_op would put there:
+// Parallel stacks of scalars (Joulin and Mikolov 2015), the memory of their "Stack RNN 40+10".
+// Stack k has its own actions and pushed value (parallel_actions.h). Every cell becomes the mixture
+// of the results of push, pop and, if allowed, no_op:
 //   new[d] = push old[d-1] + pop old[d+1] + no_op old[d],   old[-1] = pushed value.
-// Cells that were never written hold `empty`, -1 in their program. The reading is the top
-// `read_depth` cells of every stack, 2 in the paper: K * read_depth numbers, stack by stack, the
-// top first. The stacks have no bottom: depth grows by one a step.
+// Cells that were never written contain `empty`, -1 in the authors' program. The reading consists
+// of the top `read_depth` cells of every stack, 2 in the paper: K * read_depth numbers, stack by
+// stack, the top first. The stacks have no bottom: the depth grows by one per step.
 //
 // With stacks = 1 and no_op it is the stack of the DiffStk networks (Mali et al. 2021, equations
-// 5-7). Their equation 7 has no term of no_op below the top, so that a no_op wears these cells
-// away:
+// 5-7). Their equation 7 has no no_op term below the top, so that a no_op erodes these cells:
 //   no_op_keeps = 'top'   new[0] as above,   new[d] = push old[d-1] + pop old[d+1] for d > 0.
-// This then goes for the cells that were never written, too: d runs over all cells of a stack
-// without end that starts as `empty` everywhere.
+// This then also applies to cells that were never written: d runs over all cells of an infinite
+// stack that initially contains `empty` everywhere.
 //
-// In the first paper a matrix P takes these cells into the sum under the controller's nonlinearity;
-// here P is the part of the input weight behind the reading. In the second one P acts on the old
-// hidden vector instead: coupling 'state' in model/stack_rnn.h. Cost O(n K) per step.
+// In the first paper, a matrix P maps these cells into the sum under the controller's nonlinearity;
+// here P is the part of the input weight that multiplies the reading. In the second paper, P acts
+// on the old hidden vector instead: coupling 'state' in model/stack_rnn.h. Cost O(n K) per step.
 #include "base/check.h"
 #include "stack/parallel_actions.h"
 
@@ -25,7 +24,7 @@ namespace {
 struct Structure {
   std::int64_t read_depth;
   double empty;
-  bool no_op, worn;  // worn: no_op keeps the top cell alone
+  bool no_op, worn;  // worn: no_op keeps only the top cell
 
   explicit Structure(const Json& options)
       : read_depth(options["read_depth"]),
@@ -39,7 +38,7 @@ struct Structure {
 Tensor parallel_step(const Tensor& cells, const Tensor& actions, const Tensor& values,
                      const Structure& structure) {
   const auto depth = cells.size(2) + 1;
-  // B x K x (D+2). Where cells wear away, the last one was never written and is like all below it.
+  // B x K x (D+2). If cells erode, the last one was never written and equals all cells below it.
   const Tensor last = cells.narrow(2, depth - 2, 1);
   const Tensor padded = structure.worn ? at::cat({cells, last, last}, 2)
                                        : at::constant_pad_nd(cells, {0, 2}, structure.empty);
@@ -107,7 +106,7 @@ class ParallelSuperposition : public Stack {
     record_shifted(trace, weights, actions_.values(hidden), reading, steps, shape);
     return structure_.no_op ? no_op_among(weights, 3, 2) : TracedNoOp{};
   }
-  // Where cells wear away the last one of a state stands for all below it.
+  // If cells erode, the last one of a state represents all cells below it.
   HeldMemory held(const StackStatePtr& state) const override {
     Tensor cells = static_cast<const ParallelState&>(*state).cells;
     if (!structure_.worn) cells = at::constant_pad_nd(cells, {0, 1}, structure_.empty);

@@ -1,4 +1,4 @@
-// The list of stacks, and what holds for all of them.
+// The list of stacks and the code common to all of them.
 #include "base/check.h"
 #include "stack/kinds.h"
 
@@ -60,7 +60,7 @@ std::size_t tensor_bytes(const Tensor& tensor) { return tensor.defined() ? tenso
 
 namespace {
 
-// The kind and its resolved options; the inputs are checked.
+// Returns the kind and its resolved options after checking the inputs.
 std::pair<const StackKind&, Json> simulation(const Json& options, const NamedTensors& inputs,
                                              const std::vector<StackKind>& kinds) {
   constexpr auto kRegistryPlace = "stack.simulate";

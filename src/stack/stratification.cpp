@@ -1,11 +1,11 @@
-// The kinds `stratification`, `stratification_queue` and `stratification_deque`. Controller
-// interface of the paper's section 3.4, for every memory and each end that is pushed or popped:
+// The kinds `stratification`, `stratification_queue` and `stratification_deque`. The controller
+// interface of the paper's section 3.4, for every memory and each end that is pushed or popped, is
 //   d = sigmoid(W_d h + b_d),  u = sigmoid(W_u h + b_u),  r = 1,  v = tanh(W_v h + b_v),
-// where d, u and r can come about otherwise (stack/strength_layer.h). Of a sigmoid b_u starts
-// around `pop_bias`: with -1 (the paper's supplement) little is popped at first. Of a deque b_d at
-// the bottom starts around `bottom_push_bias`: with -6, where the pushes of hundreds of steps are
-// less than what is read, it begins as a stack and a queue in one, pushed at the top and read at
-// both ends. Where both ends are pushed alike each begins as a stack.
+// where d, u and r can be computed in other ways (stack/strength_layer.h). For a sigmoid, b_u
+// starts near `pop_bias`: with -1 (the paper's supplement), pops are weak at first. For a deque,
+// b_d at the bottom starts near `bottom_push_bias`. With -6, the pushes of hundreds of steps add up
+// to less than is read, so the deque begins as a stack and a queue in one, pushed at the top and
+// read at both ends. If both ends are pushed equally, each begins as a stack.
 #include "stack/stratification.h"
 
 #include "base/check.h"
@@ -21,7 +21,7 @@ Strata empty_strata(std::int64_t batch, std::int64_t memories, std::int64_t size
 
 namespace {
 
-// The strengths between each section and an end : B x K x S
+// Sum of the strengths between each section and an end : B x K x S
 Tensor strength_before(const Tensor& strengths, bool at_top) {
   const auto count = strengths.size(2);
   if (!at_top) return at::constant_pad_nd(strengths, {1, 0}).cumsum(2).narrow(2, 0, count);
@@ -98,13 +98,13 @@ struct StrataState : StackState {
   }
 };
 
-// The ends of a memory by name, as they are behind "push", "pop" and so on.
+// Returns the suffixes that name the ends of a memory, as in "push_top".
 std::vector<std::string> end_names(SectionEnds ends) {
   return ends == SectionEnds::deque ? std::vector<std::string>{"_top", "_bottom"}
                                     : std::vector<std::string>{""};
 }
 
-// The actions of all steps, one entry an end. push, pop, read : B x n x K, vector : B x n x K x m
+// The actions of all steps, one entry per end. push, pop, read : B x n x K, vector : B x n x K x m
 std::vector<StrataActions> of_step(const std::vector<StrataActions>& all, std::int64_t t) {
   std::vector<StrataActions> now;
   for (const auto& [push, pop, vector, read] : all)
@@ -113,7 +113,7 @@ std::vector<StrataActions> of_step(const std::vector<StrataActions>& all, std::i
   return now;
 }
 
-// The memory before any of n steps and after each.
+// Returns the memory before the first and after each of n steps.
 std::vector<Strata> run(SectionEnds ends, const std::vector<StrataActions>& all) {
   const Tensor& vector = all[0].vector;
   std::vector<Strata> run{
@@ -140,7 +140,7 @@ NamedTensors strengths_of(SectionEnds ends, const std::vector<StrataActions>& al
   const auto stacked = [&](const auto& row_of) {
     std::vector<Tensor> rows;
     for (std::int64_t t = 1; t <= length; ++t) {
-      // Every section keeps its place; those to come are 0.
+      // Every section keeps its place; future sections are 0.
       const auto later = length - t;
       rows.push_back(at::constant_pad_nd(row_of(states[static_cast<std::size_t>(t)]),
                                          {ends == SectionEnds::deque ? later : 0, later}));
@@ -156,7 +156,7 @@ NamedTensors strengths_of(SectionEnds ends, const std::vector<StrataActions>& al
   return result;
 }
 
-// What is added to the bias of a sigmoid strength; any other has none that it could be added to.
+// Returns the offset of the bias of a sigmoid strength; other strengths have no such bias.
 double bias_of(const Json& options, const char* name, const char* strength) {
   const double bias = options[name];
   check(bias == 0 || options[strength] == "sigmoid", "stack.stratification",
@@ -181,7 +181,7 @@ class StratificationStack : public Stack {
         return StrengthLayer(what + name, options[what], options["max_strength"], memories_,
                              context, parameters_);
       };
-      // In this order: the random numbers are drawn on the way.
+      // The order matters because each call draws random numbers.
       const auto push = strength("push"), pop = strength("pop"), read = strength("read");
       layers_.push_back(
           {{push, pop, read},
@@ -237,7 +237,7 @@ class StratificationStack : public Stack {
     for (int what = 0; what < kStrengths; ++what)
       memory.strengths[what] = layers_[0].strengths[what].kind();
     memory.max_strength = greatest_;
-    // The memory makes strengths of their layers' values.
+    // The memory computes the strengths from the values of their layers.
     std::vector<Traced> actions;
     for (const auto& [strengths, vector] : layers_) {
       for (const auto& one : strengths)
@@ -300,7 +300,7 @@ class StratificationStack : public Stack {
   SectionEnds ends_;
   std::int64_t size_, memories_, greatest_;
   at::TensorOptions options_;
-  std::vector<EndLayers> layers_;  // one an end
+  std::vector<EndLayers> layers_;  // one per end
 };
 
 const char* kind_name(SectionEnds ends) {
@@ -312,7 +312,7 @@ const char* kind_name(SectionEnds ends) {
   return "stratification";
 }
 
-// The tensors given to a bare memory, as those of one memory.
+// Returns the tensors given to the bare data structure, as actions of one memory.
 std::vector<StrataActions> given_actions(SectionEnds ends, const NamedTensors& inputs) {
   std::vector<StrataActions> all;
   std::vector<std::int64_t> shape{-1, -1, -1};

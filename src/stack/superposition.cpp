@@ -1,15 +1,14 @@
 // Superposition stack (Joulin and Mikolov 2015) over vectors of size m. With the probabilities of
-// push, pop and no_op, every cell becomes the mixture of what the three would put there:
+// push, pop and no_op, every cell becomes the mixture of the results of the three actions:
 //   new[d] = push old[d-1] + pop old[d+1] + no_op old[d],   old[-1] = pushed vector,
-// zeros below the deepest cell; the reading is the top cell new[0], and 0 before any step. With a
-// limited depth the lowest cell is lost when all move down, and 0 moves up from below it.
+// with zeros below the deepest cell. The reading is the top cell new[0], and 0 before any step.
+// With a limited depth, the lowest cell is lost when all move down, and 0 moves up from below it.
 // Controller interface of Dusell and Chiang (2020), section 5.4: one stack, biases, no_op allowed,
 //   (push, pop, no_op) = softmax((W_a h + b_a) / T),   pushed vector = sigmoid(W_v h + b_v),
-// with the temperature T = 1.
-// With size = 5, no_op = false and depth = 104 it is the stack of Suzgun et al. (2019), "Stack-RNN
-// + softmax", where a map of the reading is added to the controller's old hidden vector: coupling
-// 'state' in model/stack_rnn.h. Their program lowers T during training; here it is constant.
-// Cost O(n m) per step.
+// with the temperature T = 1. With size = 5, no_op = false and depth = 104 it is the stack of
+// Suzgun et al. (2019), "Stack-RNN + softmax", where a linear map of the reading is added to the
+// controller's old hidden vector: coupling 'state' in model/stack_rnn.h. Their program lowers T
+// during training; here it is constant. Cost O(n m) per step.
 #include "base/check.h"
 #include "stack/kinds.h"
 

@@ -1,10 +1,10 @@
 // The vector nondeterministic stack (Dusell and Chiang 2023): a nondeterministic stack whose
-// elements carry vectors of size m; mathematics in nondeterministic.h.
+// elements carry vectors of size m; see nondeterministic.h for the mathematics.
 //
-// Reading: for each state r and top symbol y the expected vector of the top element times the
+// Reading: for each state r and top symbol y, the expected vector of the top element times the
 // probability of (r, y), Q*S*m numbers at (r*S + y)*m + k. Action layer: transition scores as in
-// the nondeterministic stack, and the pushed vector sigmoid(W_v h + b_v), one for all transitions.
-// The bottom symbol's vector is learned (a sigmoid), all 0 or all 1.
+// the nondeterministic stack, and the pushed vector sigmoid(W_v h + b_v), shared by all
+// transitions. The vector of the bottom symbol is learned (a sigmoid), all 0 or all 1.
 #include "stack/automaton_state.h"
 
 namespace pushdown {

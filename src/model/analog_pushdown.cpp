@@ -31,7 +31,7 @@ struct AnalogPushdownState : NetworkState {
            tensor_bytes(length) + tensor_bytes(reading) + tensor_bytes(underflow);
   }
 
-  // The number of sections grows with every symbol that is pushed.
+  // Throws because the number of sections grows with every push.
   std::vector<Tensor> tensors() const override {
     if (exact) return {neurons, underflow, stack.lengths};
     return {neurons, underflow, length, reading};
@@ -68,7 +68,7 @@ struct AnalogPushdownState : NetworkState {
 };
 using StatePtr = std::shared_ptr<const AnalogPushdownState>;
 
-// The weights as the steps use them, K = J R, or J (R + 1) in the second order.
+// The weights in the form that the steps use, K = J R, or J (R + 1) in the second order.
 struct Weights {
   Tensor by_symbol;  // I x (J+1) x K, the action's row last; I x J x K in the full order
   Tensor bias;       // J+1, or J
@@ -208,8 +208,9 @@ class AnalogPushdown : public Network {
   }
 
  private:
-  // What run() returns, by the step as a program (recurrence/step_trace.h); an undefined tensor
-  // where there is none, for quantised evaluations and approximate derivatives.
+  // Returns the result of run(), computed with the step as a program (recurrence/step_trace.h).
+  // Returns an undefined tensor if there is no program: for quantised evaluations and approximate
+  // derivatives.
   Tensor run_recorded(const Tensor& words, const Refinement& refinement,
                       const Random* noise) const {
     const auto batch = words.size(0), steps = words.size(1);
@@ -236,7 +237,7 @@ class AnalogPushdown : public Network {
     const Traced sums = sums_of(neurons);
     Traced action;
     if (full_) {
-      Traced terms = seen;  // of the minterms so far and the reading
+      Traced terms = seen;  // over the minterms so far and the reading
       for (std::int64_t m = 0; m < states_; ++m) {
         const Traced neuron = neurons.narrow(1, m, 1);
         terms = joined({outer_product(1 - neuron, terms), outer_product(neuron, terms)});
@@ -285,7 +286,7 @@ class AnalogPushdown : public Network {
     if (full_) {
       const Tensor used =
           whole ? quantised_actions(action_weight_) : limited(action_weight_, -1, 1);
-      // The gradient passes as if nothing had been cut.
+      // The gradient ignores the cut.
       weights.minterm =
           (action_weight_ + (used - action_weight_).detach()).flatten(0, 1).t().contiguous();
     } else {
@@ -306,12 +307,12 @@ class AnalogPushdown : public Network {
     return weights;
   }
 
-  // What the neurons are multiplied with: B x R, or B x (R + 1) in the second order.
+  // Returns the factor of the neurons: B x R, or B x (R + 1) in the second order.
   Tensor factor(const AnalogPushdownState& state) const {
     const Tensor reading = bottom_ ? with_bottom(state.reading) : state.reading;
     return second_ ? at::constant_pad_nd(reading, {0, 1}, 1) : reading;
   }
-  // The pre-activations of the state neurons, that of the action behind them where it has one.
+  // Returns the pre-activations of the state neurons, followed by the action's if it has one.
   Tensor sums(const Weights& weights, const Tensor& neurons, const Tensor& factor,
               const Tensor& symbols) const {
     const Tensor products = (neurons.unsqueeze(2) * factor.unsqueeze(1)).flatten(1);  // B x K

@@ -1,4 +1,4 @@
-// The only file that knows LibTorch's side of CUDA: its streams and what its allocator keeps.
+// The only file that uses the CUDA side of LibTorch: its streams and its caching allocator.
 // PUSHDOWN_CUDA_MODELS: there are kernels, and LibTorch has CUDA.
 #include "model/device_runner.h"
 
@@ -28,7 +28,7 @@ class CudaRunner final : public DeviceRunner {
 
   std::size_t free_bytes() const override {
     const c10::DeviceGuard guard(device_);
-    // What LibTorch holds and has not given out is as good as free.
+    // Memory that LibTorch has reserved but not allocated counts as free.
     const auto kept = c10::cuda::CUDACachingAllocator::getDeviceStats(device_.index());
     const auto idle = kept.reserved_bytes[0].current - kept.allocated_bytes[0].current;
     return cuda_memory(device_.index()).free_bytes + static_cast<std::size_t>(idle);

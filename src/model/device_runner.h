@@ -1,5 +1,5 @@
-// Who runs the passes of kernel/step/device_step.h over tensors of LibTorch: a CUDA device, or what
-// a test puts in its place.
+// Runs the passes of kernel/step/device_step.h over LibTorch tensors on a CUDA device, or on a
+// replacement in tests.
 #pragma once
 #include <cstddef>
 #include <memory>
@@ -14,13 +14,13 @@ class DeviceRunner {
   virtual ~DeviceRunner() = default;
   virtual void run(const DeviceStepProgram<float>& program, bool backward) const = 0;
   virtual void run(const DeviceStepProgram<double>& program, bool backward) const = 0;
-  // Bytes that further tensors can take, at most.
+  // Returns the number of bytes available for further tensors.
   virtual std::size_t free_bytes() const = 0;
 };
 using DeviceRunnerPtr = std::shared_ptr<const DeviceRunner>;
 
-// The kernels on a CUDA device, on LibTorch's current stream there. Null for other devices and
-// where this build has no kernels or a LibTorch without CUDA.
+// Returns the kernels on a CUDA device, on LibTorch's current stream there. Null for other devices,
+// and if this build has no kernels or its LibTorch no CUDA.
 DeviceRunnerPtr cuda_runner(at::Device device);
 
 }  // namespace pushdown

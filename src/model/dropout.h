@@ -5,8 +5,9 @@
 
 namespace pushdown {
 
-// Each entry of x becomes 0 with probability `rate` and is divided by 1 - rate otherwise; x itself
-// without `noise` or at rate 0, which takes no random numbers. One number for each entry, in order.
+// Returns x with each entry set to 0 with probability `rate` and divided by 1 - rate otherwise.
+// Draws one number for each entry, in order. Without `noise` or at rate 0, returns x and draws no
+// numbers.
 Tensor dropout(const Tensor& x, double rate, Random* noise);
 
 }  // namespace pushdown

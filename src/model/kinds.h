@@ -1,5 +1,5 @@
-// The kinds of stacks and controllers that a model can be made of: those of the registries, and
-// behind them those that a session has defined itself.
+// The kinds of stacks and controllers that a model can use: those of the registries, followed by
+// those that a session has defined itself.
 #pragma once
 #include "controller/controller.h"
 #include "stack/stack.h"
@@ -11,7 +11,7 @@ struct Kinds {
   std::vector<ControllerKind> controllers = controller_kinds();
 };
 
-// Those of the registries alone.
+// Returns those of the registries alone.
 const Kinds& registered_kinds();
 
 }  // namespace pushdown

@@ -9,7 +9,7 @@ namespace pushdown {
 namespace {
 
 constexpr auto kLanguageModelPlace = "model.language_model";
-// What is kept of working memory: scores of about a thousand words over a vocabulary of ten
+// Limit of retained working memory: scores of about a thousand words over a vocabulary of ten
 // thousand.
 constexpr std::size_t kWorkingMemory = std::size_t{64} << 20;
 

@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-// Tensors of all models, M x ... .
+// The tensors of all models, M x ... .
 template <class Of>
 Tensor stacked(const std::vector<const LanguageModel*>& models, const Of& of) {
   std::vector<Tensor> all;
@@ -36,12 +36,12 @@ Tensor log_probabilities_together(const std::vector<const LanguageModel*>& model
         "expected strings of {} models, got {}", models.size(), words.size());
   const LanguageModel& form = *models.front();
   const auto count = static_cast<std::int64_t>(models.size());
-  std::int64_t batch = 1, places = 2;  // one step at least
+  std::int64_t batch = 1, places = 2;  // at least one step
   for (const Tensor& own : words) {
     batch = std::max(batch, own.size(0));
     places = std::max(places, own.size(1) + (form.end_symbol() ? 1 : 0));
   }
-  Tensor targets = at::full({count, batch, places}, -1, at::kLong);  // -1 behind a string's end
+  Tensor targets = at::full({count, batch, places}, -1, at::kLong);  // -1 after a string's end
   Tensor lengths = at::zeros({count, batch}, at::kLong);
   std::vector<StepPlanPtr> plans;
   for (std::int64_t m = 0; m < count; ++m) {
@@ -50,7 +50,7 @@ Tensor log_probabilities_together(const std::vector<const LanguageModel*>& model
     const Tensor rows = targets.select(0, m).narrow(0, 0, own.size(0));
     rows.narrow(1, 0, own.size(1)).copy_(own);
     if (form.end_symbol()) rows.narrow(1, own.size(1), 1).fill_(form.alphabet().size());
-    // The last symbol is predicted, and read where the end is.
+    // The last symbol is predicted, and read only if there is an end symbol.
     lengths[m]
         .narrow(0, 0, own.size(0))
         .fill_(std::max<std::int64_t>(own.size(1) - (form.end_symbol() ? 0 : 1), 0));

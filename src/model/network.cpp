@@ -18,7 +18,7 @@ Tensor repeated_words(const Tensor& words, std::int64_t times) {
 
 namespace {
 
-// Every symbol K times.
+// Repeats every symbol K times.
 Tensor read_in_passes(const Network& network, const Tensor& words, const Refinement& refinement) {
   check(refinement.passes == 1 || !refinement.carry_first, "model.network",
         "a {} cannot go on from the first pass of a symbol; use carry = 'last'", network.line());
@@ -34,7 +34,8 @@ Passes Network::run_passes(const Tensor& words, const Refinement& refinement, Ra
 Passes Network::advance(const Tensor& words, const Refinement& refinement,
                         const NetworkStatePtr& state, Random* noise) const {
   const Tensor repeated = read_in_passes(*this, words, refinement);
-  // The first hidden vector is that before these symbols, the one after them is still to be made.
+  // The first hidden vector is from before these symbols; the one after them must still be
+  // computed.
   auto [before, given] = read(repeated, state, noise);
   auto [last, next] = peek(given, noise);
   if (repeated.size(1) == 0) return {before, {}, state};

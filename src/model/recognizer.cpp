@@ -65,7 +65,8 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
   build(kinds, end_symbol_ ? 1 : 0, 1);
   if (options_["next_symbol"]) {
     check(affine_, kRecognizerPlace, "next_symbol needs output = 'affine'");
-    // A stream of its own: the other parameters are those of a model without this layer.
+    // Uses its own random stream, so that the other parameters are those of a model without this
+    // layer.
     Random random(options_["seed"].get<std::uint64_t>(), "next symbol");
     const ModuleContext context{network_->hidden_size(), output_weight_.options(), &random};
     const auto outcomes = alphabet_.size() + (end_symbol_ ? 1 : 0);
@@ -75,7 +76,7 @@ Recognizer::Recognizer(Alphabet alphabet, const Json& options, const Kinds& kind
     parameters_.emplace_back("next_symbol.bias", next_bias_);
   }
   if (affine_) return;
-  // Nothing reads an output layer then.
+  // No output layer is needed then.
   parameters_ = network_->parameters();
   check(network_->validity(at::zeros({1, 1, network_->hidden_size()}, output_weight_.options()))
             .defined(),
@@ -87,7 +88,7 @@ Tensor Recognizer::input(const Tensor& words) const {
   check_words("recognizer.run", words);
   if (!end_symbol_) return words;
   if (!words.is_cpu()) return at::constant_pad_nd(words, {0, 1}, alphabet_.size());
-  // For a short string a tensor operation takes longer than the network.
+  // For a short string, a tensor operation takes longer than the network.
   const auto strings = words.size(0), length = words.size(1);
   const Tensor own = words.contiguous(), result = at::empty({strings, length + 1}, at::kLong);
   const auto* from = own.data_ptr<std::int64_t>();
@@ -141,7 +142,8 @@ Tensor Recognizer::next_scores(const Tensor& hiddens) const {
 
 Tensor Recognizer::decided(const Recognition& said, Decision decision) const {
   const auto count = said.scores.size(1) - 1;  // P
-  // One column is enough for the last answer; where nothing is read it is that before the string.
+  // One column is enough for the last answer; if nothing is read, it is the answer before the
+  // string.
   const auto columns = decision == Decision::last ? 1 : std::max<std::int64_t>(count, 1);
   Verdict verdict(*this, decision);
   verdict.add(said.scores.narrow(1, count + 1 - columns, columns),

@@ -1,20 +1,21 @@
-// A recognizer: a network reads a string symbol by symbol and says after each whether it is valid,
+// A recognizer: a network reads a string symbol by symbol and outputs after each symbol whether it
+// is valid,
 //   p(valid | w_1 .. w_t) = logistic(W h_t + b)                              output 'affine'
-// (Mali et al. 2019, section 3.1), or by the network's own measure of validity, above 1/2
-// (output 'own'; Network::validity). With end_symbol one more symbol, whose id is the size of the
-// alphabet, closes every string: only after it can an automaton know whether its stack is empty.
+// (Mali et al. 2019, section 3.1), or by the network's own measure of validity, above 1/2 (output
+// 'own'; Network::validity). With end_symbol, one more symbol, whose id is the size of the
+// alphabet, ends every string: only after it can an automaton know whether its stack is empty.
 //
-// What decides about a string is the answer after its last symbol (decision 'last'), the mean of
-// the answers after every symbol, the end symbol included (decision 'mean'; Mali et al. 2021,
-// section 3), or all of them, which have to agree (decision 'every'): a string whose answers do not
-// is correctly classified by no label.
+// The decision about a string is the answer after its last symbol (decision 'last'), the mean of
+// the answers after every symbol, including the end symbol (decision 'mean'; Mali et al. 2021,
+// section 3), or all answers, which must agree (decision 'every'). If they do not agree, the string
+// counts as misclassified whatever its label.
 //
-// With next_symbol a second output layer predicts what is read next (Mali et al. 2021, equation 3),
-//   p(w_{t+1} | w_1 .. w_t) = softmax(V h_t + c), the end symbol being one of the outcomes if there
-// is one.
+// With next_symbol, a second output layer predicts the next symbol (Mali et al. 2021, equation 3),
+//   p(w_{t+1} | w_1 .. w_t) = softmax(V h_t + c),
+// where the end symbol, if there is one, is among the outcomes.
 //
 // passes K > 1 is iterative refinement (Refinement): K passes over every symbol in training, and
-// `evaluation_passes` in evaluation, each with an answer. With memory_in_passes = 'moves' every
+// `evaluation_passes` in evaluation, each with an answer. With memory_in_passes = 'moves', every
 // symbol is read K times instead, so that a memory moves K times, too.
 #pragma once
 #include <limits>
@@ -23,25 +24,24 @@
 
 namespace pushdown {
 
-// What a recognizer says about a batch of strings; P = passes made, K times the symbols read.
+// The output of a recognizer for a batch of strings; P = passes made, K times the symbols read.
 struct Recognition {
   Tensor scores;   // B x (P + 1), before the first pass and after each
   Tensor hiddens;  // B x (P + 1) x H
   Tensor weights;  // B x P, see Passes
 };
 
-// What decides about a string: the score after its last symbol, the mean of the probabilities
-// (affine output) or of the measures (own output) after each pass that was not left out, or the one
-// of these probabilities that is nearest to the threshold if all lie on one side of it, and else
-// not a number.
+// The value that decides about a string. last: the score after its last symbol. mean: the mean of
+// the probabilities (affine output) or of the measures (own output) after each pass that was not
+// skipped. every: the one of these that is nearest to the threshold if all lie on one side of it,
+// otherwise NaN.
 enum class Decision { last, mean, every };
 const std::vector<std::string>& decision_names();
-// std::invalid_argument on another name.
+// Throws std::invalid_argument on another name.
 Decision parse_decision(const char* where, const std::string& name);
 
-// architecture, the options of that network, end_symbol, passes, evaluation_passes, carry,
-// memory_in_passes, output, decision, next_symbol,
-// dtype, device, seed.
+// Returns architecture, the options of that network, end_symbol, passes, evaluation_passes, carry,
+// memory_in_passes, output, decision, next_symbol, dtype, device, seed.
 std::vector<OptionSpec> recognizer_options(const std::string& architecture = "recurrent");
 
 class Recognizer : public SequenceModel {
@@ -51,19 +51,19 @@ class Recognizer : public SequenceModel {
   std::string kind() const override { return "recognizer"; }
   std::int64_t passes() const { return training_.passes; }
   const Refinement& refinement(bool training) const { return training ? training_ : evaluation_; }
-  // Whether a memory moves in every pass.
+  // Returns whether a memory moves in every pass.
   bool memory_moves() const { return memory_moves_; }
   bool affine() const { return affine_; }
-  // Whether fast paths are taken where there are any.
+  // Returns whether fast paths are used if available.
   bool kernels() const { return kernels_; }
   Decision decision() const { return decision_; }
-  // Strings are valid where what decides about them lies above: logits above 0, probabilities and
-  // measures above 1/2.
+  // Strings are valid if their deciding value is above the threshold: logits above 0, probabilities
+  // and measures above 1/2.
   double threshold() const { return threshold(decision_); }
   double threshold(Decision decision) const {
     return affine_ && decision == Decision::last ? 0.0 : 0.5;
   }
-  // Whether what decided about a string gives it this label.
+  // Returns whether the deciding value of a string agrees with this label.
   bool agrees(double decided, bool label) const { return agrees(decided, label, decision_); }
   bool agrees(double decided, bool label, Decision decision) const {
     return label ? decided > threshold(decision) : decided <= threshold(decision);
@@ -76,35 +76,36 @@ class Recognizer : public SequenceModel {
   const Tensor& next_weight() const { return next_weight_; }
   const Tensor& next_bias() const { return next_bias_; }
 
-  // words : B x n ids of the alphabet's symbols -> what the network reads, B x n or B x (n+1).
+  // Returns the input of the network for words : B x n ids of the alphabet's symbols: B x n, or B x
+  // (n+1) with the end symbol.
   Tensor input(const Tensor& words) const;
   // hiddens : B x m x H -> B x m
   Tensor scores(const Tensor& hiddens) const;
   // hiddens : B x m x H -> logits of the next symbol : B x m x outcomes; undefined without
   // next_symbol.
   Tensor next_scores(const Tensor& hiddens) const;
-  // `noise` makes it a training pass, see Network::run.
+  // With `noise` it is a training pass, see Network::run.
   Recognition run(const Tensor& words, Random* noise = nullptr) const;
-  // The same with gradients that end after every `window` symbols; nothing defined where the
-  // network cannot (Network::run_windows).
+  // Does the same with gradients that end after every `window` symbols. All tensors are undefined
+  // if the network cannot do so (Network::run_windows).
   Recognition run_windows(const Tensor& words, std::int64_t window, Random* noise) const;
-  // The training pass of run(), or with a window > 0 of run_windows(), that differentiates itself:
-  // the hidden vectors after each pass, B x m x H. Null where the network has none
-  // (Network::direct_pass).
+  // Runs the training pass of run(), or with a window > 0 of run_windows(), that differentiates
+  // itself. Returns the hidden vectors after each pass, B x m x H, or null if the network does not
+  // support it (Network::direct_pass).
   DirectPassPtr direct_pass(const Tensor& words, std::int64_t window, Random& noise) const;
-  // The next passes of strings that are read in pieces, see Network::advance. words : B x c of what
-  // input() gives.
+  // Makes the next passes over strings that are read in pieces, see Network::advance. words : B x c
+  // of the result of input().
   Passes advance(const Tensor& words, const NetworkStatePtr& state, Random* noise) const;
-  // What decides about each string, B (float64).
+  // Returns the deciding value of each string, B (float64).
   Tensor decisions(const Tensor& words) const { return decisions(words, decision_); }
   Tensor decisions(const Tensor& words, Decision decision) const {
     return decided(run(words), decision);
   }
-  // The same about strings of which the model has said this.
+  // Returns the same for strings for which the model has already given this output.
   Tensor decided(const Recognition& said, Decision decision) const;
 
  private:
-  // The symbols and passes that the network is given for `words`.
+  // Returns the symbols and passes that the network is given for `words`.
   std::pair<Tensor, Refinement> given(const Tensor& words, bool training) const;
 
   Refinement training_, evaluation_;
@@ -115,7 +116,8 @@ class Recognizer : public SequenceModel {
 };
 using RecognizerPtr = std::shared_ptr<Recognizer>;
 
-// What decides about strings that are read piece by piece. No gradient flows through it.
+// Computes the deciding values of strings that are read piece by piece. No gradient flows through
+// it.
 class Verdict {
  public:
   explicit Verdict(const Recognizer& model) : Verdict(model, model.decision()) {}
@@ -126,7 +128,7 @@ class Verdict {
   std::vector<double> values() const;  // B
 
  private:
-  // The last score, and of the answers that count their sum, number and bounds.
+  // The last score, and the sum, number and bounds of the answers that count.
   struct String {
     double last = 0, sum = 0, count = 0;
     double least = std::numeric_limits<double>::infinity();

@@ -7,7 +7,7 @@ namespace {
 
 struct RecurrentState : NetworkState {
   StackRnnState rnn;
-  // Of the two one is there: h_t, or the symbol w_t that has been given and not yet read.
+  // Either `hidden`, h_t, or `symbol` is set: the symbol w_t that was given and not yet read.
   Tensor hidden;         // B x H
   Tensor symbol;         // B x 1
   bool refined = false;  // `hidden` is that of a further pass
@@ -25,7 +25,7 @@ struct RecurrentState : NetworkState {
   NetworkStatePtr with_tensors(const std::vector<Tensor>& given) const override {
     auto copy = std::make_shared<RecurrentState>(*this);
     copy->rnn = rnn.with_tensors(given);
-    // The hidden vector of a further pass is only an answer: nothing goes on from it.
+    // The hidden vector of a further pass is only an answer; the recurrence does not use it.
     if (hidden.defined() && rnn.hidden.defined() && !refined) copy->hidden = copy->rnn.hidden;
     return copy;
   }
@@ -160,7 +160,7 @@ class RecurrentNetwork : public Network {
 
   Passes advance(const Tensor& words, const Refinement& refinement, const NetworkStatePtr& state,
                  Random* noise) const override {
-    // A symbol that was given and not yet read comes first.
+    // A symbol that was given but not yet read comes first.
     const auto from = peek(state, noise).second;
     if (words.size(1) == 0)
       return {at::empty({words.size(0), 0, hidden_size()}, options()), {}, from};
@@ -184,10 +184,10 @@ class RecurrentNetwork : public Network {
         return std::move(*read);
     return rnn_.read(inputs, state, noise, refinement);
   }
-  // Whether recorded programs can take symbols as they are.
+  // Returns whether recorded programs can take symbols directly.
   bool reads_symbols() const { return kernels_ && !embedding_.defined(); }
   at::TensorOptions options() const { return at::TensorOptions().dtype(dtype_).device(device_); }
-  // The ids where the inputs are one-hot.
+  // Returns the ids if the inputs are one-hot.
   Tensor one_hot_ids(const Tensor& words) const {
     return embedding_.defined() ? Tensor() : words.to(device_);
   }

@@ -1,4 +1,4 @@
-// The list of networks that a language model can be made of, and of what these are made.
+// The list of networks, and the kinds of stacks and controllers that they can use.
 #include "model/analog_pushdown.h"
 #include "model/kinds.h"
 #include "model/network.h"

@@ -19,7 +19,7 @@ using Triple = std::tuple<int, int, int>;  // state, top, symbol
 
 std::string origin_of(const Transition& t) { return t.origin.empty() ? "" : t.origin + ": "; }
 
-// Ids in the network's alphabet of the automaton's symbols.
+// Returns the ids, in the network's alphabet, of the automaton's symbols.
 std::vector<int> input_ids(const Pda& pda, const Alphabet& alphabet) {
   std::vector<int> ids;
   for (const auto& symbol : pda.alphabet().symbols()) {
@@ -89,7 +89,7 @@ class RuleMaker {
     }
   }
 
-  // Why the transition cannot be encoded, or empty.
+  // Returns why the transition cannot be encoded, or an empty text.
   std::string refusal(const Transition& t) const {
     const auto& stack = pda_.stack_symbols();
     if (t.weight == 0) return "its weight is 0, which switches it off";
@@ -113,7 +113,7 @@ class RuleMaker {
 
   void take(int place) {
     const auto& t = pda_.transitions()[place];
-    if (pda_.dead()[t.state]) {  // within the trap nothing needs to be said
+    if (pda_.dead()[t.state]) {  // transitions within the trap need no rule
       set_.refusals[place] = t.weight == 0 ? "its weight is 0, which switches it off" : "";
       return;
     }
@@ -133,7 +133,7 @@ class RuleMaker {
     const auto [q, k, l] = triple;
     EncodedRule rule{q, k, l, number_[t.next], EncodedRule::Action::any, place};
     if (pda_.dead()[t.next])
-      rule.next = set_.dead;  // -1 without a neuron of its own: the trap
+      rule.next = set_.dead;  // -1 if it has no neuron of its own: the trap
     else
       rule.action = t.action == StackAction::push  ? EncodedRule::Action::push
                     : t.action == StackAction::pop ? EncodedRule::Action::pop
@@ -173,7 +173,7 @@ class RuleMaker {
   RuleChoices choices_;
   int symbols_, own_states_ = 0;
   std::vector<int> inputs_, tops_;  // ids in the network
-  std::vector<int> number_;         // of each state of the automaton in the rules
+  std::vector<int> number_;         // for each state of the automaton, its index in the rules
   RuleSet set_;
   std::map<Triple, int> seen_;
   std::map<Triple, EncodedRule> made_;
@@ -181,8 +181,8 @@ class RuleMaker {
 
 using Rectangle = std::pair<std::vector<int>, std::vector<int>>;  // tops, inputs
 
-// The pairs as disjoint products of sets: tops with the same inputs together, or inputs with the
-// same tops, whichever gives fewer.
+// Returns the pairs as disjoint products of sets: grouped by tops with the same inputs or by inputs
+// with the same tops, whichever gives fewer.
 std::vector<Rectangle> rectangles(const std::vector<std::pair<int, int>>& pairs) {
   std::map<int, std::vector<int>> by_top, by_input;
   for (const auto& [k, l] : pairs) {
@@ -270,7 +270,7 @@ class Encoder {
     numbers_[{tensor, index}] = {tensor, index, times, plus};
   }
 
-  // Times H: the weight from neuron j to a neuron i that must not fire.
+  // Returns the weight, in units of H, from neuron j to a neuron i that must not fire.
   double silent(int i, int j) const {
     const auto accepts = [&] {
       if (rules_.accepted < 0) return false;
@@ -294,7 +294,7 @@ class Encoder {
         ask(neuron);
         set(Programmed::action_weight, shape_.third_order(neuron, j, rule.top, rule.symbol), times);
       };
-      // The pop is asked for only where there is no push.
+      // The pop is programmed only if there is no push.
       if (rule.action != EncodedRule::Action::push) act(rule.top, 0);
       act(rule.symbol, rule.action == EncodedRule::Action::push);
       if (rule.action == EncodedRule::Action::pop) act(rule.top, -1);
@@ -321,16 +321,16 @@ class Encoder {
     for (int y = 0; y < shape_.symbols; ++y) second_action(y, j, list);
   }
 
-  // Weights of action neuron y in the state of neuron j: f(top) + g(input).
+  // Programs the weights of action neuron y in the state of neuron j: f(top) + g(input).
   void second_action(int y, int j, const std::vector<EncodedRule>& list) {
     using Action = EncodedRule::Action;
-    Action both = Action::any;  // y read on y
+    Action both = Action::any;  // when y is read with y on top
     bool pops = false;
     for (const auto& rule : list) {
       if (rule.top == y && rule.symbol == y) both = rule.action;
       pops = pops || (rule.top == y && rule.symbol != y && rule.action == Action::pop);
     }
-    // With a pop in the row the push at (y, y) must come from the input, else from the top.
+    // If the row has a pop, the push at (y, y) must come from the input, otherwise from the top.
     const bool from_input = both == Action::push && pops;
     const double f_y = both == Action::push && !from_input ? 1 : both == Action::pop ? -1 : 0;
     const double g_y = from_input ? 1 : 0;
@@ -347,7 +347,7 @@ class Encoder {
       if (rule.action == Action::any || (rule.symbol != y && rule.top != y)) continue;
       if (rule.symbol == y) {
         g(y, g_y);
-        // -2 leaves a clear no: the input alone would push, and r is a little below 1.
+        // -2 clearly prevents the push: the input alone would push, and r is a little below 1.
         if (rule.top != y) f(rule.top, rule.action == Action::push ? 1 - g_y : -2 * g_y);
       }
       if (rule.top == y) {
@@ -362,7 +362,7 @@ class Encoder {
   void add_output() {
     if (rules_.output) {
       set(Programmed::output_bias, 0, 0, -kOutput / 2);
-      // Without an end symbol the string may end with any state's neuron active.
+      // Without an end symbol, the string may end with any state's neuron active.
       if (rules_.accepted < 0)
         for (const auto& neurons : result_.neurons)
           for (const int i : neurons)

@@ -12,7 +12,7 @@ namespace {
 
 constexpr auto kRuleInsertionPlace = "model.insert_rules";
 constexpr double kLeastStrength = 0.25, kGreatestStrength = 4;
-constexpr int kStrengths = 65;  // tried between them, each the same factor above the one before
+constexpr int kStrengths = 65;  // number of values tried, in geometric progression
 
 using Tensors = std::array<Tensor, Programmed::kTensors>;
 constexpr const char* kNames[Programmed::kTensors] = {
@@ -100,7 +100,7 @@ class Insertion {
     return result;
   }
 
-  // How far a transition with a weight of this size alone is from failing to fire.
+  // Returns the margin by which a transition with a weight of this size alone does not fire.
   double learnable(double strength, double weight) const {
     const double threshold = strength * (shape_.third ? 0.5 : 1.5);
     return weight * (network_.least_values().top + (shape_.third ? 0 : 1)) - threshold;
@@ -119,7 +119,7 @@ class Insertion {
         sorted.push_back(learnable(strength, scale_));
         sorted.insert(sorted.end(), both.discrete.kinds.begin(), both.discrete.kinds.end());
       }
-      // Differences of rounding are none.
+      // Ignores differences that are due to rounding.
       for (double& margin : sorted) margin = std::round(margin * 1e9) / 1e9;
       std::sort(sorted.begin(), sorted.end());
       if (best_margins.empty() || sorted > best_margins) {

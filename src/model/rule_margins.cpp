@@ -41,7 +41,7 @@ class Measure {
     result_.kinds[kind] = std::min(result_.kinds[kind], margin);
   }
 
-  // The pre-activation of neuron i over all readings with this top.
+  // Returns the range of the pre-activation of neuron i over all readings with this top.
   Interval range(Programmed::Tensor weight, std::int64_t i, std::int64_t j,
                  const EncodedRule& rule) const {
     const auto& w = numbers_[weight];
@@ -52,7 +52,7 @@ class Measure {
     double fixed = numbers_[bias][i];
     if (!shape_.third) fixed += w[shape_.input(i, j, rule.symbol)];
     Interval sum{fixed, fixed};
-    double lower = 0, higher = 0;  // what a popped symbol can add
+    double lower = 0, higher = 0;  // contribution of a popped symbol
     for (std::int64_t k = 0; k < shape_.readings(); ++k) {
       const double one =
           w[shape_.third ? shape_.third_order(i, j, k, rule.symbol) : shape_.read(i, j, k)];

@@ -1,4 +1,4 @@
-// How far programmed triples are from failing: the worst case over all readings that a neural state
+// The safety margins of programmed triples: the worst case over all readings that a neural state
 // pushdown automaton can meet (model/rule_insertion.h).
 #pragma once
 #include <array>
@@ -9,23 +9,22 @@
 
 namespace pushdown {
 
-// The numbers of a network, in the order of Programmed::Tensor, the output layer without effect
-// here.
+// The numbers of a network in the order of Programmed::Tensor. The output layer has no effect here.
 using Numbers = std::array<std::vector<double>, Programmed::kTensors>;
 
-// W^s -> scale where W > scale / 2, else 0; W^a -> scale, 0, -scale with thresholds +-scale / 2.
+// W^s -> scale if W > scale / 2, else 0; W^a -> scale, 0, -scale with thresholds +-scale / 2.
 Numbers discrete(Numbers numbers, double scale);
 
-// What can fail.
+// The kinds of failure.
 enum MarginKind { kFires, kSilent, kPush, kPop, kNothing, kMarginKinds };
 
 struct Margins {
-  std::vector<double> rules;               // the smallest of each rule
-  std::array<double, kMarginKinds> kinds;  // and of each kind; infinity where there is none
+  std::vector<double> rules;               // the smallest margin of each rule
+  std::array<double, kMarginKinds> kinds;  // and of each kind; infinity if there is none
   double least() const;
 };
 
-// Also the trap itself, where no neuron may fire.
+// Includes the trap itself, in which no neuron may fire.
 Margins margins(const RuleSet& rules, const Encoding& encoding, const NetworkShape& shape,
                 const StatePushdown& network, const Numbers& numbers);
 

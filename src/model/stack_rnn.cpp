@@ -6,13 +6,14 @@
 namespace pushdown {
 namespace {
 
-// The reading size is needed before the controller can be made, and the hidden size before the
-// stack: the hidden size is an option of every controller.
+// The reading size is needed to create the controller, and the hidden size to create the stack.
+// Every controller therefore has the hidden size as an option.
 std::int64_t hidden_option(const Json& controller, const Kinds& kinds) {
   return resolve_kind("controller", kinds.controllers, controller).second.at("hidden");
 }
 
-// Where a controller's state holds the hidden vector; its size where it does not.
+// Returns the index of the hidden vector in a controller's state, or the size of the state if it is
+// not there.
 template <class Vector>
 std::size_t place_of(const Vector& hidden, const std::vector<Vector>& state) {
   const auto found = std::find_if(state.begin(), state.end(),
@@ -194,7 +195,7 @@ StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input,
   Symbol<Traced> symbol{input, {}, disturbance, {}};
   if (memory.reading_size() > 0) symbol.reading = memory.record_reading(trace, batch, steps);
   Recorded recorded;
-  Traced rested;  // what no_op was at the last step, see kept()
+  Traced rested;  // no_op of the last step, see kept()
   if (recurrence_.carry != CarryForward::none) {
     rested = trace.state(beginning.rested);
     const bool counter = recurrence_.carry == CarryForward::counter;
@@ -249,11 +250,12 @@ StackRnnState StackRnn::step(const Tensor& input, const Tensor& disturbance, con
                              const StackRnnState& state, const Refinement& refinement,
                              std::vector<Tensor>& hiddens) const {
   StackRnnState next = state;
-  // A stack step waits for the input that reads it: the answer to the last one may never be read.
+  // A stack step is delayed until the next input, because the reading after the last input may
+  // never be needed.
   if (state.hidden.defined()) next.stack = memory.update(state.stack, state.hidden);
   Symbol<Tensor> symbol{input, {}, disturbance, {}};
   if (memory.reading_size() > 0) symbol.reading = memory.reading(next.stack);
-  // The first step has no action before it.
+  // Before the first step there is no action.
   if (recurrence_.carry != CarryForward::none && state.hidden.defined()) {
     const NoOp no_op = *memory.no_op(state.hidden);
     const bool soft = recurrence_.carry == CarryForward::soft;
@@ -262,7 +264,7 @@ StackRnnState StackRnn::step(const Tensor& input, const Tensor& disturbance, con
   }
   PassesOf<Tensor> made = passes(symbol, state.controller, refinement);
   next.controller = std::move(made.state);
-  // The first pass drives the memory; without one there is only the state.
+  // The first pass drives the memory. Without a memory only the state matters.
   const bool first = memory.reading_size() > 0 || refinement.carry_first;
   next.hidden = first ? made.hiddens.front() : made.hiddens.back();
   hiddens.insert(hiddens.end(), made.hiddens.begin(), made.hiddens.end());
@@ -291,13 +293,13 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const StepEnginePtr& engine = given != nullptr ? given : engine_;
   const auto batch = inputs.size(0), steps = inputs.size(1), passes_of = refinement.passes;
-  if (steps < 2) return {};  // not worth a recording
+  if (steps < 2) return {};  // not worth recording
   if (engine == nullptr || !memory.recordable() || !controller_->recordable()) return {};
   const bool has_memory = memory.reading_size() > 0;
   if (has_memory && memory.held_size(0) == 0) return {};
   Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting};
   StackStatePtr before = state.stack;
-  if (state.hidden.defined()) {  // the move that waits, see step()
+  if (state.hidden.defined()) {  // the delayed move, see step()
     before = memory.update(before, state.hidden);
     if (recurrence_.carry != CarryForward::none) {
       const NoOp no_op = *memory.no_op(state.hidden);

@@ -8,7 +8,7 @@ namespace {
 
 constexpr auto kStatePushdownPlace = "model.nspda";
 
-// Two increasing numbers.
+// Parses two increasing numbers.
 std::pair<double, double> interval(const Json& options, const char* name) {
   const Json& list = options[name];
   const bool fits = list.size() == 2 && list[0].is_number() && list[1].is_number();
@@ -17,12 +17,12 @@ std::pair<double, double> interval(const Json& options, const char* name) {
   return {list[0], list[1]};
 }
 
-// u with 2 logistic(u) - 1 = level
+// Returns u with 2 logistic(u) - 1 = level.
 double pre_activation(double level) { return 2 * std::atanh(level); }
 
 constexpr const char* kIntervals[] = {"alpha_1", "alpha_2", "alpha_3"};
 
-// The reading values are part of the options, so that they are in every record of a model.
+// Makes the reading values options, so that every record of a model contains them.
 Json complete_state_pushdown(Json options, const Kinds&) {
   for (const char* name : kIntervals) interval(options, name);
   const auto [low, high] = interval(options, "action_thresholds");
@@ -200,7 +200,7 @@ NetworkStatePtr StatePushdown::initial(std::int64_t batch, std::int64_t length) 
 
 Passes StatePushdown::advance(const Tensor& words, const Refinement& refinement,
                               const NetworkStatePtr& state, Random* noise) const {
-  // A symbol that was given and not yet read comes first.
+  // A symbol that was given but not yet read comes first.
   auto from = std::static_pointer_cast<const StatePushdownState>(state);
   if (from->symbol.defined())
     from = std::static_pointer_cast<const StatePushdownState>(peek(state, noise).second);

@@ -2,8 +2,8 @@
 // action neurons a and read neurons r around a digital stack.
 //
 // Letters: B batch, n length, J state neurons, V string symbols and action neurons, I inputs (the
-// string symbols and behind them the end symbol, where there is one), R = V + 1 read neurons (the
-// last one: the stack is empty), K passes of iterative refinement.
+// string symbols, followed by the end symbol if there is one), R = V + 1 read neurons (the last
+// one: the stack is empty), K passes of iterative refinement.
 //
 // A step reads symbol l with z, r and a stack whose top is k:
 //   third order   v_i = b_i + sum_jk W_ijkl z_j r_k
@@ -18,18 +18,18 @@
 //   where a_i = 0, 1, -1; the last one alpha_2 where the stack is empty, else alpha_1
 // z_0 = (1, 0, .., 0), r_0 reads an empty stack, the hidden vector is z.
 //
-// Iterative refinement: pass 1 is the step above; passes 2 .. K feed the new z and r' with the same
-// symbol and make z alone anew. They are left out at a symbol whose triple (state, top, symbol) is
-// hinted, the state being exactly one active neuron.
+// Iterative refinement: pass 1 is the step above. Passes 2 .. K take the new z and r' with the same
+// symbol and recompute only z. They are skipped at a symbol whose triple (state, top, symbol) is
+// hinted, provided that exactly one state neuron is active.
 //
-// Gradients (docs/reference/nspda.md): dz/dv and da/du are those of the functions that are
-// quantised; the reading is taken as
+// Gradients (docs/reference/nspda.md): dz/dv and da/du are those of the functions before
+// quantisation. The reading is differentiated as
 //   r' = p pushed + (1 - p) q popped + (1 - p)(1 - q) kept,  p = max(a_l, 0), q = max(-a_k, 0),
 // where pushed, popped and kept are the readings of the three outcomes and p, q are 0 or 1.
 //
 // state_pushdown_stepwise.cpp is the definition in tensor operations;
-// kernel/state_pushdown/state_pushdown.h computes the same without them where no gradient is asked
-// for, and in differentiate().
+// kernel/state_pushdown/state_pushdown.h computes the same without them if no gradient is needed,
+// and in differentiate().
 #pragma once
 #include "base/buffer_pool.h"
 #include "kernel/state_pushdown/state_pushdown.h"
@@ -47,8 +47,8 @@ struct StatePushdownState : NetworkState {
 
   Tensor neurons;                        // z : B x J
   Tensor reading;                        // r : B x R
-  std::shared_ptr<const Stacks> stacks;  // B of them
-  Tensor symbol;                         // B x 1: given and not yet read; undefined: none
+  std::shared_ptr<const Stacks> stacks;  // B stacks
+  Tensor symbol;                         // B x 1: given but not yet read; undefined: none
 
   NetworkStatePtr detached() const override;
   std::size_t bytes() const override;
@@ -85,21 +85,21 @@ class StatePushdown : public Network {
   std::int64_t symbols() const { return symbols_; }       // V
   std::int64_t inputs() const { return inputs_; }         // I; symbol V is the end symbol if I > V
   std::int64_t readings() const { return symbols_ + 1; }  // R
-  // The readings in use, and the ends of the intervals that they are drawn from.
+  // The readings in use, and the intervals that they are drawn from.
   const ReadingValues& values() const { return values_; }
   const ReadingValues& least_values() const { return least_; }
   const ReadingValues& greatest_values() const { return greatest_; }
-  // a_i = 1 where u_i > push_threshold(), -1 where u_i < pop_threshold().
+  // a_i = 1 if u_i > push_threshold(), -1 if u_i < pop_threshold().
   double push_threshold() const { return push_threshold_; }
   double pop_threshold() const { return pop_threshold_; }
 
-  // Shared, not copied: what is done to them in place is done to the network.
+  // Shared, not copied: in-place changes affect the network.
   const Tensor& state_weight() const { return state_weight_; }    // J x J x R x I | J x J x (R+I)
   const Tensor& state_bias() const { return state_bias_; }        // J
   const Tensor& action_weight() const { return action_weight_; }  // V x J x R x I | V x J x (R+I)
   const Tensor& action_bias() const { return action_bias_; }      // V
-  // The hinted triples, bool J x R x I (state, top, symbol), and the size of a discrete weight;
-  // they are tensors of buffers() and change in place.
+  // The hinted triples, bool J x R x I (state, top, symbol), and the size of a discrete weight.
+  // These are tensors of buffers() and change in place.
   const Tensor& hints() const { return hints_; }
   void set_hints(const Tensor& mask) const;
   double weight_scale() const { return weight_scale_.item<double>(); }
@@ -110,12 +110,12 @@ class StatePushdown : public Network {
     std::vector<double> state;   // v : J
     std::vector<double> action;  // u : V
   };
-  // v and u of one step, summed in double precision; `discrete`: with the discrete weights.
+  // Returns v and u of one step, summed in double precision; `discrete`: with the discrete weights.
   PreActivations pre_activations(const std::vector<double>& state,
                                  const std::vector<double>& reading, std::int64_t symbol,
                                  bool discrete = false) const;
-  // r under reading 'top'; top = V: the stack is empty; popped = -1: nothing was. `values` as drawn
-  // or any in the intervals.
+  // Returns r for reading 'top'; top = V: the stack is empty; popped = -1: nothing was popped.
+  // `values` are the drawn ones or any in the intervals.
   std::vector<double> reading(std::int64_t top, std::int64_t popped,
                               const ReadingValues& values) const;
   std::vector<double> reading(std::int64_t top, std::int64_t popped = -1) const {
@@ -123,16 +123,16 @@ class StatePushdown : public Network {
   }
 
  private:
-  // In use: full precision or discrete.
+  // Weights in use: full precision or discrete.
   struct Weights {
     Tensor state, action;
   };
   Weights weights(bool discrete) const;
-  // Whether a pass has the discrete weights: an evaluation, or every one.
+  // Returns whether a pass uses the discrete weights: evaluations only, or all passes.
   bool is_discrete(const Random* noise) const;
   Passes advance_stepwise(const Tensor& words, const Refinement& refinement,
                           const StatePushdownState& state, const Weights& weights) const;
-  // By the kernel (state_pushdown_fast.cpp).
+  // For the kernel (state_pushdown_fast.cpp).
   bool has_kernel() const;
   StatePushdownShape shape(const Refinement& refinement) const;
   template <class F>
@@ -157,8 +157,8 @@ class StatePushdown : public Network {
   BufferPoolPtr pool_ = std::make_shared<BufferPool>();
 };
 
-// architecture 'nspda': order, states, reading, alpha_1, alpha_2, alpha_3, action_thresholds,
-// discrete, weight_scale, range, reading_values.
+// Returns the architecture 'nspda' with the options order, states, reading, alpha_1, alpha_2,
+// alpha_3, action_thresholds, discrete, weight_scale, range, reading_values.
 NetworkKind state_pushdown_network();
 
 }  // namespace pushdown

@@ -1,4 +1,4 @@
-// The neural state pushdown automaton by its kernel.
+// The neural state pushdown automaton, computed by its kernel.
 #include "base/check.h"
 #include "base/parallel.h"
 #include "model/state_pushdown.h"
@@ -6,7 +6,8 @@
 namespace pushdown {
 namespace {
 
-// B x n symbol ids on the processor, all of them below `inputs`: memory is addressed by them.
+// Returns B x n symbol ids on the CPU after checking that all are below `inputs`, because the
+// kernel uses them as memory offsets.
 Tensor checked_ids(const Tensor& words, std::int64_t inputs) {
   const Tensor ids = words.cpu().contiguous();
   const auto* first = ids.data_ptr<std::int64_t>();
@@ -16,7 +17,7 @@ Tensor checked_ids(const Tensor& words, std::int64_t inputs) {
   return ids;
 }
 
-// The gradient of a tensor as contiguous memory to add to.
+// Returns the gradient of a tensor as contiguous memory to add to.
 template <class F>
 F* gradient_of(const Tensor& tensor) {
   Tensor& gradient = tensor.mutable_grad();

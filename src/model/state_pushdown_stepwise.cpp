@@ -1,4 +1,4 @@
-// The step of the neural state pushdown automaton in tensor operations: its definition.
+// The step of the neural state pushdown automaton in tensor operations: its reference definition.
 #include "model/state_pushdown.h"
 
 #include "base/stopping.h"
@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-// Forward `quantised`, backward `smooth`.
+// Returns `quantised` in the forward pass, with the derivative of `smooth`.
 Tensor straight_through(const Tensor& quantised, const Tensor& smooth) {
   return smooth.requires_grad() ? quantised + (smooth - smooth.detach()) : quantised;
 }
@@ -34,7 +34,7 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, const Refinement& re
   auto stacks = std::make_shared<StatePushdownState::Stacks>(*state.stacks);
   Tensor z = state.neurons, r = state.reading;
   std::vector<Tensor> hiddens, made;
-  // B x rows: sum over j, k of W z r for the symbols of one time.
+  // Returns the sum over j, k of W z r for the symbols at one time : B x rows
   const auto sums = [&](const Tensor& weight, const Tensor& bias, const Tensor& now) {
     if (order_ == Order::third)
       return bias + at::einsum("ijkb,bj,bk->bi", {weight.index_select(3, now), z, r});
@@ -44,7 +44,7 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, const Refinement& re
   const auto quantised = [&](const Tensor& v) {
     return straight_through(v.gt(0).to(v.scalar_type()), v.sigmoid());
   };
-  // One constant number for each string.
+  // Returns a column with one constant number for each string.
   const auto column = [&](auto value) {
     Tensor values = at::empty({batch, 1}, at::kDouble);
     for (std::int64_t b = 0; b < batch; ++b) values.data_ptr<double>()[b] = value(b);
@@ -90,7 +90,7 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, const Refinement& re
         u.gt(push_threshold_).to(u.scalar_type()) - u.lt(pop_threshold_).to(u.scalar_type());
     const Tensor a = straight_through(levels, 2 * u.sigmoid() - 1);  // B x V
     const auto action_of = [&](auto neuron) {
-      // Where there is no such neuron its value is taken off again below.
+      // If there is no such neuron, its value is removed below.
       const Tensor index = column([&](std::int64_t b) {
                              return static_cast<double>(std::min(neuron(b), symbols_ - 1));
                            }).to(at::kLong);

@@ -27,7 +27,7 @@ class ProcessorEngine final : public StepEngine {
   }
 };
 
-// Of all tensors of the program; undefined where they differ.
+// Returns the number type of all tensors of the program; undefined if they differ.
 at::ScalarType number_type(const TracedProgram& program) {
   at::ScalarType type = at::ScalarType::Undefined;
   for (const auto* tensors : {&program.matrices, &program.given, &program.initial})

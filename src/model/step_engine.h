@@ -1,4 +1,4 @@
-// Where recorded steps run: on the processor, or on a device by its kernels.
+// Runs recorded steps on the CPU, or on a device with its kernels.
 //
 // Dimension letters: M models, B batch, T steps, n numbers of the program's output.
 #pragma once
@@ -11,27 +11,30 @@ namespace pushdown {
 class StepEngine {
  public:
   virtual ~StepEngine() = default;
-  // The program's output after each step, B x T x n, differentiable (recurrence/step_run.h);
-  // undefined where the program cannot be run so, or where SecondDerivatives are wanted
-  // (tensor/backward.h). `left` gets what its memory leaves, B x m.
+  // Returns the program's output after each step, B x T x n, differentiable
+  // (recurrence/step_run.h). Undefined if the engine cannot run the program, or if
+  // SecondDerivatives are requested (tensor/backward.h). `left` receives the final content of its
+  // memory, B x m.
   virtual Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps,
                      std::int64_t window, const BufferPoolPtr& buffers,
                      Tensor* left = nullptr) const = 0;
-  // A pass that differentiates itself (recurrence/step_plan.h); null where the engine has none.
+  // Returns a pass that differentiates itself (recurrence/step_plan.h); null if the engine has
+  // none.
   virtual DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
                                     std::vector<Tensor> supplied, std::int64_t window,
                                     const BufferPoolPtr& buffers) const {
     return nullptr;
   }
-  // Log-likelihoods in one go (recurrence/step_likelihood.h); undefined where the engine has none.
+  // Returns log-likelihoods in one operation (recurrence/step_likelihood.h); undefined if the
+  // engine has none.
   virtual Tensor log_likelihoods(const StepPlanPtr& plan, const Tensor& targets,
                                  const Tensor& weight, const Tensor& bias,
                                  std::vector<Tensor> supplied, const BufferPoolPtr& buffers) const {
     return {};
   }
-  // The outputs of several models as one, M x B x T x n (recurrence/device_steps.h), and whether
-  // the engine gains by that. words : M x B x T; lengths : M x B, the steps of each sequence,
-  // behind which the output is 0.
+  // Whether the engine gains by running several models in one launch, and their outputs as one
+  // tensor, M x B x T x n (recurrence/device_steps.h). words : M x B x T; lengths : M x B, the
+  // number of steps of each sequence, after which the output is 0.
   virtual bool together() const { return false; }
   virtual Tensor run_together(const std::vector<StepPlanPtr>& plans, const Tensor& words,
                               const Tensor& lengths) const {
@@ -40,9 +43,9 @@ class StepEngine {
 };
 using StepEnginePtr = std::shared_ptr<const StepEngine>;
 
-// That of a device; null where this build has no kernels for it.
+// Returns the engine of a device; null if this build has no kernels for it.
 StepEnginePtr step_engine(at::Device device);
-// By a runner of its own: what a test puts in the place of a device.
+// Returns an engine with its own runner, by which a test replaces a device.
 StepEnginePtr device_engine(DeviceRunnerPtr runner);
 
 }  // namespace pushdown

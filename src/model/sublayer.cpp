@@ -48,7 +48,7 @@ class SelfAttention : public Sublayer {
     auto next = std::make_shared<AttentionState>();
     next->keys = at::cat({old.keys, heads(x, 1)}, 2);
     next->values = at::cat({old.values, heads(x, 2)}, 2);
-    // Position `before + t` sees itself and all earlier ones : c x (before + c)
+    // Position `before + t` attends to itself and all earlier ones : c x (before + c)
     const Tensor hidden =
         at::ones({length, before + length}, options_.dtype(at::kBool)).triu(before + 1);
     const Tensor scores =
@@ -61,7 +61,7 @@ class SelfAttention : public Sublayer {
   }
 
  private:
-  // B x c x d -> B x heads x c x d/heads, by the query, key or value weight.
+  // Applies the query, key or value weight: B x c x d -> B x heads x c x d/heads.
   Tensor heads(const Tensor& x, std::size_t weight) const {
     return linear_product(x, parameters_[weight].second)
         .view({x.size(0), x.size(1), heads_, -1})
@@ -116,12 +116,13 @@ class StackAttention : public Sublayer {
   }
 
  private:
-  // Stack::readings() by a recorded program; an undefined tensor where there is none.
+  // Returns Stack::readings(), computed by a recorded program, or an undefined tensor if there is
+  // none.
   Tensor recorded_readings(const Tensor& x) const {
     const auto batch = x.size(0), steps = x.size(1);
     if (engine_ == nullptr || steps == 0 || !stack_->records(steps + 1)) return {};
     StepTrace trace;
-    // The stack moves at the last step, too: there is a reading behind it.
+    // The stack moves at the last step, too, because the reading after it is used.
     const Traced reading = stack_->record_reading(trace, batch, steps + 1);
     stack_->record(trace, trace.sequence(x), reading, steps + 1);
     return engine_->run(trace.finish(trace.read_now()), batch, steps, 0, buffers_);

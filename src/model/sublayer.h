@@ -1,10 +1,10 @@
 // The sublayers of a transformer that look back: vectors x_1 .. x_n in, n vectors out, the t-th of
-// which depends on x_1 .. x_t alone. They are made by name through layer_kinds().
+// which depends only on x_1 .. x_t. They are created by name through layer_kinds().
 //
 // attention        causal self-attention with several heads (Vaswani et al. 2017), without biases:
 //                    out_t = W_o concat_h sum_{s<=t} softmax_s(q_t . k_s / sqrt(d/heads)) v_s
 // superposition    stack attention (Dusell and Chiang 2024): x_t drives a step of a superposition
-// nondeterministic or of a vector nondeterministic stack and reads it behind the step,
+// nondeterministic or of a vector nondeterministic stack, whose reading after the step is used,
 //                    a_t = W_a x_t,  v_t = W_v x_t,  out_t = W_y reading_t;
 //                  a_t goes through a softmax over push, pop and no_op, or is the logarithm of the
 //                  transition weights.
@@ -19,9 +19,9 @@ class Sublayer {
  public:
   virtual ~Sublayer() = default;
 
-  // From the beginning: B x n x d -> B x n x d.
+  // Runs from the beginning: B x n x d -> B x n x d.
   virtual Tensor run(const Tensor& x) const = 0;
-  // The same in pieces: B x c x d -> B x c x d.
+  // Run in pieces: B x c x d -> B x c x d.
   virtual NetworkStatePtr initial(std::int64_t batch, std::int64_t length) const = 0;
   virtual std::pair<Tensor, NetworkStatePtr> read(const Tensor& x,
                                                   const NetworkStatePtr& state) const = 0;

@@ -60,7 +60,7 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
   }
   JointBatch batch;
   const auto n = static_cast<std::int64_t>(length);
-  // Nothing is predicted from what fills up, and nothing before it depends on it.
+  // Padding is never predicted, and nothing before it depends on it.
   batch.inputs =
       at::full({static_cast<std::int64_t>(sources.size()), n}, separator_input(), at::kLong);
   std::vector<std::int64_t> outcomes, places;
@@ -69,7 +69,7 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
     *input++ = start_input();
     for (const int id : sources[b]) *input++ = id;
     *input++ = separator_input();
-    // h_t has seen t symbols.
+    // h_t depends on t symbols.
     auto place =
         static_cast<std::int64_t>(b) * (n + 1) + static_cast<std::int64_t>(sources[b].size()) + 2;
     for (const int id : targets[b]) {
@@ -121,7 +121,8 @@ std::vector<Transducer::Translation> Transducer::translate(const std::vector<Wor
   Tensor inputs = at::empty({batch, 1}, at::kLong);
   auto* input = inputs.data_ptr<std::int64_t>();
   const StopCheck stop;
-  // Sources of different length are read side by side: each begins to write when its own ends.
+  // Sources of different lengths are read in parallel; each string begins to write when its source
+  // ends.
   for (std::size_t t = 0; std::find(open.begin(), open.end(), true) != open.end(); ++t) {
     for (std::size_t b = 0; b < sources.size(); ++b) {
       const Word& source = sources[b];

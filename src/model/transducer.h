@@ -1,12 +1,12 @@
 // A transducer reads a source string and writes a target string (Grefenstette et al. 2015, section
-// 4). What it reads is the joint sequence
+// 4). It reads the joint sequence
 //   <s> a_1 .. a_k ||| b_1 .. b_m
-// and from the separator ||| on it predicts b_1, .., b_m and the end </s>:
+// and from the separator ||| onwards predicts b_1, .., b_m and the end </s>:
 //   o_t = tanh(W_o h_t + b_o),   p(b | what was read) = softmax(E o_t + c)
-// with o_t of size output_embedding (section 3.4; the paper's parameter counts are those of 64);
-// with output_embedding = 0 the softmax stands on h_t itself. Without feedback the separator stands
-// in the place of b_1 .. b_m, too, as the empty tape does of Delétang et al. (2023). Source and
-// target have alphabets of their own, even where their symbols are spelled alike, so that an
+// with o_t of size output_embedding (section 3.4; the paper's parameter counts correspond to 64).
+// With output_embedding = 0, the softmax is applied directly to h_t. Without feedback, the
+// separator also replaces b_1 .. b_m in the input, like the empty tape of Delétang et al. (2023).
+// Source and target have separate alphabets, even if their symbols are spelled alike, so that an
 // embedding has separate rows for them.
 //
 // Dimension letters: B batch, n length of the joint sequence, P predictions, H hidden.
@@ -15,13 +15,14 @@
 
 namespace pushdown {
 
-// architecture, the options of that network, output_embedding, feedback, dtype, device, seed.
+// Returns architecture, the options of that network, output_embedding, feedback, dtype, device,
+// seed.
 std::vector<OptionSpec> transducer_options(const std::string& architecture = "recurrent");
 
-// Joint sequences side by side, the short ones filled up behind their ends.
+// A batch of joint sequences; short ones are padded at their ends.
 struct JointBatch {
-  Tensor inputs;   // B x n, int64: what is read
-  Tensor targets;  // P, int64: what is to be predicted, the sequences one after the other
+  Tensor inputs;   // B x n, int64: the symbols to read
+  Tensor targets;  // P, int64: the symbols to predict, one sequence after the other
   Tensor places;   // P, int64: b (n + 1) + t of the hidden vector h_t that predicts it
   std::vector<std::int64_t> predictions;  // B: m + 1 each
 };
@@ -34,26 +35,28 @@ class Transducer : public SequenceModel {
   std::string kind() const override { return "transducer"; }
   const Alphabet& target_alphabet() const { return target_; }
 
-  // What is read: source symbols are their ids, then come start, separator, and the target symbols.
+  // Input ids: source symbols have their ids, followed by start, separator, and the target symbols.
   std::int64_t start_input() const { return alphabet_.size(); }
   std::int64_t separator_input() const { return alphabet_.size() + 1; }
   std::int64_t target_input(std::int64_t id) const { return alphabet_.size() + 2 + id; }
-  // What is read after a target symbol was written.
+  // Returns the input id that follows a written target symbol.
   std::int64_t written_input(std::int64_t id) const {
     return feedback_ ? target_input(id) : separator_input();
   }
-  // What is predicted: target symbols are their ids, then comes the end.
+  // Outcome ids: target symbols have their ids, followed by the end.
   std::int64_t end_outcome() const { return target_.size(); }
 
-  // std::invalid_argument: no pairs, lists of different length, or an id outside its alphabet.
+  // Throws std::invalid_argument if there are no pairs, the lists differ in length, or an id is
+  // outside its alphabet.
   JointBatch joint(const std::vector<Word>& sources, const std::vector<Word>& targets) const;
-  // The logits of what is predicted : P x (target symbols + 1). `noise` makes it a training pass.
+  // Returns the logits of the predictions : P x (target symbols + 1). With `noise` it is a training
+  // pass.
   Tensor logits(const JointBatch& batch, Random* noise = nullptr) const;
-  // -log p of what is to be predicted : P, nats.
+  // Returns -log p of the targets : P, in nats.
   Tensor losses(const JointBatch& batch, Random* noise = nullptr) const;
 
-  // The symbol of greatest probability after each step, until the end. `longest`: a target that has
-  // not ended after so many symbols ends there.
+  // The most probable symbol after each step, until the end. `longest`: a target that has not ended
+  // after this many symbols ends there.
   struct Translation {
     Word target;
     bool ended = true;

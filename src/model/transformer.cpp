@@ -12,7 +12,7 @@
 namespace pushdown {
 namespace {
 
-// The encodings of the positions first .. first + count - 1 : count x d
+// Returns the encodings of the positions first .. first + count - 1 : count x d.
 Tensor positions(std::int64_t first, std::int64_t count, std::int64_t size) {
   Tensor encodings = at::empty({count, size}, at::kDouble);
   auto* value = encodings.data_ptr<double>();
@@ -78,7 +78,7 @@ struct Layer {
 struct TransformerState : NetworkState {
   std::vector<NetworkStatePtr> layers;
   std::int64_t position = 0;  // of the next vector
-  // Of the two one is there: h_t, or the symbol w_t that has been given and not yet read.
+  // Either `hidden`, h_t, or `symbol` is set: the symbol w_t that was given and not yet read.
   Tensor hidden;  // B x H
   Tensor symbol;  // B x 1
 
@@ -161,7 +161,7 @@ class Transformer : public Network {
   }
 
  private:
-  // B x c -> B x c x H, from the beginning or behind `state`, which goes along.
+  // B x c -> B x c x H, from the beginning or continuing after `state`, which is updated.
   Tensor forward(const Tensor& symbols, TransformerState* state, Random* noise) const {
     const auto length = symbols.size(1);
     const Tensor embedded = at::embedding(embedding_, symbols.to(options_.device()));
@@ -193,7 +193,7 @@ class Transformer : public Network {
   std::string line_;
 };
 
-// 'attention' and {kind = 'attention'} mean the same.
+// 'attention' and {kind = 'attention'} are equivalent.
 Json complete_transformer(Json options, const Kinds&) {
   constexpr auto kTransformerPlace = "model.language_model";
   Json layers = Json::array();

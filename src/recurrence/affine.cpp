@@ -9,15 +9,15 @@
 namespace pushdown {
 namespace {
 
-// Weights, or multiply-adds, from which on something is gained.
+// The smallest number of weights, or multiply-adds, for which the kernel is faster.
 constexpr std::int64_t kSmallest = 1 << 16, kLeastWork = 1 << 20;
 constexpr std::int64_t kRowsOfAPart = 128;  // a multiple of every vector's length
 
-// A^T C of a : K x M and c : K x N, M x N, in parts of rows of the result.
+// Computes A^T C of a : K x M and c : K x N, M x N, in blocks of rows of the result.
 template <class F>
 Tensor transposed_product(const Tensor& a, const Tensor& c) {
   const auto inner = a.size(0), rows = a.size(1), columns = c.size(1);
-  // Rows of `a` are read by whole vectors, up to two paddings behind the last one.
+  // Rows of `a` are read in whole vectors, up to two paddings past the last one.
   const Tensor memory = at::zeros({inner * rows + 2 * kPadding}, a.options());
   memory.narrow(0, 0, inner * rows).view({inner, rows}).copy_(a);
   const Tensor other = c.contiguous();
@@ -40,7 +40,8 @@ Tensor transposed_product(const Tensor& a, const Tensor& c) {
   return out;
 }
 
-// x W + bias, x : N x K, `panels` those of W with `columns` columns -> N x columns.
+// Computes x W + bias, x : N x K, where `panels` are those of W with `columns` columns -> N x
+// columns.
 template <class F>
 Tensor panel_products(const Tensor& x, const Tensor& panels, std::int64_t columns,
                       const Tensor& bias) {

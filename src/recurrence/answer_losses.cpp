@@ -20,13 +20,15 @@ void add_multiple(F factor, const F* from, F* to, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) to[i] += factor * from[i];
 }
 
-// Values and derivatives of one batch.
+// Values and derivatives for one batch.
 template <class F>
 struct AnswerRun {
   AnswerCosts costs;
-  std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 without symbols
+  std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 if symbols are not
+                                                                  // predicted
   Tensor hiddens, validity, symbols;                              // as given; 1 x H and O x H
-  Tensor slopes;  // B x T x (1 + O): of the string's loss by the score and by the logits
+  Tensor slopes;  // B x T x (1 + O): derivatives of the string's loss by the score and by the
+                  // logits
 
   AnswerRun(const AnswerRows& rows, const AnswerLayers& layers, const AnswerCosts& costs)
       : costs(costs),
@@ -40,7 +42,7 @@ struct AnswerRun {
     outcomes = symbols.size(0);
   }
 
-  // Of one step; returns its loss.
+  // Computes one step; returns its loss.
   F step(const F* h, F label, std::int64_t next, F bias, const F* symbol_bias, F* score,
          F* slope) const {
     const F x = dot(h, validity.data_ptr<F>(), hidden) + bias;
@@ -103,8 +105,8 @@ struct AnswerRun {
     return result;
   }
 
-  // Adds the gradients of the sum of losses times their scales, B, to those of the hidden vectors
-  // and of the layers: W, b, V, c.
+  // Adds the gradients of the sum of the losses times `scales`, B, to the gradients of the hidden
+  // vectors and of the layers: W, b, V, c.
   void backward(const F* scales, const std::vector<Tensor>& results) const {
     const auto data = [&](std::size_t i) {
       return i < results.size() ? results[i].data_ptr<F>() : nullptr;

@@ -22,7 +22,7 @@ class Lowering {
     std::vector<char> reached(static_cast<std::size_t>(graph.size()));
     for (const int n : results) {
       reached[spot(n)] = 1;
-      uses_[spot(graph.base(n))] += 2;  // never a part of another program
+      uses_[spot(graph.base(n))] += 2;  // never becomes a part of another program
     }
     for (int n = graph.size(); n-- > 0;)
       if (reached[spot(n)])
@@ -81,7 +81,7 @@ class Lowering {
     return {};
   }
 
-  // Whether the numbers follow each other.
+  // Returns whether the numbers are contiguous.
   static bool follows(const ArrayLayout& layout) {
     std::int64_t stride = 1;
     for (std::size_t d = layout.shape.size(); d-- > 0;) {
@@ -91,7 +91,7 @@ class Lowering {
     }
     return true;
   }
-  // Whether n can be had as a part of a vector of the step, and is no constant.
+  // Returns whether n is available as a part of a vector of the step and is not a constant.
   bool is_vector(int n) const {
     const int base = graph_.base(n);
     return node(base).kind != Kind::constant && follows(graph_.layout(n));
@@ -138,7 +138,8 @@ class Lowering {
     }
   }
 
-  // A product of a vector with a parameter: its matrix, columns of the vector.
+  // Returns whether n is a product of a vector with a parameter, and the columns of the parameter
+  // that belong to the vector as a matrix.
   bool is_linear(int n, int& x, Tensor& weight) const {
     const ArrayNode& of = node(n);
     const ArraySizes& space = graph_.shape(of.operands[0]);
@@ -167,8 +168,8 @@ class Lowering {
     }
     return false;
   }
-  // The node whose numbers a factor repeats for each row of the matrix: a view of its own is not in
-  // the graph, so it is looked up among those that were expanded. -1: none.
+  // Returns the node whose numbers a factor repeats for each row of the matrix, or -1. A view of
+  // the same numbers is not in the graph, so the search covers the nodes that were expanded.
   int vector_of(int n) const {
     const int base = graph_.base(n);
     const ArrayLayout own = graph_.layout(n);
@@ -183,7 +184,7 @@ class Lowering {
 
   // ---- Array programs ----
 
-  // What the program of another node takes along.
+  // Returns whether node n is computed inside the program of another node.
   bool goes_along(int n) const {
     if (uses_[spot(n)] != 1) return false;
     const ArrayNode& of = node(n);
@@ -235,7 +236,7 @@ class Lowering {
     }
     add_step(part, {copies.at(n)}, program);
     program.finish();
-    // A program without vectors is one of constants; it still needs a trace to be in.
+    // A program without vectors has only constants, but still needs a trace.
     return trace_.array(std::make_shared<const ArrayProgram>(std::move(program)), operands);
   }
   void collect(int n, bool root, std::vector<int>& found) const {

@@ -1,6 +1,6 @@
-// Makes the nodes of a step program from a graph of arrays: products with parameters, functions of
-// whole vectors, parts and joined vectors become operations of the step program, and everything
-// else array programs.
+// Converts a graph of arrays to nodes of a step program. Products with parameters, functions of
+// whole vectors, parts and joined vectors become operations of the step program; everything else
+// becomes array programs.
 #pragma once
 #include <variant>
 
@@ -12,10 +12,10 @@ namespace pushdown {
 // An input of a graph: a vector of the step, or a parameter, contiguous.
 using ArrayInput = std::variant<Traced, Tensor>;
 
-// The numbers of a parameter as a vector.
+// Returns the numbers of a parameter as a vector.
 Tensor flat_parameter(const Tensor& parameter);
 
-// The vectors that the nodes `results` stand for.
+// Returns the vectors of the nodes `results`.
 std::vector<Traced> lower_arrays(StepTrace& trace, const ArrayGraph& graph,
                                  const std::vector<int>& results,
                                  const std::vector<ArrayInput>& inputs,

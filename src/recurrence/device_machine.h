@@ -1,8 +1,8 @@
-// A recorded step with the numbers of one run on a device, of several models of one program. For
-// the files of this folder.
+// A recorded step with the data of one run on a device, for several models that share one program.
+// Internal to this folder.
 //
-// Letters: M models, B sequences of each, T steps, n numbers of a vector, P of a model's matrices
-// and constants.
+// Letters: M models, B sequences of each, T steps, n numbers of a vector, P numbers in a model's
+// matrices and constants.
 #pragma once
 #include <cstring>
 
@@ -13,15 +13,15 @@
 
 namespace pushdown {
 
-// Where matrices and constants are among the P numbers of a model.
+// The layout of matrices and constants within the P numbers of a model.
 struct DeviceNumbers {
   struct Part {
     std::int64_t first = -1;  // -1: there is none
-    std::int64_t row = 0;     // from one row of a matrix to the next one
+    std::int64_t row = 0;     // stride between rows of a matrix
     bool trained = false;     // whether its gradient is wanted
   };
   Tensor all;                  // M x P
-  std::vector<Part> matrices;  // as those of the program
+  std::vector<Part> matrices;  // the matrices of the program
   std::vector<Part> given;     // by node
 };
 
@@ -31,9 +31,9 @@ struct DeviceRun {
   bool gradients = false;
   DeviceNumbers numbers;
   Tensor symbols;                 // M x B x T, for programs of symbols
-  Tensor lengths;                 // M x B, the steps of each sequence; undefined: all
+  Tensor lengths;                 // M x B, the number of steps of each sequence; undefined: all
   std::vector<Tensor> sequences;  // by node, of one model: B x T x n, contiguous
-  std::vector<Tensor> initial;    // by node: M x B x n, in any strides
+  std::vector<Tensor> initial;    // by node: M x B x n, any strides
 };
 
 template <class F>
@@ -55,8 +55,8 @@ class DeviceStepMachine {
   }
 
   void forward() { launch_(program_, false); }
-  // slopes : M x B x T x n, contiguous; left_slopes : M x B x m of what the memory leaves, where it
-  // does.
+  // slopes : M x B x T x n, contiguous; left_slopes : M x B x m, the gradient of the memory's final
+  // content, if it is used.
   void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
     if (traced_.left >= 0 && traced_.nodes[at(traced_.left)].gradient)
       before_first(places_[at(traced_.left)], at(traced_.left), true).copy_(left_slopes);
@@ -68,7 +68,7 @@ class DeviceStepMachine {
     launch_(program_, true);
   }
 
-  // M x B x T x n, 0 behind the end of a sequence.
+  // M x B x T x n, 0 after the end of a sequence.
   Tensor output() const {
     const auto n = at(traced_.output);
     if (run_.sequences[n].defined()) return run_.sequences[n].unsqueeze(0);
@@ -79,10 +79,11 @@ class DeviceStepMachine {
     const Tensor step = at::arange(run_.steps, run_.lengths.options());
     return all.masked_fill_(step.ge(run_.lengths.unsqueeze(2)).unsqueeze(3), 0);
   }
-  // What the memory leaves, M x B x m.
+  // The memory's final content, M x B x m.
   Tensor left() const { return before_first(places_[at(traced_.left)], at(traced_.left), false); }
-  // Of the backward pass: M x rows x columns of a matrix, M x n of a constant, M x B x T x n of a
-  // sequence, and of what a `previous` node sees at first M x B x n. Views, where they can be.
+  // Results of the backward pass: M x rows x columns for a matrix, M x n for a constant, M x B x T
+  // x n for a sequence, and M x B x n for the initial value of a `previous` node. Views if
+  // possible.
   Tensor matrix_gradient(std::size_t k) const {
     const auto& matrix = matrices_[k];
     return summed(matrix.gradient, matrix.rows * matrix.columns)
@@ -101,14 +102,14 @@ class DeviceStepMachine {
  private:
   static std::size_t at(int n) { return static_cast<std::size_t>(n); }
 
-  // Numbers of the one tensor for all; null while they are counted.
+  // Takes a part of the one tensor that holds all numbers; null during counting.
   F* take(F* numbers, std::int64_t count) {
     F* place = numbers == nullptr ? nullptr : numbers + count_;
     count_ += count;
     return place;
   }
 
-  // Memory for all that was counted.
+  // Allocates memory for everything that was counted.
   void reserve(std::size_t free_bytes) {
     const auto sequences = run_.models * run_.batch;
     const auto sums = (sequences + run_.models) * program_.parameters;
@@ -171,7 +172,7 @@ class DeviceStepMachine {
       }
     }
     for (std::size_t n = 0; n < places_.size(); ++n) look_into(n);
-    // Gradients of constants are among those of their sequence.
+    // Gradients of constants are stored with those of their sequence.
     for (std::size_t n = 0; n < places_.size(); ++n) {
       if (!holds_constant(n)) continue;
       places_[n].gradient_row = program_.parameters;
@@ -210,7 +211,7 @@ class DeviceStepMachine {
     if (run_.sequences[n].defined()) {
       place.step = node.size;
       place.row = run_.steps * node.size;
-      // There is no step before the first one.
+      // The first step has no previous step.
       place.value = run_.sequences[n].template data_ptr<F>() - place.step;
     } else {
       place.step = needs_.kept[n] ? node.size : 0;
@@ -229,8 +230,8 @@ class DeviceStepMachine {
   void look_into(std::size_t n) {
     const StepNode& node = traced_.nodes[n];
     if (node.op != StepOp::slice && node.op != StepOp::previous) return;
-    // A state may be bound to a node that comes later, whose place is known by now; parts of states
-    // come after these.
+    // A state may be bound to a node that comes later, whose place is already known; parts of
+    // states come after these.
     auto& place = places_[n] = places_[at(node.a)];
     if (node.op == StepOp::previous) place.shift = -1;
     if (place.value != nullptr) place.value += node.offset;
@@ -241,7 +242,7 @@ class DeviceStepMachine {
     return traced_.nodes[n].op == StepOp::constant;
   }
 
-  // Tables that the device reads, in one tensor of bytes.
+  // Uploads the tables that the device reads, as one tensor of bytes.
   void upload_tables() {
     std::vector<std::uint8_t> bytes;
     const auto put = [&](const auto& table) {
@@ -269,11 +270,12 @@ class DeviceStepMachine {
     program_.waits = first + waits;
   }
 
-  // A view of numbers from `first` on.
+  // Returns a view of numbers starting at `first`.
   Tensor view(const F* first, at::IntArrayRef sizes, at::IntArrayRef strides) const {
     return numbers_.as_strided(sizes, strides, first - numbers_.data_ptr<F>());
   }
-  // M x B x T x n of numbers at `first` for the step before the first one, from slot `slot` on.
+  // M x B x T x n, where `first` is the place for the step before the first one, starting at slot
+  // `slot`.
   Tensor of_steps(const F* first, std::int64_t model, std::int64_t row, std::int64_t step,
                   std::size_t n, std::int64_t slot) const {
     return view(first + slot * step, {run_.models, run_.batch, run_.steps, traced_.nodes[n].size},
@@ -300,11 +302,11 @@ class DeviceStepMachine {
   DeviceStepLaunch<F> launch_;
   std::vector<DeviceStepPlace<F>> places_;
   std::vector<DeviceStepMatrix<F>> matrices_;
-  std::vector<std::int64_t> constants_;  // by node: place of its gradient; -1: none
+  std::vector<std::int64_t> constants_;  // by node: position of its gradient; -1: none
   DeviceStepProgram<F> program_;
   std::int64_t count_ = 0;
-  // All values, gradients, tapes and scratch; the gradients of matrices and constants, by sequence,
-  // then summed.
+  // numbers_: all values, gradients, tapes and scratch. sums_: the gradients of matrices and
+  // constants by sequence, then summed.
   Tensor numbers_, sums_;
   Tensor tables_, slopes_;
 };

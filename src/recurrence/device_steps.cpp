@@ -6,10 +6,10 @@
 namespace pushdown {
 namespace {
 
-// Pieces of numbers behind each other.
+// Concatenates arrays of numbers.
 class Packing {
  public:
-  // Where the piece begins.
+  // Returns the position of the piece.
   std::int64_t add(const Tensor& piece) {
     const auto place = count_;
     pieces_.push_back(piece.detach().reshape({-1}));
@@ -90,7 +90,7 @@ class DeviceTracedMachine {
   std::optional<DeviceStepMachine<F>> machine_;
 };
 
-// The device of the tensors.
+// Returns the device of the tensors.
 at::Device device_of(const TracedProgram& program) {
   for (const auto* tensors : {&program.matrices, &program.given, &program.initial})
     for (const Tensor& tensor : *tensors)
@@ -138,7 +138,7 @@ class DevicePlanMachine {
         const Tensor& given = plan->program()->given[n];
         if (!given.defined()) continue;
         const StepPlan::Part& part = plan->given()[n];
-        // What is computed, or no parameter, lies behind the parameters.
+        // Values that are computed or are no parameters come after the parameters.
         if (program.nodes[n].logistic)
           run.numbers.given[n] = {packing.add(given.detach().sigmoid()), 0, part.trained};
         else if (part.parameter.defined() && part.strides[0] == 1)
@@ -166,7 +166,7 @@ class DevicePlanMachine {
     machine_->forward();
     return machine_->output();
   }
-  // Of the parameters of each model, one model after the other.
+  // Gradients of the parameters of each model, one model after the other.
   variable_list backward(const Tensor& slopes) {
     machine_->backward(slopes);
     const auto models = static_cast<std::int64_t>(plans_.size());
@@ -192,7 +192,7 @@ class DevicePlanMachine {
         add(part, gradient);
       }
       if (StepPlan::Part part = plan_->initial()[n]; part.trained) {
-        part.sizes.erase(part.sizes.begin());  // the same for all sequences
+        part.sizes.erase(part.sizes.begin());  // shared by all sequences
         part.strides.erase(part.strides.begin());
         add(part, machine_->initial_gradient(n).sum(1));
       }
@@ -211,9 +211,9 @@ class DevicePlanMachine {
 
  private:
   std::vector<StepPlanPtr> plans_;
-  StepPlanPtr plan_;                  // of the first model
-  std::vector<std::int64_t> starts_;  // of the parameters among the numbers
-  std::int64_t count_ = 0;            // of the numbers of all parameters
+  StepPlanPtr plan_;                  // for the first model
+  std::vector<std::int64_t> starts_;  // of the parameters within the numbers
+  std::int64_t count_ = 0;            // total size of all parameters
   Tensor packed_;
   std::vector<DeviceNumbers::Part> given_;
   std::optional<DeviceStepMachine<F>> machine_;

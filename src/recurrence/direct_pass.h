@@ -9,11 +9,11 @@ namespace pushdown {
 class DirectPass {
  public:
   virtual ~DirectPass() = default;
-  // What the network puts out after each step, B x T x n, on the processor; no gradient flows
-  // through it.
+  // Returns the network's output after each step, B x T x n, on the CPU; no gradient flows through
+  // it.
   virtual const Tensor& output() const = 0;
-  // Adds to the gradients of the parameters those of a sum whose gradient by the output this is,
-  // B x T x n. Once.
+  // Adds to the gradients of the parameters, where `slopes`, B x T x n, is the gradient of the loss
+  // with respect to the output. May be called once.
   virtual void backward(const Tensor& slopes) = 0;
 };
 using DirectPassPtr = std::unique_ptr<DirectPass>;

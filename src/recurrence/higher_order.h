@@ -1,4 +1,4 @@
-// A network of higher order for algorithms that need the derivatives of its single steps.
+// A network of higher order, for algorithms that need the derivatives of its individual steps.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,7 +10,7 @@ namespace pushdown {
 
 struct HigherOrderNetwork {
   HigherOrderShape shape;
-  std::vector<Tensor> parameters;  // behind each other they are those of HigherOrderSteps
+  std::vector<Tensor> parameters;  // concatenated, they are the parameters of HigherOrderSteps
 };
 
 }  // namespace pushdown

@@ -9,13 +9,13 @@
 namespace pushdown {
 namespace {
 
-constexpr std::int64_t kPartOfSums = 8 * kPanel;  // rows of the weight's gradient for one thread
+constexpr std::int64_t kPartOfSums = 8 * kPanel;  // rows of the weight's gradient per thread
 
 template <class F>
 struct LogLikelihoods final : AutogradNode {
   std::int64_t rows = 0, hidden = 0, outcomes = 0;
   Tensor x, targets;  // N x H, N
-  Tensor slopes;      // N x H: of log p by x
+  Tensor slopes;      // N x H: derivative of log p by x
   Buffer memory;      // e | Z, see kernel/dense/vocabulary.h
   bool freed = false;
 
@@ -32,7 +32,7 @@ struct LogLikelihoods final : AutogradNode {
                  bool gradients) {
     const auto vp = padded_size(outcomes), hp = padded_size(hidden);
     const auto parts = (rows + kVocabularyRows - 1) / kVocabularyRows;
-    // W^T, b and, for gradients, W, rows of W being whole vectors.
+    // W^T, b and, for gradients, W, with rows padded to whole vectors.
     const auto layer_size = hidden * vp + vp + (gradients ? outcomes * hp : 0) + 4 * kPadding;
     const auto bytes = [](std::int64_t count) {
       return static_cast<std::size_t>(count) * sizeof(F);
@@ -62,7 +62,7 @@ struct LogLikelihoods final : AutogradNode {
       own_rows.hidden = x.data_ptr<F>();
       own_rows.targets = targets.data_ptr<std::int64_t>();
       own_rows.log_probabilities = result.data_ptr<F>();
-      Buffer once;  // what an evaluation need not keep
+      Buffer once;  // not kept in an evaluation
       if (gradients) {
         own_rows.all = rows;
         own_rows.exponentials = exponentials();

@@ -1,17 +1,17 @@
-// The logarithms of the probabilities that a softmax over a vocabulary gives what follows, by one
-// kernel (kernel/dense/vocabulary.h) for scores, softmax and gradients: the scores, a number for
-// every word of the vocabulary at every place of a text, are made once and passed over as few times
-// as can be.
+// Log-probabilities of target words under a softmax over a vocabulary. One kernel
+// (kernel/dense/vocabulary.h) computes scores, softmax and gradients. The scores, one number for
+// every vocabulary word at every position of a text, are computed once and traversed as few times
+// as possible.
 #pragma once
 #include "base/buffer_pool.h"
 #include "tensor/torch.h"
 
 namespace pushdown {
 
-// log softmax(W x + b)[target] for each vector, 0 where the target is negative; differentiable in
-// x, W and b. x : ... x H, W : V x H, b : V, targets : ... (int64, below V) -> ... On the CPU, for
-// float or double and at least 2^16 weights or 2^20 multiply-adds, by the kernel; else by
-// LibTorch's operations, with which it agrees but for rounding. Does not depend on the number of
+// Returns log softmax(W x + b)[target] for each vector, 0 if the target is negative; differentiable
+// in x, W and b. x : ... x H, W : V x H, b : V, targets : ... (int64, below V) -> ... Uses the
+// kernel on the CPU for float or double and at least 2^16 weights or 2^20 multiply-adds, otherwise
+// LibTorch's operations; both agree up to rounding. The result does not depend on the number of
 // threads.
 Tensor log_likelihoods(const Tensor& x, const Tensor& weight, const Tensor& bias,
                        const Tensor& targets, const BufferPoolPtr& buffers);

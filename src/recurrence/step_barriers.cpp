@@ -10,13 +10,13 @@ namespace {
 // Number i of a row belongs to thread (i - first) mod size; kAll: to any thread.
 constexpr std::int64_t kAll = -1;
 
-// What was read and written since the last barrier, by row of numbers.
+// Reads and writes since the last barrier, by row of numbers.
 class Accesses {
  public:
   void add(int row, std::int64_t first, bool written) {
     if (row >= 0) now_.push_back({row, first, written});
   }
-  // Whether two threads may have written one number of what was added.
+  // Returns whether two threads may have written the same number among the new accesses.
   bool is_shared() const {
     for (const Access& one : now_)
       for (const Access& other : now_)
@@ -24,7 +24,8 @@ class Accesses {
           return true;
     return false;
   }
-  // Whether what was added needs a barrier before it; begins with what comes next.
+  // Returns whether the new accesses need a barrier before them, and starts collecting the next
+  // ones.
   bool settle() {
     const auto conflicts = [&](const Access& access) {
       const auto [first, end] = since_.equal_range(access.row);
@@ -62,7 +63,7 @@ class Barriers {
       compute(n, forward);
       if (forward.settle()) waits[static_cast<std::size_t>(n)] |= kWaitsForward;
     }
-    // The gradient of the output comes first.
+    // The gradient of the output is written first.
     write(backward, program_.output);
     backward.settle();
     for (int n = count; n-- > 0;) {
@@ -76,8 +77,8 @@ class Barriers {
 
  private:
   const StepNode& node(int n) const { return program_.nodes[static_cast<std::size_t>(n)]; }
-  // The row that a node's numbers lie in, and where they begin there. Those of the step before are
-  // in rows of their own.
+  // The row of a node's numbers and their offset in it. Values of the previous step are in separate
+  // rows.
   struct Place {
     int row;
     std::int64_t first;
@@ -197,7 +198,7 @@ class Barriers {
   const StepTerm& term(const StepNode& of, int k) const {
     return program_.terms[static_cast<std::size_t>(of.first_term + k)];
   }
-  // The row of the shares of a product.
+  // Row of a product's partial results.
   int partial() const { return 2 * static_cast<int>(program_.nodes.size()); }
 
   const TracedProgram& program_;

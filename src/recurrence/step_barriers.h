@@ -1,4 +1,4 @@
-// Where a team of threads that runs a step program needs barriers.
+// Places where a team of threads that runs a step program needs barriers.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -7,7 +7,8 @@
 
 namespace pushdown {
 
-// By node, see DeviceStepProgram::waits. Between two steps there is a barrier anyway.
+// Returns the barriers by node, see DeviceStepProgram::waits. There is always a barrier between two
+// steps.
 std::vector<std::uint8_t> step_barriers(const TracedProgram& program);
 
 }  // namespace pushdown

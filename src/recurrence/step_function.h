@@ -1,8 +1,8 @@
-// Runs as autograd functions. For the files of this folder.
+// Runs as autograd functions. Internal to this folder.
 //
-// A Run has forward() : its result, and backward(slopes, contiguous) : the gradients of its inputs,
-// undefined where none is wanted. A run of a memory that goes on also has left() : what the memory
-// leaves, and backward(slopes, those of left()).
+// A Run has forward(), which returns its result, and backward(slopes, contiguous), which returns
+// the gradients of its inputs, undefined where none is wanted. A run with a memory that continues
+// also has left(), the memory's final content, and backward(slopes, those of left()).
 #pragma once
 #include <optional>
 
@@ -34,7 +34,8 @@ struct RunNode final : AutogradNode {
   }
 };
 
-// make(the node's run, whether gradients are wanted). left: gets left(), unless it is null.
+// Calls make(the node's run, whether gradients are wanted). If `left` is not null, it receives
+// left().
 template <class Run, class Make>
 Tensor run_function(const char* label, const variable_list& inputs, const Make& make,
                     Tensor* left = nullptr) {
@@ -54,8 +55,8 @@ Tensor run_function(const char* label, const variable_list& inputs, const Make& 
   return result;
 }
 
-// What a recorded step reads: the matrices, then what is given, then what `previous` nodes see at
-// first and what a memory takes over, each in the order of their nodes.
+// Returns the inputs of a recorded step: the matrices, then the given tensors, then the initial
+// values of `previous` nodes and what a memory takes over, each in the order of their nodes.
 inline variable_list program_inputs(const TracedProgram& program) {
   variable_list inputs = program.matrices;
   for (const auto* tensors : {&program.given, &program.initial})

@@ -6,7 +6,7 @@
 namespace pushdown {
 namespace {
 
-// The output layer as the kernels read it.
+// The output layer in the layout that the kernels read.
 template <class F>
 OutputLayer<F> packed(const Tensor& weight, const Tensor& bias, Pieces<F>& pieces) {
   const auto outcomes = weight.size(0), hidden = weight.size(1);
@@ -58,7 +58,7 @@ class LikelihoodRun {
     return result;
   }
 
-  // Of the plan's parameters, of W and of b; undefined where none is wanted.
+  // Gradients of the plan's parameters, of W and of b; undefined where none is wanted.
   std::vector<Tensor> backward(const Tensor& slopes) {
     const F* scales = slopes.data_ptr<F>();
     const auto options = weight_.options().requires_grad(false);
@@ -92,7 +92,7 @@ class LikelihoodRun {
     slopes_ = pieces.take(batch_ * places_ * hidden_);
   }
 
-  // Of one sequence; gives the machine its slopes.
+  // Computes one sequence and passes its slopes to the machine.
   double log_likelihood(std::int64_t b) const {
     F* hiddens = hiddens_ + b * places_ * hidden_;
     std::fill_n(hiddens, hidden_, F(0));

@@ -1,18 +1,19 @@
-// The log-likelihood of strings by a recorded step and an output layer, as one autograd function:
-// what a language model learns from.
+// The log-likelihood of strings under a recorded step and an output layer, as one autograd
+// function: the training objective of a language model.
 #pragma once
 #include "recurrence/step_plan.h"
 
 namespace pushdown {
 
-// The sum of log softmax(W h_t + b)[targets_t] over t = 0 .. T, B. h_0 = 0, and h_t is the plan's
-// output after reading the first t targets. targets : B x (T+1) ids (int64, valid), T >= 1, as many
-// as the plan was recorded for; W : V x H, b : V; supplied : B x T x n each. On the processor.
+// Returns the sum of log softmax(W h_t + b)[targets_t] over t = 0 .. T, B. h_0 = 0, and h_t is the
+// plan's output after reading the first t targets. targets : B x (T+1) ids (int64, valid), T >= 1,
+// as many as the plan was recorded for; W : V x H, b : V; supplied : B x T x n each. Runs on the
+// CPU.
 //
-// Gradients, where they are wanted, are taken at once, block after block of sequences, while what
-// the forward pass left is in the cache: the function is linear in the gradient of its result, so
-// that its backward pass only sums up. Memory holds the tapes of one block a thread. Threads share
-// the blocks; results do not depend on their number.
+// If gradients are wanted, they are computed immediately, one block of sequences after another,
+// while the results of the forward pass are in the cache. This is possible because the backward
+// pass is linear in the gradient of the result, so it only has to scale and sum. Memory holds the
+// tapes of one block per thread. Threads share the blocks; results do not depend on their number.
 Tensor run_log_likelihoods(const StepPlanPtr& plan, const Tensor& targets, const Tensor& weight,
                            const Tensor& bias, std::vector<Tensor> supplied,
                            const BufferPoolPtr& buffers);

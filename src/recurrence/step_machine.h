@@ -1,4 +1,4 @@
-// A recorded step with the numbers of one run over a batch. For the files of this folder.
+// A recorded step with the data of one run over a batch. Internal to this folder.
 #pragma once
 #include "base/buffer_pool.h"
 #include "base/parallel.h"
@@ -11,19 +11,19 @@
 
 namespace pushdown {
 
-// What a run reads besides the program's own tensors.
+// Inputs of a run besides the program's own tensors.
 struct StepInputs {
   const std::int64_t* symbols = nullptr;  // B x T, for programs of symbols
-  std::vector<Tensor> supplied;           // B x T x n each, in any strides
+  std::vector<Tensor> supplied;           // B x T x n each, any strides
 };
 
-// How a run goes through its sequences.
+// The order in which a run processes its sequences.
 enum class StepOrder {
-  passes,  // forward() through all of them, then backward()
-  blocks,  // both passes of some, then of the next ones
+  passes,  // forward() over all of them, then backward()
+  blocks,  // both passes of some sequences, then of the next ones
 };
 
-// A program with its numbers.
+// A program together with its numbers.
 template <class F>
 class StepMachine {
  public:
@@ -53,7 +53,8 @@ class StepMachine {
     });
     StopCheck()();
   }
-  // slopes : B x T x n, contiguous; left_slopes : B x m of what the memory leaves, where it does.
+  // slopes : B x T x n, contiguous; left_slopes : B x m, the gradient of the memory's final
+  // content, if it is used.
   void backward(const Tensor& slopes, const Tensor& left_slopes = {}) {
     watch();
     if (traced_.left >= 0 && node(traced_.left).gradient) {
@@ -64,7 +65,7 @@ class StepMachine {
     }
     const F* given = slopes.data_ptr<F>();
     const auto size = node(traced_.output).size, row = padded_size(size);
-    // Rows are read by whole vectors.
+    // Rows are read in whole vectors.
     for (std::int64_t r = 0; r < batch_ * steps_; ++r) {
       std::copy_n(given + r * size, size, slopes_ + r * row);
       std::fill_n(slopes_ + r * row + size, row - size, F(0));
@@ -74,18 +75,18 @@ class StepMachine {
     });
     StopCheck()();
   }
-  // Both passes of one block of sequences after the other, while what the first one leaves, a
-  // stack's tape above all, is in the core's cache. tail(b) is called between them: it reads
-  // output_of(b, t) and, where gradients are wanted, writes slope_of(b, t).
+  // Runs both passes of one block of sequences after the other, while the results of the first one,
+  // above all a stack's tape, are in the core's cache. Calls tail(b) between them: it reads
+  // output_of(b, t) and, if gradients are wanted, writes slope_of(b, t).
   template <class Tail>
   void in_blocks(const Tail& tail) {
-    // Fewer bytes are nearer to the core, more sequences share the work of each operation: twice a
-    // second-level cache was best for most stacks.
+    // Smaller blocks fit into faster caches; larger blocks share the work of each operation among
+    // more sequences. Twice a second-level cache was best for most stacks.
     constexpr std::int64_t kBytes = 2 << 20;
     const auto each =
         (program_.tape_size + program_.memory_scratch_size) * static_cast<std::int64_t>(sizeof(F));
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
-    // As many for each thread, of about that size.
+    // The same number of blocks for each thread, of about that size.
     const auto threads = std::min<std::int64_t>(thread_count(), batch_);
     const auto rounds = std::max<std::int64_t>(1, (batch_ + most * threads / 2) / (most * threads));
     const auto count = std::min(rounds * threads, batch_);
@@ -116,17 +117,17 @@ class StepMachine {
   const F* output_of(std::int64_t b, std::int64_t t) const {
     return places_[static_cast<std::size_t>(traced_.output)].at(t, b);
   }
-  // Has room for whole vectors, and must be written so far.
+  // Has room for whole vectors, and must be written up to the end of the last one.
   F* slope_of(std::int64_t b, std::int64_t t) const {
     return slopes_ + (b * steps_ + t) * padded_size(node(traced_.output).size);
   }
 
-  // The output, B x T x n.
+  // Returns the output, B x T x n.
   Tensor output(const at::TensorOptions& options) const {
     return gathered(traced_.output, false, options);
   }
 
-  // What the memory leaves, B x m.
+  // Returns the memory's final content, B x m.
   Tensor left(const at::TensorOptions& options) const {
     const auto size = node(traced_.left).size;
     const Tensor result = at::empty({batch_, size}, options);
@@ -136,8 +137,8 @@ class StepMachine {
     return result;
   }
 
-  // The gradients of the matrices, rows x columns each; null where none is wanted. `scales`: what
-  // those of each sequence are multiplied with, null: 1.
+  // Computes the gradients of the matrices, rows x columns each; null where none is wanted.
+  // `scales`: factors for the gradients of each sequence; null: 1.
   void matrix_gradients(const std::vector<F*>& results, const F* scales = nullptr) const {
     std::vector<OuterSum<F>> sums;
     constexpr std::int64_t kBlock = 32;
@@ -193,7 +194,7 @@ class StepMachine {
     else
       for (std::size_t i = 0; i < sums.size(); ++i) one(static_cast<std::int64_t>(i));
   }
-  // The gradient of a constant : n.
+  // Computes the gradient of a constant : n.
   void constant_gradient(int n, F* result, const F* scales = nullptr) const {
     const auto& place = places_[static_cast<std::size_t>(n)];
     const auto size = node(n).size;
@@ -205,7 +206,7 @@ class StepMachine {
     for (std::int64_t i = 0; node(n).logistic && i < size; ++i)
       result[i] *= place.value[i] * (1 - place.value[i]);
   }
-  // The gradient of what a `previous` node sees before the first step, or of what the memory takes
+  // Computes the gradient of the initial value of a `previous` node, or of what the memory takes
   // over : B x n.
   void initial_gradient(int n, F* result, const F* scales = nullptr) const {
     const auto size = node(n).size;
@@ -216,8 +217,8 @@ class StepMachine {
     }
   }
 
-  // Of the matrices, then of what is given, then of what `previous` nodes see at first, each in the
-  // order of their nodes.
+  // Returns the gradients of the matrices, then of the given tensors, then of the initial values of
+  // `previous` nodes, each in the order of their nodes.
   std::vector<Tensor> gradients(const at::TensorOptions& options) const {
     std::vector<Tensor> all(traced_.matrices.size());
     std::vector<F*> numbers(all.size());
@@ -249,7 +250,7 @@ class StepMachine {
   }
 
  private:
-  // The kernels look at the flag of the thread that runs them.
+  // The kernels read the stop flag of the thread that runs them.
   void watch() {
     static_assert(sizeof(StopFlag) == sizeof(int) && StopFlag::is_always_lock_free);
     program_.stop = reinterpret_cast<const int*>(stop_flag());
@@ -326,7 +327,7 @@ class StepMachine {
     bytes_ = cut.bytes();
   }
 
-  // From one sequence to the next, and from one step to the next.
+  // Strides between sequences and between steps.
   std::pair<std::int64_t, std::int64_t> strides(std::int64_t row, std::int64_t slots) const {
     return by_blocks_ ? std::pair{slots * row, row} : std::pair{row, batch_ * row};
   }
@@ -342,7 +343,7 @@ class StepMachine {
 
   void look_into(int n) {
     const StepNode& of = node(n);
-    // A state may be bound to a node that comes later, whose place is known by now; parts of
+    // A state may be bound to a node that comes later, whose place is already known; parts of
     // states come after these.
     const StepPlace<F>& seen = places_[static_cast<std::size_t>(of.a)];
     auto& place = places_[static_cast<std::size_t>(n)] = seen;
@@ -389,7 +390,7 @@ class StepMachine {
   }
 
   static void pack(const Tensor& matrix, bool lookup, const StepMatrix<F>& packed) {
-    // Rows lie apart in parts of a matrix.
+    // The rows of a part of a matrix are not contiguous.
     const Tensor own = matrix.stride(1) == 1 ? Tensor() : matrix.detach().contiguous();
     const Tensor& numbers = own.defined() ? own : matrix;
     const F* from = numbers.data_ptr<F>();
@@ -411,7 +412,7 @@ class StepMachine {
   template <class Body>
   void in_parts(Body body) {
     const std::int64_t parts = std::min<std::int64_t>(thread_count(), batch_);
-    // Rows of scratch are those of the sequences; one more belongs to the last part.
+    // Scratch has one row for each sequence, and one more for the last part.
     const auto row = program_.widest + 2 * kPadding;
     const auto part = [&](std::int64_t k) {
       const auto first = batch_ * k / parts, end = batch_ * (k + 1) / parts;
@@ -425,7 +426,7 @@ class StepMachine {
       parallel_for(parts, part);
   }
 
-  // Of all steps, B x T x n.
+  // Gathers all steps, B x T x n.
   Tensor gathered(int n, bool gradient, const at::TensorOptions& options) const {
     const auto& place = places_[static_cast<std::size_t>(n)];
     const auto size = node(n).size;
@@ -437,13 +438,13 @@ class StepMachine {
                     to + (b * steps_ + t) * size);
     return result;
   }
-  // One more result, of these sizes.
+  // Adds one result of these sizes.
   static F* added(std::vector<Tensor>& all, at::IntArrayRef sizes,
                   const at::TensorOptions& options) {
     all.push_back(at::empty(sizes, options));
     return all.back().template data_ptr<F>();
   }
-  // The gradient of a matrix whose columns were chosen.
+  // Computes the gradient of a matrix whose columns were selected by symbols.
   void of_columns(const StepPlace<F>& slope, const StepMatrix<F>& matrix, const F* scales,
                   F* result) const {
     const auto row = padded_size(matrix.rows);

@@ -6,7 +6,7 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
   const auto at = [](int n) { return static_cast<std::size_t>(n); };
   const std::vector<char> none(program.nodes.size());
   StepNeeds needs{none, none, none};
-  // Slices and `previous` have no numbers of their own.
+  // Slices and `previous` nodes have no numbers of their own.
   const auto keep = [&](int n) {
     if (n < 0) return;
     while (program.nodes[at(n)].op == StepOp::slice || program.nodes[at(n)].op == StepOp::previous)

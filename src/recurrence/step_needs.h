@@ -1,15 +1,15 @@
-// What a run of a recorded step must keep.
+// Determines the data that a run of a recorded step must keep.
 #pragma once
 #include "recurrence/step_trace.h"
 
 namespace pushdown {
 
 struct StepNeeds {
-  // By node: whether its values at all steps are needed after the step, because they are looked at
-  // by the backward pass or are the output, carried or given; and whether its gradients at all
-  // steps are, because sums over the steps or the gradient of an input are made of them.
+  // By node. kept: whether its values at all steps are needed after the step, because the backward
+  // pass uses them or because they are the output, carried or given. recorded: whether its
+  // gradients at all steps are needed for sums over the steps or for the gradient of an input.
   std::vector<char> kept, recorded;
-  // Whether its numbers are read at all: those of symbols may only be looked up.
+  // Whether its numbers are read at all; symbols may be used only as indices.
   std::vector<char> read;
 };
 StepNeeds step_needs(const TracedProgram& program, bool gradients);

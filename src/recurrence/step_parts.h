@@ -1,11 +1,11 @@
-// The gradients of a plan's parameters from a run of it. For the files of this folder.
+// Gradients of a plan's parameters from a run of it. Internal to this folder.
 #pragma once
 #include "recurrence/step_machine.h"
 #include "recurrence/step_plan.h"
 
 namespace pushdown {
 
-// Adds the numbers of a part, behind each other in `values`, to those of its parameter.
+// Adds the numbers of a part, contiguous in `values`, to those of its parameter.
 template <class F>
 void add_part(const StepPlan::Part& part, const F* values, F* parameter) {
   F* to = parameter + part.offset;
@@ -15,8 +15,8 @@ void add_part(const StepPlan::Part& part, const F* values, F* parameter) {
     for (std::int64_t j = 0; j < columns; ++j) to[i * row + j * column] += *values++;
 }
 
-// Adds the gradients that a run over `batch` sequences has found to those of the parameters:
-// gradient(part) is where the latter are. `scales`: see StepMachine::matrix_gradients().
+// Adds the gradients from a run over `batch` sequences to those of the parameters; gradient(part)
+// returns the location of the latter. `scales`: see StepMachine::matrix_gradients().
 template <class F, class Gradient>
 void add_plan_gradients(const StepPlan& plan, const StepMachine<F>& machine, std::int64_t batch,
                         const F* scales, const Gradient& gradient) {

@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-// Whether the numbers of a tensor are some of the parameter's.
+// Returns whether the tensor is a view of a part of the parameter.
 bool lies_in(const Tensor& tensor, const Tensor& parameter) {
   const auto first = tensor.storage_offset() - parameter.storage_offset();
   return tensor.scalar_type() == parameter.scalar_type() &&
@@ -127,7 +127,7 @@ bool same_program(const StepPlan& first, const StepPlan& second) {
 }
 
 StepPlanPtr StepPlans::find(const Key& key, const std::function<StepPlanPtr()>& make) {
-  // As many as a training has lengths of strings.
+  // About the number of different string lengths in a training run.
   constexpr std::size_t kLimit = 1000;
   const std::lock_guard lock(mutex_);
   const auto found = plans_.find(key);

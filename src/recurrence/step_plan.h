@@ -1,8 +1,9 @@
-// A recorded step that is kept for many batches: what it reads is found again in the parameters, so
-// that nothing is recorded anew. run_plan() runs it without LibTorch's graph, step_likelihood.h
-// with the loss of language models, device_steps.h for several models on a device.
+// A recorded step that is reused for many batches. Its inputs are located in the parameters, so
+// that nothing must be recorded again. run_plan() runs it without LibTorch's graph,
+// step_likelihood.h with the loss of language models, device_steps.h for several models on a
+// device.
 //
-// The program is one of symbols (StepTrace with of_symbols): all that it reads besides a batch are
+// The program is one of symbols (StepTrace with of_symbols): all its inputs besides a batch are
 // parameters, parts of parameters, and constants.
 #pragma once
 #include <array>
@@ -19,18 +20,18 @@ namespace pushdown {
 
 class StepPlan {
  public:
-  // Null where something that is differentiated is computed from parameters instead of being one or
-  // a part of one, or where the parameters are not of one type and on one device. The program was
-  // recorded with gradients enabled.
+  // Returns null if a differentiated input is computed from parameters instead of being a parameter
+  // or a part of one, or if the parameters are not of one type and on one device. The program must
+  // have been recorded with gradients enabled.
   static std::shared_ptr<const StepPlan> make(TracedProgram program,
                                               const ParameterList& parameters);
 
-  // Whether the parameters still have the memory that they had when the step was recorded, and the
-  // same ones are trained.
+  // Returns whether the parameters still have the memory that they had when the step was recorded,
+  // and the same ones are trained.
   bool current() const;
-  // Where the numbers of a tensor lie in a parameter.
+  // The location of a tensor's numbers in a parameter.
   struct Part {
-    Tensor parameter;       // undefined: of none
+    Tensor parameter;       // undefined if in none
     std::size_t index = 0;  // in the list of parameters
     bool trained = false;
     std::int64_t offset = 0;
@@ -55,15 +56,14 @@ class StepPlan {
 };
 using StepPlanPtr = std::shared_ptr<const StepPlan>;
 
-// Whether two plans differ in the values of their parameters alone.
+// Returns whether two plans differ only in the values of their parameters.
 bool same_program(const StepPlan& first, const StepPlan& second);
 
-// The plans of a network by what they were recorded for. Any number of threads may ask.
+// The plans of a network, by the key they were recorded for. May be used by any number of threads.
 class StepPlans {
  public:
   using Key = std::array<std::int64_t, 5>;
-  // The plan of this key, made anew where there is none that is current; null where none can be
-  // made.
+  // Returns the plan of this key, newly made if there is no current one; null if none can be made.
   StepPlanPtr find(const Key& key, const std::function<StepPlanPtr()>& make);
 
  private:
@@ -71,8 +71,8 @@ class StepPlans {
   std::map<Key, StepPlanPtr> plans_;
 };
 
-// On the processor. words : B x T, as many sequences as the program was recorded for; supplied : B
-// x T x n each. With a window > 0 gradients end behind every `window` steps.
+// Runs on the CPU. words : B x T, as many sequences as the program was recorded for; supplied : B x
+// T x n each. With a window > 0, gradients end after every `window` steps.
 DirectPassPtr run_plan(const StepPlanPtr& plan, const Tensor& words, std::vector<Tensor> supplied,
                        std::int64_t window, const BufferPoolPtr& buffers);
 

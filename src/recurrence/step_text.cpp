@@ -117,7 +117,8 @@ class StepTextWriter {
     const ArrayProgram& own = array(of);
     const auto count = static_cast<std::int64_t>(own.steps.size());
     std::string all;
-    // Steps with other instructions than the one before: the first ones, and how it goes on.
+    // Number of kinds of steps shown, where a new kind has other instructions than the previous
+    // step: the first ones, and the one that continues.
     constexpr int kMostKinds = 3;
     int kinds = 0;
     for (std::int64_t t = 0; t < count && t < steps_; ++t) {

@@ -1,4 +1,4 @@
-// A recorded step for people to read: what it computes, and what that costs.
+// Prints a recorded step in readable form: its computations and their cost.
 #pragma once
 #include <string>
 
@@ -6,11 +6,11 @@
 
 namespace pushdown {
 
-// One line for each operation, the instructions of array programs under theirs, those of steps that
-// differ for each kind of step. `steps`: of the sequence.
+// Returns one line for each operation, with the instructions of array programs below theirs. If the
+// steps of a program differ, every kind of step is listed. `steps`: length of the sequence.
 std::string step_program_text(const TracedProgram& program, std::int64_t steps);
-// The operations as a graph in the language of Graphviz; arrows that are dashed come from the step
-// before.
+// Returns the operations as a graph in the language of Graphviz; dashed arrows come from the
+// previous step.
 std::string step_program_dot(const TracedProgram& program, std::int64_t steps);
 
 }  // namespace pushdown

@@ -84,8 +84,8 @@ Traced StepTrace::state(const Tensor& initial) {
 void StepTrace::bind(const Traced& state, const Traced& value) {
   int source = node_of(value);
   const auto& node = nodes_[static_cast<std::size_t>(source)];
-  // A node has one place for what was before the first step, which a part of another or an input
-  // does not have.
+  // A node has one place for the value before the first step; a part of another node or an input
+  // does not.
   const bool own = node.op != StepOp::slice && node.op != StepOp::previous &&
                    node.op != StepOp::sequence && node.op != StepOp::constant && !node.carried;
   if (!own) {
@@ -174,7 +174,7 @@ Traced StepTrace::one_hot(const Tensor& symbols, std::int64_t count, at::TensorO
   return result;
 }
 
-// Sums of maps are one node, so that they need neither memory nor passes of their own.
+// Sums of maps become one node, so that they need no memory or passes of their own.
 int StepTrace::sum(const Traced& a, const Traced& b) {
   StepNode node{StepOp::affine};
   node.size = size(a);
@@ -259,7 +259,7 @@ Traced StepTrace::concat(const std::vector<Traced>& parts) {
 
 namespace {
 
-// Columns are chosen where the vectors are one-hot.
+// If the vectors are one-hot, columns are selected instead.
 Tensor map_known(const Tensor& x, const Tensor& symbols, const Tensor& weight, const Tensor& bias) {
   if (!symbols.defined()) return pushdown::affine(x, weight, bias);
   const Tensor mapped = at::embedding(weight.t(), symbols);
@@ -272,7 +272,7 @@ Traced StepTrace::affine(const Traced& x, const Tensor& weight, const Tensor& bi
   check(weight.size(1) == size(x), "step_trace", "a matrix of {} columns was given {} numbers",
         weight.size(1), size(x));
   if (now(x)) return {this, map_known(x.known_, x.symbols_, weight, bias)};
-  // The known parts of what was put together are mapped beforehand.
+  // The known parts of the joined vector are mapped in advance.
   Tensor known;
   std::vector<StepTerm> terms;
   const auto term = [&](int operand, const Tensor& matrix) {
@@ -344,7 +344,7 @@ Traced StepTrace::array(ArrayProgramPtr program, const std::vector<Traced>& oper
 TracedProgram StepTrace::finish(const Traced& output) {
   const int last = node_of(output);
   const auto at = [](int n) { return static_cast<std::size_t>(n); };
-  // What the output depends on, at this step or an earlier one.
+  // The nodes on which the output depends, at this step or an earlier one.
   std::vector<char> alive(nodes_.size());
   std::vector<int> open{last, left_};
   while (!open.empty()) {
@@ -400,14 +400,14 @@ TracedProgram StepTrace::finish(const Traced& output) {
       start += shape_.automaton.row(j);
     }
   }
-  // Whoever gives a state its values has the place for the gradient of the first one.
+  // The node that gives a state its values also stores the gradient of the first one.
   std::vector<char> kept(program.nodes.size());
   for (std::size_t n = 0; n < program.nodes.size(); ++n) {
     if (!program.initial[n].defined() || !program.initial[n].requires_grad()) continue;
     kept[n] = 1;
     if (program.nodes[n].op == StepOp::previous) kept[at(program.nodes[n].a)] = 1;
   }
-  // Gradients flow around the loops of the recurrence: until nothing changes.
+  // Gradients flow around the loops of the recurrence, so this repeats until nothing changes.
   const auto flows = [&](int n) { return n >= 0 && program.nodes[at(n)].gradient; };
   for (bool changed = true; changed;) {
     changed = false;

@@ -1,15 +1,15 @@
 // Records one step of a recurrent network as a step program (kernel/step/step_program.h).
 //
-// The step is written once, as a function template over the type of its vectors: with Tensor, B x
-// n, it computes; with Traced it is recorded. What both have in common is below: linear, joined,
-// outer_product, mix, larger, +, -, *, and the member functions of Traced, which are named as those
-// of Tensor.
+// The step is written once, as a function template over the type of its vectors. With Tensor, B x
+// n, it computes; with Traced it is recorded. Both types support the functions below: linear,
+// joined, outer_product, mix, larger, +, -, *, and the member functions of Traced, which have the
+// names of those of Tensor.
 //
-// A vector that is known at all steps beforehand, because it depends on inputs and parameters
-// alone, is computed at once for all of them, by LibTorch; only the rest becomes a part of the
-// program. Gradients flow back through both. A trace `of_symbols` makes everything a part of the
-// program, and maps of symbols become choices of columns: such a program depends on the numbers of
-// no batch and of no parameter, and is recorded once for many (recurrence/step_plan.h).
+// A vector that depends only on inputs and parameters is known at all steps in advance. LibTorch
+// computes it for all steps at once, and only the rest becomes part of the program. Gradients flow
+// back through both. A trace `of_symbols` makes everything part of the program, and maps of symbols
+// become selections of columns. Such a program does not depend on the values of a batch or of a
+// parameter, and is recorded once for many batches (recurrence/step_plan.h).
 //
 // Dimension letters: B batch, T steps, n numbers of a vector.
 #pragma once
@@ -25,7 +25,8 @@ namespace pushdown {
 
 class StepTrace;
 
-// A vector of the step. Where it is known it is a tensor: n (the same at all steps) or B x T x n.
+// A vector of the step. If known in advance, it is a tensor: n (the same at all steps) or B x T x
+// n.
 class Traced {
  public:
   Traced() = default;
@@ -36,9 +37,10 @@ class Traced {
   Traced tanh() const;
   Traced relu() const;
   Traced softmax(std::int64_t dimension) const;
-  // Of each `size` numbers in a row.
+  // Over each `size` consecutive numbers.
   Traced softmax_of_groups(std::int64_t size) const;
-  Traced greatest_of_groups(std::int64_t size) const;  // 1 at the greatest number, else 0
+  Traced greatest_of_groups(std::int64_t size) const;  // 1 at the greatest number of each group,
+                                                       // else 0
   // Dimension 1, as of B x n.
   Traced narrow(std::int64_t dimension, std::int64_t first, std::int64_t count) const;
   std::vector<Traced> chunk(std::int64_t parts, std::int64_t dimension) const;
@@ -54,26 +56,26 @@ class Traced {
   StepTrace* trace_ = nullptr;
   int node_ = -1;
   Tensor known_;
-  Tensor symbols_;  // B x T, where it is one-hot
+  Tensor symbols_;  // B x T, if it is one-hot
 };
 
-// What a trace has found: the program's nodes, and the tensors that it reads.
+// The result of a trace: the program's nodes, and the tensors that it reads.
 struct TracedProgram {
   std::vector<StepNode> nodes;
   std::vector<StepTerm> terms;
   std::vector<int> operands;
   std::vector<Tensor> matrices;  // rows x columns each
-  std::vector<Tensor> given;     // by node: of a sequence B x T x n, of a constant n
-  std::vector<int> supplied;     // nodes: sequences that every run is given, in order
-  std::vector<Tensor> initial;   // by node: what `previous` nodes see at first, and what the stack
+  std::vector<Tensor> given;     // by node: B x T x n for a sequence, n for a constant
+  std::vector<int> supplied;     // nodes: sequences that every run receives, in order
+  std::vector<Tensor> initial;   // by node: initial values of `previous` nodes, and what the stack
                                  // takes over, B x n
   std::vector<ArrayProgramPtr> arrays;
   int output = -1;
   int after = 0;                        // see StepProgram
   int memory = -1;                      // node of the stack
-  int left = -1;                        // node of what it leaves
+  int left = -1;                        // node of its final content
   MemoryShape shape{};                  // of the stack
-  std::vector<std::int64_t> row_start;  // shape points here once it is run
+  std::vector<std::int64_t> row_start;  // shape points into this while it is run
 };
 
 class StepTrace {
@@ -83,35 +85,36 @@ class StepTrace {
   StepTrace& operator=(const StepTrace&) = delete;
 
   Traced sequence(const Tensor& values) { return {this, values}; }  // B x T x n
-  // The same of symbols, B x T ids below `count`, one-hot.
+  // A sequence of one-hot vectors from symbols, B x T ids below `count`.
   Traced one_hot(const Tensor& symbols, std::int64_t count, at::TensorOptions options);
-  // The same of whatever symbols a run has, and a sequence of `size` numbers that it is given.
+  // A sequence of the one-hot vectors of any run's symbols, and a sequence of `size` numbers that
+  // every run receives.
   Traced symbols(std::int64_t count);
   Traced supplied(std::int64_t size);
   Traced constant(const Tensor& values) { return {this, values}; }  // n
   Traced logistic_constant(const Tensor& values);                   // their sigmoid
-  // What a vector was one step before, B x n before the first; bound once to that vector.
+  // The value of a vector one step before, B x n before the first step; bound once to that vector.
   Traced state(const Tensor& initial);
   void bind(const Traced& state, const Traced& value);
-  // The reading of the network's only stack, one step before: `size` numbers. Driven by the
-  // actions, given once. bottom: m numbers that are constant, or undefined.
+  // The reading of the network's only stack one step before: `size` numbers. The actions, given
+  // once, drive the stack. bottom: m constant numbers, or undefined.
   Traced reading(std::int64_t size);
   void drive(const Traced& reading, const Traced& actions, const MemoryShape& shape,
              const Traced& bottom = {});
-  // Before drive(): the stack takes over what an earlier run left, values : B x m, after `held`
-  // updates or with so many cells (MemoryShape::held), and leaves `left` numbers.
+  // Call before drive(): the stack takes over the memory of an earlier run, values : B x m, after
+  // `held` updates or with that many cells (MemoryShape::held), and leaves `left` numbers.
   void take_over(const Tensor& values, std::int64_t held, std::int64_t left);
-  // The reading after this step's move; after drive().
+  // The reading after this step's move; call after drive().
   Traced read_now() const { return moved_; }
 
-  // A stack's state, kept for its update.
+  // Keeps a stack's state for its update.
   void keep_memory(const Traced& state) { memory_state_ = state; }
   const Traced& kept_memory() const { return memory_state_; }
 
-  // What is recorded from here on follows the step, see StepProgram::after.
+  // Operations recorded from here on run after the step, see StepProgram::after.
   void begin_aftermath() { after_ = static_cast<int>(nodes_.size()); }
 
-  // The program that computes `output`, without what it does not need.
+  // Returns the program that computes `output`, without unneeded nodes.
   TracedProgram finish(const Traced& output);
 
   // The operations, see below.
@@ -122,7 +125,7 @@ class StepTrace {
   Traced concat(const std::vector<Traced>& parts);
   Traced affine(const Traced& x, const Tensor& weight, const Tensor& bias);
   Traced mix(const Traced& share, const Traced& a, const Traced& b);
-  // The output of an array program, which has an input for each operand. Runs on the processor.
+  // The output of an array program, which has an input for each operand. Runs on the CPU only.
   Traced array(ArrayProgramPtr program, const std::vector<Traced>& operands);
   std::int64_t size(const Traced& a) const;
 
@@ -132,7 +135,7 @@ class StepTrace {
   int node_of(const Traced& a);
   int add(StepNode node);
   int sum(const Traced& a, const Traced& b);
-  // Whether a result is computed now.
+  // Returns whether a result is computed immediately.
   bool now(const Traced& a) const { return !of_symbols_ && a.known_.defined(); }
   bool is(const Traced& a, StepOp op) const { return a.node_ >= 0 && nodes_[a.node_].op == op; }
 
@@ -149,20 +152,21 @@ class StepTrace {
   Traced moved_, memory_state_;
 };
 
-// W x (+ b), x : B x I, W : O x I, b : O; of tensors it is LibTorch's, or, where nothing is
-// differentiated, that of affine.h. Called by its full name, since LibTorch's is found as well.
+// W x (+ b), x : B x I, W : O x I, b : O. For tensors it calls LibTorch's function or, if nothing
+// is differentiated, that of affine.h. Call it by its qualified name, because LibTorch's function
+// is also visible.
 inline Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {}) {
   return at::GradMode::is_enabled() ? at::linear(x, weight, bias) : affine(x, weight, bias);
 }
 inline Traced linear(const Traced& x, const Tensor& weight, const Tensor& bias = {}) {
   return StepTrace::of(x).affine(x, weight, bias);
 }
-// The vectors one after the other.
+// The concatenated vectors.
 inline Tensor joined(const std::vector<Tensor>& parts) { return at::cat(parts, 1); }
 inline Traced joined(const std::vector<Traced>& parts) {
   return StepTrace::of(parts.front()).concat(parts);
 }
-// a_i b_j, row after row
+// a_i b_j in row-major order
 inline Tensor outer_product(const Tensor& a, const Tensor& b) {
   return (a.unsqueeze(2) * b.unsqueeze(1)).flatten(1);
 }
@@ -176,7 +180,7 @@ inline Tensor mix(const Tensor& share, const Tensor& a, const Tensor& b) {
 inline Traced mix(const Traced& share, const Traced& a, const Traced& b) {
   return StepTrace::of(a).mix(share, a, b);
 }
-// 1 where a > b, else 0
+// 1 if a > b, else 0
 inline Tensor larger(const Tensor& a, const Tensor& b) { return a.gt(b).to(a.scalar_type()); }
 inline Traced larger(const Traced& a, const Traced& b) {
   return StepTrace::of(a).binary(StepOp::greater, a, b);

@@ -31,7 +31,7 @@ struct AnalogPushdownState : NetworkState {
            tensor_bytes(length) + tensor_bytes(reading) + tensor_bytes(underflow);
   }
 
-  // Throws because the number of sections grows with every push.
+  // The size of `stack.lengths` grows with every push.
   std::vector<Tensor> tensors() const override {
     if (exact) return {neurons, underflow, stack.lengths};
     return {neurons, underflow, length, reading};

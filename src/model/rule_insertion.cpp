@@ -100,7 +100,7 @@ class Insertion {
     return result;
   }
 
-  // Returns the margin by which a transition with a weight of this size alone does not fire.
+  // Returns the margin by which a transition with a weight of this size alone fires.
   double learnable(double strength, double weight) const {
     const double threshold = strength * (shape_.third ? 0.5 : 1.5);
     return weight * (network_.least_values().top + (shape_.third ? 0 : 1)) - threshold;

@@ -16,8 +16,8 @@
 // becomes the network's weight_scale, so that a programmed weight equals its discrete value. If it
 // is not given, weight_scale is unchanged, and H is the value between 1/4 and 4 that maximises the
 // smallest margin. Ties are decided by the next larger margin, where there is one margin for each
-// kind of failure: a state neuron that must fire or must not, a push, a pop, no action, and a
-// transition still to be learned that fires.
+// kind of condition: a state neuron that must fire or must not, a push, a pop, no action, and a
+// transition still to be learned that must be able to fire.
 #pragma once
 #include <optional>
 #include <string>

@@ -15,7 +15,7 @@ using Numbers = std::array<std::vector<double>, Programmed::kTensors>;
 // W^s -> scale if W > scale / 2, else 0; W^a -> scale, 0, -scale with thresholds +-scale / 2.
 Numbers discrete(Numbers numbers, double scale);
 
-// The kinds of failure.
+// The kinds of conditions that can fail.
 enum MarginKind { kFires, kSilent, kPush, kPop, kNothing, kMarginKinds };
 
 struct Margins {

@@ -25,7 +25,7 @@ Json to_json(const AccuracyEvaluation& evaluation, const Accuracy& value) {
   return json;
 }
 
-// What a recognizer says about a batch after each of its symbols, against what may follow.
+// Compares a recognizer's answers for a batch after each symbol with the symbols that may follow.
 struct StepByStep {
   std::vector<bool> followed;
   std::vector<ThresholdRange> predicting;
@@ -49,14 +49,14 @@ StepByStep step_by_step(const Recognizer& model, const LabelledDataset& dataset,
     result.followed.push_back(all);
   }
   if (!model.predicts_next_symbol()) return result;
-  // The first symbol is not predicted, nor what follows the last one if no end can.
+  // The first symbol is not predicted, nor the one after the last symbol if there is no end symbol.
   const auto steps = std::max<std::int64_t>(read - 1, 0);
   const Tensor after = said.hiddens.slice(1, passes, passes + steps * passes, passes);
   result.predicting = predicting_thresholds(model.next_scores(after), batch, sets, 1);
   return result;
 }
 
-// What one decision about the strings is right in.
+// Counts the correct classifications of one decision.
 class Count {
  public:
   explicit Count(Decision decision) : decision_(decision) {
@@ -82,7 +82,7 @@ class Count {
       }
     }
   }
-  // Those that strings of a length belong to.
+  // Returns the sums that strings of this length belong to.
   std::array<Accuracy*, 2> sums(std::int64_t length, std::int64_t bin_width) {
     return {&all_, &bins_[length / bin_width]};
   }

@@ -1,18 +1,18 @@
-// Adaptive noise on the weights of higher-order networks (Mali et al. 2019, Algorithm 2): a part of
-// the matrices in a weight tensor is scaled by random numbers while a gradient is computed.
+// Adaptive noise on the weights of higher-order networks (Mali et al. 2019, Algorithm 2): while a
+// gradient is computed, random numbers scale some of the matrices in a weight tensor.
 //
 // A tensor W : A x B x C x D is a list of K = A B matrices M_1 .. M_K : C x D, the last two indices
-// within a matrix; W : A x B x C one of K = A matrices : B x C. It is cut into three partitions, by
-// the borders of the paper rounded down,
+// within a matrix; W : A x B x C is one of K = A matrices : B x C. The list is divided into three
+// partitions, by the borders of the paper rounded down,
 //   K odd : 1 .. K/3       | K/3 + 1 .. 2K/3             | 2K/3 + 1 .. K
 //   K even: 1 .. (K-1)/3   | (K-1)/3 + 1 .. (2K-1)/3     | (2K-1)/3 + 1 .. K
-// From each partition the nearest whole number to share * (its size) matrices are drawn without
-// replacement, at least one where share > 0 and the partition is not empty. With p ~ N(0, 1), drawn
-// once a tensor, the drawn matrices are changed in the order of the partitions and, within one, in
-// the order in which they were drawn:
-//   M <- (p beta) M,   p <- p / 2                        (change 'scale', as it is printed)
+// From each partition, share * (its size) matrices, rounded to the nearest integer, are drawn
+// without replacement, at least one if share > 0 and the partition is not empty. With p ~ N(0, 1),
+// drawn once per tensor, the drawn matrices are changed in the order of the partitions and, within
+// one, in the order in which they were drawn:
+//   M <- (p beta) M,   p <- p / 2                        (change 'scale', as printed)
 //   M <- M + (p beta) M,   p <- p / 2                    (change 'add')
-// Each tensor draws for itself, in the order of the parameters. Other parameters stay as they are.
+// Each tensor has its own draws, in the order of the parameters. Other parameters are unchanged.
 #pragma once
 #include <utility>
 #include <vector>
@@ -23,7 +23,7 @@
 
 namespace pushdown {
 
-// [first, last) of the three partitions of `count` matrices, counted from 0.
+// Returns the ranges [first, last) of the three partitions of `count` matrices, counted from 0.
 std::vector<std::pair<std::int64_t, std::int64_t>> noise_partitions(std::int64_t count);
 
 class AdaptiveNoise {
@@ -32,17 +32,17 @@ class AdaptiveNoise {
   // first_epoch (1), last_epoch (none), first_stage (1).
   static const std::vector<OptionSpec>& options();
 
-  // `options`: resolved. std::invalid_argument where no parameter has three or four dimensions.
+  // `options`: resolved. Throws std::invalid_argument if no parameter has three or four dimensions.
   AdaptiveNoise(const Json& options, const ParameterList& parameters);
 
-  // Whether the noise belongs to this epoch and stage of training, counted from 1.
+  // Returns whether the noise is active in this epoch and stage of training, counted from 1.
   bool active(std::int64_t epoch, std::int64_t stage) const;
 
-  // Changes the parameters in place; the numbers come from `random` alone. Without a restore() in
-  // between that is a std::logic_error.
+  // Changes the parameters in place, using random numbers from `random` only. Throws
+  // std::logic_error if called twice without a restore() in between.
   void apply(Random& random);
-  // Gives them back the numbers they had, bit for bit; with keep = true they stay changed. Nothing
-  // where nothing was applied.
+  // Restores the original numbers bit for bit; with keep = true they stay changed. Does nothing if
+  // no noise was applied.
   void restore();
 
  private:

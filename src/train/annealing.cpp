@@ -54,7 +54,7 @@ AnnealingKind stochastic() {
       }};
 }
 
-// After so many updates the factor is 1.
+// Returns the warm-up factor, which is 1 after `updates` updates.
 double warmed_up(const UpdateTime& time, std::int64_t updates) {
   if (time.update == 0 || time.update >= updates) return 1;
   return static_cast<double>(time.update) / static_cast<double>(updates);
@@ -79,7 +79,7 @@ AnnealingKind cosine() {
         const std::int64_t warm = options["warmup"], last = options["updates"];
         if (time.update > 0 && time.update < warm) return warmed_up(time, warm);
         const double minimum = options["minimum"];
-        // As the mean over an epoch, what was reached at its end.
+        // The mean over an epoch is taken as the value at its end.
         const auto update = time.update == 0 ? last : std::min(time.update, last);
         const double share = static_cast<double>(update - warm) / static_cast<double>(last - warm);
         return minimum + (1 - minimum) * (1 + std::cos(M_PI * share)) / 2;

@@ -12,7 +12,7 @@ BatchOrder::BatchOrder(std::int64_t count, const Random& random, bool shuffled)
 }
 
 void BatchOrder::shuffle() {
-  // From the same start every time, so that the order depends on the generator alone.
+  // Starts from the same order every time, so that the result depends only on the generator.
   std::iota(order_.begin(), order_.end(), std::int64_t{0});
   epoch_start_ = random_.state();
   if (shuffled_) random_.shuffle(order_);

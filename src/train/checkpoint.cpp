@@ -1,9 +1,9 @@
-// What a checkpoint of a trainer holds, and going on from one.
+// The content of a trainer's checkpoint, and resuming from one.
 //
 // Tensors: the weights under their own names, best.* (those of the best epoch, once there is one),
-// optimizer.*, carried.1 and so on (what the next batch goes on from, where there is such).
+// optimizer.*, carried.1 and so on (the state from which the next batch continues, if any).
 // Metadata: "model" (description), "run" (identity), "state" (JSON: counters, learning rate,
-// schedule, generator and position, sums over the running epoch, history).
+// schedule, generator and position, sums over the current epoch, history).
 #include <algorithm>
 #include <cmath>
 
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kFormat = "pushdown checkpoint 1";
 
-// Options that a resumed run may change: they say how to go on, not what was done.
+// Options that a resumed run may change: they affect only the rest of the run.
 const std::vector<std::string>& changeable() {
   static const std::vector<std::string> names{"epochs",
                                               "stop_patience",
@@ -33,7 +33,7 @@ const std::vector<std::string>& changeable() {
   return names;
 }
 
-// Options that decided what was done; a checkpoint only fits a trainer that has the same.
+// Options that affected the past; a checkpoint only fits a trainer that has the same values.
 std::vector<const char*> fixed_names(const Problem& problem) {
   std::vector<const char*> names{"batch", "accumulate", "optimizer", "seed", "annealing", "noise"};
   names.insert(names.end(), problem.fixed_options().begin(), problem.fixed_options().end());
@@ -126,15 +126,15 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     refuse(fmt::format("it is not marked as '{}'", kFormat));
   try {
     const Json state = parse_json(text->second);
-    // Everything that can be wrong is tried on copies first.
+    // Checks everything that can be wrong on copies first.
     for (const char* name : fixed_names(*problem_)) {
       const Json& mine = options_[name];
-      // Older checkpoints lack what did not exist then; such options have their defaults.
+      // Older checkpoints lack newer options, which then have their defaults.
       Json stored = state.at("options").value(name, mine);
       if (stored.is_object() && mine.is_object())
         for (const auto& [key, value] : mine.items())
           if (!stored.contains(key)) stored[key] = value;
-      // The order of keys says nothing.
+      // The order of keys is irrelevant.
       if (nlohmann::json(stored) != nlohmann::json(mine))
         refuse(fmt::format("option '{}' was {} in it, and is {} in config.json", name,
                            stored.dump(), mine.dump()));
@@ -147,7 +147,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
         refuse("its history does not count the epochs one by one");
     Schedule schedule = *schedule_;
     schedule.set_state(state.at("schedule"));
-    // The first checkpoints know of no phases.
+    // The first checkpoint format had no phases.
     const std::int64_t phase = state.value("phase", 0),
                        phase_epochs = state.value("phase_epochs", 0),
                        correct = state.value("epoch_correct", 0),

@@ -1,4 +1,4 @@
-// How a model is measured on a data set.
+// Options for evaluating a model on a dataset.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -12,20 +12,21 @@ namespace pushdown {
 struct EvaluationOptions {
   std::int64_t batch = 10;
   std::int64_t bin_width = 10;  // symbols
-  std::int64_t chunk = 0;       // longer strings are read in pieces of so many symbols; 0: never
-  std::optional<Decision> decision = std::nullopt;  // of a recognizer, in place of its own
-  // For each string the symbols that may follow its prefixes, where whole sets of next symbols are
-  // measured; a symbol is predicted if its probability is above the threshold (0: half of the
-  // uniform one).
+  std::int64_t chunk = 0;       // longer strings are read in pieces of this many symbols; 0: never
+  std::optional<Decision> decision = std::nullopt;  // for a recognizer, instead of its own
+  // For each string, the symbols that may follow its prefixes, to evaluate predicted sets of next
+  // symbols. A symbol is predicted if its probability is above the threshold (0: half of the
+  // uniform probability).
   NextSymbolsPtr next_symbols = nullptr;
   double threshold = 0;
-  // Of a recognizer, measured beside these on the same answers: other decisions, and with the next
-  // symbols known the share of its sets that each of other thresholds predicts.
+  // For a recognizer, additional evaluations of the same answers: other decisions and, if the next
+  // symbols are known, the fraction of sets that other thresholds predict.
   std::vector<Decision> decisions = {};
   std::vector<double> thresholds = {};
-  // Of a running text: pieces after which the model gives up what grows; 0: never.
+  // For a running text, the number of pieces after which the model discards the part of its state
+  // that grows; 0: never.
   std::int64_t stack_chunks = 4;
-  // Asked before every batch; true ends the evaluation without a result.
+  // Called before every batch; if it returns true, the evaluation ends without a result.
   std::function<bool()> should_stop = nullptr;
   std::function<void(std::int64_t done, std::int64_t batches)> progress = nullptr;
 };

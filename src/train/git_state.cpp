@@ -26,8 +26,8 @@ Json git_state(const Path& folder) {
     for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
     return word + "'";
   };
-  // A repository's configuration can name programs that `git status` runs: a monitor of the file
-  // system, filters of contents, and the transport that fetches missing objects.
+  // A repository's configuration can name programs that `git status` runs: a file system monitor,
+  // content filters, and the transport that fetches missing objects.
   const std::string safe =
       "GIT_NO_LAZY_FETCH=1 GIT_ALLOW_PROTOCOL=none GIT_OPTIONAL_LOCKS=0 git -C " +
       quoted(folder.string()) + " -c core.fsmonitor=false";

@@ -8,7 +8,7 @@ namespace {
 
 template <class T>
 double sum_of_squares(const T* values, std::int64_t count) {
-  // Independent partial sums: the additions overlap, their order is fixed.
+  // Independent partial sums: the additions overlap, but their order is fixed.
   constexpr int kLanes = 8;
   double sums[kLanes] = {};
   std::int64_t i = 0;
@@ -66,7 +66,7 @@ double gradient_norm(const ParameterList& parameters) {
 
 void scale_gradients(const ParameterList& parameters, double factor) {
   for_each_gradient(parameters, [&](Tensor& gradient) {
-    // A tensor operation with a scalar costs microseconds, these few numbers do not.
+    // A tensor operation with a scalar costs microseconds; a loop over a few numbers costs less.
     if (!gradient.is_cpu() || !gradient.is_contiguous())
       gradient.mul_(factor);
     else if (gradient.scalar_type() == at::kFloat)

@@ -1,5 +1,5 @@
-// The kinds that a training can be made of: those of the registries, and behind them those that a
-// session has defined itself.
+// The kinds that training can use: those of the registries, followed by those that a session has
+// defined itself.
 #pragma once
 #include "model/kinds.h"
 #include "train/objective.h"

@@ -11,7 +11,7 @@ namespace pushdown {
 namespace {
 
 constexpr const char* kLanguageModellingPlace = "train.trainer";
-constexpr std::int64_t kStringsOnDevice = 256;  // of one length, in an evaluation
+constexpr std::int64_t kStringsOnDevice = 256;  // of the same length, in an evaluation
 
 // The log-probabilities of training strings are not needed, and may take long to compute.
 std::string stored_text(const Dataset& dataset, bool with_log_probabilities) {
@@ -74,7 +74,7 @@ class LanguageModelling : public LanguageProblem {
   std::int64_t training_strings() const override { return train_->size(); }
 
   std::vector<TrainingPhase> phases(std::int64_t batch) const override {
-    // Strings without symbols carry nothing to learn unless an end symbol closes them.
+    // Without an end symbol, empty strings contribute nothing to training.
     auto batches = equal_length_batches(*train_, batch);
     if (!model_->end_symbol())
       std::erase_if(batches, [&](const auto& of) { return train_->words()[of.front()].empty(); });
@@ -103,7 +103,7 @@ class LanguageModelling : public LanguageProblem {
     EvaluationOptions options = given;
     options.chunk = chunk_;
     options.next_symbols = valid_next_;
-    // On a device a launch takes its time whatever it does: fewer and larger ones.
+    // On a device, a launch has a fixed cost, so fewer and larger ones are faster.
     if (!model_->parameters().front().second.is_cpu())
       options.batch = std::max(options.batch, kStringsOnDevice);
     const auto result = evaluate(*model_, *valid_, options);
@@ -130,7 +130,7 @@ class LanguageModelling : public LanguageProblem {
     double symbols = 0;
     for (const auto index : batch)
       symbols += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
-    // Empty strings predict their end symbol alone.
+    // Empty strings predict only their end symbol.
     return symbols > 0 ? symbols : static_cast<double>(batch.size());
   }
 

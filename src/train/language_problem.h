@@ -1,5 +1,5 @@
-// What all trainings of language models have in common: an epoch is judged by the cross-entropy of
-// the validation part, or of the training part where there is none.
+// Common base of all language model training: an epoch is evaluated by the cross-entropy of the
+// validation part, or of the training part if there is none.
 #pragma once
 #include "base/check.h"
 #include "model/language_model.h"
@@ -28,8 +28,8 @@ class LanguageProblem : public Problem {
     check(model_ != nullptr, "train.trainer", "there is no model");
   }
 
-  // Adds the gradient of the mean over the strings of their -log p, words : B x n, and returns the
-  // sum. `chunk`: see LanguageModel::visit_log_probabilities.
+  // Adds the gradient of the mean of -log p over the strings, words : B x n, and returns the sum.
+  // `chunk`: see LanguageModel::visit_log_probabilities.
   double differentiate_strings(const Tensor& words, std::int64_t chunk, Random& random) const {
     double sum = 0;
     model_->visit_log_probabilities(words, chunk, &random, [&](const Tensor& of_piece) {
@@ -40,7 +40,8 @@ class LanguageProblem : public Problem {
     });
     return sum;
   }
-  // Keeps what a validation text or set of sentences gave; false: should_stop said so.
+  // Stores the results of a validation text or set of sentences; returns false if should_stop
+  // returned true.
   static bool keep(EpochMetrics& metrics, const std::optional<TextEvaluation>& found) {
     if (!found) return false;
     metrics.cross_entropy = found->cross_entropy;

@@ -11,7 +11,7 @@ AnswerLayers answer_layers(const Recognizer& model) {
   return {model.output_weight(), model.output_bias(), model.next_weight(), model.next_bias()};
 }
 
-// The symbol that follows each pass, where the objective asks for it.
+// Returns the symbol that follows each pass, if the objective needs it.
 Tensor next_of(const Recognizer& model, const Objective& objective, const StringBatch& batch) {
   if (!objective.needs_next_symbol()) return {};
   const Tensor words = model.input(batch.words);
@@ -19,7 +19,7 @@ Tensor next_of(const Recognizer& model, const Objective& objective, const String
                            : at::full({words.size(0), 1}, -1, words.options());
 }
 
-// Of what was read, whose next_scores are not known yet.
+// Returns the losses of outputs whose next_scores are not computed yet.
 Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveBatch& read) {
   const auto costs = objective.answer_costs();
   if (costs && model.affine() && model.kernels() && suits_answer_losses(read.hiddens)) {
@@ -128,7 +128,7 @@ std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
                                                    const StringBatch& batch,
                                                    std::string_view algorithm, Random& random) {
   const auto every_pass = objective.cross_entropy_of_every_pass();
-  // A kernel's scores are those after the last symbol.
+  // A kernel returns the scores after the last symbol only.
   if (!every_pass || !model.affine() || model.decision() != Decision::last) return std::nullopt;
   ValidityBatch inside;
   inside.words = model.input(batch.words);

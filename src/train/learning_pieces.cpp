@@ -122,7 +122,7 @@ ValidityLosses string_by_string(
     const auto i = static_cast<std::size_t>(b);
     found[i] = one(pieces.only(b), streams[i]);
   };
-  // Scripts run on their own thread.
+  // Scripts must run on their own thread.
   if (pieces.scripted())
     for (std::int64_t b = 0; b < count; ++b) of_string(b);
   else

@@ -1,4 +1,4 @@
-// Measurements by length: bin k holds the lengths from k width up to the next multiple.
+// Measurements by length: bin k has the lengths from k width up to the next multiple.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -6,7 +6,7 @@
 
 namespace pushdown {
 
-// The bins in order; `shortest` and `longest` of each become its edges.
+// Returns the bins in order; `shortest` and `longest` of each become its edges.
 template <class Sum>
 std::vector<Sum> in_order(const std::map<std::int64_t, Sum>& bins, std::int64_t width) {
   std::vector<Sum> list;

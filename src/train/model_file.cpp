@@ -12,9 +12,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kModelPlace = "model";
 
-// Models of version 0.1 and before have the same passes in training and in evaluation, and in them
-// only the stack of an 'nspda' rests; its option `carry` was the network's. Their `kernels` were
-// called `fused`.
+// Converts options of version 0.1 and before: models have the same passes in training and in
+// evaluation, the stack stays fixed in further passes only for an 'nspda', `carry` was an option of
+// its network, and `kernels` was called `fused`.
 void complete_options(const std::string& kind, Json& options) {
   if (options.contains("fused")) {
     options["kernels"] = options["fused"];
@@ -140,7 +140,7 @@ void export_model(const SequenceModel& model, const Path& folder) {
   make_writable_folder(folder);
   Json description{{"format", "pushdown model 1"}};
   description.update(describe_model(model));
-  // The parameters are what makes the folder a model, so they come last.
+  // The parameters are written last because a folder counts as a model only if it has them.
   write_file(folder / "model.json", description.dump(2) + "\n");
   write_safetensors(exported_file(folder), model_file(model));
 }
@@ -188,7 +188,7 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
         which);
   Path path = file_or_folder;
   if (fs::is_directory(path)) {
-    // Before the first epoch ends there is no best one.
+    // Until the first epoch ends, there is no best one.
     path = which == "best" && fs::exists(best_file(path)) ? best_file(path) : last_file(path);
     if (!fs::exists(path) && fs::exists(exported_file(file_or_folder)))
       path = exported_file(file_or_folder);

@@ -15,7 +15,7 @@ class ValidityCrossEntropy : public Objective {
     Tensor scores = batch.scores, weights = batch.weights;
     if (!every_pass_) {
       if (!batch.ends) return at::zeros_like(batch.labels);
-      // The last pass may be one that was left out: its score is then that of the one before.
+      // The last pass may have been skipped; its score is then that of the previous pass.
       scores = scores.narrow(1, scores.size(1) - 1, 1);
       weights = Tensor();
     }

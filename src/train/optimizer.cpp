@@ -7,7 +7,7 @@
 namespace pushdown {
 namespace {
 
-// element(p, g, slots...) for every entry of a contiguous CPU tensor.
+// Calls element(p, g, slots...) for every entry of a contiguous CPU tensor.
 template <class T, class Element>
 void over_elements(Tensor& parameter, const Tensor& gradient, std::vector<Tensor>& slots,
                    Element element) {
@@ -25,7 +25,7 @@ void over_elements(Tensor& parameter, const Tensor& gradient, std::vector<Tensor
     for (std::int64_t i = 0; i < count; ++i) element(p[i], g[i], unused, unused);
 }
 
-// Calls pass(T{}) with the parameter's type of number.
+// Calls pass(T{}) with the parameter's number type.
 template <class Pass>
 void with_number(const Tensor& parameter, Pass pass) {
   if (parameter.scalar_type() == at::kDouble)
@@ -124,7 +124,7 @@ class Adam : public Optimizer {
         epsilon_(options["epsilon"]) {}
 
  private:
-  // 1 - beta^t undoes the bias of a running average that started at zero.
+  // 1 - beta^t corrects the bias of a running average that started at zero.
   double first_bias() const { return 1 - std::pow(beta1_, static_cast<double>(steps())); }
   double second_bias() const { return 1 - std::pow(beta2_, static_cast<double>(steps())); }
 
@@ -214,14 +214,15 @@ void Optimizer::step(Path path) {
                                               parameter.scalar_type() == at::kDouble);
     if (plain && path == Path::fastest)
       update(parameter, gradient.contiguous(), slots_[i]);
-    else  // through an alias that autograd does not watch: it is a leaf that requires a gradient
+    else  // uses an alias that autograd does not track, because the tensor is a leaf that requires
+          // a gradient
       parameter.detach().sub_(direction(gradient, slots_[i]), learning_rate());
   }
 }
 
 namespace {
 
-// M tensors of one shape as M x ..., in whose rows they lie from now on.
+// Returns M tensors of one shape as M x ...; from now on, the tensors are views of its rows.
 Tensor as_rows(const std::vector<Tensor*>& tensors) {
   const Tensor& first = *tensors.front();
   const auto count = static_cast<std::int64_t>(tensors.size()), size = first.numel();
@@ -288,7 +289,7 @@ void Optimizer::set_state(const ParameterList& given) {
   ParameterList own = state();
   check(given.size() == own.size(), kOptimizerPlace, "expected {} tensors, got {}", own.size(),
         given.size());
-  // All is checked before anything changes.
+  // Everything is checked before anything changes.
   std::vector<Tensor> found;
   for (const auto& [name, tensor] : own) {
     const auto same = [&](const auto& entry) { return entry.first == name; };

@@ -1,5 +1,5 @@
-// Gradient descent methods behind one registry. All update a parameter p from its gradient g and a
-// few slots (running sums of p's shape, zero at first) at the learning rate r:
+// Gradient descent methods in one registry. All update a parameter p from its gradient g and a few
+// slots (running sums of p's shape, initially zero) at the learning rate r:
 //   sgd      b = momentum b + g;                        p -= r b   (nesterov: r (g + momentum b))
 //   rmsprop  s = a s + (1 - a) g^2;                     p -= r g / (sqrt(s) + epsilon)
 //            with momentum: b = momentum b + g / (sqrt(s) + epsilon), p -= r b
@@ -7,11 +7,11 @@
 //   ..
 //            p -= r / (1 - b1^t) m / (sqrt(v / (1 - b2^t)) + epsilon)
 //   adamw    as adam, after p -= r w p with the weight decay w (Loshchilov and Hutter, 2019)
-// Of all others, weight_decay w adds w p to g first. The formulas are those of PyTorch's optimizers
-// of these names.
+// For all others, weight_decay w first adds w p to g. The formulas are those of PyTorch's
+// optimizers of these names.
 //
-// On the CPU each method is one pass over the numbers; elsewhere, and as the definition that the
-// pass is tested against, it is a short composition of tensor operations.
+// On the CPU, each method is one pass over the numbers. Elsewhere, and as the reference definition
+// in tests, it is a short composition of tensor operations.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -29,12 +29,12 @@ class Optimizer {
 
   virtual ~Optimizer() = default;
 
-  // One update of every parameter that has a gradient.
+  // Updates every parameter that has a gradient.
   void step(Path path = Path::fastest);
-  // One update of M optimizers of the same kind and options, learning rates aside, which have made
-  // as many steps and whose parameters have the same shapes. gradients : M x ... for each
-  // parameter, rates : M. Parameters and slots become rows of common memory, so that the number of
-  // operations does not depend on M.
+  // Makes one update of M optimizers of the same kind and options (except learning rates), which
+  // have made the same number of steps and whose parameters have the same shapes. gradients : M x
+  // ... for each parameter, rates : M. Parameters and slots become rows of common memory, so that
+  // the number of operations does not depend on M.
   static void step_together(const std::vector<Optimizer*>& optimizers,
                             const std::vector<Tensor>& gradients, const std::vector<double>& rates);
 
@@ -42,9 +42,9 @@ class Optimizer {
   double learning_rate() const { return learning_rate_; }
   void set_learning_rate(double rate) { learning_rate_ = rate; }
 
-  // Everything that the next step depends on but the parameters, the gradients and the learning
-  // rate: "steps" (int64) and "<slot>.<parameter>". set_state() copies; a missing, unknown or
-  // misshapen tensor is a std::invalid_argument.
+  // Everything that the next step depends on except the parameters, the gradients and the learning
+  // rate: "steps" (int64) and "<slot>.<parameter>". set_state() copies; throws
+  // std::invalid_argument for a missing, unknown or wrongly shaped tensor.
   ParameterList state() const;
   void set_state(const ParameterList& state);
 
@@ -55,16 +55,17 @@ class Optimizer {
   Optimizer(const ParameterList& parameters, const Json& options, std::vector<std::string> slots,
             bool decoupled = false);
 
-  // One parameter; the gradient includes the weight decay. update() may assume contiguous tensors
-  // of float or double on the CPU.
+  // Updates one parameter; the gradient includes the weight decay. May assume contiguous tensors of
+  // float or double on the CPU.
   virtual void update(Tensor& parameter, const Tensor& gradient, Slots& slots) = 0;
-  // What the parameter loses, over the learning rate, by tensor operations on each entry.
+  // Returns the decrease of the parameter divided by the learning rate, by elementwise tensor
+  // operations.
   virtual Tensor direction(const Tensor& gradient, Slots& slots) = 0;
 
  private:
   ParameterList parameters_;
   std::vector<std::string> slot_names_;
-  std::vector<Slots> slots_;  // one list a parameter
+  std::vector<Slots> slots_;  // one list per parameter
   double learning_rate_ = 0;
   double weight_decay_ = 0;
   bool decoupled_;
@@ -76,7 +77,7 @@ using OptimizerKind = RegistryRow<OptimizerPtr (*)(const ParameterList&, const J
 
 const std::vector<OptimizerKind>& optimizer_kinds();
 
-// {kind = 'adam', learning_rate = 0.005} with all defaults; without a kind it is adam.
+// Returns {kind = 'adam', learning_rate = 0.005} with all defaults; the default kind is adam.
 Json resolve_optimizer(const Json& options);
 OptimizerPtr make_optimizer(const ParameterList& parameters, const Json& options);
 

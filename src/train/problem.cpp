@@ -13,7 +13,7 @@
 namespace pushdown {
 namespace {
 
-// What cannot be read is the environment's fault: the file was written by a run.
+// A file that cannot be parsed is an error of the environment, because a run wrote it.
 auto reading(const StoredText& stored, auto parse) {
   try {
     return parse(stored.text, stored.file);

@@ -1,22 +1,22 @@
 // Real-time recurrent learning (Williams and Zipser 1989; Mali et al. 2019, equations 10-12): the
-// exact gradient, going forward. With s' = f(s, theta) the step of one symbol, all K passes of it,
-// the influence matrix J = ds/dtheta : S x N is carried along:
+// exact gradient, computed forward in time. With s' = f(s, theta) the step of one symbol, including
+// all its K passes, the influence matrix J = ds/dtheta : S x N is carried along:
 //   J' = (df/ds) J + df/dtheta,   J_0 = ds_0/dtheta
 //   gradient = sum over the symbols of (dl/ds) J + dl/dtheta,
-// l being the losses of the symbol's passes as a function of the state before it. The rows of both
-// Jacobians are found by going back through one symbol once for each number of the new state; S may
-// change with the symbols, as it does where a stack grows.
+// where l are the losses of the symbol's passes as a function of the state before it. The rows of
+// both Jacobians are computed by backpropagating through one symbol once for each number of the new
+// state. S may change with the symbols, for example if a stack grows.
 //
-// Each string has its own matrix. Cost a symbol and string: S' backward passes through one step and
-// S' S N multiply-adds; memory S N, whatever the string's length. Only small networks can be
-// trained by this.
+// Each string has its own matrix. Cost per symbol and string: S' backward passes through one step
+// and S' S N multiply-adds; memory S N, whatever the string's length. This is feasible only for
+// small networks.
 #include "base/stopping.h"
 #include "train/learning_kinds.h"
 
 namespace pushdown {
 namespace {
 
-// Rows of d(outputs) / d(inputs) : S' x numbers of the inputs.
+// Returns the rows of d(outputs) / d(inputs) : S' x numbers of the inputs.
 Tensor jacobian(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                 at::TensorOptions options) {
   const auto columns = number_count(inputs);
@@ -76,7 +76,7 @@ class RealTime : public LearningAlgorithm {
                           const StringBatch& batch, Random& random) const override {
     if (auto inside = differentiate_inside(model, objective, batch, "rtrl", random)) return *inside;
     const StringPieces pieces(model, objective, batch);
-    // Without anything to read there is nothing to carry along.
+    // If nothing is read, there is no state to carry along.
     if (pieces.length() == 0) return backpropagate(model, objective, batch, random);
     const FlatParameters parameters(model.parameters());
     return string_by_string(parameters, pieces, random,

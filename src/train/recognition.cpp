@@ -92,7 +92,7 @@ class RecognitionProblem : public Problem {
     for (const auto& part : curriculum(*train_, curriculum_)) {
       phases.push_back(
           {equal_length_batches(train_->words(), part.strings, batch), part.epochs, part.stage});
-      // Without a curriculum the trainer's own number of epochs is the limit.
+      // Without a curriculum, only the trainer's own number of epochs is the limit.
       if (curriculum_.kind == "sequential") phases.back().epochs = kNoEpochLimit;
     }
     return phases;
@@ -122,7 +122,8 @@ class RecognitionProblem : public Problem {
       metrics.symbols += static_cast<std::int64_t>(batch.size()) *
                          static_cast<std::int64_t>(train_->words()[batch.front()].size());
     if (stop_accuracy_ > 0) {
-      // As the model is now, and as it is used: training passes may differ from it.
+      // Evaluates the model as it is now and in evaluation mode; training passes may differ from
+      // it.
       std::vector<std::int64_t> learned;
       for (const auto& batch : phase.batches)
         learned.insert(learned.end(), batch.begin(), batch.end());
@@ -169,7 +170,8 @@ class RecognitionProblem : public Problem {
   Json describe_valid() const override { return described(*valid_); }
 
  private:
-  // After how many symbols each string is hopeless; more than are read where it never is.
+  // Returns the number of symbols after which each string is a dead end, or more than are read if
+  // it never is.
   Tensor hopeless_after(const std::vector<std::int64_t>& batch, std::int64_t length) const {
     Tensor after = at::empty({static_cast<std::int64_t>(batch.size())}, at::kLong);
     for (std::size_t i = 0; i < batch.size(); ++i) {

@@ -50,7 +50,7 @@ Json read_json(const Path& path) {
   }
 }
 
-// Runs `action`, which takes a configuration apart; what is missing or mistyped names the file.
+// Runs `action`, which reads a configuration; errors for missing or mistyped entries name the file.
 auto understanding(const Path& path, auto action) {
   try {
     return action();
@@ -63,10 +63,11 @@ auto understanding(const Path& path, auto action) {
   }
 }
 
-// The folders of a run within its own.
+// The subfolders of a run folder.
 constexpr const char* kSubfolders[] = {"data", "checkpoints", "definitions"};
 
-// NAME.PROCESS.tmp, as FileWriter and make_writable_folder name files: left by a killed writer.
+// Recognises NAME.PROCESS.tmp, the file names of FileWriter and make_writable_folder: left by a
+// killed writer.
 bool is_left_behind(const Path& file, bool definition) {
   const std::string name = file.filename().string();
   if (!name.ends_with(".tmp")) return false;
@@ -93,7 +94,7 @@ void remove_temporary_files(const Path& folder) {
   for (const Path place : kSubfolders) remove_in(folder / place, place == "definitions");
 }
 
-// Links would take what is written, appended or removed to other places.
+// Through a link, files outside the folder could be written, extended or removed.
 void refuse_links(const Path& folder) {
   for (const char* name : {"data", "checkpoints", "definitions", "log.txt"})
     if (fs::is_symlink(fs::symlink_status(folder / name)))
@@ -109,17 +110,17 @@ Json config_of(const Path& folder) {
     Json config = read_json(config_file(folder));
     return config.is_object() ? config : Json();
   } catch (const std::runtime_error&) {
-    return {};  // damaged, or not ours
+    return {};  // damaged, or not written by this program
   }
 }
 
-// The identity of the run that a configuration describes, or "".
+// Returns the identity of the run that a configuration describes, or "".
 std::string identity(const Json& config) {
   const Json run = config.is_object() ? config.value("run", Json()) : Json();
   return run.is_string() ? run.get<std::string>() : "";
 }
 
-// Whether the files in the folder are those of a run that was killed before it had a
+// Returns whether the files in the folder are those of a run that was killed before it had a
 // configuration.
 bool is_begun_run(const Path& folder) {
   const auto only = [](const Path& place, std::initializer_list<std::string_view> names,
@@ -133,7 +134,7 @@ bool is_begun_run(const Path& folder) {
     }
     return true;
   };
-  // The first file is not the lock, but the one that tries whether the folder can be written to.
+  // The first file is not the lock, but the one that tests whether the folder is writable.
   if (only(folder, {})) return true;
   return fs::is_regular_file(fs::symlink_status(folder / ".lock")) &&
          only(folder, {".lock", "data", "checkpoints", "definitions", "metrics.jsonl"}) &&
@@ -142,20 +143,20 @@ bool is_begun_run(const Path& folder) {
          only(folder / "definitions", {}, true);
 }
 
-// Whether an experiment, a grid or a run that was killed has been at work in the folder.
+// Returns whether an experiment, a grid search or a killed run has used the folder.
 bool worked_in(const Path& folder) {
   for (const char* name : {"run.lock", "experiment.json"})
     if (fs::is_regular_file(fs::symlink_status(folder / name))) return true;
   return is_begun_run(folder);
 }
 
-// Refuses folders that hold another run, or anything that this program did not write.
+// Throws for folders that contain another run, or anything that this program did not write.
 void check_free(const Path& folder, const Json& config, bool overwrite) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) return;
   const Json before = config_of(folder);
   if (identity(before) == config.at("run").get<std::string>()) return;
-  // A run that was killed before its first checkpoint has nothing to lose.
+  // A run that was killed before its first checkpoint contains nothing of value.
   const bool empty_run =
       !fs::exists(last_file(folder)) && !fs::exists(best_file(folder)) &&
       (!fs::exists(metrics_file(folder)) || fs::file_size(metrics_file(folder), ignored) == 0);
@@ -168,12 +169,13 @@ void check_free(const Path& folder, const Json& config, bool overwrite) {
         "'{}' is not empty and holds no run; choose another folder, or pass overwrite = true to "
         "write a run between its files",
         folder.string());
-  // It would be taken for this run's best epoch.
+  // It would be mistaken for this run's best epoch.
   check(!fs::exists(best_file(folder)), kRunFolderPlace,
         "'{}' is of no run that is known: move it away first", best_file(folder).string());
 }
 
-// The file of a definition that a configuration names, unless the name leads out of the folder.
+// Returns the file of a definition that a configuration names, unless the name points outside the
+// folder.
 std::optional<Path> stored_definition(const Path& folder, const Json& entry) {
   if (!entry.is_object()) return std::nullopt;
   const Json registry = entry.value("registry", Json()), kind = entry.value("kind", Json());
@@ -183,8 +185,8 @@ std::optional<Path> stored_definition(const Path& folder, const Json& entry) {
   return file;
 }
 
-// Removes the files of the run that `before` describes. The checkpoint goes first: what a kill
-// leaves here is no run that could be taken for sound. What `before` does not name stays.
+// Removes the files of the run that `before` describes. The checkpoint is removed first, so that a
+// kill in between never leaves a run that looks intact. Files that `before` does not name stay.
 void remove_run(const Path& folder, const Json& before) {
   remove_file(last_file(folder));
   if (identity(before).empty()) return;
@@ -205,14 +207,14 @@ void remove_run(const Path& folder, const Json& before) {
     remove_file(file);
 }
 
-// The scripts as they were when the run began.
+// Writes the scripts as they were when the run began.
 void write_definitions(const Path& folder, const std::vector<OriginPtr>& origins) {
   if (!origins.empty()) make_writable_folder(folder / "definitions");
   for (const OriginPtr& origin : origins)
     if (!origin->source.empty()) write_file(definition_file(folder, *origin), origin->source);
 }
 
-// The lines of single updates in an old metrics file, in their order; a cut line is dropped.
+// Returns the lines of single updates in an old metrics file, in order; drops a truncated line.
 std::vector<Json> update_lines(const Path& path) {
   std::vector<Json> lines;
   if (!fs::exists(path)) return lines;
@@ -236,7 +238,7 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
   lock_ = ProcessLock(folder);
   const Json before = config_of(folder);
   const bool ours = identity(before) == config.at("run").get<std::string>();
-  // Another process may have made a run there since.
+  // Another process may have created a run there in the meantime.
   if (!before.is_null()) check_free(folder, config, overwrite);
   lock_.claim();
   make_writable_folder(folder / "data");
@@ -249,7 +251,7 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
     if (const auto text = problem.valid_text()) write_file(data_file(folder, kValid), *text);
     if (problem.grammar()) write_file(data_file(folder, kGrammar), to_text(*problem.grammar()));
   }
-  // Last: a configuration is only there with its data.
+  // Written last: a configuration exists only together with its data.
   write_file(config_file(folder),
              config.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 
@@ -316,7 +318,8 @@ StoredRun read_run(const Path& folder, const TrainingKinds& kinds) {
                     {{"stack", row_names(kinds.stacks)},
                      {"controller", row_names(kinds.controllers)},
                      {"objective", row_names(kinds.objectives)}});
-    // From before the data and the checkpoint are read: no other process writes newer ones.
+    // Locked before the data and the checkpoint are read, so that no other process writes newer
+    // ones.
     run.lock = ProcessLock(folder);
     const Json& data = run.config.at("data");
     const StoredText train = read_data(folder, kTrain, data.at("train"));

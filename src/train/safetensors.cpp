@@ -172,7 +172,7 @@ std::string safetensors_bytes(const TensorFile& content) {
           dtype_name(tensor.scalar_type()));
     items.push_back({&name, tensor.detach().to(at::kCPU).contiguous(), type});
   }
-  // Wide numbers first keep every tensor aligned to its own element.
+  // Writing wide numbers first keeps every tensor aligned to its element size.
   std::stable_sort(items.begin(), items.end(),
                    [](const Item& a, const Item& b) { return a.type->size > b.type->size; });
 

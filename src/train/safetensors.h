@@ -1,11 +1,11 @@
 // Reads and writes the safetensors format: 8 bytes with the header's length (little-endian), a JSON
 // header {"name": {"dtype", "shape", "data_offsets": [begin, end]}, "__metadata__": {text: text}},
 // then the tensors' bytes, row by row, little-endian, without gaps or overlaps. Offsets count from
-// the end of the header. It writes
-// F32, F64, I64 and BOOL, and reads the types of tensor/stored_numbers.h.
+// the end of the header. The writer supports F32, F64, I64 and BOOL; the reader supports the types
+// of tensor/stored_numbers.h.
 //
-// The reader is strict: whatever is not exactly that is a std::runtime_error that names the file
-// and what is wrong with it.
+// The reader is strict: any deviation throws std::runtime_error that names the file and the
+// problem.
 #pragma once
 #include <map>
 #include <string>
@@ -20,12 +20,12 @@ struct TensorFile {
   ParameterList tensors;                        // on the CPU, contiguous, without gradient
   std::map<std::string, std::string> metadata;  // any text
 
-  // The tensor called `name`, or nullptr.
+  // Returns the tensor called `name`, or nullptr.
   const Tensor* find(std::string_view name) const;
 };
 
-// The file's bytes; tensors of any device. Throws std::invalid_argument for another type of number,
-// a repeated or reserved name.
+// Returns the file's bytes; accepts tensors on any device. Throws std::invalid_argument for another
+// number type, or a duplicate or reserved name.
 std::string safetensors_bytes(const TensorFile& content);
 TensorFile parse_safetensors(std::string_view bytes, const std::string& file_name);
 

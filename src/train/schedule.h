@@ -1,8 +1,9 @@
-// What happens when an epoch brings no improvement: the learning rate is multiplied by a factor
-// after `decay_patience` such epochs in a row (and again after as many more), and training ends
-// after `stop_patience` (paper: Dusell and Chiang 2020, section 5.5: 0.9, 5 and 10).
+// The learning rate schedule and early stopping. After `decay_patience` epochs in a row without
+// improvement, the learning rate is multiplied by a factor (and again after as many more). After
+// `stop_patience` such epochs, training ends (paper: Dusell and Chiang 2020, section 5.5: 0.9, 5
+// and 10).
 //
-// An epoch improves when its value (a cross-entropy) is below the best one so far by more than
+// An epoch improves if its value (a cross-entropy) is below the best one so far by more than
 // `minimum_improvement`.
 #pragma once
 #include <cstdint>
@@ -18,11 +19,11 @@ const std::vector<OptionSpec>& schedule_options();
 
 class Schedule {
  public:
-  explicit Schedule(const Json& options);  // resolved; other keys are left alone
+  explicit Schedule(const Json& options);  // resolved; other keys are ignored
 
-  // One epoch's value, a finite number. True when it improves on the best.
+  // Records the value of an epoch, a finite number. Returns true if it improves on the best.
   bool observe(double value);
-  // The learning rate after the last observe().
+  // Returns the learning rate after the last observe().
   double decayed(double learning_rate) const;
   bool should_stop() const { return since_best_ >= stop_patience_ && stop_patience_ > 0; }
 

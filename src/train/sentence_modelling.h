@@ -1,10 +1,11 @@
-// Training a language model on the sentences of a corpus. Batches are sentences of one length; the
-// loss of a batch is the mean over its sentences of -log p, the end symbol's included, so that the
-// model must have one. An epoch is judged by the cross-entropy of the validation sentences, or of
-// the training sentences where there are none, in nats per word, where the end of a sentence counts
-// as a word: perplexity is exp of that.
+// Training a language model on the sentences of a corpus. Batches are sentences of the same length.
+// The loss of a batch is the mean of -log p over its sentences, including the end symbol, so the
+// model must have one. An epoch is evaluated by the cross-entropy of the validation sentences, or
+// of the training sentences if there are none, in nats per word, where the end of a sentence counts
+// as a word. The perplexity is exp of that.
 //
-// The sentences stay in their files; the run folder has a note of them (task/token_file.h).
+// The sentences stay in their files; the run folder contains a reference to them
+// (task/token_file.h).
 #pragma once
 #include "task/token_file.h"
 #include "train/language_modelling.h"
@@ -12,11 +13,11 @@
 
 namespace pushdown {
 
-// `valid` may be null. std::invalid_argument: no sentences, a vocabulary that is not the model's, a
-// model without an end symbol.
+// `valid` may be null. Throws std::invalid_argument for no sentences, a vocabulary that is not the
+// model's, or a model without an end symbol.
 ProblemPtr sentence_modelling(LanguageModelPtr model, TokenFilePtr train, TokenFilePtr valid);
 
-// Nothing when should_stop said so. words: those of the sentences and their ends.
+// Returns nothing if should_stop returned true. words: those of the sentences and their ends.
 std::optional<TextEvaluation> evaluate(const LanguageModel& model, const TokenFile& sentences,
                                        const EvaluationOptions& options);
 

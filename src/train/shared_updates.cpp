@@ -11,12 +11,12 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Of a trainer of a group.
+// Returns the model of a trainer of a group.
 const LanguageModel& language_model(const Trainer& trainer) {
   return static_cast<const LanguageModel&>(*trainer.model());
 }
 
-// Numbers of the models, of a tensor's type and on its device.
+// Returns one number per model, with a tensor's type and on its device.
 Tensor numbers_like(const std::vector<double>& values, const Tensor& like) {
   return at::tensor(values, at::kDouble).to(like.options());
 }
@@ -28,7 +28,7 @@ void scale_rows(Tensor& rows, const Tensor& factors) {
   rows.mul_(factors.view(shape));
 }
 
-// The gradients of `loss` by each parameter of all models, M x ... each.
+// Returns the gradients of `loss` by each parameter of all models, M x ... each.
 std::vector<Tensor> stacked_gradients(const Tensor& loss,
                                       const std::vector<const LanguageModel*>& models) {
   const auto count = models.front()->parameters().size();
@@ -136,14 +136,14 @@ void SharedUpdates::update() {
   const Tensor loss = (log_probabilities * weights).sum().neg();
   std::vector<Tensor> gradients = stacked_gradients(loss, models);
 
-  // From here on an update is done whole.
+  // From here on, an update must not be interrupted.
   const StopScope whole(nullptr);
   const at::AutoGradMode no_gradient(false);
   const auto count = static_cast<std::int64_t>(members_.size());
   Tensor squares = at::zeros({count}, gradients[0].options().dtype(at::kDouble));
   for (const Tensor& gradient : gradients)
     squares += gradient.to(at::kDouble).square().reshape({count, -1}).sum(1);
-  // The device is waited for once.
+  // This is the only synchronisation with the device.
   const Tensor numbers = at::stack({log_probabilities.to(at::kDouble).sum(1), squares}).cpu();
   const double *sums = numbers.data_ptr<double>(), *squared = sums + count;
 

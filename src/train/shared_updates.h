@@ -1,7 +1,7 @@
-// Updates of several trainers made as one on a device: their models' log-probabilities and
-// gradients are one launch (model/likelihoods_together.h), and their optimizers' steps operations
-// on all models at once. A device that a single model leaves idle does the work of many in little
-// more time. Each trainer's numbers are those of training it alone, but for rounding.
+// Performs the updates of several trainers together on a device. One launch computes the
+// log-probabilities and gradients of all models (model/likelihoods_together.h), and each optimizer
+// operation covers all models. A device that a single model cannot fill processes many models in
+// little more time. Each trainer's results equal those of training it alone, up to rounding.
 #pragma once
 #include "model/likelihoods_together.h"
 #include "train/together.h"
@@ -10,20 +10,21 @@ namespace pushdown {
 
 class SharedUpdates {
  public:
-  // Which of the trainers share their updates: groups of two or more, as places in the list.
-  // `engine`: what runs the models; null: the device where they are, if there are kernels for it.
-  // Trainers go together whose models differ in the values of their parameters alone, whose
-  // optimizers differ in the learning rate alone and have made as many steps, and whose gradient is
-  // that of -log p: without pieces of strings, noise on weights, frozen entries or clip_value.
+  // Returns the trainers that share their updates as groups of two or more indices into the list.
+  // `engine`: the engine for the models; null: the one of their device, if it has kernels. Trainers
+  // can share updates if their models differ only in the values of their parameters, their
+  // optimizers differ only in the learning rate and have made the same number of steps, and their
+  // gradient is that of -log p: without pieces of strings, noise on weights, frozen entries or
+  // clip_value.
   static std::vector<std::vector<std::size_t>> groups(const std::vector<Trainer*>& trainers,
                                                       const StepEnginePtr& engine);
 
   SharedUpdates(std::vector<Trainer*> trainers, std::vector<TogetherResult*> results,
                 StepEnginePtr engine);
 
-  // Updates until at most one trainer has any left in its running epoch. A trainer that fails or
-  // is stopped, as its result then says, drops out. std::runtime_error where the device's memory
-  // does not do for all.
+  // Makes updates until at most one trainer has any left in its current epoch. A trainer that fails
+  // or is stopped, as its result then says, is removed. Throws std::runtime_error if the device
+  // does not have enough memory for all.
   void run();
 
  private:

@@ -22,7 +22,7 @@ class StateAndLength : public Objective {
           std::max<std::int64_t>(1, dead_neuron_), states);
     const Tensor legal = batch.labels > 0.5;  // B
 
-    // Where a string stops: at the pass that leads to the trap, or at its end.
+    // The pass at which a string stops: the one that leads to the trap, or its last one.
     Tensor last = at::full({hiddens.size(0)}, passes - 1, legal.options().dtype(at::kLong));
     Tensor due = at::full_like(legal, batch.ends);
     Tensor trapped = at::zeros_like(legal);
@@ -48,7 +48,7 @@ class StateAndLength : public Objective {
   }
 
  private:
-  // All B.
+  // All tensors are B.
   static Tensor joint(const Tensor& state, const Tensor& length, const Tensor& legal) {
     const Tensor gap = (state - length).detach();
     const Tensor v = at::where(legal, at::ones_like(gap), gap.clamp_max(0));

@@ -19,7 +19,7 @@ class TextModelling : public LanguageProblem {
  public:
   TextModelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid)
       : LanguageProblem(std::move(model)), train_(std::move(train)), valid_(std::move(valid)) {
-    // What readers check, before anything is made.
+    // Runs the checks of a reader before anything is created.
     TextReader(kTextModellingPlace, *model_, train_, 1, 1, 0);
     if (valid_ != nullptr) TextReader(kTextModellingPlace, *model_, valid_, 1, 1, 0);
     try {
@@ -100,8 +100,8 @@ class TextModelling : public LanguageProblem {
  private:
   const Tensor& parameter() const { return model_->parameters().front().second; }
 
-  // What is known are the states before and behind the last piece that was read: an update whose
-  // gradient was not good is asked for again.
+  // Only the states before and after the last piece that was read are known. An update whose
+  // gradient was not finite is requested again.
   ReadingState state_before(std::int64_t piece) const {
     if (piece == 0) return reader_->begin();
     if (piece == piece_) return before_;

@@ -46,7 +46,7 @@ ReadingState TextReader::after(std::int64_t piece, const ReadingState& state) co
 
 std::pair<Tensor, ReadingState> TextReader::losses(std::int64_t piece, const ReadingState& state,
                                                    Random* noise) const {
-  // Words that are not there have a negative target.
+  // Missing words have a negative target.
   static_assert(TextPieces::kAbsent < 0);
   auto [values, next] =
       model_.score(pieces_.words(piece), pieces_.targets(piece), state, noise);  // B x c
@@ -57,7 +57,7 @@ ReadingState TextReader::state_of(std::int64_t piece, const std::vector<Tensor>&
   ReadingState state = begin();
   if (piece == 0) return state;
   at::NoGradGuard no_grad;
-  // From the piece on after which the stack was emptied last.
+  // The first piece after the last time the stack was emptied.
   const auto emptied = stack_chunks_ > 0 ? piece / stack_chunks_ * stack_chunks_ : 0;
   for (auto before = std::max<std::int64_t>(emptied - 1, 0); before < piece; ++before)
     state = after(before, model_.read(pieces_.words(before), state).second);

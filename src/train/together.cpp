@@ -13,12 +13,12 @@
 namespace pushdown {
 namespace {
 
-// Updates that a thread makes before it looks whether another trainer is further behind.
+// Number of updates that a thread makes before it checks whether another trainer is further behind.
 constexpr std::int64_t kSlice = 20;
 
 class Round {
  public:
-  // `results`: of those that have stopped or failed by now.
+  // `results`: those of trainers that have already stopped or failed.
   Round(const std::vector<Trainer*>& trainers, std::vector<TogetherResult> results)
       : flag_(stop_flag()), trainers_(trainers), results_(std::move(results)) {
     for (std::size_t k = 0; k < trainers.size(); ++k) {
@@ -71,7 +71,7 @@ class Round {
         case Trainer::Advance::closed: result.epoch = trainer.history().back(); return true;
       }
     } catch (const std::exception& error) {
-      // Ctrl-C ends a script by an error; the update that it was in is made again.
+      // Ctrl-C ends a script with an error; the interrupted update is repeated.
       const auto& stop = trainer.callbacks.should_stop;
       result.stopped = stop && stop();
       if (!result.stopped) result.error = error_text(error);
@@ -108,12 +108,12 @@ std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trai
     SharedUpdates(std::move(members), std::move(of_members), engine).run();
   }
   Round round(trainers, std::move(results));
-  // A lone trainer has the threads for the sequences of its batches, and scripts run on the thread
-  // that has called this.
+  // A lone trainer uses the threads for the sequences of its batches, and scripts run on the
+  // calling thread.
   const bool scripted = std::any_of(trainers.begin(), trainers.end(), [](const Trainer* trainer) {
     return !trainer->problem().origins().empty();
   });
-  // Each trainer that is asked to stop writes a checkpoint.
+  // Each trainer that is asked to stop writes a checkpoint first.
   const StopScope every(nullptr);
   if (trainers.size() == 1 || scripted)
     round.work();

@@ -1,28 +1,29 @@
-// Several trainers side by side: random restarts or learning rates of one experiment, each with
-// its own parameters, optimizer state and order of the data. The pool of base/parallel.h takes
-// whole updates of different trainers, so that the cores are full without any of them waiting for
-// another inside an update. Each trainer's numbers are those of training it alone. Where scripts
-// defined parts of one of them, all are trained in turn on the calling thread.
+// Trains several trainers in parallel: random restarts or learning rates of one experiment, each
+// with its own parameters, optimizer state and data order. The thread pool of base/parallel.h runs
+// whole updates of different trainers, so that the cores are busy and no trainer waits for another
+// inside an update. Each trainer's results equal those of training it alone. If scripts defined
+// parts of one of them, all are trained in turn on the calling thread.
 //
-// On a CUDA device those whose models differ in the values of their parameters alone make their
-// updates as one (train/shared_updates.h).
+// On a CUDA device, trainers whose models differ only in the values of their parameters share their
+// updates (train/shared_updates.h).
 #pragma once
 #include "model/step_engine.h"
 #include "train/trainer.h"
 
 namespace pushdown {
 
-// What became of one trainer in a round.
+// The result of one trainer in a round.
 struct TogetherResult {
-  std::optional<EpochMetrics> epoch;  // absent when it was finished, stopped or failed
-  bool stopped = false;               // should_stop said so; the next round goes on there
-  std::string error;                  // why it failed: training has diverged, a full disk, ...
+  std::optional<EpochMetrics> epoch;  // absent if it was finished, stopped or failed
+  bool stopped = false;               // should_stop returned true; the next round continues there
+  std::string error;                  // the reason of a failure: training has diverged, a full
+                                      // disk, ...
 };
 
-// Trains each trainer to the end of its running epoch; finished ones are passed over, and the
-// failure of one does not touch the others. Callbacks are called from any thread, one at a time
-// for each trainer. Throws std::invalid_argument when two trainers share a model. `engine`: what
-// stands for the device of shared updates, null for the device where the models are.
+// Trains each trainer to the end of its current epoch. Finished trainers are skipped, and the
+// failure of one does not affect the others. Callbacks may be called from any thread, one at a time
+// for each trainer. Throws std::invalid_argument if two trainers share a model. `engine`: the
+// engine for shared updates; null: the one of the models' device.
 std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trainers,
                                                const StepEnginePtr& engine = nullptr);
 

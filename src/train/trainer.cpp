@@ -132,7 +132,7 @@ UpdateMetrics Trainer::update() {
   clear_gradients(model_->parameters());
   const BatchLoss sum = differentiate_all();
   const double norm = gradient_norm(model_->parameters());
-  // From here on an update is done whole.
+  // From here on, an update must not be interrupted.
   const StopScope whole(nullptr);
   check_update(sum, norm);
   if (clip_norm_ > 0) clip_gradient_norm(model_->parameters(), norm, clip_norm_);
@@ -144,7 +144,7 @@ UpdateMetrics Trainer::update() {
 void Trainer::check_update(const BatchLoss& sum, double norm) {
   if (!std::isfinite(sum.loss)) diverged(fmt::format("the loss became {}", sum.loss));
   if (!std::isfinite(norm)) diverged(fmt::format("the gradient's norm became {}", norm));
-  // Only now are the weights known to be good: they gave a finite loss and gradient.
+  // Only now are the weights known to be valid: they gave a finite loss and gradient.
   if (checkpoint_due_) checkpoint();
 }
 
@@ -167,8 +167,8 @@ BatchLoss Trainer::differentiate_all() {
   BatchLoss sum;
   std::int64_t strings = 0, last = 0;
   for (std::int64_t k = 0; k < batches_of_update(); ++k) {
-    // The gradients that are there count for `last` strings as a mean over them would; now for
-    // those of this batch.
+    // Rescales the accumulated gradients, which are a mean over `last` strings, to the size of this
+    // batch.
     const auto size = static_cast<std::int64_t>(batch(k).size());
     if (k > 0)
       scale_gradients(model_->parameters(), static_cast<double>(last) / static_cast<double>(size));
@@ -185,7 +185,7 @@ BatchLoss Trainer::differentiate_all() {
 }
 
 BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch, std::int64_t number) {
-  // Streams for each update: going on from a checkpoint needs no state.
+  // Each update has its own random streams, so a checkpoint needs no generator state.
   const auto seed = options_["seed"].get<std::uint64_t>();
   const auto stream = [&](const char* what) {
     return Random(seed, fmt::format("{} of update {}", what, updates_) +
@@ -196,7 +196,7 @@ BatchLoss Trainer::differentiate(const std::vector<std::int64_t>& batch, std::in
     return problem_->differentiate(batch, random);
   Random of_weights = stream("weight noise");
   noise_->apply(of_weights);
-  // Whatever ends the pass, the weights are what they were.
+  // Restores the weights however the pass ends.
   const std::shared_ptr<void> restore(nullptr, [this](void*) { noise_->restore(); });
   return problem_->differentiate(batch, random);
 }
@@ -214,7 +214,8 @@ void Trainer::take_step() {
   optimizer_->set_learning_rate(step_rate());
   const std::shared_ptr<void> restore(nullptr, [&](void*) { optimizer_->set_learning_rate(rate); });
   if (model_->frozen().empty()) return optimizer_->step();
-  // Restored afterwards rather than without a gradient: weight decay and momentum move, too.
+  // Frozen entries are restored afterwards; a zero gradient would not be enough, because weight
+  // decay and momentum change them, too.
   at::NoGradGuard no_grad;
   std::vector<std::pair<Tensor, Tensor>> before;
   for (const auto& [name, parameter] : model_->parameters())
@@ -231,7 +232,7 @@ void Trainer::take_step() {
 std::optional<UpdateMetrics> Trainer::step() {
   if ((closed_ || order_->at_end()) && !close_epoch()) return std::nullopt;
   const auto metrics = take_batch();
-  // An interrupt in the validation leaves it to the next call.
+  // If the validation is interrupted, the next call repeats it.
   if (metrics && order_->at_end()) close_epoch();
   return metrics;
 }
@@ -246,7 +247,7 @@ std::optional<UpdateMetrics> Trainer::take_batch() {
   try {
     metrics = update();
   } catch (const Stopped&) {
-    // Nothing of the update has been done.
+    // The stopped update has changed nothing.
     checkpoint();
     return std::nullopt;
   }
@@ -332,7 +333,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
     ++phase_;
     phase_epochs_ = 0;
     order_ = order_of(phase_);
-    // Without validation strings the values of two phases are of different strings.
+    // Without validation strings, the values of two phases come from different strings.
     if (!metrics.accuracy && !metrics.cross_entropy) schedule_.emplace(options_);
   } else {
     converged_ = done && last_phase();
@@ -346,7 +347,7 @@ std::optional<EpochMetrics> Trainer::close_epoch() {
 EpochMetrics Trainer::write_epoch() {
   const EpochMetrics metrics = *closed_;
   if (folder_) {
-    // In this order a kill in between repeats the epoch's end and loses nothing.
+    // In this order, a kill in between repeats the end of the epoch and loses nothing.
     if (!line_written_) folder_->append(to_json(metrics));
     line_written_ = true;
     if (metrics.improved) folder_->write_best(best_file());

@@ -1,9 +1,9 @@
-// Trains a model by gradient descent on the mean loss over a batch of strings; what the loss is,
-// and what an epoch is judged by, is the problem's business (problem.h). An epoch takes every batch
-// of equal-length strings of the running phase once, in an order shuffled by a seeded generator,
-// then measures the validation set and applies the schedule.
+// Trains a model by gradient descent on the mean loss over a batch of strings. The problem
+// (problem.h) defines the loss and the value by which epochs are compared. An epoch takes every
+// batch of equal-length strings of the current phase once, in an order shuffled by a seeded
+// generator, then evaluates the validation set and applies the schedule.
 //
-// Training can be stopped at any update, by should_stop, by an exception or by a kill; going on
+// Training can be stopped at any update, by should_stop, by an exception or by a kill. Continuing
 // with the same object or with resume_trainer() gives the numbers of an uninterrupted run, bit for
 // bit, whatever the number of threads (wall-clock times aside).
 #pragma once
@@ -29,18 +29,18 @@ namespace pushdown {
 std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem);
 
 struct TrainerCallbacks {
-  std::function<bool()> should_stop;              // asked before every batch
-  std::function<void(const Progress&)> progress;  // after every batch
+  std::function<bool()> should_stop;              // called before every batch
+  std::function<void(const Progress&)> progress;  // called after every batch
 };
 
 class Trainer {
  public:
-  // `about` goes into the run folder's configuration (version, command line).
-  // std::invalid_argument: unknown or wrong options, a run folder that holds another run;
-  // std::runtime_error: a run folder that cannot be written.
+  // The run folder's configuration records `about` (version, command line). Throws
+  // std::invalid_argument for unknown or wrong options or a run folder that contains another run,
+  // and std::runtime_error for a run folder that cannot be written.
   Trainer(ProblemPtr problem, const Json& options, const Json& about = Json::object());
-  // Of a language model; `valid` may be null. Also std::invalid_argument: no data, an alphabet that
-  // is not the model's.
+  // Trains a language model; `valid` may be null. Also throws std::invalid_argument for no data or
+  // an alphabet that is not the model's.
   Trainer(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid, const Json& options,
           const Json& about = Json::object())
       : Trainer(language_modelling(std::move(model), std::move(train), std::move(valid)), options,
@@ -49,44 +49,46 @@ class Trainer {
   const Json& options() const { return options_; }
   const SequenceModelPtr& model() const { return model_; }
   const Problem& problem() const { return *problem_; }
-  // Where the run's files are; nullptr without a run folder.
+  // Returns the run folder; nullptr if there is none.
   const Path* run_folder() const { return folder_ ? &folder_->path() : nullptr; }
 
   TrainerCallbacks callbacks;
 
-  // One update; the last one of an epoch is followed by validation and schedule, see run_epoch().
-  // Nothing when should_stop said so. A loss or gradient that is not finite is a
-  // std::runtime_error, raised before the parameters change.
+  // Makes one update; the last one of an epoch is followed by validation and schedule, see
+  // run_epoch(). Returns nothing if should_stop returned true. Throws std::runtime_error, before
+  // the parameters change, for a loss or gradient that is not finite.
   std::optional<UpdateMetrics> step();
-  // The rest of the running epoch, validation and schedule. Nothing when should_stop said so: the
-  // next call goes on where this one stopped.
+  // Runs the rest of the current epoch, validation and schedule. Returns nothing if should_stop
+  // returned true; the next call continues from there.
   std::optional<EpochMetrics> run_epoch();
-  // At most `count` updates of the running epoch; when its last batch is done, also validation and
-  // schedule (closed: history() has the epoch's numbers). stopped: should_stop said so.
+  // Makes at most `count` updates of the current epoch. When its last batch is done, also runs
+  // validation and schedule (closed: history() has the epoch's metrics). stopped: should_stop
+  // returned true.
   enum class Advance { running, closed, stopped };
   Advance advance(std::int64_t count);
 
-  // Why training is over, or "".
+  // Returns why training is over, or "".
   std::string finished() const;
-  // The running phase of the curriculum and the epochs done in it, from 0.
+  // The current phase of the curriculum and the epochs completed in it, from 0.
   std::int64_t phase() const { return phase_; }
   std::int64_t epochs_done() const { return static_cast<std::int64_t>(history_.size()); }
   std::int64_t updates_done() const { return updates_; }
   std::int64_t updates_per_epoch() const { return updates_of(order_->count()); }
-  // In the epoch.
+  // in the current epoch
   std::int64_t updates_left() const { return updates_of(order_->count() - order_->position()); }
   double learning_rate() const { return optimizer_->learning_rate(); }
   const std::vector<EpochMetrics>& history() const { return history_; }
 
-  // Writes last.safetensors into the run folder, if there is one. Weights that are not finite are
-  // not written: the last good checkpoint stays.
+  // Writes last.safetensors into the run folder, if there is one. Does not write weights that are
+  // not finite: the last good checkpoint stays.
   void checkpoint();
-  // A complete run folder, from which resume_trainer() goes on. A folder that holds another run is
-  // an error unless `overwrite`. `about` is recorded where the constructor was not given one.
+  // Writes a complete run folder, from which resume_trainer() continues. Throws for a folder that
+  // contains another run, unless `overwrite` is set. `about` is recorded if the constructor was
+  // given none.
   void save(const Path& folder, bool overwrite = false, const Json& about = Json::object());
 
-  // Everything that decides how training goes on. restore() takes it back; a file that does not
-  // fit is a std::runtime_error naming `file_name`, and changes nothing.
+  // The complete state that determines the rest of training. restore() restores it; for a file that
+  // does not fit, it throws std::runtime_error with `file_name` and changes nothing.
   TensorFile state() const;
   void restore(const TensorFile& state, const std::string& file_name);
 
@@ -103,7 +105,7 @@ class Trainer {
   bool stopped() const {
     return out_of_time() || (callbacks.should_stop && callbacks.should_stop());
   }
-  bool out_of_time() const;  // max_seconds have gone by since the first update of this object
+  bool out_of_time() const;  // max_seconds have passed since the first update of this object
   std::int64_t updates_of(std::int64_t batches) const {
     return (batches + accumulate_ - 1) / accumulate_;
   }
@@ -111,13 +113,13 @@ class Trainer {
   std::optional<UpdateMetrics> take_batch();
   UpdateMetrics update();
   // The parts of update() around the step: the batch's loss and gradient norm, before and after.
-  // The next batch of the epoch, or one that is so many ahead of it.
+  // batch() returns the next batch of the epoch, or one that is `ahead` positions later.
   const std::vector<std::int64_t>& batch(std::int64_t ahead = 0) const;
-  std::int64_t batches_of_update() const;  // the next one's
+  std::int64_t batches_of_update() const;  // of the next update
   void check_update(const BatchLoss& sum, double norm);
   UpdateMetrics count_update(const BatchLoss& sum, double norm, double seconds);
   void tell_update(const UpdateMetrics& metrics);
-  double step_rate() const;  // the learning rate of the next update
+  double step_rate() const;  // learning rate of the next update
   std::optional<EpochMetrics> close_epoch();
   EpochMetrics write_epoch();
   void report(const Progress& progress) const;
@@ -126,7 +128,7 @@ class Trainer {
   BatchOrder order_of(std::int64_t phase) const;
   const TrainingPhase& running() const { return phases_[static_cast<std::size_t>(phase_)]; }
   bool last_phase() const { return phase_ + 1 == static_cast<std::int64_t>(phases_.size()); }
-  // The gradient of the next update: of all its batches, or of one of them, `number` from 0.
+  // Computes the gradient of the next update: of all its batches, or of batch `number`, from 0.
   BatchLoss differentiate_all();
   BatchLoss differentiate(const std::vector<std::int64_t>& batch, std::int64_t number);
   void take_step();
@@ -141,7 +143,7 @@ class Trainer {
   double clip_norm_, checkpoint_seconds_;
   std::optional<double> clip_value_;
   std::vector<TrainingPhase> phases_;
-  std::int64_t phase_ = 0, phase_epochs_ = 0;  // running, and epochs done in it
+  std::int64_t phase_ = 0, phase_epochs_ = 0;  // current, and epochs completed in it
   bool converged_ = false;                     // in the last phase
   std::optional<BatchOrder> order_;
   OptimizerPtr optimizer_;
@@ -151,13 +153,13 @@ class Trainer {
   std::unique_ptr<RunFolder> folder_;
   Clock::time_point last_checkpoint_;
   bool checkpoint_due_ = false;
-  // An epoch that is done and whose files could not be written yet; without its line in
-  // metrics.jsonl unless line_written_. The next call tries again and gives its numbers.
+  // A completed epoch whose files could not be written yet; it has no line in metrics.jsonl unless
+  // line_written_ is true. The next call tries again and returns its metrics.
   std::optional<EpochMetrics> closed_;
   bool line_written_ = false;
 
   std::int64_t updates_ = 0;
-  // Sums over the running epoch.
+  // Sums over the current epoch.
   BatchLoss epoch_sum_;
   std::int64_t epoch_strings_ = 0;
   double epoch_norms_ = 0, epoch_seconds_ = 0, last_loss_ = 0;
@@ -165,9 +167,9 @@ class Trainer {
   std::vector<Tensor> best_;  // weights of the best epoch, in the order of the parameters
 };
 
-// Goes on with the run in `folder`: model, data, trainer and checkpoint come from there. `changes`
-// may hold options of the trainer that do not touch the past: epochs, stop_patience,
-// decay_patience, decay_factor, minimum_learning_rate, minimum_improvement, clip_norm, clip_value,
+// Resumes the run in `folder`, with the model, data, trainer and checkpoint stored there. `changes`
+// may contain trainer options that do not affect the past: epochs, stop_patience, decay_patience,
+// decay_factor, minimum_learning_rate, minimum_improvement, clip_norm, clip_value,
 // checkpoint_every, checkpoint_seconds, log_every, max_seconds.
 std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes = Json::object(),
                                         const Json& about = Json::object(),

@@ -41,7 +41,7 @@ class TransductionProblem : public Problem {
 
   std::int64_t training_strings() const override { return epoch_batches_ * batch_; }
   const char* unit() const override { return "pairs in an epoch"; }
-  // A batch is the number of its update in the epoch, once for each pair.
+  // A batch is the index of its update in the epoch, repeated once for each pair.
   std::vector<TrainingPhase> phases(std::int64_t batch) const override {
     TrainingPhase phase;
     for (std::int64_t update = 0; update < epoch_batches_; ++update)

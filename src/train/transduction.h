@@ -1,12 +1,13 @@
-// Training a transducer on pairs without end (Grefenstette et al. 2015): every update draws `batch`
-// new pairs; its loss is the mean over them of -log p(target and end | source). `epoch_batches`
-// updates count as an epoch, which is judged by the cross-entropy per target symbol while it was
-// trained: the paper's average training perplexity. Every `accuracy_every` epochs `accuracy_pairs`
-// new pairs are drawn of the training source, and of a second one, to be written
-// (transduction_accuracy.h); what is measured on the second source decides nothing.
+// Training a transducer on an endless supply of pairs (Grefenstette et al. 2015). Every update
+// draws `batch` new pairs; its loss is the mean of -log p(target and end | source) over them.
+// `epoch_batches` updates count as an epoch, which is evaluated by the cross-entropy per target
+// symbol during its training: the paper's average training perplexity. Every `accuracy_every`
+// epochs, `accuracy_pairs` new pairs are drawn from the training source and from a second source,
+// and the accuracy of the written targets is measured (transduction_accuracy.h). The results on the
+// second source affect nothing.
 //
-// The pairs of an update come from the trainer's seed and the number of the update alone, and those
-// that are measured from the epoch's, so that a resumed training sees the same.
+// The pairs of an update depend only on the trainer's seed and the number of the update, and the
+// pairs for measurements only on the seed and the epoch, so that a resumed run sees the same pairs.
 #pragma once
 #include "model/transducer.h"
 #include "task/transduction.h"
@@ -14,7 +15,8 @@
 
 namespace pushdown {
 
-// `test` may be null. std::invalid_argument: no source, or alphabets that are not the model's.
+// `test` may be null. Throws std::invalid_argument for no source, or alphabets that are not the
+// model's.
 ProblemPtr transduction(TransducerPtr model, PairSourcePtr train, PairSourcePtr test);
 
 // epoch_batches, accuracy_every, accuracy_pairs.

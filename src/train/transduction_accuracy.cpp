@@ -46,7 +46,7 @@ std::optional<TransductionEvaluation> evaluate(const Transducer& model,
   check(options.batch > 0, kTransductionAccuracyPlace, "batch must be at least 1, got {}",
         options.batch);
   at::NoGradGuard no_grad;
-  // Pairs of about one length fill up little.
+  // Batches of similar lengths need little padding.
   std::vector<std::size_t> order(pairs.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto length = [&](std::size_t i) {

@@ -1,9 +1,10 @@
 // Truncated backpropagation through time: a string is read in pieces of `window` symbols, the state
-// is carried from piece to piece, and gradients end at the borders. The gradient is the sum of
-// those of the pieces, each with the state that it begins from as a constant; a string of at most
-// `window` symbols has the exact one. Memory is that of one piece.
+// is carried from piece to piece, and gradients end at the borders. The gradient is the sum of the
+// gradients of the pieces, each with its initial state as a constant; for a string of at most
+// `window` symbols it is exact. The memory needed is that of one piece.
 //
-// Pieces begin at the beginning of the string. K passes for a symbol count as one symbol.
+// The first piece starts at the beginning of the string. K passes over a symbol count as one
+// symbol.
 #include "tensor/backward.h"
 #include "train/learning_kinds.h"
 

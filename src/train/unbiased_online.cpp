@@ -1,22 +1,24 @@
 // Unbiased online recurrent optimization (Tallec and Ollivier 2017; Mali et al. 2019, equations
-// 13-15): the influence matrix of real-time recurrent learning replaced by an estimate of rank one,
-// ds/dtheta ~ a b^T with a : S and b : N, that is right in the mean. With s' = f(s, theta), for
-// every step random signs v : S' are drawn, and
+// 13-15). It replaces the influence matrix of real-time recurrent learning by an unbiased estimate
+// of rank one, ds/dtheta ~ a b^T with a : S and b : N. With s' = f(s, theta), every step draws
+// random signs v : S', and
 //   a' = r0 (df/ds) a + r1 v,   b' = b / r0 + v^T (df/dtheta) / r1,   a_0 = b_0 = 0,
 //   r0 = sqrt((|b| + e) / (|(df/ds) a| + e)),   r1 = sqrt((|v^T df/dtheta| + e) / (|v| + e)),
 //   gradient = sum over the steps of ((dl/ds) a) b + dl/dtheta,
-// l being the losses of a step as a function of the state before it. e is epsilon, which the
+// where l are the losses of a step as a function of the state before it. e is epsilon, which the
 // authors' program adds and without which the first step is 0 / 0. The mean of v v^T is the
-// identity and r1 does not change with the sign of v, so that the mean is exact for any e.
-// (df/ds) a is exact too, by differentiating the backward pass once more; the authors take finite
-// differences. Where the initial state depends on parameters, a and b start with v and v^T ds_0.
+// identity and r1 does not change with the sign of v, so the mean is exact for any e. (df/ds) a is
+// exact as well: it is computed by differentiating the backward pass once more, whereas the authors
+// use finite differences. If the initial state depends on parameters, a and b start with v and v^T
+// ds_0.
 //
-// `truncation`: the symbols of a step; within a step gradients go back as in bptt. `estimate`: an
-// estimate for each string, or one for the batch, whose state is that of all its strings: a batch
-// of B strings takes one pass instead of B, with a variance that is greater.
+// `truncation`: the number of symbols of a step; within a step, gradients are computed as in bptt.
+// `estimate`: one estimate for each string, or one for the batch, whose state consists of the
+// states of all its strings. In the second case, a batch of B strings takes one pass instead of B,
+// with a larger variance.
 //
-// Cost a step: three backward passes through it, S + N additions; memory S + N. Networks of higher
-// order have a faster way, for one estimate a string: unbiased_online_fast.cpp.
+// Cost per step: three backward passes through it, S + N additions; memory S + N. Networks of
+// higher order have a faster implementation for one estimate per string: unbiased_online_fast.cpp.
 #include <cmath>
 
 #include "tensor/backward.h"
@@ -39,14 +41,14 @@ Tensor signs_like(const Tensor& tensor, Random& random) {
   return signs.to(tensor.options());
 }
 
-// (d outputs / d inputs) direction, one tensor an output.
+// Returns (d outputs / d inputs) direction, one tensor per output.
 std::vector<Tensor> pushed_forward(const std::vector<Tensor>& outputs,
                                    const std::vector<Tensor>& inputs,
                                    const std::vector<Tensor>& direction) {
   std::vector<Tensor> weights;
   for (const Tensor& output : outputs)
     weights.push_back(at::zeros_like(output.detach()).requires_grad_());
-  // Linear in the weights, at whatever value they have.
+  // The inner result is linear in the weights, so their values do not matter.
   return pulled_back(pulled_back(outputs, inputs, weights, true), weights, direction);
 }
 
@@ -57,14 +59,14 @@ class RankOne {
     for (const Tensor& tensor : theta) b_.push_back(at::zeros_like(tensor.detach()));
   }
 
-  // For the initial state: there is no state before it.
+  // For the initial state, which has no previous state.
   void begin(const std::vector<Tensor>& state, Random& random) { step(state, {}, random); }
 
   void step(const std::vector<Tensor>& next, const std::vector<Tensor>& old, Random& random) {
     const auto moved = pushed_forward(next, old, a_);
     std::vector<Tensor> signs;
     for (const Tensor& tensor : next)
-      // What does not change with anything needs no noise.
+      // Constant tensors need no noise.
       signs.push_back(tensor.requires_grad() ? signs_like(tensor, random) : at::zeros_like(tensor));
     const auto direct = pulled_back(next, theta_, signs);
     const double r0 = std::sqrt((norm_of(b_) + epsilon_) / (norm_of(moved) + epsilon_));
@@ -74,7 +76,7 @@ class RankOne {
     for (std::size_t i = 0; i < b_.size(); ++i) b_[i] = b_[i] / r0 + direct[i] / r1;
   }
 
-  // (slope a) b : N, slope in the shapes of the state.
+  // Returns (slope a) b : N, with `slope` in the shapes of the state.
   Tensor along(const std::vector<Tensor>& slope) const {
     double product = 0;
     for (std::size_t i = 0; i < a_.size(); ++i) product += (slope[i] * a_[i]).sum().item<double>();
@@ -124,7 +126,7 @@ class UnbiasedOnline : public LearningAlgorithm {
   }
 
  private:
-  // Of the sum of the losses : N.
+  // Returns the estimate for the sum of the losses : N.
   Tensor estimate(const FlatParameters& parameters, const StringPieces& pieces, Random& random,
                   ValidityLosses& values) const {
     const auto& theta = parameters.tensors();
@@ -158,7 +160,7 @@ class UnbiasedOnline : public LearningAlgorithm {
   bool fast_;
   double epsilon_;
   std::int64_t truncation_;
-  bool by_string_, usual_;  // usual: as a network's own kernel has it
+  bool by_string_, usual_;  // usual: with the settings of a network's own kernel
 };
 
 }  // namespace

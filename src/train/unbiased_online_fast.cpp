@@ -1,8 +1,8 @@
-// The algorithm of unbiased_online.cpp for networks of higher order. The losses and their slopes by
-// the hidden vectors come from autograd, for the whole batch; everything between two symbols is
-// loops over numbers in double, string by string.
+// The algorithm of unbiased_online.cpp for networks of higher order. Autograd computes the losses
+// and their derivatives by the hidden vectors for the whole batch. Everything between two symbols
+// is a loop over numbers in double, string by string.
 //
-// Cost a string and symbol: twice the step, once its tangent and twice its gradient
+// Cost per string and symbol: twice the step, once its tangent and twice its gradient
 // (kernel/state_pushdown/higher_order.h), and 3 N multiply-adds.
 #include <cmath>
 
@@ -15,14 +15,14 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-// Adds the estimate to `gradient`, packed, scaled as the slopes are : B x P x H by the hidden
+// Adds the estimate to `gradient`, packed, with the scale of the slopes : B x P x H by the hidden
 // vectors.
 void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::int64_t* words,
               std::int64_t length, const double* slopes, double epsilon, Random& random,
               Numbers& gradient) {
   const RowKernel rows = kernel_for<RowKernel>(current_isa());
   const auto size = shape.packed();
-  const std::int64_t made = shape.passes * shape.hidden_size();  // numbers a symbol
+  const std::int64_t made = shape.passes * shape.hidden_size();  // numbers per symbol
   Numbers b(static_cast<std::size_t>(size)), direct(b.size()), moved, hiddens, signs;
   Numbers a(static_cast<std::size_t>(steps.state_size()));
   const StopCheck stop;
@@ -40,7 +40,7 @@ void estimate(HigherOrderSteps steps, const HigherOrderShape& shape, const std::
 
     signs.resize(moved.size());
     for (double& sign : signs) sign = random.next() >> 63 != 0 ? 1.0 : -1.0;
-    // Only what the step uses is ever touched.
+    // Touches only what the step uses.
     steps.visit_used([&](std::int64_t first, std::int64_t count) {
       std::fill_n(direct.begin() + first, count, 0.0);
     });
@@ -86,7 +86,7 @@ std::optional<ValidityLosses> unbiased_online_fast(const Recognizer& model,
   const auto* symbols = words.data_ptr<std::int64_t>();
   const auto made = shape.passes * shape.hidden_size();
 
-  // One row more, as Recognition has it.
+  // One more row, as in Recognition.
   Tensor hiddens = at::zeros({count, length * shape.passes + 1, shape.hidden_size()}, at::kDouble);
   const auto row = hiddens.stride(0), first = shape.hidden_size();
   double* const values = hiddens.data_ptr<double>();

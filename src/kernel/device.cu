@@ -18,7 +18,7 @@ int attribute(cudaDeviceAttr which, int index) {
   return cudaDeviceGetAttribute(&value, which, index) == cudaSuccess ? value : 0;
 }
 
-// Lanes for float32 of a multiprocessor.
+// Returns the float32 lanes of a multiprocessor.
 int lanes_of(int major, int minor) { return major < 8 || (major == 8 && minor == 0) ? 64 : 128; }
 
 }  // namespace
@@ -40,7 +40,7 @@ std::vector<CudaDevice> cuda_devices(std::string& reason) {
   int count = 0;
   const cudaError_t error = cudaGetDeviceCount(&count);
   if (error != cudaSuccess) {
-    cudaGetLastError();  // the next call is not to find this error
+    cudaGetLastError();  // clears the error for the next call
     reason = cudaGetErrorString(error);
     return {};
   }
@@ -85,7 +85,7 @@ DeviceMemory::DeviceMemory(std::size_t bytes) : bytes_(bytes) {
   std::size_t free = 0, total = 0;
   if (error == cudaErrorMemoryAllocation && cudaMemGetInfo(&free, &total) == cudaSuccess)
     what += " (" + std::to_string(free) + " of " + std::to_string(total) + " are free)";
-  cudaGetLastError();  // the next call is not to find this error
+  cudaGetLastError();  // clears the error for the next call
   check_cuda(error, what);
 }
 DeviceMemory::~DeviceMemory() { cudaFree(data_); }

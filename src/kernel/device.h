@@ -1,5 +1,5 @@
-// The CUDA devices of this machine and their memory, without LibTorch. Twin files: device.cu with a
-// CUDA toolkit, nocuda.cpp without.
+// The CUDA devices of this machine and their memory, without LibTorch. There are two
+// implementations: device.cu with a CUDA toolkit, nocuda.cpp without.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,35 +13,35 @@ struct CudaDevice {
   std::int64_t memory_bytes = 0;
   int compute_major = 0, compute_minor = 0;
   int multiprocessors = 0;
-  double clock_hz = 0, memory_clock_hz = 0;  // greatest
+  double clock_hz = 0, memory_clock_hz = 0;  // maximum
   int memory_bus_bits = 0;
 
-  // By these attributes: two transfers a memory clock; one multiply-add, counted as two, a clock
-  // of each lane for float32.
+  // Computed from these attributes: two transfers per memory clock; one multiply-add, counted as
+  // two operations, per clock of each float32 lane.
   double peak_bytes_per_second() const;
   double peak_flops() const;
 };
 
-// Whether the CUDA kernels were compiled into this build, by which toolkit ("13.0") and for which
-// architectures ("75-virtual 90-real"); empty without.
+// Return whether the CUDA kernels were compiled into this build, by which toolkit ("13.0") and for
+// which architectures ("75-virtual 90-real"); empty without.
 bool built_with_cuda();
 std::string cuda_toolkit();
 std::string cuda_architectures();
-// The devices; when there are none, `reason` says why.
+// Returns the devices; if there are none, `reason` says why.
 std::vector<CudaDevice> cuda_devices(std::string& reason);
 
-// Makes a device the one that this thread's launches and DeviceMemory go to; std::runtime_error
-// where there is none of this number.
+// Makes a device the current one for this thread's launches and DeviceMemory. Throws
+// std::runtime_error if there is no device of this number.
 void use_cuda_device(int index);
 struct CudaMemory {
   std::size_t free_bytes = 0, total_bytes = 0;
 };
 CudaMemory cuda_memory(int index);
-// Waits for what the current device has to do, and reports what went wrong there.
+// Waits for the current device and reports its errors.
 void wait_for_cuda_device();
 
-// Memory of the current device, for as long as it lives. Errors: std::runtime_error, with what was
-// asked for and what is free where there is too little.
+// Memory of the current device, freed on destruction. Throws std::runtime_error, with the requested
+// and the free amount if there is too little.
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::size_t bytes);
@@ -50,7 +50,7 @@ class DeviceMemory {
   DeviceMemory& operator=(const DeviceMemory&) = delete;
 
   void* data() const { return data_; }
-  // All of it, to and from the processor's memory; waits for what the device has to do before.
+  // Copy all of it to or from the CPU's memory, after waiting for earlier work of the device.
   void upload(const void* from);
   void download(void* to) const;
 

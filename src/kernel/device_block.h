@@ -1,4 +1,4 @@
-// A block of threads as a team (device_team.h), and what launches have in common. For .cu files
+// A block of threads as a team (device_team.h), and code common to all launches. For .cu files
 // only.
 #pragma once
 #include <cuda_runtime.h>
@@ -11,7 +11,7 @@
 
 namespace pushdown::device {
 
-// A block; its groups are warps, all of them full.
+// A block; its groups are full warps.
 class BlockTeam {
  public:
   __device__ Index id() const { return threadIdx.x; }
@@ -40,14 +40,14 @@ class BlockTeam {
 };
 
 inline constexpr int kThreads = 256;
-// Blocks of a kernel that a multiprocessor holds at least: 3 leave a thread 80 registers. More
-// threads hide more of the time that memory takes, which is most of it.
+// Minimum number of blocks of a kernel that a multiprocessor holds: 3 leave a thread 80 registers.
+// More threads hide more of the memory latency, which dominates.
 template <class F>
 inline constexpr int kBlocks = sizeof(F) == 4 ? 3 : 1;
-// What every device gives a block without being asked for more.
+// The amount that every device gives a block by default.
 inline constexpr std::size_t kSharedBytes = 48 * 1024;
 
-// A block's own memory, as much as its launch asks for.
+// A block's shared memory, as much as its launch requests.
 template <class F>
 __device__ F* shared_memory() {
 #ifdef __CUDACC__
@@ -58,7 +58,7 @@ __device__ F* shared_memory() {
 #endif
 }
 
-// Blocks of kThreads threads on a stream, which this does not wait for.
+// Launches blocks of kThreads threads on a stream and does not wait for them.
 template <class... Parameters>
 void launch(const char* where, const char* what, void (*kernel)(Parameters...), dim3 grid,
             std::size_t shared_bytes, void* stream, std::type_identity_t<Parameters>... arguments) {
@@ -70,7 +70,7 @@ void launch(const char* where, const char* what, void (*kernel)(Parameters...), 
     throw std::runtime_error(std::string("[") + where + "] cannot launch the " + what + ": " +
                              cudaGetErrorString(error));
 }
-// Blocks that together have a thread for each of so many.
+// Returns the number of blocks that together have at least this many threads.
 inline unsigned blocks_of(std::int64_t threads) {
   return static_cast<unsigned>((threads + kThreads - 1) / kThreads);
 }

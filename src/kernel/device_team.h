@@ -1,14 +1,14 @@
-// What the CUDA kernels are written in: step functions for a team of threads that work on one
-// sequence. On the device a team is a block; tests run the same source with threads of the
-// processor or with a team of one (tests/support/thread_team.h).
+// The programming model of the CUDA kernels: step functions for a team of threads that work on one
+// sequence. On the device, a team is a block; tests run the same source with CPU threads or with a
+// team of one (tests/support/thread_team.h).
 //
 // A Team has
 //   id(), size()       of this thread; of the team
-//   sync()             a barrier: what was written before it is seen behind it
-//   lane(), lanes()    the team is made of groups of `lanes` threads each: a warp on the device
+//   sync()             a barrier: writes before it are visible after it
+//   lane(), lanes()    the team consists of groups of `lanes` threads each: a warp on the device
 //   group(), groups()
 //   group_sum(value)   the sum over a group, for all of its threads, which must all call it; its
-//                      order depends on nothing but `lanes`
+//                      order depends only on `lanes`
 //   part()             of a group: 8 threads, or all of a smaller one; lanes is a multiple of it
 //   part_sum(value)    as group_sum(), over a part
 // Every thread of a team calls every function below with the same arguments.
@@ -33,13 +33,14 @@
 
 namespace pushdown::device {
 
-// Of what belongs to one sequence, where 32 bits do: those of 64 bits take more registers and
-// instructions. Sizes are counted in Count, and are kMostNumbers at most.
+// For indices within one sequence, if 32 bits are enough: 64-bit indices take more registers and
+// instructions. Sizes use Count and are at most kMostNumbers.
 using Index = std::int32_t;
 using Count = std::int64_t;
-inline constexpr Count kMostNumbers = (Count{1} << 30) - 1;  // what is larger can be a mark
+inline constexpr Count kMostNumbers = (Count{1} << 30) - 1;  // larger values can serve as marks
 
-// body(i) for i = 0 .. count-1. Thread i mod size takes i, here and wherever a number has an owner.
+// Calls body(i) for i = 0 .. count-1. Thread i mod size takes i, here and wherever a number has an
+// owner.
 template <class Team, class Body>
 PUSHDOWN_DEVICE void each(const Team& team, Index count, const Body& body) {
   for (Index i = team.id(); i < count; i += team.size()) body(i);
@@ -49,7 +50,7 @@ PUSHDOWN_DEVICE void each(const Team& team, Count count, const Body& body) {
   for (Count i = team.id(); i < count; i += team.size()) body(i);
 }
 
-// store(row, sum_{i < length(row)} term(row)(i)) for each row, once, by one thread.
+// Calls store(row, sum_{i < length(row)} term(row)(i)) for each row, once, by one thread.
 template <class F, class Number = Index, class Team, class Length, class Term, class Store>
 PUSHDOWN_DEVICE void sums(const Team& team, std::type_identity_t<Number> rows, const Length& length,
                           const Term& term, const Store& store) {
@@ -68,14 +69,14 @@ PUSHDOWN_DEVICE F sigmoid(F x) {
   return F(1) / (F(1) + std::exp(-x));
 }
 
-// Where a stack keeps its numbers. One sequence of T steps.
+// The memory of a stack for one sequence of T steps.
 template <class F>
 struct StackMemory {
   F* tape;          // kept from the forward to the backward pass
   F* scratch;       // of one pass
-  F* fast;          // the same, but small and near
+  F* fast;          // scratch that is small and in fast memory
   F* readings;      // T x R; the stack writes them
-  const F* bottom;  // m, of the vector nondeterministic stack
+  const F* bottom;  // m, for the vector nondeterministic stack
 };
 
 }  // namespace pushdown::device

@@ -1,4 +1,4 @@
-// Stands in for the CUDA kernels in a build without them.
+// Replaces the CUDA kernels in a build without them.
 #include "base/check.h"
 #include "kernel/device.h"
 #include "kernel/grammar/device_grammar.h"

@@ -1,4 +1,4 @@
-// Memory for kernels, cut into pieces.
+// Divides memory for kernels into pieces.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace pushdown {
 
-// Each piece has room for two paddings more, since kernels read and write whole vectors. Called
-// once with a null `memory` it counts what the second call needs.
+// Each piece has room for two additional paddings, because kernels read and write whole vectors. A
+// first pass with a null `memory` counts what the second pass needs.
 template <class F>
 class Pieces {
  public:

@@ -1,13 +1,13 @@
 // The functions of array programs over blocks of numbers, and their derivatives. For kernel files
-// only: without any function of the standard library.
+// only: uses no function of the standard library.
 #pragma once
 #include "kernel/array/program.h"
 #include "kernel/vector_math.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
-// The numbers of a block, or one number that is the same in all of it. What lies behind a block is
-// read and never used.
+// The numbers of a block, or one number that applies to all of it. Memory after a block may be
+// read, but is never used.
 template <class F>
 struct ArrayOperand {
   const F* first = nullptr;
@@ -43,7 +43,7 @@ PUSHDOWN_INLINE double array_pow(double x, double y) { return __builtin_pow(x, y
 PUSHDOWN_INLINE float array_fmod(float x, float y) { return __builtin_fmodf(x, y); }
 PUSHDOWN_INLINE double array_fmod(double x, double y) { return __builtin_fmod(x, y); }
 
-// With infinity and 0 where vector_exp() stays within normal numbers.
+// Returns infinity or 0 outside the range in which vector_exp() gives normal numbers.
 template <class F>
 [[gnu::always_inline]] inline Vector<F> array_exp(Vector<F> x) {
   const Vector<F> inside = vector_exp(x);
@@ -62,7 +62,7 @@ template <class F>
   return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
-// to[i] = f(i) for whole vectors of begin .. end-1.
+// Computes to[i] = f(i) for whole vectors of begin .. end-1.
 template <class F, class Of>
 [[gnu::always_inline]] inline void by_lanes(F* to, Index begin, Index end, Of of) {
   for (Index i = begin; i < end; i += kLanes<F>) store(to + i, of(i));
@@ -71,7 +71,7 @@ template <class F, class Of>
 [[gnu::always_inline]] inline void by_numbers(F* to, Index begin, Index end, Of of) {
   for (Index i = begin; i < end; ++i) to[i] = of(i);
 }
-// of(a, b), the loops of the three forms apart.
+// Computes of(a, b), with separate loops for the three forms.
 template <class F, class Of>
 [[gnu::always_inline]] inline void by_pairs(const ArrayOperand<F>& a, const ArrayOperand<F>& b,
                                             F* to, Index begin, Index end, Of of) {
@@ -87,8 +87,8 @@ template <class F, class Of>
   by_lanes(to, begin, end, [&](Index) { return of(one, other); });
 }
 
-// to[i] = function(a_i, b_i, c_i) for begin .. end-1; begin is a multiple of the lanes, and whole
-// vectors are written.
+// Computes to[i] = function(a_i, b_i, c_i) for begin .. end-1. begin is a multiple of the lanes,
+// and whole vectors are written.
 template <class F>
 [[gnu::noinline]] void array_value(ArrayFunction function, const ArrayOperand<F>& a,
                                    const ArrayOperand<F>& b, const ArrayOperand<F>& c, F* to,
@@ -174,7 +174,7 @@ template <class F>
   }
 }
 
-// The derivative of a function with one operand, at x with the value y, times g.
+// Returns the derivative of a function with one operand, at x with the value y, times g.
 template <class F>
 [[gnu::noinline]] void array_derivative(ArrayFunction function, const ArrayOperand<F>& a,
                                         const F* y, const F* g, F* to, Index count) {
@@ -212,9 +212,9 @@ template <class F>
   }
 }
 
-// Gives each operand of a call its share of the slope g. give(k, numbers, factors) adds numbers
-// times factors, which may be null, to the slope of operand k; pass(k) adds g as it is; wanted(k):
-// whether operand k has a slope.
+// Distributes the slope g of a call to its operands. give(k, numbers, factors) adds numbers times
+// factors, which may be null, to the slope of operand k; pass(k) adds g unchanged; wanted(k)
+// returns whether operand k has a slope.
 template <class F, class Give, class Pass, class Wanted>
 void array_slopes(const ArrayCall& call, const ArrayOperand<F>& a, const ArrayOperand<F>& b,
                   const ArrayOperand<F>& c, const F* y, const F* g, F* room, Index count,
@@ -248,7 +248,7 @@ void array_slopes(const ArrayCall& call, const ArrayOperand<F>& a, const ArrayOp
       return lanes(call.b, [&](Index i, auto d) { return -d * load(y + i) / lanes_of(b, i); });
     case ArrayFunction::maximum:
     case ArrayFunction::minimum: {
-      // Half to each where they are equal.
+      // Half to each if they are equal.
       const F sign = call.function == ArrayFunction::maximum ? F(1) : F(-1);
       const auto share = [&](Index i, auto d, F side) {
         const Vector<F> by = side * sign * (lanes_of(a, i) - lanes_of(b, i));

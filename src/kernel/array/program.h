@@ -1,11 +1,12 @@
-// Array programs: what a step does to small arrays of one sequence, written down as instructions.
-// They are recorded from functions that a script defines (src/array) and run inside step programs
+// Array programs: the operations of a step on small arrays of one sequence, as instructions. They
+// are recorded from functions that a script defines (src/array) and run inside step programs
 // (kernel/step/step_program.h, StepOp::array), forward and backward.
 //
-// A program has instructions for each step, since arrays may grow from step to step. Numbers lie in
-// buffers: the inputs, then the output, the constants, and the memory of the step. An instruction
-// goes over a space of up to kArrayDims dimensions and reads and writes numbers through views: the
-// number at index i of the space lies at offset + sum of i_d stride_d. No number is written twice.
+// A program has instructions for each step, because arrays may grow from step to step. Numbers are
+// stored in buffers: the inputs, then the output, the constants, and the memory of the step. An
+// instruction runs over an index space of up to kArrayDims dimensions and reads and writes numbers
+// through views: the number at index i of the space is at offset + sum of i_d stride_d. Every
+// number is written only once.
 #pragma once
 #include <cstdint>
 
@@ -15,10 +16,10 @@ namespace pushdown {
 
 inline constexpr int kArrayDims = 6;
 
-// Functions of numbers. Masks are 1 and 0.
+// Elementwise functions. Masks are 1 and 0.
 enum class ArrayFunction : std::uint8_t {
   copy,  // a
-  stop,  // a, through which no gradient flows
+  stop,  // a, without gradient
   add,
   subtract,
   multiply,
@@ -27,7 +28,7 @@ enum class ArrayFunction : std::uint8_t {
   negate,
   maximum,
   minimum,
-  at_least,  // a, or b where a is less; the gradient goes to a where they are equal
+  at_least,  // a, or b if a is less; the gradient goes to a if they are equal
   at_most,
   power,
   remainder,  // with the sign of b
@@ -57,14 +58,14 @@ enum class ArrayFunction : std::uint8_t {
   not_equal,
   both,
   either,
-  none_of,  // 1 where a is 0
-  choose,   // b where a is not 0, else c
+  none_of,  // 1 if a is 0
+  choose,   // b if a is not 0, else c
 };
 
-// What an instruction does with its space; all but `map` have one function and one or two views,
-// and work along the last dimension.
+// Kinds of instructions. All except `map` have one function and one or two views, and work along
+// the last dimension.
 enum class ArrayKind : std::uint8_t {
-  map,  // number by number: a list of functions
+  map,  // elementwise: a list of functions
   sum,
   product,
   greatest,
@@ -86,7 +87,7 @@ struct ArrayView {
   bool operator==(const ArrayView&) const = default;
 };
 
-// One function of a map. Operands: number k of the instruction's views, or ~k: the result of
+// One function of a map. Operand k is number k of the instruction's views; ~k is the result of
 // function number k.
 struct ArrayCall {
   ArrayFunction function;
@@ -97,7 +98,7 @@ struct ArrayCall {
   bool operator==(const ArrayCall&) const = default;
 };
 
-// The most that one map has; a longer chain becomes several.
+// Limits of one map; a longer chain becomes several maps.
 inline constexpr int kArrayCalls = 16, kArrayViews = 16;
 
 struct ArrayInstruction {
@@ -106,18 +107,18 @@ struct ArrayInstruction {
   std::int64_t shape[kArrayDims] = {};
   ArrayView out;
   int first_view = 0, views = 0;
-  int first_call = 0, calls = 0;  // of a map: none for a copy
+  int first_call = 0, calls = 0;  // of a map; 0 for a copy
 
   bool operator==(const ArrayInstruction&) const = default;
 };
 
 struct ArrayStep {
   int first = 0, end = 0;   // instructions
-  std::int64_t memory = 0;  // numbers of the step's own memory
+  std::int64_t memory = 0;  // size of the step's own memory in numbers
   bool operator==(const ArrayStep&) const = default;
 };
 
-// A program as kernels read it. Step t runs steps[min(t, step_count - 1)].
+// A program in the form that kernels read. Step t runs steps[min(t, step_count - 1)].
 template <class F>
 struct ArrayCode {
   const ArrayInstruction* instructions;
@@ -127,7 +128,7 @@ struct ArrayCode {
   std::int64_t step_count;
   const F* constants;
   int inputs;
-  std::int64_t memory;  // the most of all steps, with room for whole vectors
+  std::int64_t memory;  // maximum over all steps, with room for whole vectors
 
   int output() const { return inputs; }
   int constant() const { return inputs + 1; }

@@ -1,9 +1,9 @@
 // Runs array programs (kernel/array/program.h) for one sequence and one step. For kernel files
 // only.
 //
-// A map goes over its space in blocks of up to kBlock numbers. Every function of the map runs over
-// the block before the next one, so that all that lies between them stays in the first-level cache.
-// Backward, the values of a block are computed once more.
+// A map runs over its space in blocks of up to kBlock numbers. Every function of the map runs over
+// the block before the next one, so that all intermediate results stay in the first-level cache.
+// The backward pass recomputes the values of a block.
 #pragma once
 #include "kernel/array/functions.h"
 #include "kernel/array/program.h"
@@ -14,7 +14,7 @@ namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 template <class F>
 class ArrayRun {
  public:
-  // `slopes`: of the values, null where none are wanted; those of the step's own memory must be 0.
+  // `slopes`: of the values, null where not wanted; those of the step's own memory must be 0.
   ArrayRun(const ArrayCode<F>& code, F* const* values, F* const* slopes)
       : code_(code), values_(values), slopes_(slopes) {}
 
@@ -115,7 +115,7 @@ class ArrayRun {
       next(of, at, last - 1);
     }
   }
-  // The offset of the first `dims` indices.
+  // Returns the offset of the first `dims` indices.
   static Index start(const ArrayView& view, const Index* at, int dims) {
     Index sum = 0;
     for (int d = 0; d < dims; ++d) sum += at[d] * view.stride[d];
@@ -158,7 +158,7 @@ class ArrayRun {
       for (int k = 0; k < of.calls; ++k) {
         const ArrayCall& call = calls[k];
         const bool ends = k + 1 == of.calls && direct;
-        // Whole vectors go to their place at once, the rest by the block's own numbers.
+        // Whole vectors are written directly, the rest through the block's own numbers.
         const Index whole = ends ? count / kL * kL : 0;
         if (whole > 0)
           array_value(call.function, operand(call.a), operand(call.b), operand(call.c), to,
@@ -184,7 +184,7 @@ class ArrayRun {
       }
       return;
     }
-    // Backward.
+    // Backward pass.
     for (int k = 0; k + 1 < of.calls; ++k) {
       const ArrayCall& call = calls[k];
       array_value(call.function, operand(call.a), operand(call.b), operand(call.c), results[k].at,
@@ -198,7 +198,7 @@ class ArrayRun {
       given = own.at;
     }
     if (of.calls > 0) {
-      // What the last one computed is in its place.
+      // The result of the last function is already in its place.
       const F* made = value(of.out) + out_at;
       if (direct) {
         call_values[of.calls - 1] = {made, false};
@@ -211,7 +211,7 @@ class ArrayRun {
     const F* call_slopes[kArrayCalls];
     bool begun[kArrayCalls] = {}, view_begun[kArrayViews] = {};
     Numbers room;
-    // Adds numbers, times factors where there are any, to the slope of an operand.
+    // Adds numbers, times factors if there are any, to the slope of an operand.
     const auto give = [&](int k, const F* numbers, const ArrayOperand<F>* factors) {
       if (k < 0) {
         if (!calls[~k].gradient) return;
@@ -242,7 +242,7 @@ class ArrayRun {
       const ArrayCall& call = calls[k];
       if (!call.gradient || !begun[k]) continue;
       const F* g = call_slopes[k];
-      // A sum hands its slope on as it is to what nothing else uses.
+      // A sum passes its slope on unchanged to an operand that nothing else uses.
       const auto pass = [&](int to) {
         if (to < 0 && calls[~to].single && calls[~to].gradient) {
           call_slopes[~to] = g;
@@ -261,7 +261,8 @@ class ArrayRun {
                 columns, sums[k].at, true);
   }
 
-  // to += numbers factors, or = where nothing is there yet. `exact`: what lies behind stays.
+  // to += numbers factors, or = if there is no value yet. `exact`: the memory after the block is
+  // preserved.
   static void add_block(F* to, const F* numbers, const ArrayOperand<F>* factors, Index count,
                         bool added, bool exact) {
     if (factors == nullptr)
@@ -434,7 +435,7 @@ class ArrayRun {
         return;
       }
       case ArrayKind::running_product:
-        // Products of all factors but one, so that zeros do no harm.
+        // Products of all factors but one, so that zeros cause no division by zero.
         for (Index i = 0; i < count; ++i) {
           F before = 1, sum = 0;
           for (Index j = 0; j < i; ++j) before *= x[j * step];
@@ -449,7 +450,7 @@ class ArrayRun {
     }
   }
 
-  // out[.., n] = sum_k a[.., n, k] b[.., n, k]; the dimension before the last one is that of n.
+  // out[.., n] = sum_k a[.., n, k] b[.., n, k], where n is in the last dimension but one.
   template <bool kBackward>
   void contraction(const ArrayInstruction& of, const ArrayView& a, const ArrayView& b) {
     const int last = of.dims - 1;

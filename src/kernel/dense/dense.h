@@ -1,5 +1,5 @@
-// The matrix products around recorded steps, on raw memory: the output layer with its
-// softmax, and the sums of outer products that are the gradients of weight matrices.
+// The matrix products around recorded steps on raw memory: the output layer with its softmax, and
+// the sums of outer products that are the gradients of weight matrices.
 #pragma once
 #include <cstdint>
 
@@ -17,8 +17,8 @@ struct OutputLayer {
 };
 
 // out[i * out_row + j] = sum_{b, t} scales[b] a[b, t, i] c[b, t, j] for i = first .. end-1 and all
-// j, the sums taken in the order of b and t. Rows of `a` are read by whole vectors: up to two
-// paddings behind the last one must be readable.
+// j, summed in the order of b and t. Rows of `a` are read in whole vectors: up to two paddings
+// after the last one must be readable.
 template <class F>
 struct OuterSum {
   std::int64_t sequences, steps;
@@ -26,16 +26,16 @@ struct OuterSum {
   std::int64_t a_sequence, a_step;
   const F* c;
   std::int64_t c_sequence, c_step, columns;
-  const F* scales;  // one a sequence; null: all 1
+  const F* scales;  // one per sequence; null: all 1
   F* out;
   std::int64_t out_row, first, end;
 };
 
 template <class F>
 struct DenseKernel {
-  // sum_t log softmax(W h_t + b)[targets[t]], hidden : rows x H. With score_gradients : rows x V
-  // (and room for a padding more) also its gradients, hidden_gradient : rows x H. scratch : Vp + Hp
-  // and two paddings.
+  // Returns sum_t log softmax(W h_t + b)[targets_t], hidden : rows x H. With score_gradients : rows
+  // x V (and room for a padding more), also computes its gradients, hidden_gradient : rows x H.
+  // scratch : Vp + Hp and two paddings.
   double (*log_likelihood)(const OutputLayer<F>& layer, std::int64_t rows, const F* hidden,
                            const std::int64_t* targets, F* scratch, F* score_gradients,
                            F* hidden_gradient);
@@ -43,11 +43,11 @@ struct DenseKernel {
   // to += scale from
   void (*add_scaled)(F* to, const F* from, F scale, std::int64_t count);
   // out[b] += sum_i x[b][i] w[i] for b = 0 .. rows-1, i = 0 .. count-1, with w in panels
-  // (kernel/dense/panels.h) of `padded` columns in all; rows of out have room for as many. Every
-  // sum is taken in the order of i.
+  // (kernel/dense/panels.h) of `padded` columns in total; rows of out have room for as many. Every
+  // sum is computed in the order of i.
   void (*add_products)(F* out, std::int64_t out_row, const F* x, std::int64_t x_row,
                        std::int64_t rows, std::int64_t count, const F* panels, std::int64_t padded);
-  // The multiply-add peak of one core: `rounds` times 16 independent chains of 64 vector
+  // Measures the multiply-add peak of one core: `rounds` times 16 independent chains of 64 vector
   // multiply-adds. Returns the number of scalar multiply-adds.
   std::int64_t (*multiply_add_loop)(std::int64_t rounds);
 };

@@ -16,7 +16,8 @@ double log_likelihood(const OutputLayer<F>& layer, Index rows, const F* hidden,
   const Index hp = padded_size(h), vp = padded_size(v);
   F* scores = scratch;
   F* below = scratch + vp + kPadding;
-  // The logarithm of a product of sums, each of 1 .. V, takes the place of many: far from overflow.
+  // Number of sums, each of 1 .. V, whose product replaces their separate logarithms by one; far
+  // from overflow.
   constexpr Index kSums = 16;
   double total = 0, product = 1;
   for (Index t = 0; t < rows; ++t, hidden += h) {
@@ -52,10 +53,10 @@ template <class F>
 struct Outer {
   using V = Vector<F>;
   static constexpr Index kL = kLanes<F>;
-  // Vectors of rows and columns a tile: their sums stay in registers.
+  // Vectors of rows and columns per tile, chosen so that their sums stay in registers.
   static constexpr int kWide = 2, kMost = kVectorRegisters >= 32 ? 10 : 5;
   static constexpr Index kRows = kWide * kL;
-  // From these sizes on rows of `a` are packed: their distance in memory would else be felt.
+  // From these sizes on, rows of `a` are packed; otherwise their distance in memory slows the loop.
   static constexpr Index kColumnsToPack = 48, kStepsToPack = 64, kBlock = 256;
 
   // sums[column][k] += scale a[k] c[column], over the steps.
@@ -88,7 +89,7 @@ struct Outer {
       }
   }
 
-  // visit<columns>(j) for tiles of all columns.
+  // Calls visit<columns>(j) for tiles of all columns.
   template <class Visit>
   static void in_tiles(Index columns, Visit visit) {
     Index j = 0;
@@ -99,7 +100,7 @@ struct Outer {
     if (j < columns) visit.template operator()<1>(j);
   }
 
-  // The rows i .. i + kRows - 1 of the result by way of `partial`, columns x kRows.
+  // Computes the rows i .. i + kRows - 1 of the result through `partial`, columns x kRows.
   static void packed(const OuterSum<F>& z, Index i, F* partial) {
     alignas(64) F rows[kBlock * kRows];
     clear(partial, z.columns * kRows);

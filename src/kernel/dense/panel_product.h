@@ -5,7 +5,7 @@
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
-// Rows whose sums stay in registers, two vectors each.
+// Number of rows whose sums stay in registers, two vectors each.
 inline constexpr int kProductRows = kVectorRegisters == 32 ? 12 : 6;
 
 // out[r] += sum_i x[r * x_row + i * x_step] w[i * w_row ...], kVectors vectors of each row.
@@ -30,7 +30,7 @@ void product_tile(F* out, Index out_row, const F* x, Index x_row, Index x_step, 
   });
 }
 
-// As many rows as are asked for, 1 .. kMost. With kPacked the rows of x lie interleaved.
+// For the requested number of rows, 1 .. kMost. With kPacked, the rows of x are interleaved.
 template <class F, int kVectors, bool kPacked, int kMost>
 [[gnu::always_inline]] inline void product_rows(Index rows, F* out, Index out_row, const F* x,
                                                 Index x_row, Index count, const F* w, Index w_row) {
@@ -56,8 +56,8 @@ void panel_rows(Index rows, F* out, Index out_row, const F* x, Index x_row, Inde
                                        width);
 }
 
-// The same of one row by kFull panels side by side, and half a one behind them: as many sums at
-// once as hide the time that a multiply-add takes.
+// The same for one row with kFull adjacent panels, and half of one after them: enough parallel sums
+// to hide the latency of a multiply-add.
 template <class F, int kFull, bool kHalf>
 void product_of_row(F* out, const F* x, Index count, const F* panels) {
   constexpr int kEach = static_cast<int>(kPanel / kLanes<F>),
@@ -112,13 +112,13 @@ void add_product_of_row(F* out, const F* x, Index count, const F* panels, Index 
   }
 }
 
-// out[b] += sum_i x[b][i] w[i], b = 0 .. rows-1, i = 0 .. count-1, w in panels of `padded` columns
-// in all, which the rows of out have room for. Every sum is taken in the order of i.
+// out[b] += sum_i x[b][i] w[i], b = 0 .. rows-1, i = 0 .. count-1, with w in panels of `padded`
+// columns in total, for which the rows of out have room. Every sum is computed in the order of i.
 template <class F>
 void add_products(F* out, Index out_row, const F* x, Index x_row, Index rows, Index count,
                   const F* panels, Index padded) {
   constexpr Index kUnpacked = 5, kNarrow = 256, kChunk = 256, kBlocks = 4;
-  // Blocks of rows that are as equal as can be.
+  // Blocks of rows of nearly equal size.
   const auto start = [](Index block, Index blocks, Index all) { return all * block / blocks; };
   if (rows == 1) return add_product_of_row(out, x, count, panels, padded);
   if (padded < kNarrow) {

@@ -1,7 +1,7 @@
-// Matrices cut into panels of kPanel columns, each with its rows behind each other, so that a
-// product (panel_product.h) reads them once and in order whatever their size. Of a matrix with
-// `count` rows, the panel that begins with column c begins at number c * count. Columns are padded
-// with zeros to a multiple of kPadding; so the last panel may be half as wide.
+// Matrices cut into panels of kPanel columns. The rows of a panel are contiguous, so that a product
+// (panel_product.h) reads them once and in order, whatever their size. In a matrix with `count`
+// rows, the panel that begins with column c begins at number c * count. Columns are padded with
+// zeros to a multiple of kPadding, so the last panel may be half as wide.
 #pragma once
 #include <algorithm>
 
@@ -15,8 +15,7 @@ inline std::int64_t panel_width(std::int64_t padded, std::int64_t column) {
   return std::min(kPanel, padded - column);
 }
 
-// The panels of a matrix rows x columns, whose rows begin `row` numbers apart : rows *
-// padded_size(columns).
+// Writes the panels of a matrix rows x columns with row stride `row` : rows * padded_size(columns).
 template <class F>
 void pack_panels(const F* matrix, std::int64_t row, std::int64_t rows, std::int64_t columns,
                  F* panels) {
@@ -31,7 +30,7 @@ void pack_panels(const F* matrix, std::int64_t row, std::int64_t rows, std::int6
   }
 }
 
-// Those of the transposed matrix : columns * padded_size(rows).
+// Writes those of the transposed matrix : columns * padded_size(rows).
 template <class F>
 void pack_transposed_panels(const F* matrix, std::int64_t row, std::int64_t rows,
                             std::int64_t columns, F* panels) {

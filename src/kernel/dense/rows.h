@@ -1,5 +1,5 @@
-// Loops over rows of doubles, for kernels that are not compiled for each instruction set
-// themselves. Rows are as long as they are said to be; sums are taken in a fixed order.
+// Loops over rows of doubles, for kernels that are not themselves compiled for each instruction
+// set. Rows need no padding; sums are computed in a fixed order.
 #pragma once
 #include <cstdint>
 

@@ -3,9 +3,9 @@
 // and its gradients. With e_rv = exp(score_rv - max_v score_rv), Z_r = sum_v e_rv and slopes g_r
 //   d/dh_r = g_r (W[target_r] - 1/Z_r sum_v e_rv W[v])
 //   d/dW   = sum_r g_r (onehot(target_r) - e_r / Z_r) h_r^T,   d/db likewise with 1 for h_r.
-// The scores are made once and stay as e, in panels, in which all three products read them; each
-// row of W is used for two dozen hidden vectors while these and their scores are in the core's own
-// cache. The terms of the targets, one row each, are left to the caller.
+// The scores are computed once and stored as e, in panels, in which all three products read them.
+// Each row of W is used for two dozen hidden vectors while these and their scores are in the core's
+// own cache. The caller adds the terms of the targets, one row each.
 //
 // Letters: N rows, H hidden, V outcomes. Padded sizes (…p) are multiples of kPadding numbers.
 #pragma once
@@ -19,15 +19,15 @@ template <class F>
 struct VocabularyLayer {
   const F* transposed;  // W^T : H x V in panels (kernel/dense/panels.h)
   const F* straight;    // W : V x H in panels
-  const F* bias;        // Vp, the padding less than any score
+  const F* bias;        // Vp, the padding smaller than any score
   std::int64_t hidden = 0, outcomes = 0;
 };
 
-// How many rows are worked on at once.
+// Number of rows processed at once.
 inline constexpr std::int64_t kVocabularyRows = 24;
 
-// Numbers that the exponentials of N rows take: row r of the panel that begins with column c begins
-// at number c * N + r * kPanel.
+// Returns how many numbers the exponentials of N rows take. Row r of the panel that begins with
+// column c begins at number c * N + r * kPanel.
 inline std::int64_t vocabulary_panels(std::int64_t outcomes, std::int64_t rows) {
   return (outcomes + kPanel - 1) / kPanel * kPanel * rows;
 }
@@ -41,10 +41,10 @@ struct VocabularyRows {
   F* exponentials = nullptr;                   // e, see vocabulary_panels()
   F* totals = nullptr;                         // Z : N
   F* log_probabilities = nullptr;              // N
-  F* mean_weight = nullptr;                    // 1/Z sum_v e_v W[v] : N x Hp; null: is not wanted
+  F* mean_weight = nullptr;                    // 1/Z sum_v e_v W[v] : N x Hp; null: not wanted
 };
 
-// sum_r e_rv (c_r, 1) for v = first .. end-1, first a multiple of kPanel.
+// sum_r e_rv (c_r, 1) for v = first .. end-1, where first is a multiple of kPanel.
 template <class F>
 struct VocabularySums {
   std::int64_t all = 0, first = 0, end = 0, columns = 0;

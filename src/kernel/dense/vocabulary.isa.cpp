@@ -9,8 +9,8 @@
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {
 
-// out[r] += sum_i x[r * kRow + i * kStep] w[i * width ...] for rows 0 .. rows-1 and the columns of
-// one panel of w.
+// Computes out[r] += sum_i x[r * kRow + i * kStep] w[i * width ...] for rows 0 .. rows-1 and the
+// columns of one panel of w.
 template <class F, Index kRow, Index kStep, int kVectors, int kMost>
 [[gnu::always_inline]] inline void tile(Index rows, F* out, Index out_row, const F* x, Index count,
                                         const F* w, Index width) {
@@ -33,7 +33,7 @@ void panel_tiles(Index rows, F* out, Index out_row, const F* x, Index count, con
                                           width);
 }
 
-// visit(first, count) for groups of at most kProductRows rows, as equal as can be.
+// Calls visit(first, count) for groups of at most kProductRows rows of nearly equal size.
 template <class Visit>
 [[gnu::always_inline]] inline void in_groups(Index rows, Visit visit) {
   const Index groups = (rows + kProductRows - 1) / kProductRows;
@@ -53,7 +53,7 @@ struct Vocabulary {
     const auto panel = [&](Index column) {
       return z.exponentials + column * z.all + z.first * kPanel;
     };
-    // The hidden vectors a number a row, so that a product finds them behind each other.
+    // The transposed hidden vectors, so that a product reads them contiguously.
     const std::unique_ptr<F[]> packed(new F[static_cast<std::size_t>(kVocabularyRows * h)]);
     for (Index r = 0; r < kVocabularyRows; ++r)
       for (Index i = 0; i < h; ++i)
@@ -79,7 +79,7 @@ struct Vocabulary {
     }
 
     F shift[kVocabularyRows];
-    double own[kVocabularyRows];  // the score of the target less the greatest
+    double own[kVocabularyRows];  // the score of the target minus the greatest
     V sums[kVocabularyRows];
     for (Index r = 0; r < n; ++r) {
       shift[r] = greatest[r][0];
@@ -115,7 +115,7 @@ struct Vocabulary {
     const Index v = layer.outcomes, hp = padded_size(layer.hidden), n = z.count;
     F* out = z.mean_weight + z.first * hp;
     clear(out, n * hp);
-    // As many rows of W as stay in the second-level cache.
+    // Number of rows of W that stay in the second-level cache.
     constexpr Index kChunk = 8 * kPanel;
     for (Index chunk = 0; chunk < v; chunk += kChunk) {
       const Index end = chunk + kChunk < v ? chunk + kChunk : v;

@@ -1,4 +1,4 @@
-// Inside weights of a string and the length table of a grammar by a team of threads
+// Inside weights of a string and the length table of a grammar, computed by a team of threads
 // (device_team.h). Definitions: device_grammar.h.
 #pragma once
 #include "kernel/device_team.h"
@@ -8,13 +8,13 @@ namespace pushdown::device {
 
 // The semirings of grammar/semiring.h.
 struct RealWeights {
-  static constexpr bool kSums = true;  // adding is that of numbers
+  static constexpr bool kSums = true;  // addition is that of numbers
   PUSHDOWN_DEVICE static double zero() { return 0; }
   PUSHDOWN_DEVICE static double of(double weight) { return weight; }
   PUSHDOWN_DEVICE static double plus(double a, double b) { return a + b; }
   PUSHDOWN_DEVICE static double times(double a, double b) { return a * b; }
   PUSHDOWN_DEVICE static double log_of(double value) { return std::log(value); }
-  // Products of numbers that are not lost are neither 0 nor infinite.
+  // The products of numbers that are not lost are neither 0 nor infinite.
   PUSHDOWN_DEVICE static bool lost(double value) {
     return value != 0 && !(value >= 0x1p-500 && value <= 0x1p500);
   }
@@ -52,8 +52,8 @@ struct LogWeights {
   }
 };
 
-// store(row, sum_{k < length} term(row, k)) for each row: by a thread, or where there are few rows
-// by a group, which cannot add logarithms.
+// Calls store(row, sum_{k < length} term(row, k)) for each row: by a thread or, if there are few
+// rows, by a group, which cannot add logarithms.
 template <class S, class Team, class Term, class Store>
 PUSHDOWN_DEVICE void weight_sums(const Team& team, Count rows, Count length, const Term& term,
                                  const Store& store) {
@@ -79,7 +79,7 @@ PUSHDOWN_DEVICE double closed(const DeviceGrammar& grammar, Count a, const Befor
   return value;
 }
 
-// Whether any thread of the team counted something; `marks`: a number for each group.
+// Returns whether any thread of the team counted something; `marks`: one number per group.
 template <class Team>
 PUSHDOWN_DEVICE bool any_of(const Team& team, double counted, double* marks) {
   const double sum = team.group_sum(counted);
@@ -111,7 +111,7 @@ struct InsideLoop {
         before(pair_sums + grammar.pair_count * n),
         marks(before + grammar.size * n) {}
 
-  // W[A,i,l]; numbers of one length and nonterminal are behind each other.
+  // W[A,i,l]; numbers of the same length and nonterminal are contiguous.
   PUSHDOWN_DEVICE double& at(Count a, Count l, Count i) const {
     return chart[a * (n * (n + 1) / 2) + (l - 1) * n - (l - 1) * (l - 2) / 2 + i];
   }
@@ -127,7 +127,7 @@ struct InsideLoop {
     return at(grammar.start, n, 0);
   }
 
-  // Whether a number was lost.
+  // Returns whether a number was lost.
   template <class S, class Team>
   PUSHDOWN_DEVICE bool fill(const Team& team, int scale) const {
     const double unit = S::of(std::ldexp(1.0, scale));
@@ -167,7 +167,7 @@ struct InsideLoop {
     return any_of(team, lost, marks);
   }
 
-  // What a rule gives to the span of l symbols from i on.
+  // Returns the contribution of a rule to the span of l symbols from i on.
   template <class S>
   PUSHDOWN_DEVICE double of_rule(const DeviceRule& rule, Count l, Count i, Count spans,
                                  double unit) const {
@@ -228,7 +228,7 @@ struct LengthLoop {
     });
   }
 
-  // Whether a number was lost.
+  // Returns whether a number was lost.
   template <class S, class Team>
   PUSHDOWN_DEVICE bool fill(const Team& team) const {
     double lost = 0;
@@ -262,7 +262,7 @@ struct LengthLoop {
     return any_of(team, lost, marks);
   }
 
-  // What a rule gives to the strings of length l.
+  // Returns the contribution of a rule to the strings of length l.
   template <class S>
   PUSHDOWN_DEVICE double of_rule(const DeviceRule& rule, Count l) const {
     double value = S::zero();

@@ -1,7 +1,7 @@
 // The analog stack of the neural network pushdown automaton (stack/analog_stack.h) with its refused
 // pops (model/analog_pushdown.h). See memories.h for the functions.
 //
-// Actions: A | the symbol, one-hot, V numbers; all 0 for a symbol that leaves the stack alone.
+// Actions: A | the symbol, one-hot, V numbers; all 0 for a symbol that does not change the stack.
 // Reading: R, V numbers | L | U | whether the step counts, 1 or 0 (without a gradient).
 #pragma once
 #include "kernel/memory/strengths.h"
@@ -11,9 +11,9 @@ namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {
 template <class F>
 struct AnalogMemory {
   Index updates, symbols;
-  F epsilon, held;  // held: the share of a pop that must be there
+  F epsilon, held;  // held: the fraction of a pop that the stack must contain
   bool stops;
-  F* actions;  // U: what was done to the stack
+  F* actions;  // U: the action on the stack
   F* kinds;    // U: the symbol of section u; -1 for none
   F* lengths;  // U + 1: L before any update and after each
   F* unmet;    // U + 1: the same of U
@@ -45,7 +45,7 @@ struct AnalogMemory {
     if (team.id() == 0) lengths[0] = unmet[0] = 0;
   }
 
-  // All threads find what is done; one writes it down.
+  // All threads compute the action; one writes it.
   template <class Team>
   PUSHDOWN_DEVICE void forward(const Team& team, Index u, const F* given, F* reading) {
     Index symbol = -1;
@@ -96,7 +96,7 @@ struct AnalogMemory {
     each(team, symbols, [&](Index i) { out[1 + i] = 0; });
     sections.update_backward(team, u, action < 0 ? -action : F(0), F(0), [&](F push, F pop, F, F) {
       out[0] = action > 0 ? push : action < 0 ? -pop : F(0);
-      // U = -(L + A), of the length and the action that were there.
+      // U = -(L + A), with the length and the action of that time.
       if (refused) out[0] -= unmet_gradient;
     });
     if (!refused) return;

@@ -1,4 +1,4 @@
-// The loops of memories by teams of threads, see loops.h.
+// The loops of memories for teams of threads, see loops.h.
 #pragma once
 #include "kernel/device_team.h"
 
@@ -7,7 +7,7 @@ namespace pushdown::device {
 inline constexpr Index kRowPadding = 0;
 PUSHDOWN_HOST_DEVICE Index row_size(Index count) { return count; }
 
-// body(i) for i = first .. end-1, by the owner of number i.
+// Calls body(i) for i = first .. end-1, by the owner of number i.
 template <class Team, class Body>
 PUSHDOWN_DEVICE void each_between(const Team& team, Index first, Index end, const Body& body) {
   Index i = first - first % team.size() + team.id();
@@ -22,7 +22,8 @@ template <class F, class Team>
 PUSHDOWN_DEVICE void tanhs(const Team& team, const F* x, F* y, Index count) {
   each(team, count, [&](Index i) { y[i] = std::tanh(x[i]); });
 }
-// The softmax distributions of so many groups over the values 0, 1, ..., and what is expected.
+// Computes softmax distributions of several groups over the values 0, 1, ..., and their
+// expectations.
 template <class F, class Team>
 PUSHDOWN_DEVICE void expected_values(const Team& team, const F* given, F* chances, F* expected,
                                      Index groups, Index values) {
@@ -46,7 +47,7 @@ PUSHDOWN_DEVICE F dot(const F* x, const F* y, Index count) {
   return sum;
 }
 
-// A thread for each number.
+// One thread for each number.
 template <class F, class Team, class From, class Run>
 PUSHDOWN_DEVICE void mix(const Team& team, F* to, Index rows, Index width, Index count,
                          const F* weights, const From& from, const Run&) {
@@ -60,7 +61,7 @@ PUSHDOWN_DEVICE void mix(const Team& team, F* to, Index rows, Index width, Index
 }
 
 PUSHDOWN_HOST_DEVICE Index product_scratch(Index, Index) { return 0; }
-// A group for each sum.
+// One group for each sum.
 template <class F, class Team, class From, class Run>
 PUSHDOWN_DEVICE void sum_products(const Team& team, F* out, const F* given, Index rows, Index width,
                                   Index count, bool shared, const From& from, const Run&, F*) {

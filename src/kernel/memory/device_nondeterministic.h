@@ -1,21 +1,22 @@
 // The nondeterministic stack for the CUDA kernels: its recurrence in posterior form
-// (stack/nondeterministic.h, notation; nondeterministic_generic.h, the same on the processor), with
-// the layers that choose its actions and read it. For any number of states and symbols (kQ = kS =
-// 0), and for those that are known when this is compiled: their loops are unrolled, and nothing is
-// divided by a number that must be read.
+// (stack/nondeterministic.h, notation; nondeterministic_generic.h, the same on the CPU), with the
+// layers that choose its actions and read it. It exists for any number of states and symbols (kQ =
+// kS = 0), and for numbers known at compile time: then loops are unrolled, and there is no division
+// by a number that must be loaded.
 //
 // Letters: nodes 0 .. U+1 for U updates, C configurations, W = 2C + Q actions, m channels.
-//   columns : column j holds, for channel 0 (P) and the m channels of V, C rows (target
+//   columns : column j has, for channel 0 (P) and the m channels of V, C rows (target
 //             configuration b) of j*C numbers, P[i->j][a->b] at i*C + a
-//   popped  : node j holds Q rows of (j-1)*C numbers, the pop factors M[k][(t,y)->r] at k*C + (t,y)
-// No padding: consecutive threads take consecutive numbers of a row. With a window D all rows have
-// D*C numbers, those of the nodes j-D .. j-1: row() still counts from node 0.
+//   popped  : node j has Q rows of (j-1)*C numbers, the pop factors M[k][(t,y)->r] at k*C + (t,y)
+// There is no padding: consecutive threads take consecutive numbers of a row. With a window D, all
+// rows have D*C numbers, those of the nodes j-D .. j-1; row() still counts from node 0.
 //
-// Work of one step into node j = p + 1, a barrier between: the factors; all rows of column j, a
-// thread for each place (i, a) and symbol, which keeps the sums of kTile states; the masses, a
-// group of threads each; the scaling. The backward step likewise; the gradients of the pop factors
-// of a node and symbol are the sums of a part of a group. What all threads read at once, the pop
-// factors of a step, lies near them, the kTile numbers that go together as one pack.
+// A step into node j = p + 1 has these stages, with a barrier in between: the factors; all rows of
+// column j, with a thread for each place (i, a) and symbol, which computes the sums of kTile
+// states; the masses, with a group of threads for each; the scaling. The backward step has the same
+// stages; the gradients of the pop factors of a node and symbol are the sums of a part of a group.
+// The pop factors of a step, which all threads read at once, are in fast memory; the kTile numbers
+// that belong together are one pack.
 #pragma once
 #include <type_traits>
 
@@ -25,15 +26,15 @@ namespace pushdown::device {
 
 template <class F, int kQ, int kS, bool kLimited>
 struct NondeterministicLoops {
-  // States at once: a power of two.
+  // States processed at once: a power of two.
   static constexpr int kTile = kQ == 1 ? 1 : kQ == 2 ? 2 : 4;
-  // Numbers of pop factors that are kept in fast memory; more lie in scratch.
+  // Number of pop factors that are kept in fast memory; more are in scratch.
   static constexpr Count kMostNear = 4096;
   struct alignas(kTile * sizeof(F)) Pack {
     F of[kTile];
   };
 
-  // A size that is known or not.
+  // A size that is either known at compile time or not.
   template <int kSize>
   struct Size {
     PUSHDOWN_HOST_DEVICE explicit Size(Count) {}
@@ -57,9 +58,9 @@ struct NondeterministicLoops {
   bool reexposed, state_symbol, normalized;
   // Kept: U x C x W transition weights, U x m pushed vectors, forward weights and masses of nodes.
   F *weights, *vectors, *forward_weights, *mass, *columns, *popped;
-  // Gradients: of the numerators, of the gauge-invariant forward weights, of pop factors.
+  // Gradients of the numerators, of the gauge-invariant forward weights, and of pop factors.
   F *numerators, *forward_gradients, *popped_gradient;
-  F *weight_gradient, *reading_rows, *vector_gradient;  // near memory, with `largest`
+  F *weight_gradient, *reading_rows, *vector_gradient;  // in fast memory, with `largest`
   F* largest;                                           // score of each row
   Pack* near;                                           // pop factors of the step, see above
   F* readings;
@@ -94,7 +95,7 @@ struct NondeterministicLoops {
         readings(memory.readings),
         bottom(memory.bottom) {}
 
-  // 0 also where it is longer than the sequence.
+  // 0 also if it is longer than the sequence.
   PUSHDOWN_HOST_DEVICE static Count window_of(const MemoryShape& shape) {
     return shape.automaton.window < shape.steps ? shape.automaton.window : 0;
   }
@@ -110,7 +111,7 @@ struct NondeterministicLoops {
     return (1 + shape.automaton.channels) *
            before<Count>(shape.steps + 1, configurations(shape), window_of(shape));
   }
-  // Nodes of the pop factors of all steps, for one row, and of one step.
+  // Number of nodes of the pop factors, for one row, of all steps and of one step.
   PUSHDOWN_HOST_DEVICE static Count popped_size(const MemoryShape& shape) {
     const Count u = shape.steps - 1, window = window_of(shape);
     return window > 0 ? u * window : u * (u + 1) / 2;
@@ -135,7 +136,7 @@ struct NondeterministicLoops {
     return c * (2 * c + shape.automaton.states) + (1 + m) * c + m + c +
            (near > kMostNear ? 0 : near + kTile);
   }
-  // For each tile of states, node below and configuration a pack.
+  // One pack for each tile of states, node below and configuration.
   PUSHDOWN_HOST_DEVICE static Index tiles(Index states) { return (states + kTile - 1) / kTile; }
   PUSHDOWN_HOST_DEVICE static Count near_size(const MemoryShape& shape) {
     const Count window = window_of(shape), nodes = window > 0 ? window : shape.steps - 1;
@@ -157,20 +158,19 @@ struct NondeterministicLoops {
 
   // The oldest node that column j reaches.
   PUSHDOWN_DEVICE Index lowest(Index j) const { return window > 0 && j > window ? j - window : 0; }
-  // Numbers of a row of column j, and what its first one would be counted from node 0.
+  // Length of a row of column j, and the index of its first number when counted from node 0.
   PUSHDOWN_DEVICE Index length(Index j) const { return (window > 0 ? window : j) * c; }
   PUSHDOWN_DEVICE Index origin(Index j) const { return window > 0 ? (j - window) * c : 0; }
-  // Row b of column j and channel in `of`, which has the layout of columns; it can be used from
-  // lowest(j)*C on.
+  // Row b of column j and channel in `of`, which has the layout of columns; valid from lowest(j)*C
+  // on.
   PUSHDOWN_DEVICE F* row(F* of, Index j, Index channel, Index b) const {
     return of + (1 + m) * before<Index>(j, c, Index(window)) + (channel * c + b) * length(j) -
            origin(j);
   }
-  // The same row from one column to the next one.
+  // Iterates over the same row of successive columns.
   struct Walk {
     Index end, length, width;     // of the column's entries; of a row; C
-    Index stride, more, growing;  // to the next column; how much longer that of the next one and
-                                  // its rows are
+    Index stride, more, growing;  // to the next column; growth of the stride and of its rows
     PUSHDOWN_DEVICE void go_on(const F*& place) {
       place += stride;
       stride += more;
@@ -184,7 +184,7 @@ struct NondeterministicLoops {
     return {j * c, j * c, c, more * j + (channel * c + b) * c, more, c};
   }
 
-  // Row r of the pop factors of node j >= 2, which can be used from lowest(j)*C on.
+  // Row r of the pop factors of node j >= 2, valid from lowest(j)*C on.
   PUSHDOWN_DEVICE F* factors(Index j, Index r) const {
     if (window > 0) return popped + (q * (j - 2) + r) * window * c - origin(j);
     return popped + q * c * ((j - 1) * (j - 2) / 2) + r * (j - 1) * c;
@@ -192,7 +192,7 @@ struct NondeterministicLoops {
   PUSHDOWN_DEVICE Index reading_size() const { return m > 0 ? c * m : state_symbol ? c : s; }
   PUSHDOWN_DEVICE F* reading_of(Index node) const { return readings + (node - 1) * reading_size(); }
 
-  // u of the node, or the expected vectors times u.
+  // Reads u of the node, or the expected vectors times u.
   template <class Team>
   PUSHDOWN_DEVICE void read(const Team& team, Index node) const {
     const F* u = forward_weights + node * c;
@@ -231,11 +231,11 @@ struct NondeterministicLoops {
     team.sync();
     read(team, 1);
     team.sync();
-    // The initial bottom is read at first even where it can never be seen again.
+    // The initial bottom is read at first even if it can never be seen again.
     each(team, m, [&](Index k) { readings[k] = bottom[k]; });
   }
 
-  // The transition weights from the scores of the action layer.
+  // Computes the transition weights from the scores of the action layer.
   template <class Team>
   PUSHDOWN_DEVICE void weigh(const Team& team, const F* given, const F* from, F* used) {
     each(team, c, [&](Index a) {
@@ -245,7 +245,7 @@ struct NondeterministicLoops {
       largest[a] = greatest;
     });
     team.sync();
-    // A common factor changes nothing: the largest weight that can be used becomes 1.
+    // A common factor changes nothing, so the largest usable weight is scaled to 1.
     F common = 0;
     bool any = false;
     for (Index a = 0; !normalized && a < c; ++a)
@@ -268,8 +268,9 @@ struct NondeterministicLoops {
     });
   }
 
-  // Rows e = (i, a), i < p, of column j for a tile of states with symbol y: replace and pop. `low`:
-  // of all e that the group takes at once, so that it goes through the columns together.
+  // Computes rows e = (i, a), i < p, of column j for a tile of states with symbol y: replace and
+  // pop. `low`: the smallest e that the group processes at once, so that it visits the columns
+  // together.
   PUSHDOWN_DEVICE void fill(Index j, Index channel, Index tile, Index y, Index e, Index low,
                             const F* u, const F* used) const {
     const Index p = j - 1, first = tile * kTile;
@@ -312,7 +313,7 @@ struct NondeterministicLoops {
     each(team, m, [&](Index k) { pushed[k] = given[c * w + k]; });
     weigh(team, given, u, used);
     team.sync();
-    // Of the nodes that column j reaches.
+    // Restricted to the nodes that column j reaches.
     const Index oldest = lowest(j) * c, older = p * c - oldest;
     each(team, tiles(q) * older, [&](Index i) {
       const auto [tile, place] = divided(i, older);
@@ -373,14 +374,13 @@ struct NondeterministicLoops {
   template <class Team>
   PUSHDOWN_DEVICE void begin_backward(const Team& team) {
     each(team, (updates + 2) * c, [&](Index i) { forward_gradients[i] = 0; });
-    // What the last column's gradient starts from.
+    // The last column's gradient starts from this.
     const Index last = updates + 1;
     F* column = row(numerators, last, 0, 0) + origin(last);
     each(team, (1 + m) * c * length(last), [&](Index i) { column[i] = 0; });
   }
 
-  // What the gradient of a reading means for the rows of its column, see
-  // memory/nondeterministic.h.
+  // Adds the gradient of a reading to the rows of its column, see memory/nondeterministic.h.
   template <class Team>
   PUSHDOWN_DEVICE void spread(const Team& team, Index node, const F* given) {
     const F* u = forward_weights + node * c;
@@ -402,14 +402,15 @@ struct NondeterministicLoops {
     });
   }
 
-  // Completes the gradients of the numerators of column j, those of later nodes being complete.
+  // Completes the gradients of the numerators of column j; those of later nodes must be complete.
   template <class Team>
   PUSHDOWN_DEVICE void finish(const Team& team, Index j) {
     // The last node that pops through node j; one that reaches node i must not be above i + D.
     const Index end_node = updates + 1;
     const Index last = window > 0 && j + window - 1 < end_node ? j + window - 1 : end_node;
     const Index oldest = lowest(j) * c, count = j * c - oldest;
-    // Near: for each tile of states t, later node l and configuration (r, y) the factors of (t, y).
+    // In fast memory: for each tile of states t, later node l and configuration (r, y), the factors
+    // of (t, y).
     const Index later = last > j + 1 ? last - j - 1 : 0;
     each(team, tiles(q) * later * c, [&](Index i) {
       const auto [tile, rest] = divided(i, later * c);
@@ -518,7 +519,7 @@ struct NondeterministicLoops {
       }
     }
     // The rows (t, y) of column k with the rows (r, y) of the numerators, by a part of a group.
-    // Those of the oldest node are 0: nothing pops back to it.
+    // Those of the oldest node are 0, because nothing pops back to it.
     const Index parts = team.lanes() / team.part();
     const Index items = tiles(q) * tiles(q) * s * nodes;
     for (Index base = team.group() * parts; base < items; base += team.groups() * parts) {
@@ -579,7 +580,7 @@ struct NondeterministicLoops {
       row(numerators, p, channel, a)[e] = u[a] * sum;
     });
     team.sync();
-    // Back through the choice of the weights.
+    // Backward through the computation of the weights.
     each(team, c, [&](Index a) {
       const F *to = used + a * w, *slope = weight_gradient + a * w;
       F mean = 0;
@@ -589,7 +590,7 @@ struct NondeterministicLoops {
     each(team, m, [&](Index k) { out[c * w + k] = vector_gradient[k]; });
   }
 
-  // A probability of the automaton depends on all steps before: check_device_step() refuses
+  // A probability of the automaton depends on all previous steps: check_device_step() rejects
   // windows.
   template <class Team>
   PUSHDOWN_DEVICE void end_backward(const Team& team, const F* reading_gradient, F* out) {
@@ -615,7 +616,7 @@ struct LimitedNondeterministicStack : NondeterministicLoops<F, 0, 0, true> {
   using NondeterministicLoops<F, 0, 0, true>::NondeterministicLoops;
 };
 
-// visit.operator()<Stack>() with the automaton of this shape.
+// Calls visit.operator()<Stack>() with the automaton of this shape.
 template <class F, class Visit>
 auto with_automaton(const MemoryShape& shape, const Visit& visit) {
   const auto is = [&](int states, int symbols) {

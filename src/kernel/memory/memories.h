@@ -1,5 +1,5 @@
-// The list of memories. Each is one struct for the processor and for devices (loops.h), over the
-// type of its numbers. U = T - 1 updates, u = 0 .. U-1.
+// The list of memories. Each is one struct for the CPU and for devices (loops.h), over the type of
+// its numbers. U = T - 1 updates, u = 0 .. U-1.
 //
 //   tape_size(shape), scratch_size(shape)      numbers that a sequence needs
 //   Memory(shape, StackMemory)
@@ -9,19 +9,19 @@
 //   backward(team, u, reading_gradient, actions)
 //                                              gradient of the actions of update u, for
 //                                              u = U-1 .. 0, given that of the reading after it
-//   cut(team)                                  between two calls of backward(): nothing reaches
+//   cut(team)                                  between two calls of backward(): gradients reach no
 //                                              further back
-// and, where it starts with something,
+// A memory with an initial content also has
 //   end_backward(team, reading_gradient, bottom)
-//                                              given that of the first reading: gradient of what it
-//                                              starts with
-//   fast_size(shape)                           numbers of scratch that should be near
-// and, where a run can take it over from the run before it (shape.held, shape.goes_on): what it
-// starts with are the numbers that it left, and
+//                                              given that of the first reading: gradient of the
+//                                              initial content
+//   fast_size(shape)                           numbers of scratch that should be in fast memory
+// A memory that a run can take over from a previous run (shape.held, shape.goes_on) starts with the
+// numbers that the previous run left, and also has
 //   leave(team, held)                          these numbers, after the last update
 //   begin_backward(team, left_gradient)        the same, given their gradients
-// Behind the actions there are numbers to a whole padded row. The caller puts a barrier before and
-// behind each function. Members are the same in all threads.
+// The actions are padded to a whole row. The caller puts a barrier before and after each function.
+// Members are the same in all threads.
 #pragma once
 #include "kernel/memory/analog.h"
 #include "kernel/memory/sections.h"
@@ -49,8 +49,8 @@ struct NoMemory {
   PUSHDOWN_DEVICE void backward(const Team&, Index, const F*, F*) {}
 };
 
-// The nondeterministic stack has a source for each side. Its probabilities depend on all steps
-// before, so it cannot be cut.
+// The nondeterministic stack has a separate source for each side. Its probabilities depend on all
+// previous steps, so it cannot be cut.
 #ifdef PUSHDOWN_ISA
 template <class F, class Visit>
 auto with_automaton(const MemoryShape&, const Visit& visit) {
@@ -58,7 +58,7 @@ auto with_automaton(const MemoryShape&, const Visit& visit) {
 }
 #endif
 
-// visit.operator()<Memory>() with the memory of the shape.
+// Calls visit.operator()<Memory>() with the memory of the shape.
 template <class F, class Visit>
 auto with_memory(const MemoryShape& shape, const Visit& visit) {
   switch (shape.kind) {

@@ -1,4 +1,5 @@
-// The memories of recorded steps, and what they are made of: what a kernel must know of one.
+// The memories of recorded steps and their parameters: everything that a kernel must know about
+// one.
 //
 // T steps, U = T - 1 updates: step t = 0 .. T-1 reads the reading after t of them. R reading, A
 // actions. Padded sizes (…p) are multiples of kPadding numbers.
@@ -17,11 +18,12 @@ inline constexpr std::int64_t kPadding = 16;
 enum class MemoryKind { none, stratification, nondeterministic, shifted, analog };
 // Memories whose cells become mixtures of their neighbours, see kernel/memory/shifted.h.
 enum class ShiftedKind { stack, list, tape };
-// Where memories of sections with strengths are cut, pushed and read, see stack/stratification.h.
+// Ends at which memories of sections with strengths are cut, pushed and read, see
+// stack/stratification.h.
 enum class SectionEnds { stack, queue, deque };
-// How their strengths come about, see stack/strength_layer.h.
+// How strengths are computed, see stack/strength_layer.h.
 enum class StrengthKind { sigmoid, expectation, fixed };
-// Rows of the action layer for one strength whose greatest value is `greatest`.
+// Returns the rows of the action layer for one strength whose greatest value is `greatest`.
 [[gnu::always_inline]] constexpr std::int64_t strength_rows(StrengthKind kind,
                                                             std::int64_t greatest) {
   return kind == StrengthKind::sigmoid ? 1 : kind == StrengthKind::expectation ? greatest + 1 : 0;
@@ -30,30 +32,30 @@ enum class StrengthKind { sigmoid, expectation, fixed };
 struct MemoryShape {
   MemoryKind kind = MemoryKind::none;
   std::int64_t steps = 0, reading = 0, actions = 0;
-  std::int64_t size = 0;                  // m of the vector stacks
-  SectionEnds ends = SectionEnds::stack;  // of stratification
-  std::int64_t memories = 1;              // the same: side by side
+  std::int64_t size = 0;                  // m, for the vector stacks
+  SectionEnds ends = SectionEnds::stack;  // for stratification
+  std::int64_t memories = 1;              // the same: number of parallel memories
   // The same: strengths of pushes, pops and readings.
   StrengthKind strengths[3] = {StrengthKind::sigmoid, StrengthKind::sigmoid, StrengthKind::fixed};
   std::int64_t max_strength = 1;
-  NondeterministicSize automaton;           // of the nondeterministic stacks, steps = T - 1
+  NondeterministicSize automaton;           // for the nondeterministic stacks, steps = T - 1
   const std::int64_t* row_start = nullptr;  // see NondeterministicMemory
   bool reexposed = false, state_symbol = false, normalized = true;
-  // Of shifted memories.
+  // For shifted memories.
   ShiftedKind shifted = ShiftedKind::stack;
   bool shared = false;     // one set of weights for all `size` numbers of a cell
-  bool no_op = false;      // one action more
-  bool worn = false;       // of a stack: no_op keeps the top cell alone
-  std::int64_t reach = 1;  // how many cells of a stack, or to both sides of a head, are read
-  std::int64_t limit = 0;  // cells of a tape, or of a stack that has an end; 0: none
+  bool no_op = false;      // one additional action
+  bool worn = false;       // for a stack: no_op keeps only the top cell
+  std::int64_t reach = 1;  // number of cells read from a stack, or to each side of a head
+  std::int64_t limit = 0;  // cells of a tape, or of a stack with limited depth; 0: none
   bool taped = true;       // kept for a backward pass
-  // Of memories that a run takes over from the run before it, see memories.h: the updates that were
-  // made before, of shifted memories the cells that may have been written (the extent, see there);
-  // and whether a later run will take it over from this one.
+  // For memories that a run takes over from a previous run, see memories.h: the number of earlier
+  // updates, or for shifted memories the cells that may have been written (the extent, see there);
+  // and whether a later run will take the memory over from this one.
   std::int64_t held = 0;
   bool goes_on = false;
-  double empty = 0;  // what was never written
-  // Of the analog stack, see model/analog_pushdown.h.
+  double empty = 0;  // content of cells that were never written
+  // For the analog stack, see model/analog_pushdown.h.
   double epsilon = 0, tolerance = 0;
   bool stops = false;
 

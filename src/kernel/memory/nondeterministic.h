@@ -1,6 +1,6 @@
 // The nondeterministic stacks, with or without a window, around the loops of
-// nondeterministic_kernel.h (definition: stack/nondeterministic.h). The only memory whose source is
-// the processor's alone, for the sake of its tiles (docs/adr/0019). Devices have
+// nondeterministic_kernel.h (definition: stack/nondeterministic.h). This is the only memory with a
+// source for the CPU alone, because of its tiles (docs/adr/0019). Devices use
 // device_nondeterministic.h.
 #pragma once
 #include "kernel/memory/processor_loops.h"
@@ -21,7 +21,7 @@ struct NondeterministicStackMemory {
 
   NondeterministicStackMemory(const MemoryShape& given, const StackMemory<F>& place);
 
-  // Numbers before the columns: weights, vectors, readings, forward weights and masses.
+  // Number of values before the columns: weights, vectors, readings, forward weights and masses.
   static Index head_size(const MemoryShape& shape) {
     const auto& z = shape.automaton;
     const Index c = z.configurations();
@@ -40,7 +40,7 @@ struct NondeterministicStackMemory {
            padded_size(z.channels);
   }
 
-  // u of the node, or the expected vectors times u.
+  // Reads u of the node, or the expected vectors times u.
   void read(Index node, F* reading) const {
     const F* u = memory.forward + node * c;
     const Index s = memory.size.symbols;
@@ -74,7 +74,7 @@ struct NondeterministicStackMemory {
     for (Index k = 0; shape.reexposed && k < m; ++k)
       memory.row(memory.columns, 1, (1 + k) * c)[0] = bottom[k];
     read(1, reading);
-    // The initial bottom is read at first even where it can never be seen again.
+    // The initial bottom is read at first even if it can never be seen again.
     for (Index k = 0; k < m; ++k) expected[k] = reading[k] = bottom[k];
   }
 
@@ -89,7 +89,7 @@ struct NondeterministicStackMemory {
         for (Index k = 0; k < w; ++k) used[a * w + k] = given[a * w + k] - largest;
       }
     } else {
-      // A common factor changes nothing: the largest weight that can be used becomes 1.
+      // A common factor changes nothing, so the largest usable weight is scaled to 1.
       F largest = 0;
       bool any = false;
       for (Index a = 0; a < c; ++a)
@@ -109,10 +109,11 @@ struct NondeterministicStackMemory {
     read(u + 2, reading);
   }
 
-  // What the gradient of a reading means for the rows of its column. Readings depend on the
+  // Adds the gradient of a reading to the rows of its column. Readings depend on the
   // gauge-invariant forward weights a[j] = 1 and a[i] by
   //   u_j[b] a[j][b] / sum_b' u_j[b'] a[j][b'],     a[j][b] = sum_{i,a} a[i][a] P[i->j][a->b],
-  // those of a vector stack by u_j[b] sum_{i,a} a[i][a] V[i->j][a->b] / sum_b' u_j[b'] a[j][b'].
+  // and readings of a vector stack by u_j[b] sum_{i,a} a[i][a] V[i->j][a->b] / sum_b' u_j[b']
+  // a[j][b'].
   void spread(Index node, const F* given) {
     const F* u = memory.forward + node * c;
     if (m > 0) {

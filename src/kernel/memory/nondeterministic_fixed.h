@@ -1,4 +1,4 @@
-// The loops of nondeterministic_kernel.h for numbers of states and symbols known when compiling.
+// The loops of nondeterministic_kernel.h for numbers of states and symbols known at compile time.
 // For kernel files only.
 #pragma once
 #include "kernel/memory/nondeterministic_kernel.h"
@@ -6,7 +6,8 @@
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
-// With a window (kLimited) and without one: rows that all begin with node 0 are found faster.
+// Separate code with a window (kLimited) and without one: without it all rows begin with node 0 and
+// are found faster.
 template <class F, int kQ, int kS, bool kLimited>
 struct FixedLoops {
   using Memory = NondeterministicMemory<F>;
@@ -15,15 +16,16 @@ struct FixedLoops {
   static constexpr Index kL = kLanes<F>;
   static constexpr int kAtLeast(int count, int least) { return count > least ? count : least; }
   static constexpr int kAtMost(int count, int most) { return count < most ? count : most; }
-  // Sums held in registers, besides factors and loads: vectors of a row in the pop rule, nodes in
-  // the gradient of the pop factors, and columns and vectors in the gradient of the columns.
+  // Number of sums held in registers, besides factors and loads: vectors of a row in the pop rule,
+  // nodes in the gradient of the pop factors, and columns and vectors in the gradient of the
+  // columns.
   static constexpr int kPopVectors = kAtLeast(kAtMost((kVectorRegisters - kQ * kQ - 2) / kQ, 3), 2);
   static constexpr int kNodes = kAtLeast(kAtMost((kVectorRegisters - kQ - 1) / (kQ * kQ), 4), 1);
   static constexpr int kColumns = kVectorRegisters >= 32 ? 4 : 2;
   static constexpr int kColumnVectors =
       kAtLeast(kAtMost((kVectorRegisters - 4) / (kColumns * kQ), 4), 1);
 
-  // What NondeterministicSize and NondeterministicMemory say, with less to compute.
+  // The same as in NondeterministicSize and NondeterministicMemory, with less computation.
   [[gnu::always_inline]] static Index lowest_of(const Memory& m, Index j) {
     return kLimited ? m.size.lowest(j) : 0;
   }
@@ -49,7 +51,7 @@ struct FixedLoops {
     return m.popped_gradient - first_of(m, j);
   }
 
-  // visit<v>() for the v = 0 .. kMost that `count` is.
+  // Calls visit<v>() for the v = 0 .. kMost that equals `count`.
   template <int kMost, class Visit>
   [[gnu::always_inline]] static void with_count(Index count, Visit visit) {
     if (count >= kMost)
@@ -86,7 +88,7 @@ struct FixedLoops {
         PUSHDOWN_UNROLLED(i) { store(to + i / kN * kS * row + i % kN * kL, sums[i]); });
   }
 
-  // The rows of the first columns end inside a block: those nodes take as many vectors as they
+  // The rows of the first columns end inside a block, so those nodes take as many vectors as they
   // have.
   template <int kN>
   static void pop_edge(const Memory& m, Index j, Index channel, int y, Index start) {
@@ -103,7 +105,7 @@ struct FixedLoops {
       for (int y = 0; y < kS; ++y) pop_edge<kPopVectors>(m, j, channel, y, start);
   }
 
-  // Clears what rows `row` .. row + kC - 1 of column j hold besides the column's own entries.
+  // Clears everything in rows `row` .. row + kC - 1 of column j except the column's own entries.
   static void trim(const Memory& m, F* of, Index j, Index row) {
     const Index first = first_of(m, j), low = lowest_of(m, j) * kC, end = end_of(j);
     for (int b = 0; b < kC; ++b) {
@@ -127,7 +129,7 @@ struct FixedLoops {
     for (Index channel = 0; channel <= m.size.channels; ++channel) {
       const F* from = at(m, m.columns, p, channel * kC);
       F* to = at(m, m.columns, j, channel * kC);
-      // Replace; the pop factors read the same entries.
+      // Replace rule; the pop factors read the same entries.
       for (Index i = first; i < end_p; i += kL) {
         V entry[kC];
         for (int c = 0; c < kC; ++c) entry[c] = load(from + c * row_p + i);
@@ -146,11 +148,11 @@ struct FixedLoops {
       for (int b = 0; b < kC; ++b) clear(to + b * row + end_p, end - end_p);
       pop(m, j, channel * kC);
       if (kLimited) trim(m, m.columns, j, channel * kC);
-      // Push.
+      // Push rule.
       const F pushed = channel > 0 ? vector[channel - 1] : F(1);
       for (int b = 0; b < kC; ++b)
         for (int a = 0; a < kC; ++a) to[b * row + p * kC + a] = pushed * u[a] * weights[a * kW + b];
-      // Normalise by the mass, which is that of P alone.
+      // Normalises by the mass, which is that of P alone.
       F total = 0;
       for (int b = 0; b < kC; ++b) {
         F* out = to + b * row;
@@ -202,8 +204,8 @@ struct FixedLoops {
           store(to[d] + t * kS * row_of(m, j - d) + v * kL, sums[d][t][v]);
   }
 
-  // The same where the columns of the last nodes begin inside the block: those nodes take as many
-  // vectors as they have.
+  // The same where the columns of the last nodes begin inside the block, so those nodes take as
+  // many vectors as they have.
   template <int kJ, int kN>
   static void gather_edge(const Memory& m, Index channel, int y, Index j, Index first, Index last,
                           Index start) {
@@ -232,8 +234,9 @@ struct FixedLoops {
       });
   }
 
-  // Columns are gathered kColumns at a time, at the step of the last of them, so that what is read
-  // of later nodes serves all; a column later adds the few nodes that were not done then.
+  // Columns are gathered kColumns at a time, at the step of the last of them, so that the data read
+  // from later nodes serves all of them. Each column later adds the few nodes that were not
+  // complete then.
   static Index group_of(Index j) { return (j + kColumns - 1) / kColumns * kColumns; }
   static bool gathered_before(Index j, Index last) {
     const Index top = group_of(j);
@@ -249,7 +252,8 @@ struct FixedLoops {
     } else if (top != j || top - kColumns + 1 < 2) {
       gather<1, kAlone>(m, channel, j, j + 2, last, start, end);
     } else {
-      // What all of them have; the older ones reach further down, the newer ones further up.
+      // The range common to all of them; the older ones reach further down, the newer ones further
+      // up.
       const Index common = end_of(j - kColumns + 1) > start ? end_of(j - kColumns + 1) : start;
       for (int d = 1; d < kColumns; ++d)
         clear(column(m, m.numerators, j - d) + channel * row_of(m, j - d), kC * row_of(m, j - d));
@@ -263,8 +267,9 @@ struct FixedLoops {
     }
   }
 
-  // Gradient of P[.->j] and V[.->j] from the step into node j + 1 has been written to numerators[j]
-  // (or 0); adds the pops of all later steps, then the readings, and turns it into that of N.
+  // The gradient of P[.->j] and V[.->j] from the step into node j + 1 has been written to
+  // numerators[j] (or 0). Adds the pops of all later steps, then the readings, and converts it to
+  // the gradient of N.
   static void finish_column(const Memory& m, Index j, Index last, const F* constants) {
     const Index row = row_of(m, j);
     V scale[kC];
@@ -287,15 +292,15 @@ struct FixedLoops {
         // forward_gradients has room for a whole row.
         store(m.forward_gradients + i, load(m.forward_gradients + i) + below);
       }
-      // What was gathered beyond the column's own entries belongs to nobody.
+      // Discards the sums gathered beyond the column's own entries.
       trim(m, m.numerators, j, channel * kC);
     }
   }
 
-  // Gradient of the pop factors at k*C + (t,y), k < p: dot products of columns.
+  // Computes the gradient of the pop factors at k*C + (t,y), k < p: dot products of columns.
   static void popped_gradient(const Memory& m, Index j, F* result, Index stride) {
     const Index p = j - 1, low = lowest_of(m, j), first = first_of(m, j), end = end_of(p);
-    // The oldest node has no edges in reach.
+    // The oldest node has no edges within the window.
     const Index none = (low + 1) * kC < end ? (low + 1) * kC : end;
     for (int r = 0; r < kQ; ++r) {
       F* row = result + r * stride;
@@ -367,7 +372,7 @@ struct FixedLoops {
     copy(constants, reading_gradient, channels * kC);
     for (int b = 0; b < kC; ++b) constants[b] += m.forward_gradients[j * kC + b];
     finish_column(m, j, last, constants);
-    // Push.
+    // Push rule.
     for (int a = 0; a < kC; ++a)
       for (int b = 0; b < kC; ++b)
         weight_gradient[a * kW + b] = u[a] * gradient[b * row + p * kC + a];
@@ -381,7 +386,7 @@ struct FixedLoops {
         }
       vector_gradient[k - 1] = sum;
     }
-    // Replace and the pop factors, into the gradient of column p.
+    // Replace rule and the pop factors, into the gradient of column p.
     const Index first = first_of(m, j), end = end_of(p);
     F* popped = slopes_of(m, j);
     const Index stride = m.size.longest_row();

@@ -2,20 +2,20 @@
 // one sequence at a time, on raw memory.
 //
 // Memory of a sequence of n steps (nodes 0 .. n+1), element type F. Column j reaches down to node
-// lowest(j): node 0, or j - D with a window. Number i*C + a of a row stands for node i and
-// configuration a; a row holds the numbers first(j) .. end(j)-1.
-//   columns : column j holds C rows (target configuration b), P[i->j][a->b] at i*C + a, zero where
+// lowest(j): node 0, or j - D with a window. Number i*C + a of a row represents node i and
+// configuration a; a row has the numbers first(j) .. end(j)-1.
+//   columns : column j has C rows (target configuration b), P[i->j][a->b] at i*C + a, zero where
 //             i < lowest(j) or i >= j; then for each of the m channels of a vector stack C rows of
-//             V[i->j][a->b] alike
-//   popped  : node j holds Q rows r, the pop factors M of the step into node j, at k*C + (t,y)
+//             V[i->j][a->b] in the same way
+//   popped  : node j has Q rows r, the pop factors M of the step into node j, at k*C + (t,y)
 //   forward : (n+2) x C, u_j[b];   mass : (n+2) x C, z_j[b]
 // and for the backward pass:
 //   numerators : layout of columns, gradients of N[i->j][a->b] and of the numerators of V
 //   popped_gradient : the gradients of the pop factors of one node, scratch
-//   forward_gradients : (n+2) x C, gradients of the gauge-invariant forward weights, 0 at first
+//   forward_gradients : (n+2) x C, gradients of the gauge-invariant forward weights, initially 0
 //
-// Cost of step j, in multiply-adds: Q C^2 d^2 / 2 for the pop rule, d the nodes of a column,
-// C^2 (C + Q) d for the rest; the backward step twice that.
+// Cost of step j, in multiply-adds: Q C^2 d^2 / 2 for the pop rule, where d is the number of nodes
+// of a column, and C^2 (C + Q) d for the rest; the backward step costs twice that.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -43,7 +43,7 @@ struct NondeterministicSize {
   PUSHDOWN_INLINE std::int64_t highest(std::int64_t i) const {
     return window == 0 ? steps + 1 : i + window;
   }
-  // A row of column j.
+  // The range of a row of column j.
   PUSHDOWN_INLINE std::int64_t first(std::int64_t j) const {
     return lowest(j) * configurations() / kNodePadding * kNodePadding;
   }
@@ -51,14 +51,14 @@ struct NondeterministicSize {
     return (j * configurations() + kNodePadding - 1) / kNodePadding * kNodePadding;
   }
   PUSHDOWN_INLINE std::int64_t row(std::int64_t j) const { return end(j) - first(j); }
-  // Rows of a column.
+  // Number of rows of a column.
   PUSHDOWN_INLINE std::int64_t edge_rows() const { return (1 + channels) * configurations(); }
   // At least the length of every row.
   PUSHDOWN_INLINE std::int64_t longest_row() const {
     const std::int64_t all = end(nodes()), limited = end(window) + 2 * kNodePadding;
     return window == 0 || all < limited ? all : limited;
   }
-  // Numbers of forward_gradients and of popped_gradient.
+  // Sizes of forward_gradients and of popped_gradient.
   PUSHDOWN_INLINE std::int64_t forward_gradients() const { return end(nodes()); }
   PUSHDOWN_INLINE std::int64_t popped_gradient() const { return states * longest_row(); }
 
@@ -68,7 +68,7 @@ struct NondeterministicSize {
 template <class F>
 struct NondeterministicMemory {
   NondeterministicSize size;
-  // The lengths of a row of all columns before j = 0 .. n+2 together.
+  // The total row length of all columns before j = 0 .. n+2.
   const std::int64_t* row_start;
   F* columns;
   F* popped;
@@ -78,11 +78,11 @@ struct NondeterministicMemory {
   F* forward_gradients = nullptr;
   F* popped_gradient = nullptr;
 
-  // Row b of column j of `columns` or `numerators`; it is read from first(j) on.
+  // Row b of column j of `columns` or `numerators`; valid from first(j) on.
   PUSHDOWN_INLINE F* row(F* of, std::int64_t j, std::int64_t b) const {
     return column(of, j) + (b * size.row(j) - size.first(j));
   }
-  // Where the rows of column j begin.
+  // Start of the rows of column j.
   PUSHDOWN_INLINE F* column(F* of, std::int64_t j) const {
     return of + size.edge_rows() * row_start[j];
   }
@@ -95,21 +95,21 @@ struct NondeterministicMemory {
   }
 };
 
-// For one size, kernel_for<NondeterministicKernel<F>>(isa, states, symbols): loops of their own for
+// For one size, kernel_for<NondeterministicKernel<F>>(isa, states, symbols): specialised loops for
 // the common sizes, generic ones for the rest.
 template <class F>
 struct NondeterministicKernel {
-  // Node j = 2 .. n+1 from node j - 1. weights : C x W; vector : m, pushed by every push.
+  // Computes node j = 2 .. n+1 from node j - 1. weights : C x W; vector : m, pushed by every push.
   void (*step)(const NondeterministicMemory<F>& memory, std::int64_t j, const F* weights,
                const F* vector);
-  // The reverse of step, for j = last down to 2, `last` being the last node that the loss depends
-  // on. reading_gradient : (1 + m) x C, see memory/nondeterministic.h; weight_gradient : C x W and
-  // vector_gradient : m, overwritten.
+  // The reverse of step, for j = last down to 2, where `last` is the last node that the loss
+  // depends on. reading_gradient : (1 + m) x C, see memory/nondeterministic.h; weight_gradient : C
+  // x W and vector_gradient : m, overwritten.
   void (*step_backward)(const NondeterministicMemory<F>& memory, std::int64_t j, std::int64_t last,
                         const F* weights, const F* vector, const F* reading_gradient,
                         F* weight_gradient, F* vector_gradient);
-  // Behind the last step_backward, the gradient of column 1, the edge of the initial bottom symbol,
-  // into numerators. Its mass must be 1 for configuration 0.
+  // After the last step_backward: computes the gradient of column 1, the edge of the initial bottom
+  // symbol, into numerators. Its mass must be 1 for configuration 0.
   void (*finish_backward)(const NondeterministicMemory<F>& memory, std::int64_t last,
                           const F* reading_gradient);
 };

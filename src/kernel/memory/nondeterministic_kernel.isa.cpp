@@ -1,5 +1,5 @@
 // Loops of the nondeterministic stack; see nondeterministic_kernel.h. Compiled once for each
-// instruction set: with sizes known when compiling for the common ones, and for the rest.
+// instruction set, with the common sizes as compile-time constants and generically for the rest.
 #include "kernel/memory/nondeterministic_fixed.h"
 #include "kernel/memory/nondeterministic_generic.h"
 

@@ -1,4 +1,4 @@
-// The loops of memories by one thread of the processor with whole vectors, see loops.h.
+// The loops of memories for one CPU thread with whole vectors, see loops.h.
 #pragma once
 #include "kernel/vector_math.h"
 
@@ -41,7 +41,8 @@ template <class F>
 void tanhs(const LoneThread&, const F* x, F* y, Index count) {
   tanh_all(x, y, count);
 }
-// The softmax distributions of so many groups over the values 0, 1, ..., and what is expected.
+// Computes softmax distributions of several groups over the values 0, 1, ..., and their
+// expectations.
 template <class F>
 void expected_values(const LoneThread&, const F* given, F* chances, F* expected, Index groups,
                      Index values) {
@@ -52,7 +53,7 @@ void expected_values(const LoneThread&, const F* given, F* chances, F* expected,
     for (Index i = 1; i < values; ++i) largest = own[i] > largest ? own[i] : largest;
     for (Index i = 0; i < values; ++i) chances[k * values + i] = own[i] - largest;
   }
-  // What lies behind are rows to come, or the padding.
+  // Later rows, or the padding, come after it.
   clear(chances + count, row_size(count) - count);
   exp_all(chances, count);
   for (Index k = 0; k < groups; ++k) {
@@ -67,7 +68,7 @@ void expected_values(const LoneThread&, const F* given, F* chances, F* expected,
   }
 }
 
-// run(kCount constant, sources, weights) with the sources that are there.
+// Calls run(kCount constant, sources, weights) with the sources that exist.
 template <class F, class From, class Run>
 [[gnu::always_inline]] inline void with_sources(Index count, const From& from, F* weights,
                                                 Index row, const Run& run) {
@@ -89,8 +90,8 @@ template <class F, class From, class Run>
   }
 }
 
-// to[at] = sum_a weights[a] from(a, at), number by number, for `rows` rows; from() is null where
-// there is nothing. The sources of the rows at .. run_end(at) - 1 lie one beside the other.
+// to[at] = sum_a weights[a] from(a, at), elementwise, for `rows` rows; from() is null if there is
+// no source. The sources of the rows at .. run_end(at) - 1 are contiguous.
 template <class F, class From, class Run>
 void mix(const LoneThread&, F* to, Index rows, Index row, Index count, const F* weights,
          const From& from, const Run& run_end) {
@@ -119,8 +120,8 @@ void mix(const LoneThread&, F* to, Index rows, Index row, Index count, const F* 
 }
 
 inline Index product_scratch(Index count, Index row) { return count * row; }
-// The gradients of the weights: sum over the rows of given[at] from(a, at), number by number in the
-// order of the action layer, or (shared) summed over the numbers, too.
+// The gradients of the weights: sum over the rows of given[at] from(a, at), elementwise in the
+// order of the action layer, or (shared) also summed over the numbers.
 template <class F, class From, class Run>
 void sum_products(const LoneThread&, F* out, const F* given, Index rows, Index width, Index count,
                   bool shared, const From& from, const Run& run_end, F* scratch) {

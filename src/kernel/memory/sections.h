@@ -1,12 +1,12 @@
-// Memories of sections with strengths (stack/stratification.h), K of them side by side. See
-// memories.h for the functions.
+// K parallel memories of sections with strengths (stack/stratification.h). See memories.h for the
+// functions.
 //
-// Actions, for each end, the top one first: those of K pushes | K pops | K readings | K vectors,
-// where a strength has one number, one for each value of its distribution, or none
-// (stack/strength_layer.h). Reading: for each memory that of each end.
+// Actions, for each end, the top one first: K pushes | K pops | K readings | K vectors, where a
+// strength has one number, one for each value of its distribution, or none
+// (stack/strength_layer.h). Reading: for each memory, the reading at each end.
 //
-// What it starts with, and what it leaves: for each memory the vectors of its sections, bottom
-// first, their strengths, and the lengths of the last reading at each end.
+// Initial and final content: for each memory the vectors of its sections, bottom first, their
+// strengths, and the lengths of the last reading at each end.
 #pragma once
 #include "kernel/memory/strengths.h"
 
@@ -16,18 +16,19 @@ template <class F>
 struct SectionMemory {
   static constexpr int kPush = 0, kPop = 1, kRead = 2;
 
-  Index held, updates, made;        // updates before the run, all of them, those of the run
-  Index m, memories, ends, values;  // ends: 2 of a deque, else 1; values of a distribution
+  Index held, updates, made;        // updates before the run, all updates, updates of the run
+  Index m, memories, ends, values;  // ends: 2 for a deque, else 1; number of values of a
+                                    // distribution
   SectionEnds kind;
   StrengthKind how[3];
   Index end_rows, chance_row;  // of the actions at an end; numbers of distributions
-  F* actions;                  // ends x made x 3K: the strengths; each end with a padding behind
+  F* actions;                  // ends x made x 3K: the strengths, with a padding after each end
   F* chances;                  // ends x made x chance_row: their distributions; the same
   F* vectors;                  // ends x updates x Km: the same
   F* strengths;
   F* lengths;          // ends x K: of the reading before the first update
   F* vector_gradient;  // as vectors
-  F* length_gradient;  // ends x K: of the reading after the last update, from what comes later
+  F* length_gradient;  // ends x K: of the reading after the last update, from later steps
   F* strength_scratch;
 
   PUSHDOWN_DEVICE SectionMemory(const MemoryShape& shape, const StackMemory<F>& memory)
@@ -92,18 +93,18 @@ struct SectionMemory {
   PUSHDOWN_DEVICE Index rows_of(int what) const {
     return memories * static_cast<Index>(strength_rows(how[what], values - 1));
   }
-  // Of update u of the run.
+  // The actions of update u of the run.
   PUSHDOWN_DEVICE F* actions_of(Index end, Index u) const {
     return actions + end * part_size(made, 3 * memories) + u * 3 * memories;
   }
   PUSHDOWN_DEVICE F* chances_of(Index end, Index u) const {
     return chances + end * part_size(made, chance_row) + u * chance_row;
   }
-  // Of update u of all.
+  // The vectors of update u of all updates.
   PUSHDOWN_DEVICE F* vectors_of(F* of, Index end, Index u) const {
     return of + end * part_size(updates, memories * m) + u * memories * m;
   }
-  // The vector of memory k at a place: rows are in the order of the updates, at each end.
+  // The vector of memory k at a place; rows are in the order of the updates, at each end.
   PUSHDOWN_DEVICE F* at_place(F* of, Index k, Index place) const {
     if (ends == 1) return vectors_of(of, 0, place) + k * m;
     return (place < updates ? vectors_of(of, 1, updates - 1 - place)
@@ -136,7 +137,7 @@ struct SectionMemory {
       F* action = actions_of(end, u);
       F* chance = chances_of(end, u);
       for (int what = 0; what < 3; ++what, action += memories) {
-        // Each writes up to a padding behind: what lies there comes later.
+        // Each writes up to a padding too far; the values there are computed later.
         if (how[what] == StrengthKind::sigmoid) {
           sigmoids(team, given, action, memories);
         } else if (how[what] == StrengthKind::expectation) {
@@ -230,7 +231,7 @@ struct SectionMemory {
   }
 
  private:
-  // The readings after update u of all.
+  // The readings after update u of all updates.
   template <class Team, class Length>
   PUSHDOWN_DEVICE void read(const Team& team, Index u, const Length& length, F* reading) const {
     for (Index k = 0; k < memories; ++k)
@@ -250,7 +251,7 @@ struct SectionMemory {
       return dot(reading_gradient, at_place(vectors, k, place), m);
     });
   }
-  // What stands between two runs after `count` updates, into and out of its places.
+  // Copies the content between two runs, after `count` updates, into or out of its places.
   template <class Team, class Strengths>
   PUSHDOWN_DEVICE void take(const Team& team, const F* from, F* all_vectors, Index count,
                             F* all_lengths, const Strengths& strengths_of) const {
@@ -283,7 +284,7 @@ struct SectionMemory {
       to += ends;
     }
   }
-  // The rows of what strength of memory k, its gradient being given.
+  // Computes the rows of strength `what` of memory k from its gradient.
   PUSHDOWN_DEVICE void strength_backward(Index end, Index u, int what, Index k, F slope,
                                          F* out) const {
     const F* chance = chances_of(end, u);

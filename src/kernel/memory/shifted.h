@@ -2,27 +2,27 @@
 // stack/parallel_superposition.cpp), lists (stack/list.cpp) and the tape of the Baby NTM
 // (stack/baby_ntm.cpp). See memories.h for the functions.
 //
-// A cell has W = shape.size numbers. Every action a has a weight, for each of the W numbers its own
-// or one for all (shape.shared), and a place that it takes a cell's content from:
-//   new[d] = sum_a w_a old[source(a, d)],   with the value v in place of an old cell where one is
-//   put in
-// Actions: the weights, number by number, A each (or A in all) | v, W numbers.
-// Reading: the cells that are read, number by number; with shared weights cell by cell.
+// A cell has W = shape.size numbers. Every action a has a weight, one for each of the W numbers or
+// one for all (shape.shared), and a source from which a cell takes its content:
+//   new[d] = sum_a w_a old[source(a, d)],   with the value v instead of an old cell where one is
+//   inserted
+// Actions: the weights, number by number, A each (or A in total) | v, W numbers. Reading: the cells
+// that are read, number by number; with shared weights cell by cell.
 //
-// Backward the gradient of an old cell is such a mixture, too: no two cells take their content from
-// the same one by the same action.
+// In the backward pass, the gradient of an old cell is such a mixture, too, because no two cells
+// take their content from the same cell by the same action.
 //
-// Cells that were never written are alike; they are kept as one row behind the others, the rest. It
-// is constant but in a stack that wears away.
+// Cells that were never written are all equal. They are stored as one row after the others, the
+// rest. It is constant except in a stack with erosion.
 //
-// What it starts with, and what it leaves: the rows of the cells from the first one on, W numbers
-// each, the rest behind them.
+// Initial and final content: the rows of the cells from the first one on, W numbers each, followed
+// by the rest.
 #pragma once
 #include "kernel/memory/loops.h"
 
 namespace pushdown::PUSHDOWN_MEMORY_NAMESPACE {
 
-// How far from cell 0 the cells reach that can still be read later.
+// The distance from cell 0 of the cells that can still be read later.
 struct ShiftedReach {
   ShiftedKind kind;
   Index steps, reach, limit, held;
@@ -35,7 +35,7 @@ struct ShiftedReach {
         limit(static_cast<Index>(shape.limit)),
         held(static_cast<Index>(shape.held)),
         goes_on(shape.goes_on) {}
-  // After update u: 0 .. extent - 1, of a list -extent .. extent. u = -1: before any.
+  // After update u: 0 .. extent - 1, for a list -extent .. extent. u = -1: before any update.
   PUSHDOWN_HOST_DEVICE Index extent(Index u) const {
     if (kind == ShiftedKind::tape) return limit;
     const Index written = held + u + 1;
@@ -43,7 +43,7 @@ struct ShiftedReach {
     if (limit > 0 && limit < needed) needed = limit;
     return written < needed ? written : needed;
   }
-  // One row more than cells: the rest.
+  // One more row than cells: the rest.
   PUSHDOWN_HOST_DEVICE Index rows(Index u) const {
     const Index cells = extent(u);
     return (kind == ShiftedKind::list ? 2 * cells + 1 : cells) + 1;
@@ -62,10 +62,10 @@ struct ShiftedMemory {
   ShiftedReach reaches;
   ShiftedKind kind;
   bool shared, worn, taped;
-  Index steps, width, row, count;  // row: padded width; count: of the actions
-  Index reach, limit, most;        // most: rows of cells at most
+  Index steps, width, row, count;  // row: padded width; count: number of actions
+  Index reach, limit, most;        // most: maximum number of cell rows
   F empty;
-  F* weights;  // U x (count + 1) rows, the value behind the weights
+  F* weights;  // U x (count + 1) rows, with the value after the weights
   F* cells;    // rows before any update, then those after each
   F *gradient, *old_gradient, *products;
   F* now;  // rows after the last update made or undone
@@ -95,7 +95,7 @@ struct ShiftedMemory {
     if (shape.shifted == ShiftedKind::tape) return 5;
     return (shape.shifted == ShiftedKind::stack ? 2 : 3) + (shape.no_op ? 1 : 0);
   }
-  // Updates that are kept; without a backward pass the last one.
+  // Number of updates that are kept; without a backward pass, only the last one.
   PUSHDOWN_HOST_DEVICE static Index kept(const MemoryShape& shape) {
     return shape.taped ? static_cast<Index>(shape.steps - 1) : 1;
   }
@@ -123,11 +123,11 @@ struct ShiftedMemory {
   PUSHDOWN_DEVICE bool outside(Index d, Index extent) const {
     return d < first(extent) || d > last(extent);
   }
-  // The row of cell d among those that reach so far.
+  // The row of cell d among cells with this extent.
   PUSHDOWN_DEVICE Index place(Index d, Index extent) const {
     return outside(d, extent) ? last(extent) - first(extent) + 1 : d - first(extent);
   }
-  // Where action a takes the content of cell d from.
+  // The cell from which action a takes the content of cell d.
   PUSHDOWN_DEVICE Index source(Index a, Index d) const {
     if (kind == ShiftedKind::stack) {
       if (a == 0) return d == 0 ? kValue : d - 1;
@@ -161,8 +161,8 @@ struct ShiftedMemory {
     if (to >= 0 && to < limit) return to;
     return a < 2 ? (up ? limit - 1 : 0) : kNothing;
   }
-  // Cells d .. regular_end - 1 of `from` take their content from cells, or give it to cells, that
-  // lie among those of `to` one beside the other, as they do; d + 1 where there is none such.
+  // Cells d .. regular_end - 1 of `from` take their content from, or give it to, cells of `to` that
+  // are contiguous in the same order; d + 1 if there is no such range.
   PUSHDOWN_DEVICE Index regular_end(Index d, Index from, Index to) const {
     const Index low = first(to) + 1, high = last(to) - 1;
     if (d == 0 || d < low) return d + 1;
@@ -171,7 +171,7 @@ struct ShiftedMemory {
     return end < d ? d + 1 : end + 1;
   }
 
-  // visit(cell, index of the first number in the reading, distance of its numbers)
+  // Calls visit(cell, index of its first number in the reading, stride of its numbers).
   template <class Visit>
   PUSHDOWN_DEVICE void reading_cells(const Visit& visit) const {
     const Index from = kind == ShiftedKind::list ? -reach : 0;
@@ -218,7 +218,7 @@ struct ShiftedMemory {
     });
     const F* old = now;
     const Index before = extent(u - 1), after = extent(u), old_rows = rows_after(u - 1);
-    // Without a tape two places take turns.
+    // Without a tape, two buffers alternate.
     now = taped ? now + old_rows * row : now == cells ? cells + most * row : cells;
     team.sync();
     const Index low = first(after), many = rows_after(u);
@@ -275,7 +275,7 @@ struct ShiftedMemory {
         },
         products);
     out += shared ? count : count * width;
-    const Index put = kind == ShiftedKind::stack ? 0 : 2;  // the action that puts the value in
+    const Index put = kind == ShiftedKind::stack ? 0 : 2;  // the action that inserts the value
     const F* top = gradient + place(0, after) * row;
     each(team, width,
          [&](Index k) { out[k] = kind == ShiftedKind::tape ? top[k] : top[k] * w[put * row + k]; });
@@ -286,7 +286,7 @@ struct ShiftedMemory {
           return outside(d, after) ? nullptr : gradient + (d - low) * row;
         },
         [&](Index at) { return regular_end(old_low + at, before, after) - old_low; });
-    // The rest: only cells near the ends take from there.
+    // The rest: only cells near the ends take their content from it.
     F* slope = old_gradient + (old_rows - 1) * row;
     each(team, row, [&](Index k) {
       slope[k] = worn ? rest_gradient[k] * (w[k] + w[row + k]) : rest_gradient[k];
@@ -326,7 +326,7 @@ struct ShiftedMemory {
     for (Index r = 0; r < count; ++r)
       each(team, width, [&](Index k) { to[r * to_row + k] = from[r * from_row + k]; });
   }
-  // What cell d takes by action a; null for nothing.
+  // Returns the content that cell d takes by action a; null if none.
   PUSHDOWN_DEVICE const F* from(Index a, Index d, const F* old, Index before,
                                 const F* value) const {
     const Index s = source(a, d);

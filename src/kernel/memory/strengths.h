@@ -1,26 +1,27 @@
 // Strengths of the sections of a continuous stack, queue or deque (Grefenstette et al. 2015; Sun et
 // al. 1998; Merrill et al. 2019), over all updates of a sequence, forward and backward.
 //
-// Update u = 0, 1, ... takes `pop` off an end and puts a section of strength `push` at one; a deque
-// is cut at the top, then at the bottom, and gets a section at both ends (definition:
+// Update u = 0, 1, ... removes `pop` at an end and adds a section of strength `push` at one. A
+// deque is cut at the top, then at the bottom, and gets a section at both ends (definition:
 // stack/stratification.h). With `before` the sum of the strengths between section i and the end,
 //   cut      s_i' = max(0, s_i - max(0, pop - before))
 //   reading  a window of length r: the share of section i is min(s_i, max(0, r - before)).
-// Sections have places that they keep: i = 0 .. u of a stack or a queue, U - 1 - u .. U + u of a
-// deque, U being the number of updates, from the bottom to the top. The first `held` updates were
-// made before: of them there are the strengths after the last one alone.
+// Sections keep their places: i = 0 .. u for a stack or a queue, U - 1 - u .. U + u for a deque,
+// where U is the number of updates, from the bottom to the top. The first `held` updates were made
+// before the run; of them, only the strengths after the last one are known.
 //
-// At kinks the derivatives are those of the definitions: a cut has none where it ends, a section
-// that just fits into the window is whole, and a section before which the window is exactly full
-// has a slope where `open_when_full`, see read_backward().
+// At kinks the derivatives are those of the definitions: a cut has none where it ends, and a
+// section that exactly fits into the window counts as whole. If the sections before one fill the
+// window exactly, that section has a slope if `open_when_full` is set, see read_backward().
 //
-// A section whose strength has become 0 stays so, and nothing flows back through it: it is not
-// visited. An update and a reading cost O(sections), but only those near the end are more than
-// copied.
+// A section whose strength has become 0 keeps it, and no gradient flows through it, so it is not
+// visited. An update and a reading cost O(sections), but only the sections near the end need more
+// than a copy.
 //
-// Which sections a pop or a reading reaches is a sum from the end on, of few terms: every thread of
-// the team takes it, in the same order, so that all are on the same side of every kink. Only what a
-// section is worth a number of is shared out: copies, vectors, gradients.
+// The sections that a pop or a reading reaches are found by a sum from the end on, of few terms.
+// Every thread of the team computes it in the same order, so that all are on the same side of every
+// kink. Only the work for each number of a section is divided among the threads: copies, vectors,
+// gradients.
 #pragma once
 #include "kernel/memory/loops.h"
 
@@ -47,7 +48,7 @@ struct Sections {
   PUSHDOWN_HOST_DEVICE static Number places(Number updates, SectionEnds ends) {
     return ends == SectionEnds::deque ? 2 * updates : updates;
   }
-  // Strengths after all updates before u.
+  // Total number of strengths after all updates before u.
   template <class Number>
   PUSHDOWN_HOST_DEVICE static Number offset(Number u, SectionEnds ends) {
     return ends == SectionEnds::deque ? u * (u + 1) : u * (u + 1) / 2;
@@ -61,7 +62,7 @@ struct Sections {
     return 2 * places(updates, ends);
   }
 
-  // After update u: how many sections there are, the place of the lowest, their strengths.
+  // After update u: the number of sections, the place of the lowest, their strengths.
   PUSHDOWN_DEVICE Index count(Index u) const {
     return ends == SectionEnds::deque ? 2 * u + 2 : u + 1;
   }
@@ -73,7 +74,7 @@ struct Sections {
   }
   PUSHDOWN_DEVICE bool at_top() const { return ends != SectionEnds::queue; }
 
-  // The caller puts a barrier behind.
+  // The caller puts a barrier after it.
   template <class Team>
   PUSHDOWN_DEVICE void update(const Team& team, Index u, F push, F pop, F bottom_push,
                               F bottom_pop) const {
@@ -93,8 +94,8 @@ struct Sections {
     }
   }
 
-  // From the gradients of the strengths after update u, complete, to those before it. `give`(push,
-  // pop, bottom_push, bottom_pop) gets those of the actions, in thread 0.
+  // Converts the complete gradients of the strengths after update u to those before it.
+  // `give`(push, pop, bottom_push, bottom_pop) receives those of the actions, in thread 0.
   template <class Team, class Give>
   PUSHDOWN_DEVICE void update_backward(const Team& team, Index u, F pop, F bottom_pop,
                                        const Give& give) const {
@@ -117,18 +118,19 @@ struct Sections {
     if (team.id() == 0) give(pushed, popped, bottom_pushed, bottom_popped);
   }
 
-  // visit(place, share) for the sections in the window, from the end on.
+  // Calls visit(place, share) for the sections in the window, from the end on.
   template <class Visit>
   PUSHDOWN_DEVICE void read(Index u, bool top, F length, const Visit& visit) const {
     window(u, top, length,
            [&](Index i, F strength, F room) { visit(i, strength <= room ? strength : room); });
   }
 
-  // slope(place, share) returns the gradient of the share. Returns that of the window's length.
+  // slope(place, share) returns the gradient of the share. Returns the gradient of the window's
+  // length.
   template <class Team, class Slope>
   PUSHDOWN_DEVICE F read_backward(const Team& team, Index u, bool top, F length,
                                   const Slope& slope) const {
-    F below = 0;  // of the room of the only section that is in the window in part
+    F below = 0;  // for the room of the only section that is partly in the window
     Index partial = -1;
     window(u, top, length, [&](Index i, F strength, F room) {
       const bool whole = strength <= room;
@@ -164,7 +166,7 @@ struct Sections {
     each(team, size - k, [&](Index i) { now[first + i] = old[first + i]; });
   }
 
-  // Turns the gradients of the strengths after a cut into those before it; returns that of the
+  // Converts the gradients of the strengths after a cut to those before it; returns that of the
   // pop, in thread 0.
   template <class Team>
   PUSHDOWN_DEVICE static F cut_backward(const Team& team, const F* old, const F* now, Index size,
@@ -188,7 +190,8 @@ struct Sections {
     return -farther;
   }
 
-  // visit(place, strength, room) for the sections in the window and, for a slope, the one behind.
+  // Calls visit(place, strength, room) for the sections in the window and, for a slope, the next
+  // one.
   template <class Visit>
   PUSHDOWN_DEVICE void window(Index u, bool top, F length, const Visit& visit) const {
     const F* now = after(u);

@@ -1,5 +1,5 @@
-// Vectors of the instruction set a *.isa.cpp file is compiled for, with the compiler's own vector
-// types: +, -, * work lane by lane. For kernel files only.
+// Vectors of the instruction set for which a *.isa.cpp file is compiled, with the compiler's own
+// vector types: +, -, * work lane by lane. For kernel files only.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -55,7 +55,8 @@ template <class F>
 [[gnu::always_inline]] inline Vector<F> splat(F value) {
   return splat(value, std::make_index_sequence<kLanes<F>>{});
 }
-// The vector in a register: what is loaded once and used often would else be loaded for each use.
+// Keeps the vector in a register: otherwise a value that is loaded once and used often would be
+// loaded for each use.
 template <class V>
 [[gnu::always_inline]] inline V held(V vector) {
 #if defined(__AVX512F__)
@@ -65,7 +66,7 @@ template <class V>
 #endif
   return vector;
 }
-// The sum of all lanes, halving the width at each step.
+// Returns the sum of all lanes, halving the width at each step.
 [[gnu::always_inline]] inline float sum_of(Vector<float> v) {
   typedef float V4 __attribute__((vector_size(16)));
 #if defined(__AVX512F__)
@@ -103,15 +104,15 @@ template <class V>
 template <int kGroup, class V, std::size_t... kLane>
 [[gnu::always_inline]] inline V fold(V a, V b, std::index_sequence<kLane...>) {
   constexpr auto kSource = [](std::size_t lane) {
-    // The lanes of a and of b are numbered one after the other, and so are their pairs of groups.
+    // The lanes of a and of b are numbered consecutively, and so are their pairs of groups.
     return static_cast<int>(lane / kGroup * 2 * kGroup + lane % kGroup);
   };
   return __builtin_shufflevector(a, b, kSource(kLane)...) +
          __builtin_shufflevector(a, b, (kSource(kLane) + kGroup)...);
 }
 
-// The sums of kCount vectors, kCount a power of two up to the number of lanes, in the first lanes
-// of the result: a tree of folds, a third of the work of one sum after the other.
+// Returns the sums of kCount vectors, kCount a power of two up to the number of lanes, in the first
+// lanes of the result. A tree of folds takes a third of the work of separate sums.
 template <class F, int kCount, int kGroup = static_cast<int>(kLanes<F>) / 2>
 [[gnu::always_inline]] inline Vector<F> sums_of(const Vector<F>* vectors) {
   constexpr auto kAll = std::make_index_sequence<kLanes<F>>{};
@@ -144,8 +145,8 @@ template <class F, int kCount>
 
 using Index = std::int64_t;
 
-// visit<0>() .. visit<kCount - 1>(), with indices that the compiler sees as constants from the
-// start: arrays of vectors indexed by them stay in registers.
+// Calls visit<0>() .. visit<kCount - 1>(), with compile-time constant indices: arrays of vectors
+// indexed by them stay in registers.
 template <class Visit, int... kIndex>
 [[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, kIndex...>, Visit visit) {
   (visit.template operator()<kIndex>(), ...);

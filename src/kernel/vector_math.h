@@ -11,7 +11,7 @@ namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 typedef std::int32_t IntegersOfFloat __attribute__((vector_size(kVectorBytes)));
 typedef std::int64_t IntegersOfDouble __attribute__((vector_size(kVectorBytes)));
 
-// The first `count` lanes of x; in the others those of `other`.
+// Returns the first `count` lanes of x and the other lanes of `other`.
 [[gnu::always_inline]] inline Vector<float> first_lanes(Vector<float> x, Index count,
                                                         Vector<float> other = Vector<float>{}) {
   IntegersOfFloat lane;
@@ -25,7 +25,7 @@ typedef std::int64_t IntegersOfDouble __attribute__((vector_size(kVectorBytes)))
   return lane < static_cast<std::int64_t>(count) ? x : other;
 }
 
-// Of short rows, read by whole vectors: the sum of x, of a_i b_i, and the greatest number.
+// For short rows, read in whole vectors: the sum of x, of a_i b_i, and the greatest number.
 template <class F>
 [[gnu::always_inline]] inline F row_sum(const F* x, Index count) {
   Vector<F> sums = {};
@@ -62,8 +62,8 @@ template <class F>
   return greatest[0];
 }
 
-// exp by 2^k e^r with |r| <= ln 2 / 2 and the Taylor series of e^r; relative error about one unit
-// in the last place. Arguments are clamped to the range of normal numbers; NaN stays NaN.
+// Computes exp as 2^k e^r with |r| <= ln 2 / 2 and the Taylor series of e^r; relative error about
+// one unit in the last place. Arguments are clamped to the range of normal numbers; NaN stays NaN.
 [[gnu::always_inline]] inline Vector<float> vector_exp(Vector<float> x) {
   x = x > 88.0f ? splat(88.0f) : x;
   x = x < -87.0f ? splat(-87.0f) : x;
@@ -112,7 +112,7 @@ template <class F>
 void exp_all(F* x, Index count) {
   for (Index i = 0; i < count; i += kLanes<F>) store(x + i, vector_exp(load(x + i)));
 }
-// Reads and writes whole vectors, up to kLanes - 1 numbers behind the end.
+// Reads and writes whole vectors, up to kLanes - 1 numbers past the end.
 template <class F>
 void sigmoid_all(const F* x, F* y, Index count) {
   for (Index i = 0; i < count; i += kLanes<F>)

@@ -8,7 +8,7 @@ namespace {
 
 using Index = std::int64_t;
 
-// visit(place of W_ijc or b_i in the parameters, place among the packed ones)
+// Calls visit(index of W_ijc or b_i in the parameters, index in the packed ones).
 template <class Visit>
 void each_parameter(const HigherOrderShape& shape, Visit visit) {
   const Index rows = shape.rows(), states = shape.states, columns = shape.columns();
@@ -99,7 +99,7 @@ void HigherOrderSteps::move_stack(Index symbol, double sum) {
   }
 }
 
-// The sum of the first `count` columns of the symbol, each times its factor.
+// Sums the first `count` columns of the symbol, each times its factor.
 void HigherOrderSteps::mix(const Numbers& factors, Index count, Numbers& matrix) const {
   std::fill(matrix.begin(), matrix.end(), 0.0);
   for (Index k = 0; k < count; ++k)
@@ -197,7 +197,7 @@ void HigherOrderSteps::push_forward(const Numbers& state, Numbers& next, Numbers
 
 void HigherOrderSteps::pull_back(const double* state, const double* hiddens, double* gradient) {
   const Index states = shape_.states, padded = shape_.padded();
-  // Of the neurons after the pass, before it, and of all pre-activations.
+  // For the neurons after the pass, those before it, and all pre-activations.
   Numbers &outer = turned_, &sums = sums_;
   std::fill(old_.begin(), old_.end(), 0.0);
   std::fill(outer.begin(), outer.end(), 0.0);

@@ -1,23 +1,22 @@
 // Networks of higher order, read string by string with the derivatives of their steps, in double:
 // the second-order network (controller/second_order.cpp) and the neural network pushdown automaton
-// of second or third order (model/analog_pushdown.h). With z the J neurons, l the symbol and q what
-// the neurons are multiplied with, all rows i (the neurons, then the action where there is a
-// stack):
+// of second or third order (model/analog_pushdown.h). With z the J neurons, l the symbol and q the
+// factors of the neurons, all rows i (the neurons, then the action if there is a stack) compute
 //   u_i = b_i + sum_jk W_i,j,c(k,l) z_j q_k,   z' = shift + scale tanh(rate u),   A = tanh(u_J / 2)
 //   third order   q = R,         c = k I + l                  R the F read neurons
 //   second order  q = (R, 1),    c = k, and F + l for the 1   F = 0 without a stack
-// The further passes of a symbol (model/network.h: Refinement) make z' again with the same q.
-// The stack moves by A as in stack/analog_stack.h.
+// The further passes over a symbol (model/network.h: Refinement) recompute z' with the same q. The
+// stack moves by A as in stack/analog_stack.h.
 //
-// A state is z, and with a stack the underflow U and the length of every section that was ever
-// pushed. A hidden vector is z, and with a stack the length L and U: H = J or J + 2 numbers.
+// A state is z and, with a stack, the underflow U and the length of every section that was ever
+// pushed. A hidden vector is z and, with a stack, the length L and U: H = J or J + 2 numbers.
 //
-// Multiply-adds of a step: J (J + 1) (F + 1) for the matrix M_ij = sum_k W q, then J^2 a pass for
+// Multiply-adds of a step: J (J + 1) (F + 1) for the matrix M_ij = sum_k W q, then J^2 per pass for
 // each of the values, tangents and gradients.
 //
 // Parameters are packed for it: column after column of W, each as J rows (by j) of numbers by i,
-// padded with zeros to whole vectors, then b. A step reads and writes the columns of its symbol
-// alone.
+// padded with zeros to whole vectors, then b. A step reads and writes only the columns of its
+// symbol.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -29,15 +28,15 @@ namespace pushdown {
 struct HigherOrderShape {
   std::int64_t states = 0, inputs = 0;          // J, I
   double shift = 0.5, scale = 0.5, rate = 0.5;  // the logistic function
-  bool first_active = true;                     // begins with z = (1, 0, ..), else with 0
+  bool first_active = true;                     // starts with z = (1, 0, ..), else with 0
   std::int64_t passes = 1;                      // K
-  bool carry_first = false;                     // the next symbol goes on from the first pass
+  bool carry_first = false;                     // the next symbol continues from the first pass
 
   bool stack = false;
   bool third = false;
-  std::int64_t symbols = 0;  // those that are pushed; they come first among the inputs
+  std::int64_t symbols = 0;  // those that are pushed; the first ones among the inputs
   bool bottom = false;       // F = symbols + 1, else symbols
-  bool stops = false;        // at a pop that is refused
+  bool stops = false;        // at a refused pop
   double epsilon = 0, tolerance = 0;
 
   std::int64_t rows() const { return states + (stack ? 1 : 0); }
@@ -51,7 +50,7 @@ struct HigherOrderShape {
   std::int64_t hidden_size() const { return states + (stack ? 2 : 0); }
   // W : rows x J x columns, then b : rows.
   std::int64_t parameters() const { return rows() * (states * columns() + 1); }
-  // The same packed.
+  // The size of the packed parameters.
   std::int64_t padded() const { return (rows() + 7) / 8 * 8; }
   std::int64_t slab() const { return states * padded(); }  // numbers of a column of W
   std::int64_t packed() const { return columns() * slab() + padded(); }
@@ -59,27 +58,28 @@ struct HigherOrderShape {
 
 // parameters : see HigherOrderShape; packed : HigherOrderShape::packed().
 std::vector<double> pack_parameters(const HigherOrderShape& shape, const double* parameters);
-// Adds packed numbers to those of parameters.
+// Adds packed numbers to the parameters.
 void add_unpacked(const HigherOrderShape& shape, const std::vector<double>& packed,
                   double* parameters);
 
 class HigherOrderSteps {
  public:
-  // A string of which nothing is read. packed : parameters; kept, not copied.
+  // Starts a string of which nothing is read yet. packed : parameters; referenced, not copied.
   HigherOrderSteps(const HigherOrderShape& shape, const double* packed);
 
   void read(std::int64_t symbol);
-  // Of the latest step: K x H.
+  // The hidden vectors of the latest step: K x H.
   void hiddens(double* to) const;
   std::int64_t state_size() const;
-  // What the latest step makes of a change of the state before it: changes of the state after it,
-  // and of the hidden vectors, K x H.
+  // Propagates a change of the state before the latest step: returns the changes of the state after
+  // it, and of the hidden vectors, K x H.
   void push_forward(const std::vector<double>& state, std::vector<double>& next,
                     std::vector<double>& hiddens);
-  // Adds the gradient of `state` times the state after the latest step plus `hiddens` times its
-  // hidden vectors by the parameters that the step uses, packed; either may be null.
+  // Adds the gradient of (`state` times the state after the latest step plus `hiddens` times its
+  // hidden vectors) by the parameters that the step uses, packed; either may be null.
   void pull_back(const double* state, const double* hiddens, double* gradient);
-  // use(first number, how many) of each of the packed parameters that the latest step uses.
+  // Calls use(first number, count) for each range of the packed parameters that the latest step
+  // uses.
   template <class Use>
   void visit_used(Use use) const {
     for (std::int64_t k = 0; k < shape_.factors(); ++k)
@@ -119,8 +119,9 @@ class HigherOrderSteps {
   Numbers slopes_;   // K x J: dz / du
   bool first_moves_ = true, later_moves_ = true;  // whether passes change the neurons
   Numbers lengths_before_;
-  std::vector<bool> is_cut_, is_left_;  // by section: whether the pop reaches it, something stays
-  double action_slope_ = 0;             // dA / du, 0 where A is none
+  std::vector<bool> is_cut_, is_left_;  // by section: whether the pop reaches it, whether a part of
+                                        // it stays
+  double action_slope_ = 0;             // dA / du, 0 if there is no action
   int move_ = 0;                        // 1: a push, -1: a pop, 0: neither
   bool refused_ = false;
 

@@ -8,7 +8,7 @@ std::int64_t padded_rows(const StatePushdownShape& shape) {
   return padded_size(shape.states + shape.symbols);
 }
 
-// Calls visit(place in the tensor of row i, place in the packed array without the row) for all
+// Calls visit(index in the tensor of row i, index in the packed array without the row) for all
 // weights of one row.
 template <class Visit>
 void for_columns(const StatePushdownShape& shape, Visit visit) {

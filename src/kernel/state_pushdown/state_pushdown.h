@@ -1,23 +1,24 @@
-// The neural state pushdown automaton of model/state_pushdown.h on raw memory: strings read one by
-// one, and the gradient of their validity losses by three learning algorithms. The step is written
-// once; a learning algorithm looks at every pass.
+// The neural state pushdown automaton of model/state_pushdown.h on raw memory: reads strings one by
+// one, and computes the gradient of their validity losses by three learning algorithms. The step is
+// written once; a learning algorithm observes every pass.
 //   bptt  keeps the passes of the string and goes back over them
 //   rtrl  carries the derivatives of the state by all weights (Williams and Zipser 1989)
 //   uoro  carries a random rank-one matrix whose mean they are (Tallec and Ollivier 2017)
-// All three differentiate the surrogate that the model's header gives. Nothing is stored for the
-// past by rtrl and uoro.
+// All three differentiate the surrogate defined in the model's header. rtrl and uoro store nothing
+// about the past.
 //
 // Letters: J states, V string symbols and action neurons, I inputs, R = V + 1 read neurons, K
-// passes, P passes made at a string; N = J + V rows (state neurons, then action neurons), padded to
-// Np. Sums over inputs have one term, those over states only the active ones.
+// passes, P passes made over a string; N = J + V rows (state neurons, then action neurons), padded
+// to Np. Sums over inputs have one term, those over states only the active ones.
 //
 // Multiply-adds of a pass with M active neurons, C <= 2 action neurons that the reading depends on
-// (V with action_reading), D = R columns a neuron (second order: R + 1), T = Np J R I + Np weights:
+// (V with action_reading), D = R columns per neuron (second order: R + 1), T = Np J R I + Np
+// weights:
 //   forward  Np M D
 //   bptt     Np D (2 M + J): forward, gradients of weights, gradients of z and r
 //   uoro     Np D (4 M + J): forward, tangent, and inner product, sum and change of theta~
 //   rtrl     (J + C)^2 T + J T, over the symbols seen so far
-// Passes 2 .. K compute the state rows alone.
+// Passes 2 .. K compute only the state rows.
 #pragma once
 #include <cstdint>
 
@@ -34,7 +35,7 @@ struct StatePushdownShape {
 // Weights of both kinds and the biases in one array, rows last:
 //   third order   I x J x R x Np, then Np biases
 //   second order  J x R x Np (reading), I x J x Np (input), then Np biases
-// Padding is 0. Gradients have the same places.
+// Padding is 0. Gradients have the same layout.
 std::int64_t state_pushdown_weight_size(const StatePushdownShape& shape);
 
 // The tensors of the model: state_weight J x J x R x I or J x J x (R+I), action_weight V x ..
@@ -58,7 +59,7 @@ struct StatePushdownParameters {
   const bool* hints = nullptr;      // J x R x I; null: none
 };
 
-// A string and where it begins; all of it changes to where it ends.
+// A string and its initial state, which is replaced by the final state.
 template <class F>
 struct StatePushdownString {
   const std::int64_t* words;
@@ -67,12 +68,12 @@ struct StatePushdownString {
   F* reading;           // R
   std::int64_t* stack;  // room for depth + length symbols, the top last
   std::int64_t depth = 0;
-  F* hiddens = nullptr;  // P x J, the hidden vector after each pass; null: not wanted
-  F* weights = nullptr;  // P, 1 where a pass was made; null: not wanted
+  F* hiddens = nullptr;  // P x J, the hidden vector after each pass; null if not wanted
+  F* weights = nullptr;  // P, 1 for a pass that was made; null if not wanted
 };
 
-// sum over the passes made (every_step) or the last one of log(1 + e^s) - y s, s = W h + b; that of
-// the initial state where the string is empty.
+// Sum over the passes made (every_step) or the last one of log(1 + e^s) - y s, s = W h + b; for an
+// empty string, that of the initial state.
 template <class F>
 struct StatePushdownLoss {
   F label;
@@ -80,12 +81,12 @@ struct StatePushdownLoss {
   F scale;                  // of the gradients, which are added
   const F* output;          // W : J
   F output_bias;            // b
-  F* gradient;              // as the packed weights
+  F* gradient;              // laid out as the packed weights
   F* output_gradient;       // J
   F* output_bias_gradient;  // 1
-  // uoro: random bits, state_pushdown_sign_words for each pass; not changed
+  // uoro: random bits, state_pushdown_sign_words for each pass; read only
   const std::uint64_t* signs = nullptr;
-  double loss = 0, score = 0;  // found: the loss, and s after the last pass
+  double loss = 0, score = 0;  // results: the loss, and s after the last pass
 };
 std::int64_t state_pushdown_sign_words(const StatePushdownShape& shape);
 
@@ -94,10 +95,11 @@ enum class StatePushdownTask { forward, bptt, rtrl, uoro };
 // For one shape and task: kernel_for<StatePushdownKernel<F>>(isa, shape, task).
 template <class F>
 struct StatePushdownKernel {
-  // `loss` is for the learning algorithms, which find no hiddens and weights.
+  // `loss` is for the learning algorithms, which return no hiddens and weights.
   void (*run)(const StatePushdownShape&, const StatePushdownParameters<F>&, StatePushdownString<F>&,
               StatePushdownLoss<F>* loss, void* scratch);
-  // Bytes of scratch for a string of `length`, aligned to 64, whose contents do not matter.
+  // Returns the size of scratch in bytes for a string of `length`, aligned to 64, with any
+  // contents.
   std::int64_t (*scratch_bytes)(const StatePushdownShape&, std::int64_t length);
 };
 

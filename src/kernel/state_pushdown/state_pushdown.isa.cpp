@@ -6,7 +6,7 @@
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 namespace {
 
-// Each with scratch memory, or without to count it.
+// Each works with scratch memory, or without it to count the size.
 template <class F, bool kThird>
 struct Tasks {
   using M = Machine<F, kThird>;
@@ -45,7 +45,7 @@ struct Tasks {
                   String& string, Loss* loss, void* scratch) {
     if constexpr (kTask != StatePushdownTask::forward) {
       loss->loss = loss->score = 0;
-      // Without anything to read the loss is that of the initial state.
+      // If nothing is read, the loss is that of the initial state.
       if (string.length == 0) {
         Validity<F>{*loss, shape.states}.see(string.neurons, true);
         return;

@@ -1,5 +1,5 @@
-// What looks at the passes of a string (state_pushdown_step.h): nothing but where they lead, and
-// the three learning algorithms. For kernel files only.
+// Observers of the passes of a string (state_pushdown_step.h): one that only records the hidden
+// vectors, and the three learning algorithms. For kernel files only.
 #pragma once
 #include "kernel/state_pushdown/state_pushdown_step.h"
 
@@ -13,7 +13,7 @@ Outcome<F> make_outcome(Arena& arena, Index channels, Index readings) {
   return outcome;
 }
 
-// Writes down the hidden vectors. A pass that is left out repeats the one before.
+// Records the hidden vectors. A pass that is skipped repeats the previous one.
 template <class F, bool kThird>
 struct Recorder {
   const Machine<F, kThird>& machine;
@@ -37,15 +37,15 @@ struct Recorder {
   }
 };
 
-// Keeps what going back needs.
+// Keeps everything that the backward pass needs.
 template <class F, bool kThird>
 struct Tape {
   const Machine<F, kThird>& machine;
   Validity<F> validity;
-  F *z, *v, *errors;      // of each pass: J, Np, the gradient by the score
-  F* r;                   // of each symbol and behind the last
-  Index *symbols, *made;  // of each symbol
-  Outcome<F>* outcomes;   // of each symbol
+  F *z, *v, *errors;      // for each pass: J, Np, the gradient by the score
+  F* r;                   // for each symbol and after the last
+  Index *symbols, *made;  // for each symbol
+  Outcome<F>* outcomes;   // for each symbol
   Index* neurons;
   F* effects;
   Index passes = 0, steps = 0;
@@ -81,7 +81,7 @@ struct Tape {
   }
   void end_symbol(Index count) { made[steps++] = count; }
 
-  // `reading`: r behind the last symbol.
+  // `reading`: r after the last symbol.
   void go_back(const F* reading, Arena& arena) {
     const Index j = machine.j, width = machine.r;
     F *dz = arena.take<F>(j), *carried = arena.take<F>(j), *previous = arena.take<F>(j);
@@ -124,7 +124,8 @@ struct Tape {
     }
   }
 
-  // slopes of the action rows -> gradients of their pre-activations, given that of the reading.
+  // Converts the gradient of the reading and the slopes of the action rows to gradients of their
+  // pre-activations.
   void spread(const Outcome<F>& outcome, const F* dr, F* slopes, Index count) const {
     for (Index i = 0; i < count; ++i) {
       F sum = 0;
@@ -183,8 +184,8 @@ struct Influence {
   F *by_action, *slope;       // channels x Np, Np
   const F** sources;
   F* factors;
-  Outcome<F> outcomes[2];     // [0]: of the reading that pass 0 reads
-  const F* latest = nullptr;  // the states' rows after the latest pass
+  Outcome<F> outcomes[2];     // [0]: for the reading that pass 0 reads
+  const F* latest = nullptr;  // rows of the states after the latest pass
   Index size;
 
   Influence(const Machine<F, kThird>& machine, StatePushdownLoss<F>* loss, Index, Arena& arena)
@@ -212,7 +213,7 @@ struct Influence {
         for (Index i = 0; i < machine.channels(); ++i)
           clear(matrix + i * size + range.begin, range.size);
     });
-    // Pass 0 starts from what is carried. The later ones keep the reading, and so its rows.
+    // Pass 0 starts from the carried rows. The later ones keep the reading, and so its rows.
     const bool first = pass.number == 0;
     const F* from = first ? states[0] : latest;
     F* to = states[1] == from ? states[2] : states[1];
@@ -227,7 +228,7 @@ struct Influence {
                actions[1] + c * size);
     latest = to;
     if (first && machine.shape.carry_first) {
-      // The later passes are a branch: what they start from has to stay.
+      // The later passes are a branch, so their start must be preserved.
       states[1] = states[0];
       states[0] = to;
     }
@@ -255,7 +256,8 @@ struct Influence {
     actions[1] = rows;
   }
 
-  // dv by the states before the pass, and by the action neurons behind its reading.
+  // Computes the derivatives of v by the states before the pass and by the action neurons that its
+  // reading depends on.
   void differentiate(const Pass<F>& pass, const Outcome<F>& outcome, Index count) {
     const Index j = machine.j, r = machine.r, rows = machine.rows;
     const F* main = machine.main_part(machine.parameters.packed, pass.symbol);
@@ -279,7 +281,8 @@ struct Influence {
     }
   }
 
-  // The new row of the neuron in row n of v: through the states and actions before, and directly.
+  // Computes the new row of the neuron in row n of v: through the previous states and actions, and
+  // directly.
   void change(const Pass<F>& pass, const Outcome<F>& outcome, const F* from, const F* from_actions,
               Index n, F* to) {
     const Index j = machine.j, r = machine.r, rows = machine.rows;

@@ -1,16 +1,16 @@
 // Unbiased online recurrent optimization of the neural state pushdown automaton (Tallec and
-// Ollivier 2017). s~ theta~ stands for ds/dW, where s are the state neurons and the action neurons
+// Ollivier 2017). s~ theta~ estimates ds/dW, where s are the state neurons and the action neurons
 // that the reading depends on. At a pass, with random signs nu,
 //   s~ <- rho_0 J s~ + rho_1 nu,  theta~ <- theta~ / rho_0 + nu D / rho_1,
-//   rho_0 = sqrt((|theta~| + e) / (|J s~| + e)),  rho_1 = sqrt((|nu D| + e) / (|nu| + e)), e =
-//   1e-5,
-// J = ds'/ds (an exact product, not a difference), D = the direct ds'/dW; both are 0 at first. The
-// gradient is the sum of (dloss/ds s~) theta~.
+//   rho_0 = sqrt((|theta~| + e) / (|J s~| + e)),  rho_1 = sqrt((|nu D| + e) / (|nu| + e)),
+//   e = 1e-5,
+// J = ds'/ds (an exact product, not a difference), D = the direct ds'/dW; both s~ and theta~ start
+// at 0. The gradient is the sum of (dloss/ds s~) theta~.
 //
-// nu D is not 0 only where an active neuron meets the symbol, so theta~ = scale * base with only
-// those rows of base changing, and the gradient is the sum of weight_p scale_p base_p: a row of
-// base is added, times the sum of the factors since the last time, before it changes. For kernel
-// files only.
+// nu D is nonzero only in the rows in which an active neuron meets the symbol. Therefore theta~ =
+// scale * base, where only those rows of base change, and the gradient is the sum of weight_p
+// scale_p base_p. Before a row of base changes, it is added to the gradient, times the sum of the
+// factors since the last time. For kernel files only.
 #pragma once
 #include "kernel/state_pushdown/state_pushdown_learning.h"
 
@@ -19,13 +19,13 @@ namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 template <class F, bool kThird>
 struct RankOne {
   static constexpr double kSmall = 1e-5;
-  // Where `scale` leaves these bounds it is multiplied into the base.
+  // If `scale` leaves these bounds, it is multiplied into the base.
   static constexpr double kLeast = 1.0 / (1 << 20), kGreatest = 1 << 20;
 
   // Rows of the base that change together: those of one state neuron in one part, or the biases.
   struct Block {
     Index begin, size;
-    double added;  // the sum of factors up to which its gradient is taken
+    double added;  // the sum of factors up to which its gradient was added
   };
   struct Saved {
     double scale, norm;
@@ -35,8 +35,8 @@ struct RankOne {
   Validity<F> validity;
   Ranges<F, kThird> ranges;
   F *base, *saved_base;
-  Block* blocks;      // of neuron i in part p: number 1 + p J + i; number 0: the biases
-  F *state, *action;  // s~ : J, and of the channels of the current reading
+  Block* blocks;      // for neuron i in part p: index 1 + p J + i; index 0: the biases
+  F *state, *action;  // s~ : J, and for the channels of the current reading
   F *saved_state, *saved_action;
   F *reading, *tangent, *slope, *g;
   Outcome<F> outcomes[2];
@@ -103,7 +103,8 @@ struct RankOne {
     b.added = sum;
   }
 
-  // One row of the base with nu D in it: takes its gradient, returns <base, nu D>, adds.
+  // Updates one row of the base with nu D in it: adds its gradient, returns <base, nu D>, adds the
+  // step.
   F change(F* row, F* gradient, F due, F factor, F step, Index count) {
     Vector<F> inner = {};
     const Vector<F> owed = splat(due), by = splat(factor * step);
@@ -121,14 +122,14 @@ struct RankOne {
     const bool first = pass.number == 0;
     begin_parts(pass.symbol);
     machine.slopes(pass.v, count, slope);
-    // What the reading changes by.
+    // The dependence of the reading on the actions before the pass.
     const Outcome<F>& behind = outcomes[first ? 0 : 1];
     clear(reading, r);
     for (Index c = 0; c < behind.count; ++c)
       add_scaled(reading, behind.effects + c * r, action[c], r);
     machine.tangent(pass, state, reading, count, tangent);
 
-    // J s~ in place of s~, and the gradient of nu by v.
+    // Replaces s~ by J s~, and computes the gradient of nu by v.
     const Outcome<F>& ahead = outcomes[1];
     const auto sign = [&](Index n) { return (signs[n / 64] >> (n % 64) & 1) != 0 ? F(1) : F(-1); };
     double moved = 0, direct = 0;
@@ -203,7 +204,7 @@ struct RankOne {
     if (scale < kLeast || scale > kGreatest) settle();
   }
 
-  // All gradients taken, and theta~ = base again.
+  // Adds all outstanding gradients and makes theta~ = base again.
   void settle() {
     for_blocks([&](Block& b) {
       take_gradient(b);
@@ -217,7 +218,7 @@ struct RankOne {
     if (ranges.count > 0) for_blocks([&](Block& b) { take_gradient(b); });
   }
 
-  // With carry = 'first' the later passes are a branch, behind which everything is as it was.
+  // With carry = 'first', the later passes are a branch, after which everything is restored.
   Index saved_symbol = 0;
   template <class Visit>
   void for_saved(Visit visit) {

@@ -1,12 +1,12 @@
 // One pass of the neural state pushdown automaton and its derivatives (state_pushdown.h), and the
-// walk over a string. For kernel files only.
+// loop over a string. For kernel files only.
 #pragma once
 #include "kernel/state_pushdown/state_pushdown.h"
 #include "kernel/vector_math.h"
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 
-// Hands out parts of the scratch memory; without memory it only counts.
+// Hands out parts of the scratch memory; without memory, it only counts.
 struct Arena {
   unsigned char* memory = nullptr;
   Index used = 0;
@@ -32,7 +32,7 @@ template <class F>
   return sum_of(sum);
 }
 
-// How the reading after a step depends on action neurons: dr/da of neurons[c] is the row c.
+// The dependence of the reading after a step on action neurons: dr/da of neurons[c] is row c.
 template <class F>
 struct Outcome {
   Index count = 0;
@@ -45,13 +45,13 @@ struct Outcome {
   }
 };
 
-// A pass that was made: z, r and symbol l gave v, and that the next z (and r at pass 0).
+// A pass that was made: z, r and symbol l gave v, and v gave the next z (and r at pass 0).
 template <class F>
 struct Pass {
   Index symbol, number;  // number 0 .. K-1; 0 moves the stack
   bool counts_last;      // the last pass of the string
   const F *z, *r, *v, *next;
-  const Outcome<F>* outcome;  // of pass 0
+  const Outcome<F>* outcome;  // for pass 0
 };
 
 template <class F, bool kThird>
@@ -69,7 +69,7 @@ struct Machine {
         rows(padded_size(j + v)),
         state_rows(padded_size(j)) {}
 
-  // The weights in use when symbol l is read: J x R x Np, and J x Np of a column that is always 1.
+  // The weights in use when symbol l is read: J x R x Np, and J x Np for a column that is always 1.
   template <class T>
   T* main_part(T* packed, Index l) const {
     return kThird ? packed + l * j * r * rows : packed;
@@ -97,7 +97,7 @@ struct Machine {
     }
   }
 
-  // dv of changes dz and dr.
+  // Computes dv for changes dz and dr.
   void tangent(const Pass<F>& pass, const F* dz, const F* dr, Index count, F* out) const {
     clear(out, count);
     const F* main = main_part(parameters.packed, pass.symbol);
@@ -109,7 +109,7 @@ struct Machine {
     }
   }
 
-  // dz of the gradient g of v, and what it adds to that of r and of the packed weights.
+  // Computes dz for the gradient g of v, and adds to the gradients of r and of the packed weights.
   void adjoint(Index l, const F* z, const F* reading, const F* g, Index count, F* dz, F* dr,
                F* gradient) const {
     const F* main = main_part(parameters.packed, l);
@@ -131,8 +131,8 @@ struct Machine {
     add_rows(gradient + bias_place(), g, F(1), count);
   }
 
-  // The derivatives of what is quantised: logistic for the state rows, 2 logistic - 1 for the
-  // others.
+  // The derivatives of the functions that are quantised: logistic for the state rows, 2 logistic -
+  // 1 for the others.
   void slopes(const F* pre, Index count, F* out) const {
     sigmoid_all(pre, out, count);
     for (Index i = 0; i < count; ++i) out[i] *= 1 - out[i];
@@ -143,7 +143,7 @@ struct Machine {
     return u > parameters.push_threshold ? 1 : u < parameters.pop_threshold ? -1 : 0;
   }
 
-  // alpha_1 everywhere, then alpha_3 at `popped` (-1: nothing was), then alpha_2 at the top.
+  // Sets alpha_1 everywhere, then alpha_3 at `popped` (-1: none), then alpha_2 at the top.
   void look(Index top, Index popped, F* reading) const {
     for (Index k = 0; k < r; ++k) reading[k] = parameters.other;
     if (popped >= 0) reading[popped] = parameters.popped;
@@ -157,7 +157,8 @@ struct Machine {
                                            : parameters.other);
   }
 
-  // The stack operation that the pre-activations u ask for at symbol l, and the reading after it.
+  // Performs the stack operation that the pre-activations u choose at symbol l, and computes the
+  // reading after it.
   void operate(Index l, const F* u, StatePushdownString<F>& string, F* reading,
                Outcome<F>* outcome) const {
     Index* stack = string.stack;
@@ -184,7 +185,8 @@ struct Machine {
     }
     look(push ? l : pop ? below : top, pop ? top : Index{-1}, reading);
     if (outcome == nullptr) return;
-    // r = p pushed + (1 - p) q popped + (1 - p)(1 - q) kept with q as if there were no push.
+    // r = p pushed + (1 - p) q popped + (1 - p)(1 - q) kept, where q is computed as if there were
+    // no push.
     outcome->count = 0;
     if (l < v && at_symbol >= 0) {
       outcome->clear_effects(l, r);
@@ -219,8 +221,8 @@ struct Machine {
     return active >= 0 && parameters.hints[(active * r + top) * shape.inputs + l];
   }
 
-  // Reads the string, and shows `learner` every pass that is made: learner.see(pass). With
-  // kOutcome its outcomes are found too; learner.next_outcome() says where to put the next one.
+  // Reads the string and shows `learner` every pass that is made: learner.see(pass). With kOutcome,
+  // its outcomes are computed as well; learner.next_outcome() returns the place for the next one.
   template <class Learner>
   void walk(StatePushdownString<F>& string, Learner& learner, Arena& arena) const {
     F* pre = arena.take<F>(rows);
@@ -268,8 +270,8 @@ struct Validity {
   StatePushdownLoss<F>& loss;
   Index j;
 
-  // The gradient of the loss by the score of the hidden vector h, 0 where it has no loss; adds to
-  // the output layer's gradients.
+  // Returns the gradient of the loss by the score of the hidden vector h, 0 if it has no loss, and
+  // adds to the output layer's gradients.
   F see(const F* h, bool counts_last) {
     F score = loss.output_bias;
     for (Index i = 0; i < j; ++i) score += loss.output[i] * h[i];

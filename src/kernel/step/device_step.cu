@@ -14,7 +14,8 @@ using device::kSharedBytes;
 using device::kThreads;
 static_assert(kThreads <= device::kMostThreads);
 
-// What of a block's own memory its numbers and its copy of the tables take; -1: nothing.
+// The offsets, in a block's shared memory, of its numbers and of its copy of the tables; -1: not
+// there.
 struct Shared {
   int numbers = -1, tables = -1;
 };
@@ -51,7 +52,7 @@ template <class F>
 void launch(const DeviceStepProgram<F>& program, bool backward, void* stream) {
   check_device_step(program, backward);
   const dim3 grid(static_cast<unsigned>(program.batch), static_cast<unsigned>(program.models));
-  // The numbers first: they are used more often.
+  // The numbers have priority because they are used more often.
   Shared shared;
   std::size_t bytes = 0;
   const auto take = [&](int& place, std::size_t wanted) {

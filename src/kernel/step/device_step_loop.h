@@ -1,8 +1,8 @@
 // A step program over one sequence by a team of threads (device_team.h): the loops of
-// step_program.isa.cpp, with barriers between the operations and the sums of the parameters'
-// gradients behind.
+// step_program.isa.cpp, with barriers between the operations, followed by the sums of the
+// parameters' gradients.
 //
-// Backward, an operation looks at the values of: sigmoid, tanh, relu and softmax their own;
+// In the backward pass, an operation uses these values: sigmoid, tanh, relu and softmax their own;
 // multiply, outer and mix those of their operands; affine those of the operands of its terms.
 #pragma once
 #include "kernel/memory/memories.h"
@@ -10,7 +10,7 @@
 
 namespace pushdown::device {
 
-// Threads that a team has at most, where it shares out the rows of a product.
+// Maximum number of threads of a team when the rows of a product are divided among them.
 inline constexpr Index kMostThreads = 256;
 
 template <class F, class Memory>
@@ -24,16 +24,16 @@ struct StepLoop {
     return sizes;
   }
 
-  // One sequence of one model: the program lies in the device's constant memory and is not copied.
+  // One sequence of one model. The program is in the device's constant memory and is not copied.
   const DeviceStepProgram<F>& p;
   Index model, sequence, steps;  // steps of this sequence
-  const std::uint8_t* tables;    // the program's, or the copy
-  bool waits_within = false;     // the operation that passes on its gradient
-  F* partial;  // kMostThreads numbers; behind them the gradient of the stack's actions
+  const std::uint8_t* tables;    // the program's tables or the copy
+  bool waits_within = false;     // for the operation that passes on its gradient
+  F* partial;  // kMostThreads numbers, followed by the gradient of the stack's actions
   Memory memory;
 
-  // `near`: memory for the fast numbers, null for that in scratch; near_tables: a copy of the
-  // program's tables, null where these are read.
+  // `near`: memory for the fast numbers; null: use scratch. near_tables: a copy of the program's
+  // tables; null: read the originals.
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
                            F* near, const std::uint8_t* near_tables = nullptr)
       : StepLoop(program, model, sequence, sizes(program.memory), near, near_tables) {}
@@ -70,7 +70,7 @@ struct StepLoop {
       team.sync();
       int n = static_cast<int>(p.count);
       if (p.window > 0 && t + 1 < steps && (t + 1) % p.window == 0) {
-        // What follows the step belongs to the next one, for which the rest are constants.
+        // Nodes after the step belong to the next step, for which the rest are constants.
         while (n > p.after) pass_on(team, --n, t);
         team.sync();
         for (int k = 0; k < n; ++k)
@@ -81,7 +81,7 @@ struct StepLoop {
       }
       const F* slope = p.given + model * p.given_model + sequence * p.given_row + t * p.given_step;
       add_to(team, p.output, t, [slope](Index i) { return slope[i]; });
-      if (n < p.count) team.sync();  // what waits was found for the usual order
+      if (n < p.count) team.sync();  // the barriers were determined for the usual order
       while (n > 0) pass_on(team, --n, t);
       team.sync();
     }
@@ -161,7 +161,7 @@ struct StepLoop {
   PUSHDOWN_DEVICE Index symbol(Index t) const {
     return static_cast<Index>(p.symbols[(Count{model} * p.batch + sequence) * p.steps + t]);
   }
-  // Whether the gradient is a node's own and starts anew at every step.
+  // Returns whether the gradient is a node's own and starts anew at every step.
   PUSHDOWN_DEVICE bool owns_rows(int n) const {
     const StepOp op = nodes()[n].op;
     return nodes()[n].gradient && op != StepOp::slice && op != StepOp::previous &&
@@ -173,7 +173,7 @@ struct StepLoop {
     F* to = gradient(n, t);
     each(team, nodes()[n].size, [&](Index i) { to[i] = 0; });
   }
-  // Whether the stack moves after step t.
+  // Returns whether the stack moves after step t.
   PUSHDOWN_DEVICE bool moves(Index t) const { return t + 1 < steps || p.memory.steps > p.steps; }
 
   template <class Team>
@@ -260,7 +260,7 @@ struct StepLoop {
 
   template <class Team>
   PUSHDOWN_DEVICE void affine(const Team& team, const StepNode& node, F* out, Index t) const {
-    // Short rows are those of a part of a group each.
+    // For short rows, each part of a group computes one.
     Index columns = 0;
     for (int k = 0; k < node.terms; ++k) {
       const StepTerm& term = terms()[node.first_term + k];
@@ -402,7 +402,7 @@ struct StepLoop {
     }
   }
 
-  // out[j] += sum_i slope[i] W[i][j]. A thread takes a share of the rows of a column.
+  // out[j] += sum_i slope[i] W[i][j]. Each thread takes some of the rows of a column.
   template <class Team>
   PUSHDOWN_DEVICE void propagate_affine(const Team& team, const StepNode& node, const F* slope,
                                         Index t) const {
@@ -425,7 +425,7 @@ struct StepLoop {
         add_to(team, term.operand, t, [&](Index j) { return part_of(j, 0, 1); });
         continue;
       }
-      if (k > 0) team.sync();  // `partial` is read no more
+      if (k > 0) team.sync();  // `partial` is no longer read
       each(team, shares * columns,
            [&](Index i) { partial[i] = part_of(i % columns, i / columns, shares); });
       team.sync();
@@ -437,7 +437,7 @@ struct StepLoop {
     }
   }
 
-  // The gradients of the matrices.
+  // Computes the gradients of the matrices.
   template <class Team>
   PUSHDOWN_DEVICE void sum_over_steps(const Team& team) const {
     F* all = p.sequence_gradients + (model * p.batch + sequence) * p.parameters;
@@ -473,7 +473,7 @@ struct StepLoop {
   }
 };
 
-// A copy of the program's tables, by all threads of a team.
+// Copies the program's tables, with all threads of a team.
 template <class F, class Team>
 PUSHDOWN_DEVICE void copy_tables(const Team& team, const DeviceStepProgram<F>& program,
                                  std::uint8_t* to) {
@@ -483,7 +483,7 @@ PUSHDOWN_DEVICE void copy_tables(const Team& team, const DeviceStepProgram<F>& p
   team.sync();
 }
 
-// Gradient i of a model: the sum over its sequences.
+// Computes gradient i of a model: the sum over its sequences.
 template <class F>
 PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Index model, Index i) {
   const F* from = program.sequence_gradients + model * program.batch * program.parameters + i;
@@ -492,7 +492,7 @@ PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Ind
   program.gradients[model * program.parameters + i] = sum;
 }
 
-// visit.operator()<Loop>() with the loop for the shape's memory.
+// Calls visit.operator()<Loop>() with the loop for the shape's memory.
 template <class F, class Visit>
 auto with_step_loop(const MemoryShape& shape, const Visit& visit) {
   return with_memory<F>(

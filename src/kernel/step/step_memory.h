@@ -1,5 +1,5 @@
-// Memories (memory/memories.h) behind one table of functions, so that the step programs need no
-// copy of themselves for every memory. For kernel files only.
+// Memories (memory/memories.h) behind one table of functions, so that step programs are not
+// compiled once for every memory. For kernel files only.
 #pragma once
 #include <new>
 
@@ -15,7 +15,7 @@ struct StepMemory {
   void (*forward)(void* object, Index u, const F* actions, F* reading);
   void (*begin_backward)(void* object);
   void (*backward)(void* object, Index u, const F* reading_gradient, F* actions_gradient);
-  void (*cut)(void* object);  // null where a memory has no such thing
+  void (*cut)(void* object);  // null if a memory does not have it
   void (*end_backward)(void* object, const F* reading_gradient, F* bottom_gradient);  // the same
   void (*leave)(void* object, F* left);                                               // the same
   void (*begin_backward_from)(void* object, const F* left_gradient);                  // the same

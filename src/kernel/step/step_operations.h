@@ -1,8 +1,8 @@
 // The operations of step programs on rows of numbers, forward and backward. For kernel files only.
 //
-// A row has room for whole vectors behind its last number, so that values are computed by whole
-// vectors; what lies there is never used. Only what lies behind rows that are a part of another row
-// (`exact`) must stay as it is.
+// A row has room for whole vectors after its last number, so that values are computed in whole
+// vectors; the excess is never used. Only after rows that are a part of another row (`exact`) must
+// the memory be preserved.
 #pragma once
 #include "kernel/dense/panel_product.h"
 #include "kernel/step/step_program.h"
@@ -17,7 +17,7 @@ struct Rows {
   F* operator[](Index b) const { return first + b * row; }
 };
 
-// out_i = f(i), i counting vectors of a row: f(b, i) gives lanes i .. i + kLanes - 1 of row b.
+// out_i = f(i), where i counts vectors of a row: f(b, i) gives lanes i .. i + kLanes - 1 of row b.
 template <class F, class Of>
 [[gnu::always_inline]] inline void set_rows(Rows<F> out, Index rows, Index size, Of of) {
   for (Index b = 0; b < rows; ++b) {
@@ -25,8 +25,8 @@ template <class F, class Of>
     for (Index i = 0; i < size; i += kLanes<F>) store(to + i, of(b, i));
   }
 }
-// Sets the row's numbers size .. padded-1 to 0, by whole vectors: `padded` is a whole number of
-// them.
+// Sets the row's numbers size .. padded-1 to 0 in whole vectors: `padded` is a multiple of their
+// length.
 template <class F>
 [[gnu::always_inline]] inline void clear_padding(F* row, Index size, Index padded) {
   for (Index i = size / kLanes<F> * kLanes<F>; i < padded; i += kLanes<F>)

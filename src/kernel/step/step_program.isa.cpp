@@ -78,7 +78,7 @@ class StepRun {
         propagate_from(p_.after);
         for (int k = 0; k < n; ++k)
           if (owns_rows(k)) clear_gradient(k, t);
-        // What a carried value was before belongs to the step before, too.
+        // The previous value of a carried node belongs to the previous step, too.
         for (int k = n; k < p_.count; ++k)
           if (owns_rows(k) && p_.nodes[k].carried) clear_gradient(k, t - 1);
         for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.cut(object(b));
@@ -106,7 +106,7 @@ class StepRun {
   Rows<F> gradient(int n, Index t) const {
     return {p_.places[n].gradient_at(t, first_), p_.places[n].gradient_row};
   }
-  // Whether the gradient is a node's own and starts anew at every step.
+  // Returns whether the gradient is a node's own and starts anew at every step.
   bool owns_rows(int n) const {
     const StepOp op = p_.nodes[n].op;
     return p_.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
@@ -114,10 +114,10 @@ class StepRun {
   }
   void clear_gradient(int n, Index t) {
     if (!p_.nodes[n].gradient) return;
-    const Vector<F> zero = held(splat(F(0)));  // not a call of memset for each row
+    const Vector<F> zero = held(splat(F(0)));  // avoids a call of memset for each row
     set_rows(gradient(n, t), rows_, p_.nodes[n].size, [&](Index, Index) { return zero; });
   }
-  // Whether the stack moves after step t.
+  // Returns whether the stack moves after step t.
   bool moves(Index t) const { return t + 1 < p_.memory.steps; }
 
   void compute(int n, Index t) {
@@ -142,7 +142,7 @@ class StepRun {
       case StepOp::left:
       case StepOp::slice: return;
       case StepOp::symbols: {
-        if (out.first == nullptr) return;  // only looked up
+        if (out.first == nullptr) return;  // used only for lookups
         for (Index b = 0; b < rows_; ++b) {
           clear(out[b], node.size);
           out[b][symbol(b, t)] = one;
@@ -220,7 +220,7 @@ class StepRun {
         const StepNode& of = p_.nodes[node.a];
         for (Index b = 0; b < rows_; ++b) {
           if (stopped()) return;
-          // There is nothing to read behind the end of a part.
+          // Memory after the end of a part must not be read.
           if (of.op == StepOp::slice) copy(scratch_, actions[b], of.size);
           memory_.forward(object(b), t, of.op == StepOp::slice ? scratch_ : actions[b], out[b]);
         }
@@ -229,7 +229,8 @@ class StepRun {
     }
   }
 
-  // The memory of one sequence's step, which all sequences share, and the pointers to buffers.
+  // Allocates the memory of one sequence's step, which all sequences share, and the buffer
+  // pointers.
   void make_array_room() {
     Index memory = 0;
     int inputs = 0;
@@ -295,7 +296,7 @@ class StepRun {
   void propagate(int n, Index t) {
     const StepNode& node = p_.nodes[n];
     const Rows<F> slope = gradient(n, t), out = value(n, t);
-    const auto by = [&](auto f) {  // one operand, from the slope and the value
+    const auto by = [&](auto f) {  // for one operand, from the slope and the value
       add_to(node.a, t, [&](Index b, Index i) { return f(load(slope[b] + i), load(out[b] + i)); });
     };
     const F one = 1;
@@ -370,7 +371,7 @@ class StepRun {
           set_arrays(node, n, b, t, true);
           ArrayRun<F> run(code, array_values_, array_slopes_);
           if (step.memory > 0) {
-            // What lay between was not kept.
+            // Intermediate results were not kept.
             run.forward(t);
             clear(array_slopes_[code.own()], step.memory);
           }

@@ -1,4 +1,4 @@
-// Running checks, and those of language models.
+// Runs contract checks, and defines those of language models.
 #include "analysis/contract.h"
 
 #include <set>
@@ -17,8 +17,8 @@ LanguageModel model_of(Json options, const Kinds& kinds, std::uint64_t seed = 7,
   return LanguageModel(contract_alphabet(), options, kinds);
 }
 
-// Makes a pass one of training: a memory may round its actions in others, and then has no
-// gradients. The same random numbers each time.
+// Provides random numbers that make a pass a training pass; in other passes, a memory may round its
+// actions and then has no gradients. The random numbers are the same each time.
 class TrainingPass {
  public:
   operator Random*() {
@@ -78,8 +78,8 @@ Complaints model_gradients(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-// With some weights, not with all: a stack whose pops take everything tells its other actions
-// nothing.
+// Tries several weights, because with some of them an action has no effect: for example, if pops
+// remove everything from a stack, its other actions get no gradient.
 Complaints uses(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   TrainingPass training;
@@ -121,7 +121,7 @@ Complaints causality(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-// The logits of words in pieces of the given lengths.
+// Returns the logits of words read in pieces of the given lengths.
 Tensor in_pieces(const LanguageModel& model, const Tensor& words,
                  const std::vector<std::int64_t>& pieces, std::int64_t expected, Random* noise) {
   auto state = model.begin(words.size(0), expected);
@@ -158,7 +158,7 @@ Complaints pieces(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-// Gradients that end at the borders: whatever was read before is a constant.
+// Gradients must end at the borders: everything read before is a constant.
 Complaints detached(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   const auto model = model_of(options, kinds);
@@ -190,7 +190,7 @@ Complaints branches(const Json& options, const TrainingKinds& kinds) {
     const auto [logits, seen] = model.next(state);
     ledger.near(logits, whole.select(1, t), 1e-12,
                 "read one after the other, symbol {} is predicted otherwise", t + 1);
-    // Another continuation of the same state leaves it as it is.
+    // Another continuation of the same state must not change it.
     model.read(at::full({2, 3}, 1, at::kLong), seen);
     state = model.read(input.narrow(1, t, 1), seen).second;
   }
@@ -206,7 +206,7 @@ Complaints seeds(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-// In the options themselves, and in every table of theirs.
+// Checks the options themselves and every nested table.
 Complaints unknown_options(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   const auto refused = [&](const Json& wrong, const std::string& where) {
@@ -296,10 +296,10 @@ Json small_options(const std::string& kind, const std::vector<OptionSpec>& specs
   for (const auto& spec : specs) {
     if (spec.name == "hidden") options["hidden"] = 4;
     if (spec.name == "size") options["size"] = 3;
-    // Two pops as strong as the pushes take all there is at every step, and then nothing is
+    // Two pops as strong as the pushes remove everything at every step, and then nothing is
     // learned.
     if (spec.name == "pop_bias" && kind == "stratification_deque") options["pop_bias"] = -1.0;
-    // A push stronger than what is read would hide all else.
+    // A push stronger than the reading would hide everything else.
     if (spec.name == "max_strength") options["max_strength"] = 1;
   }
   return options;

@@ -1,4 +1,4 @@
-// What the files of the contract share: words, passes of training, and how complaints are made.
+// Shared by the files of the contract: words, training passes, and the collection of complaints.
 #pragma once
 #include "analysis/contract.h"
 #include "base/check.h"
@@ -10,7 +10,7 @@ namespace pushdown {
 
 inline Alphabet contract_alphabet() { return Alphabet({"a", "b", "c"}); }
 
-// B x n symbols, the same each time.
+// Returns B x n symbols, the same each time.
 inline Tensor contract_words(std::int64_t batch, std::int64_t length) {
   Random random(3);
   Tensor words = at::empty({batch, length}, at::kLong);
@@ -19,14 +19,14 @@ inline Tensor contract_words(std::int64_t batch, std::int64_t length) {
   return words;
 }
 
-// What a check has to complain about.
+// Collects the complaints of a check.
 class Ledger {
  public:
   template <class... Args>
   void expect(bool holds, fmt::format_string<Args...> format, Args&&... args) {
     if (!holds) complaints_.push_back(fmt::format(format, std::forward<Args>(args)...));
   }
-  // `got` and `wanted` may be so far apart (see deviation()).
+  // Complains unless the deviation of `got` from `wanted` is below `limit` (see deviation()).
   template <class... Args>
   void near(const Tensor& got, const Tensor& wanted, double limit,
             fmt::format_string<Args...> format, Args&&... args) {
@@ -38,7 +38,7 @@ class Ledger {
             ? fmt::format("{}: off by {:.2g}", what, apart)
             : fmt::format("{}: expected {}, got {}", what, shape_text(wanted), shape_text(got)));
   }
-  // `action` must fail with std::invalid_argument.
+  // Complains unless `action` throws std::invalid_argument.
   template <class... Args>
   void refuses(const std::function<void()>& action, fmt::format_string<Args...> format,
                Args&&... args) {
@@ -55,7 +55,7 @@ class Ledger {
   Complaints complaints_;
 };
 
-// The gradients of the parameters, 0 where there is none, taken off them.
+// Returns the gradients of the parameters, 0 if there is none, and removes them.
 inline std::vector<Tensor> take_gradients(const ParameterList& parameters) {
   std::vector<Tensor> gradients;
   for (const auto& [name, tensor] : parameters) {

@@ -9,8 +9,8 @@
 namespace pushdown {
 namespace {
 
-// Phrases of two parts: split(begin, end) is where the second part of the words begin .. end-1
-// begins.
+// Builds phrases of two parts: split(begin, end) is the start of the second part of the words begin
+// .. end-1.
 template <class Split>
 PhraseTree by_splits(const std::vector<std::string>& words, Split split) {
   std::vector<Phrase> phrases;

@@ -34,7 +34,7 @@ std::string text_of(const Json& value) {
 
 const char* const kPresets[] = {"none", "htut", "merrill"};
 
-// The preset's values where the caller gave none.
+// Adds the preset's values for options that the caller did not give.
 Json with_preset(const Json& given) {
   Json all = given.is_null() ? Json::object() : given;
   const std::string preset =
@@ -49,7 +49,7 @@ Json with_preset(const Json& given) {
   return all;
 }
 
-// The spans that count, in order.
+// Returns the spans that count, in order.
 std::vector<Span> counted(const PhraseTree& tree, bool root) {
   auto list = spans(tree);
   if (!root) std::erase(list, Span{0, tree.size()});
@@ -63,7 +63,7 @@ double ratio(std::int64_t part, std::int64_t whole) {
 
 double harmonic(double a, double b) { return a + b == 0 ? 0.0 : 2 * a * b / (a + b); }
 
-// Precision, recall and F1 of sets of spans.
+// Computes precision, recall and F1 of sets of spans.
 void finish(std::int64_t common, std::int64_t induced, std::int64_t gold, double& precision,
             double& recall, double& f1) {
   precision = induced == 0 && gold == 0 ? 1.0 : ratio(common, induced);

@@ -43,7 +43,7 @@ class Extractor {
   }
 
  private:
-  // Of a control state with this top and one more input.
+  // The step of a control state with this top and one more input.
   struct Step {
     PushdownAction action;
     int next;
@@ -98,13 +98,13 @@ class Extractor {
     return control_.accepts(controls_[state], read_neuron(top));
   }
 
-  // Of the network where the string ends here.
+  // Returns the network's answer if the string ends here.
   Answer answer(int state, int top) const {
     const auto said = [](bool yes) { return yes ? Answer::yes : Answer::no; };
     if (!recognizer_.end_symbol()) return said(decides(state, top));
     const auto& end = steps_.at({state, top, symbols_});
     if (end.action != PushdownAction::pop) return said(decides(end.next, top));
-    // Whatever is uncovered: where it does not matter there is one answer.
+    // The uncovered symbol may be any of these; if it does not matter, there is only one answer.
     const auto& uncovered = tops_.at(end.next);
     const bool first = decides(end.next, uncovered[0]);
     for (const int below : uncovered)
@@ -179,7 +179,7 @@ class Extractor {
     return Pda(source);
   }
 
-  // Says the answers by accepting states, where that is possible.
+  // Represents the answers by accepting states, if that is possible.
   bool by_states(PdaSource& source) const {
     bool by_state = true, bottom_alone = true;
     std::map<int, Answer> of_state;
@@ -211,15 +211,15 @@ class Extractor {
   std::map<std::pair<int, int>, Answer> answers_;
 };
 
-// The word as the extracted automaton reads it.
+// Returns the word in the form that the extracted automaton reads.
 Word marked(const Extraction& extraction, Word word) {
   for (int i = 0; i < extraction.end_marks; ++i)
     word.push_back(extraction.pda.alphabet().id(extraction.end_mark));
   return word;
 }
 
-// Strings that tell: random ones, ones that the automaton can go on with to the end, and those with
-// one to three symbols changed.
+// Returns informative test strings: random ones, ones on which the automaton does not get stuck,
+// and those with one to three symbols changed.
 std::vector<Word> telling_strings(const Extraction& extraction, int symbols,
                                   const ExtractionOptions& options) {
   Random random(options.seed, "extraction strings");
@@ -244,7 +244,7 @@ std::vector<Word> telling_strings(const Extraction& extraction, int symbols,
           if (transition->action == StackAction::pop) endings.push_back(l);
         }
         if (ways.empty()) break;
-        // From the drawn length on it empties the stack where it can.
+        // From the drawn length on, it empties the stack if possible.
         const auto& from = word.size() >= length / 2 && !endings.empty() ? endings : ways;
         const int next = from[random.below(from.size())];
         if (!run.step(next)) break;

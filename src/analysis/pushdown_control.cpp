@@ -125,7 +125,7 @@ PushdownControl::Step PushdownControl::step(State state, int top, int input) con
   next.neurons = next_neurons(state, read, input);
   next.ended = input == symbols_;
   if (passes_ > 1 && !hinted(state, top, input)) next.refined = input;
-  // After a push or nothing the new top is known.
+  // After a push or no action, the new top is known.
   if (next.refined >= 0 && !carry_first_ && result.action != PushdownAction::pop)
     refine(next, result.action == PushdownAction::push ? input : top);
   return result;

@@ -1,5 +1,5 @@
-// One step of a neural state pushdown automaton as of an automaton with finitely many control
-// states, whose stack is elsewhere (pda_extraction.h).
+// One step of a neural state pushdown automaton, seen as an automaton with finitely many control
+// states and a separate stack (pda_extraction.h).
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,7 +15,7 @@ class PushdownControl {
  public:
   struct State {
     std::vector<std::uint8_t> neurons;  // z
-    // What the reading shows beside the top: {symbol popped, or -1}, or the action neurons.
+    // The content of the reading besides the top: {symbol popped, or -1}, or the action neurons.
     std::vector<std::int8_t> shown;
     int refined = -1;    // the symbol whose passes 2 .. K are still to be made
     bool ended = false;  // after the end symbol
@@ -30,18 +30,18 @@ class PushdownControl {
     State state;
   };
 
-  // With the weights of evaluation. Throws std::invalid_argument for a network of another kind.
+  // Uses the weights of evaluation. Throws std::invalid_argument for a network of another kind.
   explicit PushdownControl(const Recognizer& recognizer);
 
   State start() const;
   // `top`: the symbol's id, or V for the empty stack; input: V is the end symbol.
   Step step(State state, int top, int input) const;
-  // What the recognizer says of a string that ends here.
+  // Returns the recognizer's answer for a string that ends here.
   bool accepts(State state, int top) const;
 
  private:
   std::vector<double> reading(const State& state, int top) const;
-  // b + W z r x at neuron i, in double precision.
+  // Returns b + W z r x at neuron i, in double precision.
   double sum(const std::vector<double>& weight, const std::vector<double>& bias, std::int64_t i,
              const State& state, const std::vector<double>& reading, int input) const;
   std::vector<std::uint8_t> next_neurons(const State& state, const std::vector<double>& reading,

@@ -1,4 +1,4 @@
-// The contract of recognizers, and that of their objectives.
+// The contracts of recognizers and of their objectives.
 #include "analysis/contract.h"
 #include "analysis/contract_words.h"
 #include "train/learning.h"
@@ -59,7 +59,7 @@ Complaints means(const Json& options, const TrainingKinds& kinds) {
     ledger.expect(next.sizes() == std::vector<std::int64_t>{2, 13, 4},
                   "scores of the next symbols must be 2 x 13 x 4, got {}", shape_text(next));
   }
-  // Read in pieces, the loss of the next symbols and the decision are the same.
+  // Reading in pieces must give the same loss of the next symbols and the same decision.
   const auto objective = make_objective("joint");
   const auto learn = [&](const Json& learning) {
     Random random(1);
@@ -103,8 +103,8 @@ Complaints one_by_one(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-// Adds what is wrong with the gradients that `differentiate` leaves in the parameters from `first`
-// on and returns the loss of.
+// Checks the gradients that `differentiate` leaves in the parameters from `first` on against the
+// loss that it returns.
 void compare_gradients(Ledger& ledger, const ParameterList& parameters, std::size_t first,
                        const std::function<double()>& differentiate) {
   const auto differentiated = [&] {
@@ -136,7 +136,8 @@ void compare_gradients(Ledger& ledger, const ParameterList& parameters, std::siz
   }
 }
 
-// The gradient that bptt leaves, by a kernel of the network where it has one, is that of the loss.
+// The gradient of bptt, computed by a kernel of the network if it has one, must be that of the
+// loss.
 Complaints recognizer_gradients(const Json& options, const TrainingKinds& kinds) {
   Ledger ledger;
   const auto model = recognizer_of(options, kinds);
@@ -144,8 +145,8 @@ Complaints recognizer_gradients(const Json& options, const TrainingKinds& kinds)
       make_objective(model.affine() ? Json("stepwise") : Json("state_and_length"));
   const StringBatch batch{contract_words(2, 5), at::tensor(std::vector<double>{1, 0}), {}};
   const auto learning = make_learning("bptt");
-  // Quantised units have surrogate derivatives, which are no limits of differences. The output
-  // layer is smooth whatever the network is; the last parameters are its own.
+  // Quantised units have surrogate derivatives, which are not limits of differences. The output
+  // layer, which has the last parameters, is smooth for every network.
   const bool quantised = options.value("architecture", "") == "nspda";
   const std::size_t first = quantised ? model.parameters().size() - 2 : 0;
   compare_gradients(ledger, model.parameters(), first, [&] {
@@ -168,7 +169,7 @@ Complaints recognizer_seeds(const Json& options, const TrainingKinds& kinds) {
   return std::move(ledger).complaints();
 }
 
-// ---- Objectives: on a small recognizer that has what they need. ----
+// ---- Objectives, on a small recognizer that provides their inputs. ----
 
 Recognizer recognizer_for(const Objective& objective, const Json& options) {
   if (options["kind"] == "state_and_length")
@@ -211,7 +212,7 @@ Complaints objective_gradients(const Json& options, const TrainingKinds& kinds) 
   const auto objective = make_objective(options, kinds.objectives);
   const auto model = recognizer_for(*objective, options);
   const auto batch = labelled(2, 5);
-  // Constants in a loss (train/state_and_length.h) are none to differences of its values.
+  // Finite differences do not treat constants in a loss (train/state_and_length.h) as constants.
   const bool constants = options["kind"] == "state_and_length";
   compare_gradients(ledger, model.parameters(), constants ? model.parameters().size() : 0, [&] {
     const auto result = learned(model, *objective, batch);
@@ -242,7 +243,7 @@ Complaints objective_pieces(const Json& options, const TrainingKinds& kinds) {
   const auto model = recognizer_for(*objective, options);
   const auto batch = labelled(2, 6);
   const auto whole = learned(model, *objective, batch);
-  // rtrl reads symbol by symbol whatever the network is.
+  // rtrl reads symbol by symbol for every network.
   const auto pieces = learned(model, *objective, batch, "rtrl");
   for (const std::size_t b : {0, 1})
     ledger.expect(std::abs(whole.losses.at(b) - pieces.losses.at(b)) < 1e-9,

@@ -12,7 +12,7 @@ namespace {
 constexpr auto kTreeDrawingPlace = "tree.text";
 constexpr int kMostWords = 2000;
 
-// The code points of well-formed UTF-8; a byte that is not part of it stands for itself.
+// Returns the code points of well-formed UTF-8; an invalid byte is returned as it is.
 std::u32string code_points(std::string_view text) {
   std::u32string points;
   for (std::size_t i = 0; i < text.size();) {
@@ -49,7 +49,7 @@ void put(std::u32string& row, std::size_t column, const std::u32string& text) {
   std::copy(text.begin(), text.end(), row.begin() + static_cast<std::ptrdiff_t>(column));
 }
 
-// The rows in front of the words: node(p) is the text of phrase p.
+// Returns the rows to the left of the words: node(p) is the text of phrase p.
 std::vector<std::u32string> rows_of(const PhraseTree& tree,
                                     const std::function<std::u32string(std::size_t)>& node) {
   check(tree.size() <= kMostWords, kTreeDrawingPlace,
@@ -82,7 +82,7 @@ void make_ascii(std::u32string& row) {
   }
 }
 
-// Rows of one length, lines drawn on up to the words.
+// Extends the rows to one length, drawing their lines up to the words.
 std::size_t fill(std::vector<std::u32string>& rows) {
   std::size_t width = 0;
   for (const auto& row : rows) width = std::max(width, row.size());

@@ -1,5 +1,5 @@
-// Array programs by themselves, for one sequence: to compare them with what they were recorded
-// from.
+// Evaluates array programs alone, for one sequence, to compare them with the functions they were
+// recorded from.
 #pragma once
 #include "array/array_program.h"
 
@@ -7,10 +7,10 @@ namespace pushdown {
 
 struct ArrayEvaluation {
   std::vector<double> output;
-  std::vector<std::vector<double>> slopes;  // of the inputs, where an output slope was given
+  std::vector<std::vector<double>> slopes;  // of the inputs, if an output slope was given
 };
 
-// Step t with these inputs, which must have as many numbers as the step reads.
+// Runs step t with these inputs, which must have as many numbers as the step reads.
 ArrayEvaluation evaluate_array(const ArrayProgram& program, std::int64_t t,
                                const std::vector<std::vector<double>>& inputs,
                                const std::vector<double>& output_slope = {});

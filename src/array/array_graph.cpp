@@ -9,7 +9,7 @@ namespace {
 
 std::size_t place_of(int n) { return static_cast<std::size_t>(n); }
 
-// Functions through whose result no gradient flows.
+// Functions whose result has no gradient.
 bool is_flat(ArrayFunction function) {
   switch (function) {
     case ArrayFunction::stop:
@@ -170,7 +170,7 @@ int ArrayGraph::move_last(int n, int dimension) {
 int ArrayGraph::reshape(int n, const ArraySizes& shape) {
   if (this->shape(n) == shape) return n;
   const ArrayLayout old = layout(n);
-  // Dimensions that follow each other without a gap, and those of the new shape that make them up.
+  // Groups of contiguous dimensions, and the dimensions of the new shape into which they are split.
   ArrayLayout made{shape, old.offset, ArraySizes(shape.size())};
   std::size_t next = 0;
   bool fits = true;

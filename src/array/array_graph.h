@@ -1,8 +1,8 @@
-// What a function does to small arrays, as a graph: the form in which operations are recorded
+// A function of small arrays as a graph. Operations are recorded in this form
 // (array/array_recorder.h) before they become instructions (add_step() below).
 //
-// Arrays are those of one sequence. A node has a shape; parts of arrays, exchanged dimensions and
-// the like are views, which cost nothing.
+// Arrays are those of one sequence. A node has a shape; parts of arrays, permuted dimensions and
+// similar operations are views, which cost nothing.
 #pragma once
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace pushdown {
 
 using ArraySizes = std::vector<std::int64_t>;
 
-// Where the numbers of an array lie among those of another: at offset + sum of i_d strides_d.
+// The location of an array's numbers among those of another: at offset + sum of i_d strides_d.
 struct ArrayLayout {
   ArraySizes shape;
   std::int64_t offset = 0;
@@ -29,10 +29,11 @@ struct ArrayNode {
   std::vector<int> operands;
   ArrayFunction function = ArrayFunction::copy;  // of a map
   ArrayKind line = ArrayKind::sum;               // of a line: along the last dimension
-  ArrayLayout layout;                            // of a view: of operands[0], which is none
-  int input = 0;                                 // of an input: which, and where in it
+  ArrayLayout layout;                            // of a view: of operands[0], which is not a view
+                                                 // itself
+  int input = 0;                                 // of an input: its index, and the offset in it
   std::int64_t offset = 0;
-  int axis = 0;                // of a join: the dimension along which its operands follow
+  int axis = 0;                // of a join: the dimension along which its operands are joined
   std::vector<double> values;  // of a constant
   bool gradient = false;       // whether gradients flow through it
 };
@@ -43,18 +44,19 @@ class ArrayGraph {
   int size() const { return static_cast<int>(nodes_.size()); }
   const ArraySizes& shape(int n) const { return node(n).shape; }
 
-  // Numbers offset .. of an input.
+  // The numbers of an input from `offset` on.
   int input(int which, std::int64_t offset, ArraySizes shape, bool gradient);
   int constant(ArraySizes shape, std::vector<double> values);
   int number(double value);  // without dimensions
 
-  // The array of this layout among the numbers of n.
+  // The array with this layout among the numbers of n.
   int view(int n, const ArrayLayout& layout);
-  // How n lies among the numbers of what it is a view of, and of what.
+  // The layout of n among the numbers of its base, and this base.
   ArrayLayout layout(int n) const;
   int base(int n) const;
 
-  int expand(int n, const ArraySizes& shape);  // dimensions of size 1, or more of them in front
+  int expand(int n, const ArraySizes& shape);  // expands dimensions of size 1, or adds dimensions
+                                               // in front
   int permute(int n, const std::vector<int>& order);
   int narrow(int n, int dimension, std::int64_t first, std::int64_t count, std::int64_t step = 1);
   int select(int n, int dimension, std::int64_t index);
@@ -74,11 +76,11 @@ class ArrayGraph {
   std::vector<ArrayNode> nodes_;
 };
 
-// The shape that arrays of these have together; std::invalid_argument where they have none.
+// Returns the common broadcast shape; throws std::invalid_argument if there is none.
 ArraySizes broadcast_shape(const ArraySizes& a, const ArraySizes& b);
 
-// Adds a step that computes `results` one after the other into the output.
-// std::invalid_argument for what instructions cannot do.
+// Adds a step that computes `results` one after the other into the output. Throws
+// std::invalid_argument for operations that instructions cannot express.
 void add_step(const ArrayGraph& graph, const std::vector<int>& results, ArrayProgram& program);
 
 }  // namespace pushdown

@@ -36,7 +36,7 @@ void ArrayProgram::append_idle() {
 void ArrayProgram::finish() {
   memory = 0;
   for (const ArrayStep& step : steps) memory = std::max(memory, step.memory);
-  // Kernels read whole vectors.
+  // Kernels read in whole vectors.
   constants_d_ = constants;
   constants_d_.resize(constants.size() + 2 * kPadding);
   constants_f_.assign(constants_d_.begin(), constants_d_.end());

@@ -12,19 +12,19 @@ struct ArrayProgram {
   std::vector<ArrayInstruction> instructions;
   std::vector<ArrayView> views;
   std::vector<ArrayCall> calls;
-  std::vector<ArrayStep> steps;  // the last one is that of all further steps, too
+  std::vector<ArrayStep> steps;  // the last one is also used for all further steps
   std::vector<double> constants;
-  std::vector<std::string> inputs;  // what they are called
-  std::int64_t output = 0;          // the most numbers of the output of a step
-  std::int64_t memory = 0;          // the most numbers of a step's own memory
+  std::vector<std::string> inputs;  // their names
+  std::int64_t output = 0;          // maximum size of the output of a step
+  std::int64_t memory = 0;          // maximum size of a step's own memory
 
   bool operator==(const ArrayProgram&) const = default;
 
-  // Adds the steps of another program of the same inputs.
+  // Adds the steps of another program with the same inputs.
   void append(const ArrayProgram& other);
   // A step without instructions.
   void append_idle();
-  // Called when all steps are there.
+  // Must be called when all steps are there.
   void finish();
   // Valid as long as the program is.
   template <class F>
@@ -43,13 +43,13 @@ using ArrayProgramPtr = std::shared_ptr<const ArrayProgram>;
 const char* name_of(ArrayFunction function);
 const char* name_of(ArrayKind kind);
 
-// What a step costs: multiplications and additions count together as one, a function as one.
+// The cost of a step: a multiplication with an addition counts as one, a function as one.
 struct ArrayCosts {
   std::int64_t instructions = 0, operations = 0, multiply_adds = 0, memory = 0;
 };
 ArrayCosts costs_of(const ArrayProgram& program, std::int64_t step);
 
-// The instructions of a step, one line each.
+// Returns the instructions of a step, one line each.
 std::string array_text(const ArrayProgram& program, std::int64_t step);
 
 }  // namespace pushdown

@@ -1,4 +1,5 @@
-// The rules of array_rules.h by the names of LibTorch's operators, and what their files share.
+// The rules of array_rules.h by the names of LibTorch's operators, and the code that their files
+// share.
 #pragma once
 #include <functional>
 #include <map>
@@ -11,9 +12,9 @@ namespace pushdown {
 using ArrayRule = std::function<std::vector<ArrayRules::Value>(ArrayRules&)>;
 using ArrayRuleTable = std::map<std::string, ArrayRule>;
 
-// Functions of numbers, reductions along dimensions, and matrix products.
+// Elementwise functions, reductions along dimensions, and matrix products.
 ArrayRuleTable array_function_rules();
-// Operators that move numbers and compute none.
+// Operators that only move numbers.
 ArrayRuleTable array_shape_rules();
 
 inline std::size_t as_place(int dimension) { return static_cast<std::size_t>(dimension); }

@@ -25,7 +25,7 @@ std::string short_name(const WatchedCall& call) {
   return name.starts_with("aten::") ? name.substr(6) : name;
 }
 
-// Overloads that are something else than what the rule is for.
+// Returns whether the call is an overload that the rule does not cover.
 bool is_other(const WatchedCall& call) {
   const auto name = short_name(call);
   const auto& overload = call.overload();
@@ -86,7 +86,7 @@ std::vector<Value> ArrayRules::apply() {
     }
     if (whole(results_.at(k))) no_array_rule("whole numbers are computed from what is recorded");
     value.mask = results_[k].scalar_type() == at::kBool;
-    // The rules and LibTorch must agree.
+    // The rules and LibTorch must agree on the shape.
     ArraySizes shape = results_[k].sizes().vec();
     const ArraySizes& own = graph_.shape(value.node);
     if (value.batch >= 0 && as_place(value.batch) < shape.size() && own.size() == shape.size())
@@ -140,7 +140,7 @@ int ArrayRules::constant(const Tensor& tensor, int batch_from_end) {
   Tensor own = tensor.detach().to(at::kCPU, at::kDouble);
   const auto d = own.dim() - batch_from_end;
   if (batch_from_end > 0 && d >= 0 && own.size(d) > 1) {
-    // The rows of all sequences must be those of the first one.
+    // All sequences must have the same rows as the first one.
     if (own.size(d) % batch() != 0)
       no_array_rule("a constant that differs from sequence to sequence");
     const auto each = own.size(d) / batch();
@@ -223,7 +223,8 @@ Value ArrayRules::matrix_product(const Tensor& a, const Tensor& b) {
   const auto a_rank = static_cast<int>(a.dim()), b_rank = static_cast<int>(b.dim());
   if (a_rank == 0 || b_rank == 0) no_array_rule("a product of numbers");
   const Value *left = find(a), *right = find(b);
-  // Where the batch is in the product, counted from the end with both matrix dimensions there.
+  // Position of the batch dimension in the product, counted from the end with both matrix
+  // dimensions there.
   int from_end = 0;
   const auto place = [&](const Value* value, int rank, bool first) {
     if (value == nullptr || value->batch < 0) return;

@@ -1,4 +1,4 @@
-// What each operator of LibTorch does to arrays. For the files of this folder.
+// The effect of each LibTorch operator on arrays. Internal to this folder.
 #pragma once
 #include "array/array_recorder.h"
 
@@ -7,7 +7,7 @@ namespace pushdown {
 class ArrayRules {
  public:
   using Value = ArrayRecorder::Value;
-  // An operator, or a use of it, that has no rule.
+  // Thrown for an operator, or a use of it, that has no rule.
   struct Unknown {
     std::string reason;
   };
@@ -17,10 +17,10 @@ class ArrayRules {
 
   static bool is_random(const WatchedCall& call);
   static bool is_reading(const WatchedCall& call);   // of numbers
-  static bool is_constant(const WatchedCall& call);  // results depend on shapes alone
+  static bool is_constant(const WatchedCall& call);  // results depend only on shapes
   static bool knows(const WatchedCall& call);
 
-  // One for each result. Unknown.
+  // Returns one for each result. Throws Unknown.
   std::vector<Value> apply();
 
   // ---- For the rules ----
@@ -28,32 +28,32 @@ class ArrayRules {
   const c10::IValue& argument(std::size_t k) const { return call_.argument(k); }
   std::int64_t integer(std::size_t k) const { return argument(k).toInt(); }
   double number(std::size_t k) const;
-  // Dimension k of the argument's, from 0.
+  // Dimension k of the argument, from 0.
   int dimension(std::int64_t d, std::size_t rank) const;
-  // Dimensions in a list, or one; all where there is none.
+  // The dimensions in a list, or a single one; all if there is none.
   std::vector<int> dimensions(const c10::IValue& list, std::size_t rank) const;
   const Tensor& result(std::size_t k = 0) const { return results_[k]; }
   ArrayGraph& graph() { return graph_; }
   std::int64_t batch() const { return recorder_.batch_; }
 
-  // The argument, a tensor that is recorded.
+  // The argument, a recorded tensor.
   Value value(std::size_t k);
   Value value_of(const Tensor& tensor);
   const Value* find(const Tensor& tensor) const { return recorder_.find(tensor); }
-  // Tensors and numbers of one shape, or that are broadcast to one.
+  // Tensors and numbers of one shape, or that are broadcast to one shape.
   struct Aligned {
     std::vector<int> nodes;
     int batch_from_end = 0;  // 0: none
   };
   Aligned aligned(const std::vector<c10::IValue>& items);
-  // A constant tensor; the dimension of the batch counted from the end, 0: it has none.
+  // A constant tensor. `batch_from_end`: the batch dimension counted from the end, 0: it has none.
   int constant(const Tensor& tensor, int batch_from_end);
   Value of(const Aligned& from, int node) const;
 
   Value map(ArrayFunction function, std::vector<std::size_t> arguments);
   Value reshaped(const Value& value, const Tensor& result);
   Value matrix_product(const Tensor& a, const Tensor& b);
-  // Along dimensions, none of them that of the batch; kept with size 1 or not.
+  // Reduces along dimensions other than that of the batch, which are kept with size 1 or removed.
   Value reduced(ArrayKind kind, const Value& value, std::vector<int> dimensions, bool kept);
   Value along(ArrayKind kind, const Value& value, int dimension);
   void check_sequences(const Value& value, int dimension) const;

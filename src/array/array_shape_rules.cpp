@@ -1,4 +1,4 @@
-// The rules of operators that move numbers: parts, dimensions, joining, padding, choosing.
+// The rules of operators that only move numbers: parts, dimensions, joining, padding, choosing.
 #include "array/array_rule_table.h"
 
 #include "base/check.h"
@@ -33,7 +33,7 @@ std::vector<Value> expand_rule(ArrayRules& r) {
     value.batch += static_cast<int>(more);
     shape[as_place(value.batch)] = old[as_place(value.batch) - more];
   } else {
-    // A parameter that is repeated for each sequence.
+    // For a parameter that is repeated for each sequence.
     for (std::size_t d = 0; d < shape.size(); ++d)
       if (shape[d] == r.batch() && (d < more || old[d - more] == 1)) {
         value.batch = static_cast<int>(d);
@@ -96,7 +96,8 @@ std::vector<Value> squeeze_rule(ArrayRules& r) {
   return {value};
 }
 
-// Numbers first, first + step, ... of a dimension; of that of the batch only all of them.
+// Returns the numbers first, first + step, ... of a dimension; for the batch dimension, only all of
+// them.
 Value part_of(ArrayRules& r, const Value& value, int d, std::int64_t first, std::int64_t count,
               std::int64_t step = 1) {
   Value part = value;
@@ -186,7 +187,7 @@ Value joined_values(ArrayRules& r, const std::vector<Tensor>& tensors, std::int6
   std::vector<int> parts;
   ArraySizes shape;
   for (const Tensor& tensor : tensors) {
-    // An empty tensor of one dimension joins with any.
+    // An empty tensor of one dimension can be joined with any tensor.
     if (!stacked && tensor.numel() == 0 && tensor.dim() == 1 && rank > 1) continue;
     const Value* value = r.find(tensor);
     int node = value != nullptr ? value->node : r.constant(tensor, from_end);

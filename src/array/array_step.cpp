@@ -1,5 +1,5 @@
-// Makes instructions of a graph: which arrays need memory, which functions run in one loop, and
-// which parts of joined arrays are read where they are.
+// Converts a graph to instructions: decides which arrays need memory, which functions run in one
+// loop, and which parts of joined arrays are read in place.
 #include <algorithm>
 
 #include "array/array_graph.h"
@@ -10,25 +10,25 @@ namespace {
 
 using Kind = ArrayNode::Kind;
 
-// More boxes than these are not worth the memory that they save.
+// More boxes than this cost more than the memory that they save.
 constexpr std::int64_t kMostBoxes = 32;
 
-// Numbers of a node that an instruction reads, in the dimensions of its space.
+// The numbers of a node that an instruction reads, in the dimensions of its space.
 struct Access {
-  int node;  // no view
+  int node;  // not a view
   std::int64_t offset;
   ArraySizes strides;
 };
 
-// How an access walks through a joined array: along which of the array's dimensions each dimension
-// of the space goes, and where it begins.
+// How an access traverses a joined array: the dimension of the array along which each dimension of
+// the space moves, and the start.
 struct Walk {
   ArraySizes first;        // by dimension of the array
-  std::vector<int> along;  // by dimension of the space; -1: stands still
+  std::vector<int> along;  // by dimension of the space; -1: does not move
   ArraySizes steps;
 };
 
-// A map as a list of calls; leaves are what it reads.
+// A map as a list of calls; the leaves are its inputs.
 struct Tree {
   std::vector<ArrayCall> calls;
   std::vector<Access> leaves;
@@ -106,7 +106,7 @@ class StepBuilder {
 
   // ---- Which arrays need memory ----
 
-  // A result is put together in its place.
+  // A result is assembled in its place.
   bool reads_number_by_number(int by) const {
     return by >= 0 && (node(by).kind == Kind::map || node(by).kind == Kind::join);
   }
@@ -141,7 +141,7 @@ class StepBuilder {
       calls_[at(n)] = calls;
       leaves_[at(n)] = leaves;
     }
-    // What is only put into its place is computed there.
+    // An array that would only be copied to its place is computed there.
     for (int n = 0; n < graph_.size(); ++n) {
       if (!used_[at(n)] || node(n).kind != Kind::map || !stored_[at(n)]) continue;
       if (uses_[at(n)].size() != 1) continue;
@@ -150,7 +150,7 @@ class StepBuilder {
       if (placed && use.operand == n) stored_[at(n)] = 0;
     }
   }
-  // Whether the loop of the one that uses an array computes it, too.
+  // Returns whether the loop of the array's only user computes it, too.
   bool can_be_inside(int n) const {
     return node(n).kind == Kind::map && uses_[at(n)].size() == 1 && uses_[at(n)][0].operand == n;
   }
@@ -185,8 +185,8 @@ class StepBuilder {
       last[found] += walk.steps[d] * (space[d] - 1);
       if (last[found] >= shape[found]) return false;
     }
-    // One dimension of the space at most goes along the one of the parts, so that boxes are cut
-    // across it.
+    // At most one dimension of the space may move along the axis of the parts, so that the space
+    // can be cut into boxes across it.
     const int axis = node(n).axis;
     return std::count(walk.along.begin(), walk.along.end(), axis) <= 1;
   }
@@ -217,7 +217,7 @@ class StepBuilder {
     } else {
       found.buffer = output() + 2;
       found.offset = memory_;
-      // Room for whole vectors that begin anywhere.
+      // Leaves room for whole vectors at any start.
       memory_ += padded_size(array_count(of.shape));
     }
     return found;
@@ -252,7 +252,8 @@ class StepBuilder {
     if (of.shape.size() < space.size()) out.strides.push_back(0);
     std::vector<Access> accesses;
     for (const int operand : of.operands) accesses.push_back(access(operand));
-    // The last dimension stays the last one, and that before it the one of a product's columns.
+    // The last dimension stays last and, for a product, the one before it stays the dimension of
+    // the columns.
     emit(made, out, space, accesses, {}, of.kind == Kind::line ? 1 : 2);
   }
   void put_together(int n, const Place& to) {
@@ -278,7 +279,7 @@ class StepBuilder {
     return {graph_.base(n), layout.offset, layout.strides};
   }
 
-  // The call that computes n, or the leaf that reads it.
+  // Returns the call that computes n, or the leaf that reads it.
   int expand(int n, bool root, Tree& tree) {
     const bool inside = root || (node(n).kind == Kind::map && !stored_[at(n)]);
     if (!inside) return leaf(access(n), tree);
@@ -315,7 +316,7 @@ class StepBuilder {
     return static_cast<int>(tree.leaves.size()) - 1;
   }
 
-  // Reads joined arrays in their parts: cuts the space where one begins.
+  // Reads joined arrays part by part: cuts the space where a part begins.
   void emit_map(const Place& to, const ArraySizes& shape, const Tree& given) {
     if (array_count(shape) == 0) return;
     Tree tree = given;
@@ -363,7 +364,7 @@ class StepBuilder {
     emit_map(lower, right, rest);
   }
 
-  // `fixed`: how many of the last dimensions stay as they are.
+  // `fixed`: number of last dimensions that are not merged.
   void emit(ArrayInstruction made, const Place& to, const ArraySizes& space,
             const std::vector<Access>& accesses, std::vector<ArrayCall> calls, std::size_t fixed) {
     std::vector<ArrayView> views;
@@ -375,7 +376,7 @@ class StepBuilder {
     }
     std::vector<ArraySizes> strides{to.strides};
     for (const Access& access : accesses) strides.push_back(access.strides);
-    // Dimensions of size 1 go, and those that follow each other without a gap become one.
+    // Removes dimensions of size 1 and merges contiguous dimensions.
     ArraySizes shape;
     std::vector<ArraySizes> kept(strides.size());
     fixed = std::min(fixed, space.size());
@@ -412,7 +413,7 @@ class StepBuilder {
     made.views = static_cast<int>(views.size());
     made.first_call = static_cast<int>(program_.calls.size());
     made.calls = static_cast<int>(calls.size());
-    // Which part of a joined array is read decides whether a gradient flows.
+    // Whether a gradient flows depends on the part of a joined array that is read.
     for (ArrayCall& call : calls) {
       const auto flows = [&](int k) {
         return k < 0 ? calls[at(~k)].gradient : views[at(k)].gradient;

@@ -1,17 +1,17 @@
-// The squashing functions of simple recurrent cells.
+// The activation functions of simple recurrent cells.
 #pragma once
 #include "base/options.h"
 #include "tensor/torch.h"
 
 namespace pushdown {
 
-// scaled_tanh(x) = 1.7519 tanh(2x/3), as Mali et al. (2021) print it. LeCun et al. (2012), whom
-// they name, have 1.7159, with which the function is +-1 at +-1.
+// scaled_tanh(x) = 1.7519 tanh(2x/3), as printed by Mali et al. (2021). LeCun et al. (2012), whom
+// they cite, have 1.7159, with which the function is +-1 at +-1.
 enum class Activation { tanh, sigmoid, scaled_tanh };
 
 inline constexpr double kScaledTanhHeight = 1.7519, kScaledTanhRate = 2.0 / 3.0;
 
-// The option `activation`: tanh, sigmoid or scaled_tanh.
+// Returns the option `activation`: tanh, sigmoid or scaled_tanh.
 OptionSpec activation_option();
 Activation parse_activation(const Json& options);
 

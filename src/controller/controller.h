@@ -16,8 +16,8 @@
 namespace pushdown {
 
 // The tensors a controller carries from step to step, B x H each. The first one is the hidden
-// vector of its first layer: what a network with coupling 'state' adds to (model/stack_rnn.h). What
-// else there is is the cell's business.
+// vector of its first layer, to which a network with coupling 'state' adds (model/stack_rnn.h). The
+// cell defines the others.
 using ControllerState = std::vector<Tensor>;
 using TracedState = std::vector<Traced>;
 
@@ -26,26 +26,26 @@ class Controller {
   virtual ~Controller() = default;
 
   virtual std::int64_t hidden_size() const = 0;
-  // The state before any symbol: all zero, unless the cell says otherwise.
+  // Returns the state before any symbol: all zero, unless the cell defines another.
   virtual ControllerState initial(std::int64_t batch) const = 0;
-  // input : B x I -> hidden : B x H and the next state, of whose tensors the hidden vector is one.
+  // input : B x I -> hidden : B x H and the next state, which contains the hidden vector.
   virtual std::pair<Tensor, ControllerState> step(const Tensor& input,
                                                   const ControllerState& state) const = 0;
-  // Whether its step can be a part of a recorded program.
+  // Returns whether its step can be part of a recorded program.
   virtual bool recordable() const { return true; }
-  // The same step recorded.
+  // Records the same step.
   virtual std::pair<Traced, TracedState> trace(const Traced& input,
                                                const TracedState& state) const = 0;
 
-  // The controller as a network without a stack whose input is one-hot, with K = 1, where it is of
-  // higher order and one layer.
+  // Returns the controller as a network without a stack whose input is one-hot, with K = 1, if it
+  // is of higher order and has one layer.
   virtual std::optional<HigherOrderNetwork> higher_order() const { return std::nullopt; }
 
-  // Of a controller that a script defined: where. Such a one runs on the thread of that script
-  // alone.
+  // For a controller that a script defined: the place of the definition. Such a controller runs
+  // only on the thread of that script.
   virtual OriginPtr origin() const { return nullptr; }
 
-  // Trainable tensors by name, shared, not copied.
+  // Returns the trainable tensors by name, shared, not copied.
   const ParameterList& parameters() const { return parameters_; }
 
  protected:
@@ -58,8 +58,8 @@ using ControllerKind = RegistryRow<std::function<ControllerPtr(const Json&, cons
 
 const std::vector<ControllerKind>& controller_kinds();
 
-// {kind = 'lstm', hidden = 20} -> a controller with freshly initialised parameters. `kinds`: those
-// there are, if they are more than the registry's.
+// {kind = 'lstm', hidden = 20} -> a controller with newly initialised parameters. `kinds`: the
+// available kinds, which may be more than the registry's.
 ControllerPtr make_controller(const Json& options, const ModuleContext& context,
                               const std::vector<ControllerKind>& kinds = controller_kinds());
 

@@ -1,10 +1,11 @@
-// Delta-RNN (Ororbia, Mikolov and Reitter 2017), in the form of the first author's program: with
-// u = U h and w = W x,
+// Delta-RNN (Ororbia, Mikolov and Reitter 2017), in the form of the first author's program: with u
+// = U h and w = W x,
 //   g = tanh(alpha u w + beta_hidden u + beta_input w + b),   r = sigmoid(w + b_r)
 //   h' = phi((1 - r) g + r h),   phi = identity, tanh, sigmoid or relu.
-// The gate r shares W with the candidate g. alpha and beta start at the options of these names (2
-// for alpha in the paper's word-level language models); everything else starts uniform as in the
-// other cells, or, with `initialization = 'normal'`, weights N(0, 0.005^2) and biases 0 as there.
+// The gate r shares W with the candidate g. The initial values of alpha and beta are the options of
+// these names (2 for alpha in the paper's word-level language models). All other parameters are
+// initialised uniformly as in the other cells or, with `initialization = 'normal'`, as in that
+// program: weights N(0, 0.005^2) and biases 0.
 #include "controller/kinds.h"
 #include "controller/multiplicative_integration.h"
 

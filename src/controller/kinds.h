@@ -4,7 +4,7 @@
 
 namespace pushdown {
 
-// The list of controllers, in the order in which users see it: one function for each.
+// The list of controllers in the order shown to users: one function for each.
 #define PUSHDOWN_CONTROLLER_KINDS(ROW) \
   ROW(elman_controller)                \
   ROW(lstm_controller)                 \

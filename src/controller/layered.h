@@ -1,4 +1,4 @@
-// A controller made of layers of one cell, each reading the hidden vector of the layer below.
+// A controller with several layers of one cell, each reading the hidden vector of the layer below.
 //
 // Dimension letters: B batch, I input of a layer, H hidden.
 #pragma once
@@ -8,10 +8,10 @@
 
 namespace pushdown {
 
-// hidden, layers.
+// Returns the options hidden, layers.
 std::vector<OptionSpec> cell_options();
 
-// Makes the parameters of one layer and lists them as {name}_l{index}.
+// Creates the parameters of one layer and lists them as {name}_l{index}.
 class LayerParameters {
  public:
   // `normal`: weights N(0, 0.005^2) and biases 0 instead of U(-0.1, 0.1).
@@ -52,9 +52,9 @@ class LayerParameters {
   ParameterList& list_;
 };
 
-// The parameters of the classical cells, named and initialised as LibTorch users know them, but for
-// U(-0.1, 0.1) (Dusell and Chiang 2020, section 5.5: all but the fully connected layers). `gates`
-// rows of size hidden each:
+// The parameters of the classical cells, named and initialised as in LibTorch, except for U(-0.1,
+// 0.1) (Dusell and Chiang 2020, section 5.5: all but the fully connected layers). `gates` rows of
+// size hidden each:
 //   weight_ih : gates*H x I     weight_hh : gates*H x H     bias_ih, bias_hh : gates*H
 struct CellLayer {
   Tensor weight_ih, weight_hh, bias_ih, bias_hh;
@@ -66,9 +66,10 @@ struct CellLayer {
         bias_hh(make.bias("bias_hh", {gates * make.hidden})) {}
 };
 
-// A Layer is made as Layer(options, parameters), says in kStates how many B x H tensors it carries,
-// and has step(x, old), x : B x I, from the old ones to the new ones; the first is the hidden
-// vector. The step is a template over the type of its vectors (recurrence/step_trace.h).
+// A Layer is constructed as Layer(options, parameters), has a constant kStates, the number of B x H
+// tensors in its state, and a function step(x, old), x : B x I, which returns the new tensors; the
+// first is the hidden vector. The step is a template over the type of its vectors
+// (recurrence/step_trace.h).
 template <class Layer>
 class Layered : public Controller {
  public:
@@ -119,7 +120,7 @@ ControllerPtr make_cell(const Json& options, const ModuleContext& context) {
   return std::make_shared<Cell>(options, context);
 }
 
-// The options of every cell and its own.
+// Returns the options of every cell and its own.
 inline std::vector<OptionSpec> cell_options_and(std::vector<OptionSpec> own) {
   auto specs = cell_options();
   specs.insert(specs.end(), own.begin(), own.end());

@@ -3,8 +3,8 @@
 //   [i f g o] = W_ih x + b_ih + W_hh h + b_hh
 //   c' = sigmoid(f + p_f c) c + sigmoid(i + p_i c) tanh(g)
 //   h' = sigmoid(o + p_o c') tanh(c')
-// The peephole weights p are diagonal; the input and forget gates look at the old cell, the output
-// gate at the new one. The state holds h and c of every layer.
+// The peephole weights p are diagonal; the input and forget gates use the old cell, the output gate
+// the new one. The state contains h and c of every layer.
 #include "controller/kinds.h"
 #include "controller/layered.h"
 

@@ -3,8 +3,8 @@
 // order r, z, n:
 //   r = sigmoid(MI(W_r x, U_r h)),   z = sigmoid(MI(W_z x, U_z h))
 //   n = tanh(MI(W_n x, U_n (r h))),  h' = (1 - z) n + z h
-// Two readings of the paper: the reset gate acts on h before U_n, as in the GRU of Cho et al.
-// (2014) and not as in `gru`; and z keeps the old state, as in `gru`.
+// The paper leaves two points open. Here the reset gate acts on h before U_n, as in the GRU of Cho
+// et al. (2014) and unlike `gru`; and z keeps the old state, as in `gru`.
 #include "controller/kinds.h"
 #include "controller/multiplicative_integration.h"
 

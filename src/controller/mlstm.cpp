@@ -1,5 +1,5 @@
-// Multiplicative long short-term memory (Krause et al. 2016): an LSTM that sees, in place of the
-// old hidden vector, its product with a map of the input,
+// Multiplicative long short-term memory (Krause et al. 2016): an LSTM in which the old hidden
+// vector is replaced by its product with a linear map of the input,
 //   m = (W_mx x) (W_mh h)
 //   [i f g o] = W_ih x + W_hm m + b,   rows in this order
 //   c' = sigmoid(f) c + sigmoid(i) a(g)

@@ -1,9 +1,9 @@
 // Multiplicative recurrent network (Sutskever, Martens and Hinton 2011): the recurrent matrix
 // depends on the input through F factors,
 //   m = (W_mx x) (W_mh h),   h' = f(W_ih x + W_hm m + b),   f as in `elman`,
-// the product by component. Mali et al. (2021), equations 17-19, print a second recurrent map and a
-// second input map behind it (z^ = W_zm m + W_zx x; f(U x + R z^)); maps in a row are one map, so
-// that the network is this one.
+// with an elementwise product. Mali et al. (2021), equations 17-19, print a second recurrent map
+// and a second input map after it (z^ = W_zm m + W_zx x; f(U x + R z^)); successive linear maps are
+// one map, so their network is equivalent to this one.
 #include "controller/activation.h"
 #include "controller/kinds.h"
 #include "controller/multiplicative_state.h"

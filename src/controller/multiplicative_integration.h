@@ -1,6 +1,6 @@
-// Multiplicative integration (Wu et al. 2016): the sum of what comes from the input and from the
-// state, with their product added,
-//   s = alpha (W x) (U h) + beta_hidden (U h) + beta_input (W x) + b,   products by component.
+// Multiplicative integration (Wu et al. 2016): the sum of the maps of the input and of the state,
+// plus their product,
+//   s = alpha (W x) (U h) + beta_hidden (U h) + beta_input (W x) + b,   elementwise products.
 #pragma once
 #include "controller/layered.h"
 
@@ -11,7 +11,8 @@ struct MultiplicativeIntegration {
   Tensor weight_hh;                             // rows x H: U
   Tensor alpha, beta_hidden, beta_input, bias;  // rows
 
-  // W, U and b as in every cell; alpha and both beta start at the options of these names.
+  // W, U and b as in every cell; the initial values of alpha and both beta are the options of these
+  // names.
   MultiplicativeIntegration(std::int64_t rows, const Json& options, const LayerParameters& make);
 
   // from_input = W x, from_hidden = U h : B x rows
@@ -19,7 +20,7 @@ struct MultiplicativeIntegration {
   V operator()(const V& from_input, const V& from_hidden) const {
     return rows(0, bias.size(0), from_input, from_hidden);
   }
-  // The same of `count` rows from `first` on.
+  // The same for `count` rows from `first` on.
   template <class V>
   V rows(std::int64_t first, std::int64_t count, const V& from_input, const V& from_hidden) const {
     const auto part = [&](const Tensor& all) { return all.narrow(0, first, count); };
@@ -28,7 +29,7 @@ struct MultiplicativeIntegration {
   }
 };
 
-// alpha, beta.
+// Returns the options alpha, beta.
 std::vector<OptionSpec> multiplicative_integration_options();
 
 }  // namespace pushdown

@@ -1,5 +1,5 @@
 // The intermediate state of multiplicative networks (Sutskever et al. 2011, Krause et al. 2016):
-//   m = (W_mx x) (W_mh h),   F numbers, the product by component.
+//   m = (W_mx x) (W_mh h),   F numbers, elementwise product.
 #pragma once
 #include "controller/layered.h"
 

@@ -1,10 +1,10 @@
 // Second-order recurrent network (Giles et al. 1992):
 //   h'_i = g(b_i + sum_jk W_ijk h_j x_k),   g = the logistic function, tanh or scaled_tanh,
-// where x is the whole input, the reading included: the second-order cell of Sun, Giles, Chen and
-// Lee (1998), equation 6. From h = 0 the first symbol could not be seen at all, so that the state
-// starts at (1, 0, ..., 0) as theirs does; `start = 'zero'` starts it at 0. Weights and biases are
-// drawn from U(-range, range), 1 in their experiments.
-// Cost H^2 I a step.
+// where x is the whole input, including the reading: the second-order cell of Sun, Giles, Chen and
+// Lee (1998), equation 6. From h = 0 the network could not see the first symbol at all. The state
+// therefore starts at (1, 0, ..., 0), as in their work; `start = 'zero'` starts it at 0. Weights
+// and biases are drawn from U(-range, range); the range was 1 in their experiments. Cost H^2 I per
+// step.
 #include "controller/activation.h"
 #include "controller/kinds.h"
 #include "controller/layered.h"

@@ -1,6 +1,6 @@
-// Who works in a run folder: a lock on the file run.lock in it. The lock belongs to an open file
-// (fcntl's F_OFD_SETLK), so that a child process that inherits the file holds it too, and the
-// kernel lets go of it when the last of them has ended, however it ended. It needs no clean-up, and
+// Ownership of a run folder: a lock on the file run.lock in it. The lock belongs to an open file
+// (fcntl's F_OFD_SETLK), so a child process that inherits the file holds it, too. The kernel
+// releases it when the last of these processes has ended for any reason. It needs no clean-up, and
 // no process number, host name or clock is compared; it works across containers and over NFS.
 #pragma once
 #include <filesystem>
@@ -10,9 +10,9 @@ namespace pushdown {
 
 class FolderLock {
  public:
-  // Makes the folder and takes its lock, or gives null when another one holds it.
+  // Creates the folder and takes its lock. Returns null if another process holds it.
   static std::shared_ptr<FolderLock> take(const std::filesystem::path& folder);
-  // Whether somebody holds the folder's lock now. Takes nothing.
+  // Returns whether a process holds the folder's lock now. Takes no lock.
   static bool held(const std::filesystem::path& folder);
 
   ~FolderLock() { release(); }

@@ -18,7 +18,7 @@ extern char** environ;
 namespace pushdown {
 namespace {
 
-constexpr int kLockDescriptor = 3;  // where a child finds its parent's lock
+constexpr int kLockDescriptor = 3;  // the descriptor at which a child finds its parent's lock
 constexpr auto kNap = std::chrono::milliseconds(20);
 
 using Clock = std::chrono::steady_clock;
@@ -27,7 +27,7 @@ std::chrono::nanoseconds nanoseconds(double seconds) {
   return std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9));
 }
 
-// posix_spawn's two parameter objects.
+// The two parameter objects of posix_spawn.
 struct Spawning {
   Spawning() {
     posix_spawn_file_actions_init(&actions);
@@ -104,7 +104,7 @@ std::optional<Ending> Process::poll() {
 }
 
 void Process::signal(int number) {
-  // Until it was waited for, its number is its own.
+  // Until the process was waited for, its number cannot be reused.
   if (!poll()) ::kill(pid_, number);
 }
 

@@ -1,9 +1,9 @@
-// Child processes that are started by exec (posix_spawn), watched and stopped, and a pool of them
-// that outlives no error of its owner.
+// Child processes that are started by exec (posix_spawn), watched and stopped, and a pool that ends
+// its processes when an error destroys its owner.
 //
-// A child is the leader of a process group of its own, so that Ctrl-C at the terminal reaches only
-// its parent, which decides what to do with it. It starts with the default signal handling, an
-// empty standard input, and standard output and error at the end of one file.
+// A child is the leader of its own process group, so that Ctrl-C at the terminal reaches only its
+// parent, which decides what to do with it. It starts with the default signal handling and an empty
+// standard input; standard output and error are appended to one file.
 #pragma once
 #include <sys/types.h>
 
@@ -22,31 +22,32 @@ namespace pushdown {
 struct Command {
   std::vector<std::string> words;                  // the program's path, then its arguments
   std::filesystem::path output;                    // "": /dev/null
-  std::map<std::string, std::string> environment;  // beside what the parent has
+  std::map<std::string, std::string> environment;  // in addition to the parent's
   std::shared_ptr<FolderLock> lock;                // inherited; may be null
 };
 
-// How a process ended: by exit(code), or by a signal, of which `code` is 0.
+// How a process ended: by exit(code), or by a signal; then `code` is 0.
 struct Ending {
   int code = 0;
   int signal = 0;
 };
-// "exited with status 3", "was killed by signal 9 (Killed)".
+// Returns "exited with status 3" or "was killed by signal 9 (Killed)".
 std::string describe(const Ending& ending);
 
 class Process {
  public:
-  // std::invalid_argument without words, std::runtime_error if the program cannot be started.
+  // Throws std::invalid_argument without words, std::runtime_error if the program cannot be
+  // started.
   explicit Process(const Command& command);
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
 
   pid_t pid() const { return pid_; }
-  // Nothing while it runs.
+  // Returns nothing while it runs.
   std::optional<Ending> poll();
-  // No error when it has ended.
+  // Does nothing if it has ended.
   void signal(int number);
-  // SIGKILL for it and all it started.
+  // Sends SIGKILL to it and all processes that it started.
   void kill_group();
 
  private:
@@ -57,10 +58,11 @@ class Process {
 class ProcessPool {
  public:
   std::shared_ptr<Process> start(const Command& command);
-  // Sleeps until one of the running processes ends, `should_stop` says so, or the time is over.
+  // Sleeps until one of the running processes ends, `should_stop` returns true, or the time is
+  // over.
   void wait(double seconds, const std::function<bool()>& should_stop);
   std::size_t running();
-  // SIGINT for all, and SIGKILL for those that run still after `grace` seconds.
+  // Sends SIGINT to all, and SIGKILL to those that still run after `grace` seconds.
   void stop(double grace);
 
  private:

@@ -10,7 +10,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRunRegistryPlace = "registry";
-constexpr std::int64_t kApplication = 0x50645272;  // "PdRr": marks the file as ours
+constexpr std::int64_t kApplication = 0x50645272;  // "PdRr": identifies the file as a registry
 constexpr std::int64_t kVersion = 1;
 
 constexpr const char* kSchema = R"(
@@ -84,7 +84,7 @@ std::string dump(const Json& value) {
 void bind_value(Statement& statement, int parameter, const Json& value) {
   if (value.is_null())
     statement.bind_null(parameter);
-  else if (value.is_boolean())  // as JSON functions of SQLite give it
+  else if (value.is_boolean())  // the form in which SQLite's JSON functions return it
     statement.bind(parameter, std::int64_t{value.get<bool>()});
   else if (value.is_number_integer())
     statement.bind(parameter, value.get<std::int64_t>());
@@ -101,7 +101,7 @@ void check_status(const std::string& status) {
         "status must be one of {}, got '{}'", quoted_list(kStatuses), status);
 }
 
-// The value for a column, its type checked.
+// Returns the value for a column after checking its type.
 Json checked(const Column& column, const Json& value) {
   if (value.is_null()) return value;
   const auto expect = [&](bool good, const char* type) {
@@ -119,8 +119,8 @@ Json checked(const Column& column, const Json& value) {
   return value;
 }
 
-// The SQL for the value of options.NAME, of result.NAME, or of a plain NAME: the option, or else
-// the result.
+// Returns the SQL for the value of options.NAME, of result.NAME, or of a plain NAME: the option or,
+// if there is none, the result.
 std::string json_value(const std::string& name) {
   check(!name.empty() && name.find('"') == name.npos, kRunRegistryPlace,
         "a key must be a name without quotes, got '{}'", name);
@@ -134,7 +134,7 @@ std::string json_value(const std::string& name) {
   return "coalesce(" + extract("options", name) + ", " + extract("result", name) + ")";
 }
 
-// The conditions of a filter, with the values for their question marks in order.
+// The conditions of a filter, with the values of their placeholders in order.
 struct Query {
   std::string sql;
   std::vector<Json> values;
@@ -250,7 +250,7 @@ void RunRegistry::set(std::int64_t id, const Json& fields) {
   std::vector<Json> values;
   for (const auto& [name, value] : fields.items()) {
     const Column* column = find_column(name);
-    if (column != nullptr && name == "folder") continue;  // that is how it was found
+    if (column != nullptr && name == "folder") continue;  // the row was found by its folder
     if (column == nullptr || !column->settable) {
       const auto names = column_names(true);
       const auto near = nearest_names(name, names);
@@ -268,7 +268,7 @@ void RunRegistry::set(std::int64_t id, const Json& fields) {
   statement.step();
 }
 
-// The row of the run's folder, which is made if need be.
+// Returns the row of the run's folder, which is created if necessary.
 Json RunRegistry::put(const Json& run) {
   check(run.is_object() && run.contains("folder") && run["folder"].is_string(), kRunRegistryPlace,
         "a run must have a folder, got {}", dump(run));
@@ -388,7 +388,7 @@ std::vector<Json> RunRegistry::find(const Json& given) {
     check(sort.is_string(), kRunRegistryPlace, "sort must be text, got {}", dump(sort));
     const auto name = sort.get<std::string>();
     const std::string value = find_column(name) != nullptr ? name : json_value(name);
-    // What has none comes last in both directions.
+    // Rows without a value come last in both directions.
     sql += fmt::format("{0} IS NULL, {0}{1}, ", value, descending ? " DESC" : "");
   }
   sql += descending ? "id DESC" : "id";

@@ -1,18 +1,18 @@
-// The registry of runs: one SQLite file in which every experiment and every point of a grid has a
-// row. Many processes may write to it at once: every change is one short transaction, with the
-// rollback journal (write-ahead logging needs memory that is shared between the writers, which
-// machines of a cluster do not have) and a wait for whoever writes at the moment.
+// The registry of runs: one SQLite file with a row for every experiment and every point of a grid.
+// Many processes may write to it at once: every change is one short transaction, and a process
+// waits while another one writes. It uses the rollback journal, because write-ahead logging needs
+// memory shared between the writers, which the machines of a cluster do not have.
 //
-// A run is identified by its folder, stored relative to the registry's own folder where it lies in
-// it, so that both can be moved together. What a folder says (result.json) is the truth; the
-// registry is its index and can be made anew from the folders.
+// A run is identified by its folder, stored relative to the registry's own folder if it is inside
+// it, so that both can be moved together. The content of a folder (result.json) is authoritative;
+// the registry is an index that can be rebuilt from the folders.
 //
 // A row as Json, absent where not known:
 //   id, experiment, grid, point, restart, seed, status, folder (absolute), options (table),
 //   command (list), git, host, pid, attempts, created, started, finished (seconds since 1970),
 //   seconds, result (table), message
-// Status: waiting, running, done, failed or interrupted. Whether a run that is "running" still has
-// its process is known by the lock of its folder (folder_lock.h).
+// Status: waiting, running, done, failed or interrupted. The lock of the folder (folder_lock.h)
+// tells whether the process of a "running" run still exists.
 #pragma once
 #include "base/options.h"
 #include "record/sqlite.h"
@@ -23,33 +23,33 @@ class RunRegistry {
  public:
   using Path = std::filesystem::path;
 
-  // Opens the registry, or makes it and its folder unless `must_exist`. A file that is none, is
-  // damaged, or comes from a newer version is a std::runtime_error.
+  // Opens the registry, or creates it and its folder unless `must_exist`. Throws std::runtime_error
+  // for a file that is not a registry, is damaged, or comes from a newer version.
   explicit RunRegistry(const Path& file, bool must_exist = false, double busy_seconds = 60);
 
   const Path& file() const { return database_.file(); }
 
-  // Adds the runs that are not there yet, as waiting, and fills those fields of the others that are
-  // absent. All in one transaction. Every run has a folder. Returns the rows.
+  // Adds the runs that are not in the registry yet, as waiting, and fills the absent fields of the
+  // others, in one transaction. Every run must have a folder. Returns the rows.
   std::vector<Json> add(const std::vector<Json>& runs);
-  // The run of this folder begins: it is added if need be, running, with one attempt more and
-  // without the message, the result and the times of the attempt before.
+  // Marks the run of this folder as running, adding it if necessary. Increments the number of
+  // attempts and clears the message, the result and the times of the previous attempt.
   std::int64_t begin(const Json& run);
-  // Replaces the given fields. An unknown id is a std::invalid_argument.
+  // Replaces the given fields. Throws std::invalid_argument for an unknown id.
   void update(std::int64_t id, const Json& fields);
-  // The run ends now, as `fields` say (status, result, seconds, message). Without seconds: the time
-  // since it began.
+  // Ends the run now with these fields (status, result, seconds, message). Default for seconds: the
+  // time since it began.
   void finish(std::int64_t id, const Json& fields);
 
-  // Removes the rows of these runs, all or none; those that are not there any more are passed over.
-  // Returns how many were there. Numbers are never used again.
+  // Removes the rows of these runs, all or none; rows that no longer exist are skipped. Returns how
+  // many were removed. Ids are never reused.
   std::int64_t remove(const std::vector<std::int64_t>& ids);
 
-  // Rows that match, oldest first. filter: {id or list of ids, experiment, grid, point, status
-  // (text or list), folder, since, where = list of [key, comparison, value], sort, descending,
-  // limit}. Grid and experiment may hold * and ?. A key of `where` is options.NAME, result.NAME, or
-  // NAME: the option, else the result; comparisons: = != < <= > >=. `sort` is a column or such a
-  // key; rows without it come last.
+  // Returns the matching rows, oldest first. filter: {id or list of ids, experiment, grid, point,
+  // status (text or list), folder, since, where = list of [key, comparison, value], sort,
+  // descending, limit}. Grid and experiment may contain * and ?. A key of `where` is options.NAME,
+  // result.NAME, or NAME: the option or, if there is none, the result; comparisons: = != < <= > >=.
+  // `sort` is a column or such a key; rows without it come last.
   std::vector<Json> find(const Json& filter);
 
  private:

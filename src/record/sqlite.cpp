@@ -31,7 +31,7 @@ std::int64_t Database::integer(const std::string& sql) {
 }
 
 void Database::transaction(const std::function<void()>& action) {
-  // A transaction that begins as a reader and writes later could not wait for another writer.
+  // A transaction that starts as a reader and writes later could not wait for another writer.
   execute("BEGIN IMMEDIATE");
   try {
     action();

@@ -1,5 +1,5 @@
-// A small layer over SQLite: a database that is open, and prepared statements that read and write
-// its values. Errors of the database are std::runtime_errors that name the file.
+// A small layer over SQLite: an open database, and prepared statements that read and write its
+// values. Database errors are std::runtime_errors that name the file.
 #pragma once
 #include <cstdint>
 #include <filesystem>
@@ -15,8 +15,8 @@ namespace pushdown {
 
 class Database {
  public:
-  // Opens the file, makes it if it is not there, and waits up to `busy_seconds` whenever another
-  // process writes to it.
+  // Opens the file, creating it if necessary. Waits up to `busy_seconds` whenever another process
+  // writes to it.
   Database(const std::filesystem::path& file, double busy_seconds);
   ~Database();
   Database(const Database&) = delete;
@@ -25,14 +25,14 @@ class Database {
   const std::filesystem::path& file() const { return file_; }
   sqlite3* handle() const { return handle_; }
 
-  // Runs statements without parameters and results.
+  // Runs statements without parameters or results.
   void execute(const std::string& sql);
-  // The first value of the first row.
+  // Returns the first value of the first row.
   std::int64_t integer(const std::string& sql);
-  // All of `action` or nothing; nobody else writes meanwhile.
+  // Runs `action` completely or not at all; no other process can write meanwhile.
   void transaction(const std::function<void()>& action);
   std::int64_t last_id() const;
-  // Throws what the database's last error means, in words.
+  // Throws the database's last error in words.
   [[noreturn]] void fail_on(const std::string& action) const;
 
  private:
@@ -52,7 +52,7 @@ class Statement {
   void bind(int parameter, double value);
   void bind(int parameter, std::string_view text);
   void bind_null(int parameter);
-  // Goes on to the next row; false at the end.
+  // Moves to the next row; returns false at the end.
   bool step();
 
   int columns() const;

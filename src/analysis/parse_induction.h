@@ -32,10 +32,8 @@ PhraseTree right_branching(const std::vector<std::string>& words);
 PhraseTree left_branching(const std::vector<std::string>& words);
 
 enum class Balance {
-  halves,      // each daughter has half of the words; the left one has the additional word of an
-               // odd number
-  full_right,  // the right one has the largest power of two that leaves at least one word (Htut et
-               // al. 2018)
+  halves,      // half of the words each; of an odd number, the left one has one more
+  full_right,  // right: the largest power of two that leaves a word (Htut et al. 2018)
 };
 PhraseTree balanced(const std::vector<std::string>& words, Balance balance = Balance::halves);
 

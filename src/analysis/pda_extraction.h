@@ -38,10 +38,9 @@ struct Extraction {
   std::int64_t pairs = 0;     // number of pairs of a control state and a top
   int end_marks = 0;          // number of end_marks read after a string: 0, 1, 2
   std::string end_mark;       // the symbol, empty if not used
-  std::int64_t strings = 0, accepted = 0, agreed = 0;  // compared; accepted by the network; with
-                                                       // the same answer
-  std::string disagreement;                            // the first string with different answers,
-                                                       // "" if none
+  std::int64_t strings = 0, accepted = 0, agreed = 0;  // compared; accepted by the network; same
+                                                       // answer
+  std::string disagreement;                            // first string with different answers, or ""
 };
 
 // Throws std::invalid_argument if the recognizer's network is not an 'nspda', or has more control

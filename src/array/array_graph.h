@@ -29,8 +29,7 @@ struct ArrayNode {
   std::vector<int> operands;
   ArrayFunction function = ArrayFunction::copy;  // of a map
   ArrayKind line = ArrayKind::sum;               // of a line: along the last dimension
-  ArrayLayout layout;                            // of a view: of operands[0], which is not a view
-                                                 // itself
+  ArrayLayout layout;                            // of a view: of operands[0], never a view itself
   int input = 0;                                 // of an input: its index, and the offset in it
   std::int64_t offset = 0;
   int axis = 0;                // of a join: the dimension along which its operands are joined
@@ -55,8 +54,7 @@ class ArrayGraph {
   ArrayLayout layout(int n) const;
   int base(int n) const;
 
-  int expand(int n, const ArraySizes& shape);  // expands dimensions of size 1, or adds dimensions
-                                               // in front
+  int expand(int n, const ArraySizes& shape);  // dimensions of size 1, or new ones in front
   int permute(int n, const std::vector<int>& order);
   int narrow(int n, int dimension, std::int64_t first, std::int64_t count, std::int64_t step = 1);
   int select(int n, int dimension, std::int64_t index);

@@ -23,8 +23,7 @@ class Alphabet {
   const std::vector<std::string>& symbols() const { return symbols_; }
   const std::string& symbol(int id) const;
   std::optional<int> find(std::string_view symbol) const;
-  int id(std::string_view symbol) const;  // throws on an unknown symbol, with the nearest valid
-                                          // ones
+  int id(std::string_view symbol) const;  // throws on an unknown symbol, naming the nearest ones
 
   Word parse(std::string_view text) const;  // "( [ ] )" -> ids
   Word encode(const std::vector<std::string>& symbols) const;

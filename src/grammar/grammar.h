@@ -52,8 +52,7 @@ struct GrammarSource {
   std::vector<std::string> symbols = {};  // order of the alphabet; symbols not listed follow in
                                           // order of first use; a listed symbol must be used
   std::vector<NamedRule> rules = {};
-  bool unambiguous = false;  // the caller promises that no string has two derivations (see
-                             // ambiguity.h)
+  bool unambiguous = false;  // promise: exactly one derivation per string (see ambiguity.h)
 };
 
 struct NormalForm;

@@ -54,8 +54,7 @@ struct Refinement {
 
 struct Passes {
   Tensor hiddens;  // the hidden vector after each pass: B x cK x H
-  Tensor weights;  // B x cK, 1 for a pass that was made and 0 for one that was skipped; undefined:
-                   // all 1
+  Tensor weights;  // B x cK, 1 for passes that were made, 0 for skipped ones; undefined: all 1
   NetworkStatePtr state;  // the next state; null after run_passes()
 };
 

@@ -61,8 +61,8 @@ struct RuleSet {
 
 struct RuleChoices {
   bool end_symbol = true;    // the network reads one
-  bool missing_trap = true;  // triples without a transition lead into the trap; otherwise they are
-                             // not programmed
+  bool missing_trap = true;  // triples without a transition lead into the trap, or keep their
+                             // weights
   bool dead_neuron = false;  // dead states have their own neuron; otherwise they are the trap
 };
 

@@ -31,8 +31,7 @@ namespace pushdown {
 
 struct RuleOptions {
   std::optional<double> strength = {};      // default: the hint's; if it has none, chosen
-  std::optional<double> weight_scale = {};  // default: the strength if that is given, else
-                                            // unchanged
+  std::optional<double> weight_scale = {};  // default: strength if given, else unchanged
   // Treatment of triples without a transition: "keep" leaves their weights unchanged, "trap" leads
   // them into the trap. Default: trap if the hint names its accepting states, because it is then
   // complete.
@@ -66,8 +65,7 @@ struct RuleReport {
   std::string missing;      // keep, trap
   bool acceptance = false;  // the end and the output layer are programmed
   std::string acceptance_reason;
-  std::int64_t triples = 0;  // programmed and checked, including those of the trap and the end
-                             // symbol
+  std::int64_t triples = 0;  // programmed and checked, including trap and end symbol
   std::int64_t numbers = 0;  // programmed
   bool frozen = false;
 };

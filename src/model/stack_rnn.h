@@ -201,8 +201,7 @@ class StackRnn {
   StackPtr stack_;
   std::shared_ptr<const Stack> evaluated_;  // used in evaluation: another view of stack_
   Tensor coupling_weight_;
-  std::vector<Tensor> initial_;  // H each, by tensor of the controller's state; empty unless
-                                 // learned
+  std::vector<Tensor> initial_;  // H each, by tensor of the controller's state; may be empty
   at::TensorOptions tensor_options_;
   std::int64_t input_;
   StepEnginePtr engine_;

@@ -1,5 +1,5 @@
-// Child processes that are started by exec (posix_spawn), watched and stopped, and a pool that ends
-// its processes when an error destroys its owner.
+// Child processes that are started by exec (posix_spawn), watched and stopped, and a pool of them.
+// The scripting interface stops the pool's processes when its owner fails.
 //
 // A child is the leader of its own process group, so that Ctrl-C at the terminal reaches only its
 // parent, which decides what to do with it. It starts with the default signal handling and an empty

@@ -24,11 +24,9 @@ void add_multiple(F factor, const F* from, F* to, std::int64_t n) {
 template <class F>
 struct AnswerRun {
   AnswerCosts costs;
-  std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 if symbols are not
-                                                                  // predicted
+  std::int64_t strings = 0, steps = 0, hidden = 0, outcomes = 0;  // outcomes: 0 without symbols
   Tensor hiddens, validity, symbols;                              // as given; 1 x H and O x H
-  Tensor slopes;  // B x T x (1 + O): derivatives of the string's loss by the score and by the
-                  // logits
+  Tensor slopes;  // B x T x (1 + O): derivatives of the loss by the score and by the logits
 
   AnswerRun(const AnswerRows& rows, const AnswerLayers& layers, const AnswerCosts& costs)
       : costs(costs),

@@ -39,8 +39,7 @@ class Traced {
   Traced softmax(std::int64_t dimension) const;
   // Over each `size` consecutive numbers.
   Traced softmax_of_groups(std::int64_t size) const;
-  Traced greatest_of_groups(std::int64_t size) const;  // 1 at the greatest number of each group,
-                                                       // else 0
+  Traced greatest_of_groups(std::int64_t size) const;  // 1 at the greatest, else 0
   // Dimension 1, as of B x n.
   Traced narrow(std::int64_t dimension, std::int64_t first, std::int64_t count) const;
   std::vector<Traced> chunk(std::int64_t parts, std::int64_t dimension) const;

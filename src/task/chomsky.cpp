@@ -158,7 +158,7 @@ Pair duplicate_string(int length, int symbols, bool, Random& random) {
   return {word, twice};
 }
 
-// 0, 1, missing, empty. One symbol represents a string that has no halves.
+// 0, 1, missing, empty. A source of length 1 has no halves and is always 1 -> 1.
 Pair missing_duplicate_string(int length, int, bool, Random& random) {
   if (length == 1) return {{1}, {1}};
   const Word half = draw_word(random, length / 2, 2);

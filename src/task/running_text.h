@@ -23,8 +23,7 @@ class RunningText {
   const Alphabet& alphabet() const { return vocabulary_; }
   const Word& words() const { return words_; }
   std::int64_t size() const { return static_cast<std::int64_t>(words_.size()); }
-  std::int64_t count(std::string_view word) const;  // number of occurrences of a word of the
-                                                    // vocabulary
+  std::int64_t count(std::string_view word) const;  // occurrences of a word of the vocabulary
 
  private:
   Alphabet vocabulary_;

@@ -214,8 +214,7 @@ void Optimizer::step(Path path) {
                                               parameter.scalar_type() == at::kDouble);
     if (plain && path == Path::fastest)
       update(parameter, gradient.contiguous(), slots_[i]);
-    else  // uses an alias that autograd does not track, because the tensor is a leaf that requires
-          // a gradient
+    else  // an alias that autograd does not track: the tensor is a leaf that requires a gradient
       parameter.detach().sub_(direction(gradient, slots_[i]), learning_rate());
   }
 }

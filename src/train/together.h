@@ -16,8 +16,7 @@ namespace pushdown {
 struct TogetherResult {
   std::optional<EpochMetrics> epoch;  // absent if it was finished, stopped or failed
   bool stopped = false;               // should_stop returned true; the next round continues there
-  std::string error;                  // the reason of a failure: training has diverged, a full
-                                      // disk, ...
+  std::string error;                  // reason of a failure: training diverged, full disk, ...
 };
 
 // Trains each trainer to the end of its current epoch. Finished trainers are skipped, and the

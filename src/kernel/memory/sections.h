@@ -17,8 +17,7 @@ struct SectionMemory {
   static constexpr int kPush = 0, kPop = 1, kRead = 2;
 
   Index held, updates, made;        // updates before the run, all updates, updates of the run
-  Index m, memories, ends, values;  // ends: 2 for a deque, else 1; number of values of a
-                                    // distribution
+  Index m, memories, ends, values;  // ends: 2 for a deque, else 1; values of a distribution
   SectionEnds kind;
   StrengthKind how[3];
   Index end_rows, chance_row;  // of the actions at an end; numbers of distributions

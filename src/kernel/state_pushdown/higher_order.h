@@ -119,8 +119,7 @@ class HigherOrderSteps {
   Numbers slopes_;   // K x J: dz / du
   bool first_moves_ = true, later_moves_ = true;  // whether passes change the neurons
   Numbers lengths_before_;
-  std::vector<bool> is_cut_, is_left_;  // by section: whether the pop reaches it, whether a part of
-                                        // it stays
+  std::vector<bool> is_cut_, is_left_;  // by section: whether the pop reaches it, leaves a part
   double action_slope_ = 0;             // dA / du, 0 if there is no action
   int move_ = 0;                        // 1: a push, -1: a pop, 0: neither
   bool refused_ = false;

@@ -39,8 +39,8 @@ struct TreeScore {
   std::map<std::string, Found> labels;       // phrases of the original gold trees, by label
 };
 
-// The options of score_trees: preset, root, punctuation, punctuation_tags, average, binarized,
-// min_length, max_length.
+// Returns the options of score_trees: preset, root, punctuation, punctuation_tags, average,
+// binarized, min_length, max_length.
 const std::vector<OptionSpec>& score_options();
 // `options` must be accepted by resolve_options() with score_options(); a preset sets the options
 // that are not given. Words are dropped by the parts of speech of the gold trees, then lengths are

@@ -28,7 +28,7 @@ struct ExtractionOptions {
       10'000;                  // control states; a hundred times as many with their callers' frames
   bool keep_dead = false;      // merge states without acceptance into one dead state, else remove
   std::int64_t strings = 400;  // number of strings for comparing both; 0: none
-  std::int64_t longest = 30;   // their length
+  std::int64_t longest = 30;   // their maximum length
   std::uint64_t seed = 0;
 };
 
@@ -38,8 +38,7 @@ struct Extraction {
   std::int64_t pairs = 0;     // number of pairs of a control state and a top
   int end_marks = 0;          // number of end_marks read after a string: 0, 1, 2
   std::string end_mark;       // the symbol, empty if not used
-  std::int64_t strings = 0, accepted = 0, agreed = 0;  // compared; accepted by the network; same
-                                                       // answer
+  std::int64_t strings = 0, accepted = 0, agreed = 0;  // compared; accepted by network; same answer
   std::string disagreement;                            // first string with different answers, or ""
 };
 

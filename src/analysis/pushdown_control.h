@@ -17,7 +17,7 @@ class PushdownControl {
     std::vector<std::uint8_t> neurons;  // z
     // The content of the reading besides the top: {symbol popped, or -1}, or the action neurons.
     std::vector<std::int8_t> shown;
-    int refined = -1;    // the symbol whose passes 2 .. K are still to be made
+    int refined = -1;    // the symbol over which passes 2 .. K must still be made
     bool ended = false;  // after the end symbol
 
     friend bool operator<(const State& a, const State& b) {

@@ -22,11 +22,11 @@ struct ArrayProgram {
 
   // Adds the steps of another program with the same inputs.
   void append(const ArrayProgram& other);
-  // A step without instructions.
+  // Adds a step without instructions.
   void append_idle();
   // Must be called when all steps are there.
   void finish();
-  // Valid as long as the program is.
+  // Valid only as long as the program exists.
   template <class F>
   ArrayCode<F> code() const;
 

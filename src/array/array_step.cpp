@@ -413,7 +413,7 @@ class StepBuilder {
     made.views = static_cast<int>(views.size());
     made.first_call = static_cast<int>(program_.calls.size());
     made.calls = static_cast<int>(calls.size());
-    // Whether a gradient flows depends on the part of a joined array that is read.
+    // The part of a joined array that is read decides whether a gradient flows.
     for (ArrayCall& call : calls) {
       const auto flows = [&](int k) {
         return k < 0 ? calls[at(~k)].gradient : views[at(k)].gradient;

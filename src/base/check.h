@@ -11,8 +11,8 @@
 
 namespace pushdown {
 
-// Returns the text of a format string that the compiler has checked. fmt 12 deprecates the
-// conversion that fmt 9 and 10 have instead of get().
+// Returns the text of a format string checked at compile time. fmt 12 deprecates the conversion
+// that fmt 9 and 10 have instead of get().
 template <class Format>
 constexpr fmt::string_view format_text(const Format& format) {
   if constexpr (requires { format.get(); })

@@ -100,7 +100,7 @@ class Pool {
   std::int64_t count_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;
-  int busy_ = 0;  // helpers in the running round
+  int busy_ = 0;  // helpers in the current round
   bool open_ = false;
   std::uint64_t round_ = 0;
   bool stopping_ = false;

@@ -77,7 +77,7 @@ class LengthTable {
   struct LeftSide {
     std::vector<int> lexical, terminal_pairs, terminal_left, terminal_right;
     std::vector<std::pair<int, double>> pairs;  // (pair, weight)
-    std::vector<int> whole;                     // the short rules, before epsilon and unary removal
+    std::vector<int> whole;                     // the short rules before epsilon and unary removal
   };
 
   Grammar grammar_;

@@ -71,7 +71,7 @@ struct Best {
   static double log_of(double value) { return value; }
 };
 
-// Detects whether a computation underflowed or overflowed between construction and left_range().
+// Detects whether a computation underflows or overflows between construction and left_range().
 class RangeWatch {
  public:
   RangeWatch() {

@@ -175,7 +175,7 @@ using NetworkPtr = std::shared_ptr<const Network>;
 // controllers.
 struct NetworkKind
     : RegistryRow<NetworkPtr (*)(const Json& options, const ModuleContext&, const Kinds&)> {
-  // Fills in the defaults of nested tables.
+  // Fills in the defaults of nested options.
   Json (*complete)(Json options, const Kinds&) = nullptr;
 };
 

@@ -48,7 +48,7 @@ struct RuleSet {
   std::vector<std::string>
       states;                      // the start state first; those of the automaton that are not
                                    // dead, then "(accepted)" and the dead one where they are needed
-  int accepted = -1, dead = -1;    // these two
+  int accepted = -1, dead = -1;    // indices of the last two, -1: not needed
   std::vector<EncodedRule> rules;  // at most one for a triple
   // For each transition of the automaton, why it has no rule; empty if it has one.
   std::vector<std::string> refusals;
@@ -61,8 +61,7 @@ struct RuleSet {
 
 struct RuleChoices {
   bool end_symbol = true;    // the network reads one
-  bool missing_trap = true;  // triples without a transition lead into the trap, or keep their
-                             // weights
+  bool missing_trap = true;  // lead triples without a transition into the trap, or leave them
   bool dead_neuron = false;  // dead states have their own neuron; otherwise they are the trap
 };
 

@@ -68,7 +68,7 @@ Passes StatePushdown::advance_stepwise(const Tensor& words, const Refinement& re
     const auto is_filled = [&](std::int64_t b) { return top(b) < symbols_ ? 1.0 : 0.0; };
     const Tensor now = ids.select(1, t).to(options_.device());
 
-    // Whether the later passes are made.
+    // Whether the further passes are made.
     Tensor repeats;
     if (passes > 1) {
       const Tensor neurons = z.detach().to(at::kCPU, at::kDouble).contiguous();

@@ -91,7 +91,7 @@ class Pda {
   // input symbol).
   Pda normalized() const;
 
-  // "q1, x --a/0.5--> q2, push y"
+  // Returns "q1, x --a/0.5--> q2, push y".
   std::string transition_text(const Transition& transition) const;
   PdaSource source() const;  // the source form of this automaton
 

@@ -25,7 +25,7 @@ struct PushdownMove {
 
 struct Reachable {
   std::set<std::pair<int, int>> pairs;  // (state, top)
-  std::set<int> at_bottom;              // states, the stack being the bottom symbol alone
+  std::set<int> at_bottom;              // states with the bottom symbol alone on the stack
 };
 
 // `moves` returns the possible moves in a state with this top. It is called once for each pair and

@@ -16,7 +16,7 @@ namespace pushdown {
 // The layout of matrices and constants within the P numbers of a model.
 struct DeviceNumbers {
   struct Part {
-    std::int64_t first = -1;  // -1: there is none
+    std::int64_t first = -1;  // -1: none
     std::int64_t row = 0;     // stride between rows of a matrix
     bool trained = false;     // whether its gradient is wanted
   };

@@ -112,7 +112,7 @@ StackAutomaton AutomatonMemory::automaton(std::int64_t node) const {
   return result;
 }
 
-// Makes room for so many steps and keeps the existing contents.
+// Makes room for `steps` steps and keeps the existing contents.
 void AutomatonMemory::set_steps(std::int64_t steps) {
   size_ = {static_cast<int>(shape_.states), static_cast<int>(shape_.symbols), steps, shape_.vector,
            shape_.window};

@@ -283,7 +283,7 @@ class StratificationStack : public Stack {
   static const Strata& strata_of(const StackStatePtr& state) {
     return static_cast<const StrataState&>(*state).strata;
   }
-  // hidden : ... x H -> ... x K and ... x K x m, one entry an end
+  // hidden : ... x H -> ... x K and ... x K x m, one entry per end
   std::vector<StrataActions> actions(const Tensor& hidden) const {
     std::vector<StrataActions> all;
     for (const auto& [strengths, vector] : layers_) {

@@ -19,7 +19,7 @@ class TextLines {
   // UTF-16 byte order mark; std::runtime_error if the stream cannot be read.
   bool next(std::string& line);
 
-  int number() const { return number_; }         // of the last line, from 1
+  int number() const { return number_; }         // number of the last line, from 1
   std::int64_t bytes() const { return bytes_; }  // read so far
   std::string place(int number) const;           // file:number
 

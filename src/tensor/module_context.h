@@ -10,8 +10,7 @@ struct ModuleContext {
   std::int64_t input = 0;            // size of the vector that drives the module
   at::TensorOptions tensor_options;  // dtype and device of the parameters
   Random* random = nullptr;          // used in the order in which parameters are created
-  std::int64_t end_symbols = 0;      // number of input symbols, the last ones, that occur in no
-                                     // string
+  std::int64_t end_symbols = 0;      // how many input symbols (the last ones) occur in no string
 };
 
 // Returns a leaf that requires a gradient, drawn uniformly from [low, high).

@@ -1,4 +1,4 @@
-// Tensors as plain numbers.
+// Conversion of tensors to plain numbers.
 #pragma once
 #include <vector>
 

@@ -5,9 +5,9 @@
 
 namespace pushdown {
 
-// at::matmul.
+// Computes at::matmul.
 Tensor product(const Tensor& a, const Tensor& b);
-// at::linear, x W^T + bias; `bias` may be undefined.
+// Computes at::linear, x W^T + bias; `bias` may be undefined.
 Tensor linear_product(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 }  // namespace pushdown

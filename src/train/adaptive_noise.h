@@ -28,8 +28,8 @@ std::vector<std::pair<std::int64_t, std::int64_t>> noise_partitions(std::int64_t
 
 class AdaptiveNoise {
  public:
-  // share (0.15; the paper finds 0.08 to 0.30 good), beta (1), change ('scale'), keep (false),
-  // first_epoch (1), last_epoch (none), first_stage (1).
+  // Returns the options share (0.15; good values in the paper are 0.08 to 0.30), beta (1), change
+  // ('scale'), keep (false), first_epoch (1), last_epoch (none), first_stage (1).
   static const std::vector<OptionSpec>& options();
 
   // `options`: resolved. Throws std::invalid_argument if no parameter has three or four dimensions.

@@ -16,7 +16,7 @@ class BatchOrder {
   BatchOrder(std::int64_t count, const Random& random, bool shuffled = true);
 
   std::int64_t count() const { return static_cast<std::int64_t>(order_.size()); }
-  std::int64_t position() const { return position_; }  // batches taken in this epoch
+  std::int64_t position() const { return position_; }  // number of batches taken in this epoch
   bool at_end() const { return position_ == count(); }
   // Returns the batch that is this many positions ahead; 0: the next one.
   std::int64_t ahead(std::int64_t places) const {

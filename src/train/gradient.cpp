@@ -53,7 +53,7 @@ void for_each_gradient(const ParameterList& parameters, Action action) {
 
 double gradient_norm(const ParameterList& parameters) {
   double total = 0;
-  std::vector<Tensor> elsewhere;  // sums on a device, fetched together
+  std::vector<Tensor> elsewhere;  // sums on a device, fetched together at the end
   for_each_gradient(parameters, [&](const Tensor& gradient) {
     if (gradient.is_cpu())
       total += sum_of_squares(gradient);

@@ -15,7 +15,7 @@ namespace pushdown {
 ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid,
                               GrammarPtr grammar = nullptr);
 
-// chunk.
+// Returns the option chunk.
 const std::vector<OptionSpec>& language_modelling_options();
 
 }  // namespace pushdown

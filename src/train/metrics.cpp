@@ -5,7 +5,7 @@
 namespace pushdown {
 namespace {
 
-// One list of the members serves both directions.
+// Visits every member once, for both directions of the conversion.
 template <class Metrics, class Visit>
 void for_each_member(Metrics& m, Visit visit) {
   visit("epoch", m.epoch);

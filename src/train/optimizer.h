@@ -51,7 +51,7 @@ class Optimizer {
  protected:
   using Slots = std::vector<Tensor>;
 
-  // `decoupled`: weight decay shrinks the parameters themselves, not through the gradient.
+  // `decoupled`: weight decay is applied to the parameters themselves, not through the gradient.
   Optimizer(const ParameterList& parameters, const Json& options, std::vector<std::string> slots,
             bool decoupled = false);
 

@@ -19,7 +19,7 @@ ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDa
                        const std::vector<ObjectiveKind>& objectives = objective_kinds(),
                        GrammarPtr grammar = nullptr);
 
-// objective, learning, curriculum, stop_accuracy.
+// Returns the options objective, learning, curriculum, stop_accuracy.
 const std::vector<OptionSpec>& recognition_options();
 
 }  // namespace pushdown

@@ -198,7 +198,7 @@ void remove_run(const Path& folder, const Json& before) {
       for (const Json& entry : definitions)
         if (const auto file = stored_definition(folder, entry)) remove_file(*file);
   }
-  ::rmdir((folder / "definitions").c_str());  // fails unless it is empty
+  ::rmdir((folder / "definitions").c_str());  // fails if it is not empty
   const Json data = before.value("data", Json());
   for (const auto& [part, file] : {std::pair("valid", kValid), std::pair("grammar", kGrammar)})
     if (data.is_object() && data.contains(part)) remove_file(data_file(folder, file));

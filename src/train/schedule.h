@@ -14,7 +14,8 @@
 
 namespace pushdown {
 
-// decay_factor, decay_patience, minimum_learning_rate, stop_patience, minimum_improvement.
+// Returns the options decay_factor, decay_patience, minimum_learning_rate, stop_patience,
+// minimum_improvement.
 const std::vector<OptionSpec>& schedule_options();
 
 class Schedule {

@@ -27,7 +27,7 @@
 
 namespace pushdown {
 
-// illegal_underflow, dead_neuron, legal_weight.
+// Returns the objective with the options illegal_underflow, dead_neuron, legal_weight.
 ObjectiveKind state_and_length_objective();
 
 }  // namespace pushdown

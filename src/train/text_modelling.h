@@ -14,7 +14,7 @@ namespace pushdown {
 // model's, or a model that predicts an end symbol or whose state cannot be stored.
 ProblemPtr text_modelling(LanguageModelPtr model, RunningTextPtr train, RunningTextPtr valid);
 
-// chunk, stack_chunks.
+// Returns the options chunk, stack_chunks.
 const std::vector<OptionSpec>& text_modelling_options();
 
 }  // namespace pushdown

@@ -23,9 +23,9 @@
 
 namespace pushdown {
 
-// batch, those of the problem, epochs, accumulate, optimizer, clip_norm, clip_value, annealing,
-// noise, schedule_options(), seed, run_folder, overwrite, checkpoint_every, checkpoint_seconds,
-// log_every, max_seconds.
+// Returns the options batch, those of the problem, epochs, accumulate, optimizer, clip_norm,
+// clip_value, annealing, noise, schedule_options(), seed, run_folder, overwrite, checkpoint_every,
+// checkpoint_seconds, log_every, max_seconds.
 std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem);
 
 struct TrainerCallbacks {

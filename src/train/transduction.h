@@ -19,7 +19,7 @@ namespace pushdown {
 // model's.
 ProblemPtr transduction(TransducerPtr model, PairSourcePtr train, PairSourcePtr test);
 
-// epoch_batches, accuracy_every, accuracy_pairs.
+// Returns the options epoch_batches, accuracy_every, accuracy_pairs.
 const std::vector<OptionSpec>& transduction_options();
 
 }  // namespace pushdown

@@ -20,8 +20,7 @@ namespace pushdown {
 struct TransductionAccuracy {
   std::int64_t shortest = 0, longest = 0;          // of the sources themselves, or the bin's edges
   std::int64_t pairs = 0, exact = 0, symbols = 0;  // symbols predicted, including the ends
-  std::int64_t right = 0, ends = 0;                // correct predictions, including ends; number of
-                                                   // ends
+  std::int64_t right = 0, ends = 0;                // correct predictions, including ends; ends
   double leading = 0, loss = 0;                    // sums of c_i / |target_i| and of -log p
   double coarse() const { return static_cast<double>(exact) / static_cast<double>(pairs); }
   double fine() const { return leading / static_cast<double>(pairs); }

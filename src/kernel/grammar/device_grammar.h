@@ -53,7 +53,7 @@ std::int64_t device_inside_size(const DeviceGrammar& grammar, std::int64_t lengt
 std::int64_t device_length_size(const DeviceGrammar& grammar, std::int64_t length);
 
 struct DeviceInside {
-  const DeviceGrammar* grammars = nullptr;  // in memory of the device
+  const DeviceGrammar* grammars = nullptr;  // in device memory
   std::int64_t strings = 0;
   const std::int32_t* grammar_of = nullptr;  // for each string; null: the first one
   const std::int32_t* symbols = nullptr;     // all strings, concatenated

@@ -15,7 +15,7 @@ struct StoredType {
   bool is_unsigned = false;
 };
 
-// Return null if there is no such type.
+// Returns null if there is no such type.
 const StoredType* find_safetensors_type(std::string_view name);
 const StoredType* find_numpy_type(std::string_view name);
 // Returns the file type for tensors of this type: float32, float64, int64 or bool. Returns null for

@@ -92,8 +92,8 @@ class Network {
                                    const Tensor& output_bias, Random* noise) const {
     return {};
   }
-  // Returns a recorded program over `batch` times `steps` symbols if it is the whole network, also in
-  // training passes; otherwise null.
+  // Returns a recorded program over `batch` times `steps` symbols if it is the whole network, also
+  // in training passes; otherwise null.
   virtual StepPlanPtr plan(std::int64_t batch, std::int64_t steps) const { return nullptr; }
   // The same in pieces. A state has been given t symbols and has read t - 1 of them. Reading c more
   // gives the hidden vectors that predict these, h_t .. h_{t+c-1} : B x c x H, and the next state.

@@ -21,22 +21,6 @@ namespace {
 
 constexpr const char* kDocsKey = "pushdown.docs";  // full name -> doc string
 
-// Pushes registry[name], a table made on first use.
-void push_registry_table(lua_State* L, const char* name, bool weak) {
-  lua_getfield(L, LUA_REGISTRYINDEX, name);
-  if (!lua_isnil(L, -1)) return;
-  lua_pop(L, 1);
-  lua_newtable(L);
-  if (weak) {
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-  }
-  lua_pushvalue(L, -1);
-  lua_setfield(L, LUA_REGISTRYINDEX, name);
-}
-
 std::string upvalue_text(lua_State* L, int i) {
   const char* text = lua_tostring(L, lua_upvalueindex(i));
   return text ? text : "";
@@ -136,6 +120,10 @@ void wrong_class(lua_State* L, int index, const char* class_name) {
 void wrong_integer(int index, bool is_unsigned, std::int64_t got) {
   throw WrongType(index, is_unsigned ? "an integer from 0" : "a smaller integer",
                   std::to_string(got));
+}
+
+void wrong_size(int index, std::size_t expected, std::size_t got) {
+  throw WrongType(index, "a list of " + std::to_string(expected), "one of " + std::to_string(got));
 }
 
 void* object_at(lua_State* L, int index, void* key) {
@@ -295,12 +283,27 @@ void account_bytes(lua_State* L, std::size_t bytes) {
   held = bytes_outside(L);
 }
 
-void push_docs(lua_State* L) { push_registry_table(L, kDocsKey, false); }
+void push_registry_table(lua_State* L, const char* name, bool weak) {
+  lua_getfield(L, LUA_REGISTRYINDEX, name);
+  if (!lua_isnil(L, -1)) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  if (weak) {
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "k");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+  }
+  lua_pushvalue(L, -1);
+  lua_setfield(L, LUA_REGISTRYINDEX, name);
+}
+
+void push_docs(lua_State* L) { push_registry_table(L, kDocsKey); }
 void push_names(lua_State* L) { push_registry_table(L, kNamesKey, true); }
 
-void add_doc(lua_State* L, const std::string& full_name, const char* doc) {
+void add_doc(lua_State* L, const std::string& full_name, const std::string& doc) {
   push_docs(L);
-  lua_pushstring(L, doc);
+  lua_pushlstring(L, doc.data(), doc.size());
   lua_setfield(L, -2, full_name.c_str());
   lua_pop(L, 1);
   push_names(L);
@@ -310,13 +313,35 @@ void add_doc(lua_State* L, const std::string& full_name, const char* doc) {
   lua_pop(L, 1);
 }
 
-void define(lua_State* L, int table, const std::string& full_name, const char* key, lua_CFunction f,
-            Doc doc) {
-  lua_pushstring(L, key);
+namespace {
+
+// The doc string with the names of the options in its usage, which are noted.
+std::string with_options(lua_State* L, const std::string& full_name, Doc doc, RowsFunction rows) {
+  constexpr std::string_view kPlace = "{options}";
+  std::string text = doc.text;
+  const auto at = usage_of(text).find(kPlace);
+  if ((at != text.npos) != (rows != nullptr))
+    throw std::logic_error(full_name + ": declared options and {options} belong together");
+  if (rows == nullptr) return text;
+  note_options(L, full_name, rows);
+  return text.replace(at + 1, kPlace.size() - 2, names_text(rows()));
+}
+
+// Pushes the function with its upvalues and documents it.
+void push_function(lua_State* L, const std::string& full_name, const BoundFunction& f, Doc doc) {
+  const auto text = with_options(L, full_name, doc, f.rows);
   lua_pushlstring(L, full_name.data(), full_name.size());
-  lua_pushstring(L, doc.text);
-  lua_pushcclosure(L, f, 2);
-  add_doc(L, full_name, doc.text);
+  lua_pushlstring(L, text.data(), text.size());
+  lua_pushcclosure(L, f.call, 2);
+  add_doc(L, full_name, text);
+}
+
+}  // namespace
+
+void define(lua_State* L, int table, const std::string& full_name, const char* key,
+            const BoundFunction& f, Doc doc) {
+  lua_pushstring(L, key);
+  push_function(L, full_name, f, doc);
   lua_rawset(L, table);
 }
 
@@ -346,14 +371,11 @@ Module::~Module() {
   if (owned_) lua_pop(L_, 1);
 }
 
-void Module::define_call(lua_CFunction f, Doc doc) {
+void Module::define_call(const BoundFunction& f, Doc doc) {
   lua_pushvalue(L_, table_);
-  add_doc(L_, name_, doc.text);
   if (!lua_getmetatable(L_, -1)) lua_newtable(L_);
   lua_pushliteral(L_, "__call");
-  lua_pushstring(L_, name_.c_str());
-  lua_pushstring(L_, doc.text);
-  lua_pushcclosure(L_, f, 2);
+  push_function(L_, name_, f, doc);
   lua_rawset(L_, -3);
   lua_setmetatable(L_, -2);
   lua_pop(L_, 1);
@@ -379,8 +401,8 @@ void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CF
   add_doc(L, name, sentence);
 }
 
-void define_method(lua_State* L, int metatable, const char* cls, const char* name, lua_CFunction f,
-                   Doc doc) {
+void define_method(lua_State* L, int metatable, const char* cls, const char* name,
+                   const BoundFunction& f, Doc doc) {
   const std::string full_name = std::string(cls) + ":" + name;
   lua_getfield(L, metatable, "methods");
   const int methods = lua_gettop(L);

@@ -3,7 +3,7 @@
 //   void bind_stack(lua_State* L) {                       // the `pd` table is on top of the stack
 //     Module stack(L, "stack", "Differentiable stacks."); // pd.stack; popped when `stack` dies
 //     stack.def<&kinds>("kinds", "kinds() -> table  The names of the stacks.");
-//     stack.def<[](const OptionTable& o) { ... }>("simulate", "simulate(options) -> Tensor  ...");
+//     stack.def<&draw>("draw", "draw(count, {options}) -> table  ...");  // options.h
 //     Class<Sampler>(stack, "Draws strings of chosen lengths.")
 //         .def<&Sampler::lower_bound>("lower_bound", "lower_bound(dataset) -> number  ...")
 //         .def<&describe>("__tostring", "tostring(sampler) -> string  One line.");
@@ -23,7 +23,8 @@
 // by Value<T>::get, the result is written by Value<T>::push. There are values for numbers,
 // integers, booleans, strings, std::optional (argument may be left out), std::vector (list),
 // std::map and vectors of pairs (table by name), std::tuple (several results), std::variant (first
-// that fits), Json and OptionTable (options.h), bound classes as T&, T or std::shared_ptr<T>.
+// that fits), Json and structs of options (options.h), bound classes as T&, T or
+// std::shared_ptr<T>.
 // Special parameters:
 //   lua_State*  the calling state; takes no argument      Any   one argument as it lies on the
 //   stack Rest        all further arguments                     Results (returned) values already
@@ -40,6 +41,7 @@
 // foreign exceptions, and destructors run. Never call a Lua function that can fail from a
 // destructor.
 #pragma once
+#include "bindings/options.h"
 #include "bindings/script_call.h"
 #include "bindings/value.h"
 
@@ -62,7 +64,9 @@ void push_error(lua_State* L, std::string_view message);
 void push_error(lua_State* L, const WrongType& error);
 void push_error(lua_State* L, const WrongCount& error);
 // Registers `doc` under the name, and the name for the function or table on top of the stack.
-void add_doc(lua_State* L, const std::string& full_name, const char* doc);
+void add_doc(lua_State* L, const std::string& full_name, const std::string& doc);
+// Pushes registry[name], a table made on first use.
+void push_registry_table(lua_State* L, const char* name, bool weak = false);
 // The docs table: full name -> doc string, class name -> sentence. Pushed.
 void push_docs(lua_State* L);
 // The names table: function, module or metatable -> full name. Pushed.
@@ -124,21 +128,37 @@ int invoke(lua_State* L, F f) {
   (std::make_index_sequence<kCount>{});
 }
 
+template <class F>
+struct SignatureOf : Signature<F> {};
+template <class F>
+requires std::is_class_v<F>
+struct SignatureOf<F> : LambdaSignature<decltype(&F::operator())> {
+};
+
 // Upvalues: 1 the full name, 2 the doc string.
 template <auto F>
 int thunk(lua_State* L) {
   return guarded(L, [](lua_State* state) {
-    using Function = std::remove_cv_t<decltype(F)>;
-    if constexpr (std::is_class_v<Function>)
-      return invoke<LambdaSignature<decltype(&Function::operator())>>(state, F);
-    else
-      return invoke<Signature<Function>>(state, F);
+    return invoke<SignatureOf<std::remove_cv_t<decltype(F)>>>(state, F);
   });
 }
 
+// A function as Lua calls it, and its options if it has any.
+struct BoundFunction {
+  lua_CFunction call;
+  RowsFunction rows;
+};
+template <auto F>
+BoundFunction bound() {
+  using Arguments = typename SignatureOf<std::remove_cv_t<decltype(F)>>::Arguments;
+  return {&thunk<F>, []<class... A>(std::type_identity<std::tuple<A...>>) {
+            return first_rows<A...>();
+          }(std::type_identity<Arguments>{})};
+}
+
 // Sets table[key] to the function, for the table at the index, and documents it.
-void define(lua_State* L, int table, const std::string& full_name, const char* key, lua_CFunction f,
-            Doc doc);
+void define(lua_State* L, int table, const std::string& full_name, const char* key,
+            const BoundFunction& f, Doc doc);
 
 // A table of functions: a field of the table on top of the stack, popped when the object dies.
 class Module {
@@ -152,21 +172,22 @@ class Module {
 
   template <auto F>
   Module& def(const char* name, Doc doc) {
-    define(L_, table_, name_ + "." + name, name, &thunk<F>, doc);
+    define(L_, table_, name_ + "." + name, name, bound<F>(), doc);
     return *this;
   }
   // What the module does when it is called itself, as pd.tensor{1, 2} is; F does not see the
   // module.
   template <auto F>
   Module& call(Doc doc) {
-    define_call([](lua_State* L) { return lua_remove(L, 1), thunk<F>(L); }, doc);
+    const auto call = [](lua_State* L) { return lua_remove(L, 1), thunk<F>(L); };
+    define_call({call, bound<F>().rows}, doc);
     return *this;
   }
   lua_State* state() const { return L_; }
   const std::string& name() const { return name_; }
 
  private:
-  void define_call(lua_CFunction f, Doc doc);
+  void define_call(const BoundFunction& f, Doc doc);
   lua_State* L_;
   std::string name_;
   int table_;
@@ -176,8 +197,8 @@ class Module {
 // Makes the metatable of a class (pushed) and fills what every class has.
 void make_metatable(lua_State* L, const char* name, const char* sentence, lua_CFunction collect);
 // Defines a method of the metatable at the index; names with __ are metamethods.
-void define_method(lua_State* L, int metatable, const char* cls, const char* name, lua_CFunction f,
-                   Doc doc);
+void define_method(lua_State* L, int metatable, const char* cls, const char* name,
+                   const BoundFunction& f, Doc doc);
 
 template <Bound T>
 class Class {
@@ -199,7 +220,7 @@ class Class {
 
   template <auto F>
   Class& def(const char* name, Doc doc) {
-    define_method(L_, metatable_, ClassName<T>::value, name, &thunk<F>, doc);
+    define_method(L_, metatable_, ClassName<T>::value, name, bound<F>(), doc);
     return *this;
   }
 

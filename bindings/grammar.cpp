@@ -51,16 +51,22 @@ double grammar_log_probability(const Grammar& grammar, const Tokens& tokens) {
   return log_probability(grammar, to_word(grammar.alphabet(), tokens));
 }
 
-std::vector<double> grammar_log_probabilities(const Grammar& grammar, OptionTable options) {
-  const auto strings = options.require<std::vector<Tokens>>("strings");
-  const auto device = options.take<std::string>("device").value_or("cpu");
-  options.finish("grammar.log_probabilities", {"strings", "device"});
-  check(device == "cpu" || device == "cuda", "grammar.log_probabilities",
-        "device must be 'cpu' or 'cuda', got '{}'", device);
-  std::vector<Word> words;
-  for (const auto& tokens : strings) words.push_back(to_word(grammar.alphabet(), tokens));
-  return device == "cpu" ? log_probabilities(grammar, words)
-                         : device_log_probabilities(grammar, words);
+struct ScoreOptions {
+  std::vector<Tokens> strings;
+  std::string device = "cpu";
+  using Self = ScoreOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"strings", &Self::strings, "the strings", required},
+         {"device", &Self::device, "all threads of the processor, or a CUDA device",
+          OneOf{{"cpu", "cuda"}}}});
+  }
+};
+
+std::vector<double> grammar_log_probabilities(const Grammar& grammar, const ScoreOptions& options) {
+  const auto words = to_words(grammar.alphabet(), options.strings);
+  return options.device == "cpu" ? log_probabilities(grammar, words)
+                                 : device_log_probabilities(grammar, words);
 }
 
 bool contains(const Grammar& grammar, const Tokens& tokens) {
@@ -77,28 +83,39 @@ double log_length_probability(const Grammar& grammar, int length) {
   return LengthTable(grammar, length).log_mass(length);
 }
 
-Texts sample_grammar(lua_State* L, const Grammar& grammar, OptionTable options) {
-  const auto length = options.take<int>("length");
-  const auto count = options.take<std::int64_t>("count");
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish("grammar.sample", {"length", "count", "seed"});
-  Random random(seed_or_next(L, seed), "strings");
+struct SampleOptions : DrawOptions {
+  std::optional<int> length;
+  using Self = SampleOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"length", &Self::length, "length of each string; any length if absent", at_least(0)},
+         {"count", &Self::count, "number of strings; a list is returned", at_least(1)},
+         {"seed", &Self::seed, "random seed"}});
+  }
+};
+
+Texts sample_grammar(lua_State* L, const Grammar& grammar, const SampleOptions& options) {
+  const auto& [length, count] = std::pair(options.length, options.count);
+  Random random(seed_or_next(L, options.seed), "strings");
   if (!length) {
     const FreeSampler sampler(grammar);
     return drawn(grammar.alphabet(), count, [&] { return sampler.sample(random); });
   }
   const Sampler sampler(grammar, *length, *length);
   return drawn(grammar.alphabet(), count,
-               [&] { return sampler.sample_of_length(*length, random); });
+               [&] { return sampler.sample_of_length(*options.length, random); });
 }
 
-Sampler make_sampler(const Grammar& grammar, OptionTable options) {
-  const auto lengths = options.require<std::vector<int>>("lengths");
-  options.finish("grammar.sampler", {"lengths"});
-  check(lengths.size() == 2, "grammar.sampler",
-        "lengths must be {{lowest, highest}}, got {} number{}", lengths.size(),
-        lengths.size() == 1 ? "" : "s");
-  return Sampler(grammar, lengths[0], lengths[1]);
+struct SamplerOptions {
+  std::array<int, 2> lengths{};
+  static OptionRows rows() {
+    return declare<SamplerOptions>(
+        {{"lengths", &SamplerOptions::lengths, "{lowest, highest} length", required}});
+  }
+};
+
+Sampler make_sampler(const Grammar& grammar, const SamplerOptions& options) {
+  return Sampler(grammar, options.lengths[0], options.lengths[1]);
 }
 
 std::optional<Derivation> parse_tokens(const Grammar& grammar, const Tokens& tokens) {
@@ -205,9 +222,8 @@ void bind_grammar_class(Module& module) {
           "string, a text with blanks between symbols or a list; -inf outside the language.")
       .def<&grammar_log_probabilities>(
           "log_probabilities",
-          "grammar:log_probabilities{strings=, device=} -> table  log_probability of each string, "
-          "by all threads of the processor (device = 'cpu', the default) or on a CUDA device "
-          "('cuda').")
+          "grammar:log_probabilities{options} -> table  Returns the log_probability of each "
+          "string.")
       .def<&contains>("contains",
                       "grammar:contains(tokens) -> boolean  Whether a string is in the language, "
                       "exactly: no probabilities are computed.")
@@ -220,11 +236,12 @@ void bind_grammar_class(Module& module) {
           "probability of the strings of that length; -inf where there are none.")
       .def<&sample_grammar>(
           "sample",
-          "grammar:sample{length=, count=, seed=} -> string or table  A random string "
-          "of that length (of any length without it), or a list of `count` strings.")
-      .def<&make_sampler>("sampler",
-                          "grammar:sampler{lengths = {lowest, highest}} -> Sampler  Draws a length "
-                          "uniformly among those that have strings, then a string of that length.")
+          "grammar:sample{options} -> string or table  Returns a random string, or a list of "
+          "`count` strings.")
+      .def<&make_sampler>(
+          "sampler",
+          "grammar:sampler{options} -> Sampler  Returns a sampler that draws a length "
+          "uniformly among those that have strings, then a string of that length.")
       .def<&parse_tokens>("parse",
                           "grammar:parse(tokens) -> Derivation  The most probable derivation of a "
                           "string, or nil outside the language.")
@@ -291,6 +308,12 @@ void bind_derivation(Module& module) {
 }
 
 }  // namespace
+
+OptionRows DrawOptions::rows() {
+  return declare<DrawOptions>(
+      {{"count", &DrawOptions::count, "number of strings; a list is returned", at_least(1)},
+       {"seed", &DrawOptions::seed, "random seed"}});
+}
 
 void bind_grammar(lua_State* L) {
   Module module(L, "grammar", "Probabilistic context-free grammars, and synchronous ones.");

@@ -2,7 +2,7 @@
 #pragma once
 #include "base/check.h"
 #include "base/stopping.h"
-#include "bindings/value.h"
+#include "bindings/options.h"
 #include "grammar/sampler.h"
 
 namespace pushdown {
@@ -22,11 +22,16 @@ struct ClassName<Sampler> {
 // load, parse, build, list and describe of pd.grammar.
 void bind_grammar_loading(Module& module);
 
+struct DrawOptions {
+  std::optional<std::int64_t> count;
+  std::optional<std::uint64_t> seed;
+  static OptionRows rows();
+};
+
 using Texts = std::variant<std::string, std::vector<std::string>>;
 // One text, or as many as `count` says.
 Texts drawn(const Alphabet& alphabet, const std::optional<std::int64_t>& count, auto draw) {
   if (!count) return alphabet.text(draw());
-  check(*count >= 1, "grammar.sample", "count must be at least 1, got {}", *count);
   std::vector<std::string> texts;
   const StopCheck stop;
   for (std::int64_t i = 0; i < *count; ++i) {

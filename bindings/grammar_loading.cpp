@@ -121,9 +121,22 @@ SynchronousGrammar build_synchronous(const Json& spec) {
   return built(source);
 }
 
-SynchronousGrammar synchronous(const std::variant<std::string, Json>& given) {
+struct SynchronousSpec {
+  Json spec;
+  static OptionRows rows() {
+    return declare<SynchronousSpec>({}).raw(
+        &SynchronousSpec::spec,
+        {list_option("rules", nullptr, "the rules: texts or tables {text=, weight=}").require(),
+         text_option("name", nullptr, "name of the grammar"),
+         text_option("start", nullptr, "start symbol; that of the first rule if absent"),
+         list_option("source_symbols", nullptr, "source alphabet in order"),
+         list_option("target_symbols", nullptr, "target alphabet in order")});
+  }
+};
+
+SynchronousGrammar synchronous(const std::variant<std::string, SynchronousSpec>& given) {
   if (const auto* text = std::get_if<std::string>(&given)) return built(parse_synchronous(*text));
-  return build_synchronous(std::get<Json>(given));
+  return build_synchronous(std::get<SynchronousSpec>(given).spec);
 }
 
 // From what a grammar file, or the user, collected.
@@ -145,6 +158,21 @@ AnyGrammar build_grammar(const Json& spec) {
   return built(source);
 }
 
+struct GrammarSpec {
+  Json spec;
+  static OptionRows rows() {
+    return declare<GrammarSpec>({}).raw(
+        &GrammarSpec::spec,
+        {list_option("rules", nullptr, "the rules: tables {text=, weight=}").require(),
+         text_option("name", nullptr, "name of the grammar"),
+         text_option("start", nullptr, "start symbol; that of the first rule if absent"),
+         list_option("symbols", nullptr, "alphabet in order"),
+         boolean_option("unambiguous", false, "every string has only one derivation"),
+         boolean_option("conditioned_removal", false,
+                        "removes rules without finite derivations, conditioning the others")});
+  }
+};
+
 AnyGrammar parse_text(const std::string& text, const std::string& file) {
   if (says_synchronous(text)) return built(parse_synchronous(text, file));
   return built(parse_grammar(text, file));
@@ -162,25 +190,37 @@ AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::option
   return parse_text(text, path.string());
 }
 
-std::vector<std::pair<std::string, double>> change_limits(OptionTable options) {
+struct Limits {
+  std::optional<double> steps, memory;
+  static OptionRows rows() {
+    return declare<Limits>({{"steps", &Limits::steps, "number of steps, 1e8 at first"},
+                            {"memory", &Limits::memory, "bytes, 64 MB at first"}});
+  }
+};
+
+std::vector<std::pair<std::string, double>> change_limits(const Limits& given) {
   SandboxLimits& limits = sandbox_limits();
-  const auto steps = options.take<double>("steps"), memory = options.take<double>("memory");
-  options.finish("grammar.limits", {"steps", "memory"});
-  for (const auto& [name, value] : {std::pair{"steps", steps}, {"memory", memory}})
+  for (const auto& [name, value] : {std::pair{"steps", given.steps}, {"memory", given.memory}})
     check(!value || *value > 0, "grammar.limits", "{} must be above 0, got {}", name,
           value.value_or(0));
-  limits.steps = steps.value_or(limits.steps);
-  limits.memory = memory.value_or(limits.memory);
+  limits.steps = given.steps.value_or(limits.steps);
+  limits.memory = given.memory.value_or(limits.memory);
   return {{"steps", limits.steps}, {"memory", limits.memory}};
 }
 
 AnyGrammar parse(const std::string& text) { return parse_text(text, "text"); }
 Grammar from_nltk(const std::string& text) { return built(parse_grammar(text, "text")); }
 
-Grammar from_rules(const std::string& text, OptionTable options) {
-  const auto start = options.take<std::string>("start");
-  options.finish("grammar.from_rules", {"start"});
-  return built(parse_rule_list(text, "text", start.value_or("")));
+struct RuleListOptions {
+  std::string start;
+  static OptionRows rows() {
+    return declare<RuleListOptions>(
+        {{"start", &RuleListOptions::start, "start symbol; that of the first rule if absent"}});
+  }
+};
+
+Grammar from_rules(const std::string& text, const RuleListOptions& options) {
+  return built(parse_rule_list(text, "text", options.start));
 }
 
 }  // namespace
@@ -200,23 +240,19 @@ void bind_grammar_loading(Module& module) {
                        "nltk.CFG.")
       .def<&from_rules>(
           "from_rules",
-          "from_rules(text, {start=}) -> Grammar  A grammar from a list of rules as they "
-          "are read off treebanks, one '0.9 S --> NP VP' a line: a weight or a count, "
-          "which may be left out, and symbols without quotes; those that are no left "
-          "side are terminals.")
+          "from_rules(text, {options}) -> Grammar  Returns a grammar from a list of rules as they "
+          "are read off treebanks, one '0.9 S --> NP VP' per line: a weight or a count, which may "
+          "be absent, and symbols without quotes. Symbols that are on no left side are terminals.")
       .def<&synchronous>(
           "synchronous",
-          "synchronous(text_or_table) -> SynchronousGrammar  A grammar of pairs from text, one "
-          "rule 'A -> S1 T2 | T2 S1' a line, or from {rules=, name=, start=, source_symbols=, "
-          "target_symbols=}.")
-      .def<&build_grammar>(
-          "build",
-          "build{rules=, name=, start=, symbols=, unambiguous=} -> Grammar  A grammar from "
-          "a list of rules {text=, weight=}.")
+          "synchronous(text or {options}) -> SynchronousGrammar  Returns a grammar of pairs from "
+          "text, one rule 'A -> S1 T2 | T2 S1' per line, or from a table of rules.")
+      .def<[](const GrammarSpec& given) { return build_grammar(given.spec); }>(
+          "build", "build{options} -> Grammar  Returns a grammar from a list of rules.")
       .def<&change_limits>(
           "limits",
-          "limits{steps=, memory=} -> table  Sets how many steps (1e8) and bytes (64 MB) running "
-          "the file of a grammar, an automaton or a hint may take, and returns both.")
+          "limits{options} -> table  Sets how many steps and bytes the file of a grammar, an "
+          "automaton or a hint may use, and returns both limits.")
       .def<&list_grammars>("list",
                            "list(kind='context_free') -> table  The names that load() knows of "
                            "grammars that are context-free, or 'synchronous'.")

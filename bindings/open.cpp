@@ -89,6 +89,12 @@ Results doc_name(lua_State* L, Any object) {
   return {1};
 }
 
+std::variant<std::optional<Json>, std::vector<std::string>> options_listing(
+    lua_State* L, const std::optional<std::string>& name) {
+  if (name) return options_of(L, *name);
+  return functions_with_options(L);
+}
+
 void find_progress_listener(lua_State* L) {
   lua_getfield(L, LUA_REGISTRYINDEX, kProgressKey);
   set_progress_listener(reinterpret_cast<ProgressListener>(lua_touserdata(L, -1)));
@@ -133,7 +139,13 @@ int open(lua_State* L) {
       .def<&docs>("docs", "docs() -> table  Every documented name with its doc string.")
       .def<&doc_name>("doc_name",
                       "doc_name(object) -> string  The name in docs() of a function, "
-                      "module or object, or nil.");
+                      "module or object, or nil.")
+      .def<&options_listing>(
+          "options",
+          "options(name) -> table  Returns the options of a function by its full name as a list of "
+          "tables with name, type, doc, required, default, choices, minimum, maximum, and of, the "
+          "kinds that have the option where not all do. Returns nil if the function has no "
+          "options. Without a name, returns the names of all functions with options.");
   bind_session(L);
   bind_log(L);
   bind_tensor(L);

@@ -1,9 +1,11 @@
 #include "bindings/options.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/check.h"
 #include "base/stopping.h"
+#include "bindings/bind.h"
 #include "bindings/text.h"
 
 namespace pushdown {
@@ -157,14 +159,14 @@ bool OptionTable::has(const std::string& key) const {
 }
 
 void OptionTable::push(const std::string& key) {
-  taken_.insert(key);
+  read_.insert(key);
   if (!push_field(key)) lua_pushnil(L_);
 }
 
 Json OptionTable::rest() const {
   if (!lua_istable(L_, index_)) return Json::object();
   Reader reader(L_, index_);
-  reader.skipped = &taken_;
+  reader.skipped = &read_;
   lua_pushvalue(L_, index_);
   Json value = reader.read(0, "");
   lua_pop(L_, 1);
@@ -175,21 +177,130 @@ Json OptionTable::rest() const {
 void OptionTable::finish(std::string_view where, const std::vector<std::string>& valid) const {
   if (!lua_istable(L_, index_)) return;
   for (lua_pushnil(L_); lua_next(L_, index_) != 0; lua_pop(L_, 1)) {
+    const std::string key = lua_tostring(L_, -2);
+    if (read_.contains(key)) continue;
+    fail(where, "unknown option '{}'; the options are {}", key, quoted_list(valid));
+  }
+}
+
+void OptionTable::refuse_unknown(const OptionRows& rows) const {
+  std::vector<std::string> names;
+  for (const auto& row : rows.rows) names.push_back(row.spec.name);
+  for (lua_pushnil(L_); lua_next(L_, index_) != 0; lua_pop(L_, 1)) {
     if (lua_type(L_, -2) != LUA_TSTRING)
       throw WrongType(index_, "options by name, {name = value}",
                       "the key " + type_text(L_, lua_gettop(L_) - 1));
     const std::string key = lua_tostring(L_, -2);
-    if (taken_.contains(key)) continue;
-    const auto near = nearest_names(key, valid);
-    fail(where, "unknown option '{}'{}; the options are {}", key,
-         near.empty() ? "" : ", did you mean " + near + "?", quoted_list(valid));
+    if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    const auto near = nearest_names(key, names);
+    fail(running_function(L_), "unknown option '{}'{}; the options are {}", key,
+         near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
   }
 }
 
-void OptionTable::missing(const std::string& key) const {
-  WrongType error(index_, "a value", "nothing");
-  error.path = "." + key;
-  throw error;
+void read_options(lua_State* L, int index, const OptionRows& rows, void* options) {
+  const bool given = lua_istable(L, index);
+  if (!given && !lua_isnoneornil(L, index)) throw WrongType(L, index, "a table of options");
+  OptionTable table(L, index);
+  if (given && !rows.groups) table.refuse_unknown(rows);
+  for (const auto& row : rows.rows) {
+    if (!row.read) continue;  // one of the core
+    table.read_.insert(row.spec.name);
+    if (table.push_field(row.spec.name)) {
+      row.read(L, index, options);
+    } else if (row.spec.required) {
+      WrongType error(index, "a value (" + row.type + ")", "nothing");
+      error.path = "." + row.spec.name;
+      throw error;
+    }
+  }
+  if (rows.read_rest) rows.read_rest(table, options);
+}
+
+std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs) {
+  std::vector<DeclaredOption> options;
+  for (const auto& spec : specs) options.push_back({spec, std::string(type_name(spec.type))});
+  return options;
+}
+
+std::string names_text(const OptionRows& rows) {
+  std::string text;
+  for (const auto& row : rows.rows) text += (text.empty() ? "" : ", ") + row.spec.name + "=";
+  if (rows.groups) text += text.empty() ? "..." : ", ...";
+  return text;
+}
+
+std::string running_function(lua_State* L) {
+  const char* text = lua_tostring(L, lua_upvalueindex(1));
+  const std::string_view name(text ? text : "");
+  return std::string(name.starts_with("pd.") ? name.substr(3) : name);
+}
+
+namespace {
+
+constexpr const char* kOptionsKey = "pushdown.options";  // full name -> RowsFunction
+
+Json told(const DeclaredOption& option) {
+  const auto& spec = option.spec;
+  Json row{{"name", spec.name}, {"type", option.type}, {"doc", spec.doc}};
+  if (spec.required)
+    row["required"] = true;
+  else if (!spec.default_value.is_null())
+    row["default"] = spec.default_value;
+  if (!spec.choices.empty()) row["choices"] = spec.choices;
+  if (std::isfinite(spec.minimum)) row["minimum"] = spec.minimum;
+  if (std::isfinite(spec.maximum)) row["maximum"] = spec.maximum;
+  return row;
+}
+
+// The options of the groups, each once, with the groups that have it where not all do.
+void add_groups(Json& list, const std::string& by, const std::vector<OptionGroup>& groups) {
+  std::vector<std::pair<Json, Json>> found;  // an option, and the titles of its groups
+  for (const auto& group : groups)
+    for (const auto& option : group.options) {
+      const Json row = told(option);
+      auto same = std::find_if(found.begin(), found.end(),
+                               [&](const auto& other) { return other.first == row; });
+      if (same == found.end()) same = found.insert(found.end(), {row, Json::array()});
+      same->second.push_back(group.title);
+    }
+  for (auto& [row, titles] : found) {
+    if (titles.size() < groups.size()) {
+      row["of"] = titles;
+      if (!by.empty()) row["by"] = by;
+    }
+    list.push_back(row);
+  }
+}
+
+}  // namespace
+
+void note_options(lua_State* L, const std::string& full_name, RowsFunction rows) {
+  push_registry_table(L, kOptionsKey);
+  lua_pushlightuserdata(L, reinterpret_cast<void*>(rows));
+  lua_setfield(L, -2, full_name.c_str());
+  lua_pop(L, 1);
+}
+
+std::vector<std::string> functions_with_options(lua_State* L) {
+  std::vector<std::string> names;
+  push_registry_table(L, kOptionsKey);
+  for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) names.emplace_back(lua_tostring(L, -2));
+  lua_pop(L, 1);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::optional<Json> options_of(lua_State* L, const std::string& full_name) {
+  push_registry_table(L, kOptionsKey);
+  lua_getfield(L, -1, full_name.c_str());
+  const auto rows = reinterpret_cast<RowsFunction>(lua_touserdata(L, -1));
+  lua_pop(L, 2);
+  if (rows == nullptr) return std::nullopt;
+  Json list = Json::array();
+  for (const auto& row : rows().rows) list.push_back(told(row));
+  if (rows().groups) add_groups(list, rows().by, rows().groups(L));
+  return list;
 }
 
 }  // namespace pushdown

@@ -1,8 +1,30 @@
-// Options tables: Lua table <-> Json, and options that also carry objects.
+// Options tables: Lua table <-> Json, and the options of bound functions.
 //
 // A Lua table with keys 1..n is a list, one with names is an object, an empty one an empty object.
 // Numbers with an integral value are integers. Functions, objects, mixed keys, cycles and text that
 // is not UTF-8 are errors that name the path of the key: options.controller.hidden.
+//
+// A bound function takes its options as a struct that declares them once. Reading the table, its
+// errors, help(), completion, usage lines, docs/api.md and the editor stubs come from the rows:
+//
+//   struct DrawOptions {
+//     std::int64_t batch = 10;                // the default
+//     std::optional<std::uint64_t> seed;      // may be absent
+//     std::shared_ptr<Grammar> grammar;
+//     Balance shape = Balance::halves;
+//     static OptionRows rows() {
+//       return declare<DrawOptions>(
+//           {{"grammar", &DrawOptions::grammar, "language of the strings", required},
+//            {"batch", &DrawOptions::batch, "strings of one length", at_least(1)},
+//            {"shape", &DrawOptions::shape, "form of the tree", {{"halves", Balance::halves},
+//            ...}},
+//            {"seed", &DrawOptions::seed, "random seed"}});
+//     }
+//   };
+//   Dataset draw(lua_State* L, std::int64_t count, const DrawOptions& options);
+//   module.def<&draw>("draw", "draw(count, {options}) -> Dataset  Returns random strings.");
+//
+// `{options}` in a doc string becomes the names of the rows.
 #pragma once
 #include <set>
 
@@ -17,48 +39,46 @@ struct Value<Json> {
   static int push(lua_State* L, const Json& value);  // null: nil
 };
 
-// An options table as it lies on the stack. Objects (tensors, grammars, data sets, functions) are
-// taken out by key; rest() is what remains, as Json for resolve_options. Reads `{}` where the
-// argument is absent or nil. Valid during the call only.
-//   const auto alphabet = options.require<std::shared_ptr<Alphabet>>("alphabet");
-//   const auto seed = options.take<std::uint64_t>("seed");       // std::optional
-//   const Json json = options.rest();
+// An options table as it lies on the stack, `{}` where the argument is absent, without the options
+// that have been read. Valid during the call only.
 class OptionTable {
  public:
+  OptionTable() = default;
   OptionTable(lua_State* L, int index) : L_(L), index_(index) {}
+
+  bool has(const std::string& key) const;
+  // Pushes the raw value (nil if absent) and counts it as read.
+  void push(const std::string& key);
+  // All keys not yet read.
+  Json rest() const;
+  lua_State* state() const { return L_; }
 
   template <class T>
   std::optional<T> take(const std::string& key) {
-    taken_.insert(key);
+    read_.insert(key);
     if (!push_field(key)) return std::nullopt;
     return get_element<T>(L_, index_, "." + key);
   }
   template <class T>
   T require(const std::string& key) {
     auto value = take<T>(key);
-    if (!value) missing(key);
+    if (!value) throw std::invalid_argument(key);
     return *std::move(value);
   }
-  // Leaves `value` as it is if the option is not given.
   template <class T>
   void take_into(const std::string& key, T& value) {
     if (auto given = take<T>(key)) value = std::move(*given);
   }
-  bool has(const std::string& key) const;
-  // Pushes the raw value (nil if absent) and counts it as taken.
-  void push(const std::string& key);
-  // All keys not yet taken.
-  Json rest() const;
-  // Refuses keys that were not taken; `where` opens the message, which lists `valid`.
   void finish(std::string_view where, const std::vector<std::string>& valid) const;
 
  private:
+  friend void read_options(lua_State* L, int index, const struct OptionRows& rows, void* options);
   bool push_field(const std::string& key) const;  // nothing is pushed when the field is nil
-  [[noreturn]] void missing(const std::string& key) const;
+  void refuse_unknown(const OptionRows& rows) const;
 
-  lua_State* L_;
-  int index_;
-  std::set<std::string> taken_;
+  lua_State* L_ = nullptr;
+  int index_ = 0;
+  std::set<std::string> read_;
 };
 
 template <>
@@ -68,5 +88,296 @@ struct Value<OptionTable> {
     return {L, i};
   }
 };
+// The value of an option as it is in Lua: a function, or what the bound function reads by itself.
+struct LuaOption {
+  OptionTable table;
+  std::string key;
+  // Pushes the value, nil if it is absent.
+  void push(lua_State* L) { key.empty() ? lua_pushnil(L) : table.push(key); }
+};
+
+struct DeclaredOption {
+  OptionSpec spec;
+  std::string type;  // for the reader: "list of integers", "Grammar or SynchronousGrammar"
+  // Reads the value on top of the stack, a field of the table at the index, into the struct.
+  std::function<void(lua_State* L, int index, void* options)> read = {};
+};
+
+// The options of one kind of what a function makes: "a recognizer", or 'lstm' of option `by`.
+struct OptionGroup {
+  std::string title;
+  std::vector<DeclaredOption> options;
+};
+
+struct OptionRows {
+  std::vector<DeclaredOption> rows;
+  // Reads what is left of the table; without it nothing may be left.
+  std::function<void(const OptionTable& table, void* options)> read_rest = {};
+  // What may be left, where that depends on what is made: on the value of the option `by`, or on
+  // other arguments. The core refuses unknown keys then.
+  std::function<std::vector<OptionGroup>(lua_State* L)> groups = {};
+  std::string by = {};
+
+  // Further options of the core, resolved into a member.
+  template <class X>
+  OptionRows& resolved(Json X::*member, const std::vector<OptionSpec>& specs);
+  // The same as they are given: the core checks them.
+  template <class X>
+  OptionRows& raw(Json X::*member, const std::vector<OptionSpec>& specs);
+  // Options that depend on what is made: a Json or OptionTable with whatever is left.
+  template <class X, class Rest>
+  OptionRows& open(Rest X::*member, std::string option,
+                   std::function<std::vector<OptionGroup>(lua_State*)> kinds);
+};
+using RowsFunction = const OptionRows& (*)();
+
+std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs);
+// "alphabet=, seed=, ...": for usage lines.
+std::string names_text(const OptionRows& rows);
+// "task.labelled": the bound function that is running, for messages.
+std::string running_function(lua_State* L);
+// Notes the options of a bound function under its full name.
+void note_options(lua_State* L, const std::string& full_name, RowsFunction rows);
+std::vector<std::string> functions_with_options(lua_State* L);
+// A list of {name, type, doc, required, default, choices, minimum, maximum, of, by}; `of` are the
+// groups that have the option where not all do.
+std::optional<Json> options_of(lua_State* L, const std::string& full_name);
+
+// ---- What a row may say besides name, member and meaning ----
+inline constexpr struct RequiredOption {
+} required;
+struct Between {
+  double low, high;
+};
+inline Between at_least(double low) { return {low, std::numeric_limits<double>::infinity()}; }
+struct OneOf {
+  std::vector<std::string> choices;
+};
+struct TypeText {  // in place of that of the member
+  const char* text;
+};
+// An option that is a text in Lua and this value here.
+template <class T>
+using Named = std::vector<std::pair<const char*, T>>;
+
+template <class T>
+struct OptionType;
+template <class T>
+std::string option_type() {
+  if constexpr (requires { ClassName<T>::value; })
+    return ClassName<T>::value;
+  else if constexpr (requires { typename T::element_type; })
+    return option_type<typename T::element_type>();
+  else if constexpr (std::is_same_v<T, bool>)
+    return "boolean";
+  else if constexpr (std::is_integral_v<T>)
+    return "integer";
+  else if constexpr (std::is_floating_point_v<T>)
+    return "number";
+  else if constexpr (std::is_same_v<T, std::string> || std::is_enum_v<T>)
+    return "text";
+  else
+    return OptionType<T>::text();
+}
+template <class T>
+struct OptionType {
+  static std::string text() { return "table"; }
+};
+template <class T>
+struct OptionType<std::optional<T>> {
+  static std::string text() { return option_type<T>(); }
+};
+template <class T>
+struct OptionType<std::vector<T>> {
+  static std::string text() { return "list of " + option_type<T>() + "s"; }
+};
+template <class T>
+struct OptionType<OneOrMore<T>> {
+  static std::string text() { return option_type<std::variant<T, std::vector<T>>>(); }
+};
+template <class T, std::size_t N>
+struct OptionType<std::array<T, N>> {
+  static std::string text() {
+    return "list of " + std::to_string(N) + " " + option_type<T>() + "s";
+  }
+};
+template <class... T>
+struct OptionType<std::variant<T...>> {
+  static std::string text() {
+    std::string all;
+    ((all += (all.empty() ? "" : " or ") + option_type<T>()), ...);
+    return all;
+  }
+};
+
+// Null where a value has no text of its own, and where none is given.
+template <class T>
+Json option_default(const T& value) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return value;
+  else if constexpr (requires { value.has_value(); })
+    return value ? option_default(*value) : Json();
+  else if constexpr (requires { value.valueless_by_exception(); })
+    return std::visit([](const auto& one) { return option_default(one); }, value);
+  else if constexpr (std::is_same_v<T, std::string> ||
+                     requires { requires std::is_arithmetic_v<typename T::value_type>; } ||
+                     std::is_same_v<T, std::vector<std::string>>)
+    return value.empty() ? Json() : Json(value);
+  else
+    return {};
+}
+
+template <class T>
+void check_option(const std::string& where, const OptionSpec& spec, const T& value) {
+  if constexpr (std::is_same_v<T, Json>)
+    return;
+  else if constexpr (std::is_arithmetic_v<T>)
+    check_range(where, spec, static_cast<double>(value));
+  else if constexpr (std::is_same_v<T, std::string>)
+    check_choice(where, spec, value);
+  else if constexpr (requires { value.has_value(); })
+    check_option(where, spec, *value);
+  else if constexpr (requires {
+                       typename T::value_type;
+                       value[0];
+                     })
+    for (const typename T::value_type& one : value) check_option(where, spec, one);
+  else if constexpr (requires { value.valueless_by_exception(); })
+    std::visit([&](const auto& one) { check_option(where, spec, one); }, value);
+}
+
+template <class X>
+struct OptionRow : DeclaredOption {
+  template <class C, class M, class... More>
+  OptionRow(const char* name, M C::*member, const char* doc, More... more) {
+    begin(name, doc, more...);
+    if (type.empty()) type = option_type<M>();
+    if constexpr (std::is_same_v<M, LuaOption>)
+      read = [member, name](lua_State* L, int index, void* options) {
+        static_cast<X*>(options)->*member = {OptionTable(L, index), name};
+        lua_pop(L, 1);
+      };
+    else {
+      spec.default_value = option_default(X().*member);
+      read = [member, spec = spec](lua_State* L, int index, void* options) {
+        M& value = static_cast<X*>(options)->*member;
+        value = get_element<M>(L, index, "." + spec.name);
+        check_option(running_function(L), spec, value);
+      };
+    }
+  }
+  template <class C, class M, class... More>
+  requires(std::is_enum_v<M> || std::is_same_v<M, bool>)
+      OptionRow(const char* name, M C::*member, const char* doc, Named<M> names, More... more) {
+    begin(name, doc, more...);
+    type = "text";
+    for (const auto& [text, value] : names) {
+      spec.choices.emplace_back(text);
+      if (X().*member == value) spec.default_value = text;
+    }
+    read = [member, names, spec = spec](lua_State* L, int index, void* options) {
+      const auto text = get_element<std::string>(L, index, "." + spec.name);
+      check_choice(running_function(L), spec, text);
+      for (const auto& [name, value] : names)
+        if (text == name) static_cast<X*>(options)->*member = value;
+    };
+  }
+
+ private:
+  template <class... More>
+  void begin(const char* name, const char* doc, const More&... more) {
+    spec.name = name;
+    spec.doc = doc;
+    (add(more), ...);
+  }
+  void add(RequiredOption) { spec.required = true; }
+  void add(Between range) { spec.between(range.low, range.high); }
+  void add(const OneOf& texts) { spec.choices = texts.choices; }
+  void add(TypeText text) { type = text.text; }
+};
+
+template <class X>
+OptionRows declare(std::initializer_list<OptionRow<X>> rows) {
+  return {{rows.begin(), rows.end()}};
+}
+
+template <class X>
+OptionRows& OptionRows::resolved(Json X::*member, const std::vector<OptionSpec>& specs) {
+  for (auto& option : declared(specs)) rows.push_back(std::move(option));
+  read_rest = [member, specs](const OptionTable& table, void* options) {
+    static_cast<X*>(options)->*member =
+        resolve_options(running_function(table.state()), specs, table.rest());
+  };
+  return *this;
+}
+
+template <class X>
+OptionRows& OptionRows::raw(Json X::*member, const std::vector<OptionSpec>& specs) {
+  for (auto& option : declared(specs)) rows.push_back(std::move(option));
+  read_rest = [member](const OptionTable& table, void* options) {
+    static_cast<X*>(options)->*member = table.rest();
+  };
+  return *this;
+}
+
+template <class X, class Rest>
+OptionRows& OptionRows::open(Rest X::*member, std::string option,
+                             std::function<std::vector<OptionGroup>(lua_State*)> kinds) {
+  by = std::move(option);
+  groups = std::move(kinds);
+  read_rest = [member](const OptionTable& table, void* options) {
+    if constexpr (std::is_same_v<Rest, Json>)
+      static_cast<X*>(options)->*member = table.rest();
+    else
+      static_cast<X*>(options)->*member = table;
+  };
+  return *this;
+}
+
+template <class T>
+concept Declared = requires {
+  { T::rows() } -> std::same_as<OptionRows>;
+};
+
+template <Declared T>
+const OptionRows& rows_of() {
+  static const OptionRows rows = T::rows();
+  return rows;
+}
+
+// Reads the table at the index into the struct that the rows belong to.
+void read_options(lua_State* L, int index, const OptionRows& rows, void* options);
+
+template <Declared T>
+struct Value<T> {
+  static T get(lua_State* L, int i) {
+    T options;
+    read_options(L, i, rows_of<T>(), &options);
+    return options;
+  }
+};
+
+// The rows of the first of several types that declares some, alone or as one form of a variant; or
+// null.
+template <class... T>
+constexpr RowsFunction first_rows();
+template <class T>
+struct RowsIn {
+  static constexpr RowsFunction value = nullptr;
+};
+template <Declared T>
+struct RowsIn<T> {
+  static constexpr RowsFunction value = &rows_of<T>;
+};
+template <class... T>
+struct RowsIn<std::variant<T...>> {
+  static constexpr RowsFunction value = first_rows<T...>();
+};
+template <class... T>
+constexpr RowsFunction first_rows() {
+  RowsFunction found = nullptr;
+  ((found = found == nullptr ? RowsIn<T>::value : found), ...);
+  return found;
+}
 
 }  // namespace pushdown

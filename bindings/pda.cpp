@@ -56,37 +56,43 @@ std::vector<std::pair<std::string, double>> accepting_table(const Pda& pda) {
   return list;
 }
 
-// The option `bottom`, taken.
-bool reexposed(OptionTable& options) {
-  const auto bottom = options.take<std::string>("bottom").value_or("reexposed");
-  check(bottom == "reexposed" || bottom == "original", "pda",
-        "bottom must be 'reexposed' or 'original', got '{}'", bottom);
-  return bottom == "reexposed";
+template <class X>
+OptionRow<X> bottom_row() {
+  return {"bottom",
+          &X::reexposed,
+          "whether the initial bottom can be exposed again",
+          {{"reexposed", true}, {"original", false}}};
 }
+struct TraceOptions : RunOptions {
+  static OptionRows rows() { return declare<TraceOptions>({bottom_row<TraceOptions>()}); }
+};
+struct BestOptions : RunOptions {
+  using Self = BestOptions;
+  static OptionRows rows() { return declare<Self>({accepted_row<Self>(), bottom_row<Self>()}); }
+};
+struct AllOptions : RunOptions {
+  using Self = AllOptions;
+  static OptionRows rows() {
+    return declare<Self>({accepted_row<Self>(), limit_row<Self>(), bottom_row<Self>()});
+  }
+};
 
 std::shared_ptr<const StringAutomaton> given_string(const Pda& pda, const Tokens& tokens,
-                                                    OptionTable& options) {
+                                                    const RunOptions& options) {
   return std::make_shared<StringAutomaton>(
-      on_string(pda, to_word(pda.alphabet(), tokens), reexposed(options)));
+      on_string(pda, to_word(pda.alphabet(), tokens), options.reexposed));
 }
 
-Trace trace(const Pda& pda, const Tokens& tokens, OptionTable options) {
-  auto automaton = given_string(pda, tokens, options);
-  options.finish("pda.trace", {"bottom"});
-  return Trace(std::move(automaton));
+Trace trace(const Pda& pda, const Tokens& tokens, const TraceOptions& options) {
+  return Trace(given_string(pda, tokens, options));
 }
 
-std::optional<PdaRun> best(const Pda& pda, const Tokens& tokens, OptionTable options) {
-  auto automaton = given_string(pda, tokens, options);
-  const bool accepted = take_accepted(options);
-  options.finish("pda.best_run", {"accepted", "bottom"});
-  return best_run_of(std::move(automaton), accepted);
+std::optional<PdaRun> best(const Pda& pda, const Tokens& tokens, const BestOptions& options) {
+  return best_run_of(given_string(pda, tokens, options), options.accepted);
 }
 
-std::vector<PdaRun> all(const Pda& pda, const Tokens& tokens, OptionTable options) {
-  auto runs = all_runs_of(given_string(pda, tokens, options), options);
-  options.finish("pda.all_runs", {"accepted", "limit", "bottom"});
-  return runs;
+std::vector<PdaRun> all(const Pda& pda, const Tokens& tokens, const AllOptions& options) {
+  return all_runs_of(given_string(pda, tokens, options), options);
 }
 
 double log_weight(const Pda& pda, const Tokens& tokens) {
@@ -99,10 +105,16 @@ bool pda_accepts(const Pda& pda, const Tokens& tokens) {
   return log_weight(pda, tokens) > kMinusInfinity;
 }
 
-Pda minimal_pda(const Pda& pda, OptionTable options) {
-  const bool keep_dead = options.take<bool>("keep_dead").value_or(false);
-  options.finish("pda.minimal", {"keep_dead"});
-  return minimal(pda, keep_dead);
+struct MinimalOptions {
+  bool keep_dead = false;
+  static OptionRows rows() {
+    return declare<MinimalOptions>(
+        {{"keep_dead", &MinimalOptions::keep_dead, "keeps states from which nothing is accepted"}});
+  }
+};
+
+Pda minimal_pda(const Pda& pda, const MinimalOptions& options) {
+  return minimal(pda, options.keep_dead);
 }
 
 std::vector<std::string> dead_states(const Pda& pda) {
@@ -146,14 +158,14 @@ void bind_pda(lua_State* L) {
                         "pda:log_weight(tokens) -> number  Natural logarithm of the total weight "
                         "of the runs that accept the string; -inf where none does.")
       .def<&trace>("trace",
-                   "pda:trace(tokens, {bottom=}) -> Trace  All runs on the string at once, by "
-                   "Lang's algorithm; bottom = 'original' never sees the initial bottom again.")
+                   "pda:trace(tokens, {options}) -> Trace  Returns all runs on the string at once, "
+                   "by Lang's algorithm.")
       .def<&best>("best_run",
-                  "pda:best_run(tokens, {accepted=, bottom=}) -> Run  The accepting run of "
-                  "greatest weight, or nil; accepted = false: of all runs.")
+                  "pda:best_run(tokens, {options}) -> Run  Returns the accepting run of greatest "
+                  "weight, or nil.")
       .def<&all>("all_runs",
-                 "pda:all_runs(tokens, {accepted=, limit=, bottom=}) -> table  Every accepting run "
-                 "one by one; an error after trying `limit` moves (100000).")
+                 "pda:all_runs(tokens, {options}) -> table  Returns every accepting run. Raises an "
+                 "error after `limit` moves.")
       .def<&transition_weights>(
           "transition_weights",
           "pda:transition_weights(tokens) -> Tensor  The weights n x C x W that make "
@@ -177,9 +189,10 @@ void bind_pda(lua_State* L) {
                             "bottom symbol alone on the stack.")
       .def<&dead_states>("dead", "pda:dead() -> table  The states that are traps.")
       .def<&Pda::strength>("strength", "pda:strength() -> number  Its strength as a hint, or nil.")
-      .def<&minimal_pda>("minimal",
-                         "pda:minimal{keep_dead=} -> Pda  A deterministic automaton with equal "
-                         "states merged, and without what no accepted string uses.")
+      .def<&minimal_pda>(
+          "minimal",
+          "pda:minimal{options} -> Pda  Returns a deterministic automaton with equal "
+          "states merged, and without what no accepted string uses.")
       .def<&isomorphic>("isomorphic",
                         "pda:isomorphic(other) -> boolean  Whether two deterministic automata are "
                         "the same up to the names of states and of the bottom symbol.")

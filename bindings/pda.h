@@ -33,10 +33,22 @@ struct ClassName<PdaRun> {
 
 // The run of greatest weight, of the accepted ones or of all; nothing where there is none.
 std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automaton, bool accepted);
-// The options `accepted` (true) and `limit` (100000) of best_run and all_runs, taken.
-bool take_accepted(OptionTable& options);
+// The options of functions about runs; each declares those that it has.
+struct RunOptions {
+  bool accepted = true;
+  std::int64_t limit = 100'000;
+  bool reexposed = true;
+};
+template <class X>
+OptionRow<X> accepted_row() {
+  return {"accepted", &X::accepted, "accepting runs only, else all"};
+}
+template <class X>
+OptionRow<X> limit_row() {
+  return {"limit", &X::limit, "moves to try before an error", at_least(1)};
+}
 std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton,
-                                OptionTable& options);
+                                const RunOptions& options);
 
 // What pd.pda.load gives.
 Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options);

@@ -103,6 +103,28 @@ Pda build_pda(const Json& spec) {
   return Pda(source);
 }
 
+struct PdaSpec {
+  Json spec;
+  static OptionRows rows() {
+    return declare<PdaSpec>({}).raw(
+        &PdaSpec::spec,
+        {list_option("transitions", nullptr,
+                     "texts 'q, x --a/w--> r, push y' or tables {state=, top=, symbol=, next=, "
+                     "push=, weight=}")
+             .require(),
+         text_option("bottom", nullptr, "bottom symbol"),
+         text_option("start", nullptr, "start state"),
+         list_option("accepting", nullptr, "accepting states, or their weights by name"),
+         boolean_option("at_bottom", false, "accepts only with the bottom alone on the stack"),
+         list_option("dead", nullptr, "states that are traps"),
+         number_option("strength", nullptr, "strength as a hint"),
+         list_option("states", nullptr, "states in order"),
+         list_option("symbols", nullptr, "input symbols in order"),
+         list_option("stack_symbols", nullptr, "stack symbols in order"),
+         text_option("name", nullptr, "name of the automaton")});
+  }
+};
+
 }  // namespace
 
 Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options) {
@@ -117,11 +139,8 @@ Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& o
 
 void bind_pda_loading(Module& module) {
   module
-      .call<&build_pda>(
-          "pda{transitions=, bottom=, start=, accepting=, at_bottom=, dead=, strength=, "
-          "states=, symbols=, stack_symbols=, name=} -> Pda  An automaton from a list of "
-          "transitions, each a text "
-          "'q, x --a/w--> r, push y' or a table {state=, top=, symbol=, next=, push=, weight=}.")
+      .call<[](const PdaSpec& given) { return build_pda(given.spec); }>(
+          "pda{options} -> Pda  Returns an automaton from a list of transitions.")
       .def<[](const std::string& text) { return Pda(parse_pda(text)); }>(
           "parse", "parse(text) -> Pda  An automaton from text, one transition a line.")
       .def<&load_pda>("load",

@@ -207,6 +207,10 @@ std::uint64_t seed_or_next(lua_State* L, const std::optional<std::uint64_t>& see
   return seed ? *seed : session(L).random.next() >> 11;  // exact as a Lua number
 }
 
+OptionRows SeedOption::rows() {
+  return declare<SeedOption>({{"seed", &SeedOption::seed, "random seed"}});
+}
+
 namespace {
 
 const StopFlag* flag_of_shell = nullptr;

@@ -10,6 +10,7 @@
 
 #include "base/random.h"
 #include "bindings/inputs.h"
+#include "bindings/options.h"
 #include "tensor/torch.h"
 
 namespace pushdown {
@@ -32,5 +33,10 @@ Session& session(lua_State* L);
 std::filesystem::path module_folder();
 // The `seed` given, else the next of the session's seeds: the same in every run under --seed.
 std::uint64_t seed_or_next(lua_State* L, const std::optional<std::uint64_t>& seed);
+// The options of a function that has no other.
+struct SeedOption {
+  std::optional<std::uint64_t> seed;
+  static OptionRows rows();
+};
 
 }  // namespace pushdown

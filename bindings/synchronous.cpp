@@ -62,49 +62,66 @@ Pair pair_of(const SynchronousGrammar& grammar, const Tokens& source, const Toke
   return {to_word(grammar.source_alphabet(), source), to_word(grammar.target_alphabet(), target)};
 }
 
-Json sample_synchronous(lua_State* L, const SynchronousGrammar& grammar, OptionTable options) {
-  const auto count = options.take<std::int64_t>("count");
-  const auto length = options.take<int>("length");
-  const auto seed = options.take<std::uint64_t>("seed");
-  check(!length || !options.has("lengths"), kSynchronousPlace,
+struct PairOptions {
+  std::optional<int> length;
+  std::optional<std::array<std::int64_t, 2>> lengths, target_lengths;
+  PairLengths mode = PairLengths::uniform;
+  std::optional<std::int64_t> count;
+  std::optional<std::uint64_t> seed;
+  using Self = PairOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"length", &Self::length, "length of the source"},
+         {"lengths", &Self::lengths, "{lowest, highest} length of the source"},
+         {"target_lengths", &Self::target_lengths, "{lowest, highest} length of the target"},
+         {"mode",
+          &Self::mode,
+          "how the length is drawn",
+          {{"uniform", PairLengths::uniform}, {"grammar", PairLengths::grammar}}},
+         {"count", &Self::count, "number of pairs; a list is returned", at_least(1)},
+         {"seed", &Self::seed, "random seed"}});
+  }
+};
+
+Json sample_synchronous(lua_State* L, const SynchronousGrammar& grammar,
+                        const PairOptions& options) {
+  const auto& [length, lengths] = std::pair(options.length, options.lengths);
+  check(!length || !lengths, kSynchronousPlace,
         "length and lengths are two ways to say the same; leave one out");
-  const Json given = resolve_options(
-      kSynchronousPlace,
-      {list_option("lengths", nullptr, "{lowest, highest} length of the source"),
-       list_option("target_lengths", nullptr, "{lowest, highest} length of the target"),
-       text_option("mode", "uniform", "how the length is drawn", {"uniform", "grammar"}),
-       integer_option("length", nullptr, "of the source"),
-       integer_option("count", nullptr, "pairs"),
-       integer_option("seed", nullptr, "of the random numbers")},
-      options.rest());
-  check(length || !given["lengths"].is_null(), kSynchronousPlace,
+  check(length || lengths, kSynchronousPlace,
         "expected length = or lengths = {{lowest, highest}} of the source");
-  const auto source = length ? LengthInterval{*length, *length}
-                             : length_interval(kSynchronousPlace, "lengths", given["lengths"], 0);
+  const auto interval = [](const char* key, const auto& given) {
+    return length_interval(kSynchronousPlace, key, Json(given), 0);
+  };
+  const auto source = length ? LengthInterval{*length, *length} : interval("lengths", *lengths);
   std::optional<LengthInterval> target;
-  if (!given["target_lengths"].is_null())
-    target = length_interval(kSynchronousPlace, "target_lengths", given["target_lengths"], 0);
-  const SynchronousSampler sampler(
-      grammar, source, given["mode"] == "grammar" ? PairLengths::grammar : PairLengths::uniform,
-      target);
-  Random random(seed_or_next(L, seed), "pairs");
+  if (options.target_lengths) target = interval("target_lengths", *options.target_lengths);
+  const SynchronousSampler sampler(grammar, source, options.mode, target);
+  Random random(seed_or_next(L, options.seed), "pairs");
   const auto draw = [&]() -> Json {
     const auto pair = sampler.sample(random);
     return {{"source", grammar.source_alphabet().text(pair.source)},
             {"target", grammar.target_alphabet().text(pair.target)}};
   };
-  if (!count) return draw();
-  check(*count >= 1, kSynchronousPlace, "count must be at least 1, got {}", *count);
+  if (!options.count) return draw();
   Json list = Json::array();
-  for (std::int64_t i = 0; i < *count; ++i) list.push_back(draw());
+  for (std::int64_t i = 0; i < *options.count; ++i) list.push_back(draw());
   return list;
 }
 
+struct TranslationOptions {
+  std::int64_t limit = 1000;
+  static OptionRows rows() {
+    return declare<TranslationOptions>({{"limit", &TranslationOptions::limit,
+                                         "greatest number of targets returned", at_least(1)}});
+  }
+};
+
 std::tuple<std::vector<std::string>, bool> targets(const SynchronousGrammar& grammar,
-                                                   const Tokens& source, OptionTable options) {
-  const auto limit = options.take<std::int64_t>("limit").value_or(1000);
-  options.finish("grammar.translations", {"limit"});
-  const auto found = translations(grammar, to_word(grammar.source_alphabet(), source), limit);
+                                                   const Tokens& source,
+                                                   const TranslationOptions& options) {
+  const auto found =
+      translations(grammar, to_word(grammar.source_alphabet(), source), options.limit);
   std::vector<std::string> texts;
   for (const auto& target : found.targets) texts.push_back(grammar.target_alphabet().text(target));
   return {texts, found.complete};
@@ -141,9 +158,8 @@ void bind_synchronous(Module& module) {
           "warnings", "grammar:warnings() -> table  What is odd about it.")
       .def<&sample_synchronous>(
           "sample",
-          "grammar:sample{length=, lengths=, target_lengths=, mode='uniform', count=, seed=} -> "
-          "table  A random pair {source=, target=} whose source has that length, or a list of "
-          "`count` pairs.")
+          "grammar:sample{options} -> table  Returns a random pair {source=, target=}, or a list "
+          "of `count` pairs.")
       .def<[](const SynchronousGrammar& grammar, const Tokens& source, const Tokens& target) {
         return contains(grammar, pair_of(grammar, source, target));
       }>("contains",
@@ -154,9 +170,8 @@ void bind_synchronous(Module& module) {
          "grammar:log_probability(source, target) -> number  Natural logarithm of the probability "
          "of the pair; -inf where it has no derivation.")
       .def<&targets>("translations",
-                     "grammar:translations(source, {limit=}) -> table, boolean  The targets of a "
-                     "source, the shortest first, at most `limit` (1000); and whether these are "
-                     "all.")
+                     "grammar:translations(source, {options}) -> table, boolean  Returns the "
+                     "targets of a source, the shortest first, and whether these are all.")
       .def<&synchronous_text_of>(
           "text", "grammar:text() -> string  The grammar as pd.grammar.parse reads it.")
       .def<&show>("__show", "show(grammar) -> string  All rules.")

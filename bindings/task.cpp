@@ -21,19 +21,24 @@
 namespace pushdown {
 namespace {
 
-Dataset make_dataset(OptionTable options) {
-  const auto given =
-      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
-          "alphabet");
-  const auto strings = options.require<std::vector<Tokens>>("strings");
-  auto log_probabilities = options.take<std::vector<double>>("log_probabilities");
-  options.finish("task.dataset", {"alphabet", "strings", "log_probabilities"});
-  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
-  const Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
-  std::vector<Word> words;
-  for (const auto& tokens : strings) words.push_back(to_word(alphabet, tokens));
-  if (!log_probabilities) return Dataset(alphabet, std::move(words));
-  return Dataset(alphabet, std::move(words), std::move(*log_probabilities));
+struct OwnDataset {
+  GivenAlphabet alphabet;
+  std::vector<Tokens> strings;
+  std::optional<std::vector<double>> log_probabilities;
+  using Self = OwnDataset;
+  static OptionRows rows() {
+    return declare<Self>({{"alphabet", &Self::alphabet, "symbols of the strings", required},
+                          {"strings", &Self::strings, "the strings", required},
+                          {"log_probabilities", &Self::log_probabilities,
+                           "natural logarithm of the probability of each string"}});
+  }
+};
+
+Dataset make_dataset(const OwnDataset& own) {
+  Alphabet alphabet = alphabet_of(own.alphabet);
+  auto words = to_words(alphabet, own.strings);
+  if (!own.log_probabilities) return Dataset(std::move(alphabet), std::move(words));
+  return Dataset(std::move(alphabet), std::move(words), *own.log_probabilities);
 }
 
 Dataset load_dataset(lua_State* L, const std::string& path) {
@@ -64,12 +69,20 @@ std::string dataset_line(const Dataset& dataset) {
                      dataset.size() == 1 ? "" : "s", *low, *high, dataset.symbol_count());
 }
 
+struct DatasetOptions {
+  std::optional<std::uint64_t> seed;
+  std::int64_t batch = 10;
+  using Self = DatasetOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"seed", &Self::seed, "random seed"},
+         {"batch", &Self::batch, "number of consecutive strings of one length", at_least(1)}});
+  }
+};
+
 Dataset sampler_dataset(lua_State* L, const Sampler& sampler, std::int64_t count,
-                        OptionTable options) {
-  const auto seed = options.take<std::uint64_t>("seed");
-  const auto batch = options.take<std::int64_t>("batch").value_or(10);
-  options.finish("sampler.dataset", {"seed", "batch"});
-  return sample_dataset(sampler, count, batch, seed_or_next(L, seed));
+                        const DatasetOptions& options) {
+  return sample_dataset(sampler, count, options.batch, seed_or_next(L, options.seed));
 }
 
 using TaskStrings = std::variant<std::shared_ptr<Dataset>, std::vector<Tokens>>;
@@ -82,10 +95,7 @@ double sampler_lower_bound(const Sampler& sampler, const TaskStrings& strings) {
           quoted_list((*dataset)->alphabet().symbols()), quoted_list(alphabet.symbols()));
     return sampler.lower_bound((*dataset)->words());
   }
-  std::vector<Word> words;
-  for (const auto& tokens : std::get<std::vector<Tokens>>(strings))
-    words.push_back(to_word(alphabet, tokens));
-  return sampler.lower_bound(words);
+  return sampler.lower_bound(to_words(alphabet, std::get<std::vector<Tokens>>(strings)));
 }
 
 // ---- Samplers ----
@@ -97,24 +107,28 @@ std::string sampler_line(const Sampler& sampler) {
                      sampler.lengths().size() == 1 ? "s" : "ve");
 }
 
-Texts sampler_sample(lua_State* L, const Sampler& sampler, OptionTable options) {
-  const auto count = options.take<std::int64_t>("count");
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish("sampler.sample", {"count", "seed"});
-  Random random(seed_or_next(L, seed), "strings");
-  return drawn(sampler.grammar().alphabet(), count, [&] { return sampler.sample(random); });
+Texts sampler_sample(lua_State* L, const Sampler& sampler, const DrawOptions& options) {
+  Random random(seed_or_next(L, options.seed), "strings");
+  return drawn(sampler.grammar().alphabet(), options.count, [&] { return sampler.sample(random); });
 }
 
 double sampler_log_probability(const Sampler& sampler, const Tokens& tokens) {
   return sampler.log_probability(to_word(sampler.grammar().alphabet(), tokens));
 }
 
+struct EntropyOptions {
+  std::int64_t strings = 1000;
+  std::optional<std::uint64_t> seed;
+  using Self = EntropyOptions;
+  static OptionRows rows() {
+    return declare<Self>({{"strings", &Self::strings, "number of strings to draw", at_least(2)},
+                          {"seed", &Self::seed, "random seed"}});
+  }
+};
+
 std::tuple<double, double> estimate_entropy(lua_State* L, const Sampler& sampler,
-                                            OptionTable options) {
-  const auto strings = options.take<std::int64_t>("strings").value_or(1000);
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish("sampler.estimate_entropy", {"strings", "seed"});
-  const auto estimate = sampler.estimate_entropy(strings, seed_or_next(L, seed));
+                                            const EntropyOptions& options) {
+  const auto estimate = sampler.estimate_entropy(options.strings, seed_or_next(L, options.seed));
   return {estimate.value, estimate.standard_error};
 }
 
@@ -126,12 +140,13 @@ void bind_sampler(Module& module) {
           "log_probability",
           "sampler:log_probability(tokens) -> number  Natural logarithm of the probability that "
           "the sampler draws this string.")
-      .def<&sampler_sample>("sample",
-                            "sampler:sample{count=, seed=} -> string or table  A random string, or "
-                            "a list of `count` strings.")
+      .def<&sampler_sample>(
+          "sample",
+          "sampler:sample{options} -> string or table  Returns a random string, or "
+          "a list of `count` strings.")
       .def<&sampler_dataset>("dataset",
-                             "sampler:dataset(count, {seed=, batch=}) -> Dataset  Random strings, "
-                             "in groups of `batch` (10) strings of one length.")
+                             "sampler:dataset(count, {options}) -> Dataset  Returns a dataset of "
+                             "random strings.")
       .def<&sampler_lower_bound>("lower_bound",
                                  "sampler:lower_bound(dataset) -> number  Cross-entropy of the "
                                  "sampler itself on the strings, nats per symbol.")
@@ -143,8 +158,9 @@ void bind_sampler(Module& module) {
                                            "entropy by mean length, nats per symbol: "
                                            "the limit of the lower bound of ever larger data sets.")
       .def<&estimate_entropy>("estimate_entropy",
-                              "sampler:estimate_entropy{strings=, seed=} -> number, number  The "
-                              "entropy estimated from fresh strings, and its standard error.")
+                              "sampler:estimate_entropy{options} -> number, number  Returns an "
+                              "estimate of the entropy in nats per string from random strings, "
+                              "and its standard error.")
       .def<&Sampler::lengths>("lengths",
                               "sampler:lengths() -> table  The lengths that have strings.")
       .def<&sampler_grammar>("grammar", "sampler:grammar() -> Grammar  What it draws from.")
@@ -157,8 +173,7 @@ void bind_task(lua_State* L) {
   Module module(L, "task", "Data sets: strings with probabilities, and strings with labels.");
   module
       .def<&make_dataset>("dataset",
-                          "dataset{alphabet=, strings=, log_probabilities=} -> Dataset  A data set "
-                          "of your own strings; log-probabilities may be absent.")
+                          "dataset{options} -> Dataset  Returns a dataset of given strings.")
       .def<&load_dataset>("load_dataset",
                           "load_dataset(path) -> Dataset  Reads what dataset:save wrote.");
   Class<Dataset>(module, "Strings over one alphabet, with their probabilities where known.")

@@ -16,66 +16,72 @@
 namespace pushdown {
 namespace {
 
-constexpr std::string_view kTaskLabelledPlace = "task.labelled";
 using LabelledPtr = std::shared_ptr<LabelledDataset>;
 
-LabelledDataset labelled_dataset_of(lua_State* L, OptionTable options) {
-  LabelledOptions made;
-  const auto grammar = options.require<std::shared_ptr<Grammar>>("grammar");
-  options.take_into("positives", made.positives);
-  options.take_into("negatives", made.negatives);
-  const auto lengths = options.require<std::vector<int>>("lengths");
-  const auto difficult = options.take<std::variant<double, std::vector<double>>>("difficult");
-  options.take_into("swaps", made.swaps);
-  options.take_into("edits", made.edits);
-  options.take_into("distinct", made.distinct);
-  options.take_into("positive_lengths", made.positive_lengths);
-  options.take_into("negative_lengths", made.negative_lengths);
-  options.take_into("negative_kind", made.negative_kind);
-  const auto exclude = options.take<std::variant<LabelledPtr, std::vector<LabelledPtr>>>("exclude");
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish(kTaskLabelledPlace, {"grammar", "positives", "negatives", "lengths", "difficult",
-                                      "swaps", "edits", "distinct", "positive_lengths",
-                                      "negative_lengths", "negative_kind", "exclude", "seed"});
-  check(lengths.size() == 2, kTaskLabelledPlace,
-        "lengths must be {{lowest, highest}}, got {} number{}", lengths.size(),
-        lengths.size() == 1 ? "" : "s");
-  made.shortest = lengths[0];
-  made.longest = lengths[1];
-  if (difficult) {
-    auto shares = std::holds_alternative<double>(*difficult)
-                      ? std::vector<double>(2, std::get<double>(*difficult))
-                      : std::get<std::vector<double>>(*difficult);
-    check(shares.size() == 2, kTaskLabelledPlace,
-          "difficult must be a share or {{lowest, highest}}, got {} numbers", shares.size());
-    made.difficult_low = shares[0];
-    made.difficult_high = shares[1];
+struct MadeLabels : LabelledOptions {
+  std::shared_ptr<Grammar> grammar;
+  std::array<int, 2> lengths{};
+  std::variant<double, std::array<double, 2>> difficult = 0.0;
+  OneOrMore<LabelledPtr> exclude;
+  std::optional<std::uint64_t> own_seed;
+  using Self = MadeLabels;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"grammar", &Self::grammar, "language of the valid strings", required},
+         {"lengths", &Self::lengths, "{lowest, highest} length of a string", required},
+         {"positives", &Self::positives, "number of valid strings", at_least(0)},
+         {"negatives", &Self::negatives, "number of invalid strings", at_least(0)},
+         {"difficult", &Self::difficult,
+          "share of negatives made from valid strings; {lowest, highest}: drawn uniformly",
+          Between{0, 1}},
+         {"swaps", &Self::swaps, "numbers of edits of a difficult negative"},
+         {"edits", &Self::edits, "kinds of edits", OneOf{labelled_edits()}},
+         {"distinct", &Self::distinct, "strings that occur only once",
+          OneOf{{"all", "negatives", "none"}}},
+         {"positive_lengths", &Self::positive_lengths, "how the lengths of valid strings are drawn",
+          OneOf{{"uniform", "grammar"}}},
+         {"negative_lengths", &Self::negative_lengths,
+          "how the lengths of random negatives are drawn", OneOf{{"positives", "uniform"}}},
+         {"negative_kind", &Self::negative_kind,
+          "random and difficult negatives, or negatives with the statistics of valid strings",
+          OneOf{{"usual", "matched"}}},
+         {"exclude", &Self::exclude, "sets none of whose strings may occur"},
+         {"seed", &Self::own_seed, "random seed"}});
   }
-  std::vector<LabelledDatasetPtr> excluded;
-  if (exclude) {
-    if (const auto* one = std::get_if<LabelledPtr>(&*exclude))
-      excluded.push_back(*one);
-    else
-      for (const auto& set : std::get<std::vector<LabelledPtr>>(*exclude)) excluded.push_back(set);
-  }
-  made.seed = seed_or_next(L, seed);
-  return make_labelled(*grammar, made, excluded);
+};
+
+LabelledDataset labelled_dataset_of(lua_State* L, MadeLabels options) {
+  options.shortest = options.lengths[0];
+  options.longest = options.lengths[1];
+  if (const auto* share = std::get_if<double>(&options.difficult))
+    options.difficult = std::array{*share, *share};
+  options.difficult_low = std::get<1>(options.difficult)[0];
+  options.difficult_high = std::get<1>(options.difficult)[1];
+  const auto& excluded = options.exclude.list;
+  options.seed = seed_or_next(L, options.own_seed);
+  return make_labelled(*options.grammar, options, {excluded.begin(), excluded.end()});
 }
 
-LabelledDataset own_strings(OptionTable options) {
-  const auto given =
-      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
-          "alphabet");
-  const auto strings = options.require<std::vector<Tokens>>("strings");
-  auto labels = options.require<std::vector<bool>>("labels");
-  const bool classes = options.take<bool>("classes").value_or(false);
-  options.finish("task.labelled_dataset", {"alphabet", "strings", "labels", "classes"});
-  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
-  const Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
-  std::vector<Word> words;
-  for (const auto& tokens : strings) words.push_back(to_word(alphabet, tokens));
-  return LabelledDataset(alphabet, std::move(words), std::move(labels), {},
-                         classes ? LabelMeaning::observed_class : LabelMeaning::membership);
+struct OwnLabels {
+  GivenAlphabet alphabet;
+  std::vector<Tokens> strings;
+  std::vector<bool> labels;
+  bool classes = false;
+  using Self = OwnLabels;
+  static OptionRows rows() {
+    return declare<Self>({{"alphabet", &Self::alphabet, "symbols of the strings", required},
+                          {"strings", &Self::strings, "the strings", required},
+                          {"labels", &Self::labels, "true for each valid string", required},
+                          {"classes", &Self::classes,
+                           "labels are observed classes, so that one string may have both"}});
+  }
+};
+
+LabelledDataset own_strings(const OwnLabels& own) {
+  Alphabet alphabet = alphabet_of(own.alphabet);
+  auto words = to_words(alphabet, own.strings);
+  return LabelledDataset(std::move(alphabet), std::move(words), own.labels, {},
+                         own.classes ? LabelMeaning::observed_class : LabelMeaning::membership);
 }
 
 LabelledDataset load_labelled(lua_State* L, const std::string& path) {
@@ -100,10 +106,9 @@ std::vector<std::int64_t> labelled_lengths_of(const LabelledDataset& dataset) {
 }
 
 std::vector<LabelledDataset> split_set(lua_State* L, const LabelledDataset& dataset,
-                                       const std::vector<double>& shares, OptionTable options) {
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish("labelled.split", {"seed"});
-  return split(dataset, shares, seed_or_next(L, seed));
+                                       const std::vector<double>& shares,
+                                       const SeedOption& options) {
+  return split(dataset, shares, seed_or_next(L, options.seed));
 }
 
 LabelledDataset of_length(const LabelledDataset& dataset, std::int64_t shortest,
@@ -141,20 +146,25 @@ std::vector<std::int64_t> wrong_of(const LabelledDataset& dataset, const Grammar
   return wrong;
 }
 
-// A list of {stage=, longest=, random=, epochs=, data=}.
-Results phases_of(lua_State* L, const LabelledDataset& dataset, OptionTable options) {
-  CurriculumOptions chosen;
-  options.take_into("kind", chosen.kind);
-  options.take_into("threshold", chosen.threshold);
-  options.take_into("step", chosen.step);
-  options.take_into("stage_end", chosen.stage_end);
-  if (const auto epochs =
-          options.take<std::variant<std::int64_t, std::vector<std::int64_t>>>("epochs")) {
-    const auto* one = std::get_if<std::int64_t>(&*epochs);
-    chosen.epochs =
-        one ? std::vector<std::int64_t>{*one} : std::get<std::vector<std::int64_t>>(*epochs);
+struct PhaseOptions : CurriculumOptions {
+  OneOrMore<std::int64_t> limits;
+  using Self = PhaseOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"kind", &Self::kind, "order of the strings",
+          OneOf{{"sequential", "incremental", "two_stage"}}},
+         {"threshold", &Self::threshold, "two_stage: greatest length of the first stage"},
+         {"epochs", &Self::limits,
+          "epoch at which each stage ends; 350, or {200, 350} for two_stage, if absent"},
+         {"step", &Self::step, "increase of the greatest length from one pass to the next",
+          at_least(1)},
+         {"stage_end", &Self::stage_end, "end of a stage", OneOf{stage_ends()}}});
   }
-  options.finish("labelled.curriculum", {"kind", "threshold", "epochs", "step", "stage_end"});
+};
+
+// A list of {stage=, longest=, random=, epochs=, data=}.
+Results phases_of(lua_State* L, const LabelledDataset& dataset, PhaseOptions chosen) {
+  chosen.epochs = chosen.limits.list;
   const auto phases = curriculum(dataset, chosen);
   lua_createtable(L, static_cast<int>(phases.size()), 0);
   const int list = lua_gettop(L);
@@ -192,19 +202,15 @@ void bind_labelled(Module& module) {
   module
       .def<&labelled_dataset_of>(
           "labelled",
-          "labelled{grammar=, lengths=, positives=, negatives=, difficult=, swaps=, "
-          "edits=, distinct=, positive_lengths=, negative_lengths=, "
-          "negative_kind=, exclude=, seed=} -> "
-          "LabelledDataset  Strings of the grammar's language, and others that an exact "
-          "oracle made from it rejects.")
+          "labelled{options} -> LabelledDataset  Returns strings of the grammar's language, and "
+          "strings that an exact oracle made from the grammar rejects.")
       .def<&own_strings>("labelled_dataset",
-                         "labelled_dataset{alphabet=, strings=, labels=, classes=} -> "
-                         "LabelledDataset  Your own strings; the labels are true (valid) or "
-                         "false; with classes = true one string may have both.")
+                         "labelled_dataset{options} -> LabelledDataset  Returns a dataset of "
+                         "given strings.")
       .def<&load_labelled>(
           "load_labelled",
-          "load_labelled(path) -> LabelledDataset  Reads what a labelled data set's save "
-          "wrote: a label, a tab and a string a line.");
+          "load_labelled(path) -> LabelledDataset  Reads a file that labelled:save wrote: a label, "
+          "a tab and a string per line.");
   Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
       .def<&LabelledDataset::size>("size", "labelled:size() -> integer  The number of strings.")
       .def<&LabelledDataset::positives>("positives",
@@ -227,16 +233,16 @@ void bind_labelled(Module& module) {
       .def<&valid_strings>("valid_strings",
                            "labelled:valid_strings() -> Dataset  The valid strings alone.")
       .def<&split_set>("split",
-                       "labelled:split(shares, {seed=}) -> table  Parts of these shares with the "
-                       "same balance of labels; no string is in two of them.")
+                       "labelled:split(shares, {options}) -> table  Returns parts of these "
+                       "shares with the same balance of labels. No string is in two parts.")
       .def<&of_length>("of_length",
                        "labelled:of_length(shortest, longest) -> LabelledDataset  Its strings of "
                        "these lengths, in their order.")
       .def<&phases_of>(
           "curriculum",
-          "labelled:curriculum{kind=, threshold=, epochs=, step=, stage_end=} -> table  The phases "
-          "of sequential, incremental or two_stage training: a list of {stage=, longest=, random=, "
-          "epochs=, data=}, without epochs where a phase has no limit.")
+          "labelled:curriculum{options} -> table  Returns the phases of sequential, incremental or "
+          "two_stage training as a list of {stage=, longest=, random=, epochs=, data=}. A phase "
+          "without a limit has no epochs.")
       .def<&targets_of>("step_targets",
                         "labelled:step_targets(grammar) -> table  Lists viable and member: for "
                         "each string and time, from before the first symbol, 1 if what was read "

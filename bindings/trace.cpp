@@ -14,15 +14,11 @@ std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automat
   return PdaRun{std::move(automaton), std::move(*run), total};
 }
 
-bool take_accepted(OptionTable& options) { return options.take<bool>("accepted").value_or(true); }
-
 std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton,
-                                OptionTable& options) {
-  const bool accepted = take_accepted(options);
-  const auto limit = options.take<std::int64_t>("limit").value_or(100'000);
+                                const RunOptions& options) {
   std::vector<PdaRun> runs;
   double total = kMinusInfinity;
-  for (auto& run : all_runs(*automaton, accepted, limit)) {
+  for (auto& run : all_runs(*automaton, options.accepted, options.limit)) {
     total = Log::plus(total, run.log_weight);
     runs.push_back({automaton, std::move(run)});
   }
@@ -153,16 +149,20 @@ Json nodes(const Trace& trace) {
   return list;
 }
 
-std::optional<PdaRun> trace_best_run(const Trace& trace, OptionTable options) {
-  const bool accepted = take_accepted(options);
-  options.finish("trace.best_run", {"accepted"});
-  return best_run_of(trace.automaton, accepted);
+struct TraceBestOptions : RunOptions {
+  static OptionRows rows() { return declare<TraceBestOptions>({accepted_row<TraceBestOptions>()}); }
+};
+struct TraceAllOptions : RunOptions {
+  using Self = TraceAllOptions;
+  static OptionRows rows() { return declare<Self>({accepted_row<Self>(), limit_row<Self>()}); }
+};
+
+std::optional<PdaRun> trace_best_run(const Trace& trace, const TraceBestOptions& options) {
+  return best_run_of(trace.automaton, options.accepted);
 }
 
-std::vector<PdaRun> trace_all_runs(const Trace& trace, OptionTable options) {
-  auto runs = all_runs_of(trace.automaton, options);
-  options.finish("trace.all_runs", {"accepted", "limit"});
-  return runs;
+std::vector<PdaRun> trace_all_runs(const Trace& trace, const TraceAllOptions& options) {
+  return all_runs_of(trace.automaton, options);
 }
 
 bool trace_accepts(const Trace& trace) { return trace.chart.accepted() > kMinusInfinity; }
@@ -226,10 +226,9 @@ void bind_trace(Module& module) {
                    "{time, state, top, log_weight, share, accepted}.")
       .def<&trace_best_run>(
           "best_run",
-          "trace:best_run{accepted=} -> Run  The accepting run of greatest weight, or "
-          "nil; accepted = false: of all runs.")
+          "trace:best_run{options} -> Run  Returns the accepting run of greatest weight, or nil.")
       .def<&trace_all_runs>("all_runs",
-                            "trace:all_runs{accepted=, limit=} -> table  Every accepting run.")
+                            "trace:all_runs{options} -> table  Returns every accepting run.")
       .def<[](const Trace& trace) { return trace.automaton->input; }>(
           "input", "trace:input() -> table  The symbols read.")
       .def<&trace_dot>("dot",

@@ -413,7 +413,7 @@ void bind_train(lua_State* L) {
   }
   lua_getfield(L, -1, "model");
   define(
-      L, lua_gettop(L), "pd.model.load", "load", &thunk<&load_trainer>,
+      L, lua_gettop(L), "pd.model.load", "load", bound<&load_trainer>(),
       "load(path, {which='best', device=}) -> LanguageModel, Recognizer or Transducer  The model "
       "in a run folder, an exported folder, a checkpoint file or a file of model:save; 'last' "
       "instead of 'best' gives the newest "

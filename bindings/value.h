@@ -47,6 +47,7 @@ struct WrongCount : std::exception {
 [[noreturn]] void wrong_type(lua_State* L, int index, const char* expected);
 [[noreturn]] void wrong_class(lua_State* L, int index, const char* class_name);
 [[noreturn]] void wrong_integer(int index, bool is_unsigned, std::int64_t got);
+[[noreturn]] void wrong_size(int index, std::size_t expected, std::size_t got);
 // "a string", "a Tensor", "nothing": what lies at the index, for messages.
 std::string type_text(lua_State* L, int index);
 // Collects garbage whenever objects made since the last time hold more than 64 MB, or the process
@@ -155,6 +156,17 @@ struct Value<std::vector<T>> {
   }
 };
 
+template <class T, std::size_t N>
+struct Value<std::array<T, N>> {
+  static std::array<T, N> get(lua_State* L, int i) {
+    const auto list = Value<std::vector<T>>::get(L, i);
+    if (list.size() != N) wrong_size(i, N, list.size());
+    std::array<T, N> values{};
+    std::copy(list.begin(), list.end(), values.begin());
+    return values;
+  }
+};
+
 // {name = value}: std::map<std::string, T> both ways, a vector of pairs only as a result.
 template <class T, class Entries>
 int push_entries(lua_State* L, const Entries& entries) {
@@ -222,6 +234,20 @@ struct Value<std::variant<T...>> {
   }
   static int push(lua_State* L, const Variant& value) {
     return std::visit([L]<class U>(const U& v) { return Value<U>::push(L, v); }, value);
+  }
+};
+
+// A list, or its only element alone.
+template <class T>
+struct OneOrMore {
+  std::vector<T> list;
+};
+template <class T>
+struct Value<OneOrMore<T>> {
+  static OneOrMore<T> get(lua_State* L, int i) {
+    auto given = Value<std::variant<T, std::vector<T>>>::get(L, i);
+    if (given.index() == 0) return {{std::get<0>(std::move(given))}};
+    return {std::get<1>(std::move(given))};
   }
 };
 

@@ -31,15 +31,6 @@ std::string shown(const Json& value) {
   return std::string(kind_of(value));
 }
 
-void check_range(std::string_view where, const OptionSpec& spec, double value) {
-  check(!std::isnan(value), where, "option '{}' must be a number, got nan", spec.name);
-  if (value >= spec.minimum && value <= spec.maximum) return;
-  if (std::isinf(spec.maximum))
-    fail(where, "option '{}' must be at least {}, got {}", spec.name, spec.minimum, value);
-  fail(where, "option '{}' must be between {} and {}, got {}", spec.name, spec.minimum,
-       spec.maximum, value);
-}
-
 Json checked(std::string_view where, const OptionSpec& spec, const Json& value) {
   const auto expected = [&](std::string_view what) {
     fail(where, "option '{}' must be {}, got {}", spec.name, what, shown(value));
@@ -62,12 +53,7 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
       return value.get<double>();
     case OptionSpec::Type::text:
       if (!value.is_string()) expected("a text");
-      if (!spec.choices.empty() && std::find(spec.choices.begin(), spec.choices.end(),
-                                             value.get<std::string>()) == spec.choices.end()) {
-        const auto near = nearest_names(value.get<std::string>(), spec.choices);
-        fail(where, "option '{}' must be one of {}, got {}{}", spec.name, quoted_list(spec.choices),
-             shown(value), near.empty() ? "" : "; did you mean " + near + "?");
-      }
+      check_choice(where, spec, value.get<std::string>());
       return value;
     case OptionSpec::Type::list:
       // An empty Lua table could be a list or a table.
@@ -87,6 +73,23 @@ Json checked(std::string_view where, const OptionSpec& spec, const Json& value) 
 }
 
 }  // namespace
+
+void check_range(std::string_view where, const OptionSpec& spec, double value) {
+  check(!std::isnan(value), where, "option '{}' must be a number, got nan", spec.name);
+  if (value >= spec.minimum && value <= spec.maximum) return;
+  if (std::isinf(spec.maximum))
+    fail(where, "option '{}' must be at least {}, got {}", spec.name, spec.minimum, value);
+  fail(where, "option '{}' must be between {} and {}, got {}", spec.name, spec.minimum,
+       spec.maximum, value);
+}
+
+void check_choice(std::string_view where, const OptionSpec& spec, const std::string& text) {
+  const auto& choices = spec.choices;
+  if (choices.empty() || std::find(choices.begin(), choices.end(), text) != choices.end()) return;
+  const auto near = nearest_names(text, choices);
+  fail(where, "option '{}' must be one of {}, got {}{}", spec.name, quoted_list(choices),
+       shown(text), near.empty() ? "" : "; did you mean " + near + "?");
+}
 
 OptionSpec boolean_option(std::string name, bool default_value, std::string doc) {
   return spec_of(std::move(name), OptionSpec::Type::boolean, default_value, std::move(doc));

@@ -47,6 +47,11 @@ OptionSpec table_option(std::string name, Json default_value, std::string doc);
 Json resolve_options(std::string_view where, const std::vector<OptionSpec>& specs,
                      const Json& given);
 
+// Throw std::invalid_argument for a number outside the range of the option, or a text that is none
+// of its choices.
+void check_range(std::string_view where, const OptionSpec& spec, double value);
+void check_choice(std::string_view where, const OptionSpec& spec, const std::string& text);
+
 // Returns the name of the type used in messages and help: "integer", "text", ...
 std::string_view type_name(OptionSpec::Type type);
 // Returns one line of help: "states     integer, default 2     number of PDA states".

@@ -154,7 +154,7 @@ test('runs say what they do', function()
   test.equal(#runs, 4)
   test.near(half:log_weight('0 0 0 0'), runs[1] and math.log(0.5 * 0.5))
   test.fails('more than 5 moves', function() reversal:all_runs('0 0 0 0 0 0 0', { limit = 5 }) end)
-  test.fails('limit must be at least 1', function() reversal:all_runs('0', { limit = 0 }) end)
+  test.fails("'limit' must be at least 1", function() reversal:all_runs('0', { limit = 0 }) end)
 end)
 
 test('pictures are drawn, of long strings too', function()
@@ -269,7 +269,7 @@ test('bad input is named', function()
   test.fails('list of transitions', make{})
   test.fails('at least one transition', make{ transitions = {} })
   test.fails('no bottom symbol', make{ transitions = { 'q, _ --a--> r, pop' } })
-  test.fails("unknown key 'botom', did you mean 'bottom'", make{ botom = '_', transitions = {} })
+  test.fails("unknown option 'botom', did you mean 'bottom'", make{ botom = '_', transitions = {} })
   test.fails('transition 2: expected push y, replace y or pop',
     make{ bottom = '_', transitions = { 'q, _ --a--> r, pop', 'q, _ --b--> r, drop' } })
   test.fails('transition 1: the weight of a transition must be a number from 0 up, got %-1',
@@ -283,7 +283,7 @@ test('bad input is named', function()
   test.fails("state 'p' is not in the list", make{ bottom = '_', accepting = { 'p' }, states = { 'q' },
     transitions = { 'q, _ --a--> q, pop' } })
   test.fails("symbol '2' is not in the alphabet", function() reversal:accepts('0 2') end)
-  test.fails("bottom must be 'reexposed' or 'original', got 'top'",
+  test.fails("'bottom' must be one of 'reexposed' and 'original', got \"top\"",
     function() reversal:trace('0', { bottom = 'top' }) end)
   test.fails("unknown option 'acepted'", function() reversal:best_run('0', { acepted = false }) end)
   test.fails('text:1: expected , after the next state r', function() pd.pda.parse('q, _ --a--> r') end)

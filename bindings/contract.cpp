@@ -3,19 +3,20 @@
 
 #include "bindings/definition.h"
 #include "bindings/interrupt.h"
+#include "bindings/kinds.h"
 
 namespace pushdown {
 
 namespace {
 
 // The kind's name and small options, with those given in their place.
-template <class Row>
-Json subject_of(const char* where, const std::vector<Row>& rows, const ContractSubject& given) {
+template <class Row, class Given>
+Json subject_of(const char* where, const std::vector<Row>& rows, const Given& given) {
   Json options = Json::object();
   if (const auto* name = std::get_if<std::string>(&given))
     options["kind"] = *name;
   else
-    options = std::get<OptionTable>(given).rest();
+    options = std::get<1>(given).options;
   check(options.contains("kind") && options["kind"].is_string(), where,
         "expected a kind or a table with a 'kind', one of {}", quoted_list(row_names(rows)));
   const Row& row = find_row(where, rows, options["kind"].get<std::string>());
@@ -96,7 +97,17 @@ Json results_of(const Contract& contract) {
 
 }  // namespace
 
-std::shared_ptr<Contract> check_stack(lua_State* L, const ContractSubject& given) {
+std::vector<OptionGroup> stack_groups(lua_State* L) {
+  return option_groups(session_kinds(L).stacks);
+}
+std::vector<OptionGroup> controller_groups(lua_State* L) {
+  return option_groups(session_kinds(L).controllers);
+}
+std::vector<OptionGroup> objective_groups(lua_State* L) {
+  return option_groups(session_kinds(L).objectives);
+}
+
+std::shared_ptr<Contract> check_stack(lua_State* L, const ContractSubject<&stack_groups>& given) {
   const Json stack = subject_of("stack.check", session_kinds(L).stacks, given);
   // Whether it has the action no_op is known of a stack that was made.
   Random random(7);
@@ -107,14 +118,16 @@ std::shared_ptr<Contract> check_stack(lua_State* L, const ContractSubject& given
                      made->no_op(at::zeros({1, 4}, at::kDouble)).has_value());
 }
 
-std::shared_ptr<Contract> check_controller(lua_State* L, const ContractSubject& given) {
+std::shared_ptr<Contract> check_controller(lua_State* L,
+                                           const ContractSubject<&controller_groups>& given) {
   const Json controller = subject_of("controller.check", session_kinds(L).controllers, given);
   return check_model(
       L, fmt::format("controller '{}'", controller["kind"].get<std::string>()),
       {{"controller", controller}, {"stack", {{"kind", "superposition"}, {"size", 3}}}}, true);
 }
 
-std::shared_ptr<Contract> check_objective(lua_State* L, const ContractSubject& given) {
+std::shared_ptr<Contract> check_objective(lua_State* L,
+                                          const ContractSubject<&objective_groups>& given) {
   const Json objective = subject_of("train.check_objective", session_kinds(L).objectives, given);
   auto contract = std::make_shared<Contract>();
   contract->subject = fmt::format("objective '{}'", objective["kind"].get<std::string>());

@@ -21,11 +21,23 @@ struct ClassName<Contract> {
   static constexpr const char* value = "Contract";
 };
 
+std::vector<OptionGroup> stack_groups(lua_State* L);
+std::vector<OptionGroup> controller_groups(lua_State* L);
+std::vector<OptionGroup> objective_groups(lua_State* L);
+
 // pd.stack.check and the like, of a kind by its name or with options.
-using ContractSubject = std::variant<std::string, OptionTable>;
-std::shared_ptr<Contract> check_stack(lua_State* L, const ContractSubject& given);
-std::shared_ptr<Contract> check_controller(lua_State* L, const ContractSubject& given);
-std::shared_ptr<Contract> check_objective(lua_State* L, const ContractSubject& given);
+template <auto Groups>
+struct Checked {
+  Json options;
+  static OptionRows rows() { return declare<Checked>({}).open(&Checked::options, "kind", Groups); }
+};
+template <auto Groups>
+using ContractSubject = std::variant<std::string, Checked<Groups>>;
+std::shared_ptr<Contract> check_stack(lua_State* L, const ContractSubject<&stack_groups>& given);
+std::shared_ptr<Contract> check_controller(lua_State* L,
+                                           const ContractSubject<&controller_groups>& given);
+std::shared_ptr<Contract> check_objective(lua_State* L,
+                                          const ContractSubject<&objective_groups>& given);
 // The class of what they return.
 void bind_contract(Module& module);
 

@@ -27,14 +27,11 @@ void bind_controller(lua_State* L) {
       .def<&controller_describe_kind>(
           "describe", "describe(kind) -> string  What a controller is, and its options.")
       .def<&define_controller>("define",
-                               "define{name=, initial=, step=, parameters=, options=, doc=} -> "
-                               "string  Makes a controller "
-                               "of Lua functions initial(self, batch) -> list of tensors and "
-                               "step(self, input, state) -> "
-                               "hidden, state a kind like the others; see docs/extending.md.")
+                               "define{options} -> string  Makes a controller of Lua functions a "
+                               "kind like the others; see docs/extending.md.")
       .def<&check_controller>("check",
-                              "check(kind or {kind=, ...}) -> Contract  Runs the contract tests on "
-                              "a controller: shapes, gradients, batches, pieces, options.");
+                              "check(kind or {options}) -> Contract  Runs the contract tests on a "
+                              "controller: shapes, gradients, batches, pieces, options.");
 }
 
 }  // namespace pushdown

@@ -196,7 +196,18 @@ class ScriptController : public Controller {
 
 }  // namespace
 
-std::string define_controller(lua_State* L, OptionTable given) {
+OptionRows ControllerOptions::rows() {
+  using Self = ControllerOptions;
+  constexpr TypeText kFunction{"function"};
+  return declare<Self>(
+             {{"initial", &Self::initial, "initial(self, batch) -> list of tensors", kFunction},
+              {"step", &Self::step, "step(self, input, state) -> hidden, state", kFunction},
+              {"parameters", &Self::parameters, "each { name, shape }",
+               TypeText{"list of tables or function"}}})
+      .with<Self, DefinitionOptions>();
+}
+
+std::string define_controller(lua_State* L, ControllerOptions given) {
   auto definition = std::make_shared<ControllerDefinition>();
   definition->head = read_head(L, given, "controller", row_names(controller_kinds()));
   auto& head = definition->head;
@@ -208,11 +219,10 @@ std::string define_controller(lua_State* L, OptionTable given) {
   else
     check(hidden->type == OptionSpec::Type::integer && hidden->minimum >= 1, head.where,
           "the option 'hidden' must be an integer with minimum = 1 and a default");
-  definition->initial = take_function(L, given, head, "initial", "(self, batch)");
-  definition->step = take_function(L, given, head, "step", "(self, input, state)");
-  definition->parameters =
-      take_rows(L, given, head, "parameters", "parameter", kParameterPlaces, kParameterNames);
-  given.finish("controller.define", {"name", "doc", "options", "parameters", "initial", "step"});
+  definition->initial = read_function(L, given.initial, head, "initial", "(self, batch)");
+  definition->step = read_function(L, given.step, head, "step", "(self, input, state)");
+  definition->parameters = read_rows(L, given.parameters, head, "parameters", "parameter",
+                                     kParameterPlaces, kParameterNames);
 
   put_row(session_kinds(L).controllers,
           ControllerKind{

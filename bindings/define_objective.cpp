@@ -59,13 +59,21 @@ class ScriptObjective : public Objective {
 
 }  // namespace
 
-std::string define_objective(lua_State* L, OptionTable given) {
+OptionRows ObjectiveOptions::rows() {
+  using Self = ObjectiveOptions;
+  return declare<Self>(
+             {{"losses", &Self::losses, "losses(self, batch) -> B losses", TypeText{"function"}},
+              {"needs_next_symbol", &Self::needs_next_symbol,
+               "the model must predict the next symbol"}})
+      .with<Self, DefinitionOptions>();
+}
+
+std::string define_objective(lua_State* L, ObjectiveOptions given) {
   auto definition = std::make_shared<ObjectiveDefinition>();
   definition->head = read_head(L, given, "objective", row_names(objective_kinds()));
   const auto& head = definition->head;
-  definition->losses = take_function(L, given, head, "losses", "(self, batch)");
-  definition->next_symbol = given.take<bool>("needs_next_symbol").value_or(false);
-  given.finish("train.define_objective", {"name", "doc", "options", "losses", "needs_next_symbol"});
+  definition->losses = read_function(L, given.losses, head, "losses", "(self, batch)");
+  definition->next_symbol = given.needs_next_symbol;
   put_row(session_kinds(L).objectives,
           ObjectiveKind{head.origin->name, head.doc, head.options,
                         [definition](const Json& options) -> ObjectivePtr {

@@ -532,18 +532,31 @@ std::vector<std::pair<std::string, std::string>> inputs_of(const StackDefinition
 
 }  // namespace
 
-std::string define_stack(lua_State* L, OptionTable given) {
+OptionRows StackOptions::rows() {
+  using Self = StackOptions;
+  constexpr TypeText kFunction{"function"}, kList{"list of tables or function"};
+  return declare<Self>(
+             {{"initial", &Self::initial, "initial(self, batch, length) -> state", kFunction},
+              {"update", &Self::update, "update(self, state, actions) -> state", kFunction},
+              {"reading", &Self::reading, "reading(self, state) -> B x R", kFunction},
+              {"actions", &Self::actions, "action layers, each { name, size }", kList},
+              {"parameters", &Self::parameters, "each { name, shape }", kList},
+              {"no_op", &Self::no_op, "{ action, column } that changes nothing"}})
+      .with<Self, DefinitionOptions>();
+}
+
+std::string define_stack(lua_State* L, StackOptions given) {
   auto definition = std::make_shared<StackDefinition>();
   definition->head = read_head(L, given, "stack", row_names(stack_kinds()));
   const auto& head = definition->head;
-  definition->initial = take_function(L, given, head, "initial", "(self, batch, length)");
-  definition->update = take_function(L, given, head, "update", "(self, state, actions)");
-  definition->reading = take_function(L, given, head, "reading", "(self, state)");
-  definition->actions = take_rows(L, given, head, "actions", "action", {"name", "size"},
+  definition->initial = read_function(L, given.initial, head, "initial", "(self, batch, length)");
+  definition->update = read_function(L, given.update, head, "update", "(self, state, actions)");
+  definition->reading = read_function(L, given.reading, head, "reading", "(self, state)");
+  definition->actions = read_rows(L, given.actions, head, "actions", "action", {"name", "size"},
                                   {"activation", "bias", "gain"});
-  definition->parameters =
-      take_rows(L, given, head, "parameters", "parameter", kParameterPlaces, kParameterNames);
-  if (const auto no_op = given.take<Json>("no_op")) {
+  definition->parameters = read_rows(L, given.parameters, head, "parameters", "parameter",
+                                     kParameterPlaces, kParameterNames);
+  if (const auto& no_op = given.no_op) {
     check(no_op->is_array() && no_op->size() == 2 && (*no_op)[0].is_string() &&
               (*no_op)[1].is_number_integer() && (*no_op)[1] >= 1,
           head.where + ".no_op", "expected {{ 'action', column }}, columns from 1, got {}",
@@ -551,8 +564,6 @@ std::string define_stack(lua_State* L, OptionTable given) {
     definition->no_op_layer = (*no_op)[0];
     definition->no_op_column = (*no_op)[1].get<std::int64_t>() - 1;
   }
-  given.finish("stack.define", {"name", "doc", "options", "actions", "parameters", "initial",
-                                "update", "reading", "no_op"});
 
   StackKind kind;
   kind.name = head.origin->name;

@@ -34,20 +34,30 @@ TrainingKinds& session_kinds(lua_State* L) {
   return *kinds;
 }
 
-DefinitionHead read_head(lua_State* L, OptionTable& given, const char* registry,
+OptionRows DefinitionOptions::rows() {
+  using Self = DefinitionOptions;
+  return declare<Self>(
+      {{"name", &Self::name, "name of the kind: small letters, digits and _", required},
+       {"doc", &Self::doc, "one line for help"},
+       {"options", &Self::options,
+        "options of the kind, each { name, default, meaning, minimum = ... }",
+        TypeText{"list of tables"}}});
+}
+
+DefinitionHead read_head(lua_State* L, DefinitionOptions& given, const char* registry,
                          const std::vector<std::string>& own) {
   const auto defining = fmt::format("{}.define", registry);
-  const auto name = given.require<std::string>("name");
+  const auto& name = given.name;
   check(good_name(name), defining,
         "the name must be small letters, digits and _, at most 64, got '{}'", name);
   check(std::find(own.begin(), own.end(), name) == own.end(), defining,
         "'{}' is a kind of the product's own; choose another name", name);
   DefinitionHead head;
   head.where = fmt::format("{}.{}", registry, name);
-  head.doc = given.take<std::string>("doc").value_or("Defined by a script.");
+  head.doc = given.doc;
   check(invalid_utf8(head.doc) == head.doc.npos && head.doc.find('\n') == head.doc.npos, head.where,
         "doc must be one line of UTF-8 text");
-  given.push("options");
+  given.options.push(L);
   if (!lua_isnil(L, -1)) head.options = read_option_specs(L, lua_gettop(L), head.where);
   lua_pop(L, 1);
   const auto position = calling_script(L);
@@ -56,9 +66,9 @@ DefinitionHead read_head(lua_State* L, OptionTable& given, const char* registry,
   return head;
 }
 
-ScriptFunction take_function(lua_State* L, OptionTable& given, const DefinitionHead& head,
+ScriptFunction read_function(lua_State* L, LuaOption& option, const DefinitionHead& head,
                              const char* key, const char* signature) {
-  given.push(key);
+  option.push(L);
   if (!lua_isfunction(L, -1))
     fail(head.where, "expected {} = function{}, got {}", key, signature,
          type_text(L, lua_gettop(L)));
@@ -67,10 +77,10 @@ ScriptFunction take_function(lua_State* L, OptionTable& given, const DefinitionH
   return function;
 }
 
-ScriptRows take_rows(lua_State* L, OptionTable& given, const DefinitionHead& head, const char* key,
+ScriptRows read_rows(lua_State* L, LuaOption& option, const DefinitionHead& head, const char* key,
                      const char* what, const std::vector<std::string>& places,
                      const std::vector<std::string>& names) {
-  given.push(key);
+  option.push(L);
   ScriptRows rows;
   if (!lua_isnil(L, -1))
     rows = ScriptRows(L, lua_gettop(L), head.where + "." + key, what, places, names);

@@ -15,19 +15,24 @@ TrainingKinds& session_kinds(lua_State* L);
 // What every definition has, taken out of its table: name, doc, options, and where it stands. The
 // name must be a new one or that of an earlier definition in `rows`, of which `own` are the
 // product's.
+struct DefinitionOptions {
+  std::string name, doc = "Defined by a script.";
+  LuaOption options;
+  static OptionRows rows();
+};
 struct DefinitionHead {
   OriginPtr origin;
   std::string where;  // "stack.mine"
   std::string doc;
   std::vector<OptionSpec> options;
 };
-DefinitionHead read_head(lua_State* L, OptionTable& given, const char* registry,
+DefinitionHead read_head(lua_State* L, DefinitionOptions& given, const char* registry,
                          const std::vector<std::string>& own);
 // The function at the key; an error if it is missing.
-ScriptFunction take_function(lua_State* L, OptionTable& given, const DefinitionHead& head,
+ScriptFunction read_function(lua_State* L, LuaOption& option, const DefinitionHead& head,
                              const char* key, const char* signature);
 // Rows at the key, or none.
-ScriptRows take_rows(lua_State* L, OptionTable& given, const DefinitionHead& head, const char* key,
+ScriptRows read_rows(lua_State* L, LuaOption& option, const DefinitionHead& head, const char* key,
                      const char* what, const std::vector<std::string>& places,
                      const std::vector<std::string>& names);
 // Puts the row behind the others, or in the place of one with its name.
@@ -45,8 +50,22 @@ void document_kind(lua_State* L, const std::string& module, const DefinitionHead
 // " (defined in own.lua:12)", or "" for a row of the product's own.
 std::string origin_text(lua_State* L, const char* registry, const std::string& kind);
 
-std::string define_stack(lua_State* L, OptionTable given);
-std::string define_controller(lua_State* L, OptionTable given);
-std::string define_objective(lua_State* L, OptionTable given);
+struct StackOptions : DefinitionOptions {
+  LuaOption initial, update, reading, actions, parameters;
+  std::optional<Json> no_op;
+  static OptionRows rows();
+};
+struct ControllerOptions : DefinitionOptions {
+  LuaOption initial, step, parameters;
+  static OptionRows rows();
+};
+struct ObjectiveOptions : DefinitionOptions {
+  LuaOption losses;
+  bool needs_next_symbol = false;
+  static OptionRows rows();
+};
+std::string define_stack(lua_State* L, StackOptions given);
+std::string define_controller(lua_State* L, ControllerOptions given);
+std::string define_objective(lua_State* L, ObjectiveOptions given);
 
 }  // namespace pushdown

@@ -49,16 +49,21 @@ Json finished(lua_State* L, std::optional<Json> result) {
   return *std::move(result);
 }
 
-Json evaluate_transducer(lua_State* L, const Transducer& model, const PairSource& source,
-                         const OptionTable& given) {
-  constexpr auto kEvaluationPlace = "train.evaluate";
+const std::vector<OptionSpec>& pair_evaluation_options() {
   static const std::vector<OptionSpec> specs{
       integer_option("pairs", 1000, "pairs that are drawn and measured", 1),
       integer_option("seed", 0, "seed of these pairs", 0),
       integer_option("batch", 10, "pairs measured at once", 1),
       integer_option("bin_width", 10, "symbols; the bins of source length start at its multiples",
                      1)};
-  const Json options = resolve_options(kEvaluationPlace, specs, given.rest());
+  return specs;
+}
+
+Json evaluate_transducer(lua_State* L, const Transducer& model, const PairSource& source,
+                         const EvaluateOptions& given) {
+  constexpr auto kEvaluationPlace = "train.evaluate";
+  check(given.grammar == nullptr, kEvaluationPlace, "a Transducer has no option 'grammar'");
+  const Json options = resolve_options(kEvaluationPlace, pair_evaluation_options(), given.rest);
   check_alphabets(kEvaluationPlace, model, source);
   EvaluationOptions evaluation{options["batch"], options["bin_width"]};
   evaluation.should_stop = interrupt_check(L);
@@ -92,7 +97,25 @@ AnyModel any_model(const SequenceModelPtr& model) {
   return std::dynamic_pointer_cast<LanguageModel>(model);
 }
 
-Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, OptionTable given) {
+const char* class_of(const AnyData& data) {
+  return std::visit([](const auto& of) { return ClassName<std::decay_t<decltype(*of)>>::value; },
+                    data);
+}
+
+OptionRows EvaluateOptions::rows() {
+  return declare<EvaluateOptions>(
+             {{"grammar", &EvaluateOptions::grammar,
+               "grammar of the language: measures whether all possible next symbols are predicted, "
+               "and whether every prefix is judged correctly"}})
+      .open(&EvaluateOptions::rest, "", [](lua_State*) {
+        return std::vector<OptionGroup>{
+            {"a language model or recognizer", declared(evaluation_options())},
+            {"a transducer", declared(pair_evaluation_options())}};
+      });
+}
+
+Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
+                    const EvaluateOptions& given) {
   constexpr auto kEvaluationPlace = "train.evaluate";
   const auto* transducer = std::get_if<TransducerPtr>(&model);
   if (transducer != nullptr) {
@@ -100,8 +123,8 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, Op
     check(source != nullptr, kEvaluationPlace, "a Transducer is measured on Pairs");
     return evaluate_transducer(L, **transducer, **source, given);
   }
-  const auto grammar = given.take<std::shared_ptr<Grammar>>("grammar");
-  const Json options = resolve_options(kEvaluationPlace, evaluation_options(), given.rest());
+  const auto& grammar = given.grammar;
+  const Json options = resolve_options(kEvaluationPlace, evaluation_options(), given.rest);
   EvaluationOptions evaluation{options["batch"], options["bin_width"], options["chunk"]};
   evaluation.stack_chunks = options["stack_chunks"];
   evaluation.threshold = options["threshold"];
@@ -122,12 +145,10 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, Op
   if (recognizer != nullptr) {
     const auto* labelled = std::get_if<std::shared_ptr<LabelledDataset>>(&data);
     check(labelled != nullptr, kEvaluationPlace,
-          "a Recognizer is measured on a LabelledDataset, got a {}",
-          std::visit([](const auto& of) { return ClassName<std::decay_t<decltype(*of)>>::value; },
-                     data));
+          "a Recognizer is measured on a LabelledDataset, got a {}", class_of(data));
     check(evaluation.chunk == 0, kEvaluationPlace,
           "a Recognizer reads whole strings; leave out chunk");
-    if (grammar) evaluation.next_symbols = next_symbols_of(**labelled, **grammar);
+    if (grammar) evaluation.next_symbols = next_symbols_of(**labelled, *grammar);
     if (const auto found = evaluate(**recognizer, **labelled, evaluation)) {
       result = to_json(*found);
       (*result)["wrong"] = Json::array();
@@ -147,7 +168,7 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, Op
     const auto* strings = std::get_if<std::shared_ptr<Dataset>>(&data);
     check(!grammar || strings != nullptr, kEvaluationPlace,
           "a grammar is for strings: a Dataset or a LabelledDataset");
-    if (grammar) evaluation.next_symbols = next_symbols_of(**strings, **grammar);
+    if (grammar) evaluation.next_symbols = next_symbols_of(**strings, *grammar);
     if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&data)) {
       if (const auto found = evaluate(language_model, *text, evaluation)) result = to_json(*found);
     } else if (const auto* sentences = std::get_if<std::shared_ptr<TokenFile>>(&data)) {
@@ -160,14 +181,19 @@ Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, Op
   return finished(L, std::move(result));
 }
 
+struct AgreementOptions {
+  std::int64_t batch = 100;
+  static OptionRows rows() {
+    return declare<AgreementOptions>({{"batch", &AgreementOptions::batch,
+                                       "prefixes of one length judged at once", at_least(1)}});
+  }
+};
+
 // {accuracy =, judged =, attractors = {{attractors =, judged =, accuracy =}}, wrong = {...}}
 Json agreement(lua_State* L, const LanguageModel& model, const NumberData& data,
-               const OptionTable& given) {
-  static const std::vector<OptionSpec> specs{
-      integer_option("batch", 100, "prefixes of one length judged at once", 1)};
-  const Json options = resolve_options("train.agreement", specs, given.rest());
+               const AgreementOptions& options) {
   const auto found = agreement_cases(data.examples, model.alphabet());
-  const auto right = judge_agreement(model, found.cases, options["batch"], interrupt_check(L));
+  const auto right = judge_agreement(model, found.cases, options.batch, interrupt_check(L));
   if (!right) finished(L, std::nullopt);
   struct Share {
     std::int64_t judged = 0, right = 0;
@@ -200,27 +226,21 @@ Json agreement(lua_State* L, const LanguageModel& model, const NumberData& data,
 
 void bind_evaluation(Module& module) {
   module.def<&agreement>("agreement",
-                         "agreement(model, examples, {batch=}) -> table  In how many "
-                         "percent of the NumberData "
-                         "a LanguageModel gives the verb's own form a greater probability than the "
-                         "other one, of those "
-                         "whose two forms its vocabulary has: accuracy, judged, the same by "
-                         "attractors, and the numbers "
-                         "of the `wrong` ones.");
+                         "agreement(model, examples, {options}) -> table  Returns in how many "
+                         "percent of the examples, of those with both forms in its vocabulary, a "
+                         "LanguageModel gives the verb's own form a greater probability than the "
+                         "other one: accuracy, judged, the same by attractors, and the numbers of "
+                         "the `wrong` ones.");
   module.def<&evaluate_model>(
       "evaluate",
-      "evaluate(model, data, {batch=, bin_width=, chunk=, stack_chunks=, decision=, "
-      "decisions=, grammar=, threshold=, thresholds=, pairs=, seed=}) "
-      "-> table  Of a LanguageModel cross-entropy in nats per symbol, perplexity of a RunningText "
-      "or of Sentences, "
-      "lower_bound and cross_entropy_difference where known; of a Recognizer accuracy, error "
-      "(percent), missed, false_positives and the places of the strings classified wrongly; with "
-      "the language's `grammar` the share of the strings whose sets of next symbols are all "
-      "predicted, and of those whose every prefix a Recognizer judges correctly; by further "
-      "`decisions` and `thresholds`, measured on the same answers, the tables `decisions` and "
-      "`next_symbol_accuracies`; of a Transducer "
-      "on so many `pairs` coarse and fine accuracy, perplexity and the pairs written wrong; of all "
-      "and in `bins` by length.");
+      "evaluate(model, data, {options}) -> table  Measures a model, in all and in `bins` by "
+      "length. "
+      "For a LanguageModel, returns cross-entropy in nats per symbol, perplexity of a RunningText "
+      "or of Sentences, and lower_bound and cross_entropy_difference where known. For a "
+      "Recognizer, "
+      "returns accuracy, error (percent), missed, false_positives, the places of the misclassified "
+      "strings as `wrong`, and the tables `decisions` and `next_symbol_accuracies`. For a "
+      "Transducer, returns coarse and fine accuracy, perplexity and the `wrong` pairs.");
 }
 
 }  // namespace pushdown

@@ -3,6 +3,7 @@
 #include <variant>
 
 #include "bindings/dataset.h"
+#include "bindings/grammar.h"
 #include "bindings/labelled.h"
 #include "bindings/model.h"
 #include "bindings/options.h"
@@ -21,8 +22,17 @@ using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledD
 
 AnyModel any_model(const SequenceModelPtr& model);
 
+// "Dataset", ...
+const char* class_of(const AnyData& data);
+
+struct EvaluateOptions {
+  std::shared_ptr<Grammar> grammar;
+  Json rest;
+  static OptionRows rows();
+};
 // `given`: the options that this kind of model has. Throws when it was interrupted.
-Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data, OptionTable given);
+Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
+                    const EvaluateOptions& given);
 
 // pd.train.evaluate.
 void bind_evaluation(Module& module);

@@ -19,14 +19,15 @@
 namespace pushdown {
 namespace {
 
-std::shared_ptr<LanguageModel> language_model(lua_State* L, OptionTable options) {
-  auto [alphabet, rest] = model_options(L, options);
-  return std::make_shared<LanguageModel>(std::move(alphabet), rest, session_kinds(L));
+std::shared_ptr<LanguageModel> language_model(lua_State* L,
+                                              const NewModel<&language_model_options>& made) {
+  return std::make_shared<LanguageModel>(alphabet_of(made.alphabet), with_session(L, made.rest),
+                                         session_kinds(L));
 }
 
-std::shared_ptr<Recognizer> recognizer(lua_State* L, OptionTable options) {
-  auto [alphabet, rest] = model_options(L, options);
-  return std::make_shared<Recognizer>(std::move(alphabet), rest, session_kinds(L));
+std::shared_ptr<Recognizer> recognizer(lua_State* L, const NewModel<&recognizer_options>& made) {
+  return std::make_shared<Recognizer>(alphabet_of(made.alphabet), with_session(L, made.rest),
+                                      session_kinds(L));
 }
 
 // 1 x n
@@ -118,25 +119,30 @@ Results recognizer_strengths(lua_State* L, const Recognizer& model, const Tokens
   return push_strengths(L, model, model.input(word_tensor(model, tokens)));
 }
 
-// An evaluation, as in accepts(), unless gradients are asked for.
-Recognition recognition_of(const Recognizer& model, const Tokens& tokens, OptionTable& options,
-                           const char* where) {
-  const bool gradient = options.take<bool>("gradient").value_or(false);
-  options.finish(where, {"gradient"});
+struct GradientOption {
+  bool gradient = false;
+  static OptionRows rows() {
+    return declare<GradientOption>(
+        {{"gradient", &GradientOption::gradient,
+          "records gradients, in a pass as in training; else an evaluation as in accepts()"}});
+  }
+};
+
+Recognition recognition_of(const Recognizer& model, const Tokens& tokens, bool gradient) {
   const at::AutoGradMode mode(gradient);
   return model.run(word_tensor(model, tokens));
 }
 
 // The scores after every pass, before the first too.
-Tensor scores(const Recognizer& model, const Tokens& tokens, OptionTable options) {
-  return recognition_of(model, tokens, options, "model.scores").scores[0];
+Tensor scores(const Recognizer& model, const Tokens& tokens, const GradientOption& options) {
+  return recognition_of(model, tokens, options.gradient).scores[0];
 }
 
 // The probabilities of what is read next, after every symbol : m x V.
-Tensor next_symbols(const Recognizer& model, const Tokens& tokens, OptionTable options) {
+Tensor next_symbols(const Recognizer& model, const Tokens& tokens, const GradientOption& options) {
   check(model.predicts_next_symbol(), "model.next_symbols",
         "the model must have next_symbol = true");
-  const Tensor hiddens = recognition_of(model, tokens, options, "model.next_symbols").hiddens;
+  const Tensor hiddens = recognition_of(model, tokens, options.gradient).hiddens;
   return model.next_scores(hiddens.narrow(1, 1, hiddens.size(1) - 1))[0].softmax(1);
 }
 
@@ -175,15 +181,12 @@ void bind_model(lua_State* L) {
   module
       .def<&language_model>(
           "language_model",
-          "language_model{alphabet=, architecture=, ..., end_symbol=, dtype=, device=, seed=} -> "
-          "LanguageModel  A language model with new parameters; see pd.model.describe().")
+          "language_model{options} -> LanguageModel  Returns a language model with new parameters; "
+          "see pd.model.describe().")
       .def<&recognizer>(
           "recognizer",
-          "recognizer{alphabet=, architecture=, ..., end_symbol=, passes=, evaluation_passes=, "
-          "carry=, memory_in_passes=, output=, decision=, next_symbol=, dtype=, device=, seed=} -> "
-          "Recognizer  A recognizer of valid strings with "
-          "new parameters; see "
-          "pd.model.describe_recognizer().")
+          "recognizer{options} -> Recognizer  Returns a recognizer of valid strings with new "
+          "parameters; see pd.model.describe_recognizer().")
       .def<&describe_recognizer>(
           "describe_recognizer",
           "describe_recognizer(architecture='recurrent') -> string  The options of recognizer.")
@@ -242,12 +245,10 @@ void bind_model(lua_State* L) {
           "model:accepts(tokens) -> boolean  Whether the model takes a string for valid.")
       .def<&scores>(
           "scores",
-          "model:scores(tokens, {gradient=false}) -> Tensor  What the model says of a string "
-          "before "
-          "the first symbol and after each (each pass; the end symbol last): above 0 is valid, for "
-          "output = 'own' above 1/2. An evaluation as in accepts(); with `gradient` a training "
-          "pass "
-          "that records gradients.")
+          "model:scores(tokens, {options}) -> Tensor  Returns the scores before the first symbol "
+          "and "
+          "after each pass, the end symbol last. A string is valid if its score is above 0, or "
+          "above 1/2 for output = 'own'.")
       .def<&recognizer_strengths>(
           "strengths",
           "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
@@ -257,8 +258,8 @@ void bind_model(lua_State* L) {
           "places, bottom first; symbols, what was read.")
       .def<&next_symbols>(
           "next_symbols",
-          "model:next_symbols(tokens, {gradient=false}) -> Tensor  The probabilities m x V of what "
-          "is read next, after every pass of a string, for a model with next_symbol = true.");
+          "model:next_symbols(tokens, {options}) -> Tensor  Returns the probabilities m x V of the "
+          "next symbol after every pass of a string, for a model with next_symbol = true.");
   bind_sequence_model(recognizers);
   Class<ModelState>(module, "Where a model stands in a string that it reads in pieces.")
       .def<[](const ModelState& state) {

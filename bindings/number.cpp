@@ -8,6 +8,7 @@
 #include "base/check.h"
 #include "bindings/alphabet.h"
 #include "bindings/bind.h"
+#include "bindings/kinds.h"
 #include "bindings/labelled.h"
 #include "bindings/options.h"
 #include "bindings/session.h"
@@ -93,9 +94,7 @@ NumberExamples from_treebank(lua_State* L, const std::string& path,
   return examples;
 }
 
-// All words in lower case, or as they are.
-Fold take_fold(OptionTable& options) {
-  if (!options.take<bool>("lower").value_or(false)) return nullptr;
+Fold lower_case() {
   TokenizerOptions lower;
   lower.lower = true;
   return [tokenizer = std::make_shared<Tokenizer>(lower)](std::string_view word) {
@@ -110,34 +109,47 @@ std::string format_of(const std::string& path) {
   return "lines";
 }
 
-NumberData number_examples(lua_State* L, const std::string& path, OptionTable options) {
-  const auto format = options.take<std::string>("format").value_or(format_of(path));
-  check(format == "lines" || format == "table" || format == "conllu", kNumberPlace,
-        "format must be 'lines', 'table' or 'conllu', got '{}'", format);
-  const auto fold = take_fold(options);
-  if (format == "conllu") {
-    NumberTreebankOptions all;
-    all.fold = fold;
-    all.auxiliaries = options.take<bool>("auxiliaries").value_or(true);
-    all.proper_nouns = options.take<bool>("proper_nouns").value_or(false);
-    all.surface = options.take<bool>("surface").value_or(false);
-    all.one_for_each_sentence = options.take<bool>("one_for_each_sentence").value_or(false);
-    all.seed = options.take<std::uint64_t>("seed").value_or(0);
-    options.finish(kNumberPlace, {"format", "lower", "auxiliaries", "proper_nouns", "surface",
-                                  "one_for_each_sentence", "seed"});
-    return {from_treebank(L, path, all)};
+// The options that only one format has.
+const SpecsByKind& format_options() {
+  static const SpecsByKind specs{
+      {"lines", {}},
+      {"table", {text_option("words", "sentence", "column with the words")}},
+      {"conllu",
+       {boolean_option("auxiliaries", true, "auxiliaries count as verbs"),
+        boolean_option("proper_nouns", false, "proper nouns count as subjects"),
+        boolean_option("surface", false, "words of the text: don't, not do n't"),
+        boolean_option("one_for_each_sentence", false, "one random example of each sentence"),
+        integer_option("seed", 0, "random seed of that choice", 0)}}};
+  return specs;
+}
+
+struct ExampleOptions {
+  std::optional<std::string> format;
+  bool lower = false;
+  Json rest;
+  using Self = ExampleOptions;
+  static OptionRows rows() {
+    return declare<Self>({{"format", &Self::format,
+                           "published lines or table, or a treebank; by the file's name if absent",
+                           OneOf{{"lines", "table", "conllu"}}},
+                          {"lower", &Self::lower, "all words in lower case"}})
+        .open(&Self::rest, "format", [](lua_State*) { return option_groups(format_options()); });
   }
-  std::string words = "sentence";
-  if (format == "table") {
-    words = options.take<std::string>("words").value_or(words);
-    options.finish(kNumberPlace, {"format", "lower", "words"});
-  } else {
-    options.finish(kNumberPlace, {"format", "lower"});
+};
+
+NumberData number_examples(lua_State* L, const std::string& path, const ExampleOptions& options) {
+  const auto format = options.format.value_or(format_of(path));
+  const Json own = resolve_by_kind(kNumberPlace, format_options(), format, options.rest);
+  const auto fold = options.lower ? lower_case() : Fold();
+  if (format == "conllu") {
+    NumberTreebankOptions all{own["auxiliaries"],           own["proper_nouns"], own["surface"],
+                              own["one_for_each_sentence"], own["seed"],         fold};
+    return {from_treebank(L, path, all)};
   }
   NumberData data;
   for (const auto& file : files_named(kNumberPlace, path, format == "table" ? ".tsv" : "")) {
     const auto text = read_input(L, "data", file);
-    auto more = format == "table" ? parse_number_table(text, file.string(), words, fold)
+    auto more = format == "table" ? parse_number_table(text, file.string(), own["words"], fold)
                                   : parse_number_lines(text, file.string(), fold);
     std::move(more.begin(), more.end(), std::back_inserter(data.examples));
   }
@@ -175,12 +187,21 @@ std::vector<bool> plurals(const NumberData& data) {
   return list;
 }
 
-NumberData number_where(const NumberData& data, OptionTable options) {
-  const auto attractors = options.take<int>("attractors");
-  const auto homogeneous = options.take<bool>("homogeneous");
-  const auto both_forms = options.take<bool>("both_forms");
-  const auto plural = options.take<bool>("plural");
-  options.finish("examples.where", {"attractors", "homogeneous", "both_forms", "plural"});
+struct ExampleFilter {
+  std::optional<int> attractors;
+  std::optional<bool> homogeneous, both_forms, plural;
+  using Self = ExampleFilter;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"attractors", &Self::attractors, "number of attractors"},
+         {"homogeneous", &Self::homogeneous, "only attractors between subject and verb"},
+         {"both_forms", &Self::both_forms, "the verb is known in both numbers"},
+         {"plural", &Self::plural, "the verb is plural"}});
+  }
+};
+
+NumberData number_where(const NumberData& data, const ExampleFilter& filter) {
+  const auto& [attractors, homogeneous, both_forms, plural] = filter;
   NumberData part;
   for (const auto& example : data.examples) {
     const bool fits =
@@ -195,10 +216,8 @@ NumberData number_where(const NumberData& data, OptionTable options) {
 
 std::vector<NumberData> parts_of(lua_State* L, const NumberData& data,
                                  const std::optional<std::vector<double>>& shares,
-                                 OptionTable options) {
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish("examples.split", {"seed"});
-  Random random(seed_or_next(L, seed), "parts of number prediction");
+                                 const SeedOption& options) {
+  Random random(seed_or_next(L, options.seed), "parts of number prediction");
   std::vector<NumberData> parts;
   for (auto& part :
        split_examples(data.examples, shares.value_or(std::vector<double>{9, 1, 90}), random))
@@ -258,9 +277,8 @@ void bind_number(Module& module) {
                          "surface, ranges, and of id and line.")
       .def<&number_examples>(
           "number_examples",
-          "number_examples(path, {format=, lower=, words=, auxiliaries=, proper_nouns=, surface=, "
-          "one_for_each_sentence=, seed=}) -> NumberData  Examples of number prediction from the "
-          "published files ('lines'), the published 'table', or a tree bank ('conllu').");
+          "number_examples(path, {options}) -> NumberData  Returns examples of number prediction "
+          "from the published files ('lines' or 'table') or a treebank ('conllu').");
   Class<ConlluFiles>(module, "The sentences of a tree bank, one after another.")
       .def<[](ConlluFiles& files, Any, Any) { return next_sentence(files); }>(
           "__call", "files() -> table  The next sentence, nil at the end.")
@@ -279,12 +297,10 @@ void bind_number(Module& module) {
       .def<&plurals>("plural", "examples:plural() -> table  Whether each verb is plural.")
       .def<&number_where>(
           "where",
-          "examples:where{attractors=, homogeneous=, both_forms=, plural=} -> NumberData  "
-          "The examples with so many attractors, with attractors alone between subject "
-          "and verb, with the verb known in both numbers.")
+          "examples:where{options} -> NumberData  Returns the examples with these properties.")
       .def<&parts_of>("split",
-                      "examples:split(shares={9, 1, 90}, {seed=}) -> table  Parts in random order, "
-                      "by default training, validation and test as Linzen et al. have them.")
+                      "examples:split(shares={9, 1, 90}, {options}) -> table  Returns parts in "
+                      "random order, by default training, validation and test as Linzen et al.")
       .def<&counts>("counts",
                     "examples:counts() -> table  How many are singular, plural, have both_forms, "
                     "and of each number of attractors.")

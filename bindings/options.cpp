@@ -174,15 +174,6 @@ Json OptionTable::rest() const {
   return value;
 }
 
-void OptionTable::finish(std::string_view where, const std::vector<std::string>& valid) const {
-  if (!lua_istable(L_, index_)) return;
-  for (lua_pushnil(L_); lua_next(L_, index_) != 0; lua_pop(L_, 1)) {
-    const std::string key = lua_tostring(L_, -2);
-    if (read_.contains(key)) continue;
-    fail(where, "unknown option '{}'; the options are {}", key, quoted_list(valid));
-  }
-}
-
 void OptionTable::refuse_unknown(const OptionRows& rows) const {
   std::vector<std::string> names;
   for (const auto& row : rows.rows) names.push_back(row.spec.name);
@@ -224,7 +215,7 @@ std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs) {
 }
 
 std::string names_text(const OptionRows& rows) {
-  std::string text;
+  std::string text = rows.by.empty() ? "" : rows.by + "=";
   for (const auto& row : rows.rows) text += (text.empty() ? "" : ", ") + row.spec.name + "=";
   if (rows.groups) text += text.empty() ? "..." : ", ...";
   return text;
@@ -261,9 +252,16 @@ void add_groups(Json& list, const std::string& by, const std::vector<OptionGroup
       const Json row = told(option);
       auto same = std::find_if(found.begin(), found.end(),
                                [&](const auto& other) { return other.first == row; });
-      if (same == found.end()) same = found.insert(found.end(), {row, Json::array()});
+      if (same == found.end()) same = found.emplace(found.end(), row, Json::array());
       same->second.push_back(group.title);
     }
+  const auto is_by = [&](const Json& row) { return row["name"] == by; };
+  if (!by.empty() && std::none_of(list.begin(), list.end(), is_by) &&
+      std::none_of(found.begin(), found.end(), [&](const auto& one) { return is_by(one.first); })) {
+    Json row{{"name", by}, {"type", "text"}, {"doc", "what is made"}, {"choices", Json::array()}};
+    for (const auto& group : groups) row["choices"].push_back(group.title);
+    list.insert(list.begin(), row);
+  }
   for (auto& [row, titles] : found) {
     if (titles.size() < groups.size()) {
       row["of"] = titles;

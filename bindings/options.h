@@ -53,24 +53,6 @@ class OptionTable {
   Json rest() const;
   lua_State* state() const { return L_; }
 
-  template <class T>
-  std::optional<T> take(const std::string& key) {
-    read_.insert(key);
-    if (!push_field(key)) return std::nullopt;
-    return get_element<T>(L_, index_, "." + key);
-  }
-  template <class T>
-  T require(const std::string& key) {
-    auto value = take<T>(key);
-    if (!value) throw std::invalid_argument(key);
-    return *std::move(value);
-  }
-  template <class T>
-  void take_into(const std::string& key, T& value) {
-    if (auto given = take<T>(key)) value = std::move(*given);
-  }
-  void finish(std::string_view where, const std::vector<std::string>& valid) const;
-
  private:
   friend void read_options(lua_State* L, int index, const struct OptionRows& rows, void* options);
   bool push_field(const std::string& key) const;  // nothing is pushed when the field is nil
@@ -81,13 +63,6 @@ class OptionTable {
   std::set<std::string> read_;
 };
 
-template <>
-struct Value<OptionTable> {
-  static OptionTable get(lua_State* L, int i) {
-    if (!lua_isnoneornil(L, i) && !lua_istable(L, i)) throw WrongType(L, i, "a table of options");
-    return {L, i};
-  }
-};
 // The value of an option as it is in Lua: a function, or what the bound function reads by itself.
 struct LuaOption {
   OptionTable table;
@@ -118,6 +93,9 @@ struct OptionRows {
   std::function<std::vector<OptionGroup>(lua_State* L)> groups = {};
   std::string by = {};
 
+  // The rows of a base class, too.
+  template <class X, class Base>
+  OptionRows& with();
   // Further options of the core, resolved into a member.
   template <class X>
   OptionRows& resolved(Json X::*member, const std::vector<OptionSpec>& specs);
@@ -334,6 +312,13 @@ OptionRows& OptionRows::open(Rest X::*member, std::string option,
   return *this;
 }
 
+// The options of a function that has only those of the core, not resolved.
+template <auto Specs>
+struct CoreOptions {
+  Json given;
+  static OptionRows rows() { return declare<CoreOptions>({}).raw(&CoreOptions::given, Specs()); }
+};
+
 template <class T>
 concept Declared = requires {
   { T::rows() } -> std::same_as<OptionRows>;
@@ -343,6 +328,17 @@ template <Declared T>
 const OptionRows& rows_of() {
   static const OptionRows rows = T::rows();
   return rows;
+}
+
+template <class X, class Base>
+OptionRows& OptionRows::with() {
+  for (auto row : rows_of<Base>().rows) {
+    row.read = [read = row.read](lua_State* L, int index, void* options) {
+      read(L, index, static_cast<Base*>(static_cast<X*>(options)));
+    };
+    rows.push_back(std::move(row));
+  }
+  return *this;
 }
 
 // Reads the table at the index into the struct that the rows belong to.

@@ -5,7 +5,7 @@
 #include "analysis/parse_score.h"
 #include "base/check.h"
 #include "bindings/bind.h"
-#include "bindings/options.h"
+#include "bindings/kinds.h"
 #include "bindings/session.h"
 #include "bindings/tree.h"
 
@@ -35,15 +35,20 @@ PhraseTree tagged(const PhraseTree& tree, const Sentence& sentence) {
   return given ? PhraseTree(tree.words(), (*given)->tags(), tree.phrases()) : tree;
 }
 
+struct DistanceOptions {
+  DistanceTo to = DistanceTo::previous;
+  static OptionRows rows() {
+    return declare<DistanceOptions>(
+        {{"to",
+          &DistanceOptions::to,
+          "the word that a word's distance is to",
+          {{"previous", DistanceTo::previous}, {"next", DistanceTo::next}}}});
+  }
+};
+
 PhraseTree from_distances(const Sentence& sentence, const std::vector<double>& distances,
-                          OptionTable options) {
-  const auto to = options.take<std::string>("to").value_or("previous");
-  options.finish("tree.from_distances", {"to"});
-  check(to == "previous" || to == "next", "tree.from_distances",
-        "to must be 'previous' or 'next', got '{}'", to);
-  return tagged(tree_from_distances(parse_words_of(sentence), distances,
-                                    to == "previous" ? DistanceTo::previous : DistanceTo::next),
-                sentence);
+                          const DistanceOptions& options) {
+  return tagged(tree_from_distances(parse_words_of(sentence), distances, options.to), sentence);
 }
 
 PhraseTree right(const Sentence& sentence) {
@@ -54,46 +59,62 @@ PhraseTree left(const Sentence& sentence) {
   return tagged(left_branching(parse_words_of(sentence)), sentence);
 }
 
-Balance take_balance(OptionTable& options) {
-  const auto shape = options.take<std::string>("shape").value_or("halves");
-  check(shape == "halves" || shape == "full_right", "tree.balanced",
-        "shape must be 'halves' or 'full_right', got '{}'", shape);
-  return shape == "halves" ? Balance::halves : Balance::full_right;
+struct BalanceOptions {
+  Balance shape = Balance::halves;
+  static OptionRows rows() {
+    return declare<BalanceOptions>(
+        {{"shape",
+          &BalanceOptions::shape,
+          "daughters are halves, or right daughters are full",
+          {{"halves", Balance::halves}, {"full_right", Balance::full_right}}}});
+  }
+};
+
+PhraseTree balanced_tree(const Sentence& sentence, const BalanceOptions& options) {
+  return tagged(balanced(parse_words_of(sentence), options.shape), sentence);
 }
 
-PhraseTree balanced_tree(const Sentence& sentence, OptionTable options) {
-  const auto shape = take_balance(options);
-  options.finish("tree.balanced", {"shape"});
-  return tagged(balanced(parse_words_of(sentence), shape), sentence);
-}
-
-PhraseTree random(lua_State* L, const Sentence& sentence, OptionTable options) {
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish("tree.random", {"seed"});
-  Random numbers(seed_or_next(L, seed), "random trees");
+PhraseTree random(lua_State* L, const Sentence& sentence, const SeedOption& options) {
+  Random numbers(seed_or_next(L, options.seed), "random trees");
   return tagged(random_tree(parse_words_of(sentence), numbers), sentence);
 }
 
+const SpecsByKind& baseline_options() {
+  static const SpecsByKind specs{
+      {"right", {}},
+      {"left", {}},
+      {"balanced",
+       {text_option("shape", "halves", "daughters are halves, or right daughters are full",
+                    {"halves", "full_right"})}},
+      {"random", {integer_option("seed", nullptr, "random seed", 0)}}};
+  return specs;
+}
+
+struct BaselineOptions {
+  Json given;
+  static OptionRows rows() {
+    return OptionRows().open(&BaselineOptions::given, "",
+                             [](lua_State*) { return option_groups(baseline_options()); });
+  }
+};
+
 std::vector<PhraseTree> baseline(lua_State* L, const std::vector<Sentence>& sentences,
-                                 const std::string& kind, OptionTable options) {
-  constexpr auto kParsePlace = "tree.baseline";
+                                 const std::string& kind, const BaselineOptions& options) {
+  const Json own = resolve_by_kind("tree.baseline", baseline_options(), kind, options.given);
   std::function<PhraseTree(const std::vector<std::string>&)> make;
   if (kind == "right") {
-    options.finish(kParsePlace, {});
     make = right_branching;
   } else if (kind == "left") {
-    options.finish(kParsePlace, {});
     make = left_branching;
   } else if (kind == "balanced") {
-    const auto shape = take_balance(options);
-    options.finish(kParsePlace, {"shape"});
+    const auto shape = own["shape"] == "halves" ? Balance::halves : Balance::full_right;
     make = [shape](const auto& words) { return balanced(words, shape); };
   } else {
-    check(kind == "random", kParsePlace,
+    check(kind == "random", "tree.baseline",
           "the baseline must be 'right', 'left', 'balanced' or 'random', got '{}'", kind);
-    const auto seed = options.take<std::uint64_t>("seed");
-    options.finish(kParsePlace, {"seed"});
-    make = [numbers = Random(seed_or_next(L, seed), "random trees")](const auto& words) mutable {
+    const auto seed =
+        own["seed"].is_null() ? seed_or_next(L, std::nullopt) : own["seed"].get<std::uint64_t>();
+    make = [numbers = Random(seed, "random trees")](const auto& words) mutable {
       return random_tree(words, numbers);
     };
   }
@@ -103,11 +124,12 @@ std::vector<PhraseTree> baseline(lua_State* L, const std::vector<Sentence>& sent
   return trees;
 }
 
-TreeScore score(const TreeList& induced, const TreeList& gold, const OptionTable& options) {
+TreeScore score(const TreeList& induced, const TreeList& gold,
+                const CoreOptions<&score_options>& options) {
   std::vector<const PhraseTree*> ours, theirs;
   for (const auto& tree : induced) ours.push_back(tree.get());
   for (const auto& tree : gold) theirs.push_back(tree.get());
-  return score_trees(ours, theirs, options.rest());
+  return score_trees(ours, theirs, options.given);
 }
 
 Json labels_of(const TreeScore& score) {
@@ -146,10 +168,9 @@ void bind_parses(Module& module) {
   module
       .def<&from_distances>(
           "from_distances",
-          "from_distances(words, distances, {to=}) -> Tree  The binary tree that splits at the "
-          "greatest distance, the first of equal ones; a word's distance is the one to the "
-          "'previous' word, or with to = 'next' to the next one. Words are a Tree, a list or a "
-          "text.")
+          "from_distances(words, distances, {options}) -> Tree  Returns the binary tree that "
+          "splits "
+          "at the greatest distance, the first of equal ones. Words are a Tree, a list or a text.")
       .def<&right>("right_branching",
                    "right_branching(words) -> Tree  The tree of a sentence in which every left "
                    "daughter is a word.")
@@ -158,18 +179,16 @@ void bind_parses(Module& module) {
                   "daughter is a word.")
       .def<&balanced_tree>(
           "balanced",
-          "balanced(words, {shape=}) -> Tree  The tree whose daughters are 'halves' "
-          "of it, or with 'full_right' whose right daughters are full.")
+          "balanced(words, {options}) -> Tree  Returns the balanced binary tree of a sentence.")
       .def<&random>("random",
-                    "random(words, {seed=}) -> Tree  A random binary tree: a uniform split, then "
-                    "the same in both parts.")
+                    "random(words, {options}) -> Tree  Returns a random binary tree: a uniform "
+                    "split, then the same in both parts.")
       .def<&baseline>("baseline",
-                      "baseline(sentences, kind, {shape=, seed=}) -> table  A tree for each "
-                      "sentence: 'right', 'left', 'balanced' or 'random'.")
+                      "baseline(sentences, kind, {options}) -> table  Returns a tree for each "
+                      "sentence: 'right', 'left', 'balanced' (with shape) or 'random' (with seed).")
       .def<&score>("score",
-                   "score(induced, gold, {preset=, root=, punctuation=, punctuation_tags=, "
-                   "average=, binarized=, min_length=, max_length=}) -> TreeScore  Unlabelled "
-                   "precision, recall and F1 of a list of trees against another.");
+                   "score(induced, gold, {options}) -> TreeScore  Returns unlabelled precision, "
+                   "recall and F1 of a list of trees against another.");
   Class<TreeScore>(module, "Unlabelled F1 with the settings it was measured with.")
       .def<[](const TreeScore& score) { return 100 * score.f1; }>(
           "f1", "score:f1() -> number  F1 in percent.")

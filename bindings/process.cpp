@@ -48,14 +48,19 @@ std::string executable() {
   fail_environment("process.executable", "the program pushdown is not beside its module");
 }
 
-std::shared_ptr<Process> start(ProcessPool& pool, OptionTable options) {
-  Command command;
-  command.words = options.require<std::vector<std::string>>("command");
-  command.output = options.take<std::string>("output").value_or("");
-  command.environment = options.take<std::map<std::string, std::string>>("environment")
-                            .value_or(std::map<std::string, std::string>());
-  command.lock = options.take<std::shared_ptr<FolderLock>>("lock").value_or(nullptr);
-  options.finish("process.start", {"command", "output", "environment", "lock"});
+struct StartOptions : Command {
+  std::string file;
+  using Self = StartOptions;
+  static OptionRows rows() {
+    return declare<Self>({{"command", &Self::words, "program and arguments", required},
+                          {"output", &Self::file, "file for its output"},
+                          {"environment", &Self::environment, "further environment variables"},
+                          {"lock", &Self::lock, "lock that it holds, too"}});
+  }
+};
+
+std::shared_ptr<Process> start(ProcessPool& pool, StartOptions command) {
+  command.output = command.file;
   return pool.start(command);
 }
 
@@ -118,10 +123,8 @@ std::optional<int> columns(const std::string& stream) {
 
 void bind_classes(Module& module) {
   Class<ProcessPool>(module, "Child processes that are stopped when their owner fails.")
-      .def<&start>(
-          "start",
-          "pool:start{command=, output=, environment=, lock=} -> Process  Starts a program "
-          "with its own process group; it also holds the lock.")
+      .def<&start>("start",
+                   "pool:start{options} -> Process  Starts a program with its own process group.")
       .def<&wait_for>(
           "wait", "pool:wait(seconds)  Returns when a process ended, at Ctrl-C, or after the time.")
       .def<&ProcessPool::running>("running", "pool:running() -> integer  How many still run.")

@@ -14,12 +14,20 @@ struct ClassName<RunRegistry> {
 
 namespace {
 
-std::shared_ptr<RunRegistry> open_registry(const std::string& path, OptionTable options) {
-  const auto must_exist = options.take<bool>("must_exist").value_or(false);
-  const auto busy_seconds = options.take<double>("busy_seconds").value_or(60);
-  options.finish("registry.open", {"must_exist", "busy_seconds"});
+struct OpenOptions {
+  bool must_exist = false;
+  double busy_seconds = 60;
+  using Self = OpenOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"must_exist", &Self::must_exist, "a missing file is an error"},
+         {"busy_seconds", &Self::busy_seconds, "seconds to wait for other processes"}});
+  }
+};
+
+std::shared_ptr<RunRegistry> open_registry(const std::string& path, const OpenOptions& options) {
   check(!path.empty(), "registry.open", "the path must not be empty");
-  return std::make_shared<RunRegistry>(path, must_exist, busy_seconds);
+  return std::make_shared<RunRegistry>(path, options.must_exist, options.busy_seconds);
 }
 
 std::string registry_line(const RunRegistry& registry) {
@@ -32,9 +40,10 @@ std::string registry_file(const RunRegistry& registry) { return registry.file().
 
 void bind_record(lua_State* L) {
   Module module(L, "registry", "The registry of runs, an SQLite file; pd.runs is on top of it.");
-  module.def<&open_registry>("open",
-                             "open(path, {must_exist=, busy_seconds=}) -> Registry  Opens the "
-                             "registry, and makes it if it is not there.");
+  module.def<&open_registry>(
+      "open",
+      "open(path, {options}) -> Registry  Opens the registry, and creates it if "
+      "it does not exist.");
   Class<RunRegistry>(module, "A file with one row for each run.")
       .def<&RunRegistry::add>("add",
                               "registry:add(runs) -> table  Adds runs as waiting, or fills absent "

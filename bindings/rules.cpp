@@ -13,7 +13,7 @@ namespace pushdown {
 namespace {
 
 using OneHint = std::variant<std::shared_ptr<Pda>, std::string>;
-using Hints = std::variant<std::shared_ptr<Pda>, std::string, std::vector<OneHint>>;
+using Hints = OneOrMore<OneHint>;
 
 Pda one_hint(lua_State* L, const OneHint& hint) {
   if (const auto* pda = std::get_if<std::shared_ptr<Pda>>(&hint)) return **pda;
@@ -21,10 +21,9 @@ Pda one_hint(lua_State* L, const OneHint& hint) {
 }
 
 Pda all_hints(lua_State* L, const Hints& hints) {
-  if (const auto* pda = std::get_if<std::shared_ptr<Pda>>(&hints)) return **pda;
-  if (const auto* name = std::get_if<std::string>(&hints)) return one_hint(L, *name);
+  if (hints.list.size() == 1) return one_hint(L, hints.list[0]);
   std::vector<Pda> parts;
-  for (const auto& hint : std::get<std::vector<OneHint>>(hints)) parts.push_back(one_hint(L, hint));
+  for (const auto& hint : hints.list) parts.push_back(one_hint(L, hint));
   return merged(parts);
 }
 
@@ -75,17 +74,26 @@ int push_report(lua_State* L, const Json& table, const std::string& text) {
   return 1;
 }
 
-Results insert(lua_State* L, Recognizer& model, const Hints& hints, OptionTable options) {
-  RuleOptions chosen;
-  chosen.strength = options.take<double>("strength");
-  chosen.weight_scale = options.take<double>("weight_scale");
-  options.take_into("missing", chosen.missing);
-  options.take_into("dead", chosen.dead);
-  options.take_into("inhibition", chosen.inhibition);
-  options.take_into("frozen", chosen.frozen);
-  options.take_into("check", chosen.check);
-  options.finish("model.insert_rules",
-                 {"strength", "weight_scale", "missing", "dead", "inhibition", "frozen", "check"});
+struct InsertOptions : RuleOptions {
+  using Self = InsertOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"strength", &Self::strength, "strength of the rules; that of the hint, or chosen"},
+         {"weight_scale", &Self::weight_scale,
+          "the other weights are scaled to at most this; to the strength if that is given"},
+         {"missing", &Self::missing,
+          "triples without a transition: kept as they are, or led into the trap; if absent, led "
+          "into the trap where the hint says what is accepted",
+          OneOf{{"keep", "trap"}}},
+         {"dead", &Self::dead, "dead states: a neuron of their own, or the silent trap",
+          OneOf{{"zero", "neuron"}}},
+         {"inhibition", &Self::inhibition, "large negative weights"},
+         {"frozen", &Self::frozen, "training leaves the programmed numbers as they are"},
+         {"check", &Self::check, "a rule that does not hold is an error"}});
+  }
+};
+
+Results insert(lua_State* L, Recognizer& model, const Hints& hints, const InsertOptions& chosen) {
   const auto report = insert_rules(model, all_hints(L, hints), chosen);
   return {push_report(L, report_table(report), to_text(report))};
 }
@@ -107,14 +115,19 @@ std::string extraction_text(const Extraction& extraction) {
   return text;
 }
 
-Results extract(lua_State* L, const Recognizer& model, OptionTable options) {
-  ExtractionOptions chosen;
-  options.take_into("limit", chosen.limit);
-  options.take_into("keep_dead", chosen.keep_dead);
-  options.take_into("strings", chosen.strings);
-  options.take_into("longest", chosen.longest);
-  options.take_into("seed", chosen.seed);
-  options.finish("model.extract_pda", {"limit", "keep_dead", "strings", "longest", "seed"});
+struct ExtractOptions : ExtractionOptions {
+  using Self = ExtractOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"limit", &Self::limit, "greatest number of control states", at_least(1)},
+         {"keep_dead", &Self::keep_dead, "keeps states from which nothing is accepted, as one"},
+         {"strings", &Self::strings, "strings on which both are compared; 0: none", at_least(0)},
+         {"longest", &Self::longest, "greatest length of these strings"},
+         {"seed", &Self::seed, "random seed of these strings"}});
+  }
+};
+
+Results extract(lua_State* L, const Recognizer& model, const ExtractOptions& chosen) {
   const auto extraction = extract_pda(model, chosen);
   Json table{{"controls", extraction.controls},   {"pairs", extraction.pairs},
              {"end_marks", extraction.end_marks}, {"strings", extraction.strings},
@@ -133,15 +146,13 @@ void bind_rules(lua_State* L) {
     Module module(L, "pd.model");
     module
         .def<&insert>("insert_rules",
-                      "insert_rules(model, pda, {strength=, weight_scale=, missing=, dead=, "
-                      "inhibition=, frozen=, check=}) -> table  Programs an automaton or a part of "
-                      "one (a Pda, "
-                      "a hint's name, a path, or a list of these) into the weights of an 'nspda' "
-                      "recognizer, and reports what holds with which margin.")
+                      "insert_rules(model, pda, {options}) -> table  Programs an automaton or a "
+                      "part of one (a Pda, a hint's name, a path, or a list of these) into the "
+                      "weights of an 'nspda' recognizer. Returns a report of what holds with which "
+                      "margin.")
         .def<&extract>("extract_pda",
-                       "extract_pda(model, {limit=, keep_dead=, strings=, longest=, seed=}) -> "
-                       "Pda, table  The automaton that an 'nspda' recognizer has become, and what "
-                       "was found when both were compared on strings.");
+                       "extract_pda(model, {options}) -> Pda, table  Returns the automaton that an "
+                       "'nspda' recognizer has become, and how both agree on strings.");
   }
   lua_pop(L, 1);
 }

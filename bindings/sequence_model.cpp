@@ -9,23 +9,35 @@
 
 namespace pushdown {
 
-Alphabet required_alphabet(OptionTable& options, const char* key) {
-  const auto given =
-      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(key);
-  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
-  return shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
+OptionRows ProgramOptions::rows() {
+  using Self = ProgramOptions;
+  return declare<Self>(
+      {{"steps", &Self::steps, "length of the sequence", Between{1, 100'000}},
+       {"format", &Self::dot, "text, or a graph for Graphviz", {{"text", false}, {"dot", true}}}});
 }
 
-Json other_options(lua_State* L, const OptionTable& options) {
-  Json rest = options.rest();
-  if (!rest.contains("device")) rest["device"] = session(L).device.str();
-  if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
-  return rest;
+OptionRows ParameterOptions::rows() {
+  using Self = ParameterOptions;
+  return declare<Self>(
+      {{"rename", &Self::rename,
+        "names of the model by the tensors' names (false: leave out), or a function of name and "
+        "tensor that returns a name, a name and a tensor, or a table of tensors by name",
+        TypeText{"table or function"}},
+       {"strict", &Self::strict, "missing and left-over names are an error"},
+       {"source", &Self::source, "name of a table in messages"}});
 }
 
-std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options) {
-  Alphabet alphabet = required_alphabet(options, "alphabet");
-  return {std::move(alphabet), other_options(L, options)};
+std::vector<OptionGroup> option_groups(std::vector<OptionSpec> (*specs)(const std::string&)) {
+  std::vector<OptionGroup> groups;
+  for (const auto& kind : network_kinds())
+    groups.push_back({kind.name, declared(specs(kind.name))});
+  return groups;
+}
+
+Json with_session(lua_State* L, Json options) {
+  if (!options.contains("device")) options["device"] = session(L).device.str();
+  if (!options.contains("seed")) options["seed"] = seed_or_next(L, std::nullopt);
+  return options;
 }
 
 namespace {
@@ -43,11 +55,9 @@ Tensor named_tensor(lua_State* L, int argument, const std::string& key, at::Scal
 
 }  // namespace
 
-std::string model_program(const SequenceModel& model, OptionTable options) {
-  auto text = program_text("model.program", options,
-                           [&](std::int64_t steps) { return model.network().plan(1, steps); });
-  options.finish("model.program", {"steps", "format"});
-  return text;
+std::string model_program(const SequenceModel& model, const ProgramOptions& options) {
+  return program_text("model.program", options,
+                      [&](std::int64_t steps) { return model.network().plan(1, steps); });
 }
 
 void set_parameters_of(const SequenceModel& model, Any values) {
@@ -140,8 +150,8 @@ ParameterList renamed_by_function(lua_State* L, int function, const ParameterLis
   return result;
 }
 
-ParameterList renamed_tensors(lua_State* L, OptionTable& options, ParameterList tensors) {
-  options.push("rename");
+ParameterList renamed_tensors(lua_State* L, LuaOption option, ParameterList tensors) {
+  option.push(L);
   const int rename = lua_gettop(L);
   const int type = lua_type(L, rename);
   check(type == LUA_TNIL || type == LUA_TTABLE || type == LUA_TFUNCTION, kRenamePlace,
@@ -157,8 +167,7 @@ ParameterList renamed_tensors(lua_State* L, OptionTable& options, ParameterList 
 std::map<std::string, std::vector<std::string>> load_parameters_of(lua_State* L,
                                                                    const SequenceModel& model,
                                                                    Any source,
-                                                                   OptionTable options) {
-  const bool strict = options.take<bool>("strict").value_or(true);
+                                                                   ParameterOptions options) {
   const auto given =
       Value<std::variant<std::string, std::map<std::string, Tensor>>>::get(L, source.index);
   const auto* path = std::get_if<std::string>(&given);
@@ -167,11 +176,9 @@ std::map<std::string, std::vector<std::string>> load_parameters_of(lua_State* L,
     tensors = read_tensors(*path).tensors;
   else
     tensors.assign(std::get<1>(given).begin(), std::get<1>(given).end());
-  tensors = renamed_tensors(L, options, std::move(tensors));
-  const auto source_name =
-      options.take<std::string>("source").value_or(path ? *path : "the given table");
-  options.finish(kRenamePlace, {"rename", "strict", "source"});
-  const ParameterReport report = load_parameters(model, tensors, source_name, strict);
+  tensors = renamed_tensors(L, options.rename, std::move(tensors));
+  const auto name = options.source.value_or(path ? *path : "the given table");
+  const ParameterReport report = load_parameters(model, tensors, name, options.strict);
   return {
       {"matched", report.matched}, {"missing", report.missing}, {"left_over", report.left_over}};
 }

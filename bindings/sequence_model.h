@@ -14,33 +14,52 @@
 
 namespace pushdown {
 
-// Takes steps and format out of the options and writes the program of the plan that
-// make(batch, steps) gives, in the words of `where`.
+// The options of functions that write a recorded program.
+struct ProgramOptions {
+  std::int64_t steps = 10;
+  bool dot = false;
+  static OptionRows rows();
+};
+
+// Writes the program of the plan that make(batch, steps) gives, in the words of `where`.
 template <class Make>
-std::string program_text(const char* where, OptionTable& options, const Make& make) {
-  const auto steps = options.take<std::int64_t>("steps").value_or(10);
-  const auto format = options.take<std::string>("format").value_or("text");
-  check(steps >= 1 && steps <= 100'000, where, "steps must be from 1 to 100000, got {}", steps);
-  check(format == "text" || format == "dot", where, "the format must be 'text' or 'dot', got '{}'",
-        format);
-  const StepPlanPtr plan = make(steps);
+std::string program_text(const char* where, const ProgramOptions& options, const Make& make) {
+  const StepPlanPtr plan = make(options.steps);
   check(plan != nullptr, where, "there is no recorded program: it runs by tensor operations");
-  return format == "dot" ? step_program_dot(*plan->program(), steps)
-                         : step_program_text(*plan->program(), steps);
+  return options.dot ? step_program_dot(*plan->program(), options.steps)
+                     : step_program_text(*plan->program(), options.steps);
 }
 
-// The alphabet of a new model, and its other options with the session's device and a seed.
-std::pair<Alphabet, Json> model_options(lua_State* L, OptionTable& options);
-// What was not taken, with the session's device and a seed.
-Json other_options(lua_State* L, const OptionTable& options);
-// The alphabet under this key, an Alphabet or a list of symbols.
-Alphabet required_alphabet(OptionTable& options, const char* key);
+// The options of a network by its architecture.
+std::vector<OptionGroup> option_groups(std::vector<OptionSpec> (*specs)(const std::string&));
+
+// The options of a new model, of which `specs` depend on its architecture.
+template <auto Specs>
+struct NewModel {
+  GivenAlphabet alphabet;
+  Json rest;
+  static OptionRows rows() {
+    return declare<NewModel>(
+               {{"alphabet", &NewModel::alphabet, "symbols of the strings", required}})
+        .open(&NewModel::rest, "architecture", [](lua_State*) { return option_groups(Specs); });
+  }
+};
+// The options with the session's device and a seed, where they are absent.
+Json with_session(lua_State* L, Json options);
+
+struct ParameterOptions {
+  LuaOption rename;
+  bool strict = true;
+  std::optional<std::string> source;
+  static OptionRows rows();
+};
 // Copies values (tensors, or nested lists of numbers) by name into parameters, all of them or none.
 void set_parameters_of(const SequenceModel& model, Any values);
 // Copies the tensors of a file, or of a table by name, into parameters; see load_parameters().
 std::map<std::string, std::vector<std::string>> load_parameters_of(lua_State* L,
                                                                    const SequenceModel& model,
-                                                                   Any source, OptionTable options);
+                                                                   Any source,
+                                                                   ParameterOptions options);
 void save_model(const SequenceModel& model, const std::string& path);
 void export_model_to(lua_State* L, const SequenceModel& model, const std::string& folder);
 // Pushes the strengths of the string that the network reads, words : 1 x n, with its symbols: those
@@ -48,7 +67,7 @@ void export_model_to(lua_State* L, const SequenceModel& model, const std::string
 Results push_strengths(lua_State* L, const SequenceModel& model, const Tensor& words,
                        std::vector<std::string> symbols = {});
 // The recorded step of the model's network.
-std::string model_program(const SequenceModel& model, OptionTable options);
+std::string model_program(const SequenceModel& model, const ProgramOptions& options);
 // "Recognizer: lstm controller, ..., float32"
 std::string line_of(const SequenceModel& model, const char* name);
 // The lines of help about the options of a model.
@@ -64,18 +83,13 @@ void bind_sequence_model(Class<Model>& type) {
           "set_parameters",
           "model:set_parameters{name = tensor, ...}  Copies tensors or lists of numbers into "
           "parameters, converted to their number type; the others stay as they are.")
-      .template def<[](lua_State* L, const Model& model, Any source, OptionTable options) {
-        return load_parameters_of(L, model, source, std::move(options));
+      .template def<[](lua_State* L, const Model& model, Any source,
+                       const ParameterOptions& options) {
+        return load_parameters_of(L, model, source, options);
       }>("load_parameters",
-         "model:load_parameters(tensors, {rename=, strict=true, source=}) -> table  Copies the "
-         "tensors of a "
-         ".safetensors or .npz file, or of a table by name, into the parameters of the same names; "
-         "`rename` is a table from their names to the model's (false: leave out), or a "
-         "function of name and tensor that returns a name, a name and a tensor, or a table of "
-         "tensors by name. Returns lists of the names matched, missing and left_over; with "
-         "`strict` "
-         "the last two must be empty. `source` is what messages call a table. Changes nothing if "
-         "anything is wrong.")
+         "model:load_parameters(tensors, {options}) -> table  Copies the tensors of a .safetensors "
+         "or .npz file, or of a table by name, into the parameters of the same names. Returns "
+         "lists of the names matched, missing and left_over. Changes nothing if anything is wrong.")
       .template def<[](const Model& model, const std::string& path) { save_model(model, path); }>(
           "save",
           "model:save(path)  Writes a .safetensors file with the parameters and the description of "
@@ -88,12 +102,11 @@ void bind_sequence_model(Class<Model>& type) {
          "language model with NumPy. pd.model.load reads the folder.")
       .template def<[](const Model& model) { return model.parameter_count(); }>(
           "parameter_count", "model:parameter_count() -> integer  The number of trainable numbers.")
-      .template def<[](const Model& model, OptionTable options) {
-        return model_program(model, std::move(options));
+      .template def<[](const Model& model, const ProgramOptions& options) {
+        return model_program(model, options);
       }>("program",
-         "model:program{steps=, format=} -> string  The recorded program of a step: its "
-         "operations, their sizes and multiply-adds in a sequence of so many steps (10), as 'text' "
-         "or as a graph for Graphviz, 'dot'.")
+         "model:program{options} -> string  Returns the recorded program of a step: its "
+         "operations, their sizes and multiply-adds in a sequence.")
       .template def<[](const Model& model) {
         return std::make_shared<Alphabet>(model.alphabet());
       }>("alphabet", "model:alphabet() -> Alphabet  The symbols of the model.")

@@ -28,10 +28,36 @@ std::string stack_describe_kind(lua_State* L, const std::string& kind) {
   return text;
 }
 
+// The tensors and options of the bare stacks.
+std::vector<OptionGroup> groups_of_simulation(lua_State* L) {
+  std::vector<OptionGroup> groups;
+  for (const auto& kind : session_kinds(L).stacks) {
+    if (kind.simulate == nullptr) continue;
+    groups.push_back({kind.name, {}});
+    for (const auto& [name, doc] : kind.inputs) {
+      auto& input = groups.back().options.emplace_back();
+      input.spec.name = name;
+      input.spec.doc = doc;
+      input.type = "Tensor";
+    }
+    for (auto& option : declared(kind.simulate_options)) groups.back().options.push_back(option);
+  }
+  return groups;
+}
+
+struct Simulated {
+  OptionTable all;
+  static OptionRows rows() {
+    return declare<Simulated>({}).open(&Simulated::all, "kind", groups_of_simulation);
+  }
+};
+
 // Tensors and nested tables of numbers are taken out of the options as inputs, by the names that
 // the kind declares.
-std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
-  const auto name = options.take<std::string>("kind");
+std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable options) {
+  options.push("kind");
+  const auto name = Value<std::optional<std::string>>::get(L, lua_gettop(L));
+  lua_pop(L, 1);
   check(name.has_value(), "stack.simulate", "expected a table with a 'kind', one of {}",
         quoted_list(stack_kind_names(L)));
   const StackKind& kind = find_row("stack.simulate", session_kinds(L).stacks, *name);
@@ -54,29 +80,40 @@ std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable& options) {
   return {std::move(rest), std::move(inputs)};
 }
 
-Tensor simulate_kind(lua_State* L, OptionTable options) {
-  const auto [rest, inputs] = simulation(L, options);
+Tensor simulate_kind(lua_State* L, const Simulated& options) {
+  const auto [rest, inputs] = simulation(L, options.all);
   return simulate_stack(rest, inputs, session_kinds(L).stacks);
 }
 
+struct StackProgram : ProgramOptions {
+  std::int64_t hidden = 20;
+  Json stack;
+  static OptionRows rows() {
+    return declare<StackProgram>(
+               {{"hidden", &StackProgram::hidden, "hidden size of the network", at_least(1)}})
+        .with<StackProgram, ProgramOptions>()
+        .open(&StackProgram::stack, "kind", stack_groups);
+  }
+};
+
 // The step of a small network with the stack.
-std::string stack_program(lua_State* L, Any given) {
-  const bool named = lua_type(L, given.index) == LUA_TSTRING;
-  OptionTable options = Value<OptionTable>::get(L, named ? given.index + 1 : given.index);
-  const auto hidden = options.take<std::int64_t>("hidden").value_or(20);
+std::string stack_program(lua_State* L, const std::variant<std::string, StackProgram>& given,
+                          StackProgram options) {
+  if (const auto* kind = std::get_if<std::string>(&given))
+    options.stack["kind"] = *kind;
+  else
+    options = std::get<StackProgram>(given);
   std::optional<StackRnn> network;
   return program_text("stack.program", options, [&](std::int64_t steps) {
-    Json stack = options.rest();
-    if (named) stack = Json{{"kind", Value<std::string>::get(L, given.index)}};
     Random random(1);
-    network.emplace(Json{{"kind", "elman"}, {"hidden", hidden}}, stack, 2,
+    network.emplace(Json{{"kind", "elman"}, {"hidden", options.hidden}}, options.stack, 2,
                     at::TensorOptions().dtype(at::kFloat), random, Recurrence{}, session_kinds(L));
     return network->plan(1, steps);
   });
 }
 
-NamedTensors stack_strengths(lua_State* L, OptionTable options) {
-  const auto [rest, inputs] = simulation(L, options);
+NamedTensors stack_strengths(lua_State* L, const Simulated& options) {
+  const auto [rest, inputs] = simulation(L, options.all);
   return simulate_strengths(rest, inputs, session_kinds(L).stacks);
 }
 
@@ -90,29 +127,25 @@ void bind_stack(lua_State* L) {
                                  "tensors that simulate takes.")
       .def<&simulate_kind>(
           "simulate",
-          "simulate{kind=, ...} -> Tensor  Drives a bare stack with the tensors and "
-          "options that describe(kind) lists; readings B x (n+1) x R, the one before "
-          "any step first, differentiable in every tensor.")
+          "simulate{options} -> Tensor  Drives a bare stack with the tensors and options that "
+          "describe(kind) lists. Returns the readings B x (n+1) x R, the one before any step "
+          "first, differentiable in every tensor.")
       .def<&stack_strengths>(
           "strengths",
-          "strengths{kind=, ...} -> table  What the same call of simulate does to a "
-          "memory of sections with strengths, by name: strengths B x n x K x S after "
-          "each step, push, pop and read_strength B x n x K, read B x n x K x S, the "
-          "shares in the reading; K = 1, S places of sections, bottom first.")
+          "strengths{options} -> table  Returns what the same call of simulate does to a memory of "
+          "sections with strengths, by name: strengths B x n x K x S after each step, push, pop "
+          "and read_strength B x n x K, read B x n x K x S, the shares in the reading; K = 1, S "
+          "places of sections, bottom first.")
       .def<&stack_program>(
           "program",
-          "program(kind or {kind=, steps=, hidden=, format=, ...}) -> string  The recorded program "
-          "of a step of a small network with the stack: its operations, their sizes and "
-          "multiply-adds in a sequence of so many steps (10), as 'text' or as a graph for "
-          "Graphviz, 'dot'.")
+          "program(kind or {options}) -> string  Returns the recorded program of a step of a small "
+          "network with the stack: its operations, their sizes and multiply-adds in a sequence.")
       .def<&define_stack>(
           "define",
-          "define{name=, initial=, update=, reading=, actions=, parameters=, options=, no_op=, "
-          "doc=} -> string  Makes a stack of Lua functions initial(self, batch, length) -> state, "
-          "update(self, state, actions) -> state and reading(self, state) -> B x R a kind like the "
-          "others; see docs/extending.md.")
+          "define{options} -> string  Makes a stack of Lua functions a kind like the others; see "
+          "docs/extending.md.")
       .def<&check_stack>("check",
-                         "check(kind or {kind=, ...}) -> Contract  Runs the contract tests on a "
+                         "check(kind or {options}) -> Contract  Runs the contract tests on a "
                          "stack: shapes, gradients, batches, pieces, options.");
   bind_contract(module);
 }

@@ -113,7 +113,7 @@ struct TranslationOptions {
   std::int64_t limit = 1000;
   static OptionRows rows() {
     return declare<TranslationOptions>({{"limit", &TranslationOptions::limit,
-                                         "greatest number of targets returned", at_least(1)}});
+                                         "greatest number of targets returned", Between{1, 1e6}}});
   }
 };
 

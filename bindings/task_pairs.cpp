@@ -21,12 +21,34 @@ Source pairs_shared(const PairSourcePtr& source) {
   return std::const_pointer_cast<PairSource>(source);
 }
 
-Source transduction_pairs(OptionTable options) {
-  const auto grammar = options.take<std::shared_ptr<SynchronousGrammar>>("grammar");
-  return pairs_shared(make_pairs(options.rest(), grammar ? grammar->get() : nullptr));
+std::vector<OptionGroup> groups_of_pairs(lua_State*) { return option_groups(pair_kinds()); }
+
+struct MadePairs {
+  std::shared_ptr<SynchronousGrammar> grammar;
+  Json rest;
+  static OptionRows rows() {
+    return declare<MadePairs>({{"grammar", &MadePairs::grammar, "of kind = 'grammar'"}})
+        .open(&MadePairs::rest, "kind", groups_of_pairs);
+  }
+};
+
+Source transduction_pairs(const MadePairs& options) {
+  return pairs_shared(make_pairs(options.rest, options.grammar.get()));
 }
 
-Source chomsky_source(const std::string& task, OptionTable options) {
+struct ChomskyOptions {
+  Json rest;
+  static OptionRows rows() {
+    return declare<ChomskyOptions>({}).open(&ChomskyOptions::rest, "", [](lua_State*) {
+      std::vector<OptionGroup> groups;
+      for (const ChomskyTask& task : chomsky_tasks())
+        groups.push_back({task.name, declared(find_row("task", pair_kinds(), task.name).options)});
+      return groups;
+    });
+  }
+};
+
+Source chomsky_source(const std::string& task, const ChomskyOptions& options) {
   const auto& tasks = chomsky_tasks();
   std::vector<std::string> names;
   for (const ChomskyTask& known : tasks) names.push_back(known.name);
@@ -34,7 +56,7 @@ Source chomsky_source(const std::string& task, OptionTable options) {
   check(std::find(names.begin(), names.end(), task) != names.end(), "task.chomsky",
         "unknown task '{}'{}; the tasks are {}", task,
         near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
-  Json given = options.rest();
+  Json given = options.rest;
   given["kind"] = task;
   return pairs_shared(make_pairs(given));
 }
@@ -56,15 +78,21 @@ std::string describe_transduction(const std::string& kind) {
 // A file, or a list of {source, target}.
 using GivenPairs = std::variant<std::string, std::vector<std::vector<Tokens>>>;
 
-Source pair_list(lua_State* L, const GivenPairs& given, OptionTable options) {
+struct AlphabetOptions {
+  std::shared_ptr<Alphabet> source, target;
+  using Self = AlphabetOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"source_alphabet", &Self::source, "symbols of the sources; those found if absent"},
+         {"target_alphabet", &Self::target, "symbols of the targets; those found if absent"}});
+  }
+};
+
+Source pair_list(lua_State* L, const GivenPairs& given, const AlphabetOptions& options) {
   constexpr auto kTaskPairsPlace = "task.pairs";
   PairAlphabets alphabets;
-  const auto take = [&](const char* key, std::optional<Alphabet>& alphabet) {
-    if (const auto found = options.take<std::shared_ptr<Alphabet>>(key)) alphabet = **found;
-  };
-  take("source_alphabet", alphabets.source);
-  take("target_alphabet", alphabets.target);
-  options.finish(kTaskPairsPlace, {"source_alphabet", "target_alphabet"});
+  if (options.source) alphabets.source = *options.source;
+  if (options.target) alphabets.target = *options.target;
   if (const auto* path = std::get_if<std::string>(&given))
     return pairs_shared(parse_pairs(read_input(L, "data", *path), *path, alphabets));
   std::vector<NamedPair> named;
@@ -84,10 +112,9 @@ Source pair_list(lua_State* L, const GivenPairs& given, OptionTable options) {
   return pairs_shared(make_pair_list(named, alphabets, "pairs"));
 }
 
-Json draw_pairs(lua_State* L, const PairSource& source, std::int64_t count, OptionTable options) {
-  const auto seed = options.take<std::uint64_t>("seed");
-  options.finish("pairs.draw", {"seed"});
-  Random random(seed_or_next(L, seed), "pairs");
+Json draw_pairs(lua_State* L, const PairSource& source, std::int64_t count,
+                const SeedOption& options) {
+  Random random(seed_or_next(L, options.seed), "pairs");
   Json list = Json::array();
   for (const auto& pair : source.draw(count, random))
     list.push_back({{"source", source.source_alphabet().text(pair.source)},
@@ -106,12 +133,11 @@ void bind_pairs(Module& module) {
   module
       .def<&transduction_pairs>(
           "transduction",
-          "transduction{kind='copy', symbols=128, lengths={8, 64}, grammar=, ...} -> Pairs  Pairs "
-          "of source and target without end; see pd.task.describe_transduction(kind).")
+          "transduction{options} -> Pairs  Returns a source of pairs without end; see "
+          "pd.task.describe_transduction(kind).")
       .def<&chomsky_source>(
           "chomsky",
-          "chomsky(task, {lengths={1, 40}, ...}) -> Pairs  A task of Deletang et al. (2023), such "
-          "as "
+          "chomsky(task, {options}) -> Pairs  Returns a task of Deletang et al. (2023), such as "
           "'reverse_string'; see pd.task.chomsky_tasks() and pd.task.describe_transduction(task).")
       .def<&list_chomsky_tasks>(
           "chomsky_tasks",
@@ -124,14 +150,13 @@ void bind_pairs(Module& module) {
                                    "describe_transduction(kind) -> string  What the pairs of a "
                                    "kind are, and its options.")
       .def<&pair_list>("pairs",
-                       "pairs(list, {source_alphabet=, target_alphabet=}) -> Pairs  Pairs from a "
-                       "list of {source, target}, or from a file with a pair 'source ||| target' "
-                       "in each line.");
+                       "pairs(list, {options}) -> Pairs  Returns the pairs of a list of {source, "
+                       "target}, or of a file with a pair 'source ||| target' per line.");
   Class<PairSource>(module, "Pairs of a source and a target string, drawn without end.")
       .def<&draw_pairs>(
           "draw",
-          "pairs:draw(count, {seed=}) -> table  So many pairs, each a table with the texts "
-          "source and target.")
+          "pairs:draw(count, {options}) -> table  Returns so many pairs, each a table with the "
+          "texts source and target.")
       .def<[](const PairSource& source) {
         return std::make_shared<Alphabet>(source.source_alphabet());
       }>("source_alphabet", "pairs:source_alphabet() -> Alphabet  The symbols of the sources.")

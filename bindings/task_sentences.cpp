@@ -43,14 +43,26 @@ const std::vector<OptionSpec>& sentence_options() {
   return specs;
 }
 
+struct PreparedSentences {
+  std::string folder;
+  std::shared_ptr<Alphabet> alphabet;
+  bool progress = true;
+  Json core;
+  using Self = PreparedSentences;
+  static OptionRows rows() {
+    return declare<Self>(
+               {{"folder", &Self::folder, "folder of the files that are written", required},
+                {"alphabet", &Self::alphabet, "a vocabulary to use instead of a new one"},
+                {"progress", &Self::progress, "shows progress on stderr"}})
+        .resolved(&Self::core, sentence_options());
+  }
+};
+
 // {train=, test=} and so on.
-Results sentences(lua_State* L, const std::string& path, OptionTable given) {
-  const auto folder = given.require<std::string>("folder");
+Results sentences(lua_State* L, const std::string& path, const PreparedSentences& given) {
+  const Json& resolved = given.core;
   SentenceOptions options;
-  if (const auto alphabet = given.take<std::shared_ptr<Alphabet>>("alphabet"))
-    options.alphabet = **alphabet;
-  const auto progress = given.take<bool>("progress").value_or(true);
-  const Json resolved = resolve_options(kTaskSentencesPlace, sentence_options(), given.rest());
+  if (given.alphabet) options.alphabet = *given.alphabet;
   const std::string words = resolved["words"];
   options.tokenizer.words = words == "blanks"    ? WordBorders::blanks
                             : words == "unicode" ? WordBorders::unicode
@@ -67,10 +79,10 @@ Results sentences(lua_State* L, const std::string& path, OptionTable given) {
     options.shares.push_back(share.get<double>());
   }
   note_input_files(L, "data", sentence_files(path));
-  ProgressLine line(progress ? ProgressLine::Style::automatic : ProgressLine::Style::silent);
+  ProgressLine line(given.progress ? ProgressLine::Style::automatic : ProgressLine::Style::silent);
   const auto interrupted = interrupt_check(L);
   const auto parts =
-      prepare_sentences(path, folder, options, [&](std::int64_t done, std::int64_t total) {
+      prepare_sentences(path, given.folder, options, [&](std::int64_t done, std::int64_t total) {
         line.show({"preparing sentences", done >> 10, total >> 10, "KiB", ""});
         return !interrupted();
       });
@@ -123,10 +135,9 @@ void bind_sentences(Module& module) {
   module
       .def<&sentences>(
           "sentences",
-          "sentences(path, {folder=, words=, sentences=, lower=, vocabulary=, minimum_count=, "
-          "longest=, shares=, seed=, alphabet=, progress=}) -> table  The parts train and test, or "
-          "train, valid and test, of a text file or a folder of them, a treebank (.conllu, .mrg) "
-          "too, as files of numbers in `folder`; the text may be larger than memory.")
+          "sentences(path, {options}) -> table  Writes the parts train and test, or train, valid "
+          "and test, of a text file, a folder of them or a treebank (.conllu, .mrg) to files of "
+          "numbers in `folder`, and returns them. The text may be larger than memory.")
       .def<&lower>("lower", "lower(text) -> string  The text in lower case, by Unicode.")
       .def<&load_sentences>("load_sentences",
                             "load_sentences(path) -> Sentences  Opens a file that sentences made.");

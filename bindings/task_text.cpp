@@ -17,34 +17,33 @@ CorpusFile file_at(lua_State* L, const Path& path) {
   return {read_input(L, "data", path), path.string()};
 }
 
-EmptyLines empty_lines_of(const std::string& name) {
-  if (name == "refuse") return EmptyLines::refuse;
-  if (name == "count") return EmptyLines::count;
-  check(name == "skip", "task.corpus",
-        "empty_lines must be one of 'refuse', 'count' and 'skip', got '{}'", name);
-  return EmptyLines::skip;
-}
+struct TextOptions : CorpusOptions {
+  std::optional<std::array<double, 3>> shares;
+  using Self = TextOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"vocabulary", &Self::vocabulary, "number of the most frequent words kept; 0: all",
+          at_least(0)},
+         {"empty_lines",
+          &Self::empty_lines,
+          "empty lines are an error, sentences without words, or left out",
+          {{"refuse", EmptyLines::refuse},
+           {"count", EmptyLines::count},
+           {"skip", EmptyLines::skip}}},
+         {"shares", &Self::shares,
+          "{training, validation, test} shares of one file; 0.8, 0.1 and 0.1 if absent"}});
+  }
+};
 
 // {train=, valid=, test=}
-Results corpus(lua_State* L, const std::string& path, OptionTable options) {
-  constexpr auto kTaskTextPlace = "task.corpus";
-  CorpusOptions given;
-  given.vocabulary = options.take<std::int64_t>("vocabulary").value_or(0);
-  given.empty_lines = empty_lines_of(options.take<std::string>("empty_lines").value_or("refuse"));
-  const auto shares = options.take<std::vector<double>>("shares");
-  options.finish(kTaskTextPlace, {"vocabulary", "empty_lines", "shares"});
-  check(!shares || shares->size() == 3, kTaskTextPlace,
-        "shares must be {{training, validation, test}}, got {} numbers",
-        shares ? shares->size() : 0);
+Results corpus(lua_State* L, const std::string& path, const TextOptions& given) {
   Corpus made;
   if (std::filesystem::is_directory(path)) {
-    check(!shares, kTaskTextPlace, "shares split one file, but '{}' is a folder", path);
+    check(!given.shares, "task.corpus", "shares split one file, but '{}' is a folder", path);
     const auto files = corpus_files(path);
     made = make_corpus({file_at(L, files[0]), file_at(L, files[1]), file_at(L, files[2])}, given);
   } else {
-    std::array<double, 3> parts{0.8, 0.1, 0.1};
-    if (shares) std::copy(shares->begin(), shares->end(), parts.begin());
-    made = split_corpus(file_at(L, path), parts, given);
+    made = split_corpus(file_at(L, path), given.shares.value_or(std::array{0.8, 0.1, 0.1}), given);
   }
   lua_createtable(L, 0, 3);
   const int table = lua_gettop(L);
@@ -57,15 +56,18 @@ Results corpus(lua_State* L, const std::string& path, OptionTable options) {
   return {1};
 }
 
-RunningText own_words(OptionTable options) {
-  const auto given =
-      options.require<std::variant<std::shared_ptr<Alphabet>, std::vector<std::string>>>(
-          "alphabet");
-  const auto words = options.require<Tokens>("words");
-  options.finish("task.running_text", {"alphabet", "words"});
-  const auto* shared = std::get_if<std::shared_ptr<Alphabet>>(&given);
-  Alphabet alphabet = shared ? **shared : Alphabet(std::get<std::vector<std::string>>(given));
-  Word ids = to_word(alphabet, words);
+struct OwnWords {
+  GivenAlphabet alphabet;
+  Tokens words;
+  static OptionRows rows() {
+    return declare<OwnWords>({{"alphabet", &OwnWords::alphabet, "the vocabulary", required},
+                              {"words", &OwnWords::words, "the words in order", required}});
+  }
+};
+
+RunningText own_words(const OwnWords& own) {
+  Alphabet alphabet = alphabet_of(own.alphabet);
+  Word ids = to_word(alphabet, own.words);
   return RunningText(std::move(alphabet), std::move(ids));
 }
 
@@ -96,11 +98,10 @@ std::string text_line_of(const RunningText& text) {
 void bind_running_text(Module& module) {
   module
       .def<&corpus>("corpus",
-                    "corpus(path, {vocabulary=, empty_lines=, shares=}) -> table  The texts train, "
-                    "valid and test of a folder in the format of the Penn Treebank, or of one file "
-                    "that is split.")
+                    "corpus(path, {options}) -> table  Returns the texts train, valid and test of "
+                    "a folder in the format of the Penn Treebank, or of one file that is split.")
       .def<&own_words>("running_text",
-                       "running_text{alphabet=, words=} -> RunningText  Your own words in one row.")
+                       "running_text{options} -> RunningText  Returns a text of given words.")
       .def<&load_text>("load_text", "load_text(path) -> RunningText  Reads what text:save wrote.");
   Class<RunningText>(module, "Words in one long row, for language models.")
       .def<&RunningText::size>("size", "text:size() -> integer  The number of words.")

@@ -22,74 +22,72 @@ std::vector<std::int64_t> shape_of(const Shape& given) {
   return std::get<1>(given);
 }
 
-Tensor make_tensor(lua_State* L, Any values, OptionTable options) {
-  const auto choices = take_tensor_choices(L, options);
+Tensor make_tensor(lua_State* L, Any values, const TensorOptions& options) {
   if (lua_type(L, values.index) != LUA_TUSERDATA)
-    return choices.apply(tensor_from_lua(L, values.index, choices.dtype));
+    return options.apply(L, tensor_from_lua(L, values.index, options.type()), options.type());
   const Tensor source = Value<Tensor>::get(L, values.index).detach().clone();
-  auto kept = choices;
-  if (!choices.dtype_given) kept.dtype = source.scalar_type();
-  return kept.apply(source);
+  return options.apply(L, source, options.dtype ? options.type() : source.scalar_type());
 }
 
-Tensor filled_tensor(lua_State* L, const Shape& given, double value, OptionTable& options) {
-  const auto choices = take_tensor_choices(L, options);
+Tensor full(lua_State* L, const Shape& given, double value, const TensorOptions& options) {
+  const auto type = options.type();
   const auto shape = shape_of(given);
-  check_memory(shape, c10::elementSize(choices.dtype));
-  check(choices.dtype != at::kLong || std::floor(value) == value, "tensor.full",
+  check_memory(shape, c10::elementSize(type));
+  check(type != at::kLong || std::floor(value) == value, "tensor.full",
         "the value must be an integer for dtype int64, got {}", value);
-  return choices.apply(at::full(shape, value, at::TensorOptions(choices.dtype)));
+  return options.apply(L, at::full(shape, value, at::TensorOptions(type)), type);
 }
-
-Tensor zeros(lua_State* L, const Shape& shape, OptionTable o) {
-  return filled_tensor(L, shape, 0, o);
+Tensor zeros(lua_State* L, const Shape& shape, const TensorOptions& options) {
+  return full(L, shape, 0, options);
 }
-Tensor ones(lua_State* L, const Shape& shape, OptionTable o) {
-  return filled_tensor(L, shape, 1, o);
-}
-Tensor full(lua_State* L, const Shape& shape, double value, OptionTable o) {
-  return filled_tensor(L, shape, value, o);
+Tensor ones(lua_State* L, const Shape& shape, const TensorOptions& options) {
+  return full(L, shape, 1, options);
 }
 
 // first, first + step, ... up to and including last, like Lua's for.
 Tensor arange(lua_State* L, double first, double last,
-              std::variant<std::monostate, double, OptionTable> third, OptionTable options) {
+              const std::variant<std::monostate, double, TensorOptions>& third,
+              TensorOptions options) {
   const double step = std::holds_alternative<double>(third) ? std::get<double>(third) : 1;
-  if (auto* table = std::get_if<OptionTable>(&third)) options = *table;
-  const auto choices = take_tensor_choices(L, options);
+  if (const auto* table = std::get_if<TensorOptions>(&third)) options = *table;
   check(step != 0 && std::isfinite(first) && std::isfinite(last) && std::isfinite(step),
         "tensor.arange", "the bounds and the step must be finite and the step not 0");
   const double steps = std::floor((last - first) / step + 1e-9);
   check(steps < 1e15, "tensor.arange", "{} elements are too many", steps);
   const auto count = std::max(std::int64_t{0}, static_cast<std::int64_t>(steps) + 1);
   check_memory({count}, 8);
-  const Tensor values = at::arange(count, at::kDouble).mul(step).add(first);
-  return choices.apply(values);
+  return options.apply(L, at::arange(count, at::kDouble).mul(step).add(first), options.type());
 }
 
+struct RandomOptions : TensorOptions {
+  std::optional<std::uint64_t> seed;
+  static OptionRows rows() {
+    return declare<RandomOptions>({{"seed", &RandomOptions::seed, "random seed"}})
+        .with<RandomOptions, TensorOptions>();
+  }
+};
+
 template <class Draw>
-Tensor drawn(lua_State* L, const Shape& given, OptionTable& options, Draw draw) {
-  const auto seed = options.take<std::uint64_t>("seed");
-  const auto choices = take_tensor_choices(L, options, {"seed"});
-  check(choices.dtype != at::kLong, "tensor", "random numbers need a floating-point dtype");
+Tensor drawn(lua_State* L, const Shape& given, const RandomOptions& options, Draw draw) {
+  check(options.type() != at::kLong, "tensor", "random numbers need a floating-point dtype");
   const auto shape = shape_of(given);
   check_memory(shape, 8);
   if (auto* recorder = ArrayRecorder::current()) recorder->refuse("random numbers are drawn");
   Tensor values = at::empty(shape, at::kDouble);
-  Random random(seed_or_next(L, seed), "tensor");
+  Random random(seed_or_next(L, options.seed), "tensor");
   auto* data = values.data_ptr<double>();
   const StopCheck stop;
   for (std::int64_t i = 0; i < values.numel(); ++i) {
     stop();
     data[i] = draw(random);
   }
-  return choices.apply(values);
+  return options.apply(L, values, options.type());
 }
 
-Tensor randn(lua_State* L, const Shape& shape, OptionTable options) {
+Tensor randn(lua_State* L, const Shape& shape, const RandomOptions& options) {
   return drawn(L, shape, options, [](Random& random) { return random.normal(); });
 }
-Tensor rand(lua_State* L, const Shape& shape, OptionTable options) {
+Tensor rand(lua_State* L, const Shape& shape, const RandomOptions& options) {
   return drawn(L, shape, options, [](Random& random) { return random.uniform(); });
 }
 
@@ -112,15 +110,21 @@ std::variant<bool, double> item(T t) {
   return t.item<double>();
 }
 
-void backward(Tensor& t, const std::optional<Tensor>& gradient, OptionTable options) {
-  const bool retain = options.take<bool>("retain_graph").value_or(false);
-  options.finish("Tensor:backward", {"retain_graph"});
+struct BackwardOptions {
+  bool retain_graph = false;
+  static OptionRows rows() {
+    return declare<BackwardOptions>({{"retain_graph", &BackwardOptions::retain_graph,
+                                      "keeps the graph for another backward pass"}});
+  }
+};
+
+void backward(Tensor& t, const std::optional<Tensor>& gradient, const BackwardOptions& options) {
   check(t.requires_grad(), "Tensor:backward",
         "the tensor depends on nothing that was made with requires_grad = true");
   check(gradient.has_value() || t.numel() == 1, "Tensor:backward",
         "a tensor of shape {} needs the gradient of the result as argument; or sum() it first",
         shape_text(t));
-  run_backward(t, gradient.value_or(Tensor()), retain);
+  run_backward(t, gradient.value_or(Tensor()), options.retain_graph);
 }
 
 Tensor requires_grad(Tensor& t, std::optional<bool> wanted) {
@@ -161,9 +165,9 @@ void bind_gradients(Module& module, Class<Tensor>& cls) {
                      "tensor without dimensions.")
       .def<&item>("item", "item() -> number  The only element of a tensor.")
       .def<&backward>("backward",
-                      "backward(gradient, {retain_graph=})  Adds the gradient of this tensor (of "
-                      "one element, or weighted by `gradient`) to grad() of all it "
-                      "was computed from.")
+                      "backward(gradient, {options})  Adds the gradient of this tensor (of one "
+                      "element, or weighted by `gradient`) to grad() of every tensor it was "
+                      "computed from.")
       .def<[](T t) { return t.grad(); }>("grad",
                                          "grad() -> Tensor  The gradient collected by "
                                          "backward, or nil.")
@@ -189,27 +193,21 @@ void bind_gradients(Module& module, Class<Tensor>& cls) {
 
 }  // namespace
 
-Tensor TensorChoices::apply(const Tensor& values) const {
-  check(!requires_grad || at::isFloatingType(dtype), "tensor",
-        "only floating-point tensors have gradients, got dtype '{}'", dtype_name(dtype));
-  return values.to(device, dtype).set_requires_grad(requires_grad);
+OptionRows TensorOptions::rows() {
+  using Self = TensorOptions;
+  return declare<Self>({{"dtype", &Self::dtype, "type of the numbers; float32 if absent",
+                         OneOf{{"float32", "float64", "int64"}}},
+                        {"device", &Self::device,
+                         "'cpu', 'cuda' or 'cuda:n'; that of the session "
+                         "if absent"},
+                        {"requires_grad", &Self::requires_grad, "records gradients"}});
 }
 
-TensorChoices take_tensor_choices(lua_State* L, OptionTable& options,
-                                  const std::vector<std::string>& others) {
-  TensorChoices choices;
-  choices.device = session(L).device;
-  if (const auto dtype = options.take<std::string>("dtype")) {
-    choices.dtype = parse_dtype(*dtype);
-    choices.dtype_given = true;
-  }
-  if (const auto device = options.take<std::string>("device"))
-    choices.device = parse_device(*device);
-  choices.requires_grad = options.take<bool>("requires_grad").value_or(false);
-  std::vector<std::string> valid{"dtype", "device", "requires_grad"};
-  valid.insert(valid.end(), others.begin(), others.end());
-  options.finish("tensor", valid);
-  return choices;
+Tensor TensorOptions::apply(lua_State* L, const Tensor& values, at::ScalarType as) const {
+  check(!requires_grad || at::isFloatingType(as), "tensor",
+        "only floating-point tensors have gradients, got dtype '{}'", dtype_name(as));
+  const auto place = device ? parse_device(*device) : session(L).device;
+  return values.to(place, as).set_requires_grad(requires_grad);
 }
 
 void check_memory(const std::vector<std::int64_t>& shape, std::size_t element_size) {
@@ -224,24 +222,20 @@ void check_memory(const std::vector<std::int64_t>& shape, std::size_t element_si
 void bind_tensor_creation(Module& module) {
   module
       .call<&make_tensor>(
-          "tensor(values, {dtype=, device=, requires_grad=}) -> Tensor  A tensor from "
-          "nested lists, a number or a tensor; dtype is 'float32' (default), 'float64' "
-          "or 'int64'.")
-      .def<&zeros>("zeros", "zeros(shape, {dtype=, device=, requires_grad=}) -> Tensor  All 0.")
-      .def<&ones>("ones", "ones(shape, {dtype=, device=, requires_grad=}) -> Tensor  All 1.")
+          "tensor(values, {options}) -> Tensor  Returns a tensor from nested lists, a number or a "
+          "tensor.")
+      .def<&zeros>("zeros", "zeros(shape, {options}) -> Tensor  Returns a tensor of zeros.")
+      .def<&ones>("ones", "ones(shape, {options}) -> Tensor  Returns a tensor of ones.")
       .def<&full>("full",
-                  "full(shape, value, {dtype=, device=, requires_grad=}) -> Tensor  All "
-                  "the value.")
+                  "full(shape, value, {options}) -> Tensor  Returns a tensor with this value "
+                  "everywhere.")
       .def<&arange>("arange",
-                    "arange(first, last, step, {dtype=, device=, requires_grad=}) -> "
-                    "Tensor  first, first + step, ... up to and including last; the "
-                    "step, 1 by default, may be left out.")
+                    "arange(first, last, step, {options}) -> Tensor  Returns first, first + step, "
+                    "... up to and including last. The step may be left out and is then 1.")
       .def<&rand>("rand",
-                  "rand(shape, {seed=, dtype=, device=, requires_grad=}) -> Tensor  Uniform "
-                  "in [0, 1).")
+                  "rand(shape, {options}) -> Tensor  Returns uniform random numbers in [0, 1).")
       .def<&randn>("randn",
-                   "randn(shape, {seed=, dtype=, device=, requires_grad=}) -> Tensor  "
-                   "Standard normal.");
+                   "randn(shape, {options}) -> Tensor  Returns standard normal random numbers.");
 }
 
 void bind_tensor(lua_State* L) {

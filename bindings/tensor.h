@@ -23,19 +23,15 @@ std::string tensor_line(const Tensor& tensor);
 // Shape, dtype and device in the first line, then the head of the values, matrix by matrix.
 std::string tensor_text(const Tensor& tensor);
 
-// The options dtype, device and requires_grad; where they are absent: float32, the session's device
-// and false.
-struct TensorChoices {
-  at::ScalarType dtype = at::kFloat;
-  at::Device device = at::Device(at::kCPU);
+// dtype, device and requires_grad; where they are absent: float32, the session's device and false.
+struct TensorOptions {
+  std::optional<std::string> dtype, device;
   bool requires_grad = false;
-  bool dtype_given = false;
-  // `values`, converted, moved and marked as chosen.
-  Tensor apply(const Tensor& values) const;
+  static OptionRows rows();
+  at::ScalarType type() const { return dtype ? parse_dtype(*dtype) : at::kFloat; }
+  // `values` in the dtype, moved and marked as chosen.
+  Tensor apply(lua_State* L, const Tensor& values, at::ScalarType as) const;
 };
-// Refuses every option that is neither one of these nor in `others`.
-TensorChoices take_tensor_choices(lua_State* L, OptionTable& options,
-                                  const std::vector<std::string>& others = {});
 
 // Dimension `dim`, counted from 1 or, negative, from the end -> from 0.
 std::int64_t to_dimension(std::int64_t dim, std::int64_t count);

@@ -7,12 +7,25 @@
 namespace pushdown {
 namespace {
 
+struct LoadOptions {
+  std::optional<std::string> device;
+  static OptionRows rows() {
+    return declare<LoadOptions>({{"device", &LoadOptions::device,
+                                  "'cpu', 'cuda' or 'cuda:n'; that of the session if absent"}});
+  }
+};
+struct SaveOptions {
+  std::map<std::string, std::string> metadata;
+  static OptionRows rows() {
+    return declare<SaveOptions>(
+        {{"metadata", &SaveOptions::metadata, "texts by name, in .safetensors files only"}});
+  }
+};
+
 // One tensor for an .npy file, else a table by name; then the metadata.
 std::tuple<std::variant<Tensor, std::map<std::string, Tensor>>, std::map<std::string, std::string>>
-load_tensors(lua_State* L, const std::string& path, OptionTable options) {
-  const auto given = options.take<std::string>("device");
-  options.finish("tensor.load", {"device"});
-  const at::Device device = given ? parse_device(*given) : session(L).device;
+load_tensors(lua_State* L, const std::string& path, const LoadOptions& options) {
+  const at::Device device = options.device ? parse_device(*options.device) : session(L).device;
   TensorFile file = read_tensors(path);
   if (file.tensors.size() == 1 && file.tensors[0].first.empty())
     return {file.tensors[0].second.to(device), {}};
@@ -23,15 +36,13 @@ load_tensors(lua_State* L, const std::string& path, OptionTable options) {
 
 void save_tensors(const std::string& path,
                   const std::variant<Tensor, std::map<std::string, Tensor>>& given,
-                  OptionTable options) {
-  const auto metadata = options.take<std::map<std::string, std::string>>("metadata");
-  options.finish("tensor.save", {"metadata"});
+                  const SaveOptions& options) {
   TensorFile file;
   if (const auto* one = std::get_if<Tensor>(&given))
     file.tensors.emplace_back("", *one);
   else
     for (const auto& [name, tensor] : std::get<1>(given)) file.tensors.emplace_back(name, tensor);
-  file.metadata = metadata.value_or(std::map<std::string, std::string>{});
+  file.metadata = options.metadata;
   check(!std::holds_alternative<Tensor>(given) || path.ends_with(".npy"), "tensor.save",
         "'{}': a tensor needs a name in all files but .npy", path);
   write_tensors(path, file);
@@ -43,15 +54,13 @@ void bind_tensor_files(Module& module) {
   module
       .def<&load_tensors>(
           "load",
-          "load(file, {device=}) -> table, table  The tensors of a .safetensors or .npz file by "
-          "name and the file's metadata, or the one Tensor of an .npy file. float16 and bfloat16 "
-          "become float32, other whole numbers int64. Pickles are refused.")
+          "load(file, {options}) -> table, table  Returns the tensors of a .safetensors or .npz "
+          "file by name and the file's metadata, or the one Tensor of an .npy file. float16 and "
+          "bfloat16 become float32, other integers int64. Pickles are refused.")
       .def<&save_tensors>(
           "save",
-          "save(file, tensors, {metadata=})  Writes {name = tensor} to a .safetensors or .npz "
-          "file, "
-          "or one Tensor to an .npy file, as a whole or not at all; metadata are texts by name, in "
-          "safetensors only.");
+          "save(file, tensors, {options})  Writes {name = tensor} to a .safetensors or .npz file, "
+          "or one Tensor to an .npy file, completely or not at all.");
 }
 
 }  // namespace pushdown

@@ -48,15 +48,22 @@ Tensor stack(const std::vector<Tensor>& tensors, Dim dim) {
   return at::stack(tensors, to_dimension(dim.value_or(1), tensors[0].dim() + 1));
 }
 
-Tensor to(lua_State* L, T t, std::variant<std::string, OptionTable> what) {
+struct ConversionOptions {
+  std::optional<std::string> dtype, device;
+  using Self = ConversionOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"dtype", &Self::dtype, "type of the numbers", OneOf{{"float32", "float64", "int64"}}},
+         {"device", &Self::device, "'cpu', 'cuda' or 'cuda:n'"}});
+  }
+};
+
+Tensor to(T t, const std::variant<std::string, ConversionOptions>& what) {
   if (const auto* name = std::get_if<std::string>(&what)) {
     if (name->starts_with("cpu") || name->starts_with("cuda")) return t.to(parse_device(*name));
     return t.to(parse_dtype(*name));
   }
-  auto& options = std::get<OptionTable>(what);
-  const auto dtype = options.take<std::string>("dtype"),
-             device = options.take<std::string>("device");
-  options.finish("Tensor:to", {"dtype", "device"});
+  const auto& [dtype, device] = std::get<ConversionOptions>(what);
   Tensor result = t;
   if (dtype) result = result.to(parse_dtype(*dtype));
   if (device) result = result.to(parse_device(*device));
@@ -103,7 +110,10 @@ void bind_tensor_shapes(Module& module, Class<Tensor>& cls) {
       .def<[](T t) { return t.detach(); }>("detach",
                                            "detach() -> Tensor  The same values outside "
                                            "the gradient's graph.")
-      .def<&to>("to", "to(what) -> Tensor  Another dtype or device by name, or {dtype=, device=}.");
+      .def<&to>("to",
+                "to(what or {options}) -> Tensor  Returns the tensor in another dtype or on "
+                "another device, "
+                "given by name or as options.");
   module.def<&cat>("cat", "cat(tensors, dim) -> Tensor  Joined along a dimension (default 1).")
       .def<&stack>("stack",
                    "stack(tensors, dim) -> Tensor  Joined along a new dimension (default "

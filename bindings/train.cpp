@@ -64,55 +64,82 @@ Json about_now(lua_State* L) {
           {"git", git_state(folder)}};
 }
 
-TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, std::optional<bool> progress) {
+TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, bool progress) {
   auto training = std::make_shared<Training>();
   training->trainer = std::move(trainer);
-  training->progress = progress.value_or(true);
+  training->progress = progress;
   training->trainer->callbacks.should_stop = interrupt_check(L);
   return training;
 }
 
-using TrainStrings = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<RunningText>,
-                                  std::shared_ptr<TokenFile>>;
+struct TrainerOptions {
+  AnyModel model;
+  AnyData train;
+  std::optional<AnyData> valid, test;
+  std::shared_ptr<Grammar> grammar;
+  bool progress = true;
+  Json rest;
+  using Self = TrainerOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+               {{"model", &Self::model, "what is trained", required},
+                {"train", &Self::train, "training set, of the model's kind", required},
+                {"valid", &Self::valid, "validation set, which decides which epoch is best"},
+                {"test", &Self::test, "of a transducer: pairs on which accuracy is measured",
+                 TypeText{"Pairs"}},
+                {"grammar", &Self::grammar, "grammar of the strings, to measure by"},
+                {"progress", &Self::progress, "shows progress on stderr"}})
+        .open(&Self::rest, "", trainer_groups);
+  }
+};
 
-ProblemPtr problem_of(lua_State* L, OptionTable& options) {
-  const auto model = options.require<AnyModel>("model");
-  if (const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&model)) {
-    auto train = options.require<std::shared_ptr<LabelledDataset>>("train");
-    auto valid = options.take<std::shared_ptr<LabelledDataset>>("valid");
-    auto grammar = options.take<std::shared_ptr<Grammar>>("grammar");
-    return recognition(*recognizer, train, valid.value_or(nullptr), session_kinds(L).objectives,
-                       grammar.value_or(nullptr));
-  }
-  if (const auto* transducer = std::get_if<TransducerPtr>(&model)) {
-    auto train = options.require<std::shared_ptr<PairSource>>("train");
-    auto test = options.take<std::shared_ptr<PairSource>>("test");
-    return transduction(*transducer, train, test.value_or(nullptr));
-  }
-  const auto& language_model = std::get<std::shared_ptr<LanguageModel>>(model);
-  const auto train = options.require<TrainStrings>("train");
-  if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&train)) {
-    auto valid = options.take<std::shared_ptr<RunningText>>("valid");
-    return text_modelling(language_model, *text, valid.value_or(nullptr));
-  }
-  if (const auto* sentences = std::get_if<std::shared_ptr<TokenFile>>(&train)) {
-    auto valid = options.take<std::shared_ptr<TokenFile>>("valid");
-    return sentence_modelling(language_model, *sentences, valid.value_or(nullptr));
-  }
-  auto valid = options.take<std::shared_ptr<Dataset>>("valid");
-  auto grammar = options.take<std::shared_ptr<Grammar>>("grammar");
-  return language_modelling(language_model, std::get<std::shared_ptr<Dataset>>(train),
-                            valid.value_or(nullptr), grammar.value_or(nullptr));
+// The data of this class, or null; other data are an error.
+template <class Data>
+std::shared_ptr<Data> data_of(const char* key, const std::optional<AnyData>& given) {
+  if (!given) return nullptr;
+  const auto* data = std::get_if<std::shared_ptr<Data>>(&*given);
+  check(data != nullptr, "train.trainer", "{} must be a {} with this model, got a {}", key,
+        ClassName<Data>::value, class_of(*given));
+  return *data;
 }
 
-TrainingPtr make_trainer(lua_State* L, OptionTable options) {
+ProblemPtr problem_of(lua_State* L, const TrainerOptions& options) {
+  const auto* transducer = std::get_if<TransducerPtr>(&options.model);
+  const auto refuse = [&](const char* key, bool given) {
+    check(!given, "train.trainer", "there is no option '{}' with this model and these data", key);
+  };
+  if (transducer != nullptr) {
+    refuse("valid", options.valid.has_value());
+    refuse("grammar", options.grammar != nullptr);
+    return transduction(*transducer, data_of<PairSource>("train", options.train),
+                        data_of<PairSource>("test", options.test));
+  }
+  refuse("test", options.test.has_value());
+  if (const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&options.model))
+    return recognition(*recognizer, data_of<LabelledDataset>("train", options.train),
+                       data_of<LabelledDataset>("valid", options.valid),
+                       session_kinds(L).objectives, options.grammar);
+  const auto& model = std::get<std::shared_ptr<LanguageModel>>(options.model);
+  if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&options.train)) {
+    refuse("grammar", options.grammar != nullptr);
+    return text_modelling(model, *text, data_of<RunningText>("valid", options.valid));
+  }
+  if (const auto* sentences = std::get_if<std::shared_ptr<TokenFile>>(&options.train)) {
+    refuse("grammar", options.grammar != nullptr);
+    return sentence_modelling(model, *sentences, data_of<TokenFile>("valid", options.valid));
+  }
+  return language_modelling(model, data_of<Dataset>("train", options.train),
+                            data_of<Dataset>("valid", options.valid), options.grammar);
+}
+
+TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
   ProblemPtr problem = problem_of(L, options);
-  const auto progress = options.take<bool>("progress");
-  Json rest = options.rest();
+  Json rest = options.rest;
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
   // Asking git takes milliseconds and is only worth them for a record.
   const Json about = rest.contains("run_folder") ? about_now(L) : Json::object();
-  auto training = watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), progress);
+  auto training =
+      watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), options.progress);
   if (const Path* folder = training->trainer->run_folder())
     record_training(L, *training->trainer, "begins", *folder);
   return training;
@@ -130,12 +157,21 @@ void tell_changed_definitions(const Trainer& trainer, const Path& folder) {
   }
 }
 
-TrainingPtr resume(lua_State* L, const std::string& folder, OptionTable options) {
-  const auto progress = options.take<bool>("progress");
-  auto trainer = resume_trainer(folder, options.rest(), about_now(L), session_kinds(L));
+struct ResumeOptions {
+  bool progress = true;
+  Json changes;
+  static OptionRows rows() {
+    return declare<ResumeOptions>(
+               {{"progress", &ResumeOptions::progress, "shows progress on stderr"}})
+        .raw(&ResumeOptions::changes, resume_options());
+  }
+};
+
+TrainingPtr resume(lua_State* L, const std::string& folder, const ResumeOptions& options) {
+  auto trainer = resume_trainer(folder, options.changes, about_now(L), session_kinds(L));
   tell_changed_definitions(*trainer, folder);
   record_training(L, *trainer, "resumed", folder);
-  return watched(L, std::move(trainer), progress);
+  return watched(L, std::move(trainer), options.progress);
 }
 
 // "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
@@ -313,25 +349,40 @@ Json step(lua_State* L, Training& training) {
   return to_json(*metrics);
 }
 
+struct SaveTrainerOptions {
+  bool overwrite = false;
+  static OptionRows rows() {
+    return declare<SaveTrainerOptions>(
+        {{"overwrite", &SaveTrainerOptions::overwrite, "replaces another run in the folder"}});
+  }
+};
+
 void save_trainer(lua_State* L, Training& training, const std::string& folder,
-                  OptionTable options) {
-  const auto overwrite = options.take<bool>("overwrite").value_or(false);
-  options.finish("trainer.save", {"overwrite"});
-  training.trainer->save(folder, overwrite, about_now(L));
+                  const SaveTrainerOptions& options) {
+  training.trainer->save(folder, options.overwrite, about_now(L));
   draw_curves(L, *training.trainer, folder);
   record_training(L, *training.trainer, "saved", folder);
 }
 
 Json trainer_evaluate(lua_State* L, Training& training, const AnyData& data,
-                      const OptionTable& given) {
+                      const EvaluateOptions& given) {
   return evaluate_model(L, any_model(training.trainer->model()), data, given);
 }
 
-SequenceModelPtr load_trainer(lua_State* L, const std::string& path, OptionTable options) {
-  const auto which = options.take<std::string>("which").value_or("best");
-  const auto device = options.take<std::string>("device").value_or("");
-  options.finish("model.load", {"which", "device"});
-  return load_model(path, which, device, session_kinds(L));
+struct LoadModelOptions {
+  std::string which = "best", device;
+  using Self = LoadModelOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"which", &Self::which, "the best parameters of a run, or the newest",
+          OneOf{{"best", "last"}}},
+         {"device", &Self::device, "'cpu', 'cuda' or 'cuda:n'; that of the model if absent"}});
+  }
+};
+
+SequenceModelPtr load_trainer(lua_State* L, const std::string& path,
+                              const LoadModelOptions& options) {
+  return load_model(path, options.which, options.device, session_kinds(L));
 }
 
 std::string training_line(const Training& training) {
@@ -358,14 +409,12 @@ void bind_train(lua_State* L) {
     module
         .def<&make_trainer>(
             "trainer",
-            "trainer{model=, train=, valid=, ...} -> Trainer  Trains a "
-            "LanguageModel on a Dataset, a RunningText or Sentences or a Recognizer on a "
-            "LabelledDataset, and chooses by `valid`, or a Transducer on Pairs "
-            "and measures accuracy on `test`; see pd.train.describe(kind) for all "
-            "options.")
+            "trainer{options} -> Trainer  Returns a trainer of a LanguageModel on a Dataset, a "
+            "RunningText or Sentences, of a Recognizer on a LabelledDataset, or of a Transducer on "
+            "Pairs; see pd.train.describe(kind).")
         .def<&resume>("resume",
-                      "resume(folder, {epochs=, ...}) -> Trainer  Goes on with the run in a "
-                      "folder, bit for bit, with changed limits if given.");
+                      "resume(folder, {options}) -> Trainer  Continues the run in a folder bit for "
+                      "bit, with changed limits if given.");
     bind_evaluation(module);
     bind_training_kinds(module);
     bind_together(module);
@@ -380,12 +429,12 @@ void bind_train(lua_State* L) {
             "improves or the epochs are done; each round gives the epoch's numbers.")
         .def<&save_trainer>(
             "save",
-            "trainer:save(folder, {overwrite=false})  Writes a run folder from which "
-            "pd.train.resume goes on.")
+            "trainer:save(folder, {options})  Writes a run folder from which pd.train.resume "
+            "continues.")
         .def<&trainer_evaluate>(
             "evaluate",
-            "trainer:evaluate(data, {batch=, bin_width=, ...}) -> table  pd.train.evaluate of the "
-            "model as it is now.")
+            "trainer:evaluate(data, {options}) -> table  Returns pd.train.evaluate of the model as "
+            "it is now.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
             "history", "trainer:history() -> table  The numbers of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(
@@ -412,12 +461,9 @@ void bind_train(lua_State* L) {
                           "epochs() -> table  Trains one epoch; nil when training is over.");
   }
   lua_getfield(L, -1, "model");
-  define(
-      L, lua_gettop(L), "pd.model.load", "load", bound<&load_trainer>(),
-      "load(path, {which='best', device=}) -> LanguageModel, Recognizer or Transducer  The model "
-      "in a run folder, an exported folder, a checkpoint file or a file of model:save; 'last' "
-      "instead of 'best' gives the newest "
-      "parameters.");
+  define(L, lua_gettop(L), "pd.model.load", "load", bound<&load_trainer>(),
+         "load(path, {options}) -> LanguageModel, Recognizer or Transducer  Returns the model in a "
+         "run folder, an exported folder, a checkpoint file or a file of model:save.");
   lua_pop(L, 1);
 }
 

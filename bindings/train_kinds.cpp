@@ -18,7 +18,7 @@ struct TrainerKind {
   const std::vector<OptionSpec>& (*options)();
 };
 
-std::string describe_trainer(std::optional<std::string> kind) {
+const std::vector<TrainerKind>& trainer_kinds() {
   constexpr auto kValid = "valid              {}, optional: decides which epoch is best";
   constexpr auto kTest = "test               {}, optional: accuracy is measured on them";
   static const std::vector<TrainerKind> kinds{
@@ -28,6 +28,11 @@ std::string describe_trainer(std::optional<std::string> kind) {
        text_modelling_options},
       {"recognizer", "recognizer", "Recognizer", "LabelledDataset", kValid, recognition_options},
       {"transducer", "transducer", "Transducer", "Pairs", kTest, transduction_options}};
+  return kinds;
+}
+
+std::string describe_trainer(std::optional<std::string> kind) {
+  const auto& kinds = trainer_kinds();
   const auto of = kind.value_or("language_model");
   const auto found = std::find_if(kinds.begin(), kinds.end(),
                                   [&](const TrainerKind& row) { return row.name == of; });
@@ -78,6 +83,13 @@ std::string describe_noise() {
 
 }  // namespace
 
+std::vector<OptionGroup> trainer_groups(lua_State*) {
+  std::vector<OptionGroup> groups;
+  for (const auto& kind : trainer_kinds())
+    groups.push_back({std::string("a ") + kind.trains, declared(trainer_options(kind.options()))});
+  return groups;
+}
+
 void bind_training_kinds(Module& module) {
   module
       .def<&describe_trainer>("describe",
@@ -91,12 +103,10 @@ void bind_training_kinds(Module& module) {
                                 "its options.")
       .def<&define_objective>(
           "define_objective",
-          "define_objective{name=, losses=, needs_next_symbol=, options=, doc=} -> string  Makes "
-          "an "
-          "objective of a Lua function losses(self, batch) -> B losses a kind like the others; see "
-          "docs/extending.md.")
+          "define_objective{options} -> string  Makes an objective of a Lua function a kind like "
+          "the others; see docs/extending.md.")
       .def<&check_objective>("check_objective",
-                             "check_objective(kind or {kind=, ...}) -> Contract  Runs the contract "
+                             "check_objective(kind or {options}) -> Contract  Runs the contract "
                              "tests on an objective: losses, gradients, batches, pieces, options.")
       .def<&learning_names>("learning_algorithms",
                             "learning_algorithms() -> table  How the gradient of a recognizer's "

@@ -31,6 +31,8 @@ void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, d
 // recorded is logged.
 void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder);
 
+// The options of trainers by what they train.
+std::vector<OptionGroup> trainer_groups(lua_State* L);
 // The descriptions of trainers, objectives, learning algorithms and optimizers.
 void bind_training_kinds(Module& module);
 // pd.train.together and its class.

@@ -11,19 +11,31 @@
 namespace pushdown {
 namespace {
 
-TransducerPtr transducer(lua_State* L, OptionTable options) {
+struct NewTransducer {
+  std::shared_ptr<PairSource> pairs;
+  std::optional<GivenAlphabet> source, target;
+  Json rest;
+  using Self = NewTransducer;
+  static OptionRows rows() {
+    return declare<Self>(
+               {{"pairs", &Self::pairs, "pairs that have both alphabets"},
+                {"source_alphabet", &Self::source, "symbols of the sources, without pairs"},
+                {"target_alphabet", &Self::target, "symbols of the targets, without pairs"}})
+        .open(&Self::rest, "architecture",
+              [](lua_State*) { return option_groups(transducer_options); });
+  }
+};
+
+TransducerPtr transducer(lua_State* L, const NewTransducer& made) {
   constexpr auto kTransducerPlace = "model.transducer";
-  const auto pairs = options.take<std::shared_ptr<PairSource>>("pairs");
-  const auto alphabet = [&](const char* key, const Alphabet& of_pairs) {
-    check(!options.has(key), kTransducerPlace, "give either pairs or the alphabets, not both");
-    return of_pairs;
-  };
-  Alphabet source = pairs ? alphabet("source_alphabet", (*pairs)->source_alphabet())
-                          : required_alphabet(options, "source_alphabet");
-  Alphabet target = pairs ? alphabet("target_alphabet", (*pairs)->target_alphabet())
-                          : required_alphabet(options, "target_alphabet");
-  return std::make_shared<Transducer>(std::move(source), std::move(target),
-                                      other_options(L, options), session_kinds(L));
+  check(!made.pairs || (!made.source && !made.target), kTransducerPlace,
+        "give either pairs or the alphabets, not both");
+  check(made.pairs || (made.source && made.target), kTransducerPlace,
+        "expected pairs, or source_alphabet and target_alphabet");
+  return std::make_shared<Transducer>(
+      made.pairs ? made.pairs->source_alphabet() : alphabet_of(*made.source),
+      made.pairs ? made.pairs->target_alphabet() : alphabet_of(*made.target),
+      with_session(L, made.rest), session_kinds(L));
 }
 
 // One text with its target, or lists of both.
@@ -37,13 +49,20 @@ std::vector<Word> transducer_words_of(const Alphabet& alphabet, const Texts& tex
   return words;
 }
 
-Json translate(const Transducer& model, const Texts& sources, OptionTable given) {
+struct TranslateOptions {
+  std::optional<std::int64_t> longest;
+  static OptionRows rows() {
+    return declare<TranslateOptions>(
+        {{"longest", &TranslateOptions::longest,
+          "greatest length of a target; twice the longest source and 10 if absent"}});
+  }
+};
+
+Json translate(const Transducer& model, const Texts& sources, const TranslateOptions& options) {
   const auto words = transducer_words_of(model.alphabet(), sources);
   std::size_t greatest = 0;
   for (const auto& word : words) greatest = std::max(greatest, word.size());
-  const auto longest =
-      given.take<std::int64_t>("longest").value_or(2 * static_cast<std::int64_t>(greatest) + 10);
-  given.finish("model.translate", {"longest"});
+  const auto longest = options.longest.value_or(2 * static_cast<std::int64_t>(greatest) + 10);
   Json targets = Json::array();
   for (const auto& found : model.translate(words, longest))
     targets.push_back(model.target_alphabet().text(found.target) + (found.ended ? "" : " ..."));
@@ -90,9 +109,7 @@ void bind_transducer(lua_State* L) {
     module
         .def<&transducer>(
             "transducer",
-            "transducer{pairs=, source_alphabet=, target_alphabet=, architecture=, ..., "
-            "output_embedding=, dtype=, device=, seed=} -> Transducer  A transducer with new "
-            "parameters, for the alphabets of `pairs` or for given ones; see "
+            "transducer{options} -> Transducer  Returns a transducer with new parameters; see "
             "pd.model.describe_transducer().")
         .def<&describe_transducer>(
             "describe_transducer",
@@ -101,10 +118,9 @@ void bind_transducer(lua_State* L) {
                            "A transducer: reads a source string and writes a target string.");
     type.def<&translate>(
             "translate",
-            "model:translate(source, {longest=}) -> string  What the model writes for a source, or "
-            "a list of targets for a list of sources: the likeliest symbol after each other. A "
-            "target that has not ended after `longest` symbols (else twice the longest source and "
-            "10) closes with ' ...'.")
+            "model:translate(source, {options}) -> string  Returns what the model writes for a "
+            "source, or a list of targets for a list of sources: the likeliest symbol after each "
+            "other. A target that has not ended after `longest` symbols closes with ' ...'.")
         .def<&transducer_log_probability>(
             "log_probability",
             "model:log_probability(source, target) -> number  Natural logarithm "

@@ -15,46 +15,52 @@
 namespace pushdown {
 namespace {
 
-bool take_choice(OptionTable& options, const char* where, const std::string& key,
-                 const std::string& no, const std::string& yes) {
-  const auto value = options.take<std::string>(key).value_or(no);
-  check(value == no || value == yes, where, "{} must be '{}' or '{}', got '{}'", key, no, yes,
-        value);
-  return value == yes;
+struct ParseOptions : BracketOptions {
+  bool labels = true;
+  using Self = ParseOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"functions",
+          &Self::keep_functions,
+          "functions and indices of labels, as in NP-SBJ-1",
+          {{"strip", false}, {"keep", true}}},
+         {"empty_elements",
+          &Self::keep_empty_elements,
+          "words of part of speech -NONE-",
+          {{"remove", false}, {"keep", true}}},
+         {"escapes",
+          &Self::keep_escapes,
+          "escapes such as -LRB- in words",
+          {{"decode", false}, {"keep", true}}},
+         {"empty_sentences",
+          &Self::skip_empty_sentences,
+          "trees without words",
+          {{"refuse", false}, {"skip", true}}},
+         {"labels", &Self::labels, "brackets have labels; false for ((The cat) sat)"}});
+  }
+};
+struct ReadOptions : ParseOptions {
+  std::string ending = ".mrg";
+  static OptionRows rows() {
+    return declare<ReadOptions>(
+               {{"ending", &ReadOptions::ending, "ending of the files of a folder"}})
+        .with<ReadOptions, ParseOptions>();
+  }
+};
+
+std::vector<PhraseTree> parse_trees(const std::string& text, ParseOptions options) {
+  options.unlabelled = !options.labels;
+  return parse_brackets(text, "text", options);
 }
 
-BracketOptions take_bracket_options(OptionTable& options) {
-  constexpr auto kTreePlace = "tree.read";
-  BracketOptions all;
-  all.keep_functions = take_choice(options, kTreePlace, "functions", "strip", "keep");
-  all.keep_empty_elements = take_choice(options, kTreePlace, "empty_elements", "remove", "keep");
-  all.keep_escapes = take_choice(options, kTreePlace, "escapes", "decode", "keep");
-  all.skip_empty_sentences = take_choice(options, kTreePlace, "empty_sentences", "refuse", "skip");
-  all.unlabelled = !options.take<bool>("labels").value_or(true);
-  return all;
-}
-
-const std::vector<std::string> kBracketOptions{"functions", "empty_elements", "escapes",
-                                               "empty_sentences", "labels"};
-
-std::vector<PhraseTree> read_trees(lua_State* L, const std::string& path, OptionTable options) {
-  const auto all = take_bracket_options(options);
-  const auto ending = options.take<std::string>("ending").value_or(".mrg");
-  auto valid = kBracketOptions;
-  valid.push_back("ending");
-  options.finish("tree.read", valid);
+std::vector<PhraseTree> read_trees(lua_State* L, const std::string& path, ReadOptions options) {
+  options.unlabelled = !options.labels;
   std::vector<PhraseTree> trees;
-  for (const auto& file : files_named("tree.read", path, ending)) {
-    auto more = parse_brackets(read_input(L, "data", file), file.string(), all);
+  for (const auto& file : files_named("tree.read", path, options.ending)) {
+    auto more = parse_brackets(read_input(L, "data", file), file.string(), options);
     std::move(more.begin(), more.end(), std::back_inserter(trees));
   }
   return trees;
-}
-
-std::vector<PhraseTree> parse_trees(const std::string& text, OptionTable options) {
-  const auto all = take_bracket_options(options);
-  options.finish("tree.parse", kBracketOptions);
-  return parse_brackets(text, "text", all);
 }
 
 std::string brackets(const PhraseTree& tree) { return bracketed(tree); }
@@ -65,26 +71,31 @@ void save_trees(const TreeList& trees, const std::string& path) {
   write_file(path, text);
 }
 
-PhraseTree own_tree(OptionTable options) {
-  constexpr auto kTreePlace = "tree.tree";
-  auto words = options.require<std::vector<std::string>>("words");
-  auto tags = options.take<std::vector<std::string>>("tags").value_or(std::vector<std::string>());
-  const Json rest = options.rest();
-  for (const auto& [key, value] : rest.items())
-    check(key == "phrases", kTreePlace,
-          "unknown option '{}'; valid are 'words', 'tags' and 'phrases'", key);
+struct OwnTree {
+  std::vector<std::string> words, tags;
+  std::vector<Json> phrases;
+  using Self = OwnTree;
+  static OptionRows rows() {
+    return declare<Self>({{"words", &Self::words, "the words", required},
+                          {"tags", &Self::tags, "their parts of speech"},
+                          {"phrases", &Self::phrases,
+                           "each {first, last, label} or {first, last}, words counted from 1",
+                           TypeText{"list of lists"}}});
+  }
+};
+
+PhraseTree own_tree(const OwnTree& own) {
   std::vector<Phrase> phrases;
-  if (rest.contains("phrases"))
-    for (const auto& entry : rest["phrases"]) {
-      check(entry.is_array() && entry.size() >= 2 && entry.size() <= 3 &&
-                entry[0].is_number_integer() && entry[1].is_number_integer() &&
-                (entry.size() == 2 || entry[2].is_string()),
-            kTreePlace, "a phrase must be {{first, last}} or {{first, last, label}}, got {}",
-            entry.dump());
-      phrases.push_back({entry[0].get<int>() - 1, entry[1].get<int>(),
-                         entry.size() == 3 ? entry[2].get<std::string>() : ""});
-    }
-  return PhraseTree(std::move(words), std::move(tags), std::move(phrases));
+  for (const auto& entry : own.phrases) {
+    check(entry.is_array() && entry.size() >= 2 && entry.size() <= 3 &&
+              entry[0].is_number_integer() && entry[1].is_number_integer() &&
+              (entry.size() == 2 || entry[2].is_string()),
+          "tree.tree", "a phrase must be {{first, last}} or {{first, last, label}}, got {}",
+          entry.dump());
+    phrases.push_back({entry[0].get<int>() - 1, entry[1].get<int>(),
+                       entry.size() == 3 ? entry[2].get<std::string>() : ""});
+  }
+  return PhraseTree(own.words, own.tags, std::move(phrases));
 }
 
 // From 1, first and last word of each.
@@ -101,11 +112,21 @@ Json phrases_of(const PhraseTree& tree) {
   return list;
 }
 
-std::string tree_text_of(const PhraseTree& tree, OptionTable options) {
-  const auto gold = options.take<std::shared_ptr<PhraseTree>>("gold");
-  const bool ascii = options.take<bool>("ascii").value_or(!utf8_locale());
-  options.finish("tree.text", {"gold", "ascii"});
-  return gold ? drawing_beside(tree, **gold, ascii) : drawing(tree, ascii);
+struct DrawingOptions {
+  std::shared_ptr<PhraseTree> gold;
+  std::optional<bool> ascii;
+  using Self = DrawingOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"gold", &Self::gold, "a tree to draw beside it, with ● for spans that both have"},
+         {"ascii", &Self::ascii,
+          "only ASCII characters; if absent, where the locale is not UTF-8"}});
+  }
+};
+
+std::string tree_text_of(const PhraseTree& tree, const DrawingOptions& options) {
+  const bool ascii = options.ascii.value_or(!utf8_locale());
+  return options.gold ? drawing_beside(tree, *options.gold, ascii) : drawing(tree, ascii);
 }
 
 std::string show_tree(const PhraseTree& tree) {
@@ -136,17 +157,12 @@ void bind_tree(lua_State* L) {
   module
       .def<&read_trees>(
           "read",
-          "read(path, {functions=, empty_elements=, escapes=, empty_sentences=, labels=, ending=}) "
-          "-> table  The trees of a file in brackets as the Penn Treebank writes them, of the "
-          "files "
-          "of a folder, or of those that match a pattern.")
-      .def<&parse_trees>("parse",
-                         "parse(text, {functions=, empty_elements=, escapes=, empty_sentences=, "
-                         "labels=}) -> table  The trees of a text in brackets.")
+          "read(path, {options}) -> table  Returns the trees of a file in brackets as in the Penn "
+          "Treebank, of the files of a folder, or of those that match a pattern.")
+      .def<&parse_trees>(
+          "parse", "parse(text, {options}) -> table  Returns the trees of a text in brackets.")
       .def<&save_trees>("save", "save(trees, path)  Writes trees in brackets, one a line.")
-      .def<&own_tree>("tree",
-                      "tree{words=, tags=, phrases=} -> Tree  A tree of your own; a phrase is "
-                      "{first, last, label} or {first, last}, its words counted from 1.");
+      .def<&own_tree>("tree", "tree{options} -> Tree  Returns a tree of given words and phrases.");
   Class<PhraseTree>(module, "Words and the phrases over them.")
       .def<&PhraseTree::size>("size", "tree:size() -> integer  The number of words.")
       .def<&PhraseTree::words>("words", "tree:words() -> table  The words.")
@@ -169,9 +185,7 @@ void bind_tree(lua_State* L) {
       .def<&brackets>("brackets", "tree:brackets() -> string  The tree in brackets, one line.")
       .def<&tree_text_of>(
           "text",
-          "tree:text{gold=, ascii=} -> string  A drawing for the terminal, one word a "
-          "line; with another tree as `gold` both side by side, ● for spans that both "
-          "have; ASCII alone where the locale is not UTF-8, or told so.")
+          "tree:text{options} -> string  Returns a drawing for the terminal, one word per line.")
       .def<&show_tree>("__show", "show(tree) -> string  The drawing.")
       .def<&brackets>("__tostring", "tostring(tree) -> string  The tree in brackets.");
   bind_parses(module);

@@ -207,17 +207,21 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
   }
 }
 
-std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes, const Json& about,
-                                        const TrainingKinds& kinds) {
-  constexpr const char* kCheckpointPlace = "train.resume";
+std::vector<OptionSpec> resume_options() {
   std::vector<OptionSpec> specs;
-  const StoredRun run = read_run(folder, kinds);
-  for (OptionSpec spec : trainer_options(run.problem->options()))
+  for (OptionSpec spec : trainer_options({}))
     if (std::find(changeable().begin(), changeable().end(), spec.name) != changeable().end()) {
       spec.default_value = nullptr;
       specs.push_back(spec);
     }
-  const Json given = resolve_options(kCheckpointPlace, specs, changes);
+  return specs;
+}
+
+std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes, const Json& about,
+                                        const TrainingKinds& kinds) {
+  constexpr const char* kCheckpointPlace = "train.resume";
+  const StoredRun run = read_run(folder, kinds);
+  const Json given = resolve_options(kCheckpointPlace, resume_options(), changes);
   const std::string file_name = (folder / "config.json").string();
   std::unique_ptr<Trainer> trainer;
   try {

@@ -167,10 +167,11 @@ class Trainer {
   std::vector<Tensor> best_;  // weights of the best epoch, in the order of the parameters
 };
 
+// Returns the options of a trainer that a resumed run may change because they do not affect the
+// past. They are absent unless given.
+std::vector<OptionSpec> resume_options();
 // Resumes the run in `folder`, with the model, data, trainer and checkpoint stored there. `changes`
-// may contain trainer options that do not affect the past: epochs, stop_patience, decay_patience,
-// decay_factor, minimum_learning_rate, minimum_improvement, clip_norm, clip_value,
-// checkpoint_every, checkpoint_seconds, log_every, max_seconds.
+// may contain resume_options().
 std::unique_ptr<Trainer> resume_trainer(const Path& folder, const Json& changes = Json::object(),
                                         const Json& about = Json::object(),
                                         const TrainingKinds& kinds = {});

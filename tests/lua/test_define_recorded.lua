@@ -161,7 +161,7 @@ test('the program can be looked at', function()
   local dot = model():program { format = 'dot', steps = 4 }
   assert(dot:find('^digraph step {') and dot:find('array', 1, true) and dot:find('style=dashed', 1, true), dot)
   assert(pd.stack.program('superposition'):find('memory', 1, true))
-  test.fails("the format must be 'text' or 'dot', got 'svg'", function()
+  test.fails("'format' must be one of 'text' and 'dot', got \"svg\"", function()
     pd.stack.program { kind = defined.mine, format = 'svg' }
   end)
   test.fails('there is no recorded program: it runs by tensor operations', function()

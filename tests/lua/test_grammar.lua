@@ -328,7 +328,7 @@ test('wrong calls say what was expected', function()
   fails('lowest <= highest', grammar.sampler, grammar, { lengths = { 8, 4 } })
   fails('no strings of length 4 to 4', grammar.sampler, grammar, { lengths = { 4, 4 } })
   local sampler = grammar:sampler { lengths = { 3, 9 } }
-  fails("'count' must be at least 1", sampler.dataset, sampler, 0)
+  fails('count must be at least 1', sampler.dataset, sampler, 0)
   fails("unknown option 'sed', did you mean 'seed'?", sampler.dataset, sampler, 5, { sed = 1 })
   fails('cannot draw', sampler.lower_bound, sampler, { '0 0' })
   fails("the sampler's", sampler.lower_bound, sampler, load 'dyck':sampler { lengths = { 2, 4 } }:dataset(2))

@@ -189,7 +189,7 @@ test('questions that make no sense are refused', function()
   test.fails('none had a target of length 7 to 8', function()
     grammar:sample { length = 3, target_lengths = { 7, 8 } }
   end)
-  test.fails('limit must be 1 to', function() grammar:translations('a b', { limit = 0 }) end)
+  test.fails("'limit' must be between 1 and", function() grammar:translations('a b', { limit = 0 }) end)
   test.fails("unknown option 'most'", function() grammar:translations('a b', { most = 1 }) end)
 end)
 

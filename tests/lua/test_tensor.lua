@@ -46,7 +46,7 @@ test('wrong tables are errors that name the place', function()
   local cycle = {}
   cycle[1] = cycle
   test.fails('16 nested lists', function() tensor(cycle) end)
-  test.fails("dtype must be 'float32', 'float64' or 'int64', got 'float16'",
+  test.fails("'dtype' must be one of 'float32', 'float64' and 'int64', got \"float16\"",
     function() tensor({ 1 }, { dtype = 'float16' }) end)
   test.fails("unknown option 'dtyp', did you mean 'dtype'", function() tensor({ 1 }, { dtyp = 'int64' }) end)
   test.fails("device must be 'cpu', 'cuda' or 'cuda:n', got 'gpu'",

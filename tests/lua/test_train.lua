@@ -200,7 +200,7 @@ test('bad input', function()
   files.write(path .. '/checkpoints/last.safetensors', 'nonsense')
   test.fails('not a sound safetensors file', function() pd.train.resume(path) end)
   test.fails('last.safetensors', function() pd.model.load(path, { which = 'last' }) end)
-  test.fails("'best' or 'last'", function() pd.model.load(path, { which = 'worst' }) end)
+  test.fails("'which' must be one of 'best' and 'last'", function() pd.model.load(path, { which = 'worst' }) end)
 end)
 
 os.execute('rm -rf ' .. scratch)

@@ -72,12 +72,16 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, bool progres
   return training;
 }
 
+constexpr auto kMirrorMeaning =
+    "'tensorboard:FOLDER' or 'wandb:FOLDER', where the metrics of a run are written, too";
+
 struct TrainerOptions {
   AnyModel model;
   AnyData train;
   std::optional<AnyData> valid, test;
   std::shared_ptr<Grammar> grammar;
   bool progress = true;
+  std::optional<std::string> mirror;
   Json rest;
   using Self = TrainerOptions;
   static OptionRows rows() {
@@ -88,7 +92,8 @@ struct TrainerOptions {
                 {"test", &Self::test, "of a transducer: pairs on which accuracy is measured",
                  TypeText{"Pairs"}},
                 {"grammar", &Self::grammar, "grammar of the strings, to measure by"},
-                {"progress", &Self::progress, "shows progress on stderr"}})
+                {"progress", &Self::progress, "shows progress on stderr"},
+                {"mirror", &Self::mirror, kMirrorMeaning}})
         .open(&Self::rest, "", trainer_groups);
   }
 };
@@ -132,16 +137,27 @@ ProblemPtr problem_of(lua_State* L, const TrainerOptions& options) {
                             data_of<Dataset>("valid", options.valid), options.grammar);
 }
 
+void begin_mirror(lua_State* L, Training& training, const Path& folder, const std::string& target) {
+  if (target.empty() || !training.trainer->finished().empty()) return;
+  training.mirrored = true;
+  mirror_training(L, folder, "begins", target);
+}
+
 TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
   ProblemPtr problem = problem_of(L, options);
+  check(!options.mirror || options.rest.contains("run_folder"), "train.trainer",
+        "mirror needs run_folder, which names the run");
+  const std::string target = mirror_target(L, options.mirror);
   Json rest = options.rest;
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
   // Asking git takes milliseconds and is only worth them for a record.
   const Json about = rest.contains("run_folder") ? about_now(L) : Json::object();
   auto training =
       watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), options.progress);
-  if (const Path* folder = training->trainer->run_folder())
+  if (const Path* folder = training->trainer->run_folder()) {
     record_training(L, *training->trainer, "begins", *folder);
+    begin_mirror(L, *training, *folder, target);
+  }
   return training;
 }
 
@@ -159,19 +175,24 @@ void tell_changed_definitions(const Trainer& trainer, const Path& folder) {
 
 struct ResumeOptions {
   bool progress = true;
+  std::optional<std::string> mirror;
   Json changes;
   static OptionRows rows() {
     return declare<ResumeOptions>(
-               {{"progress", &ResumeOptions::progress, "shows progress on stderr"}})
+               {{"progress", &ResumeOptions::progress, "shows progress on stderr"},
+                {"mirror", &ResumeOptions::mirror, kMirrorMeaning}})
         .raw(&ResumeOptions::changes, resume_options());
   }
 };
 
 TrainingPtr resume(lua_State* L, const std::string& folder, const ResumeOptions& options) {
+  const std::string target = mirror_target(L, options.mirror);
   auto trainer = resume_trainer(folder, options.changes, about_now(L), session_kinds(L));
   tell_changed_definitions(*trainer, folder);
   record_training(L, *trainer, "resumed", folder);
-  return watched(L, std::move(trainer), options.progress);
+  auto training = watched(L, std::move(trainer), options.progress);
+  begin_mirror(L, *training, folder, target);
+  return training;
 }
 
 // "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
@@ -266,8 +287,11 @@ void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, d
                                 metrics.best_epoch));
   tell_progress(level, lines);
   draw_when_due(L, training);
+  if (training.mirrored) mirror_training(L, *trainer.run_folder(), "epoch");
   if (!trainer.finished().empty() && trainer.run_folder() != nullptr)
     record_training(L, trainer, "ended", *trainer.run_folder());
+  if (!trainer.finished().empty() && training.mirrored)
+    mirror_training(L, *trainer.run_folder(), "ended");
 }
 
 namespace {

@@ -43,6 +43,8 @@ std::string describe_trainer(std::optional<std::string> kind) {
   text += fmt::format("\n  train              {}, required: the strings to learn", found->data);
   text += "\n  " + fmt::format(fmt::runtime(found->second), found->data);
   text += "\n  progress           boolean, default true: show progress on stderr";
+  text += "\n  mirror             text, optional: a copy of the metrics for another program, ";
+  text += "tensorboard:FOLDER or wandb:FOLDER";
   for (const auto& spec : trainer_options(found->options())) text += "\n  " + describe(spec);
   return text;
 }

@@ -1,5 +1,8 @@
-// What a training leaves besides its own files: its provenance, and a row in the registry of runs.
-// Lua does both (scripts/lib/runs/training.lua).
+// What a training leaves besides its own files: its provenance, a row in the registry of runs, and
+// a mirror for other programs. Lua does all of it (scripts/lib/runs/training.lua, mirror.lua).
+#include <cstdlib>
+
+#include "base/check.h"
 #include "bindings/interrupt.h"
 #include "bindings/log.h"
 #include "bindings/training.h"
@@ -25,6 +28,48 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
   stop_if_interrupted(L);
   log_message("warn", fmt::format("the provenance of the run in '{}' was not recorded: {}",
                                   folder.string(), reason));
+}
+
+namespace {
+
+// Calls a function of pushdown.mirror with these texts; what it said if it failed, else nothing.
+std::optional<std::string> call_mirror(lua_State* L, const char* function,
+                                       const std::vector<std::string>& texts) {
+  const int top = lua_gettop(L);
+  luaL_checkstack(L, 8, "mirroring a training");
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "pushdown.mirror");
+  bool done = lua_pcall(L, 1, 1, 0) == 0;
+  if (done) {
+    lua_getfield(L, -1, function);
+    for (const auto& text : texts) Value<std::string>::push(L, text);
+    done = lua_pcall(L, static_cast<int>(texts.size()), 0, 0) == 0;
+  }
+  const char* message = done ? nullptr : lua_tostring(L, -1);
+  const std::string reason = message != nullptr ? message : "an error";
+  lua_settop(L, top);
+  if (done) return std::nullopt;
+  stop_if_interrupted(L);
+  return reason;
+}
+
+}  // namespace
+
+std::string mirror_target(lua_State* L, const std::optional<std::string>& option) {
+  const char* variable = std::getenv("PUSHDOWN_MIRROR");
+  const std::string target = option ? *option : variable != nullptr ? variable : "";
+  if (target.empty()) return target;
+  if (const auto wrong = call_mirror(L, "target", {target})) throw std::invalid_argument(*wrong);
+  return target;
+}
+
+void mirror_training(lua_State* L, const Path& folder, const char* function,
+                     const std::string& target) {
+  std::vector<std::string> texts{folder.string()};
+  if (!target.empty()) texts.push_back(target);
+  if (const auto wrong = call_mirror(L, function, texts))
+    log_message("warn",
+                fmt::format("the training in '{}' is not mirrored: {}", folder.string(), *wrong));
 }
 
 }  // namespace pushdown

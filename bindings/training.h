@@ -2,6 +2,8 @@
 #pragma once
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "bindings/bind.h"
 #include "train/trainer.h"
@@ -11,6 +13,7 @@ namespace pushdown {
 struct Training {
   std::unique_ptr<Trainer> trainer;
   bool progress = true;
+  bool mirrored = false;       // see mirror_training
   double drawing_seconds = 0;  // what the last drawing of the curves took
   std::chrono::steady_clock::time_point drawn;
 };
@@ -33,6 +36,14 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
 
 // The options of trainers by what they train.
 std::vector<OptionGroup> trainer_groups(lua_State* L);
+// Mirrors a training for a program that shows trainings (scripts/lib/mirror.lua). function and
+// argument: "begins" and the target, "epoch" or "ended". What cannot be written is logged.
+void mirror_training(lua_State* L, const Path& folder, const char* function,
+                     const std::string& target = "");
+// The target of the option `mirror`, or of PUSHDOWN_MIRROR; empty: none. A text that is no target
+// is a std::invalid_argument.
+std::string mirror_target(lua_State* L, const std::optional<std::string>& option);
+
 // The descriptions of trainers, objectives, learning algorithms and optimizers.
 void bind_training_kinds(Module& module);
 // pd.train.together and its class.

@@ -72,6 +72,9 @@ local commands = {
       { 'history', false, 'one line for every epoch of every run' },
       { 'output', nil, 'the file; its ending .json or .csv says the format (standard output)', type = 'text',
         short = 'o' },
+      { 'tensorboard', nil, 'in place of that: an event file for every run, in this folder of logs', type = 'text' },
+      { 'wandb', nil, 'in place of that: an offline run of Weights & Biases for every run, in this folder',
+        type = 'text' },
     }, formats),
 }
 

@@ -1,7 +1,9 @@
--- `pushdown runs export`: rows of the registry, or the epochs of their trainings, as CSV or JSON.
+-- `pushdown runs export`: rows of the registry, or the epochs of their trainings, as CSV or JSON, or as files of
+-- TensorBoard and Weights & Biases.
 local histories = require 'pushdown.runs.history'
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
+local mirror = require 'pushdown.mirror'
 local pd = require 'pushdown'
 local report = require 'pushdown.report'
 local selection = require 'pushdown.runs.selection'
@@ -87,8 +89,33 @@ local function history_json(rows, write)
   return count
 end
 
+local function counted(count, what) return ('%d %s%s'):format(count, what, count == 1 and '' or 's') end
+
+-- Files of another program for every run that was trained.
+local function export_files(kind, folder, rows, path)
+  local epochs, written = 0, 0
+  for _, row in ipairs(rows) do
+    if histories.each(row.folder, function() end) then
+      epochs = epochs + mirror.export({ kind = kind, folder = folder }, row, path)
+      written = written + 1
+    end
+  end
+  print(('%s: %s of %s%s'):format(folder, counted(epochs, 'epoch'), counted(written, 'run'),
+    written < #rows and ('; %s without a metrics.jsonl left out'):format(counted(#rows - written, 'run')) or ''))
+end
+
 -- export(options, path of the registry)
 return function(options, path)
+  for _, kind in ipairs(mirror.kinds) do
+    if options[kind] then
+      for _, other in ipairs { 'csv', 'json', 'history', 'output', kind == 'wandb' and 'tensorboard' or nil } do
+        if options[other] then selection.fail('--%s and --%s exclude each other', kind, other) end
+      end
+    end
+  end
+  for _, kind in ipairs(mirror.kinds) do
+    if options[kind] then return export_files(kind, options[kind], selection.rows(options, path), path) end
+  end
   local format = options.json and 'json' or options.csv and 'csv'
     or (options.output or ''):match('%.(json)$') or 'csv'
   local rows = selection.rows(options, path)
@@ -101,7 +128,7 @@ return function(options, path)
   end
   finish()
   if options.output then
-    print(('%s: %d %s%s%s'):format(options.output, count, what, count == 1 and '' or 's',
-      options.history and (' of %d run%s'):format(#rows, #rows == 1 and '' or 's') or ''))
+    print(('%s: %s%s'):format(options.output, counted(count, what),
+      options.history and ' of ' .. counted(#rows, 'run') or ''))
   end
 end

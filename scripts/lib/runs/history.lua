@@ -7,6 +7,9 @@ local M = {}
 local not_measured = { event = true, epoch = true, updates = true, symbols = true, stage = true, improved = true,
   best_epoch = true, best_cross_entropy = true, best_accuracy = true, epochs_since_improvement = true }
 
+-- Whether a number of that name was measured in an epoch.
+function M.is_measured(name) return not not_measured[name] end
+
 -- One line as a table. The trainer writes flat objects, which a pattern reads much faster than a parser; what looks
 -- different goes to the parser. Nil for a line that is not whole, such as the last one of a run at work.
 local function entry_of(line)
@@ -25,16 +28,22 @@ local function entry_of(line)
   return entry
 end
 
--- Calls visit(entry) for every whole line of metrics.jsonl in the folder, in order; whether there is such a file.
-function M.each(folder, visit)
+-- Calls visit(entry) for every whole line of metrics.jsonl in the folder, in order, from the byte `at` (0) on. Returns
+-- the end of the last whole line, or false where there is no such file.
+function M.each(folder, visit, at)
   local file = io.open(folder .. '/metrics.jsonl', 'rb')
   if not file then return false end
+  at = at or 0
+  file:seek('set', at)
   for line in file:lines() do
     local entry = entry_of((line:gsub('%s+$', '')))
-    if entry then visit(entry) end
+    if entry then
+      visit(entry)
+      at = file:seek()
+    end
   end
   file:close()
-  return true
+  return at
 end
 
 -- history.read(folder) -> {keys =, columns = {[metric] = {...}}, epoch =, update =, seconds =, batches =}, lists with a

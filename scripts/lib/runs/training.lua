@@ -9,7 +9,7 @@ local M = {}
 local records = {}  -- by folder
 
 -- The options of a run as a row has them, from config.json: "controller.hidden", "learning_rate", ...
-local function options_of(config)
+function M.options_of(config)
   local options = {}
   local function add(name, value)
     if type(value) == 'table' and value.kind ~= nil then
@@ -63,7 +63,7 @@ local function enter(folder, finished)
   local config = runs.read_json(folder .. '/config.json') or {}
   local facts = provenance.facts()
   records[folder] = runs.record { folder = folder, training = true, experiment = name_of_session(),
-    options = options_of(config), command = provenance.command_line(), git = facts.git, seed = config.seed }
+    options = M.options_of(config), command = provenance.command_line(), git = facts.git, seed = config.seed }
   if finished then M.ended(folder) end
 end
 

@@ -1,0 +1,59 @@
+-- What is told of a run to programs that show trainings: facts(folder, row, path of the registry) -> {name =, started =
+-- (seconds since 1970), options = list of {name =, value =}, tags =, texts = list of {name =, text =}, experiment =,
+-- grid =, host =, note =}. row: that of the registry, where it is known.
+local json = require 'pushdown.json'
+local pd = require 'pushdown'
+local runs = require 'pushdown.runs'
+local values = require 'pushdown.experiment.values'
+
+-- Seconds since 1970 of '2024-05-31T18:00:00Z'.
+local function seconds_of(text)
+  local year, month, day, hour, minute, second = tostring(text):match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+):(%d+)Z$')
+  if not year then return nil end
+  year, month, day = tonumber(year), tonumber(month), tonumber(day)
+  -- Days from March 1 of the year 0, as months with the leap day at the end.
+  if month < 3 then year, month = year - 1, month + 12 end
+  local days = 365 * year + math.floor(year / 4) - math.floor(year / 100) + math.floor(year / 400)
+    + math.floor((153 * (month - 3) + 2) / 5) + day - 1
+  return (days - 719468) * 86400 + hour * 3600 + minute * 60 + second
+end
+
+-- The folder of the run from that of the registry on, or its whole path.
+local function name_of(folder, registry)
+  local path = pd.file.real_path(folder)
+  local above = pd.file.real_path(registry and registry:match('^(.*)/[^/]*$') or registry and '.' or 'runs') .. '/'
+  if path:sub(1, #above) == above then return path:sub(#above + 1) end
+  return (path:gsub('^/+', ''))
+end
+
+local function sorted(options)
+  local list = {}
+  for name, value in pairs(options) do
+    if value ~= json.null and name ~= 'run_folder' then
+      if type(value) == 'table' then value = values.text(value, ',') end
+      list[#list + 1] = { name = name, value = value }
+    end
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+-- Text that Markdown shows as it is.
+local function verbatim(text) return '    ' .. text:gsub('\n', '\n    ') end
+
+return function(folder, row, registry)
+  row = row or {}
+  local experiment = runs.read_json(folder .. '/experiment.json') or {}
+  local config = runs.read_json(folder .. '/config.json') or {}
+  local options = row.options or experiment.options or require 'pushdown.runs.training'.options_of(config)
+  local command = row.command or experiment.command_line or config.command_line
+  local texts = {}
+  if command and command[1] then
+    texts[1] = { name = 'command', text = verbatim(require 'pushdown.runs.layout'.shell_words(command)) }
+  end
+  if row.note then texts[#texts + 1] = { name = 'note', text = verbatim(row.note) } end
+  return { name = name_of(folder, registry), options = sorted(options), texts = texts, tags = row.tags or {},
+    note = row.note, experiment = row.experiment or experiment.experiment, grid = row.grid, host = row.host,
+    started = seconds_of(experiment.started) or seconds_of(config.started) or row.started or row.created
+      or pd.process.now() }
+end

@@ -56,6 +56,9 @@ void bind_record(lua_State* L) {
       .def<&RunRegistry::finish>("finish",
                                  "registry:finish(id, fields)  The run ends now; fields: status, "
                                  "result, message, seconds.")
+      .def<&RunRegistry::tag>("tag",
+                              "registry:tag(ids, added, removed)  Adds and removes tags of these "
+                              "runs, of all or of none.")
       .def<&RunRegistry::remove>("remove",
                                  "registry:remove(ids) -> integer  Removes the rows of these runs, "
                                  "in one step; how many were there.")

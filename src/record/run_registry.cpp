@@ -1,6 +1,8 @@
 #include "record/run_registry.h"
 
+#include <algorithm>
 #include <chrono>
+#include <set>
 
 #include "base/check.h"
 
@@ -58,7 +60,10 @@ constexpr Column kColumns[] = {
     {"created", Kind::number, false},  {"started", Kind::number, true},
     {"finished", Kind::number, true},  {"seconds", Kind::number, true},
     {"result", Kind::json, true},      {"message", Kind::text, true},
+    {"note", Kind::text, true},        {"tags", Kind::json, true},
 };
+
+bool is_annotation(std::string_view name) { return name == "note" || name == "tags"; }
 
 const Column* find_column(std::string_view name) {
   for (const auto& column : kColumns)
@@ -101,6 +106,29 @@ void check_status(const std::string& status) {
         "status must be one of {}, got '{}'", quoted_list(kStatuses), status);
 }
 
+void check_tag(const std::string& tag) {
+  const bool plain = std::none_of(tag.begin(), tag.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte <= ' ' || byte == ',' || byte == 127;
+  });
+  check(!tag.empty() && tag.size() <= 64 && plain, kRunRegistryPlace,
+        "a tag must be a text of 1 to 64 bytes without blanks, commas and control characters, got "
+        "{}",
+        dump(tag));
+}
+
+// Returns the tags sorted and without duplicates, or null if there is none.
+Json checked_tags(const Json& value) {
+  std::set<std::string> tags;
+  for (const auto& tag : value) {
+    check(value.is_array() && tag.is_string(), kRunRegistryPlace,
+          "tags must be a list of texts, got {}", dump(value));
+    check_tag(tag);
+    tags.insert(tag);
+  }
+  return tags.empty() ? Json() : Json(tags);
+}
+
 // Returns the value for a column after checking its type.
 Json checked(const Column& column, const Json& value) {
   if (value.is_null()) return value;
@@ -111,10 +139,17 @@ Json checked(const Column& column, const Json& value) {
     case Kind::text:
       expect(value.is_string(), "text");
       if (std::string_view(column.name) == "status") check_status(value);
+      if (std::string_view(column.name) == "note" && value == "") return nullptr;
       return value;
     case Kind::integer: expect(value.is_number_integer(), "an integer"); return value;
     case Kind::number: expect(value.is_number(), "a number"); return value;
-    case Kind::json: expect(value.is_structured(), "a table"); return dump(value);
+    case Kind::json:
+      expect(value.is_structured(), "a table");
+      if (std::string_view(column.name) == "tags") {
+        const Json tags = checked_tags(value);
+        return tags.is_null() ? tags : Json(dump(tags));
+      }
+      return dump(value);
   }
   return value;
 }
@@ -165,15 +200,29 @@ struct Query {
     check(std::find(kComparisons.begin(), kComparisons.end(), comparison) != kComparisons.end(),
           kRunRegistryPlace, "a comparison must be one of {}, got '{}'", quoted_list(kComparisons),
           comparison);
-    add(json_value(condition[0]) + " " + comparison + " ?", condition[2]);
+    const auto key = condition[0].get<std::string>();
+    if (key == "note" || key == "tag") return add_annotation(key, comparison, condition[2]);
+    add(json_value(key) + " " + comparison + " ?", condition[2]);
   }
+  void add_annotation(const std::string& key, const std::string& comparison, const Json& value) {
+    check(comparison == "=" || comparison == "!=", kRunRegistryPlace,
+          "{} can be compared by = and !=, got {}", key, comparison);
+    check(value.is_string(), kRunRegistryPlace, "{} must be text, got {}", key, dump(value));
+    const std::string holds =
+        !annotated     ? "? IS NULL"
+        : key == "tag" ? "EXISTS (SELECT 1 FROM json_each(coalesce(tags, '[]')) WHERE value = ?)"
+                       : "coalesce(note, '') GLOB ?";
+    add(comparison == "=" ? holds : "NOT " + holds, value);
+  }
+  bool annotated = false;
 };
 
-Query conditions(const Json& filter) {
+Query conditions(const Json& filter, bool annotated) {
   static const std::vector<std::string> kKeys{"id",     "experiment", "grid",  "point",
                                               "status", "folder",     "since", "where",
                                               "sort",   "descending", "limit"};
   Query query;
+  query.annotated = annotated;
   for (const auto& [key, value] : filter.items()) {
     if (std::find(kKeys.begin(), kKeys.end(), key) == kKeys.end()) {
       const auto near = nearest_names(key, kKeys);
@@ -237,6 +286,19 @@ void RunRegistry::prepare_schema() {
                      file().string(), version(), kVersion);
 }
 
+bool RunRegistry::annotated() {
+  annotated_ = annotated_ || database_.integer(
+                                 "SELECT count(*) FROM pragma_table_info('run') WHERE name IN "
+                                 "('note', 'tags')") == 2;
+  return annotated_;
+}
+
+// Within a transaction.
+void RunRegistry::annotate() {
+  if (annotated()) return;
+  database_.execute("ALTER TABLE run ADD COLUMN note TEXT; ALTER TABLE run ADD COLUMN tags TEXT");
+}
+
 std::string RunRegistry::stored_folder(const std::string& folder) const {
   check(!folder.empty(), kRunRegistryPlace, "a run must have a folder");
   const fs::path path = fs::weakly_canonical(fs::absolute(folder));
@@ -257,8 +319,13 @@ void RunRegistry::set(std::int64_t id, const Json& fields) {
       fail(kRunRegistryPlace, "unknown field '{}'{}; the fields are {}", name,
            near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));
     }
+    const Json stored = checked(*column, value);
+    if (is_annotation(name)) {
+      if (stored.is_null() && !annotated()) continue;
+      annotate();
+    }
     assignments += fmt::format("{}{} = ?", assignments.empty() ? "" : ", ", name);
-    values.push_back(checked(*column, value));
+    values.push_back(stored);
   }
   if (values.empty()) return;
   Statement statement(database_, "UPDATE run SET " + assignments + " WHERE id = ?");
@@ -334,6 +401,22 @@ void RunRegistry::finish(std::int64_t id, const Json& fields) {
   statement.step();
 }
 
+void RunRegistry::tag(const std::vector<std::int64_t>& ids, const std::vector<std::string>& added,
+                      const std::vector<std::string>& removed) {
+  for (const auto* list : {&added, &removed})
+    for (const auto& tag : *list) check_tag(tag);
+  database_.transaction([&] {
+    for (const auto id : ids) {
+      const Json row = row_of(id);
+      std::set<std::string> tags;
+      if (row.contains("tags")) tags = row["tags"].get<std::set<std::string>>();
+      tags.insert(added.begin(), added.end());
+      for (const auto& tag : removed) tags.erase(tag);
+      set(id, {{"tags", tags}});
+    }
+  });
+}
+
 std::int64_t RunRegistry::remove(const std::vector<std::int64_t>& ids) {
   std::int64_t count = 0;
   database_.transaction([&] {
@@ -378,16 +461,20 @@ std::vector<Json> RunRegistry::find(const Json& given) {
         dump(filter));
   if (filter.contains("folder") && filter["folder"].is_string())
     filter["folder"] = stored_folder(filter["folder"]);
-  Query query = conditions(filter);
+  const bool all_columns = annotated();
+  Query query = conditions(filter, all_columns);
   std::string names;
-  for (const auto& name : column_names(false)) names += (names.empty() ? "" : ", ") + name;
+  for (const auto& name : column_names(false))
+    if (all_columns || !is_annotation(name)) names += (names.empty() ? "" : ", ") + name;
   std::string sql = "SELECT " + names + " FROM run" + query.sql + " ORDER BY ";
   const bool descending = filter.value("descending", Json(false)) == true;
   if (filter.contains("sort") && !filter["sort"].is_null()) {
     const Json& sort = filter["sort"];
     check(sort.is_string(), kRunRegistryPlace, "sort must be text, got {}", dump(sort));
     const auto name = sort.get<std::string>();
-    const std::string value = find_column(name) != nullptr ? name : json_value(name);
+    const std::string value = !all_columns && is_annotation(name) ? "NULL"
+                              : find_column(name) != nullptr      ? name
+                                                                  : json_value(name);
     // Rows without a value come last in both directions.
     sql += fmt::format("{0} IS NULL, {0}{1}, ", value, descending ? " DESC" : "");
   }

@@ -10,9 +10,12 @@
 // A row as Json, absent where not known:
 //   id, experiment, grid, point, restart, seed, status, folder (absolute), options (table),
 //   command (list), git, host, pid, attempts, created, started, finished (seconds since 1970),
-//   seconds, result (table), message
+//   seconds, result (table), message, note, tags (list of texts, sorted)
 // Status: waiting, running, done, failed or interrupted. The lock of the folder (folder_lock.h)
 // tells whether the process of a "running" run still exists.
+//
+// A registry gets the columns of notes and tags with its first note or tag, so that earlier
+// versions of the program can read it, too.
 #pragma once
 #include "base/options.h"
 #include "record/sqlite.h"
@@ -35,11 +38,18 @@ class RunRegistry {
   // Marks the run of this folder as running, adding it if necessary. Increments the number of
   // attempts and clears the message, the result and the times of the previous attempt.
   std::int64_t begin(const Json& run);
-  // Replaces the given fields. Throws std::invalid_argument for an unknown id.
+  // Replaces the given fields; null, an empty note and no tags remove the old value. Throws
+  // std::invalid_argument for an unknown id.
   void update(std::int64_t id, const Json& fields);
   // Ends the run now with these fields (status, result, seconds, message). Default for seconds: the
   // time since it began.
   void finish(std::int64_t id, const Json& fields);
+
+  // Adds and removes tags of all these runs, or of none. A tag is a UTF-8 text of 1 to 64 bytes
+  // without white space, commas and control characters. Throws std::invalid_argument for an unknown
+  // id.
+  void tag(const std::vector<std::int64_t>& ids, const std::vector<std::string>& added,
+           const std::vector<std::string>& removed);
 
   // Removes the rows of these runs, all or none; rows that no longer exist are skipped. Returns how
   // many were removed. Ids are never reused.
@@ -49,6 +59,7 @@ class RunRegistry {
   // status (text or list), folder, since, where = list of [key, comparison, value], sort,
   // descending, limit}. Grid and experiment may contain * and ?. A key of `where` is options.NAME,
   // result.NAME, or NAME: the option or, if there is none, the result; comparisons: = != < <= > >=.
+  // The keys note (with * and ?) and tag take only = and !=.
   // `sort` is a column or such a key; rows without it come last.
   std::vector<Json> find(const Json& filter);
 
@@ -57,11 +68,14 @@ class RunRegistry {
   Json put(const Json& run);
   Json row_of(std::int64_t id);
   void set(std::int64_t id, const Json& fields);
+  bool annotated();
+  void annotate();
   std::string stored_folder(const std::string& folder) const;
   Json row(const Statement& statement) const;
 
   Database database_;
-  Path folder_;  // of the registry, absolute
+  Path folder_;             // of the registry, absolute
+  bool annotated_ = false;  // it has the columns of notes and tags
 };
 
 }  // namespace pushdown

@@ -168,6 +168,8 @@ test('wrong targets are errors, and what cannot be written is a warning', functi
 end)
 
 test('runs export writes what is in the run folders', function()
+  run('runs', 'note', '1', 'the first\n`one`')
+  run('runs', 'tag', '1', '2', '+good')
   local output, status = run('runs', 'export', '--tensorboard', 'out', '--where', 'epochs=5')
   assert(status == 0, output)
   assert(output:find('out: 10 epochs of 2 runs', 1, true), output)
@@ -186,6 +188,7 @@ test('runs export writes what is in the run folders', function()
       local got = read('wandb', folder .. '/out/' .. path)
       check_curve('runs/wandb', got.scalars.cross_entropy, 'cross_entropy', 5, 1)
       test.equal(got.texts['config.controller.hidden'], '2')
+      test.equal(got.texts.tags[1], 'good')
     end
   end
   if has_tensorboard then
@@ -196,6 +199,7 @@ test('runs export writes what is in the run folders', function()
     check_curve('runs/tensorboard', got.scalars.cross_entropy, 'cross_entropy', 5, 1e-6)
     test.equal(got.options['controller.hidden'], 2)
     test.equal(got.options['controller'], 'lstm')
+    test.equal(got.texts.note, '    the first\n    `one`')
     assert(got.texts.command:find('train.lua runs/tensorboard', 1, true), got.texts.command)
   end
   output, status = run('runs', 'export', '--wandb', 'out', '--json')

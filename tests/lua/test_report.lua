@@ -174,7 +174,11 @@ test('texts of the runs cannot become markup', function()
       ['<b>.svg'] = '<svg xmlns="http://www.w3.org/2000/svg" width="5" height="5"><title>' .. '&lt;script&gt;x'
         .. '</title><script>alert(2)</script><rect width="5" height="5"/></svg>',
       ['broken.svg'] = '<svg width="1" height="1"><g></svg>' } }
+  local registry = pd.registry.open(scene.file)
+  registry:update(id, { note = 'note ' .. evil })
+  registry:tag({ id }, { '<script>tag' }, {})
   local html, data = page(tostring(id), '--title', evil)
+  has(html, 'note and tags', 'note &lt;/script&gt;', '&lt;script&gt;tag')
   lacks(html, 'alert(1)</script>', 'alert(2)', '<b title', '<script>alert')
   has(html, '&lt;/script&gt;&lt;script&gt;alert(1)', '&lt;script&gt;x', 'broken.svg: it is not well formed')
   test.equal(select(2, html:gsub('</script>', '')), 4)

@@ -194,6 +194,51 @@ test('all of a run', function()
   has(command('show', '2', '3', '--registry', file), 'Run 2: demo', 'Run 3: demo', "command\n")
 end)
 
+test('notes and tags', function()
+  local function ids(...)
+    local numbers = {}
+    for _, row in ipairs(json.decode(command('list', '--json', '--registry', grid_file, ...))) do
+      numbers[#numbers + 1] = row.id
+    end
+    return table.concat(numbers, ' ')
+  end
+  local header = command('list', '--csv', '--registry', grid_file):match '[^\n]*'
+  assert(not header:find('note', 1, true))  -- files for other programs are as ever
+  test.equal(command('note', '2', '--registry', grid_file), '')
+  command('note', '2', 'a \27[31mred\nbug', '--registry', grid_file)
+  test.equal(command('note', '2', '--registry', grid_file), 'a ?[31mred\nbug\n')
+  command('note', '3', 'two', 'words', '--registry', grid_file)
+  test.equal(command('tag', '2', '5', '+good', 'käse', '--registry', grid_file), '2 runs tagged\n')
+  test.equal(command('tag', '--point', 'rate=2', '-good', '+2024', '--registry', grid_file), '2 runs tagged\n')
+  test.equal(command('tag', '--registry', grid_file), '2024  2 runs\ngood  1 run\nkäse  2 runs\n')
+  test.equal(ids('--where', 'tag=käse'), '5 2')
+  test.equal(ids('--where', 'tag=käse,tag!=good'), '5')
+  test.equal(ids('--where', 'tag=2024', '--where', 'rate=2'), '5 4')
+  test.equal(ids('--where', 'note=*bug*'), '2')
+  test.equal(ids('--where', 'note!=*bug*,rate=1'), '3 1')
+  test.equal(ids('--sort', 'note', '--limit', '2'), '2 3')
+  has(command('list', '--registry', grid_file), 'tags', 'note', 'good,käse', 'a ?[31mred bug', 'two words')
+  has(command('show', '2', '--registry', grid_file), 'tags\n  good,käse\n', 'note\n  a ?[31mred\n  bug\n')
+  has(command('list', '--csv', '--registry', grid_file), ',note,tags,', '"good,käse"')
+  command('note', '2', '--remove', '--registry', grid_file)
+  command('note', '3', '', '--registry', grid_file)
+  command('tag', '2', '4', '5', '-good', '-2024', '-käse', '--registry', grid_file)
+  test.equal(command('tag', '--registry', grid_file), '')
+  assert(not command('list', '--registry', grid_file):find('note', 1, true))
+  local function fails(expected_status, expected, ...)
+    local _, errors, status = answer(...)
+    test.equal(status, expected_status)
+    has(errors, expected)
+  end
+  fails(2, 'which run?', 'note')
+  fails(2, "named by its number, got 'x'", 'note', 'x', 'text')
+  fails(1, 'there is no run 99', 'note', '99', 'text', '--registry', grid_file)
+  fails(2, 'which runs?', 'tag', '+good', '--registry', grid_file)
+  fails(1, 'no run matches', 'tag', '--where', 'rate=77', '+good', '--registry', grid_file)
+  fails(1, 'a tag must be a text of 1 to 64 bytes', 'tag', '1', '+a b', '--registry', grid_file)
+  fails(1, 'tag can be compared by = and !=', 'list', '--where', 'tag<b', '--registry', grid_file)
+end)
+
 test('points of a grid by mean, never by the best', function()
   local text = command('compare', '--grid', 'paper/g', '--registry', grid_file)
   local first, second, third = text:match('\n(rate[^\n]*)\n(rate[^\n]*)\n(rate[^\n]*)\n')

@@ -238,6 +238,79 @@ TEST(RunRegistry, RemovedRunsAreGoneAndTheirNumbersToo) {
   EXPECT_EQ(registry.find({{"id", 4}})[0]["attempts"], 1);
 }
 
+TEST(RunRegistry, NotesAndTags) {
+  const Scratch scratch;
+  RunRegistry registry(scratch.path() / "r.sqlite");
+  for (const char* folder : {"a", "b", "c"})
+    registry.begin({{"folder", (scratch.path() / folder).string()}, {"options", {{"tag", "o"}}}});
+  const auto where = [&](const char* key, const char* comparison, const char* value) {
+    return ids(registry.find({{"where", {{key, comparison, value}}}}));
+  };
+  EXPECT_EQ(where("tag", "=", "good"), Ids{});
+  EXPECT_EQ(where("tag", "!=", "good"), (Ids{1, 2, 3}));
+  EXPECT_EQ(where("note", "=", "*"), Ids{});
+  EXPECT_EQ(ids(registry.find({{"sort", "note"}})), (Ids{1, 2, 3}));
+  registry.tag({1, 2}, {"good", "käse", "good"}, {});
+  registry.tag({2}, {"007"}, {"good", "absent"});
+  EXPECT_EQ(registry.find({{"id", 1}})[0]["tags"], (Json{"good", "käse"}));
+  EXPECT_EQ(registry.find({{"id", 2}})[0]["tags"], (Json{"007", "käse"}));
+  EXPECT_FALSE(registry.find({{"id", 3}})[0].contains("tags"));
+  EXPECT_EQ(where("tag", "=", "käse"), (Ids{1, 2}));
+  EXPECT_EQ(where("tag", "!=", "good"), (Ids{2, 3}));
+  EXPECT_EQ(where("tag", "=", "go"), Ids{});
+  EXPECT_EQ(where("options.tag", "=", "o"), (Ids{1, 2, 3}));
+  const std::string hostile = "'); DROP TABLE run; -- <script>\nsecond line";
+  registry.update(3, {{"note", hostile}});
+  EXPECT_EQ(registry.find({{"id", 3}})[0]["note"], hostile);
+  EXPECT_EQ(where("note", "=", "*script*"), (Ids{3}));
+  EXPECT_EQ(where("note", "!=", "*script*"), (Ids{1, 2}));
+  EXPECT_EQ(ids(registry.find({{"sort", "note"}})), (Ids{3, 1, 2}));
+  // A run that is started again keeps both, and what is empty is nothing.
+  registry.begin({{"folder", (scratch.path() / "c").string()}});
+  EXPECT_EQ(registry.find({{"id", 3}})[0]["note"], hostile);
+  registry.update(3, {{"note", ""}});
+  registry.tag({1}, {}, {"good", "käse"});
+  EXPECT_FALSE(registry.find({{"id", 3}})[0].contains("note"));
+  EXPECT_FALSE(registry.find({{"id", 1}})[0].contains("tags"));
+  for (const auto& wrong : {std::string(""), std::string("a b"), std::string("a,b"),
+                            std::string("a\x1b"), std::string(65, 'a')})
+    expect_part(message_of<std::invalid_argument>([&] {
+                  registry.tag({1}, {"fine", wrong}, {});
+                }),
+                "a tag must be a text of 1 to 64 bytes");
+  expect_part(message_of<std::invalid_argument>([&] {
+                registry.tag({2, 99}, {"new"}, {});
+              }),
+              "there is no run 99");
+  EXPECT_EQ(where("tag", "=", "new"), Ids{});  // all or none
+  expect_part(message_of<std::invalid_argument>([&] { where("tag", "<", "a"); }),
+              "tag can be compared by = and !=, got <");
+  expect_part(message_of<std::invalid_argument>([&] {
+                registry.update(1, {{"tags", {1}}});
+              }),
+              "tags must be a list of texts");
+}
+
+TEST(RunRegistry, ARegistryWithoutNotesGetsThemWithTheFirst) {
+  const Scratch scratch;
+  const auto file = scratch.path() / "r.sqlite";
+  RunRegistry first(file);
+  RunRegistry second(file);
+  first.begin({{"folder", (scratch.path() / "a").string()}});
+  const auto columns = [&] {
+    Database database(file, 1);
+    return database.integer("SELECT count(*) FROM pragma_table_info('run')");
+  };
+  EXPECT_EQ(columns(), 20);  // as the first versions made it
+  first.update(1, {{"note", ""}, {"tags", Json::array()}});
+  EXPECT_EQ(columns(), 20);
+  second.tag({1}, {"good"}, {});
+  EXPECT_EQ(columns(), 22);
+  EXPECT_EQ(first.find({})[0]["tags"], Json{"good"});
+  first.update(1, {{"note", "one"}});
+  EXPECT_EQ(second.find({})[0]["note"], "one");
+}
+
 TEST(RunRegistry, ManyRemoveAtOnce) {
   const Scratch scratch;
   const auto file = scratch / "r.sqlite";

@@ -272,6 +272,11 @@ function M.runs(points, keys)
     header[#header + 1] = words(keys[k])
     numeric[#header] = true
   end
+  local noted = false
+  for _, point in ipairs(points) do
+    for _, row in ipairs(point.runs) do noted = noted or row.note or row.tags end
+  end
+  if noted then header[#header + 1] = 'note and tags' end
   for _, point in ipairs(points) do
     for _, row in ipairs(point.runs) do
       local line = { { text = (row.id and row.id .. ' ' or '') .. point.name, sub = row.folder },
@@ -281,6 +286,9 @@ function M.runs(points, keys)
       for _, key in ipairs(shown) do
         local value = (row.result or {})[key]
         line[#line + 1] = type(value) == 'number' and { text = number(value), value = value } or '–'
+      end
+      if noted then
+        line[#line + 1] = { text = row.note or '', sub = row.tags and table.concat(row.tags, ', ') or nil }
       end
       rows[#rows + 1] = line
     end

@@ -60,6 +60,11 @@ local commands = {
     .. 'as they were, and\ncompares all numbers. Status 1 if they are not the same.', {
       { 'folder', nil, 'the new folder (RUN-again-1)', type = 'text' },
     }),
+  note = declare('note ID [TEXT]', 'Sets the note of a run; without a text prints it.', {
+    { 'remove', false, 'removes the note' },
+  }),
+  tag = declare('tag ID... +TAG -TAG', 'Adds tags to runs (+TAG, or TAG) and removes them (-TAG); without a tag lists '
+    .. 'the tags of runs.\nA tag has no blanks and no commas.', selection.with_filters {}),
   gather = declare('gather FOLDER...', 'Takes the finished runs of grids into a record, which --recorded of the table '
     .. 'scripts reads.', {
       { 'into', nil, 'the record, a CSV file: docs/results/<paper>/runs.csv', type = 'text' },
@@ -79,7 +84,7 @@ local commands = {
 }
 
 local modules = { list = 'list', show = 'list', compare = 'compare', plot = 'plot', rm = 'remove', export = 'export',
-  gather = 'gather', reproduce = 'reproduce' }
+  gather = 'gather', reproduce = 'reproduce', note = 'annotate', tag = 'annotate' }
 local without_words = { list = true }
 
 local function action_of(name)
@@ -97,6 +102,8 @@ The record of runs: every grid and every script that uses pd.experiment.
   pushdown runs rm        takes runs, and on request their folders, away
   pushdown runs export    runs or their epochs as CSV or JSON
   pushdown runs reproduce makes a run again and says whether its numbers are the same
+  pushdown runs note      what you say of a run
+  pushdown runs tag       marks of runs, for filters
   pushdown runs gather    finished runs into a record that grids can go on from
 
 --help after any of them lists its options. pushdown report makes a page.
@@ -112,9 +119,10 @@ function M.run(words)
   local declaration = commands[name]
   return subcommand('runs', function()
     if not declaration then
-      local near = nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather' })
-      fail("unknown command '%s'%s; there are list, show, compare, plot, rm, export, reproduce and gather", name,
-        near and (", did you mean '%s'?"):format(near) or '')
+      local near = nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather', 'note',
+        'tag' })
+      fail("unknown command '%s'%s; there are list, show, compare, plot, rm, export, reproduce, note, tag and gather",
+        name, near and (", did you mean '%s'?"):format(near) or '')
     end
     local options = experiment.parse(declaration, { unpack(words, 2) })
     if options.help then return io.write(experiment.help(declaration)) end

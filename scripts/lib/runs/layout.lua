@@ -24,6 +24,9 @@ function M.value(value)
   return ('%.5g'):format(value)
 end
 
+-- Text of several lines for a terminal, without its control characters.
+function M.text(text) return (text:gsub('[%z\1-\9\11-\31\127]', ' ')) end
+
 -- The texts of values side by side, by text_of: numbers that differ get as many digits as tell them apart, `most`
 -- (17) at most.
 function M.values(values, count, text_of, most)
@@ -213,7 +216,10 @@ function M.shell_words(words)
 end
 
 local row_order = { 'id', 'experiment', 'grid', 'point', 'restart', 'seed', 'status', 'attempts', 'folder',
-  'created', 'started', 'finished', 'seconds', 'host', 'pid', 'git', 'command', 'options', 'result', 'message' }
+  'created', 'started', 'finished', 'seconds', 'host', 'pid', 'git', 'command', 'options', 'result', 'message', 'note',
+  'tags' }
+-- Columns that are written only where a run has them.
+local optional = { note = true, tags = true }
 
 -- The rows as JSON text.
 function M.json(rows)
@@ -236,7 +242,9 @@ function M.csv(rows)
     if not known[key] then columns[#columns + 1], known[key] = key, true end
   end
   for _, key in ipairs(row_order) do
-    if key ~= 'options' and key ~= 'result' and key ~= 'command' then add(key) end
+    local used = not optional[key]
+    for _, row in ipairs(used and {} or rows) do used = used or row[key] ~= nil end
+    if used and key ~= 'options' and key ~= 'result' and key ~= 'command' then add(key) end
   end
   for _, part in ipairs { 'options', 'result' } do
     local names = {}

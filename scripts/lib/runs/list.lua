@@ -18,6 +18,8 @@ function M.list(options, path, width)
   if not chosen then
     wanted = { 'id', 'run', 'point', 'restart', 'status', 'seconds', selection.shared_metric(rows) }
     if (width or 80) >= 80 then table.insert(wanted, 6, 'started') end
+    wanted[#wanted + 1] = 'tags'
+    wanted[#wanted + 1] = 'note'
   end
   local columns, cells = {}, {}
   for i in ipairs(rows) do cells[i] = {} end
@@ -66,6 +68,8 @@ local function show_one(row, width)
       print(table.concat(sorted_pairs_text(row[part]), '\n'))
     end
   end
+  if row.tags then print('tags\n  ' .. layout.value(row.tags)) end
+  if row.note then print('note\n  ' .. layout.text(row.note):gsub('\n', '\n  ')) end
   if row.message then print('message\n  ' .. row.message:gsub('\n', '\n  ')) end
   if files.exists(row.folder .. '/output.log') then print('log\n  ' .. row.folder .. '/output.log') end
 end

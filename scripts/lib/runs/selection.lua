@@ -19,7 +19,8 @@ local filters = {
   { 'experiment', nil, 'runs of this experiment; * and ? as above', type = 'text' },
   { 'point', nil, 'runs at this point of their grid', type = 'text' },
   { 'status', {}, 'runs in these states', choices = statuses, repeated = true },
-  { 'where', {}, 'runs with these options or results: rate=0.005, size>=20, result.loss<0.1', repeated = true },
+  { 'where', {}, 'runs with these options, results, tags or notes: rate=0.005, result.loss<0.1, tag=good, note=*bug*',
+    repeated = true },
   { 'since', nil, 'runs begun since: 2024-05-31, "2024-05-31 18:00", 90m, 12h, 7d', type = 'text' },
 }
 
@@ -53,6 +54,7 @@ local function condition_of(text)
   if not key or comparison == '!' then
     fail("--where needs conditions like rate=0.005 or result.loss<0.1, got '%s'", text)
   end
+  if key == 'tag' or key == 'note' then return { key, comparison, value } end
   local typed = tonumber(value)
   if value == 'true' or value == 'false' then typed = value == 'true' end
   if typed == nil then typed = value end
@@ -114,7 +116,7 @@ end
 
 -- What the runs of a registry can be asked about by --where.
 local function known_names(path)
-  local names, known = {}, {}
+  local names, known = { 'note', 'tag' }, { note = true, tag = true }
   for _, row in ipairs(runs.find({}, path)) do
     for _, part in ipairs { row, row.options or {}, row.result or {} } do
       for name in pairs(part) do

@@ -22,4 +22,10 @@ return {
       { 'train_fine', 3 }, { 'test_coarse', 3 }, { 'test_fine', 3 } },
       keep = function(row, number) return number <= 10 or row.train_fine ~= '' end },
   },
+  ['chomsky/train'] = {
+    file = { name = 'lengths.csv', columns = { { 'length', 0 }, { 'accuracy', 4 } } },
+  },
+  ['flare/train'] = {
+    file = { name = 'lengths.csv', columns = { { 'length', 1 }, { 'accuracy', 4 }, { 'strings', 0 } } },
+  },
 }

@@ -1,0 +1,131 @@
+-- The protocol of Delétang et al. (2023) as one place for the scripts of this folder: tasks, models, one training and
+-- its score. What is the paper's and what was chosen is listed in docs/reference/experiments.md.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local report = require 'pushdown.report'
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+
+local M = { tasks = {}, levels = {}, models = {}, model_names = {} }
+
+local ends = {}  -- tasks whose targets have no fixed length: their end counts as a symbol
+for i, task in ipairs(pd.task.chomsky_tasks()) do
+  M.tasks[i], M.levels[task.name], ends[task.name] = task.name, task.level, task.ends
+end
+for i, model in ipairs(dofile(here .. 'models.lua')) do
+  M.model_names[i], M.models[model.name] = model.name, model
+end
+
+-- What every script of this folder can change.
+M.options = {
+  { 'lengths', { 1, 40 }, 'shortest and longest source in training and validation' },
+  { 'longest', 500, 'longest source of the score', minimum = 1 },
+  { 'test_pairs', 128, 'pairs of every length of the score', minimum = 1 },
+  { 'valid_pairs', 1024, 'pairs of the training lengths that choose a setting', minimum = 1 },
+  { 'steps', 1000000, 'updates', minimum = 1, may_change = true },
+  { 'steps_of_an_epoch', 1000, 'updates over which training perplexity is averaged; the best epoch is scored',
+    minimum = 1 },
+  { 'stop_perplexity', 0, 'training ends once that average is below this; 0: never', minimum = 0, type = 'number' },
+  { 'clip', 1, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
+  { 'hidden', 256, 'hidden units of the recurrent models', minimum = 1 },
+  { 'cell', 8, 'size of a cell of stack and tape', minimum = 1 },
+  { 'cells', 104, 'cells of the tape', minimum = 1 },
+  { 'states', 2, 'states of the nondeterministic stack', minimum = 1 },
+  { 'symbols', 3, 'symbols of the nondeterministic stack', minimum = 1 },
+  { 'layers', 5, 'attention layers of the transformer', minimum = 1 },
+  { 'width', 64, 'size of the vectors of the transformer', minimum = 1 },
+  { 'heads', 8, 'heads of a layer', minimum = 1 },
+}
+M.quick = { steps = 2000, hidden = 32, longest = 100, test_pairs = 10, valid_pairs = 200, layers = 2, width = 32,
+  heads = 4, steps_of_an_epoch = 100 }
+M.smoke = { lengths = { 1, 4 }, longest = 6, test_pairs = 2, valid_pairs = 4, steps = 4, steps_of_an_epoch = 2,
+  hidden = 4, cell = 2, cells = 5, layers = 1, width = 8, heads = 2 }
+
+function M.with_options(own) return experiment.join_options(own, M.options) end
+
+function M.title(task)
+  local words = task:gsub('_', ' ')
+  return words:sub(1, 1):upper() .. words:sub(2)
+end
+
+function M.pairs(options, lengths) return pd.task.chomsky(options.task, { lengths = lengths }) end
+
+function M.model(options, pairs)
+  local known = M.models[options.model]
+  local given = { pairs = pairs, feedback = false, output_embedding = 0, seed = options.seed }
+  if known.architecture == 'transformer' then
+    given.architecture, given.layers = 'transformer', {}
+    for i = 1, options.layers do given.layers[i] = 'attention' end
+    given.hidden, given.heads, given.feedforward = options.width, options.heads, 4 * options.width
+  else
+    given.controller, given.stack = known.controller(options), known.stack and known.stack(options)
+  end
+  return pd.model.transducer(given)
+end
+
+local function trainer_of(options, run, pairs)
+  local epochs = math.ceil(options.steps / options.steps_of_an_epoch)
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    local trainer = pd.train.resume(run.folder, { epochs = epochs })
+    print(('Going on after %d updates.'):format(trainer:updates()))
+    return trainer
+  end
+  return pd.train.trainer {
+    model = M.model(options, pairs), train = pairs, batch = options.batch, epochs = epochs,
+    epoch_batches = options.steps_of_an_epoch, accuracy_every = 0, stop_perplexity = options.stop_perplexity,
+    stop_patience = 0, decay_patience = 0, clip_norm = options.clip, seed = options.seed,
+    optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
+  }
+end
+
+-- Lengths of the score, of which the training has none: first, last.
+function M.score_lengths(options) return options.lengths[2] + 1, options.longest end
+
+-- Accuracy of a symbol at every length from 1 on: lengths.csv, and the mean over the lengths of the score.
+local function by_length(model, options, run)
+  local key = ends[options.task] and 'prediction_accuracy' or 'symbol_accuracy'
+  local first, rows, sum, count = M.score_lengths(options), {}, 0, 0
+  for length = 1, options.longest do
+    local found = pd.train.evaluate(model, M.pairs(options, { length, length }), { pairs = options.test_pairs,
+      seed = length, batch = math.min(64, options.test_pairs) })
+    rows[length] = { length, found[key] }
+    if length >= first then sum, count = sum + found[key], count + 1 end
+  end
+  report.table { columns = { 'length', 'accuracy' }, rows = rows }:save(run:path 'lengths')
+  return sum / count
+end
+
+-- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped. Writes
+-- lengths.csv and, last, result.json. Returns the result.
+function M.train(options, run)
+  if options.longest <= options.lengths[2] then
+    error(('--longest must be above the training lengths, %d, got %d'):format(options.lengths[2], options.longest), 0)
+  end
+  -- A run may be given more updates later.
+  local before = run:earlier_result(function(result)
+    return result.steps >= options.steps or not result.stopped:find('epochs are done', 1, true)
+  end)
+  if before then return before end
+  local pairs_of_training = M.pairs(options, options.lengths)
+  local trainer = trainer_of(options, run, pairs_of_training)
+  for _ in trainer:epochs() do end
+  local history, seconds = trainer:history(), 0
+  for _, epoch in ipairs(history) do seconds = seconds + epoch.seconds end
+  local best = history[history[#history].best_epoch]
+  local model = pd.model.load(run.folder)
+  -- Not the pairs of training, and the same for all runs of a task.
+  local valid = pd.train.evaluate(model, pairs_of_training, { pairs = options.valid_pairs, seed = 2 ^ 31, batch = 64 })
+  local result = json.ordered({ task = options.task, model = options.model, learning_rate = options.learning_rate,
+    batch = options.batch, seed = options.seed, restart = options.restart, parameters = model:parameter_count(),
+    steps = trainer:updates(), best_step = best.updates, train_perplexity = best.train_perplexity,
+    valid_accuracy = ends[options.task] and valid.prediction_accuracy or valid.symbol_accuracy,
+    valid_perplexity = valid.perplexity, score = by_length(model, options, run), seconds = seconds,
+    stopped = trainer:finished(),
+  }, { 'task', 'model', 'learning_rate', 'batch', 'seed', 'restart', 'parameters', 'steps', 'best_step',
+    'train_perplexity', 'valid_accuracy', 'valid_perplexity', 'score', 'seconds', 'stopped' })
+  run:finish(result)
+  return result
+end
+
+return M

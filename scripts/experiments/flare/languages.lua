@@ -1,0 +1,175 @@
+-- Languages of the FLaRe benchmark (Butoi et al. 2025) that can be made here: title, level, alphabet, whether a list of
+-- symbols is in the language, and where its strings come from: a grammar, or a function of a random number generator
+-- and a length, which returns nil where there is none of this length. Of other languages the benchmark's own folders
+-- are read (--data).
+local pd = require 'pushdown'
+
+local function text(lines) return pd.grammar.parse(table.concat(lines, '\n')) end
+
+-- The places of a cycle of five, and at last the place where one is.
+local function cycle()
+  local lines = {}
+  for place = 0, 4 do
+    lines[#lines + 1] = ("P%d -> 'left' P%d | 'stay' P%d | 'right' P%d | '%d'"):format(place, (place - 1) % 5, place,
+      (place + 1) % 5, place)
+  end
+  return text(lines)
+end
+
+-- Digits below 5 with + - * in their usual order, '=', and the value modulo 5. The state is the sum before the last
+-- product, and that product.
+local function arithmetic()
+  local digits, lines = {}, {}
+  for digit = 0, 4 do digits[#digits + 1] = ("'%d' V0_%d"):format(digit, digit) end
+  lines[1] = 'S -> ' .. table.concat(digits, ' | ')
+  for sum = 0, 4 do
+    for product = 0, 4 do
+      local value, next_ones = (sum + product) % 5, { {}, {}, {} }
+      for digit = 0, 4 do
+        table.insert(next_ones[1], ("'%d' V%d_%d"):format(digit, value, digit))
+        table.insert(next_ones[2], ("'%d' V%d_%d"):format(digit, value, -digit % 5))
+        table.insert(next_ones[3], ("'%d' V%d_%d"):format(digit, sum, product * digit % 5))
+      end
+      local name = ('%d_%d'):format(sum, product)
+      lines[#lines + 1] = ("V%s -> '+' A%s | '-' B%s | '*' C%s | '=' '%d'"):format(name, name, name, name, value)
+      for k, letter in ipairs { 'A', 'B', 'C' } do
+        lines[#lines + 1] = ('%s%s -> %s'):format(letter, name, table.concat(next_ones[k], ' | '))
+      end
+    end
+  end
+  return text(lines)
+end
+
+-- Brackets of two types, at most three deep.
+local function dyck()
+  local lines = {}
+  for depth = 3, 1, -1 do
+    lines[#lines + 1] = ("D%d -> '(' D%d ')' D%d | '[' D%d ']' D%d |"):format(depth, depth - 1, depth, depth - 1, depth)
+  end
+  lines[#lines + 1] = 'D0 ->'
+  return text(lines)
+end
+
+local bits = { '0', '1' }
+
+local function count(symbols, wanted)
+  local sum = 0
+  for _, symbol in ipairs(symbols) do sum = sum + (symbol == wanted and 1 or 0) end
+  return sum
+end
+
+local steps = { left = -1, stay = 0, right = 1 }
+
+local function in_cycle(symbols)
+  local place = 0
+  for i = 1, #symbols - 1 do
+    if not steps[symbols[i]] then return false end
+    place = (place + steps[symbols[i]]) % 5
+  end
+  return symbols[#symbols] == tostring(place)
+end
+
+-- Digits and operators in turn, '=', and the value modulo 5.
+local function in_arithmetic(symbols)
+  local sum, product, operator = 0, 1, '*'
+  for i = 1, #symbols - 2 do
+    if i % 2 == 1 then
+      local digit = tonumber(symbols[i])
+      if not digit then return false end
+      if operator == '*' then
+        product = product * digit % 5
+      else
+        sum, product = (sum + product) % 5, operator == '+' and digit or -digit % 5
+      end
+    else
+      operator = symbols[i]
+      if not operator:find '^[-+*]$' then return false end
+    end
+  end
+  return #symbols >= 3 and #symbols % 2 == 1 and symbols[#symbols - 1] == '='
+    and symbols[#symbols] == tostring((sum + product) % 5)
+end
+
+local closing = { ['('] = ')', ['['] = ']' }
+
+local function in_dyck(symbols)
+  local open = {}
+  for _, symbol in ipairs(symbols) do
+    if closing[symbol] then
+      if #open == 3 then return false end
+      open[#open + 1] = closing[symbol]
+    elseif table.remove(open) ~= symbol then
+      return false
+    end
+  end
+  return #open == 0
+end
+
+-- The symbols from `first` to `last`, the bits alone, are those that `other` gives their places.
+local function corresponds(symbols, first, last, other)
+  for i = first, last do
+    if symbols[i] ~= symbols[other(i)] or symbols[i] == '#' then return false end
+  end
+  return true
+end
+
+local function mirrored(symbols)
+  return corresponds(symbols, 1, math.floor(#symbols / 2), function(i) return #symbols + 1 - i end)
+end
+
+local function draw_copy(random, length)
+  if length % 2 == 0 then return nil end
+  local half, symbols = (length - 1) / 2, {}
+  for i = 1, half do
+    symbols[i] = bits[1 + math.floor(2 * random())]
+    symbols[half + 1 + i] = symbols[i]
+  end
+  symbols[half + 1] = '#'
+  return symbols
+end
+
+return {
+  { name = 'even_pairs', title = 'Even Pairs', level = 'regular', alphabet = bits, grammar = function()
+    return text { "S -> '0' A | '1' B |", "A -> '0' A | '1' C |", "C -> '1' C | '0' A", "B -> '1' B | '0' D |",
+      "D -> '0' D | '1' B" }
+  end, contains = function(symbols) return symbols[1] == symbols[#symbols] end },
+  { name = 'repeat_01', title = 'Repeat 01', level = 'regular', alphabet = bits, grammar = function()
+    return text { "S -> '0' '1' S |" }
+  end, contains = function(symbols)
+    for i, symbol in ipairs(symbols) do
+      if symbol ~= bits[(i - 1) % 2 + 1] then return false end
+    end
+    return #symbols % 2 == 0
+  end },
+  { name = 'parity', title = 'Parity', level = 'regular', alphabet = bits, grammar = function()
+    return text { "E -> '0' E | '1' O", "O -> '0' O | '1' E |" }
+  end, contains = function(symbols) return count(symbols, '1') % 2 == 1 end },
+  { name = 'cycle_navigation', title = 'Cycle Navigation', level = 'regular', grammar = cycle, contains = in_cycle,
+    alphabet = { 'left', 'stay', 'right', '0', '1', '2', '3', '4' } },
+  { name = 'modular_arithmetic', title = 'Modular Arithmetic', level = 'regular', grammar = arithmetic,
+    contains = in_arithmetic, alphabet = { '0', '1', '2', '3', '4', '+', '-', '*', '=' } },
+  { name = 'dyck_2_3', title = 'Dyck-(2, 3)', level = 'regular', grammar = dyck, contains = in_dyck,
+    alphabet = { '(', ')', '[', ']' } },
+  { name = 'first', title = 'First', level = 'regular', alphabet = bits, grammar = function()
+    return text { "S -> '1' A", "A -> '0' A | '1' A |" }
+  end, contains = function(symbols) return symbols[1] == '1' end },
+  { name = 'majority', title = 'Majority', level = 'context-free', alphabet = bits, grammar = function()
+    -- As many ones as zeros; then a one, and what never falls below, once for every one that is left over.
+    return text { "M -> E '1' P | M '1' P", "E -> '1' P '0' E | '0' N '1' E |", "P -> '1' P '0' P |",
+      "N -> '0' N '1' N |" }
+  end, contains = function(symbols) return 2 * count(symbols, '1') > #symbols end },
+  { name = 'marked_reversal', title = 'Marked Reversal', level = 'context-free', alphabet = { '0', '1', '#' },
+    grammar = function() return text { "S -> '0' S '0' | '1' S '1' | '#'" } end, contains = function(symbols)
+      return #symbols % 2 == 1 and symbols[(#symbols + 1) / 2] == '#' and mirrored(symbols)
+    end },
+  { name = 'unmarked_reversal', title = 'Unmarked Reversal', level = 'context-free', alphabet = bits,
+    grammar = function() return text { "S -> '0' S '0' | '1' S '1' |" } end, contains = function(symbols)
+      return #symbols % 2 == 0 and mirrored(symbols)
+    end },
+  { name = 'marked_copy', title = 'Marked Copy', level = 'context-sensitive', alphabet = { '0', '1', '#' },
+    draw = draw_copy, contains = function(symbols)
+      local middle = (#symbols + 1) / 2
+      return #symbols % 2 == 1 and symbols[middle] == '#'
+        and corresponds(symbols, 1, middle - 1, function(i) return i + middle end)
+    end },
+}

@@ -1,0 +1,184 @@
+-- The protocol of Butoi et al. (2025) as one place for the scripts of this folder: languages, data, models, one
+-- training and its score. What is the paper's and what was chosen is listed in docs/reference/experiments.md.
+local pd = require 'pushdown'
+local experiment = require 'pushdown.experiment'
+local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
+local json = require 'pushdown.json'
+local report = require 'pushdown.report'
+local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
+local sampling = dofile(here .. 'sampling.lua')
+
+local M = { tasks = {}, languages = {}, models = {}, model_names = {} }
+
+for i, language in ipairs(dofile(here .. 'languages.lua')) do
+  M.tasks[i], M.languages[language.name] = language.name, language
+end
+for i, model in ipairs(dofile(here .. 'models.lua')) do
+  M.model_names[i], M.models[model.name] = model.name, model
+end
+
+-- What every script of this folder can change.
+M.options = {
+  { 'data', '', "a folder of the benchmark, whose folders are languages; none: the strings are made here" },
+  { 'lengths', { 0, 40 }, 'shortest and longest training string' },
+  { 'long_lengths', { 0, 80 }, 'of the long validation strings' },
+  { 'test_lengths', { 0, 500 }, 'of the test strings' },
+  { 'strings', 10000, 'training strings', minimum = 2 },
+  { 'valid_strings', 1000, 'strings of each validation set', minimum = 2 },
+  { 'test_strings', 5010, 'test strings', minimum = 2 },
+  { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
+  { 'validation', 'short', 'the strings that choose epoch and setting', choices = { 'short', 'long' } },
+  { 'loss', 'recognition', "of the label alone, or with that of the next symbols of valid strings",
+    choices = { 'recognition', 'recognition+lm' } },
+  { 'epochs', 1000, 'passes over the training strings at most', minimum = 1, may_change = true },
+  { 'patience', 10, 'epochs without a better validation after which training ends; 0: never', minimum = 0,
+    may_change = true },
+  { 'decay_patience', 5, 'and after which the learning rate is halved', minimum = 0 },
+  { 'clip', 5, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
+  { 'hidden', 64, 'hidden units of the recurrent models', minimum = 1 },
+  { 'cell', 8, 'size of the vectors in a stack', minimum = 1 },
+  { 'states', 2, 'states of the nondeterministic stacks', minimum = 1 },
+  { 'symbols', 3, 'symbols of the nondeterministic stacks', minimum = 1 },
+  { 'layers', 5, 'attention layers of the transformer', minimum = 1 },
+  { 'width', 32, 'size of the vectors of the transformer', minimum = 1 },
+  { 'heads', 8, 'heads of a layer', minimum = 1 },
+}
+M.quick = { strings = 1000, valid_strings = 200, test_strings = 502, test_lengths = { 0, 150 }, epochs = 15,
+  hidden = 24, layers = 2 }
+M.smoke = { strings = 24, valid_strings = 12, test_strings = 16, lengths = { 0, 6 }, long_lengths = { 0, 8 },
+  test_lengths = { 0, 12 }, epochs = 2, hidden = 4, cell = 2, layers = 1, width = 8, heads = 2 }
+
+function M.with_options(own) return experiment.join_options(own, M.options) end
+
+function M.title(task) return M.languages[task] and M.languages[task].title or task end
+function M.level(task) return M.languages[task] and M.languages[task].level or '' end
+
+-- The loss of Butoi et al. (2025), section 3: the cross-entropy of the label after the end of the string, and `weight`
+-- times that of the symbols of a valid string and its end, divided by their number. The first symbol is not predicted.
+pd.train.define_objective {
+  name = 'recognition_and_language_model', needs_next_symbol = true,
+  doc = 'Cross-entropy of the label at the end, and weight times the mean one of the next symbols of valid strings.',
+  options = { { 'weight', 1, 'of the next symbols', type = 'number', minimum = 0 } },
+  losses = function(self, batch)
+    local passes = batch.scores:size(2)
+    local there = batch.next:gt(0):to 'float32' * batch.labels:to('float32'):reshape(-1, 1)
+    local log_probabilities = batch.next_scores:log_softmax(3)
+    local of_next = log_probabilities:gather(3, batch.next:clamp(1, 1e9):reshape(-1, passes, 1)):reshape(-1, passes)
+    local losses = (there * of_next):sum(2) * (-self.options.weight / batch.length)
+    if not batch.ends then return losses end
+    local score = batch.scores[{ {}, passes }]
+    return losses + score:softplus() - score * batch.labels
+  end,
+}
+
+-- {train =, short =, long =, test =}: labelled strings, the same for every run of a language.
+function M.sets(options)
+  if options.data ~= '' then
+    local found = pd.data.flare(options.data .. '/' .. options.task)
+    local sets = { train = found.train, short = found.validation_short, long = found.validation_long,
+      test = found.test }
+    for _, name in ipairs { 'short', 'long', 'test' } do
+      if not sets[name] then
+        error(('%s/%s has no %s'):format(options.data, options.task, name == 'test' and 'datasets/test'
+          or 'datasets/validation-' .. name), 0)
+      end
+    end
+    return sets
+  end
+  local language, sets = M.languages[options.task], {}
+  if not language then
+    error(("--task %s: expected one of %s, or --data with the benchmark's folders"):format(options.task,
+      table.concat(M.tasks, ', ')), 0)
+  end
+  for _, part in ipairs { { 'train', options.strings, options.lengths },
+    { 'short', options.valid_strings, options.lengths }, { 'long', options.valid_strings, options.long_lengths },
+    { 'test', options.test_strings, options.test_lengths } } do
+    sets[part[1]] = sampling(language, part[2], part[3], grid.seed('flare', part[1], options.data_seed))
+  end
+  return sets
+end
+
+function M.model(options, alphabet)
+  local known = M.models[options.model]
+  local given = { alphabet = alphabet, next_symbol = options.loss == 'recognition+lm', seed = options.seed }
+  if known.architecture == 'transformer' then
+    given.architecture, given.layers = 'transformer', {}
+    for i = 1, options.layers do given.layers[i] = 'attention' end
+    given.hidden, given.heads, given.feedforward = options.width, options.heads, 2 * options.width
+  else
+    given.controller, given.stack = known.controller(options), known.stack and known.stack(options)
+  end
+  return pd.model.recognizer(given)
+end
+
+local function trainer_of(options, run, sets)
+  if files.exists(run:path 'checkpoints/last.safetensors') then
+    local trainer = pd.train.resume(run.folder, { epochs = options.epochs, stop_patience = options.patience })
+    print(('Going on after epoch %d.'):format(#trainer:history()))
+    return trainer
+  end
+  local objective = options.loss == 'recognition' and 'final'
+    or { kind = 'recognition_and_language_model', weight = options.loss_weight }
+  return pd.train.trainer {
+    model = M.model(options, sets.train:alphabet()), train = sets.train, valid = sets[options.validation],
+    batch = options.batch, epochs = options.epochs, objective = objective, stop_accuracy = 0,
+    stop_patience = options.patience,
+    decay_patience = options.decay_patience, decay_factor = 0.5, clip_norm = options.clip, seed = options.seed,
+    optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
+  }
+end
+
+-- Mean cross-entropy of the labels, after the end of the strings.
+local function loss_of(model, set)
+  local labels, sum = set:labels(), 0
+  for i, string in ipairs(set:strings()) do
+    local scores = model:scores(string)
+    local score = scores[#scores]
+    if type(score) ~= 'number' then score = score:item() end
+    -- log(1 + exp(-x)) without overflow.
+    local x = labels[i] and score or -score
+    sum = sum + math.max(-x, 0) + math.log(1 + math.exp(-math.abs(x)))
+  end
+  return sum / #labels
+end
+
+-- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped. Writes
+-- lengths.csv and, last, result.json. Returns the result.
+function M.train(options, run)
+  -- A run may be given more epochs later.
+  local before = run:earlier_result(function(result)
+    return result.converged or result.epochs >= options.epochs
+  end)
+  if before then return before end
+  local sets = M.sets(options)
+  local trainer = trainer_of(options, run, sets)
+  for _ in trainer:epochs() do end
+  local history, seconds = trainer:history(), 0
+  for _, epoch in ipairs(history) do seconds = seconds + epoch.seconds end
+  local last, model = history[#history], pd.model.load(run.folder)
+  local found = {}
+  for _, name in ipairs { 'train', 'short', 'long', 'test' } do
+    found[name] = pd.train.evaluate(model, sets[name], { bin_width = 10 })
+  end
+  local rows = {}
+  for i, bin in ipairs(found.test.bins) do
+    rows[i] = { (bin.shortest + bin.longest) / 2, bin.accuracy, bin.strings }
+  end
+  report.table({ columns = { 'length', 'accuracy', 'strings' }, rows = rows }):save(run:path 'lengths')
+  local result = json.ordered({ task = options.task, model = options.model, learning_rate = options.learning_rate,
+    batch = options.batch, seed = options.seed, restart = options.restart, parameters = model:parameter_count(),
+    epochs = #history, best_epoch = last.best_epoch, train_accuracy = found.train.accuracy,
+    valid_accuracy = found[options.validation].accuracy,
+    valid_loss = loss_of(model, sets[options.validation]), valid_short_accuracy = found.short.accuracy,
+    valid_long_accuracy = found.long.accuracy, train_loss = history[last.best_epoch].train_loss,
+    score = found.test.accuracy, seconds = seconds, stopped = trainer:finished(),
+    converged = options.patience > 0 and last.epochs_since_improvement >= options.patience,
+  }, { 'task', 'model', 'learning_rate', 'batch', 'seed', 'restart', 'parameters', 'epochs', 'best_epoch',
+    'train_accuracy', 'valid_accuracy', 'valid_loss', 'valid_short_accuracy', 'valid_long_accuracy', 'train_loss',
+    'score', 'seconds', 'stopped', 'converged' })
+  run:finish(result)
+  return result
+end
+
+return M

@@ -1,0 +1,45 @@
+-- Languages of the FLaRe benchmark (Butoi et al. 2025): the share of correctly classified test strings, of up to 500
+-- symbols, of every model on every language, by random search over learning rate, batch and the weight of the loss.
+--
+--   pushdown scripts/experiments/flare/scores.lua --tasks parity,dyck_2_3 --models lstm,superposition
+--   pushdown scripts/experiments/flare/scores.lua --data flare --tasks marked-copy,odds-first --loss recognition+lm
+--
+-- Runs that are not finished are trained first; started again it goes on.
+local experiment = require 'pushdown.experiment'
+local suite = require 'pushdown.suite'
+local here = arg[0]:match('^(.*/)') or ''
+local protocol = dofile(here .. 'protocol.lua')
+
+local quick = { samples = 3, folder = 'runs/flare/quick_grid' }
+local smoke = { samples = 2, batches = { 2, 8 }, folder = 'runs/flare/smoke_grid', tasks = { 'even_pairs',
+  'marked_copy' }, models = { 'lstm', 'superposition' }, loss = 'recognition+lm' }
+for key, value in pairs(protocol.quick) do quick[key] = value end
+for key, value in pairs(protocol.smoke) do smoke[key] = value end
+
+local declared = suite.options { tasks = protocol.tasks, models = protocol.model_names, restarts = 1,
+  folder = 'runs/flare/grid', searched = {
+    { 'learning_rates', { 1e-4, 1e-2 }, 'lowest and highest learning rate of the search, logarithmic' },
+    { 'batches', { 8, 128 }, 'lowest and highest number of strings in one update, logarithmic' },
+    { 'loss_weights', { 0.01, 10 }, 'lowest and highest weight of the next symbols in recognition+lm, logarithmic' },
+  } }
+-- Folders of the benchmark are languages, too.
+declared[1] = { 'tasks', protocol.tasks, 'languages: those made here, or with --data the names of folders' }
+
+local options, run = experiment.start {
+  name = 'flare/scores', doc = 'Accuracies on long strings of recognizers on languages of the FLaRe benchmark.',
+  options = protocol.with_options(declared), quick = quick, smoke = smoke,
+}
+
+local choose, labels = { 'valid_accuracy', 'valid_loss' }, {}
+for name, model in pairs(protocol.models) do labels[name] = model.label end
+local searched = { { name = 'learning_rate', interval = 'learning_rates', kind = 'log_uniform' },
+  { name = 'batch', interval = 'batches', kind = 'log_integers' } }
+if options.loss == 'recognition+lm' then
+  searched[3] = { name = 'loss_weight', interval = 'loss_weights', kind = 'log_uniform' }
+end
+local found = suite.train { name = 'flare', script = here .. 'train.lua', options = options,
+  settings = protocol.options, choose = choose, searched = searched }
+suite.finish { run = run, found = found, options = options, labels = labels, title = protocol.title, choose = choose,
+  score = ('Correctly classified test strings of %d to %d symbols'):format(unpack(options.test_lengths)),
+  x_label = 'length of the test strings', y_label = 'correctly classified strings (%)',
+  columns = { { name = 'level', of = protocol.level } } }

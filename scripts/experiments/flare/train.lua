@@ -1,0 +1,41 @@
+-- One language, one model: trains a recognizer by the protocol of Butoi et al. (2025) and measures it on long strings.
+--
+--   pushdown scripts/experiments/flare/train.lua --task dyck_2_3 --model lstm --learning-rate 1e-3
+--   pushdown scripts/experiments/flare/train.lua --data flare --task odds-first --model rns
+--
+-- Started again on the same --run-folder it goes on where it stopped.
+local csv = require 'pushdown.csv'
+local experiment = require 'pushdown.experiment'
+local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
+
+local options, run = experiment.start {
+  name = 'flare/train',
+  doc = 'Trains one recognizer on one language of the FLaRe benchmark (Butoi et al. 2025).',
+  options = protocol.with_options {
+    { 'task', 'parity', 'the language: ' .. table.concat(protocol.tasks, ', ') .. ', or a folder in that of --data' },
+    { 'model', 'lstm', 'which model', choices = protocol.model_names },
+    { 'learning_rate', 1e-3, 'of Adam at the start', minimum = 0, type = 'number' },
+    { 'batch', 32, 'strings of equal length in one update', minimum = 1 },
+    { 'loss_weight', 1, 'of the next symbols in recognition+lm', minimum = 0, type = 'number' },
+    { 'seed', 1, 'decides parameters and order', minimum = 0 },
+    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+  },
+  quick = protocol.quick, smoke = protocol.smoke,
+}
+
+local result = protocol.train(options, run)
+local title = ('%s, %s'):format(protocol.title(options.task), protocol.models[options.model].label)
+local rows = {}
+for _, key in ipairs { 'score', 'valid_short_accuracy', 'valid_long_accuracy', 'valid_loss', 'train_accuracy',
+  'train_loss', 'best_epoch', 'epochs', 'parameters', 'seconds' } do
+  rows[#rows + 1] = { (key:gsub('_', ' ')), result[key] }
+end
+run:table('results', { title = ('%s, learning rate %g, batch %d, seed %d'):format(title, options.learning_rate,
+  options.batch, options.seed), columns = { 'figure', { 'value', format = '%.6g' } }, rows = rows,
+  note = 'The score is the share of correctly classified test strings.' })
+local line = { name = protocol.models[options.model].label, x = {}, y = {} }
+for i, row in ipairs(select(2, csv.read(run:path 'lengths.csv'))) do
+  line.x[i], line.y[i] = tonumber(row.length), 100 * tonumber(row.accuracy)
+end
+run:lines('lengths', { title = title, x_label = 'length of the test strings',
+  y_label = 'correctly classified strings (%)', y_min = 0, y_max = 100, series = { line } })

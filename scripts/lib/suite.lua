@@ -1,0 +1,266 @@
+-- Suites: several models on several tasks, the settings of each found by random search, chosen by validation and scored
+-- by length. scripts/experiments/chomsky and flare are two.
+--
+--   local found = suite.train{ name = 'chomsky', script = here .. 'train.lua', options = options,
+--     settings = protocol.options, searched = { { name = 'batch', interval = 'batches', kind = 'log_integers' } },
+--     choose = { 'valid_accuracy', 'valid_perplexity' } }
+--   suite.finish{ run = run, found = found, ... }
+--
+-- The script of a run writes `score`, a share from 0 to 1, and the numbers of `choose` into its result, and the columns
+-- length and accuracy into lengths.csv. It is told the searched options, and --task, --model, --seed and --restart.
+local csv = require 'pushdown.csv'
+local files = require 'pushdown.files'
+local grid = require 'pushdown.grid'
+local json = require 'pushdown.json'
+local report = require 'pushdown.report'
+local statistics = require 'pushdown.statistics'
+
+local M = {}
+
+-- suite.options{ tasks =, models =, restarts =, folder =, searched = list of options whose defaults are intervals } ->
+-- the options that suite.train reads.
+function M.options(given)
+  local options = {
+    { 'tasks', given.tasks, 'tasks', choices = given.choices or given.tasks },
+    { 'models', given.models, 'models to compare', choices = given.models },
+    { 'samples', 10, 'settings of a model on a task that are tried', minimum = 1 },
+    { 'search_seed', 1, 'decides what is tried', minimum = 0 },
+    { 'restarts', given.restarts, 'repeats of every setting', minimum = 1 },
+    { 'published', '', 'a CSV file with the columns task, model, score (in percent) and source, shown beside ours' },
+  }
+  for _, option in ipairs(given.searched) do options[#options + 1] = option end
+  for _, option in ipairs(grid.options) do options[#options + 1] = option end
+  options[#options + 1] = { 'folder', given.folder, 'where the runs lie' }
+  return options
+end
+
+-- The points of the search.
+local function points_of(options, searched)
+  local distributions, same, only = {}, {}, {}
+  for _, item in ipairs(searched) do
+    local interval = options[item.interval]
+    if #interval ~= 2 then
+      error(('--%s must be two numbers, lowest and highest, got %d'):format(item.interval:gsub('_', '-'), #interval), 0)
+    end
+    if interval[1] == interval[2] then
+      same[item.name] = interval[1]
+    else
+      distributions[item.name], only = grid[item.kind](interval[1], interval[2]), nil
+    end
+  end
+  if only then return { same } end
+  local points = grid.random { count = options.samples, seed = options.search_seed, options = distributions }
+  for _, point in ipairs(points) do
+    for name, value in pairs(same) do point[name] = value end
+  end
+  return points
+end
+
+local function better(a, b, choose)
+  local first = choose[1]
+  if a.means[first] ~= b.means[first] then return a.means[first] > b.means[first] end
+  local second = choose[2]
+  if second and a.means[second] ~= b.means[second] then return a.means[second] < b.means[second] end
+  return a.point < b.point
+end
+
+-- suite.train{ name =, script =, options =, settings =, searched =, choose = } -> { settings =, rows =, chosen =
+-- {[task] = {[model] = setting}} }. Trains what is not trained yet. searched: list of { name = option of a run,
+-- interval = the option with its bounds, kind = distribution of pushdown.grid }; choose: the numbers of a result that
+-- choose, a share that is to be high and a loss that is to be low. A setting: { task =, model =, point =, runs = the
+-- finished ones, means = {[key of choose, or score]}, deviation = and best = of the score }.
+function M.train(given)
+  local options, grids = given.options, {}
+  local points = points_of(options, given.searched)
+  local settings = {}
+  for _, option in ipairs(given.settings) do
+    if json.encode(options[option[1]]) ~= json.encode(option[2]) then settings[option[1]] = options[option[1]] end
+  end
+  for _, task in ipairs(options.tasks) do
+    for _, model in ipairs(options.models) do
+      local fixed = { task = task, model = model }
+      for key, value in pairs(settings) do fixed[key] = value end
+      grids[#grids + 1] = { name = ('%s/%s/%s'):format(given.name, task, model), script = given.script,
+        folder = ('%s/%s/%s'):format(options.folder, task, model), fixed = fixed, points = points,
+        restarts = options.restarts }
+    end
+  end
+  grids.failures = 'report'
+  local rows = grid.run(grid.place(grids, options))
+  local found = { settings = {}, rows = rows, chosen = {} }
+  local known = {}
+  for _, row in ipairs(rows) do
+    local key = row.grid .. '\0' .. row.point
+    local setting = known[key]
+    if not setting then
+      setting = { task = row.options.task, model = row.options.model, point = row.point, runs = {}, means = {} }
+      known[key], found.settings[#found.settings + 1] = setting, setting
+    end
+    if row.status == 'done' then setting.runs[#setting.runs + 1] = row end
+  end
+  for _, setting in ipairs(found.settings) do
+    if #setting.runs > 0 then
+      local function all(key)
+        local values = {}
+        for i, row in ipairs(setting.runs) do values[i] = row.result[key] end
+        return values
+      end
+      for _, key in ipairs(given.choose) do setting.means[key] = statistics(all(key)) end
+      local _
+      setting.means.score, setting.deviation, _, setting.best = statistics(all 'score')
+      local of_task = found.chosen[setting.task] or {}
+      found.chosen[setting.task] = of_task
+      local other = of_task[setting.model]
+      if not other or better(setting, other, given.choose) then of_task[setting.model] = setting end
+    end
+  end
+  return found
+end
+
+-- ---- Published numbers ----
+
+-- suite.published(path, tasks) -> {models = names in their order, scores = {[model] = {[task]}}, sources = list}, all
+-- empty of an empty path.
+function M.published(path, tasks)
+  local out = { models = {}, scores = {}, sources = {} }
+  if path == '' then return out end
+  local names, rows = csv.read(path)
+  local columns, known, sources = {}, {}, {}
+  for _, name in ipairs(names) do columns[name] = true end
+  for _, name in ipairs { 'task', 'model', 'score', 'source' } do
+    if not columns[name] then error(("[suite.published] '%s' has no column %s"):format(path, name), 0) end
+  end
+  for _, task in ipairs(tasks) do known[task] = true end
+  for i, row in ipairs(rows) do
+    local place, score = ("'%s', row %d: "):format(path, i), tonumber(row.score)
+    local function check(good, ...)
+      if not good then error('[suite.published] ' .. place .. (...):format(select(2, ...)), 0) end
+    end
+    check(known[row.task], "unknown task '%s'; there are %s", row.task, table.concat(tasks, ', '))
+    check(score and score >= 0 and score <= 100, "score must be a number from 0 to 100, got '%s'", tostring(row.score))
+    check((row.source or '') ~= '' and row.model ~= '', 'expected a model and a source')
+    local scores = out.scores[row.model]
+    if not scores then
+      scores = {}
+      out.scores[row.model], out.models[#out.models + 1] = scores, row.model
+    end
+    check(not scores[row.task], "a second score of %s on %s", row.model, row.task)
+    scores[row.task] = score
+    if not sources[row.source] then sources[row.source], out.sources[#out.sources + 1] = true, row.source end
+  end
+  return out
+end
+
+-- ---- Tables and plots ----
+
+local function percent(share) return share and 100 * share or '' end
+
+local function matrix(given, name, title, value, published)
+  local options, columns, rows = given.options, { 'task' }, {}
+  for _, extra in ipairs(given.columns or {}) do columns[#columns + 1] = extra.name end
+  for _, model in ipairs(options.models) do columns[#columns + 1] = { given.labels[model], format = '%.1f' } end
+  for _, model in ipairs(published.models) do columns[#columns + 1] = { model .. ' (published)', format = '%.1f' } end
+  for i, task in ipairs(options.tasks) do
+    local row = { given.title(task) }
+    for _, extra in ipairs(given.columns or {}) do row[#row + 1] = extra.of(task) end
+    for _, model in ipairs(options.models) do row[#row + 1] = percent(value(task, model)) end
+    for _, model in ipairs(published.models) do row[#row + 1] = published.scores[model][task] or '' end
+    rows[i] = row
+  end
+  local notes = { given.found.rows.note }
+  if #published.sources > 0 then
+    notes[#notes + 1] = 'Published numbers: ' .. table.concat(published.sources, '; ') .. '.'
+  end
+  given.run:table(name, { title = title, columns = columns, rows = rows,
+    note = #notes > 0 and table.concat(notes, ' ') or nil })
+end
+
+-- Mean accuracy by length over the runs of a setting, and its deviation.
+local function curve_of(setting)
+  local by_length, lengths = {}, {}
+  for _, row in ipairs(setting.runs) do
+    for _, line in ipairs(select(2, csv.read(row.folder .. '/lengths.csv'))) do
+      local length, accuracy = tonumber(line.length), tonumber(line.accuracy)
+      if length and accuracy then
+        if not by_length[length] then
+          by_length[length], lengths[#lengths + 1] = {}, length
+        end
+        table.insert(by_length[length], accuracy)
+      end
+    end
+  end
+  table.sort(lengths)
+  return lengths, by_length
+end
+
+local function draw(given)
+  local options, drawn = given.options, {}
+  for _, task in ipairs(options.tasks) do
+    local all = {}
+    for _, model in ipairs(options.models) do
+      local setting = (given.found.chosen[task] or {})[model]
+      if setting then
+        local lengths, values = curve_of(setting)
+        local line = { name = given.labels[model], x = {}, y = {}, markers = #lengths < 3 }
+        for i, length in ipairs(lengths) do
+          local mean, deviation = statistics(values[length])
+          line.x[i], line.y[i] = length, 100 * mean
+          drawn[#drawn + 1] = { task, model, setting.point, #values[length], length, mean, deviation }
+        end
+        if #line.x > 0 then all[#all + 1] = line end
+      end
+    end
+    if #all > 0 then
+      given.run:lines('lengths-' .. task, { title = given.title(task), x_label = given.x_label, y_label = given.y_label,
+        y_min = 0, y_max = 100, series = all })
+    end
+  end
+  files.write(given.run:path 'lengths.csv', report.table({ columns = { 'task', 'model', 'setting', 'runs', 'length',
+    'mean_accuracy', 'standard_deviation' }, rows = drawn }):csv())
+end
+
+-- suite.finish{ run =, found =, options =, labels = {[model]}, title = function(task), score = what the score is,
+-- x_label =, y_label =, choose =, columns = list of {name =, of = function(task)} }: tables of models by tasks, of the
+-- settings, plots by length, and the end of the run; failed runs are an error.
+function M.finish(given)
+  local options, found, run = given.options, given.found, given.run
+  local published = M.published(options.published, options.tasks)
+  local function chosen(task, model) return (found.chosen[task] or {})[model] end
+  matrix(given, 'scores', ('%s, in percent: of each model the setting with the best validation, the mean over its '
+    .. 'restarts.'):format(given.score), function(task, model)
+    local setting = chosen(task, model)
+    return setting and setting.means.score
+  end, published)
+  matrix(given, 'best', ('The same: the best of all runs of a model, chosen by the score itself.'),
+    function(task, model)
+      local best
+      for _, setting in ipairs(found.settings) do
+        if setting.task == task and setting.model == model and setting.best then
+          best = math.max(best or 0, setting.best)
+        end
+      end
+      return best
+    end, published)
+  local rows = {}
+  for i, setting in ipairs(found.settings) do
+    local row = { given.title(setting.task), given.labels[setting.model], setting.point, #setting.runs,
+      percent(setting.means.score), percent(setting.deviation), percent(setting.best) }
+    for _, key in ipairs(given.choose) do row[#row + 1] = setting.means[key] or '' end
+    row[#row + 1] = chosen(setting.task, setting.model) == setting and 'chosen' or ''
+    rows[i] = row
+  end
+  local columns = { 'task', 'model', 'setting', 'runs', { 'score', format = '%.1f' }, { 'deviation', format = '%.1f' },
+    { 'best', format = '%.1f' } }
+  for _, key in ipairs(given.choose) do columns[#columns + 1] = { (key:gsub('_', ' ')), format = '%.4f' } end
+  columns[#columns + 1] = ''
+  run:table('settings', { title = 'All settings. Validation chooses; scores are only looked at.', columns = columns,
+    rows = rows, note = found.rows.note })
+  draw(given)
+  print('\nRuns, logs and numbers by length: ' .. options.folder)
+  run:finish { runs = #found.rows, failed = found.rows.failed }
+  if found.rows.failed > 0 then
+    error(('%d of %d runs failed; their ends are shown above'):format(found.rows.failed, #found.rows), 0)
+  end
+end
+
+return M

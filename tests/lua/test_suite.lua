@@ -1,0 +1,185 @@
+-- Suites: the languages of FLaRe against their grammars, the loss against the built-in ones, what the search and its
+-- tables say, and published numbers.
+local pd = require 'pushdown'
+local csv = require 'pushdown.csv'
+local files = require 'pushdown.files'
+local json = require 'pushdown.json'
+local suite = require 'pushdown.suite'
+local test = require 'pushdown.test'
+
+local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
+local flare = pd.root .. '/scripts/experiments/flare/'
+local languages, sampling = dofile(flare .. 'languages.lua'), dofile(flare .. 'sampling.lua')
+local folder = os.tmpname()
+os.remove(folder)
+files.make_folder(folder)
+
+local function run(script, ...)
+  local words = { 'cd', files.quoted(folder), '&& OMP_NUM_THREADS=1', files.quoted(shell),
+    files.quoted(pd.root .. '/scripts/experiments/' .. script) }
+  for _, word in ipairs { ... } do words[#words + 1] = files.quoted(word) end
+  return test.command(table.concat(words, ' '))
+end
+
+local function words(text)
+  local list = {}
+  for word in text:gmatch '%S+' do list[#list + 1] = word end
+  return list
+end
+
+-- All strings of up to so many symbols.
+local function each_string(alphabet, longest, visit)
+  local function go(symbols)
+    visit(symbols)
+    if #symbols == longest then return end
+    for _, symbol in ipairs(alphabet) do
+      symbols[#symbols + 1] = symbol
+      go(symbols)
+      symbols[#symbols] = nil
+    end
+  end
+  go {}
+end
+
+test('grammars and predicates of the languages agree on every short string', function()
+  local valid = 0
+  for _, language in ipairs(languages) do
+    if language.grammar then
+      local grammar, longest = language.grammar(), ({ 12, 12, 8, 6, [8] = 4, [9] = 4 })[#language.alphabet] or 9
+      each_string(language.alphabet, longest, function(symbols)
+        local there = language.contains(symbols)
+        if there then valid = valid + 1 end
+        if grammar:contains(table.concat(symbols, ' ')) ~= there then
+          error(('%s: %s'):format(language.name, table.concat(symbols, ' ')))
+        end
+      end)
+    end
+  end
+  assert(valid > 1000)
+end)
+
+test('strings are labelled as the language has them, half of them valid, of all lengths', function()
+  for _, language in ipairs(languages) do
+    local set = sampling(language, 401, { 0, 60 }, 7)
+    local labels, shortest, longest = set:labels(), math.huge, 0
+    for i, string in ipairs(set:strings()) do
+      local symbols = words(string)
+      test.equal(language.contains(symbols), labels[i])
+      shortest, longest = math.min(shortest, #symbols), math.max(longest, #symbols)
+    end
+    test.equal(set:positives(), 200)
+    assert(shortest <= 3 and longest >= 55 and longest <= 60, language.name)
+    test.equal(table.concat(sampling(language, 20, { 0, 9 }, 1):strings(), '/'),
+      table.concat(sampling(language, 20, { 0, 9 }, 1):strings(), '/'))
+  end
+  test.fails('no invalid string', function()
+    sampling({ name = 'all', alphabet = { 'a' }, draw = function() return { 'a' } end,
+      contains = function() return true end }, 4, { 1, 1 }, 1)
+  end)
+end)
+
+test('the loss of recognition and next symbols is that of final and joint', function()
+  dofile(flare .. 'protocol.lua')
+  local function loss(objective, strings, labels)
+    local data = pd.task.labelled_dataset { alphabet = { 'a', 'b' }, strings = strings, labels = labels }
+    local model = pd.model.recognizer { alphabet = { 'a', 'b' }, controller = { kind = 'lstm', hidden = 5 },
+      next_symbol = true, seed = 3, dtype = 'float64' }
+    return pd.train.trainer { model = model, train = data, batch = 10, objective = objective, seed = 1,
+      progress = false }:step()
+  end
+  local function ours(weight) return { kind = 'recognition_and_language_model', weight = weight } end
+  for _, set in ipairs { { { 'a b b a' }, { true } }, { { 'a b b a' }, { false } }, { { '' }, { true } },
+    { { 'a b', 'b b', 'a a' }, { true, false, true } } } do
+    local recognition, length = loss('final', set[1], set[2]), #words(set[1][1])
+    test.near(loss(ours(0), set[1], set[2]).loss, recognition.loss, 1e-12)
+    test.near(loss(ours(0), set[1], set[2]).gradient_norm, recognition.gradient_norm, 1e-12)
+    local next_symbols = loss({ kind = 'joint', symbol_weight = 1, validity_weight = 0, negatives = false }, set[1],
+      set[2])
+    test.near(loss(ours(0.3), set[1], set[2]).loss, recognition.loss + 0.3 * next_symbols.loss / (length + 1), 1e-12)
+  end
+end)
+
+test('published numbers', function()
+  local path = folder .. '/published.csv'
+  local function fails(pattern, text)
+    files.write(path, text)
+    test.fails(pattern, function() suite.published(path, { 'one', 'two' }) end)
+  end
+  test.equal(#suite.published('', {}).models, 0)
+  files.write(path, 'task,model,score,source\none,LSTM,61.5,A\ntwo,LSTM,7,A\none,Tape-RNN,100,"B, p. 3"\n')
+  local found = suite.published(path, { 'one', 'two' })
+  test.equal(table.concat(found.models, ' '), 'LSTM Tape-RNN')
+  test.equal(found.scores.LSTM.two, 7)
+  test.equal(table.concat(found.sources, '|'), 'A|B, p. 3')
+  fails('has no column source', 'task,model,score\n')
+  fails("row 1: unknown task 'three'", 'task,model,score,source\nthree,LSTM,1,A\n')
+  fails("score must be a number from 0 to 100, got '101'", 'task,model,score,source\none,LSTM,101,A\n')
+  fails('expected a model and a source', 'task,model,score,source\none,LSTM,1,\n')
+  fails('a second score of LSTM on one', 'task,model,score,source\none,LSTM,1,A\none,LSTM,2,A\n')
+end)
+
+test('validation chooses, and a finished search is not made again', function()
+  local path, grid = folder .. '/published.csv', folder .. '/grid'
+  files.write(path, 'task,model,score,source\nreverse_string,Theirs,12.3,a paper\n')
+  local place = folder .. '/scores'
+  local arguments = { '--smoke', '--tasks', 'reverse_string', '--models', 'lstm', '--samples', '3', '--restarts', '2',
+    '--workers', '1', '--folder', grid, '--published', path }
+  local output, status = run('chomsky/scores.lua', '--run-folder', place, unpack(arguments))
+  assert(status == 0, output)
+  assert(output:find('6 runs', 1, true), output)
+  local settings, best = {}, nil
+  for _, file in ipairs(files.find(grid, 'result%.json$')) do
+    local result = json.decode(files.read(grid .. '/' .. file))
+    local point = file:match '([^/]+)/restart'
+    settings[point] = settings[point] or { valid = 0, perplexity = 0, score = 0, best = 0 }
+    local setting = settings[point]
+    setting.valid = setting.valid + result.valid_accuracy / 2
+    setting.perplexity = setting.perplexity + result.valid_perplexity / 2
+    setting.score, setting.best = setting.score + result.score / 2, math.max(setting.best, result.score)
+    -- The score is the mean over the lengths of lengths.csv that training has not.
+    local sum, count = 0, 0
+    for _, row in ipairs(select(2, csv.read((grid .. '/' .. file):gsub('result.json', 'lengths.csv')))) do
+      if tonumber(row.length) > 4 then sum, count = sum + tonumber(row.accuracy), count + 1 end
+    end
+    test.equal(count, 2)
+    test.near(sum / count, result.score, 1e-9)
+  end
+  local highest = 0
+  for _, setting in pairs(settings) do
+    highest = math.max(highest, setting.best)
+    if not best or setting.valid > best.valid or setting.valid == best.valid and setting.perplexity < best.perplexity then
+      best = setting
+    end
+  end
+  local row = select(2, csv.read(place .. '/scores.csv'))[1]
+  test.near(tonumber(row.LSTM), 100 * best.score, 1e-9)
+  test.equal(row['Theirs (published)'], '12.3')
+  test.near(tonumber(select(2, csv.read(place .. '/best.csv'))[1].LSTM), 100 * highest, 1e-9)
+  assert(files.read(place .. '/scores.txt'):find('Published numbers: a paper.', 1, true))
+  for _, name in ipairs { 'lengths-reverse_string.svg', 'lengths.csv', 'settings.csv', 'experiment.json', 'index.html' } do
+    assert(files.exists(place .. '/' .. name), name)
+  end
+  output, status = run('chomsky/scores.lua', '--run-folder', folder .. '/again', unpack(arguments))
+  assert(status == 0 and output:find('6 were finished before', 1, true), output)
+  test.equal(files.read(folder .. '/again/scores.csv'), files.read(place .. '/scores.csv'))
+end)
+
+test("languages come from the benchmark's folders", function()
+  for _, part in ipairs { '', '/datasets/validation-short', '/datasets/validation-long', '/datasets/test' } do
+    local place = folder .. '/bench/odds-first' .. part
+    files.make_folder(place)
+    files.write(place .. '/main.tok', ('0 1 # 1 0\n1 # 0\n'):rep(4))
+    files.write(place .. '/labels.txt', ('1\n0\n'):rep(4))
+  end
+  local output, status = run('flare/train.lua', '--smoke', '--data', folder .. '/bench', '--task', 'odds-first',
+    '--run-folder', folder .. '/own')
+  assert(status == 0, output)
+  assert(json.decode(files.read(folder .. '/own/result.json')).score >= 0)
+  output, status = run('flare/train.lua', '--smoke', '--task', 'odds-first')
+  assert(status == 1 and output:find('or --data with', 1, true), output)
+  output, status = run('chomsky/train.lua', '--smoke', '--longest', '4')
+  assert(status == 1 and output:find('--longest must be above the training lengths, 4, got 4', 1, true), output)
+end)
+
+os.execute('rm -rf ' .. files.quoted(folder))
+test.finish()

@@ -54,6 +54,11 @@ add('transduction-deque-biased', 2.5, { 'figure2a' }, deque .. ' --pop-bias -3 -
 add('transduction-layers', 13, { 'figure2a', 'figure2b' }, '--tasks copy,reversal --rows 4-layer,8-layer '
   .. '--learning-rates 0.001')
 add('ns_rnn-rest', 30, grid, search)
+-- Far fewer updates and smaller networks than the papers have, which take weeks on a processor.
+add('chomsky-small', nil, { 'scores' }, '--steps 20000 --hidden 64 --batches 32,32 --samples 3 --layers 2 '
+  .. '--models lstm,transformer,stack_rnn,stratification --test-pairs 32', { folder = 'runs/chomsky/small_grid' })
+add('flare-small', nil, { 'scores' }, '--samples 3 --epochs 100 --layers 2 --models rnn,lstm,superposition,rns',
+  { folder = 'runs/flare/small_grid' })
 
 local declaration = {
   name = 'experiments/all', doc = 'Runs the experiments of the papers one after the other, and records them.',

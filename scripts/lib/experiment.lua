@@ -128,6 +128,17 @@ local function shown(value)
   return value == nil and '' or tostring(value)
 end
 
+local longest_default = 80
+
+-- A default for --help: of a long list the first items and their number.
+local function short_default(value)
+  local text = shown(value)
+  if type(value) ~= 'table' or #text <= longest_default then return text end
+  local count = 1
+  while #table.concat(value, ',', 1, count + 1) <= longest_default - 20 do count = count + 1 end
+  return ('%s,... (%d in all)'):format(table.concat(value, ',', 1, count), #value)
+end
+
 -- experiment.help(declaration, columns) -> the text of --help, the meanings broken at words for a terminal of so many
 -- columns (by default that of standard output, if it is one).
 function M.help(declaration, columns)
@@ -137,7 +148,7 @@ function M.help(declaration, columns)
   for _, spec in ipairs((specs_of(declaration))) do
     local short = spec.short and '-' .. spec.short .. ', ' or ''
     local row = { short .. dashed(spec.name) .. (spec.kind == 'flag' and '' or ' ' .. spec.kind:upper()),
-      shown(spec.default),
+      short_default(spec.default),
       spec.doc .. (spec.choices and ' (' .. table.concat(spec.choices, ', ') .. ')' or '') }
     width, middle = math.max(width, #row[1]), math.max(middle, #row[2])
     rows[#rows + 1] = row

@@ -98,6 +98,15 @@ test('help shows every option with default and doc', function()
   assert(text:find('11,31', 1, true) and text:find('--smoke', 1, true) and text:find('--run-folder', 1, true))
 end)
 
+test('help shortens the defaults of long lists', function()
+  local items = {}
+  for i = 1, 40 do items[i] = 'item_number_' .. i end
+  local text = experiment.help { name = 'long', options = { { 'items', items, 'many' },
+    { 'few', { 'a', 'b' }, 'some' } } }
+  assert(text:find('item_number_1,item_number_2,item_number_3,item_number_4,... (40 in all)  many', 1, true), text)
+  assert(text:find('a,b  ', 1, true), text)
+end)
+
 test('mistakes of a declaration are found at once', function()
   local function parse(given) return function() experiment.parse(given, {}) end end
   test.fails('needs a name and a doc', parse { name = 'x', options = { { 'a', 1 } } })

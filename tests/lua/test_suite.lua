@@ -147,21 +147,42 @@ test('validation chooses, and a finished search is not made again', function()
   local highest = 0
   for _, setting in pairs(settings) do
     highest = math.max(highest, setting.best)
-    if not best or setting.valid > best.valid or setting.valid == best.valid and setting.perplexity < best.perplexity then
-      best = setting
-    end
+    local equal = best and setting.valid == best.valid
+    if not best or setting.valid > best.valid or equal and setting.perplexity < best.perplexity then best = setting end
   end
   local row = select(2, csv.read(place .. '/scores.csv'))[1]
   test.near(tonumber(row.LSTM), 100 * best.score, 1e-9)
   test.equal(row['Theirs (published)'], '12.3')
   test.near(tonumber(select(2, csv.read(place .. '/best.csv'))[1].LSTM), 100 * highest, 1e-9)
   assert(files.read(place .. '/scores.txt'):find('Published numbers: a paper.', 1, true))
-  for _, name in ipairs { 'lengths-reverse_string.svg', 'lengths.csv', 'settings.csv', 'experiment.json', 'index.html' } do
+  for _, name in ipairs { 'lengths-reverse_string.svg', 'lengths.csv', 'settings.csv', 'experiment.json',
+    'index.html' } do
     assert(files.exists(place .. '/' .. name), name)
   end
   output, status = run('chomsky/scores.lua', '--run-folder', folder .. '/again', unpack(arguments))
   assert(status == 0 and output:find('6 were finished before', 1, true), output)
   test.equal(files.read(folder .. '/again/scores.csv'), files.read(place .. '/scores.csv'))
+end)
+
+test('a training goes on with more updates or epochs', function()
+  for _, case in ipairs { { 'chomsky', '--steps', 'steps', 6 }, { 'flare', '--epochs', 'epochs', 4 } } do
+    local script, place = case[1] .. '/train.lua', ('%s/%s-on'):format(folder, case[1])
+    local extra = case[1] == 'flare' and { '--loss', 'recognition+lm', '--patience', '0' } or {}
+    local output, status = run(script, '--smoke', '--run-folder', place, unpack(extra))
+    assert(status == 0, output)
+    extra[#extra + 1], extra[#extra + 2] = case[2], tostring(case[4])
+    output, status = run(script, '--smoke', '--run-folder', place, unpack(extra))
+    assert(status == 0 and output:find('Going on after', 1, true), output)
+    local whole = place .. '-whole'
+    output, status = run(script, '--smoke', '--run-folder', whole, unpack(extra))
+    assert(status == 0, output)
+    local one = json.decode(files.read(place .. '/result.json'))
+    local other = json.decode(files.read(whole .. '/result.json'))
+    test.equal(one[case[3]], case[4])
+    for key, value in pairs(other) do
+      if key ~= 'seconds' then test.equal(one[key], value) end
+    end
+  end
 end)
 
 test("languages come from the benchmark's folders", function()

@@ -1,13 +1,13 @@
--- Questions to whoever sits at the terminal.
+-- Asks the user at the terminal.
 local M = {}
 
--- Whether standard input is a terminal, so that somebody can be asked.
+-- Returns whether standard input is a terminal, so that the user can be asked.
 function M.possible()
   local status = os.execute 'test -t 0'
   return status == 0 or status == true
 end
 
--- ask.answer(question) -> what was typed, in lower case and without blanks around it; '' at the end of the input.
+-- ask.answer(question) -> the typed answer in lower case, without surrounding blanks; '' at the end of the input.
 function M.answer(question)
   io.write(question, ' ')
   io.stdout:flush()

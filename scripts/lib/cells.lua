@@ -1,11 +1,11 @@
--- Tables whose cells are trainings: which cells are wanted, the grids behind them, and what they hold.
+-- Tables in which each cell summarizes trained runs: chooses the cells, trains their grids and reads the results.
 --
 --   local kept, rows = cells.train{ cells = all, options = options, settings = protocol.options,
 --     name = 'nspda', script = here .. 'train.lua' }
 --
--- A cell is { task =, row =, column =, point = }, the point being what its runs have for options besides
--- the task and the settings. Cells with one task and point share their runs, also those of other tables
--- with the same name and folder. With --missing leave nothing is trained, and cells without a run are left out.
+-- A cell is { task =, row =, column =, point = }. The point holds the options of the cell's runs besides the task and
+-- the settings. Cells with the same task and point share their runs, also with cells of other tables that have the same
+-- name and folder. --missing leave trains nothing and leaves out cells without a finished run.
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
@@ -14,9 +14,9 @@ local statistics = require 'pushdown.statistics'
 
 local M = {}
 
--- cells.options{ tasks =, choices =, columns =, restarts =, folder = } -> the options that M.train reads, to be
--- declared by a script of such a table. tasks: those of the table; choices: all that can be chosen, where these are
--- more; columns: what --columns chooses, where there are any.
+-- cells.options{ tasks =, choices =, columns =, restarts =, folder = } -> the options that cells.train reads; the
+-- script of a table declares them. tasks: the tasks of the table; choices: all tasks that can be chosen, if there are
+-- more; columns: the description of --columns, if the table has that option.
 function M.options(given)
   local options = {
     { 'tasks', given.tasks, 'languages', choices = given.choices or given.tasks },
@@ -29,7 +29,7 @@ function M.options(given)
   return options
 end
 
--- The names that a list of beginnings chooses; what is a whole name chooses that one alone.
+-- The names that start with one of the given prefixes. A prefix that is itself a name selects only that name.
 local function chosen_names(list, cells, key)
   local chosen, whole = {}, {}
   for _, cell in ipairs(cells) do whole[cell[key] or ''] = true end
@@ -57,10 +57,10 @@ local function wanted(cells, options)
   return kept
 end
 
--- cells.train{ cells =, options =, settings =, name =, script = } -> cells, rows. Trains what is not trained
--- yet of the cells that options.tasks, rows and columns choose, which are returned, each with its finished
--- runs as `runs`; rows are those of grid.run. settings: declared options that the script takes as well; those
--- that differ from their defaults are handed on. The grid of a task is called name/task.
+-- cells.train{ cells =, options =, settings =, name =, script = } -> cells, rows. Trains the unfinished runs of the
+-- cells that options.tasks, rows and columns choose. Returns these cells, each with its finished runs as `runs`, and
+-- the rows of grid.run. settings: declared options that the script also takes; those that differ from their defaults
+-- are passed to it. The grid of a task is called name/task.
 function M.train(given)
   local options, grids, known = given.options, {}, {}
   local kept = wanted(given.cells, options)
@@ -103,8 +103,8 @@ function M.statistics(cell, key)
   return statistics(values)
 end
 
--- cells.finish(run, rows, name, keys): keeps every run with these keys of its result as name-runs.csv, and ends
--- the script's own run; failed runs are an error.
+-- cells.finish(run, rows, name, keys): writes all runs with these keys of their results to name-runs.csv and finishes
+-- the script's own run. Raises an error if a run failed.
 function M.finish(run, rows, name, keys)
   local columns, lines = { 'task', 'point', 'restart', 'seed', 'status' }, {}
   for _, key in ipairs(keys) do columns[#columns + 1] = key end

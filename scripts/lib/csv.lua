@@ -1,9 +1,9 @@
--- Reading comma-separated values (RFC 4180), as pushdown.report writes them.
+-- Reads comma-separated values (RFC 4180), as pushdown.report writes them.
 local files = require 'pushdown.files'
 
 local M = {}
 
--- csv.decode(text) -> list of lines, each a list of texts; the header, if there is one, comes first.
+-- csv.decode(text) -> list of lines, each a list of texts. A header, if there is one, is the first line.
 function M.decode(text)
   local lines, line, at = {}, {}, 1
   if text ~= '' and text:sub(-1) ~= '\n' then text = text .. '\n' end
@@ -34,8 +34,8 @@ function M.decode(text)
   return lines
 end
 
--- csv.read(path) -> columns, rows: the names in the first line, and a table of texts by these names for every
--- other line. Raises an error if a line has more or fewer fields than the first one.
+-- csv.read(path) -> columns, rows: the names in the first line, and for every other line a table that maps these names
+-- to texts. Raises an error if a line has more or fewer fields than the first one.
 function M.read(path)
   local lines, rows = M.decode(files.read(path)), {}
   local columns = table.remove(lines, 1) or {}

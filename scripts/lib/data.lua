@@ -1,5 +1,5 @@
--- Data sets in files of other programs: lines of JSON, comma-separated values, the folders of the FLaRe benchmark,
--- and whatever a Lua function gives.
+-- Reads datasets from files of other programs: JSON lines, comma-separated values, the folders of the FLaRe benchmark,
+-- or the values that a Lua function returns.
 --
 --   local train = pd.data.read('train.jsonl', { text = 'input', label = 'grammatical' })
 --   local test = pd.data.read('test.csv', { label = 'valid', alphabet = train:alphabet() })
@@ -31,7 +31,7 @@ end
 local labels = { [true] = true, [false] = false, [1] = true, [0] = false, ['1'] = true, ['0'] = false,
   ['true'] = true, ['false'] = false, True = true, False = false, valid = true, invalid = false }
 
--- `positive`: the label that stands for valid; all others then stand for invalid.
+-- Reads a label as true or false. `positive`: the label of valid strings; all other labels then mean invalid.
 local function truth(where, place, label, positive)
   if positive ~= nil then return tostring(label) == tostring(positive) end
   local value = labels[label]
@@ -42,7 +42,7 @@ local function truth(where, place, label, positive)
   return value
 end
 
--- The symbols of a text: what blanks separate, or its characters.
+-- The symbols of a text: its words separated by blanks, or its characters.
 local function symbols_of(where, place, text, characters)
   local symbols = {}
   if type(text) == 'table' then
@@ -59,14 +59,14 @@ local function symbols_of(where, place, text, characters)
   return symbols
 end
 
--- Collects strings and makes the data set.
+-- Collects strings and makes the dataset.
 local function collector(where, options)
   local self, known, order = { strings = {}, labels = {} }, {}, {}
   if options.alphabet then
     local given = options.alphabet
     for _, symbol in ipairs(type(given) == 'table' and given or given:symbols()) do known[symbol] = true end
   end
-  local labelled  -- whether there are labels; decided by the first string
+  local labelled  -- whether the strings have labels; the first string decides
 
   function self.add(place, text, label)
     local symbols = symbols_of(where, place, text, options.characters)
@@ -85,7 +85,7 @@ local function collector(where, options)
   function self.finish(name)
     if #self.strings == 0 then fail(where, '%s: there are no strings', name) end
     if not options.alphabet and #order == 0 then fail(where, '%s: all strings are empty', name) end
-    -- Equal sets of symbols have one order, whatever comes first in a file.
+  -- Equal sets of symbols have the same order, however they are ordered in a file.
     table.sort(order)
     local given = { alphabet = options.alphabet or order, strings = self.strings }
     if not labelled then return pd.task.dataset(given) end
@@ -98,9 +98,10 @@ end
 local read_options = { 'text', 'label', 'positive', 'alphabet', 'characters', 'format' }
 
 -- data.read(path, { text = 'text', label = 'label', positive =, alphabet =, characters = false, format = }) -> a
--- LabelledDataset, or a Dataset where there are no labels (label = false, or no such key). The file has lines of JSON,
--- each a table (.jsonl, .ndjson), or comma-separated values with a line of names (.csv), or tabs (.tsv); format says
--- which if the name does not. Symbols are what blanks separate, or with characters the single characters.
+-- LabelledDataset, or a Dataset if there are no labels (label = false, or no such key). The file contains JSON lines
+-- (.jsonl, .ndjson), comma-separated values with a header line (.csv), or tab-separated values (.tsv). The option
+-- format names the format if the file name does not. Blanks separate the symbols; with characters = true every
+-- character is a symbol.
 function M.read(path, options)
   options = options or {}
   check_options('read', options, read_options)
@@ -162,8 +163,8 @@ function M.read(path, options)
   return into.finish(path)
 end
 
--- data.collect(next, { alphabet =, positive =, characters = }) -> a LabelledDataset or a Dataset  Of what an iterator
--- gives: next() returns a text, or a list of symbols, and a label if there are labels, until it returns nil.
+-- data.collect(next, { alphabet =, positive =, characters = }) -> a LabelledDataset or a Dataset  Collects the strings
+-- of an iterator: next() returns a text or a list of symbols, and a label if there are labels; nil ends the dataset.
 function M.collect(next_string, options)
   options = options or {}
   check_options('collect', options, { 'alphabet', 'positive', 'characters' })
@@ -194,14 +195,14 @@ local function flare_part(folder, into)
   for i, text in ipairs(strings) do into.add(('%s/main.tok:%d'):format(folder, i), text, given[i]) end
 end
 
--- The parts besides the training set, by our name.
+-- The parts besides the training set, with our names as keys.
 M.flare_parts = { validation_short = 'validation-short', validation_long = 'validation-long', test = 'test',
   test_short = 'test-short-held-out' }
 
--- data.flare(folder) -> { train =, validation_short =, validation_long =, test =, test_short = }  A language of the
--- FLaRe benchmark (Butoi et al. 2025): main.tok has a string a line, labels.txt 1 or 0, and datasets/ the other parts.
--- Parts that are not there are absent. All have the alphabet of the training set, to which later parts add symbols
--- that only they have.
+-- data.flare(folder) -> { train =, validation_short =, validation_long =, test =, test_short = }  Reads a language of
+-- the FLaRe benchmark (Butoi et al. 2025): main.tok has one string per line, labels.txt has 1 or 0, and datasets/ has
+-- the other parts. Missing parts are left out. All parts have the alphabet of the training set, extended by the symbols
+-- that only occur in other parts.
 function M.flare(folder)
   local parts, symbols = {}, {}
   local function part(path)

@@ -1,6 +1,6 @@
--- Experiments: a script declares its options once and gets command-line reading, --help, smaller
--- sizes for a first look and for the tests, a run folder with the full configuration, and tables
--- and plots that are shown and kept there.
+-- Experiments: a script declares its options once. It then reads its command line, answers --help and
+-- has smaller sizes for a first look and for the tests. Its run folder keeps the full configuration,
+-- and the tables and plots that it shows.
 --
 --   local options, run = experiment.start{
 --     name = 'reversal', doc = 'How well does each stack learn marked reversal?',
@@ -38,8 +38,8 @@ local function kind_of(default)
   return 'text'
 end
 
--- The declared options with their kinds; the declaration itself is the author's, so mistakes there
--- are plain errors.
+-- The declared options with their kinds. Only the author of a script can make mistakes in a
+-- declaration, so they are plain errors.
 local function specs_of(declaration)
   local specs, by_name = {}, {}
   local function add(spec)
@@ -139,8 +139,8 @@ local function short_default(value)
   return ('%s,... (%d in all)'):format(table.concat(value, ',', 1, count), #value)
 end
 
--- experiment.help(declaration, columns) -> the text of --help, the meanings broken at words for a terminal of so many
--- columns (by default that of standard output, if it is one).
+-- experiment.help(declaration, columns) -> the text of --help, with the descriptions wrapped for a terminal with this
+-- many columns (by default those of standard output, if it is a terminal).
 function M.help(declaration, columns)
   columns = columns or pd.process.columns 'stdout'
   local lines = { declaration.doc or declaration.name, '', 'Options (name, default, meaning):' }
@@ -155,7 +155,7 @@ function M.help(declaration, columns)
   end
   rows[#rows + 1] = { '--help', '', 'this text' }
   local margin = width + middle + 6
-  -- Where little room is left the meaning has lines of its own.
+  -- In a narrow terminal each description goes on lines of its own.
   local below = columns and columns - margin < 24
   local indent = (' '):rep(below and 6 or margin)
   for _, row in ipairs(rows) do
@@ -168,10 +168,10 @@ end
 
 -- experiment.parse(declaration, arguments) -> options, size, given. options: every declared option
 -- by name; size: 'full', 'quick' or 'smoke'; given: the names that were on the command line. Options
--- on the command line win over the sizes' values, and those over the defaults. --help gives
--- options.help = true. A wrong command line throws {usage = message}. declaration.words = true: words
--- that are no options are allowed, and are options.words; run_folder = false: no such option; an
--- option of a list with repeated = true may be given several times, and one with short = 'o' is also -o.
+-- on the command line override the values of the size, which override the defaults. --help gives
+-- options.help = true. Raises {usage = message} if the command line is wrong. With declaration.words = true,
+-- words that are not options are allowed and returned as options.words. With run_folder = false there is no
+-- such option. An option with a list and repeated = true can be given several times; short = 'o' also allows -o.
 function M.parse(declaration, arguments)
   local specs, by_name = specs_of(declaration)
   local given, words, at = {}, {}, 1
@@ -224,13 +224,13 @@ function M.parse(declaration, arguments)
     options[spec.name] = value
   end
   if not given.run_folder then options.run_folder = nil end
-  -- Of experiment.start, unless the script has declared one of its own.
+  -- experiment.start handles overwrite, unless the script has declared an option of that name.
   if by_name.overwrite and by_name.overwrite.may_change then options.overwrite = nil end
   if declaration.words then options.words = words end
   return options, size, given
 end
 
--- The options without what the registry has columns for.
+-- The options that have no column of their own in the registry.
 local function recorded(options)
   local kept = {}
   for name, value in pairs(options) do
@@ -242,8 +242,8 @@ end
 local Run = {}
 Run.__index = Run
 
--- run:finish(result): keeps the numbers in which the run ends, one flat table, as result.json, whole
--- or not at all, and in the registry. A grid takes a run with this file as finished.
+-- run:finish(result): writes the final numbers of the run, one flat table, atomically to result.json and enters
+-- them in the registry. A grid considers a run with this file finished.
 function Run:finish(result)
   provenance.update(self.folder)
   provenance.finish(self.folder)
@@ -260,7 +260,7 @@ function Run:show(fragment)
   page.write(self:path 'index.html', self.configuration, self.shown, self.smaller)
 end
 
--- Prints the table of report.table, keeps it as name.txt, name.md, name.csv and name.tex, and shows it on the
+-- Prints a table of report.table, saves it as name.txt, name.md, name.csv and name.tex, and adds it to the
 -- run's page, index.html.
 function Run:table(name, spec)
   local made = require 'pushdown.report'.table(spec)
@@ -271,14 +271,14 @@ function Run:table(name, spec)
   return made
 end
 
--- Keeps a picture of pushdown.plot as name.svg, as name.pdf and name.png where rsvg-convert is installed, and
--- shows it on the run's page.
+-- Saves a picture of pushdown.plot as name.svg, and also as name.pdf and name.png if rsvg-convert is installed.
+-- Adds it to the run's page.
 function Run:picture(name, picture)
   require 'pushdown.plot.export'.all(self:path(name), picture)
   self:show(page.figure(picture))
 end
 
--- Draws the chart of plot.lines in the terminal and keeps it like a picture.
+-- Draws the chart of plot.lines in the terminal and saves it like a picture.
 function Run:lines(name, spec)
   local plot = require 'pushdown.plot'
   self:picture(name, plot.lines(spec))
@@ -286,8 +286,8 @@ function Run:lines(name, spec)
   io.write(plot.text(spec))
 end
 
--- The result that finish() wrote earlier in this folder, if `is_enough` (a function of it; none: any is)
--- says so; nil if there is none.
+-- The result that an earlier finish() wrote to this folder, or nil. With `is_enough`, a function of the
+-- result, only a result for which it returns true.
 function Run:earlier_result(is_enough)
   local path = self:path 'result.json'
   local text = self.earlier or files.exists(path) and files.read(path)
@@ -295,7 +295,7 @@ function Run:earlier_result(is_enough)
   local result = json.decode(text)
   if is_enough and not is_enough(result) then return nil end
   if self.earlier then files.write(path, text) end
-  -- Nothing runs under the options of this start, so that the record stays what it was.
+  -- Nothing runs with the options of this start, so the configuration stays as it was.
   if self.before then
     self.configuration.options = self.before
     files.write(self:path 'experiment.json', json.encode(self.configuration, true) .. '\n')
@@ -307,8 +307,8 @@ end
 
 Run.__tostring = function(run) return ("run of '%s' in %s"):format(run.name, run.folder) end
 
--- The text of a result that was made under other options than those of this start, which takes it away: a run that goes
--- on has none until it ends again, so that a grid never takes the old one for the new.
+-- Returns the text of a result that was made with other options than those of this start, and removes the file. A
+-- resumed run has no result until it ends again, so that a grid never mistakes the old result for the new one.
 local function take_result(run, options)
   local path, same = run:path 'result.json', true
   if not files.exists(path) then return nil end
@@ -329,7 +329,7 @@ local function free_folder(name)
   return folder
 end
 
--- What is smaller than in the full run: "epochs 1 instead of 20, ...".
+-- Describes the values that are smaller than in the full run: "epochs 1 instead of 20, ...".
 local function differences(declaration, options, size, given)
   local parts = {}
   for _, spec in ipairs((specs_of(declaration))) do
@@ -342,8 +342,8 @@ local function differences(declaration, options, size, given)
   return table.concat(parts, ', ')
 end
 
--- What experiment.json says. before: what it said, of a run that goes on: it stays but for options that may change, as
--- provenance.json tells of every start.
+-- The contents of experiment.json. before: its old contents if the run is resumed. They stay, except for options that
+-- may change; provenance.json records every start.
 local function configuration(declaration, options, size, arguments, before)
   local names = {}
   for _, spec in ipairs((specs_of(declaration))) do names[#names + 1] = spec.name end
@@ -366,7 +366,7 @@ local function integer(value)
   return type(value) == 'number' and value == math.floor(value) and value or nil
 end
 
--- The whole command line, the program first.
+-- The whole command line, starting with the program.
 local function command(arguments)
   local words = {}
   local global = rawget(_G, 'arg') or {}
@@ -378,7 +378,7 @@ local function command(arguments)
   return #words > 0 and runs.plain_command(words) or nil
 end
 
--- Lists of declared options, one after the other.
+-- Joins lists of declared options.
 function M.join_options(...)
   local all = {}
   for _, list in ipairs { ... } do
@@ -387,7 +387,7 @@ function M.join_options(...)
   return all
 end
 
--- What --defaults prints: the options with their defaults as JSON, by the size of the run, and the names of those that
+-- The output of --defaults: the default options as JSON for each size of the run, and the names of the options that
 -- may change.
 local function sizes_of(declaration)
   local sizes = { may_change = json.list {} }
@@ -404,11 +404,11 @@ end
 
 -- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list
 -- of {name, default, doc, type=, choices=, minimum=, maximum=, may_change=}, quick and smoke = values of smaller
--- runs. A type is inferred from the default: integer, number, text, flag or list. A folder that holds a run goes on
--- only under the same options, but for those with may_change = true; --overwrite replaces that run. arguments default
--- to those of the script. Answers --help, --defaults (all options as JSON, for programs) and wrong
--- command lines itself (exit codes 0, 0 and 2), makes the run folder, takes its lock, enters the run in
--- the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name),
+-- runs. The type is inferred from the default: integer, number, text, flag or list. A run in the folder is resumed
+-- only if the options are the same, except for those with may_change = true; --overwrite replaces that run.
+-- arguments default to those of the script. The function answers --help, --defaults (all options as JSON, for
+-- programs) and wrong command lines itself (exit codes 0, 0 and 2). It makes and locks the run folder, enters the
+-- run in the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name),
 -- earlier_result(is_enough), table(name, spec), lines(name, spec), finish(result).
 function M.start(declaration, arguments)
   arguments = arguments or rawget(_G, 'arg') or {}
@@ -426,7 +426,7 @@ function M.start(declaration, arguments)
     io.write(M.help(declaration))
     os.exit(0)
   end
-  io.stdout:setvbuf 'line'  -- in step with what training says on stderr, also in a file
+  io.stdout:setvbuf 'line'  -- keeps the order with training messages on stderr, also in a file
   options.run_folder = options.run_folder or free_folder(declaration.name)
   files.make_folder(options.run_folder)
   runs.hold(options.run_folder)

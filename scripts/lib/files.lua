@@ -1,11 +1,11 @@
--- Files and folders for scripts: whole-file reading and writing, making folders, finding files.
+-- Files and folders for scripts: reads and writes whole files, makes folders, finds files.
 local M = {}
 
 -- `text` quoted for the shell.
 function M.quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 local quoted = M.quoted
 
--- Makes the folder and those above it. An error says which and why.
+-- Makes the folder and the folders above it. An error names the folder and the reason.
 function M.make_folder(path)
   local pipe, reason = io.popen('mkdir -p -- ' .. quoted(path) .. ' 2>&1')
   local said = pipe and pipe:read('*a'):gsub('%s+$', '') or reason
@@ -13,14 +13,14 @@ function M.make_folder(path)
   if said ~= '' then error(("[files.make_folder] cannot make the folder '%s': %s"):format(path, said), 0) end
 end
 
--- Whether there is something of that path that can be read.
+-- Returns whether the path exists and can be read.
 function M.exists(path)
   local file = io.open(path, 'rb')
   if file then file:close() end
   return file ~= nil
 end
 
--- The whole content of a file, as it is.
+-- The whole content of a file, unchanged.
 function M.read(path)
   local file, reason = io.open(path, 'rb')
   if not file then error(("[files.read] cannot read '%s': %s"):format(path, reason), 0) end
@@ -30,12 +30,12 @@ function M.read(path)
   return text
 end
 
--- Writes beside the file first and renames, so that a reader sees the old text or the new one.
+-- Writes a temporary file and renames it, so that a reader sees either the old text or the new one.
 function M.write(path, text)
   local temporary = path .. '.part'
   local file, reason = io.open(temporary, 'wb')
   if not file then error(("[files.write] cannot write '%s': %s"):format(path, reason), 0) end
-  -- A short text is written when the file is closed: on a full disk that is what fails.
+  -- A short text is only written when the file is closed; on a full disk, closing fails.
   local done, trouble = file:write(text)
   local closed, late = file:close()
   if done and not closed then done, trouble = nil, late end
@@ -46,7 +46,7 @@ function M.write(path, text)
   end
 end
 
--- Paths, from `folder` on, of the files in it and below whose path matches the Lua pattern, sorted.
+-- The sorted paths, relative to `folder`, of all files in and below it whose path matches the Lua pattern.
 function M.find(folder, pattern)
   local pipe, reason = io.popen(('if cd -- %s 2>/dev/null; then find . -type f; fi; echo end'):format(quoted(folder)))
   local paths, whole = {}, false
@@ -59,7 +59,7 @@ function M.find(folder, pattern)
     end
   end
   if pipe then pipe:close() end
-  -- The shell itself ends where it cannot start a program.
+  -- The shell itself ends if it cannot start a program.
   if not whole then
     error(("[files.find] cannot list the folder '%s': %s"):format(folder, reason or 'no process can be started'), 0)
   end

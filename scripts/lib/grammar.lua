@@ -1,6 +1,6 @@
--- Runs the files of the grammars folder: Lua scripts in a sandbox that offers the words of a grammar
--- or a pushdown automaton, a few harmless parts of Lua, and nothing else. The words only collect; the
--- core checks and builds. docs/reference/grammars.md and automata.md describe the words.
+-- Runs the files of the grammars folder: Lua scripts in a sandbox that offers only the words of a grammar
+-- or a pushdown automaton and a few harmless parts of Lua. The words only collect; the core checks and
+-- builds. docs/reference/grammars.md and automata.md describe the words.
 local nearest = require 'pushdown.nearest'
 
 local M = {}
@@ -17,7 +17,7 @@ local words_in_order = { 'name', 'doc', 'option', 'symbols', 'start', 'rule', 'u
   'conditioned_removal', 'synchronous', 'source_symbols', 'target_symbols', 'transition', 'bottom', 'states',
   'stack_symbols', 'accepting', 'at_bottom', 'dead', 'strength' }
 
--- The words that only one kind of file has.
+-- The words that occur in only one kind of file.
 local kind_of = { rule = 'grammar', unambiguous = 'grammar', conditioned_removal = 'grammar',
   synchronous = 'grammar', source_symbols = 'grammar', target_symbols = 'grammar',
   transition = 'automaton', bottom = 'automaton', states = 'automaton', stack_symbols = 'automaton',
@@ -29,7 +29,7 @@ local function words_of(spec, path, given, resolve)
   local words = {}
   local file = path:match('[^/]+$')
 
-  -- The line of the file that is running.
+  -- The current line of the file.
   local function line()
     for level = 3, math.huge do
       local info = debug.getinfo(level, 'Sl')
@@ -100,7 +100,7 @@ local function words_of(spec, path, given, resolve)
   add_line('rule', spec.rules)
   add_line('transition', spec.transitions)
 
-  -- The first word that only one kind has says what the file describes.
+  -- The first word that belongs to one kind decides what the file describes.
   for word, kind in pairs(kind_of) do
     local collect = words[word]
     words[word] = function(...)
@@ -115,7 +115,7 @@ local function words_of(spec, path, given, resolve)
   return words
 end
 
--- How many comparisons a search for the pattern may take at most.
+-- The largest number of comparisons that a search for the pattern can take.
 local function pattern_steps(text, pattern, plain)
   local length = #text + 1
   if plain then return length * (#pattern + 1) end
@@ -126,8 +126,8 @@ local function pattern_steps(text, pattern, plain)
   return (string.byte(form) == 94 and 1 or length) * length ^ loops * 2 ^ optional
 end
 
--- The library of strings without what makes or takes compiled code. Searches count the steps that they may take:
--- some patterns take longer than anybody waits.
+-- The string library without functions that make or take compiled code. Searches count the steps that they can take,
+-- because some patterns take practically forever.
 local function strings_counted(count_steps)
   local strings = copy(string, 'dump')
   for _, name in ipairs { 'find', 'match', 'gmatch', 'gsub' } do
@@ -142,7 +142,7 @@ local function strings_counted(count_steps)
   return strings
 end
 
--- Calls from C into Lua and back into C use the stack of the process, which LuaJIT does not watch.
+-- Calls from C into Lua and back into C use the stack of the process, which LuaJIT does not check.
 local deepest_call = 100
 local function bounded(f, calls)
   return function(...)
@@ -172,11 +172,11 @@ local function environment(words, strings)
   })
 end
 
--- Runs the text of the file at `path`. Returns what it declared: {kind = 'grammar', name, doc, start,
+-- Runs the text of the file at `path`. Returns its declarations: {kind = 'grammar', name, doc, start,
 -- symbols, rules, options, unambiguous, conditioned_removal, synchronous, source_symbols,
 -- target_symbols} or {kind = 'automaton', name, doc, start, symbols, states, stack_symbols, bottom,
 -- accepting, at_bottom, dead, strength, transitions, options}; or nil and a message. `resolve` checks
--- options, `run` calls a chunk within the limits, and `count_steps` adds to what it has used of them.
+-- options, `run` calls a chunk within the limits, and `count_steps` adds to the steps used so far.
 function M.collect(text, path, given, resolve, run, count_steps)
   if text:sub(1, 1) == '\27' then return nil, path .. ': compiled Lua is not read as a grammar' end
   local spec = { rules = {}, transitions = {}, options = {} }

@@ -1,4 +1,4 @@
--- Grids: a script trained at many points (learning rates, sizes, ...), each with several restarts,
+-- Grids: trains a script at many points (learning rates, sizes, ...), each with several restarts,
 -- on a pool of processes with one thread each.
 --
 --   local rows = grid.run{
@@ -8,10 +8,10 @@
 --
 -- grid.random draws points from distributions, grid.halving trains the best of them longer.
 --
--- What the script must do: take its options, --seed, --restart and --run-folder, write result.json
--- (one flat table) into the run folder as its last act, and go on where it was when it is started
--- again on the same folder. A run is finished when its result.json is there, whoever made it, with the same options,
--- script and other inputs; so a grid that was stopped in any way goes on when it is started again. See
+-- The script must take its options, --seed, --restart and --run-folder. It writes result.json (one flat table) into the
+-- run folder as its last act, and resumes the run if it is started again on the same folder. A run is finished if its
+-- result.json exists, whoever wrote it, with the same options, script and other inputs. A grid that was stopped in any
+-- way therefore continues when it is started again. See
 -- docs/reference/runs.md.
 local bit = require 'bit'
 local files = require 'pushdown.files'
@@ -25,8 +25,8 @@ local M = {}
 local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
 
 -- grid.seed(grid_name, point_name, restart) -> integer from 0 to 2^31 - 1: the 32-bit FNV-1a hash of
--- the three, with a zero byte between them, without its last bit. It does not depend on what else
--- the grid holds nor on the order.
+-- the three, separated by zero bytes, without its last bit. It does not depend on the order or on the
+-- other points of the grid.
 function M.seed(grid_name, point_name, restart)
   local text = table.concat({ grid_name, point_name, tostring(restart) }, '\0')
   local hash = 2166136261
@@ -38,8 +38,8 @@ function M.seed(grid_name, point_name, restart)
   return math.floor(hash / 2)
 end
 
--- grid.point_name{learning_rate = 0.005, size = 20} -> 'learning_rate=0.005,size=20'; the items of a
--- list are joined by '+', and the point without options is 'default'.
+-- grid.point_name{learning_rate = 0.005, size = 20} -> 'learning_rate=0.005,size=20'. '+' joins the items of a
+-- list, and the point without options is 'default'.
 function M.point_name(point)
   local parts = {}
   for _, key in ipairs(options_of.keys(point)) do
@@ -56,7 +56,7 @@ local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'st
   executor = 'string', slurm = 'table', throttle = 'number', recorded = 'string', missing = 'string',
   changed = 'string' }
 
--- grid.options: what a script that runs grids should declare, for grid.place.
+-- grid.options: options for grid.place, which a script that runs grids should declare.
 M.options = {
   { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0, may_change = true },
   { 'executor', 'local', 'where the runs are made: processes here, or tasks of Slurm', choices = { 'local', 'slurm' },
@@ -73,7 +73,7 @@ M.options = {
   { 'rerun_changed', false, 'makes such runs anew', may_change = true },
 }
 
--- grid.place(grids, options): what those options say goes into the call of grid.run.
+-- grid.place(grids, options): copies the values of these options into the arguments of grid.run.
 function M.place(grids, options)
   grids.workers = options.workers > 0 and options.workers or nil
   grids.executor, grids.slurm, grids.throttle = options.executor, options.slurm, options.throttle
@@ -86,7 +86,7 @@ function M.place(grids, options)
   return grids
 end
 
--- Of the runs those that are finished; what is said of the others.
+-- The finished runs, and a note about the others.
 local function finished_of(all)
   local kept = {}
   for _, run in ipairs(all) do
@@ -121,7 +121,7 @@ local function script_path(script)
   fail("there is no script '%s'", script)
 end
 
--- The runs of one grid, the first restart of all points first.
+-- The runs of one grid; the first restart of all points comes first.
 local function runs_of(grid)
   for _, key in ipairs { 'name', 'script', 'folder', 'points' } do
     if not grid[key] then fail("%s is missing: name, script, folder and points are needed", key) end
@@ -158,17 +158,17 @@ end
 -- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=,
 -- failures=, progress=} -> rows. Several grids, {{name=, ...}, {name=, ...}, workers=}, share one
 -- pool. fixed: options of all points; points: list of tables of options; flags: words added to every
--- command line. workers: how many processes at once (as many as processors). executor = 'slurm': tasks of Slurm in
--- place of processes, with slurm = {'partition=long', ...} for sbatch and at most `throttle` at once. registry: path
--- of the registry. failures = 'error' (the default): once all is done, failed runs are an error, so that
--- the script ends with status 1; 'report': rows.failed says how many there are. progress = false:
--- no status line. recorded: a record (see pushdown.record) whose runs count as finished; rows.note then says
--- how many these are, for the tables made of them. missing = 'leave': trains nothing; what is not finished is not
--- in the rows, and rows.note says how much that is. changed: what becomes of runs that were made with other options, or
--- whose script or other inputs have changed since: 'accept' takes finished ones as they are, and rows.note names them;
--- 'rerun' makes them anew; otherwise it is asked, and an error where nobody can be asked.
+-- command line. workers: number of concurrent processes (by default the number of processors). executor = 'slurm':
+-- Slurm tasks instead of processes, with slurm = {'partition=long', ...} for sbatch and at most `throttle` at once.
+-- registry: path of the registry. failures = 'error' (the default): failed runs raise an error once all runs have
+-- ended, so that the script exits with status 1; 'report': rows.failed is their number. progress = false:
+-- no status line. recorded: a record (see pushdown.record) whose runs count as finished; rows.note then tells
+-- tables how many runs these are. missing = 'leave': trains nothing; unfinished runs are not in the rows, and
+-- rows.note gives their number. changed: how to treat runs that were made with other options, or whose script or
+-- other inputs have changed since. 'accept' takes finished ones as they are, and rows.note names them; 'rerun' makes
+-- them again. By default the user is asked; without a terminal this is an error.
 --
--- A row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status
+-- rows has a row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status
 -- ('done' or 'failed'), folder, result (result.json), seconds, message, attempts (in this call), recorded (the commit
 -- of a run from a record).
 function M.run(given)
@@ -205,7 +205,7 @@ function M.run(given)
       session.runs[#session.runs + 1] = run
     end
   end
-  -- First all points of the first restart, over all grids: what is stopped early is of use.
+  -- The first restart of all points in all grids comes first, so that a grid stopped early is useful.
   table.sort(session.runs, function(a, b)
     if a.restart ~= b.restart then return a.restart < b.restart end
     if a.order ~= b.order then return a.order < b.order end
@@ -246,12 +246,12 @@ function M.run(given)
 end
 
 -- grid.halving{rungs = {3, 9, 27}, keep = 3, over = 'epochs', metric =, better = 'lower', ...} -> rows of the last
--- rung, as of grid.run, whose other options it takes for one grid. Successive halving: all points are trained with
--- `over` (an option of the script that may change while a run goes on) at the first of the rungs; the best 1 /
--- keep of them, at least one, by the mean of the metric over their restarts, go on to the next. rows.rungs: a
--- table {value =, points = list of {point =, score =}, best first, kept = how many went on} for each rung, also in
--- halving.json of the folder. What was decided there stays when the search is started again. failures = 'report'
--- is the default.
+-- rung, as from grid.run. Takes the other options of grid.run, for one grid. Successive halving trains all points with
+-- `over` at the first rung; `over` is an option of the script that may change when a run is resumed. The best 1 / keep
+-- of the points, at least one, continue to the next rung; points are ordered by the mean of the metric over their
+-- restarts. rows.rungs has a table {value =, points = list of {point =, score =}, best first, kept = number of points
+-- that continue} for each rung, which is also in halving.json of the folder. A restarted search keeps the decisions in
+-- that file. The default of failures is 'report'.
 function M.halving(given) return require 'pushdown.grid.halving'(M, given) end
 
 local random = require 'pushdown.grid.random'

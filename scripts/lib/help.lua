@@ -1,5 +1,5 @@
--- help(x): what a function, module, object or name is. Functions of the core are documented by their
--- doc strings, Lua functions by the comment above their definition, Lua modules by the comment at the
+-- help(x): describes a function, module, object or name. Functions of the core are documented by their
+-- doc strings, Lua functions by the comment above their definition, and Lua modules by the comment at the
 -- head of their file.
 --
 --   help()   help(pd.stack)   help(trainer)   help('stack.simulate')   help('Tensor:sum')   help('reading')
@@ -16,7 +16,7 @@ Pushdown %s: stack-augmented neural networks that learn context-free languages.
   ?                     what the prompt can do
 ]]
 
--- Prints help on the value or name; without an argument, where to begin.
+-- Prints help on the value or name, or an overview if there is no argument.
 return function(...)
   if select('#', ...) == 0 then return io.write(overview:format(pd.version)) end
   local value = ...

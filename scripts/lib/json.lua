@@ -8,13 +8,13 @@ M.null = setmetatable({}, { __tostring = function() return 'null' end })
 local orders = setmetatable({}, { __mode = 'k' })
 local lists = setmetatable({}, { __mode = 'k' })
 
--- The table itself, written with its keys in this order (keys not named follow, sorted).
+-- Returns the table; json.encode writes its keys in this order, followed by the other keys, sorted.
 function M.ordered(value, keys)
   orders[value] = keys
   return value
 end
 
--- The table itself, written as a list also when it is empty.
+-- Returns the table; json.encode writes it as a list even if it is empty.
 function M.list(value)
   lists[value] = true
   return value
@@ -88,8 +88,8 @@ local function encode(value, indent, seen)
   return text
 end
 
--- json.encode(value, pretty) -> text; pretty: indented by two blanks. NaN and infinities are null,
--- other objects their tostring.
+-- json.encode(value, pretty) -> text; pretty: indented by two blanks. NaN and infinities become null,
+-- and other objects their tostring.
 function M.encode(value, pretty) return encode(value, pretty and '' or nil, {}) end
 
 local function utf8_character(code)
@@ -106,7 +106,7 @@ end
 local unescapes = { b = '\b', f = '\f', n = '\n', r = '\r', t = '\t', ['"'] = '"', ['\\'] = '\\',
   ['/'] = '/' }
 
--- json.decode(text) -> value. Throws "[json.decode] line 3: ..." on anything that is not JSON.
+-- json.decode(text) -> value. Raises "[json.decode] line 3: ..." if the text is not JSON.
 function M.decode(text)
   local at = 1
   local function fail(expected)

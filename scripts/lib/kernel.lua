@@ -1,4 +1,4 @@
--- `pushdown kernel install`: makes the notebook kernel known to Jupyter.
+-- `pushdown kernel install`: registers the notebook kernel with Jupyter.
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -19,7 +19,7 @@ local declaration = {
 
 local function usage(...) error({ usage = (...):format(select(2, ...)) }, 0) end
 
--- Where Jupyter looks for kernels.
+-- The folder in which Jupyter looks for kernels.
 local function kernels_folder(prefix)
   if prefix ~= '' then return prefix .. '/share/jupyter/kernels' end
   local data = os.getenv 'JUPYTER_DATA_DIR'
@@ -40,7 +40,7 @@ local function package_of_system()
   return ok and release:find('VERSION_CODENAME=bookworm', 1, true) and 'xeus-dev' or 'xeus-zmq-dev'
 end
 
--- Builds the kernel in the build folder that this program lies in; says what is missing.
+-- Builds the kernel in the build folder of this program. An error names missing packages.
 local function build(folder)
   local quoted = files.quoted(folder)
   print('Building the kernel in ' .. folder)
@@ -56,7 +56,7 @@ local function build(folder)
   if status ~= 0 then error('the kernel could not be built:\n' .. said:sub(-2000), 0) end
 end
 
--- The program beside this one that Jupyter starts; in a build folder it is built if need be.
+-- The program beside this one that Jupyter starts. In a build folder it is built if necessary.
 local function program()
   local shell = pd.process.executable()
   local path, folder = shell .. '-kernel', shell:match '^(.*)/[^/]*$'

@@ -1,6 +1,6 @@
--- "did you mean" for names in Lua, as src/base/nearest.h is for those of the core.
+-- "did you mean" for names in Lua; src/base/nearest.h does the same for names of the core.
 
--- Edits, an exchange of neighbours among them (optimal string alignment).
+-- The edit distance with exchanges of neighbours (optimal string alignment).
 local function distance(a, b)
   local rows = { [0] = {} }
   for j = 0, #b do rows[0][j] = j end
@@ -20,15 +20,15 @@ end
 
 local function initials(name) return (('_' .. name):gsub('_+([^_])[^_]*', '%1')) end
 
--- nearest(wanted, names) -> the name that was probably meant, or nil: one that is few edits away, the more of them the
--- longer it is, that begins so, or that has these initials, as learning_rate has lr.
+-- nearest(wanted, names) -> the name that was probably meant, or nil. That is a name within a few edits (more for
+-- longer names), a name that begins with `wanted`, or a name with these initials, as learning_rate has lr.
 return function(wanted, names)
   local most = #wanted < 6 and 1 or #wanted < 9 and 2 or 3
   local best, least
   for _, name in ipairs(names) do
     local begins = #wanted > 0 and name:sub(1, #wanted) == wanted
     local d = (begins or #wanted > 1 and wanted == initials(name)) and 0 or distance(wanted, name)
-    -- Names that have nothing in common are not near, however short they are.
+    -- Names that have nothing in common are not near, even if they are short.
     if d < math.max(#wanted, #name) and (not least or d < least) then best, least = name, d end
   end
   return least and least <= most and best or nil

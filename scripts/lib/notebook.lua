@@ -1,4 +1,4 @@
--- What a notebook shows of a value beside its text, and what it says of a name.
+-- The rich output that a notebook shows for a value beside its text, and the help on a name.
 local description = require 'pushdown.prompt.description'
 
 local files = require 'pushdown.files'
@@ -8,7 +8,7 @@ local M = {}
 
 local most_rows = 200
 
--- The same picture as the bytes of a PNG; nil without rsvg-convert.
+-- The picture as the bytes of a PNG; nil without rsvg-convert.
 local function png(svg)
   if not export.possible() then return nil end
   local name = os.tmpname()
@@ -28,7 +28,7 @@ local function number_text(value)
   return ('%.6g'):format(value)
 end
 
--- The HTML of a table: names of the columns, rows of cells.
+-- A table as HTML: names of the columns, rows of cells.
 local function html(columns, rows)
   local out = { '<table><thead><tr>' }
   for _, name in ipairs(columns) do out[#out + 1] = ('<th>%s</th>'):format(escaped(name)) end
@@ -48,7 +48,7 @@ local function html(columns, rows)
   return table.concat(out)
 end
 
--- Rows and sorted names of the columns of a list of tables of plain values, or nil.
+-- The rows and the sorted column names of a list of tables of plain values, or nil.
 local function records(value)
   if #value == 0 then return nil end
   local names, known = {}, {}
@@ -85,11 +85,11 @@ local function base64(bytes)
   return table.concat(out)
 end
 
--- bundle(value) -> {[type] = text} of what may be shown instead of the text: an SVG, and where rsvg-convert is there
--- the same as PNG; tables of pd.report; lists of tables of plain values.
+-- bundle(value) -> {[type] = text}: what a notebook can show instead of the text. That is an SVG (also as PNG if
+-- rsvg-convert is installed), a table of pd.report, or a list of tables of plain values.
 function M.bundle(value)
   if type(value) == 'string' then
-    -- An XML declaration in the middle of a page breaks it; nbconvert inserts the text as it is.
+    -- nbconvert inserts the text unchanged, and an XML declaration in the middle of a page breaks it.
     local svg = value:gsub('^%s*<%?xml[^>]*>', ''):match '^%s*(<svg[%s>].*)$'
     if svg then
       local bytes = png(svg)
@@ -109,7 +109,7 @@ function M.bundle(value)
   return {}
 end
 
--- inspect(code, byte) -> help on the name around that place of the code, or nil.
+-- inspect(code, byte) -> help on the name at that position of the code, or nil.
 function M.inspect(code, byte)
   local before = code:sub(1, byte):match '[%w_.:]*$'
   local name = before .. code:sub(byte + 1):match '^[%w_]*'

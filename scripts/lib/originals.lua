@@ -1,2 +1,2 @@
--- Which function stands behind a function that only checks its arguments: help shows the comment of that one.
+-- Maps a wrapper that only checks its arguments to the wrapped function, whose comment help shows.
 return setmetatable({}, { __mode = 'k' })

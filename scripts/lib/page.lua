@@ -1,6 +1,6 @@
--- The page of a run: index.html in the run folder with its figures and tables in the order in which
--- they were made, the exact command and the whole configuration. One file without anything from
--- outside; it prints in black and white.
+-- The page of a run: index.html in the run folder has the figures and tables in the order in which
+-- they were made, the exact command and the whole configuration. The file is self-contained and
+-- prints well in black and white.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local policy = require 'pushdown.report.policy'
@@ -23,7 +23,7 @@ figure { margin: 1.5em 0; } figure svg { max-width: 100%; height: auto; }
 
 local escape = svg.escape
 
--- Rows of {cells}, the first of them the header, as an HTML table; numeric = set of columns.
+-- Rows of {cells} as an HTML table; the first row is the header. numeric = set of columns.
 local function table_of(lines, numeric)
   local out = { '<div class="wide"><table>' }
   for i, cells in ipairs(lines) do
@@ -61,8 +61,8 @@ local function option_rows(configuration)
   return rows
 end
 
--- page.write(path, configuration, parts, smaller): the configuration of experiment.json, HTML
--- fragments made by page.table and page.figure, and what is smaller than in the full run, or nil.
+-- page.write(path, configuration, parts, smaller): configuration is that of experiment.json; parts are HTML
+-- fragments from page.table and page.figure; smaller describes the differences from the full run, or is nil.
 function M.write(path, configuration, parts, smaller)
   local words = { configuration.script or 'pushdown' }
   for _, word in ipairs(configuration.command_line or {}) do words[#words + 1] = word end

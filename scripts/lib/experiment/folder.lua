@@ -1,5 +1,4 @@
--- The folder of an experiment's run: whether it may go on under the options of this start, and making room for another
--- run.
+-- The folder of an experiment's run: checks whether this start may resume the run in it, and clears it for another run.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
@@ -8,7 +7,7 @@ local values = require 'pushdown.experiment.values'
 
 local M = {}
 
--- What experiment.json of the folder says, or nil.
+-- The contents of experiment.json in the folder, or nil.
 function M.kept(folder)
   local path = folder .. '/experiment.json'
   if not files.exists(path) then return nil end
@@ -19,8 +18,8 @@ function M.kept(folder)
   return kept
 end
 
--- M.differences(kept, specs, options, size) -> list of texts, "epochs was 5 and is 20 now": in what this start differs
--- from the run that `kept` describes. An option that is newer than the run had its default then.
+-- M.differences(kept, specs, options, size) -> list of texts, "epochs was 5 and is 20 now": the options in which this
+-- start differs from the run that `kept` describes. An option that is newer than the run had its default then.
 function M.differences(kept, specs, options, size)
   local list = {}
   local function compare(name, was, now)
@@ -40,7 +39,7 @@ function M.differences(kept, specs, options, size)
   return list
 end
 
--- Removes what is in the folder but the lock, the log of the process, and the folders of other runs.
+-- Removes the contents of the folder except the lock, the log of the process, and the folders of other runs.
 function M.clear(folder)
   local function clear(place, top)
     local left = false
@@ -61,8 +60,8 @@ function M.clear(folder)
   clear(folder, true)
 end
 
--- M.check(declaration, specs, options, size, overwrite) -> what experiment.json said before, or nil. Refuses to go on
--- under other options; with `overwrite` the run in the folder is removed.
+-- M.check(declaration, specs, options, size, overwrite) -> the old contents of experiment.json, or nil. Raises an error
+-- if the options differ; with `overwrite` it removes the run in the folder instead.
 function M.check(declaration, specs, options, size, overwrite)
   local folder = options.run_folder
   if overwrite then
@@ -83,7 +82,7 @@ function M.check(declaration, specs, options, size, overwrite)
   return kept
 end
 
--- Warns of inputs that are not what they were when the run began. before: its starts.
+-- Warns about inputs that have changed since the run began. before: the earlier starts of the run.
 function M.tell_changed(folder, before)
   if not before[1] then return end
   local names = {}

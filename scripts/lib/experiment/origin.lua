@@ -1,10 +1,10 @@
--- Where a run comes from: the commit of the program, the repository of the working folder, the machine.
+-- The origin of a run: the commit of the program, the repository of the working folder, the machine.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
 local M = {}
 
--- First line of what a command prints, or nil.
+-- The first line of a command's output, or nil.
 local function said(command)
   local pipe = io.popen(command .. ' 2>/dev/null')
   local line = pipe and pipe:read('*l')
@@ -12,20 +12,20 @@ local function said(command)
   return line ~= '' and line or nil
 end
 
--- The commit of the repository that a folder is in, or nil.
+-- The commit of the repository that contains a folder, or nil.
 function M.git(folder)
   return said(('git -C %s describe --always --dirty --abbrev=12'):format(files.quoted(folder)))
 end
 
--- The commit of the program whose files lie in `root`: that of its sources, or, where it is installed, the one it was
--- built from, which the installation wrote to the file `commit`; nil if neither is known.
+-- The commit of the program whose files are in `root`: that of its sources, or, for an installed program, the commit in
+-- the file `commit`, which the installation wrote. Nil if neither is known.
 function M.commit(root)
   if not root then return nil end
   if files.exists(root .. '/commit') then return files.read(root .. '/commit'):match('^%S+') end
   return files.exists(root .. '/.git') and M.git(root) or nil
 end
 
--- What the run is made on: host, processor, processors, device, version of LibTorch.
+-- The machine of a run: host, processor, processors, device, version of LibTorch.
 function M.machine(core)
   local text = files.exists '/proc/cpuinfo' and files.read '/proc/cpuinfo' or ''
   local count = select(2, ('\n' .. text):gsub('\nprocessor%s*:', ''))

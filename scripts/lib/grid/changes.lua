@@ -1,6 +1,5 @@
--- Runs of a grid that were made, or begun, otherwise than the grid would make them now: with other options, another
--- script, or other files that the script read. They are listed before anything runs, and taken as they are or made
--- anew.
+-- Finds runs of a grid that were made or begun differently from how the grid would make them now: with other options,
+-- another script, or other input files. Lists them before anything runs, and then accepts them or makes them again.
 local ask = require 'pushdown.ask'
 local json = require 'pushdown.json'
 local options_of = require 'pushdown.grid.options'
@@ -11,18 +10,18 @@ local values = require 'pushdown.experiment.values'
 
 local M = {}
 
-local listed = 12  -- runs that are shown by name
+local listed = 12  -- number of runs shown by name
 
 local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
 
--- What the script says of its options; nothing of one that is no experiment.
+-- The options that the script declares; empty if it is no experiment.
 local function declared_by(script)
   local ok, declared = pcall(require 'pushdown.record.declared', script)
   return ok and declared or { full = {}, may_change = {} }
 end
 
--- The options in which a run differs from what the grid wants: list of texts; and whether it goes on under others of
--- which the script says so. made: those of its experiment.json.
+-- Returns the differences between the options of a run and those that the grid wants, as a list of texts; and whether
+-- the script can resume the run with the changed options. made: the options in its experiment.json.
 local function changed_options(run, made, result)
   local texts, goes_on = {}, false
   local function compare(key, wanted)
@@ -58,7 +57,7 @@ local function script_hash(path)
   return hashes[path]
 end
 
--- The files that are not what they were when the run was made: list of texts. Runs of older versions do not say.
+-- The files that have changed since the run was made, as a list of texts. Runs of older versions have no such record.
 local function changed_files(run)
   local kept = provenance.read(run.folder)
   local start = kept and kept.starts[#kept.starts]
@@ -75,9 +74,9 @@ local function changed_files(run)
   return texts
 end
 
--- changes.of(run) -> how the run in a folder differs from what the grid wants: its options and the files that it read,
--- two lists of texts, both empty where there is no run or it is the same; and whether the script is to go on with it
--- under options that may change, such as more epochs.
+-- changes.of(run) -> two lists of texts: the options, and the files that the run read, in which the run in a folder
+-- differs from the grid. Both are empty if there is no run or nothing differs. The third result tells whether the
+-- script can resume the run with changed options, such as more epochs.
 function M.of(run)
   local result = runs.result(run.folder)
   local kept = runs.read_json(run.folder .. '/experiment.json')
@@ -100,7 +99,7 @@ local function list_of(changed)
   return table.concat(lines, '\n')
 end
 
--- What to do with changed runs: 'accept' or 'rerun'.
+-- Decides what to do with changed runs: 'accept' or 'rerun'.
 local function decision(changed, given, total)
   local what = ('%d of %d runs were made otherwise than this grid makes them now:\n%s'):format(#changed, total,
     list_of(changed))
@@ -119,16 +118,16 @@ local function decision(changed, given, total)
   fail 'stopped; nothing was changed'
 end
 
--- What the tables made of the runs say of those that were accepted.
+-- The note about accepted runs in the tables.
 local function note_of(accepted, total)
   if #accepted == 0 then return nil end
   return ('%d of %d runs were made with other options or another script: %s.'):format(#accepted, total,
     table.concat(accepted, '; ', 1, math.min(#accepted, 4)) .. (#accepted > 4 and '; ...' or ''))
 end
 
--- changes.settle(list, given) -> note for tables, or nil. given: 'accept' takes finished runs that were made otherwise
--- as they are, 'rerun' removes them; nil asks, and is an error where nobody can be asked. What is not finished and was
--- begun with other options always begins anew.
+-- changes.settle(list, given) -> note for tables, or nil. given: 'accept' takes finished changed runs as they are,
+-- 'rerun' removes them, nil asks the user (an error without a terminal). Unfinished runs that were begun with other
+-- options always start again.
 function M.settle(list, given)
   local changed = {}
   for _, run in ipairs(list) do

@@ -1,6 +1,6 @@
--- Successive halving (Jamieson and Talwalkar, 2016): all points of a grid are trained for a few epochs, the best of
--- them go on for more, and so on to the last rung. Which points went on is kept in halving.json of the grid's folder,
--- rung by rung, so that a search that was stopped in any way goes on when it is started again.
+-- Successive halving (Jamieson and Talwalkar, 2016): trains all points of a grid for a few epochs, the best of them for
+-- more epochs, and so on to the last rung. halving.json in the grid's folder keeps the points that continued, rung by
+-- rung, so that a search that was stopped in any way continues when it is started again.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local runs = require 'pushdown.runs'
@@ -18,7 +18,7 @@ local function check_rungs(rungs)
   end
 end
 
--- The search that the options say, and the call of grid.run that all rungs share.
+-- The options of the search, and the grid.run arguments that all rungs share.
 local function read_options(given)
   if type(given) ~= 'table' or given[1] then fail 'expected a table with the options of one grid' end
   local search, call = {}, {}
@@ -43,7 +43,7 @@ local function read_options(given)
   return search, call
 end
 
--- The rungs that are done, from halving.json; none where it begins. plan: what must be the same.
+-- The finished rungs in halving.json; empty for a new search. plan: the settings that must be the same.
 local function done_before(path, plan)
   if not files.exists(path) then return {} end
   local kept = runs.read_json(path)
@@ -59,7 +59,7 @@ local function done_before(path, plan)
   return kept.rungs
 end
 
--- The mean of the metric over the finished restarts of every point, best first; points without one are left out.
+-- The mean of the metric over the finished restarts of each point, best first. Points without a mean are left out.
 local function ranking(rows, search)
   local list, by_name = {}, {}
   for _, row in ipairs(rows) do
@@ -92,7 +92,7 @@ local function keep_best(rows, search, total, value)
   return { value = value, points = points, kept = math.min(math.max(1, math.floor(total / search.keep)), #points) }
 end
 
--- The rows of one rung: `call` with these points, and `over` at `value`.
+-- The rows of one rung: `call` with these points, and `over` set to `value`.
 local function run_rung(grid, call, points, over, value)
   local of_run = {}
   for key, option in pairs(call) do of_run[key] = option end

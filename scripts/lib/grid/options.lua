@@ -1,5 +1,5 @@
--- The options of a grid's runs as words: in command lines, in names, and compared with those that a
--- result was made with.
+-- The options of a grid's runs as words: for command lines, for names, and for comparison with the options of
+-- an existing result.
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local values = require 'pushdown.experiment.values'
@@ -38,7 +38,7 @@ function M.command(run)
   return words
 end
 
--- The options that the words of `flags` set, as a script declared by pushdown.experiment reads them.
+-- The options that the words of `flags` set, read as a script of pushdown.experiment reads them.
 function M.flags(flags)
   local options, at = {}, 1
   while at <= #flags do
@@ -57,8 +57,8 @@ function M.flags(flags)
   return options
 end
 
--- The result in the run folder, or nil, also where the script is to go on under options that may change; an error if it
--- was made otherwise, unless the run is `accepted`.
+-- The result in the run folder, or nil; also nil if the script has to resume the run with changed options. Raises an
+-- error if the result was made with other options, unless the run is `accepted`.
 function M.finished_result(run)
   local result = runs.result(run.folder)
   if not result or run.accepted then return result end

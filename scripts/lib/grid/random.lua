@@ -1,4 +1,4 @@
--- Random search: the points of a grid drawn from distributions.
+-- Random search: draws the points of a grid from distributions.
 --
 --   points = grid.random{ count = 50, seed = 1, options = {
 --     learning_rate = grid.log_uniform(1e-4, 1e-2), batch_size = grid.log_integers(16, 256),
@@ -32,44 +32,44 @@ local function whole_bounds(place, low, high, least)
   return text
 end
 
--- Four digits, so that the names of points and of their folders stay short.
+-- Rounds to four digits, so that the names of points and of their folders stay short.
 local function short(value, low, high) return math.min(math.max(tonumber(('%.4g'):format(value)), low), high) end
 
 local function geometric(low, high, u) return low * (high / low) ^ u end
 
--- grid.uniform(low, high) -> distribution: numbers with four digits, all equally likely.
+-- grid.uniform(low, high) -> distribution: uniformly distributed numbers with four digits.
 function M.uniform(low, high)
   return distribution(bounds('uniform', low, high), function(u) return short(low + (high - low) * u, low, high) end)
 end
 
--- grid.log_uniform(low, high) -> distribution: numbers whose logarithms are equally likely.
+-- grid.log_uniform(low, high) -> distribution: numbers whose logarithms are uniformly distributed.
 function M.log_uniform(low, high)
   return distribution(bounds('log_uniform', low, high, 1e-300), function(u)
     return short(geometric(low, high, u), low, high)
   end)
 end
 
--- grid.integers(low, high) -> distribution: integers, both bounds among them, all equally likely.
+-- grid.integers(low, high) -> distribution: uniformly distributed integers, including both bounds.
 function M.integers(low, high)
   return distribution(whole_bounds('integers', low, high), function(u)
     return low + math.floor((high - low + 1) * u)
   end)
 end
 
--- grid.log_integers(low, high) -> distribution: integers, equally likely in every octave.
+-- grid.log_integers(low, high) -> distribution: integers that are equally likely in every octave.
 function M.log_integers(low, high)
   return distribution(whole_bounds('log_integers', low, high, 1), function(u)
     return math.min(math.floor(geometric(low, high + 1, u)), high)
   end)
 end
 
--- grid.choices{a, b, ...} -> distribution: one of the values, all equally likely. Values may be lists.
+-- grid.choices{a, b, ...} -> distribution: one of the values, all equally likely. A value can be a list.
 function M.choices(values)
   if type(values) ~= 'table' or #values == 0 then fail('choices', 'expected a list of values') end
   return distribution(('choices of %d'):format(#values), function(u) return values[1 + math.floor(#values * u)] end)
 end
 
--- A number in [0, 1) from the seed, the number of the draw and the option alone.
+-- A number in [0, 1) that depends only on the seed, the number of the draw and the option.
 local function fraction(seed, draw, key)
   local b1, b2, b3, b4, b5, b6 = sha256(('%.0f\0%d\0%s'):format(seed, draw, key)):byte(1, 6)
   return (((((b1 * 256 + b2) * 256 + b3) * 256 + b4) * 256 + b5) * 256 + b6) / 2 ^ 48
@@ -105,9 +105,9 @@ end
 
 local draws_for_a_new_point = 1000
 
--- grid.random{count=, seed=1, options={name = distribution}} -> list of `count` different points for grid.run. What is
--- drawn depends on the seed, the place in the list and the name of the option alone: a larger count continues the
--- list, and one more option changes none of the others.
+-- grid.random{count=, seed=1, options={name = distribution}} -> list of `count` different points for grid.run. A drawn
+-- value depends only on the seed, the position in the list and the name of the option. A larger count therefore extends
+-- the list, and an added option does not change the others.
 function M.random(given)
   local count, seed = check(given)
   local names, points, known_points = options_of.keys(given.options), {}, {}

@@ -1,11 +1,11 @@
--- One call of grid.run: which runs wait, run and are finished, on a pool of processes.
+-- One call of grid.run: keeps track of waiting, running and finished runs, and runs a pool of processes.
 local json = require 'pushdown.json'
 local options = require 'pushdown.grid.options'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 
 local attempts_of_a_run = 2
-local log_lines = 15  -- of a failed run that are shown
+local log_lines = 15  -- shown of a failed run
 
 local function log_tail(path)
   local file = io.open(path, 'rb')
@@ -17,7 +17,7 @@ local function log_tail(path)
   return runs.clean_text(table.concat(lines, '\n', math.max(1, #lines - log_lines + 1)))
 end
 
--- Epoch and cross-entropy difference of the last epoch in a run's metrics, or nil.
+-- The epoch and the cross-entropy difference of the last epoch in a run's metrics, or nil.
 local function last_epoch(folder)
   local file = io.open(folder .. '/metrics.jsonl', 'rb')
   if not file then return nil end
@@ -40,7 +40,7 @@ end
 local Session = { log_tail = log_tail }
 Session.__index = Session
 
--- A line of its own, above the status line.
+-- Prints a line above the status line.
 function Session:say(...)
   if self.status_visible then io.stderr:write('\r\27[K') end
   self.status_visible = false
@@ -78,8 +78,8 @@ function Session:done(run, result, note)
   if seconds then self.seconds, self.timed = self.seconds + seconds, self.timed + 1 end
 end
 
--- Takes over a result that is there, or a failure that another coordinator has had since this one
--- began. Whether the run is settled.
+-- Takes over an existing result, or a failure that another coordinator has recorded since this one began. Returns
+-- whether the run is settled.
 function Session:adopt(run)
   local result = options.finished_result(run)
   if result then
@@ -95,7 +95,7 @@ function Session:adopt(run)
   return false
 end
 
--- The next run to start, with its lock taken, or nil when there is none at the moment.
+-- Returns the next run to start, locked, or nil if there is none at the moment.
 function Session:next_run()
   local now = pd.process.now()
   for _, run in ipairs(self.runs) do
@@ -103,7 +103,7 @@ function Session:next_run()
       if run.lock then return run end
       if not self:adopt(run) then
         run.lock = pd.process.lock(run.folder)
-        -- Whoever had the lock may just have finished.
+        -- The process that had the lock may just have finished the run.
         if run.lock and not self:adopt(run) then return run end
         if run.status == 'waiting' then run.elsewhere, run.next_look = true, now + 2 end
       end
@@ -210,7 +210,7 @@ function Session:place()
   return ('on %d process%s'):format(self.workers, self.workers == 1 and '' or 'es')
 end
 
--- Gives every run its row in the registry and takes over what is finished.
+-- Enters every run in the registry and takes over the finished ones.
 function Session:enter()
   local rows = {}
   if self.registry then
@@ -247,7 +247,7 @@ function Session:enter()
   if self.note then self:say('%s', self.note) end
 end
 
--- Tells all that failed, and how many these are.
+-- Reports all failed runs and returns their number.
 function Session:report_failures()
   local failed = {}
   for _, run in ipairs(self.runs) do

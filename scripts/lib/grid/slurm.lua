@@ -1,9 +1,9 @@
--- The runs of a grid as tasks of Slurm job arrays (sbatch), in place of processes of this machine.
+-- Runs a grid as tasks of Slurm job arrays (sbatch) instead of processes of this machine.
 --
--- Of every run that is not finished one task is made, which runs its command in its folder and enters nothing in the
--- registry: this process does, which polls. A second array of the same tasks depends on the first one (afternotok) and
--- tries once more what failed; a task of a run that is finished ends at once. What was submitted is noted in
--- FOLDER/slurm, so that a grid that is started again takes its jobs over instead of submitting them twice.
+-- Every unfinished run becomes one task, which runs its command in its folder. Tasks do not write to the registry; this
+-- process polls them and does. A second array of the same tasks depends on the first one (afternotok) and retries
+-- failed tasks; its task for a finished run ends at once. FOLDER/slurm records the submitted jobs, so that a restarted
+-- grid takes over its jobs instead of submitting them twice.
 -- See docs/reference/runs.md.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -23,7 +23,7 @@ local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0)
 
 local function quoted(word) return "'" .. tostring(word):gsub("'", "'\\''") .. "'" end
 
--- Output of a command line, all of it, and its exit status.
+-- The complete output of a command line, and its exit status.
 local function output_of(line)
   local pipe = assert(io.popen(line .. ' 2>&1; echo "exit $?"'))
   local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
@@ -36,14 +36,14 @@ local function check_slurm()
   if status ~= 0 then fail("there is no sbatch here (%s); executor = 'local' needs none", (output:gsub('%s+$', ''))) end
 end
 
--- The longest array that the cluster takes.
+-- The largest array that the cluster accepts.
 local function array_size()
   local output = output_of 'scontrol show config'
   local size = tonumber(output:match 'MaxArraySize%s*=%s*(%d+)' or '')
   return size and size > 1 and math.min(size - 1, default_array_size) or default_array_size
 end
 
--- The line of shell that a task runs: as `options.command`, but it is no child of this process, and what it prints goes
+-- The shell line that a task runs: like `options.command`, but it is not a child of this process, and its output goes
 -- to the run's log.
 local function task_line(run)
   local words, at = options.command(run), 1
@@ -66,10 +66,10 @@ export PUSHDOWN_REGISTRY
 eval "$line"
 ]]
 
--- Submits an array; returns its number. `more`: further words of sbatch.
+-- Submits an array and returns its number. `more`: additional words of sbatch.
 function Slurm:sbatch(script, count, more)
   local words = { 'sbatch', '--parsable', '--ntasks=1', '--cpus-per-task=1', '--requeue', '--open-mode=append',
-    -- A task that comes to its limit of time writes a checkpoint and ends.
+    -- A task that reaches its time limit writes a checkpoint and ends.
     '--signal=B:INT@60',
     '--job-name=' .. self.runs[1].grid, '--output=' .. self.slurm_folder .. '/%A_%a.out',
     ('--array=0-%d%s'):format(count - 1, self.throttle > 0 and '%' .. self.throttle or '') }
@@ -85,7 +85,7 @@ function Slurm:sbatch(script, count, more)
   return tonumber(job)
 end
 
--- Submits a list of runs as one array, and the array that tries them once more.
+-- Submits a list of runs as one array, and a second array that retries failed runs.
 function Slurm:submit(list)
   local stamp = ('%s-%d-%d'):format(os.date '%Y%m%d-%H%M%S', pd.process.pid(), self.submitted)
   self.submitted = self.submitted + 1
@@ -95,7 +95,7 @@ function Slurm:submit(list)
   local commands, script = base .. '.commands', base .. '.sh'
   files.write(commands, table.concat(lines, '\n') .. '\n')
   files.write(script, task_script:format(quoted(commands)))
-  -- So that all arrays together keep to the throttle.
+  -- Chains the arrays, so that all of them together respect the throttle.
   local before = self.throttle > 0 and self.last_job
   local first = self:sbatch(script, #list, before and { '--dependency=afterany:' .. before } or {})
   local second = self:sbatch(script, #list, { '--dependency=afternotok:' .. first, '--kill-on-invalid-dep=yes' })
@@ -106,7 +106,7 @@ function Slurm:submit(list)
   self:say('jobs %d and, for what fails, %d: %d tasks', first, second, #list)
 end
 
--- From now on the tasks of two arrays are the runs of a list.
+-- Watches the tasks of two arrays as the runs of a list.
 function Slurm:watch(first, second, list)
   for i, run in ipairs(list) do
     run.status, run.jobs, run.task = 'waiting', { first, second }, i - 1
@@ -114,13 +114,13 @@ function Slurm:watch(first, second, list)
   end
 end
 
--- What is in the queue of the jobs that are watched: {['job_task'] = state}; nil if Slurm does not answer.
+-- The queue of the watched jobs: {['job_task'] = state}; nil if Slurm does not answer.
 function Slurm:queue()
   local queue, names = {}, {}
   for job in pairs(self.jobs) do names[#names + 1] = tostring(job) end
   if #names == 0 then return queue end
   table.sort(names)
-  -- All jobs of the user: asking for jobs that are gone is an error.
+  -- Lists all jobs of the user, because asking for jobs that are gone is an error.
   local output, status = output_of 'squeue --me --noheader --array --format="%F %K %T"'
   if status ~= 0 then
     if not self.silent_since then
@@ -136,7 +136,7 @@ function Slurm:queue()
   return queue
 end
 
--- Takes over what an earlier call has submitted and is still in the queue.
+-- Takes over jobs that an earlier call has submitted and that are still in the queue.
 function Slurm:take_over()
   local by_folder, known = {}, {}
   for _, run in ipairs(self.runs) do
@@ -163,7 +163,7 @@ function Slurm:take_over()
   if taken > 0 then self:say('%d runs are in the queue already', taken) end
 end
 
--- A run whose tasks have left the queue: it is finished, or has failed.
+-- Settles a run whose tasks have left the queue: it is finished or has failed.
 function Slurm:settle_run(run)
   if self:adopt(run) then return end
   local log = run.folder .. '/output.log'
@@ -188,7 +188,7 @@ function Slurm:poll()
       elseif one and one ~= 'COMPLETING' or other and other ~= 'COMPLETING' and other ~= 'PENDING' then
         run.status = 'waiting'  -- it was put back
       elseif not one and (not other or files.exists(run.folder .. '/result.json')) then
-        -- What another machine wrote may be seen here a little later.
+        -- Files from another machine may appear here a little later.
         run.gone = (run.gone or 0) + 1
         if run.gone >= polls_until_gone or files.exists(run.folder .. '/result.json') then self:settle_run(run) end
       end
@@ -224,7 +224,7 @@ function Slurm:work()
   end
 end
 
--- Makes a session one of Slurm. settings: {options = words for sbatch without their dashes, throttle =}.
+-- Turns a session into a Slurm session. settings: {options = words for sbatch without their dashes, throttle =}.
 return function(session, settings)
   check_slurm()
   session.slurm_options, session.throttle = settings.options, settings.throttle

@@ -1,4 +1,4 @@
--- What the prompt offers beside Lua: a cheat sheet, scripts run in the session, and what a wrong name was meant to be.
+-- The prompt's additions to Lua: a cheat sheet, scripts run in the session, and suggestions for wrong names.
 local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local script = require 'pushdown.prompt.script'
@@ -27,7 +27,7 @@ At the prompt
   print(pd.plot.text{ series = { { y = { 3, 1, 2 } } } })
 ]]
 
--- cheat_sheet() -> the page that a lone '?' shows.
+-- cheat_sheet() -> the page that a single '?' shows.
 function M.cheat_sheet() return sheet end
 
 M.scripts, M.run, M.edit = script.names, script.run, script.edit
@@ -41,7 +41,7 @@ local function sorted_names(...)
   return names
 end
 
--- suggestion(message) -> "did you mean ...?" for an error about a name that is nothing, or nil.
+-- suggestion(message) -> "did you mean ...?" for an error about an undefined name, or nil.
 function M.suggestion(message)
   local first = message:match '^[^\n]*'
   local kind, name = first:match "attempt to %a+ (%a+) '([^']+)' %(a nil value%)"
@@ -57,7 +57,7 @@ function M.suggestion(message)
   local names = {}
   for _, library in ipairs { string, table, math, os, io } do names[#names + 1] = library end
   local near = nearest(name, sorted_names(unpack(names)))
-  -- Of the many names of the libraries some is always near: only those count that begin alike.
+  -- The libraries have so many names that some name is always near; only names with the same first letter count.
   return near and near:sub(1, 1) == name:sub(1, 1) and ("did you mean '%s'?"):format(near) or nil
 end
 

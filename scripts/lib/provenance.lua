@@ -1,7 +1,7 @@
--- Where the numbers of a run come from. Every run folder has provenance.json: for every start of the run the program
--- and its build, the machine, the command line, and the scripts, grammars, hints and files of data that were read,
--- with their SHA-256. Their texts are in the folder `inputs`, so that a run can be made again after they have changed
--- (`pushdown runs reproduce`).
+-- The provenance of a run's numbers. Every run folder has provenance.json. For every start of the run it records the
+-- program and its build, the machine, the command line, and the scripts, grammars, hints and data files that were read,
+-- with their SHA-256. The folder `inputs` has their texts, so that `pushdown runs reproduce` can repeat a run after
+-- they have changed.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local origin = require 'pushdown.experiment.origin'
@@ -11,7 +11,7 @@ local M = {}
 
 local function path_of(folder) return folder .. '/provenance.json' end
 
--- The words of the command line, the program first.
+-- The words of the command line, starting with the program.
 function M.command_line()
   local words, arguments = json.list {}, rawget(_G, 'arg') or {}
   local first = 0
@@ -20,7 +20,7 @@ function M.command_line()
   return words
 end
 
-local fixed  -- what does not change while this process lives
+local fixed  -- facts that do not change during this process
 
 -- provenance.facts() -> {program, library, root, machine, git, working_directory} of this process.
 function M.facts()
@@ -29,13 +29,13 @@ function M.facts()
   return fixed
 end
 
--- The name under which the folder `inputs` keeps a text.
+-- The name of a text in the folder `inputs`.
 local function copy_name(input)
   local name = input.path:match('[^/]*$'):gsub('[^%w._-]', '_')
   return ('inputs/%s-%s'):format(input.sha256:sub(1, 12), name)
 end
 
--- What this session has read, its texts kept in the folder.
+-- The inputs that this session has read; saves their texts in the folder.
 local function keep_inputs(folder)
   local list = json.list {}
   for _, input in ipairs(pd.file.inputs()) do
@@ -65,7 +65,7 @@ local function write(folder, provenance)
   pd.file.write(path_of(folder), json.encode(json.ordered(provenance, { 'run', 'starts' }), true) .. '\n')
 end
 
--- provenance.read(folder) -> {run =, starts = {...}}, or nil where there is none that can be read.
+-- provenance.read(folder) -> {run =, starts = {...}}, or nil if there is no readable provenance.json.
 function M.read(folder)
   if not files.exists(path_of(folder)) then return nil end
   local ok, provenance = pcall(function() return json.decode(files.read(path_of(folder))) end)
@@ -85,10 +85,10 @@ function M.remove(folder)
   os.remove(folder .. '/inputs')  -- fails unless it is empty
 end
 
-local current = {}  -- by folder: what was written for this process
+local current = {}  -- by folder: the entry of this process
 
--- provenance.begin(folder, run) -> the starts before this one. Records that this process starts the run, or goes on
--- with it. run: its identity, a text; what another run left in the folder is replaced.
+-- provenance.begin(folder, run) -> the earlier starts. Records that this process starts or resumes the run. run: the
+-- identity of the run, a text; the record of another run in the folder is replaced.
 function M.begin(folder, run)
   local before = M.read(folder)
   if not before or before.run ~= run then
@@ -110,10 +110,10 @@ local function change(folder, action)
   write(folder, provenance)
 end
 
--- provenance.update(folder): records what was read since the run began.
+-- provenance.update(folder): records the files that were read since the run began.
 function M.update(folder) change(folder, function(start) start.inputs = keep_inputs(folder) end) end
 
--- provenance.finish(folder): records that the run has come to its end.
+-- provenance.finish(folder): records that the run has ended.
 function M.finish(folder) change(folder, function(start) start.finished = os.date '!%Y-%m-%dT%H:%M:%SZ' end) end
 
 -- ---- Inputs that have changed ----
@@ -125,14 +125,14 @@ local function hash_of(path)
   return hashes[path]
 end
 
--- Where an input of a run would be read now: the product's own files are those of this installation.
+-- The path from which an input of a run would be read now; the program's own files come from this installation.
 local function path_now(path, root)
   if type(root) == 'string' and path:sub(1, #root + 1) == root .. '/' then return pd.root .. path:sub(#root + 1) end
   return path
 end
 
--- provenance.changed(start) -> the inputs of a start that are not the same any more, as a list of {path =, role =,
--- why = 'has changed' or 'is gone'}. Entries of a prompt are no file.
+-- provenance.changed(start) -> the inputs of a start that are no longer the same, as a list of {path =, role =,
+-- why = 'has changed' or 'is gone'}. Entries typed at a prompt are not files and are left out.
 function M.changed(start)
   local list = {}
   for _, input in ipairs(start.inputs or {}) do

@@ -1,21 +1,21 @@
--- Parameters of published programs under our names: tables of names, as data.
+-- Loads parameters of published programs under our names, using tables of names.
 --
 --   local m = pd.model.language_model{ alphabet = { 'a', 'b', 'c' }, controller = { kind = 'lstm', hidden = 20 },
 --     stack = { kind = 'superposition', size = 3 } }
 --   pd.published.load(m, 'checkpoint.safetensors', 'nondeterministic-stack-rnn')
 --
--- A name in `names` is a Lua pattern for the whole of a tensor's name there and our name for it, in which %1 is what
--- the pattern's first pair of parentheses has found. The first that fits counts; a name that fits none keeps its own.
--- What names alone cannot say is done by `derive`, on tensors under our names.
+-- A name in `names` is a Lua pattern for a tensor's whole name in the program, followed by our name for it, in which %1
+-- stands for the pattern's first capture. The first pattern that matches counts; other names stay as they are. `derive`
+-- does what names alone cannot express, on tensors under our names.
 local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 
 local M = {}
 
--- PyTorch's recurrent modules have our names already, whatever they are part of.
+-- PyTorch's recurrent modules already use our names, with any prefix.
 local cell = { '^.-(%l+_[ih]h_l%d+)$', 'controller.%1' }
 
--- Two rows of one layer, push and pop, are two layers of ours.
+-- The two rows of one layer, push and pop, are two layers in our models.
 local function split_strengths(tensors, model)
   if not model:options().stack.kind:match '^stratification' then return end
   for _, part in ipairs { 'weight', 'bias' } do
@@ -27,7 +27,7 @@ local function split_strengths(tensors, model)
   end
 end
 
--- A parameter that the program does not have, as zeros.
+-- Adds zeros for a parameter that the program does not have.
 local function absent_as_zeros(tensors, model, pattern)
   for name, parameter in pairs(model:parameters()) do
     if name:match(pattern) and not tensors[name] then
@@ -65,8 +65,8 @@ M.tables = {
       { '^second%.func%.embeddings$', 'output.weight' },
       { '^.-initial_hidden_state_inputs$', 'initial' },
     },
-    -- The start is what tanh makes of the learned numbers, a row for each layer; the cells of an LSTM start at 0.
-    -- Embeddings may have rows behind those of the symbols, for padding and the end.
+    -- The initial state is the tanh of the learned numbers, one row for each layer; the cells of an LSTM start at 0.
+    -- Embeddings can have additional rows after those of the symbols, for padding and the end.
     derive = function(tensors, model)
       split_strengths(tensors, model)
       absent_as_zeros(tensors, model, '^controller%.bias_hh_l%d+$')
@@ -106,7 +106,7 @@ M.tables = {
       { '^W_m%.(%l+)$', 'coupling.%1' },
       { '^W_y%.(%l+)$', 'output.%1' },
     },
-    -- Their map of the reading has a bias, which goes through the recurrent weights: W_hh (h + P r + b).
+    -- Their linear map of the reading has a bias, which passes through the recurrent weights: W_hh (h + P r + b).
     derive = function(tensors)
       local bias, weight = tensors['coupling.bias'], tensors['controller.weight_hh_l0']
       if not bias or not weight then return end
@@ -132,7 +132,7 @@ local function names_of_tables()
   return names
 end
 
--- published.names() -> list  The programs whose checkpoints can be read.
+-- published.names() -> list  Names of the programs whose checkpoints can be read.
 M.names = names_of_tables
 
 local function found(where, name)
@@ -142,11 +142,11 @@ local function found(where, name)
     near and (", did you mean '%s'?"):format(near) or '', table.concat(names_of_tables(), ', ')), 0)
 end
 
--- published.describe(name) -> text  Where the program is, and which models of it can be read.
+-- published.describe(name) -> text  The location of the program, and its models that can be read.
 function M.describe(name) return found('published.describe', name).source end
 
--- published.parameters(model, tensors, program) -> table  The tensors of a checkpoint of the program by the names of
--- the model's parameters.
+-- published.parameters(model, tensors, program) -> table  Renames the tensors of a checkpoint of the program to the
+-- names of the model's parameters.
 function M.parameters(model, tensors, program)
   local rules, renamed, from = found('published.parameters', program), {}, {}
   for name, tensor in pairs(tensors) do
@@ -168,9 +168,9 @@ function M.parameters(model, tensors, program)
   return renamed
 end
 
--- published.load(model, file, program, { strict = true }) -> table  Copies the parameters of a checkpoint of the
--- program, a safetensors or npz file, into the model; returns what model:load_parameters returns. PyTorch's own files
--- are converted by scripts/tools/from_pytorch.py first.
+-- published.load(model, file, program, { strict = true }) -> table  Copies the parameters in a checkpoint of the
+-- program, a safetensors or npz file, into the model. Returns the result of model:load_parameters. For PyTorch's own
+-- files, run scripts/tools/from_pytorch.py first.
 function M.load(model, file, program, options)
   local tensors = pd.tensor.load(file)
   if type(tensors) ~= 'table' then

@@ -1,6 +1,6 @@
--- Records of finished runs, kept as CSV files in the repository: docs/results/<paper>/runs.csv. A row for each run;
--- FILE-defaults.csv has the options that are not in the rows. `pushdown runs gather` writes them, and with --recorded
--- a grid takes runs over from them. See docs/reference/runs.md.
+-- Records of finished runs: CSV files in the repository, docs/results/<paper>/runs.csv, with a row for each run.
+-- FILE-defaults.csv has the options that are not in the rows. `pushdown runs gather` writes records, and with
+-- --recorded a grid takes over their runs. See docs/reference/runs.md.
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -12,14 +12,14 @@ local M = {}
 
 local function defaults_path(path) return path:gsub('%.csv$', '') .. '-defaults.csv' end
 
--- Entries of one place are the same run if their options agree.
+-- Entries with the same place are the same run if their options agree.
 local function place_of(entry)
   local fields = entry.fields
   return table.concat({ fields.grid, fields.point, ('%9d'):format(tonumber(fields.restart)), fields.seed }, '\0')
 end
 
--- Whether the options agree; one that either does not have is newer than its run, which had the default, if that is
--- known.
+-- Returns whether the options agree. An option that only one entry has is newer than the other's run, which had the
+-- default, if that is known.
 local function agree(one, other, declared)
   local same = require 'pushdown.grid.options'.same
   local function covers(a, b)
@@ -36,8 +36,8 @@ end
 local Record = {}
 Record.__index = Record
 
--- record.open(path) -> Record: {path =, columns = names, entries = {[place] = list of entries}}, without entries if
--- there is no such file and must_exist is not true.
+-- record.open(path) -> Record: {path =, columns = names, entries = {[place] = list of entries}}. It has no entries if
+-- the file does not exist, which is an error with must_exist = true.
 function M.open(path, must_exist)
   local self = setmetatable({ path = path, columns = {}, entries = {} }, Record)
   if not files.exists(path) then
@@ -66,11 +66,11 @@ function M.open(path, must_exist)
   return self
 end
 
--- What tells where and how fast a run was made, and not what came out.
+-- Columns about where and how fast a run was made, not about its results.
 local circumstances = { commit = true, version = true, processor = true, torch = true, date = true, seconds = true,
   options = true, defaults = true, curve = true, series = true }
 
--- record.difference(one, other) -> "name is A and B" of the first number in which two entries differ, or nil.
+-- record.difference(one, other) -> "name is A and B" for the first number in which two entries differ, or nil.
 function M.difference(one, other)
   local names = {}
   for _, entry in ipairs { one, other } do
@@ -85,7 +85,7 @@ function M.difference(one, other)
   end
 end
 
--- The entry of the same run and its number among those of its place, or nil.
+-- The entry of the same run and its index among the entries of its place, or nil.
 function Record:same(entry)
   for i, other in ipairs(self.entries[place_of(entry)] or {}) do
     if agree(other.options, entry.options, entry.declared) then return other, i end
@@ -98,7 +98,7 @@ function Record:add(entry)
   table.insert(self.entries[place], entry)
 end
 
--- Adds an entry of record/folder.lua, or replaces that of the same run. keys: those of its result, which become
+-- Adds an entry of record/folder.lua, or replaces the entry of the same run. keys: the keys of its result, which become
 -- columns.
 function Record:put(entry, keys)
   local folder, known = require 'pushdown.record.folder', {}
@@ -119,8 +119,8 @@ function Record:put(entry, keys)
   end
 end
 
--- Gives a new entry its fields of options: those that were given on the command line, and the key of all others. These
--- are completed by the defaults of today, so that different models share them.
+-- Sets the option fields of a new entry: the options given on the command line, and the key of all others. Today's
+-- defaults complete the others, so that different models share them.
 local function split(entry)
   local given, defaults = {}, {}
   for name, value in pairs(entry.declared) do defaults[name] = value end
@@ -137,7 +137,7 @@ local function replace_file(path, text)
   writer:commit()
 end
 
--- Writes the record, sorted by grid, point and restart; both files as a whole or not at all.
+-- Writes the record, sorted by grid, point and restart; each of the two files is replaced atomically.
 function Record:save()
   local places, rows, used, defaults = {}, {}, {}, {}
   for place in pairs(self.entries) do places[#places + 1] = place end
@@ -172,10 +172,10 @@ local function entry_for(run, entries)
   end
 end
 
--- record.take_over(list, path) -> text: makes the folders of those runs of a grid (of grid.run) that are not finished
--- and that the record holds; without a path, or where the record does not hold them with these options, removes what
--- was taken over before. `recorded` of a run is then the commit that it was made at. The text says how many these are
--- and of which commits; nil if there are none.
+-- record.take_over(list, path) -> text: makes the folders of unfinished runs of a grid (of grid.run) that the record
+-- contains. Without a path, or if the record does not have the run with these options, it removes a run taken over
+-- earlier. `recorded` of a run is then the commit at which it was made. The text gives the number of these runs and
+-- their commits; it is nil if there are none.
 function M.take_over(list, path)
   local record = path and M.open(path, true)
   local entries = record and record.entries or {}

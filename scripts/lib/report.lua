@@ -1,4 +1,4 @@
--- Tables of results: aligned text for the terminal, Markdown, CSV and LaTeX (booktabs) from the same rows. And a page
+-- Tables of results: aligned text for the terminal, Markdown, CSV and LaTeX (booktabs) from the same rows. Also pages
 -- about runs.
 --
 --   local table = report.table{ columns = { 'model', {'loss', format = '%.4f'} },
@@ -24,8 +24,8 @@ local function cell_text(value, column)
 end
 
 -- report.table{columns=, rows=, title=, note=}: a column is a name or {name, format = '%.4f', align =
--- 'left' | 'right'}; numbers align right unless told otherwise. A row is a list, or a table by
--- column name. NaN prints as a dash. note: a text below the table.
+-- 'left' | 'right'}; numbers are right-aligned by default. A row is a list, or a table by column name.
+-- NaN is shown as a dash. note: a text below the table.
 function M.table(given)
   if type(given) ~= 'table' or type(given.columns) ~= 'table' or type(given.rows) ~= 'table' then
     error('[report.table] expected {columns = {...}, rows = {...}}', 2)
@@ -70,10 +70,10 @@ local function padded(text, width, align)
   return align == 'right' and blanks .. text or text .. blanks
 end
 
--- The cells as they are shown, a list of rows with the header first.
+-- Returns the displayed cells as a list of rows, the header first.
 function Table:cells() return (layout(self)) end
 
--- Aligned columns under a header and a rule.
+-- The table as aligned columns below a header and a rule.
 function Table:text()
   local lines, widths = layout(self)
   local out, total = {}, 0
@@ -109,7 +109,7 @@ function Table:markdown()
   return table.concat(out, '\n') .. '\n'
 end
 
--- Comma-separated values (RFC 4180) with all digits of the numbers; missing and NaN are empty.
+-- The table as comma-separated values (RFC 4180) with all digits of the numbers; missing values and NaN are empty.
 function Table:csv()
   local function field(value)
     if value == nil or value ~= value then return '' end
@@ -131,7 +131,7 @@ function Table:csv()
   return table.concat(out, '\n') .. '\n'
 end
 
--- Characters that LaTeX does not take as they are.
+-- Characters that need escaping in LaTeX.
 local latex_characters = { ['\\'] = '\\textbackslash{}', ['{'] = '\\{', ['}'] = '\\}', ['$'] = '\\$', ['&'] = '\\&',
   ['#'] = '\\#', ['%'] = '\\%', ['_'] = '\\_', ['^'] = '\\textasciicircum{}', ['~'] = '\\textasciitilde{}',
   ['<'] = '\\textless{}', ['>'] = '\\textgreater{}', ['|'] = '\\textbar{}', ['±'] = '$\\pm$', ['×'] = '$\\times$',
@@ -143,14 +143,14 @@ local raised = { ['⁰'] = '0', ['¹'] = '1', ['²'] = '2', ['³'] = '3', ['⁴'
 local lowered = { ['₀'] = '0', ['₁'] = '1', ['₂'] = '2', ['₃'] = '3', ['₄'] = '4', ['₅'] = '5', ['₆'] = '6',
   ['₇'] = '7', ['₈'] = '8', ['₉'] = '9', ['₊'] = '+', ['₋'] = '-', ['ₙ'] = 'n', ['ₘ'] = 'm', ['ₖ'] = 'k', ['ₜ'] = 't' }
 
--- One character; neighbours that are raised or lowered are joined afterwards.
+-- Converts one character; adjacent superscripts or subscripts are joined afterwards.
 local function latex_character(character)
   if raised[character] then return '$^{' .. raised[character] .. '}$' end
   if lowered[character] then return '$_{' .. lowered[character] .. '}$' end
   return latex_characters[character]
 end
 
--- The minus sign of a number, not a hyphen.
+-- A number gets a minus sign instead of a hyphen.
 local function latex_text(text)
   if tonumber(text) then return (text:gsub('^%-', '$-$'):gsub('e%+?(%-?)0*(%d+)$', '$\\cdot 10^{%1%2}$')) end
   text = text:gsub('[%z\1-\127\194-\244][\128-\191]*', latex_character):gsub('%c', ' ')
@@ -159,7 +159,7 @@ local function latex_text(text)
   return text
 end
 
--- LaTeX: a tabular for the package booktabs, the title as a comment above it, the note below.
+-- The table as LaTeX: a tabular for the package booktabs, with the title as a comment above it and the note below.
 function Table:latex()
   local lines, widths = layout(self)
   local out, align = {}, {}
@@ -189,9 +189,9 @@ end
 
 Table.__tostring = Table.text
 
--- report.page{runs = {17, 'runs/grid'}, path = 'report.html'} -> what was written, in words. The page of `pushdown
--- report` about these runs: numbers of the registry or folders. Its other options are title, metric (a list), x,
--- registry, and the filters grid, experiment, point, status and where (lists of texts), since.
+-- report.page{runs = {17, 'runs/grid'}, path = 'report.html'} -> a description of the written page. Writes the page of
+-- `pushdown report` about these runs, given as registry numbers or folders. Further options: title, metric (a list), x,
+-- registry, since, and the filters grid, experiment, point, status and where (lists of texts).
 function M.page(given) return require 'pushdown.report.command'.page(given) end
 
 return M

@@ -1,5 +1,5 @@
 -- The record of runs: every experiment and every point of a grid has a row in a registry, an
--- SQLite file, by default runs/registry.sqlite. PUSHDOWN_REGISTRY names another one, or is 'off'.
+-- SQLite file. The default is runs/registry.sqlite; PUSHDOWN_REGISTRY names another file, or is 'off'.
 --
 --   local record = runs.record{ experiment = 'demo', folder = 'runs/demo/1', options = { ... } }
 --   record:finish{ result = { loss = 0.1 } }
@@ -13,7 +13,7 @@ local statistics = require 'pushdown.statistics'
 
 local M = {}
 
--- The path of the registry, or nil when nothing is to be recorded.
+-- The path of the registry, or nil if runs are not recorded.
 function M.path()
   local path = os.getenv 'PUSHDOWN_REGISTRY'
   if path == 'off' then return nil end
@@ -23,14 +23,14 @@ end
 -- runs.open(path, options) -> Registry
 function M.open(path, options) return pd.registry.open(path or M.path(), options) end
 
--- The table in a JSON file, or nil if there is none or it cannot be read.
+-- The table in a JSON file, or nil if the file does not exist or cannot be read.
 function M.read_json(path)
   if not files.exists(path) then return nil end
   local ok, value = pcall(function() return json.decode(files.read(path)) end)
   return ok and type(value) == 'table' and value or nil
 end
 
--- The result that a run left in its folder, without what is null in it, or nil.
+-- The result in a run folder, without its null values, or nil.
 function M.result(folder)
   local result = M.read_json(folder .. '/result.json')
   for key, value in pairs(result or {}) do
@@ -39,8 +39,8 @@ function M.result(folder)
   return result
 end
 
--- The numbers of every epoch of the training in a folder, from its metrics; none where it never got so
--- far.
+-- The numbers of every epoch of the training in a folder, read from its metrics; empty if no epoch was
+-- finished.
 function M.history(folder)
   local epochs, path = {}, folder .. '/metrics.jsonl'
   if not files.exists(path) then return epochs end
@@ -56,7 +56,7 @@ local characters = { '^[%z\1-\127]+', '^[\194-\223][\128-\191]', '^\224[\160-\19
   '^\240[\144-\191][\128-\191][\128-\191]', '^[\241-\243][\128-\191][\128-\191][\128-\191]',
   '^\244[\128-\143][\128-\191][\128-\191]' }
 
--- The text with a question mark for every byte that is not UTF-8, as in the end of a log.
+-- The text with a question mark for every byte that is not UTF-8, as can occur at the end of a log.
 function M.clean_text(text)
   local parts, at = {}, 1
   while at <= #text do
@@ -73,7 +73,7 @@ end
 local metrics = { 'validation_difference', 'cross_entropy_difference', 'validation_cross_entropy',
   'cross_entropy', 'loss' }
 
--- The number by which results are compared unless told otherwise: its key, or nil.
+-- The number by which results are compared by default: its key, or nil.
 function M.metric(result)
   for _, key in ipairs(metrics) do
     if type(result[key]) == 'number' then return key end
@@ -81,8 +81,8 @@ function M.metric(result)
 end
 
 -- runs.find(filter, path) -> rows of the registry, see Registry:find; none if there is no registry.
--- The status of a run that should be running but has no process any more is 'lost', and 'running' in
--- a filter means those that have one.
+-- A run that is marked as running but has no process any more gets the status 'lost'. 'running' in a
+-- filter means runs that have a process.
 function M.find(filter, path)
   path = path or M.path()
   if not path or not files.exists(path) then return {} end
@@ -96,7 +96,7 @@ function M.find(filter, path)
       statuses[#statuses + 1] = status == 'lost' and 'running' or status
     end
     asked.status = statuses
-    asked.limit = nil  -- what is lost is only known afterwards
+    asked.limit = nil  -- lost runs are only known afterwards
   end
   local rows = {}
   for _, row in ipairs(M.open(path, { must_exist = true }):find(asked)) do
@@ -107,8 +107,8 @@ function M.find(filter, path)
   return rows
 end
 
--- runs.value(row, key): a column, an option or a number of the result: 'seed', 'learning_rate',
--- 'options.size', 'result.loss', 'loss'; nil if the run has none.
+-- runs.value(row, key): a column, an option or a number of the result, such as 'seed', 'learning_rate',
+-- 'options.size', 'result.loss' or 'loss'; nil if the run has none.
 function M.value(row, key)
   local options, result = row.options or {}, row.result or {}
   local part, name = key:match('^(%w+)%.(.+)$')
@@ -120,9 +120,9 @@ function M.value(row, key)
 end
 
 -- runs.by_point(rows, metrics) -> list of {grid, folder, point, runs, done, failed, metrics = {[key] =
--- {count, mean, deviation, interval, least}}}, by the mean of the first metric, points without one last. deviation: the
--- sample standard deviation; interval: half the width of the 95 % confidence interval of the mean (Student's t). Runs
--- in different folders are different points, so that a small grid and a full one never mix.
+-- {count, mean, deviation, interval, least}}}, sorted by the mean of the first metric; points without it come last.
+-- deviation: the sample standard deviation; interval: half the width of the 95 % confidence interval of the mean
+-- (Student's t). Runs in different folders are different points, so that a small grid and a full one never mix.
 function M.by_point(rows, keys)
   local points, known = {}, {}
   for _, row in ipairs(rows) do
@@ -170,7 +170,7 @@ end
 
 -- ---- Recording ----
 
--- The command line without what only holds for a worker of a grid, so that it can be given again.
+-- The command line without the options that only apply to a worker of a grid, so that it can be used again.
 function M.plain_command(words)
   local kept, at = {}, 1
   while at <= #words do
@@ -183,7 +183,7 @@ end
 local Record = {}
 Record.__index = Record
 
-local open_records, held = {}, {}  -- by folder: what is recorded, and locks of folders that are not yet
+local open_records, held = {}, {}  -- by folder: records, and locks of folders without a record
 local longest_message = 4000
 
 local function warn_unless(ok, problem)
@@ -191,18 +191,18 @@ local function warn_unless(ok, problem)
   return ok
 end
 
--- A grid has locked the folder for its worker.
+-- Returns whether a grid has locked the folder for its worker.
 local function inherited(folder) return os.getenv 'PUSHDOWN_RUN_LOCK' == folder end
 
--- runs.hold(folder): takes the lock of a run folder for this process, before anything there is looked at or changed. It
--- is an error if another process has it.
+-- runs.hold(folder): locks a run folder for this process, before anything in it is read or changed. Raises an error if
+-- another process holds the lock.
 function M.hold(folder)
   if open_records[folder] or held[folder] or inherited(folder) then return end
   held[folder] = pd.process.lock(folder)
   if not held[folder] then error(('[runs.record] another process works in %s'):format(folder), 0) end
 end
 
--- runs.covers(folder): whether the folder lies in that of a run which this process has open, or is it.
+-- runs.covers(folder): whether the folder is, or is inside, the folder of a run that this process has open.
 function M.covers(folder)
   local path = pd.file.real_path(folder) .. '/'
   for open, record in pairs(open_records) do
@@ -212,17 +212,17 @@ function M.covers(folder)
   return false
 end
 
--- runs.record{folder=, experiment=, options=, ...} -> Record. This process works in the folder from
--- now on: takes its lock, which is an error if another process has it, and enters the run in the
--- registry. The fields are those of a row, and training = true for a trainer that no experiment declared, which is
--- interrupted if the process ends before it. A registry that cannot be written costs a warning.
+-- runs.record{folder=, experiment=, options=, ...} -> Record. Locks the folder for this process and enters the run in
+-- the registry; raises an error if another process holds the lock. The fields are those of a row. training = true is
+-- for a trainer that no experiment declared; its run is interrupted if the process ends first. If the registry cannot
+-- be written, there is only a warning.
 function M.record(fields)
   if type(fields) ~= 'table' or type(fields.folder) ~= 'string' then
     error('[runs.record] expected a table with the folder of the run', 2)
   end
   local known = open_records[fields.folder]
   local record = known or setmetatable({ folder = fields.folder }, Record)
-  -- Of a training its trainer keeps other processes out.
+  -- The trainer of a training keeps other processes out itself.
   if fields.training then pcall(M.hold, fields.folder) else M.hold(fields.folder) end
   record.training = fields.training
   record.lock, held[fields.folder] = record.lock or held[fields.folder], nil
@@ -244,8 +244,8 @@ function M.record(fields)
   return record
 end
 
--- record:finish{status=, result=, message=, seconds=}: the run ended; status is 'done' unless given,
--- and the result what the run left in its folder.
+-- record:finish{status=, result=, message=, seconds=}: records the end of the run. The default status is 'done', and
+-- the default result is the one in the run folder.
 function Record:finish(fields)
   self.ended = true
   if not self.id then return end
@@ -261,15 +261,15 @@ function Record:update(fields)
   if self.id then warn_unless(pcall(self.registry.update, self.registry, self.id, fields)) end
 end
 
--- The end of the process or script: finishes all records that are open. The shell calls it.
+-- Finishes all open records at the end of the process or script. The shell calls it.
 function M.close(status, message)
   for folder, record in pairs(open_records) do
     if not record.training then pcall(require 'pushdown.provenance'.update, folder) end
     if not record.ended then
-      -- A training that has not come to its end goes on later.
+      -- An unfinished training can be resumed later.
       local ended = record.training and status == 'done' and 'interrupted' or status
       record:finish { status = ended, message = message }
-    elseif status ~= 'done' and record.id then  -- it had its result, and failed after that
+    elseif status ~= 'done' and record.id then  -- it failed after it had its result
       message = message and M.clean_text(message:sub(1, longest_message))
       warn_unless(pcall(record.registry.update, record.registry, record.id, { status = status, message = message }))
     end

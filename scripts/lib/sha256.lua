@@ -1,5 +1,5 @@
--- sha256(text) -> the 32 bytes of its SHA-256 (FIPS 180-4); sha256.base64(text) -> these as base64, as the hashes of a
--- Content-Security-Policy are written.
+-- sha256(text) -> the 32 bytes of its SHA-256 (FIPS 180-4). sha256.base64(text) -> the same as base64, the form of
+-- hashes in a Content-Security-Policy.
 local bit = require 'bit'
 local band, bnot, bxor, ror, rshift, tobit = bit.band, bit.bnot, bit.bxor, bit.ror, bit.rshift, bit.tobit
 

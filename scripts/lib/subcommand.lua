@@ -1,6 +1,6 @@
--- subcommand(name, f) -> the exit status of a command such as `pushdown runs`: 0 if f returns, 2 if it throws the
--- {usage = message} of a wrong command line, else 1; what is wrong goes to stderr. What f prints to a terminal has no
--- control characters: names of runs, files and symbols may come from anywhere.
+-- subcommand(name, f) -> the exit status of a command such as `pushdown runs`: 0 if f returns, 2 if it raises the
+-- {usage = message} of a wrong command line, else 1; error messages go to stderr. Removes control characters from the
+-- terminal output of f, because names of runs, files and symbols can come from anywhere.
 local pd = require 'pushdown'
 local wrapped = require 'pushdown.wrapped'
 
@@ -9,7 +9,7 @@ local function visible(text)
     :gsub('[%z\1-\8\11-\31\127]', function(c) return ('\\%03d'):format(c:byte()) end))
 end
 
--- Long lines of a message, such as lists of what there is, broken at words; those with an indent stay as they are.
+-- Wraps long lines of a message, such as lists of names; indented lines stay as they are.
 local function wrapped_lines(text, width)
   return (text:gsub('[^\n]+', function(line) return line:find '^%s' and line or wrapped(line, width, '', '  ') end))
 end

@@ -8,15 +8,15 @@
 --   end)
 --   test.finish()
 --
--- A failure names the line of the test file. PUSHDOWN_TEST=TEXT runs only the tests whose name contains the text.
--- PUSHDOWN_GC_STRESS=1 makes the collector run all the time, so that an object released too early is noticed.
+-- A failure names the line of the test file. PUSHDOWN_TEST=TEXT runs only the tests whose name contains the text. With
+-- PUSHDOWN_GC_STRESS=1 the garbage collector runs all the time, which reveals objects that are released too early.
 local M = {}
 
 local passed, failed, left_out = 0, 0, 0
 local wanted = os.getenv 'PUSHDOWN_TEST'
 local stress = os.getenv('PUSHDOWN_GC_STRESS') == '1'
 if stress then
-  jit.off()  -- compiled traces can spin for ever on a collector without pause
+  jit.off()  -- compiled traces can hang with a collector that never pauses
   collectgarbage('setpause', 0)
   collectgarbage('setstepmul', 1000000)
 end
@@ -33,8 +33,8 @@ function M.equal(got, expected)
   end
 end
 
--- Fails unless two numbers, or two tensors or nested tables of numbers, differ by at most `tolerance`
--- (1e-9) everywhere.
+-- Fails unless two numbers, or all numbers in two tensors or nested tables, differ by at most `tolerance`
+-- (1e-9).
 function M.near(got, expected, tolerance, path)
   tolerance, path = tolerance or 1e-9, path or ''
   if type(got) == 'userdata' then got = got:to_table() end
@@ -69,7 +69,7 @@ function M.fails(pattern, f)
   return message
 end
 
--- Runs one test; its failure is reported with the lines that led to it, and the others go on.
+-- Runs one test. A failure is reported with the lines that led to it, and the other tests still run.
 local function run(_, name, f)
   if wanted and not name:find(wanted, 1, true) then
     left_out = left_out + 1
@@ -84,7 +84,7 @@ local function run(_, name, f)
     passed = passed + 1
   else
     failed = failed + 1
-    -- Only the lines of the test file itself help.
+    -- Only lines of the test file itself are useful.
     local kept = {}
     for line in message:gmatch('[^\n]+') do
       if #kept == 0 or not (line:find('[C]', 1, true) or line:find('lib/test.lua', 1, true)
@@ -104,7 +104,7 @@ function M.command(line)
   return output, tonumber(status)
 end
 
--- Prints how many tests passed and failed, and leaves with status 1 if one failed or none ran.
+-- Prints the numbers of passed and failed tests; exits with status 1 if a test failed or none ran.
 function M.finish()
   print(('%d passed, %d failed%s'):format(passed, failed, left_out > 0 and (', %d left out'):format(left_out) or ''))
   os.exit(failed == 0 and passed > 0 and 0 or 1)

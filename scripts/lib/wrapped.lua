@@ -1,6 +1,6 @@
--- wrapped(text, width, indent, hanging) -> the words of a text in lines of at most `width` columns, each behind
--- `indent`, all but the first behind `hanging` as well; words that are longer stay whole, and without a width there is
--- one line.
+-- wrapped(text, width, indent, hanging) -> the words of a text in lines of at most `width` columns. `indent` precedes
+-- every line, and `hanging` also all lines but the first. Longer words stay whole; without a width the result is one
+-- line.
 local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
 
 return function(text, width, indent, hanging)

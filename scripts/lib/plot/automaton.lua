@@ -1,16 +1,16 @@
--- The stack automaton of a string (Lang's algorithm) as SVG, after Dusell and Chiang 2020, Figure 2:
--- a column for each time, a row for each configuration, edges labelled with the stack symbol and, where
--- they are not all 1, its inner weight.
+-- The stack automaton of a string (Lang's algorithm) as SVG, as in Figure 2 of Dusell and Chiang 2020:
+-- a column for each time, a row for each configuration, and edges labelled with the stack symbol and its
+-- inner weight. The weights are left out if all of them are 1.
 local automaton_rows = require 'pushdown.plot.automaton_rows'
 local check = require 'pushdown.plot.figure'.check
 local heavy_edges = require 'pushdown.plot.heavy_edges'
 local svg = require 'pushdown.plot.svg'
 
 local node_height, row_gap = 26, 64
-local few_edges = 60   -- are all shown
-local long_input, most_labels = 14, 60  -- beyond them: a narrow column for each symbol, and no labels on edges
+local few_edges = 60   -- up to this number all edges are shown
+local long_input, most_labels = 14, 60  -- above either: narrow columns, edges without labels
 
--- From white to a blue that black text can be read on.
+-- From white to a blue on which black text is readable.
 local function shade(share)
   return ('#%02x%02x%02x'):format(255 - 105 * share + 0.5, 255 - 70 * share + 0.5, 255 - 25 * share + 0.5)
 end
@@ -21,7 +21,7 @@ local function weight_text(log_weight)
   return ('%.3g'):format(math.exp(log_weight))
 end
 
--- Rows by state, then top, in the order of first appearance.
+-- Rows ordered by state, then by top symbol, in the order of first appearance.
 local function rows_of(nodes)
   local states, by_state, row, count = {}, {}, {}, 0
   for _, node in ipairs(nodes) do
@@ -44,8 +44,8 @@ local function rows_of(nodes)
   return row, count
 end
 
--- A cubic curve that starts and ends level, bent by `bend` pixels in the middle: the control points'
--- heights, and the height at share t of the way.
+-- A cubic curve with level ends, bent by `bend` pixels in the middle: the heights of its control points,
+-- and its height at share t of the way.
 local function curve(y1, y2, bend)
   local c1, c2 = y1 + bend * 4 / 3, y2 + bend * 4 / 3
   return c1, c2, function(t)
@@ -54,8 +54,8 @@ local function curve(y1, y2, bend)
   end
 end
 
--- The smallest bend with which an edge runs clear of the nodes between its ends, or of most of them.
--- x1, x2: where it starts and ends; half: half the width of a node.
+-- The smallest bend with which an edge passes clear of all nodes between its ends, or of most of them.
+-- x1, x2: start and end of the edge; half: half the width of a node.
 local function clear_bend(from, to, x1, x2, half, columns)
   if to.time - from.time == 1 then return 0 end
   local best, fewest
@@ -80,13 +80,13 @@ local function clear_bend(from, to, x1, x2, half, columns)
   return best
 end
 
--- Shares of the way where a label may stand, the best first. A long edge is told best near its end,
--- where it has left the others behind.
+-- Possible places of a label, as shares of the way, the best first. The label of a long edge is clearest near
+-- its end, where the edge is apart from the others.
 local near_places = { 0.5, 0.6, 0.4, 0.7, 0.3 }
 local far_places = { 0.76, 0.68, 0.84, 0.6, 0.5, 0.4, 0.3, 0.2 }
 
--- Where on an edge its label hides the least: nowhere near a node or another label, if there is such
--- a place. `boxes` are those taken so far, {x, y, half width, half height}.
+-- The place on an edge where its label hides least: away from nodes and other labels, if there is such a
+-- place. `boxes` are the places taken so far, {x, y, half width, half height}.
 local function place_label(text, x1, x2, at, places, boxes)
   local half = svg.text_width(text) / 2 + 3
   local best, fewest
@@ -101,7 +101,7 @@ local function place_label(text, x1, x2, at, places, boxes)
   return best[1], best[2]
 end
 
--- The picture of plot.automaton (its options are described there) as SVG text.
+-- The picture of plot.automaton as SVG text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.automaton'
   check(type(spec) == 'table' and type(spec.trace) == 'userdata', where, 'expected {trace = pda:trace(...)}')
@@ -111,7 +111,7 @@ return function(spec)
   check(spec.compact == nil or type(spec.compact) == 'boolean', where, 'compact must be true or false, got %s',
     tostring(spec.compact))
   local all, every, input = spec.trace:nodes(), spec.trace:inner_weights(), spec.trace:input()
-  -- An automaton of few edges is shown whole.
+  -- A small automaton is shown completely.
   mass = mass or #every > few_edges and 0.95 or 1
   local nodes, edges = heavy_edges.of(all, every, mass)
   local note = #edges < #every and ('The %d of %d edges that carry %g %% of the weight at each time.'):format(#edges,
@@ -152,7 +152,7 @@ return function(spec)
   end
   local width = left + #input * gap + widest / 2 + 24
   local height = top + (rows - 1) * row_gap + 56
-  -- Bends may leave the rows.
+  -- Bent edges can leave the rows.
   local paths, highest, lowest = {}, top, height - 40
   for i, edge in ipairs(edges) do
     local to = by_key[edge.time .. '\n' .. edge.state .. '\n' .. edge.top]

@@ -1,13 +1,13 @@
--- The stack automaton of a long string as SVG: a row for each configuration, a narrow column for each symbol, which
--- stands on the axis; circles that grow and darken with their share of the weight, and edges that do with their mass.
--- The label of an edge, its stack symbol, is that of the row where it ends.
+-- The stack automaton of a long string as SVG: a row for each configuration, and a narrow column for each symbol, with
+-- the symbol on the axis. Circles grow and darken with their share of the weight, and edges with their mass. An edge
+-- has no label; its stack symbol is that of the row in which it ends.
 local key = require 'pushdown.plot.heavy_edges'.key
 local legend = require 'pushdown.plot.legend'
 local svg = require 'pushdown.plot.svg'
 
-local largest = 6  -- radius of a node with all of the weight
+local largest = 6  -- radius of a node that has all the weight
 
--- Rows by state, then top, in the order of first appearance; whether there are several states.
+-- Rows ordered by state, then by top symbol, in the order of first appearance; and whether there are several states.
 local function rows_of(nodes)
   local rows, row, states = {}, {}, {}
   local several = false
@@ -29,10 +29,10 @@ local function rows_of(nodes)
   return rows, row, several
 end
 
--- How far an edge bends upwards: longer ones more, so that nested ones stay apart.
+-- The upward bend of an edge: longer edges bend more, so that nested ones stay apart.
 local function bend_of(span) return span > 1 and math.min(70, 6 + 4 * span ^ 0.75) or 0 end
 
--- automaton_rows(nodes, edges, options) -> SVG. edges have their mass (pushdown.plot.heavy_edges). options: input,
+-- automaton_rows(nodes, edges, options) -> SVG. The edges have their mass (pushdown.plot.heavy_edges). options: input,
 -- title, width, note, shade.
 return function(nodes, edges, options)
   local input, title = options.input, options.title
@@ -71,7 +71,7 @@ return function(nodes, edges, options)
       local x1, y1, x2, y2 = x_at(edge.from.time), y_at(edge.from), x_at(edge.time), y_at(edge)
       local bend, third = bend_of(edge.time - edge.from.time) * 4 / 3, (x2 - x1) / 3
       canvas:add('path', { fill = 'none', stroke = '#12355b', ['stroke-linecap'] = 'round',
-        -- Faint edges are many, and must not hide the few that carry most.
+        -- There are many faint edges, and they must not hide the few heavy ones.
         ['stroke-width'] = 0.5 + 3 * edge.mass, ['stroke-opacity'] = ('%.2f'):format(0.05 + 0.9 * edge.mass ^ 0.7),
         d = ('M%.1f %.1fC%.1f %.1f %.1f %.1f %.1f %.1f'):format(x1, y1, x1 + third, y1 - bend, x2 - third, y2 - bend,
           x2, y2) })

@@ -1,5 +1,5 @@
 -- Axes of a plot: a range, round tick values, their labels, and the position of a value as a share
--- of the axis. Linear and logarithmic (base 10).
+-- of the axis. An axis is linear or logarithmic (base 10).
 local M = {}
 
 local huge, floor, ceil, log10 = math.huge, math.floor, math.ceil, math.log10
@@ -18,8 +18,8 @@ function M.power_of_ten(exponent)
   return '10' .. (('%d'):format(exponent):gsub('.', superscripts))
 end
 
--- The step 1, 2 or 5 times a power of ten that comes nearest to `count` steps over `span`; with
--- `whole` never below 1.
+-- The step (1, 2 or 5 times a power of ten) that divides `span` into a number of steps closest to `count`;
+-- with `whole` at least 1.
 local function round_step(span, count, whole)
   local rough = span / count
   local power = 10 ^ floor(log10(rough))
@@ -31,7 +31,7 @@ local function round_step(span, count, whole)
   return whole and math.max(step, 1) or step
 end
 
--- Multiples of `step` within [low, high]; the rounding slack is a small part of a step.
+-- The multiples of `step` in [low, high]; the tolerance for rounding is a small part of a step.
 local function multiples(low, high, step)
   local values = {}
   for k = ceil(low / step - 1e-6), floor(high / step + 1e-6) do values[#values + 1] = k * step end
@@ -47,7 +47,7 @@ local function decimals_of(step)
 end
 
 -- Labels of evenly spaced values. Very large and very small ones are written as multiples of a
--- common power of ten, which is returned as the second result.
+-- common power of ten, which is the second result.
 local function linear_labels(values, step)
   local largest = 0
   for _, value in ipairs(values) do largest = math.max(largest, math.abs(value)) end
@@ -65,7 +65,7 @@ local function linear_labels(values, step)
 end
 
 local function linear_axis(low, high, options)
-  -- What differs only by rounding is one value: no ticks could be told apart.
+  -- Values that differ only by rounding count as one value, because their ticks would have equal labels.
   if high - low <= 1e-10 * math.max(math.abs(low), math.abs(high)) then
     low = (low + high) / 2
     high = low
@@ -75,7 +75,7 @@ local function linear_axis(low, high, options)
     if options.whole then pad = math.max(1, pad) end
     low, high = low - pad, high + pad
   else
-    -- From zero when the values come near it, else with a little room at both ends.
+    -- The axis starts at zero if the values come near it, otherwise it has a little room at both ends.
     local pad = 0.05 * (high - low)
     local first, last = low - pad, high + pad
     if low >= 0 and low < 0.35 * high and not options.room then first = 0 end
@@ -130,18 +130,18 @@ local function logarithmic_axis(low, high, options)
   }
 end
 
--- The axis of the values from `low` to `high`. options: log, whole (ticks at whole numbers only),
--- count (about so many ticks), fixed_low and fixed_high (that end is taken as it is, without room), room
--- (room at both ends also where an axis would start at zero).
+-- The axis of the values from `low` to `high`. options: log, whole (ticks at integers only),
+-- count (approximate number of ticks), fixed_low and fixed_high (that end is used without extra room), room
+-- (extra room at both ends, even if the axis would start at zero).
 -- Result: low, high, ticks, labels, unit (a power of ten that multiplies the labels, or nil), minor
--- (unlabelled tick values), place(value) -> share of the axis, nil where the axis has no such value.
+-- (unlabelled tick values), place(value) -> share of the axis, or nil if the axis cannot show the value.
 function M.axis(low, high, options)
   options = options or {}
   if options.log then return logarithmic_axis(low, high, options) end
   return linear_axis(low, high, options)
 end
 
--- Number of characters (not bytes) of UTF-8 text; stray bytes count as one each.
+-- Number of characters (not bytes) of UTF-8 text; every invalid byte counts as one character.
 function M.text_length(text)
   return select(2, text:gsub('[^\128-\191]', ''))
 end

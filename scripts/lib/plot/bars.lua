@@ -7,7 +7,7 @@ local svg = require 'pushdown.plot.svg'
 
 local sample = 13  -- width of a sample in the legend
 
--- The bar chart of plot.bars (its options are described there) as SVG text.
+-- The bar chart of plot.bars as SVG text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.bars'
   check(type(spec) == 'table' and type(spec.categories) == 'table' and type(spec.series) == 'table', where,

@@ -1,4 +1,4 @@
--- Bar charts in the terminal: lying bars of blocks, in eighths of a character, or of '#' where the locale is not UTF-8.
+-- Bar charts in the terminal: horizontal bars of block characters in steps of an eighth, or of '#' without UTF-8.
 local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
 local text = require 'pushdown.plot.text'
@@ -10,14 +10,14 @@ local function width_of(label) return #label:gsub('[\128-\191]', '') end
 
 local function padded(label, width) return label .. (' '):rep(width - width_of(label)) end
 
--- A bar of so many characters, which need not be whole.
+-- A bar of `length` characters; the length can be fractional.
 local function bar(length, ascii)
   if ascii then return ('#'):rep(math.floor(length + 0.5)) end
   local parts = math.floor(length * 8 + 0.5)
   return ('█'):rep(math.floor(parts / 8)) .. eighths[parts % 8]
 end
 
--- The bar chart of plot.bars_text (its options are described there) as text.
+-- The bar chart of plot.bars_text as text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.bars_text'
   check(type(spec) == 'table' and type(spec.categories) == 'table', where,
@@ -58,7 +58,7 @@ return function(spec)
         line = ('%s %s%s%s %s'):format(line, (' '):rep(zero), rule, bar(y * scale, ascii),
           (spec.format or '%.4g'):format(y))
       else
-        -- Blocks grow from the left, so that a bar to the left of 0 has whole characters only.
+        -- Block characters grow from the left, so bars to the left of 0 only have whole characters.
         local length = math.min(zero, math.floor(-y * scale + 0.5))
         line = ('%s %s%s%s %s'):format(line, (' '):rep(zero - length), bar(length, ascii), rule,
           (spec.format or '%.4g'):format(y))

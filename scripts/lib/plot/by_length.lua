@@ -18,7 +18,7 @@ local function is_model(value)
   return type(value) == 'userdata' and (pcall(function() return value.parameters end))
 end
 
--- {name=, models=} of every line, in the order given, or by name.
+-- {name=, models=} of every line: in the given order for a list, else sorted by name.
 local function groups_of(given, where)
   check(type(given) == 'table' or is_model(given), where, 'models must be a model, or a table of models, got %s',
     type(given))
@@ -41,7 +41,7 @@ local function groups_of(given, where)
   return groups
 end
 
--- {length=, measure=f} of every length that the grammar has strings of; f(model) returns the results.
+-- {length=, results=f} of every length for which the grammar has strings; f(model) returns the results.
 local function lengths_of_grammar(spec, kind, where)
   local pd = require 'pushdown'
   local grammar = spec.grammar
@@ -93,9 +93,9 @@ local function spread_of(spec, count, deviation)
   return spec.spread == 'interval' and interval(count, deviation) or deviation or 0
 end
 
-local drawn = setmetatable({}, { __mode = 'k' })  -- what was measured for a table of options
+local drawn = setmetatable({}, { __mode = 'k' })  -- the measurements for a table of options
 
--- The options of plot.lines and plot.text for those of plot.by_length.
+-- Converts the options of plot.by_length to those of plot.lines and plot.text.
 return function(spec, where)
   check(type(spec) == 'table', where, 'expected a table of options, got %s', type(spec))
   if drawn[spec] then return drawn[spec] end

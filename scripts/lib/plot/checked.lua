@@ -1,11 +1,11 @@
--- checked(functions) -> the same functions of pushdown.plot, which refuse unknown options and wrong values before they
--- draw, and remember what they drew for the prompt.
+-- checked(functions) -> wrappers of the functions of pushdown.plot. They refuse unknown options and wrong values before
+-- they draw, and remember the drawn picture for the prompt.
 local nearest = require 'pushdown.nearest'
 local options_of = require 'pushdown.plot.options'
 local originals = require 'pushdown.originals'
 local picture = require 'pushdown.prompt.picture'
 
--- The function that draws the same as text.
+-- The function that draws the same picture as text.
 local as_text = { lines = 'text', curves = 'text', bars = 'bars_text', heat_map = 'heat_text',
   strengths = 'strengths_text', word_strengths = 'word_strengths_text', histograms = 'histograms_text',
   strength_distributions = 'strength_distributions_text', by_length = 'by_length_text' }
@@ -33,7 +33,7 @@ local expected = {
 
 local check_options
 
--- nil, or what is wrong with the value of an option.
+-- An error message about the value of an option, or nil.
 local function wrong(value, form, name)
   if type(form) == 'string' and expected[form] then
     local what, fits = unpack(expected[form])

@@ -1,4 +1,4 @@
--- Pictures as files: SVG as it is, PDF and PNG through rsvg-convert (Debian: librsvg2-bin).
+-- Writes pictures to files: SVG unchanged, PDF and PNG through rsvg-convert (Debian: librsvg2-bin).
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 
@@ -10,7 +10,7 @@ local zoom = 2  -- of PNG pictures, for screens and slides
 
 local found
 
--- Whether pictures can be made into PDF and PNG here.
+-- Returns whether this machine can convert pictures to PDF and PNG.
 function M.possible()
   if found == nil then
     local status = os.execute 'command -v rsvg-convert > /dev/null 2>&1'
@@ -19,15 +19,15 @@ function M.possible()
   return found
 end
 
--- export.format(path) -> 'svg', 'pdf' or 'png', by the ending of the name; nil for any other.
+-- export.format(path) -> 'svg', 'pdf' or 'png', depending on the file name extension; nil for any other.
 function M.format(path)
   local ending = path:match '%.(%w+)$'
   ending = ending and ending:lower()
   return M.formats[ending] and ending or nil
 end
 
--- export.write(path, picture): writes the SVG text `picture` as the ending of the path says, an SVG where it has none
--- of these. The file is replaced as a whole, or not at all.
+-- export.write(path, picture): writes the SVG text `picture` in the format of the path's extension, or as SVG if it has
+-- none of these. The file is replaced atomically.
 function M.write(path, picture)
   local format = M.format(path) or 'svg'
   if format == 'svg' then return pd.file.write(path, picture) end
@@ -50,7 +50,7 @@ function M.write(path, picture)
   end
 end
 
--- export.all(path, picture): writes path.svg and, where rsvg-convert is installed, path.pdf and path.png.
+-- export.all(path, picture): writes path.svg and, if rsvg-convert is installed, path.pdf and path.png.
 function M.all(path, picture)
   for _, ending in ipairs(M.possible() and { '.svg', '.pdf', '.png' } or { '.svg' }) do
     M.write(path .. ending, picture)

@@ -1,4 +1,4 @@
--- What a line chart shows, checked and measured once for the picture and for the terminal: the
+-- The content of a line chart, checked and measured once for the picture and for the terminal: the
 -- series as lists of points with gaps, the reference lines and both axes.
 local axes = require 'pushdown.plot.axes'
 
@@ -32,7 +32,7 @@ local function extend(range, value, log)
   if value ~= math.floor(value) then range.whole = false end
 end
 
--- Points of one series; a point whose x or y cannot be drawn is marked as a gap.
+-- Points of one series; a point whose x or y cannot be drawn becomes a gap.
 local function points_of(series, index, spec, where)
   local name = series.name or ('series ' .. index)
   check(type(series.y) == 'table', where, "series '%s' needs a list y, got %s", name, type(series.y))
@@ -58,7 +58,7 @@ end
 local styles = { line = true, points = true, steps = true }
 
 -- spec: the options table of plot.lines. Result: title, x_label, y_label, series, references, x and
--- y (axes), empty (true when there is nothing to draw).
+-- y (axes), empty (true if there is nothing to draw).
 function M.figure(spec, where, x_count, y_count)
   check(type(spec) == 'table', where, 'expected a table of options, got %s', type(spec))
   check(type(spec.series) == 'table', where, 'series must be a list, got %s', type(spec.series))
@@ -86,7 +86,7 @@ function M.figure(spec, where, x_count, y_count)
   if not figure.empty then
     for _, reference in ipairs(figure.references) do
       extend(y_range, reference.value, spec.y_log)
-      -- A reference line at the edge must not hide in the axis.
+      -- A reference line at the edge would otherwise be hidden by the axis.
       y_range.room = y_range.room or reference.value == y_range.low or reference.value == y_range.high
     end
   end

@@ -1,9 +1,9 @@
--- Heat maps as SVG: a matrix of values as cells that darken with the value, and a scale beside it.
+-- Heat maps as SVG: a matrix of cells that are darker for larger values, with a colour scale beside it.
 local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
 local svg = require 'pushdown.plot.svg'
 
--- From light to dark, with lightness falling evenly: also read on grey paper.
+-- From light to dark with evenly decreasing lightness, so that it also works in greyscale.
 local scale = { { 247, 251, 255 }, { 198, 219, 239 }, { 107, 174, 214 }, { 33, 113, 181 }, { 8, 48, 107 } }
 
 local function colour(share)
@@ -14,7 +14,7 @@ local function colour(share)
     from[2] + (to[2] - from[2]) * part + 0.5, from[3] + (to[3] - from[3]) * part + 0.5)
 end
 
--- The heat map of plot.heat_map (its options are described there) as SVG text.
+-- The heat map of plot.heat_map as SVG text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.heat_map'
   check(type(spec) == 'table' and type(spec.values) == 'table', where, 'expected {values = {{...}, ...}}')
@@ -39,7 +39,7 @@ return function(spec)
     bottom = canvas.height - (spec.x_label and 52 or 32),
   }
   local width = (area.right - area.left) / math.max(1, columns)
-  -- Labels that do not fit side by side stand upright, if a cell is as wide as a line of text.
+  -- Labels that do not fit side by side are rotated, if a cell is at least as wide as a line of text is high.
   local longest = svg.widest(spec.x_labels or {})
   local upright = longest + 6 > width and width >= 12
   local labels_height = upright and math.min(110, longest) - 12 or 0
@@ -49,7 +49,7 @@ return function(spec)
     for k = 1, columns do
       local value, x, y = row[k], area.left + (k - 1) * width, area.top + (i - 1) * height
       local share = axes.finite(value) and axis.place(value) or nil
-      -- A hair wider than the cell, so that no white seams show between cells.
+      -- Slightly wider than the cell, so that no white seams show between cells.
       canvas:add('rect', { x = x, y = y, width = width + 0.3, height = height + 0.3,
         fill = share and colour(share) or '#d9d9d9' })
       if spec.show_values and share then

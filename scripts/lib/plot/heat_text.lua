@@ -1,4 +1,4 @@
--- Heat maps in the terminal: a character for each value, darker the greater it is.
+-- Heat maps in the terminal: one character for each value, darker for larger values.
 local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
 local text = require 'pushdown.plot.text'
@@ -9,7 +9,7 @@ local function width_of(label) return #label:gsub('[\128-\191]', '') end
 
 local function padded(label, width) return (' '):rep(width - width_of(label)) .. label end
 
--- The heat map of plot.heat_text (its options are described there) as text.
+-- The heat map of plot.heat_text as text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.heat_text'
   check(type(spec) == 'table' and type(spec.values) == 'table', where, 'expected {values = {{...}, ...}}')
@@ -29,7 +29,7 @@ return function(spec)
   end
   low, high = low or 0, high or 1
   if low == high then high = low + 1 end
-  -- A cell is as wide as the widest label of a column, if there is room for that.
+  -- A cell is as wide as the widest column label, if there is room for that.
   local cell, room = 1, (spec.columns or text.terminal_width()) - labels - 3
   for k = 1, columns do cell = math.max(cell, width_of((spec.x_labels or {})[k] or '') + 1) end
   if cell * columns > room then cell = 1 end
@@ -39,7 +39,7 @@ return function(spec)
     local cells = {}
     for k = 1, columns do
       local share = axes.finite(row[k]) and math.max(0, math.min(1, (row[k] - low) / (high - low)))
-      -- The lightest shade is for what is hardly more than the least value.
+      -- The lightest shade means just above the smallest value.
       cells[k] = (share and shades[math.min(#shades, math.floor(share * #shades) + 1)] or ' '):rep(cell)
     end
     lines[#lines + 1] = padded((spec.y_labels or {})[i] or '', labels) .. ' |' .. table.concat(cells) .. '|'

@@ -1,19 +1,19 @@
 -- The part of a stack automaton that carries most of its weight. In the trace of a network every configuration has some
--- weight, and a picture of all edges shows nothing.
+-- weight, so a picture of all edges would show nothing.
 --
 -- The mass of an edge into time j is the forward weight of its source times its inner weight, as a share of the forward
--- weights of time j: the masses of the edges into a time sum to 1.
+-- weights of time j. The masses of all edges into a time sum to 1.
 local M = {}
 
 function M.key(node) return ('%d\n%s\n%s'):format(node.time, node.state, node.top) end
 
--- Gives every edge its mass.
+-- Computes the mass of every edge.
 local function weigh(nodes, edges)
   local by_key, total = {}, {}
   for _, node in ipairs(nodes) do by_key[M.key(node)] = node end
   for _, edge in ipairs(edges) do
     local to = by_key[M.key(edge)]
-    -- Of a node the edges sum to its forward weight; the bottom symbol's edge is all of it.
+    -- The edges into a node sum to its forward weight; the bottom symbol's edge has all of it.
     local from = edge.from and by_key[M.key(edge.from)]
     edge.mass = not to and 0 or not edge.from and to.share
       or from and to.share * math.exp(from.log_weight + edge.log_weight - to.log_weight) or 0
@@ -22,8 +22,8 @@ local function weigh(nodes, edges)
   return total
 end
 
--- heavy_edges.of(nodes, edges, mass) -> nodes, edges: of each time the heaviest edges that carry at least this share of
--- the mass, and what leads to them. Every edge gets its `mass`. mass = 1: all.
+-- heavy_edges.of(nodes, edges, mass) -> nodes, edges: for each time the heaviest edges that together have at least this
+-- share of the mass, and the paths that lead to them. Sets the `mass` of every edge. mass = 1: all edges.
 function M.of(nodes, edges, mass)
   local total = weigh(nodes, edges)
   if mass >= 1 then return nodes, edges end
@@ -44,7 +44,7 @@ function M.of(nodes, edges, mass)
       wanted[M.key(edge)] = true
       if not edge.from then return end
       wanted[M.key(edge.from)] = true
-      -- What leads to its source, if nothing does yet.
+      -- Continues with the heaviest edge into its source, unless one is kept already.
       edge = into[M.key(edge.from)]
     end
   end

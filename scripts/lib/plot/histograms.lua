@@ -1,8 +1,8 @@
--- How the values of several groups are spread: overlaid histograms as steps.
+-- The distributions of the values of several groups, as overlaid histograms drawn as steps.
 local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
 
--- {name=, values=} of every group, in the order given, or by name.
+-- {name=, values=} of every group: in the given order for a list, else sorted by name.
 local function groups_of(given, where)
   check(type(given) == 'table', where, 'groups must be a table of lists of numbers, got %s', type(given))
   local groups = {}
@@ -21,7 +21,7 @@ local function groups_of(given, where)
   return groups
 end
 
--- The options of plot.lines and plot.text for those of plot.histograms.
+-- Converts the options of plot.histograms to those of plot.lines and plot.text.
 return function(spec, where)
   check(type(spec) == 'table', where, 'expected a table of options, got %s', type(spec))
   local groups, bins = groups_of(spec.groups, where), spec.bins or 40
@@ -54,7 +54,7 @@ return function(spec, where)
         end
       end
     end
-    -- Up from nothing, over every bin from its left edge on, and down again.
+    -- The outline rises from zero, follows every bin from its left edge, and falls to zero again.
     local x, y = { low }, { 0 }
     for bin = 1, bins do
       x[#x + 1] = low + (bin - 1) * width

@@ -1,12 +1,12 @@
--- Legends of pictures: entries, each a sample of a line or a colour and a name, in a column or in rows. Names that are
--- too long for the place are wrapped.
+-- Legends of pictures: entries in a column or in rows. An entry is a sample of a line or colour and a name. Long names
+-- are wrapped.
 local svg = require 'pushdown.plot.svg'
 
 local M = {}
 
 local row_height, line_height, text_gap, entry_gap = 19, 15, 8, 18
 
--- The name in lines of at most `width` pixels: broken at blanks, else behind commas and other marks, else anywhere.
+-- Wraps the name into lines of at most `width` pixels: at blanks, else after commas and other marks, else anywhere.
 function M.wrapped(name, width)
   local lines, line = {}, ''
   local function finish()
@@ -43,7 +43,7 @@ local function measure(entry, width, sample)
   entry.height = row_height + (#entry.lines - 1) * line_height
 end
 
--- legend.column(entries, width, sample) -> width, height of the entries one below the other. sample: width of a sample.
+-- legend.column(entries, width, sample) -> width, height of the entries in a column. sample: width of a sample.
 function M.column(entries, width, sample)
   local widest, height = 0, 0
   for _, entry in ipairs(entries) do
@@ -66,8 +66,8 @@ function M.rows(entries, width, sample)
   return widest, y + height
 end
 
--- legend.draw(canvas, entries, x, y, sample): the entries where column or rows have put them. entry.draw(canvas, x, y)
--- draws the sample, `y` being its middle.
+-- legend.draw(canvas, entries, x, y, sample): draws the entries at the positions set by column or rows. entry.draw(
+-- canvas, x, y) draws the sample; `y` is its middle.
 function M.draw(canvas, entries, x, y, sample)
   for _, entry in ipairs(entries) do
     local left, middle = x + entry.x, y + entry.y + row_height / 2

@@ -6,7 +6,7 @@ local svg = require 'pushdown.plot.svg'
 
 local sample = 30
 
--- The entries of the legend: the series that are named, then the references.
+-- The entries of the legend: the named series, then the reference lines.
 local function entries_of(figure)
   local entries = {}
   for _, series in ipairs(figure.series) do
@@ -32,7 +32,7 @@ local function entries_of(figure)
   return entries
 end
 
--- Places along all lines of the figure, in pixels, to find a corner that is free of them.
+-- Points along all lines of the figure, in pixels, for finding a free corner.
 local function ink_of(figure, area, x_at, y_at)
   local places = {}
   local function put(x, y) places[#places + 1] = { x, y } end
@@ -69,7 +69,7 @@ local function ink_of(figure, area, x_at, y_at)
   return places
 end
 
--- Upper left corner of the legend inside the plot area, nil when every corner is in use.
+-- Upper left corner of the legend inside the plot area; nil if no corner is free.
 local function free_corner(figure, area, width, height, x_at, y_at)
   if width > 0.6 * (area.right - area.left) or height > 0.7 * (area.bottom - area.top) then return nil end
   local places = ink_of(figure, area, x_at, y_at)
@@ -90,8 +90,8 @@ end
 
 local inset = 8  -- of the entries in the box
 
--- Where the legend stands: in a corner that is free of lines, else on the right where the plot stays wide, else below
--- the plot, in rows. Returns a function that draws it; shrinks the area, or makes the canvas higher.
+-- Places the legend in a corner that is free of lines, else on the right if the plot stays wide enough, else in rows
+-- below the plot. May shrink the area or increase the height of the canvas. Returns a function that draws the legend.
 local function place_legend(figure, canvas, area, x_at, y_at)
   local entries = entries_of(figure)
   if #entries == 0 then return function() end end
@@ -116,7 +116,7 @@ local function place_legend(figure, canvas, area, x_at, y_at)
   end
 end
 
--- Runs of drawable points without a gap; `wanted` selects the points.
+-- Stretches of drawable points without a gap; `wanted` selects the points.
 local function runs(points, wanted)
   local list, run = {}, nil
   for _, point in ipairs(points) do
@@ -161,7 +161,7 @@ local function draw_series(group, series, x_at, y_at)
         ['stroke-dasharray'] = look.dash, ['stroke-linejoin'] = 'round' })
     end
   end
-  -- All markers of a short series, about a dozen of a long one, shifted from series to series.
+  -- Short series have a marker at every point, long ones about a dozen, at places that differ between series.
   local every = (series.style == 'points' or #drawn <= 30) and 1 or math.ceil(#drawn / 12)
   for i, point in ipairs(drawn) do
     local due = series.markers ~= false and (i + series.index - 2) % every == 0
@@ -171,7 +171,7 @@ local function draw_series(group, series, x_at, y_at)
   end
 end
 
--- The line chart of plot.lines (its options are described there) as SVG text.
+-- The line chart of plot.lines as SVG text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.lines'
   local figure = figures.figure(spec, where)

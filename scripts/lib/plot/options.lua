@@ -1,7 +1,7 @@
--- The options of the functions of pushdown.plot, which are checked before anything is drawn and completed at the
--- prompt. An option is 'text', 'number', 'size' (a number above 0), 'count' (a whole number of at least 1), 'boolean',
--- 'list', 'numbers' (a list of numbers, with gaps), 'object', 'any' or a list of the texts that it may be; a table of
--- such options describes each element of a list.
+-- The options of the functions of pushdown.plot, which are checked before drawing and completed at the prompt. An
+-- option has one of these types: 'text', 'number', 'size' (a number above 0), 'count' (a whole number of at least 1),
+-- 'boolean', 'list', 'numbers' (a list of numbers, with gaps), 'object', 'any', or a list of the permitted texts. A
+-- table of options describes each element of a list.
 local function with(...)
   local all = {}
   for _, options in ipairs { ... } do
@@ -10,7 +10,7 @@ local function with(...)
   return all
 end
 
--- A picture takes the options of its text, so that one table serves both.
+-- A picture also takes the options of its text version, so that one table serves both.
 local in_text = { columns = 'count', rows = 'count', ascii = 'boolean' }
 local picture = { title = 'text', path = 'text', width = 'size', height = 'size' }
 local labels = { x_label = 'text', y_label = 'text' }

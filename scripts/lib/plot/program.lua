@@ -1,8 +1,8 @@
--- The recorded program of a step as SVG: its operations in layers from the inputs down, solid lines for what an
--- operation reads of its own step, dashed ones for what it reads of the step before.
+-- The recorded program of a step as SVG: its operations in layers with the inputs on top. Solid lines lead to values
+-- that an operation reads from its own step, dashed ones to values from the step before.
 --
--- The layout is that of Sugiyama, Tagawa and Toda (1981): layers by longest paths, lines that cross layers cut by
--- joints, layers ordered by the mean place of their neighbours, then moved towards it as far as the others let them.
+-- The layout follows Sugiyama, Tagawa and Toda (1981): layers by longest paths, joints where lines cross layers, and
+-- layers ordered by the mean place of their neighbours, then moved towards it as far as the other nodes permit.
 local check = require 'pushdown.plot.figure'.check
 local svg = require 'pushdown.plot.svg'
 
@@ -43,7 +43,7 @@ local function assign_layers(graph)
       if edge.to.layer <= edge.from.layer then edge.to.layer, changed = edge.from.layer + 1, true end
     end
   end
-  -- What reads nothing stands above its first reader.
+  -- A node that reads nothing is placed just above its first reader.
   for _, node in ipairs(graph.nodes) do
     if #node.above == 0 and #node.below > 0 then
       local first = math.huge
@@ -53,7 +53,7 @@ local function assign_layers(graph)
   end
 end
 
--- Layers as lists; a line that crosses layers gets a joint in each of them.
+-- The layers as lists of nodes; a line that crosses layers gets a joint in each of them.
 local function layers_of(graph)
   local layers = {}
   local function put(node)
@@ -107,7 +107,7 @@ end
 
 local function space(a, b) return (a.width + b.width) / 2 + gap end
 
--- Every node as near to the mean place of its neighbours as the order of its layer lets it.
+-- Moves every node as near to the mean place of its neighbours as the order of its layer permits.
 local function place_layers(layers)
   for _, layer in ipairs(layers) do
     for i, node in ipairs(layer) do
@@ -123,7 +123,7 @@ local function place_layers(layers)
           or ((#node.above > 0 and mean_of(node.above, 'x') * #node.above or 0)
             + (#node.below > 0 and mean_of(node.below, 'x') * #node.below or 0)) / count
       end
-      -- The mean of packing from the left and from the right keeps all wishes in balance.
+      -- Averages packing from the left and from the right, so that neither side is preferred.
       local left, right = {}, {}
       for i, node in ipairs(layer) do
         left[i] = i == 1 and node.wish or math.max(node.wish, left[i - 1] + space(layer[i - 1], node))
@@ -166,7 +166,7 @@ local function draw_edge(canvas, edge)
     ['marker-end'] = 'url(#arrow)' })
 end
 
--- Back up in a lane at the right edge of the picture; what reads itself has a loop.
+-- Draws a line back up in a lane at the right edge of the picture; a node that reads itself gets a loop.
 local function draw_back(canvas, edge, lane)
   local a, b = edge.from, edge.to
   local x1, x2, r = a.x + a.width / 2, b.x + b.width / 2 + 5, 6
@@ -179,7 +179,7 @@ local function draw_back(canvas, edge, lane)
     ['stroke-dasharray'] = '5 3', ['marker-end'] = 'url(#arrow)' })
 end
 
--- The picture of plot.program (its options are described there) as SVG text.
+-- The picture of plot.program as SVG text; plot.lua describes its options.
 return function(spec)
   check(type(spec) == 'table', where, 'expected {model = a model} or {stack = a kind with its options}')
   check((spec.model == nil) ~= (spec.stack == nil), where, "expected either 'model' or 'stack'")

@@ -1,5 +1,5 @@
 -- One run of a pushdown automaton over its string as SVG: the stack as a tower of cells at every time,
--- and below it what is read, the move, the state and the move's weight.
+-- and below it the symbol read, the move, the state and the weight of the move.
 local check = require 'pushdown.plot.figure'.check
 local svg = require 'pushdown.plot.svg'
 
@@ -7,7 +7,7 @@ local svg = require 'pushdown.plot.svg'
 local fills = { '#525252', '#dbe9f6', '#7f9fc7', '#f3b98a', '#a4586e', '#a9b26a', '#e9d6a3', '#6f8f86' }
 local light = { ['#525252'] = true, ['#a4586e'] = true, ['#6f8f86'] = true }
 
--- Triangle up: push, down: pop; diamond: replace.
+-- Marks of actions: a triangle up for push, a triangle down for pop, a diamond for replace.
 local function mark(canvas, action, x, y, size)
   local points = { push = { 0, -1, 1, 0.8, -1, 0.8 }, pop = { 0, 1, 1, -0.8, -1, -0.8 },
     replace = { 0, -1, 1, 0, 0, 1, -1, 0 } }
@@ -28,7 +28,7 @@ local function weight_text(log_weight)
   return (('%.0e'):format(weight):gsub('e%+?(%-?)0*', 'e%1'))
 end
 
--- The picture of plot.run (its options are described there) as SVG text.
+-- The picture of plot.run as SVG text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.run'
   check(type(spec) == 'table' and type(spec.run) == 'userdata', where, 'expected {run = pda:best_run(...)}')
@@ -44,7 +44,7 @@ return function(spec)
       end
     end
   end
-  -- The bottom symbol was first; the others by name, so that pictures of one automaton look alike.
+  -- The bottom symbol comes first and the others are sorted, so that pictures of one automaton look alike.
   local bottom = table.remove(names, 1)
   table.sort(names)
   table.insert(names, 1, bottom)
@@ -56,9 +56,9 @@ return function(spec)
     widest = math.max(widest, svg.text_width(step.symbol), svg.text_width(step.next) + 4)
   end
   widest = math.max(widest, svg.widest(names))
-  -- Wide enough for every text where the string is short, else as the page allows.
+  -- For a short string the cells are wide enough for every text, else they fit the page.
   local cell = math.max(5, math.min(math.max(34, widest + 10), (spec.width or 1200) / count))
-  -- Symbols that do not fit side by side stand upright.
+  -- Symbols that do not fit side by side are rotated.
   local longest = 0
   for _, step in ipairs(steps) do longest = math.max(longest, svg.text_width(step.symbol)) end
   local upright = longest + 2 > cell and cell >= 12

@@ -1,6 +1,6 @@
--- The state diagram of a pushdown automaton as SVG: a circle for each state, two where it accepts, grey
--- where it is dead; an arrow for each pair of states with transitions, labelled "symbol, top: action". Labels
--- that differ in the top alone are collected ("any": every stack symbol). States stand in columns by their
+-- The state diagram of a pushdown automaton as SVG. Each state is a circle, a double one if it accepts, a grey
+-- one if it is dead. Each pair of states with transitions has an arrow with labels "symbol, top: action". Labels
+-- that differ only in the top symbol are merged ("any": every stack symbol). States are in columns by their
 -- distance from the start state.
 local check = require 'pushdown.plot.figure'.check
 local svg = require 'pushdown.plot.svg'
@@ -13,12 +13,12 @@ local function action_text(transition)
   return 'replace ' .. transition.replace
 end
 
--- The lines of one arrow.
+-- The label lines of one arrow.
 local function lines_of(transitions, stack_symbols)
   local groups, order = {}, {}
   for _, transition in ipairs(transitions) do
     local weight = transition.weight == 1 and '' or (' / %.4g'):format(transition.weight)
-    -- Those that replace the top symbol by itself belong together, whatever it is.
+    -- All transitions that replace the top symbol by itself belong together.
     local same = transition.replace == transition.top
     local key = transition.symbol .. '\n' .. (same and 'replace top' or action_text(transition)) .. weight
     if not groups[key] then
@@ -59,7 +59,7 @@ local function arrows_of(pda)
   return arrows, by_pair
 end
 
--- The column of each state: its distance from the start; those that are not reached stand last.
+-- The column of each state: its distance from the start state; unreachable states come last.
 local function columns_of(states, arrows)
   local column, last = { [states[1]] = 0 }, 0
   local queue = { states[1] }
@@ -85,9 +85,9 @@ local function overlap(a, b)
   return math.abs(a.x - b.x) < a.half_width + b.half_width and math.abs(a.y - b.y) < a.half_height + b.half_height
 end
 
--- A quadratic curve between the circles of two states, bent to its left by `bend` pixels: its ends, control
--- point, a function for the point at share t, and the place of the label beside its point at share `where`, on
--- its left (side = 1) or right (-1).
+-- A quadratic curve between the circles of two states, bent to its left by `bend` pixels. Returns its ends, its
+-- control point, a function for the point at share t, and the place of its label. The label is beside the point
+-- at share `where`, on the left of the curve (side = 1) or on its right (-1).
 local function curve(from, to, radius, bend, arrow, where, side)
   local dx, dy = to.x - from.x, to.y - from.y
   local length = math.sqrt(dx * dx + dy * dy)
@@ -107,7 +107,7 @@ local function curve(from, to, radius, bend, arrow, where, side)
       s * s * result.y1 + 2 * s * t * cy + t * t * result.y2
   end
   local mx, my = result.at(where)
-  -- As far out as the label's box reaches in that direction.
+  -- Half the extent of the label's box in that direction, plus a margin.
   local out = math.abs(nx) * arrow.width / 2 + math.abs(ny) * arrow.height / 2 + 6
   result.label = { x = mx + side * nx * out, y = my + side * ny * out, half_width = arrow.width / 2,
     half_height = arrow.height / 2 }
@@ -118,7 +118,7 @@ local function inside(x, y, box, margin)
   return math.abs(x - box.x) < box.half_width + margin and math.abs(y - box.y) < box.half_height + margin
 end
 
--- How much a curve and its label collide with circles, and with the labels and curves placed before.
+-- The cost of collisions of a curve and its label with circles and with labels and curves placed before.
 local function collisions(path, from, to, radius, nodes, boxes, curves)
   local cost = 0
   for t = 0.05, 0.96, 0.05 do
@@ -147,7 +147,7 @@ local function collisions(path, from, to, radius, nodes, boxes, curves)
   return cost
 end
 
--- The curve with the fewest collisions; in a large diagram not all places of labels are tried.
+-- The curve with the fewest collisions; for a large diagram only some label places are tried.
 local function best_curve(arrow, from, to, radius, nodes, boxes, curves, many)
   local best, least
   local places = many and { 0.5 } or { 0.5, 0.4, 0.6, 0.3, 0.7 }
@@ -156,7 +156,7 @@ local function best_curve(arrow, from, to, radius, nodes, boxes, curves, many)
       for _, where in ipairs(places) do
         for side = 1, -1, -2 do
           local path = curve(from, to, radius, bend, arrow, where, side)
-          -- An arrow and its twin both bend to their left; labels stand outside and near the middle.
+          -- An arrow and its twin both bend to their left; their labels should be outside and near the middle.
           local cost = step + (bend < 0 and 0.5 or 0) + (bend * side < 0 and 0.6 or 0) + 3 * math.abs(where - 0.5)
             + collisions(path, from, to, radius, nodes, boxes, curves)
           if not least or cost < least then best, least = path, cost end
@@ -177,7 +177,7 @@ local function draw_label(canvas, box, lines)
   end
 end
 
--- The places of the circles, and the radius.
+-- Sets the places of the circles; `radius` is that of a circle.
 local function place(states, arrows, by_pair, radius)
   local columns = columns_of(states, arrows)
   local nodes, by_state = {}, {}
@@ -199,7 +199,7 @@ local function place(states, arrows, by_pair, radius)
       nodes[#nodes + 1], by_state[state] = node, node
       y = y + radius + 40
     end
-    -- The columns' middles lie on one line.
+    -- Centres all columns vertically on one line.
     for _, state in ipairs(list) do by_state[state].y = by_state[state].y - y / 2 end
     local between = 0
     for _, arrow in ipairs(arrows) do
@@ -212,7 +212,7 @@ local function place(states, arrows, by_pair, radius)
     end
     x = x + half + math.max(70, between + 24)
   end
-  -- A row of single states is level.
+  -- Single states in a row are on one level.
   local single = true
   for at = 0, #columns do single = single and #(columns[at] or {}) == 1 end
   if single then
@@ -221,7 +221,7 @@ local function place(states, arrows, by_pair, radius)
   return nodes, by_state
 end
 
--- The picture of plot.state_diagram (its options are described there) as SVG text.
+-- The picture of plot.state_diagram as SVG text; plot.lua describes its options.
 return function(spec)
   local where = 'plot.state_diagram'
   check(type(spec) == 'table' and type(spec.pda) == 'userdata', where, 'expected {pda = pd.pda{...}}')

@@ -1,15 +1,15 @@
--- What a run does to a memory of sections with strengths, as the matrix of a heat map: above, how much is
--- pushed, popped and read at each step; below, the strength of every section, the top first.
+-- A run of a memory of sections with strengths as the matrix of a heat map. The upper rows show how much each
+-- step pushes, pops and reads; the lower rows show the strength of every section, the top first.
 local check = require 'pushdown.plot.figure'.check
 
--- One memory of a tensor B? x n x K (x S), a list of rows.
+-- The values of one memory from a tensor B? x n x K (x S), as a list of rows.
 local function rows_of(tensor, memory)
   local rows = {}
   for t, memories in ipairs(tensor:to_table()) do rows[t] = memories[memory] end
   return rows
 end
 
--- The options of plot.heat_map and plot.heat_text for the options of plot.strengths.
+-- Converts the options of plot.strengths to those of plot.heat_map and plot.heat_text.
 return function(spec)
   local where = 'plot.strengths'
   check(type(spec) == 'table' and type(spec.run) == 'table' and spec.run.strengths, where,
@@ -33,7 +33,7 @@ return function(spec)
       values[#values + 1], labels[#labels + 1] = row[2], row[1]
     end
   end
-  -- A line of no values between the two parts.
+  -- An empty row between the two parts.
   local gap = {}
   for t = 1, steps do gap[t] = 0 / 0 end
   values[#values + 1], labels[#labels + 1] = gap, ''
@@ -46,13 +46,13 @@ return function(spec)
     local row = {}
     for t = 1, steps do row[t] = sections[t][place] end
     values[#values + 1] = row
-    -- Of a stack and a queue section i is pushed by step i; the bottom half of a deque counts downwards.
+    -- In a stack or queue step i pushes section i; the bottom half of a deque counts downwards.
     local pushed = places == steps and place or place > steps and place - steps or steps - place + 1
     labels[#labels + 1] = symbols[pushed] or tostring(pushed)
   end
   local x_labels = {}
   for t = 1, steps do x_labels[t] = symbols[t] or tostring(t) end
-  -- Strengths are at most 1 where nothing else is asked for.
+  -- The scale ends at 1 unless a value is larger.
   local high = 1
   for _, row in ipairs(values) do
     for t = 1, steps do

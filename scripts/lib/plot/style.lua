@@ -1,5 +1,5 @@
--- How the series of one plot are told apart: colours of different lightness (so that they survive
--- a grey printer), dash patterns and marker shapes, all three together.
+-- The styles that distinguish the series of a plot: colours of different lightness (so that they remain
+-- distinct on a grey printer), dash patterns and marker shapes, all three together.
 local M = {}
 
 -- CIE lightness 22, 51, 71, 38, 64, 28, 73, 47.
@@ -12,7 +12,7 @@ local shapes = { 'circle', 'square', 'triangle', 'diamond', 'open_circle', 'open
 -- {colour =, dash = (nil: solid), shape =} of the series with this number.
 function M.of(index)
   local k = (index - 1) % #colours + 1
-  local round = math.floor((index - 1) / #colours)  -- further rounds pair the colours anew
+  local round = math.floor((index - 1) / #colours)  -- further rounds combine colours with other styles
   return { colour = colours[k], dash = dashes[(k - 1 + 3 * round) % #dashes + 1] or nil,
     shape = shapes[(k - 1 + round) % #shapes + 1] }
 end

@@ -1,5 +1,5 @@
--- A small SVG 1.1 writer: elements with escaped attributes and texts, gathered into one
--- self-contained document.
+-- A small SVG 1.1 writer: collects elements with escaped attributes and texts in one self-contained
+-- document.
 
 local M = {}
 
@@ -9,8 +9,8 @@ M.grid = '#e4e4e4'
 
 local entities = { ['&'] = '&amp;', ['<'] = '&lt;', ['>'] = '&gt;', ['"'] = '&quot;', ["'"] = '&#39;' }
 
--- Text for an SVG document: markup escaped, control characters and bytes that are not UTF-8
--- replaced by U+FFFD, since XML has no way to write them.
+-- Escapes text for an SVG document. Control characters and invalid UTF-8 bytes become U+FFFD, because XML
+-- cannot represent them.
 function M.escape(text)
   text = tostring(text):gsub('[%z\1-\8\11\12\14-\31\127]', '\239\191\189')
   local out, at, length = {}, 1, #text
@@ -51,12 +51,12 @@ end
 local Canvas = {}
 Canvas.__index = Canvas
 
--- An empty picture of the given size in pixels on white.
+-- A white canvas of the given size in pixels.
 function M.canvas(width, height)
   return setmetatable({ width = width, height = height, parts = {} }, Canvas)
 end
 
--- Adds <name attributes/>; with `content` (already escaped) <name attributes>content</name>.
+-- Adds <name attributes/>, or <name attributes>content</name> if there is `content` (already escaped).
 function Canvas:add(name, attributes, content)
   local open = '<' .. name .. attributes_text(attributes)
   self.parts[#self.parts + 1] = content and ('%s>%s</%s>'):format(open, content, name) or open .. '/>'
@@ -68,15 +68,15 @@ function Canvas:line(x1, y1, x2, y2, attributes)
   self:add('line', all)
 end
 
--- Text with its baseline at (x, y); anchor: start, middle or end.
+-- Adds text with its baseline at (x, y); anchor: start, middle or end.
 function Canvas:text(x, y, text, attributes)
   local all = { x = x, y = y, fill = M.ink }
   for key, value in pairs(attributes or {}) do all[key] = value end
   self:add('text', all, M.escape(text))
 end
 
--- A title above the plot area and the labels of its two axes. area: left, top, right, bottom; height: of the picture
--- without a legend below it.
+-- Adds a title above the plot area and the labels of its two axes. area: left, top, right, bottom; height: that of the
+-- picture without a legend below it.
 function Canvas:labels(area, title, x_label, y_label, height)
   local middle = (area.left + area.right) / 2
   if title then
@@ -90,7 +90,7 @@ function Canvas:labels(area, title, x_label, y_label, height)
   end
 end
 
--- The vertical axis: grid lines, ticks and labels.
+-- Adds the vertical axis: grid lines, ticks and labels.
 function Canvas:y_axis(area, axis)
   local function y_at(value) return area.bottom - axis.place(value) * (area.bottom - area.top) end
   for _, value in ipairs(axis.minor) do
@@ -104,7 +104,7 @@ function Canvas:y_axis(area, axis)
   end
 end
 
--- The horizontal axis likewise.
+-- Adds the horizontal axis: grid lines, ticks and labels.
 function Canvas:x_axis(area, axis)
   local function x_at(value) return area.left + axis.place(value) * (area.right - area.left) end
   for _, value in ipairs(axis.minor) do
@@ -117,7 +117,7 @@ function Canvas:x_axis(area, axis)
   end
 end
 
--- The two lines that the ticks stand on.
+-- Adds the two axis lines.
 function Canvas:frame(area)
   self:line(area.left, area.bottom, area.right, area.bottom, { ['stroke-linecap'] = 'square' })
   self:line(area.left, area.top, area.left, area.bottom, { ['stroke-linecap'] = 'square' })
@@ -134,14 +134,14 @@ function Canvas:document(title)
     .. table.concat(self.parts, '\n') .. '\n</svg>\n'
 end
 
--- Widths of characters at 13 px, those of DejaVu Sans, which is wider than Helvetica and Arial.
+-- Widths of characters at 13 px in DejaVu Sans, which is wider than Helvetica and Arial.
 local widths = {}
 for width, characters in pairs { [3.7] = "ijl'", [4.4] = ' .,:;|!IJ/\\`', [5.2] = 'frt()[]-"', [9] = 'ABCEFKLPRSTVXYZ&',
   [10.2] = 'DGHNOQU', [10.9] = 'w+=<>~#', [13] = 'mMW%@' } do
   for character in characters:gmatch '.' do widths[character] = width end
 end
 
--- Width in pixels of text at 13 px, hardly ever less than it is.
+-- Estimated width in pixels of text at 13 px, rarely too small.
 function M.text_width(text)
   local width = 0
   for character in tostring(text):gmatch '[%z\1-\127\194-\244][\128-\191]*' do

@@ -1,5 +1,5 @@
--- Line charts in the terminal: dots of Braille characters (2 x 4 to a cell) with a mark at the data
--- points, or plain ASCII where the locale is not UTF-8.
+-- Line charts in the terminal: dots of Braille characters (2 x 4 per cell) with marks at the data
+-- points, or plain ASCII if the locale is not UTF-8.
 local axes = require 'pushdown.plot.axes'
 local figures = require 'pushdown.plot.figure'
 
@@ -12,7 +12,7 @@ local unicode = { marks = { '●', '■', '▲', '◆', '○', '□', '△', '�
 local ascii = { marks = { 'o', '#', '^', '%', '@', '=', '&', 'x' }, rule = '-', left = '|', tick = '+',
   corner = '+', bottom = '-', bottom_tick = '+', minus = '-' }
 
--- Whether the locale says that the terminal takes UTF-8.
+-- Returns whether the locale says that the terminal displays UTF-8.
 function M.utf8_locale()
   for _, name in ipairs { 'LC_ALL', 'LC_CTYPE', 'LANG' } do
     local value = os.getenv(name)
@@ -21,7 +21,7 @@ function M.utf8_locale()
   return false
 end
 
--- Columns of the terminal: $COLUMNS, what stty says, else 80.
+-- Columns of the terminal: $COLUMNS, else the answer of stty, else 80.
 function M.terminal_width()
   local width = tonumber(os.getenv('COLUMNS') or '')
   if not width then
@@ -38,7 +38,7 @@ local function utf8_byte3(code)
   return string.char(0xE0 + floor(code / 4096), 0x80 + floor(code / 64) % 64, 0x80 + code % 64)
 end
 
--- Bit of the Braille dot in column dx (0, 1) and row dy (0 .. 3, from the top).
+-- Bits of the Braille dots by column dx (0, 1) and row dy (0 .. 3, from the top).
 local dot_bits = { [0] = { [0] = 1, 2, 4, 64 }, { [0] = 8, 16, 32, 128 } }
 
 local Raster = {}
@@ -49,7 +49,7 @@ local function raster(columns, rows, braille)
     wide = braille and 2 or 1, high = braille and 4 or 1 }, Raster)
 end
 
--- Sets the dot at the given shares of the width and height (from the lower left).
+-- Sets the dot at the given shares of the width and height, from the lower left.
 function Raster:dot(x, y, ascii_mark)
   if x < 0 or x > 1 or y < 0 or y > 1 then return end
   local px = min(floor(x * self.columns * self.wide), self.columns * self.wide - 1)
@@ -72,7 +72,7 @@ function Raster:line(x1, y1, x2, y2, ascii_mark)
   end
 end
 
--- A dotted line, for the edge of a band.
+-- Draws a dotted line for the edge of a band.
 function Raster:dotted(x1, y1, x2, y2)
   local steps = max(math.abs(x2 - x1) * self.columns * self.wide, math.abs(y2 - y1) * self.rows * self.high)
   steps = min(floor(steps) + 1, 4000)
@@ -144,7 +144,7 @@ local function draw_series(canvas, figure, series, glyphs)
   end
 end
 
--- The line under the plot area with its ticks, and the line of tick labels.
+-- The line below the plot area with its ticks, and the line of tick labels.
 local function bottom_lines(figure, columns, margin, glyphs)
   local line, labels = {}, {}
   for i = 1, columns do line[i] = glyphs.bottom end
@@ -168,9 +168,9 @@ local function centred(text, width)
   return (' '):rep(max(0, floor((width - axes.text_length(text)) / 2))) .. text
 end
 
--- The line chart of plot.lines as text, the edges of its bands dotted; further options: columns (width, default
--- the terminal's, at most 100), rows (height of the plot area, default 16), ascii (default: as the
--- locale says).
+-- The line chart of plot.lines as text, with dotted edges of bands. Further options: columns (width, by default
+-- that of the terminal, at most 100), rows (height of the plot area, by default 16), ascii (by default the locale
+-- decides).
 function M.draw(spec)
   local plain = spec.ascii
   if plain == nil then plain = not M.utf8_locale() end

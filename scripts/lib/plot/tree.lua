@@ -1,5 +1,5 @@
--- A tree over its sentence as SVG, or two trees over the same words, in which the spans that both have are told
--- from the others by colour and by shape.
+-- A tree over its sentence as SVG, or two trees over the same words. With two trees, colour and shape distinguish the
+-- spans that both have from the others.
 local check = require 'pushdown.plot.figure'.check
 local style = require 'pushdown.plot.style'
 local svg = require 'pushdown.plot.svg'
@@ -9,7 +9,7 @@ local shared = { shape = 'circle', colour = '#12355b' }
 local edge = { stroke = '#73706b', ['stroke-linecap'] = 'square' }
 local other = { shape = 'open_square', colour = '#d1495b' }
 
--- phrases(): in preorder, so that the phrase around another is the last one before it that still covers it.
+-- phrases() is in preorder, so the phrase around another one is the last phrase before it that still covers it.
 local function daughters_of(tree)
   local phrases, open, covered = tree:phrases(), {}, {}
   for _, phrase in ipairs(phrases) do
@@ -18,7 +18,7 @@ local function daughters_of(tree)
     if #open > 0 then table.insert(open[#open].daughters, phrase) end
     open[#open + 1] = phrase
   end
-  for i = #phrases, 1, -1 do  -- inner phrases first: a word belongs to the innermost one
+  for i = #phrases, 1, -1 do  -- inner phrases first: a word belongs to the innermost phrase
     local phrase = phrases[i]
     for word = phrase.first, phrase.last do
       if not covered[word] then
@@ -57,7 +57,7 @@ local function panel_of(tree, against, with_tags, name)
   return panel
 end
 
--- `levels`: room for so many, the words at its foot.
+-- Draws a tree. `levels`: the height that is reserved; the words are at the bottom.
 local function draw(canvas, panel, left, top, step, levels)
   local base = top + (panel.name and 24 or 0) + levels * step + 20
   if panel.name then
@@ -71,7 +71,7 @@ local function draw(canvas, panel, left, top, step, levels)
     return left + node.x, base - 20 - node.height * step
   end
   for _, phrase in ipairs(panel.phrases) do
-    -- Straight up and down from one bar, so that no two lines cross.
+    -- Vertical lines from one horizontal bar, so that no two lines cross.
     local _, y = place(phrase)
     local daughters = phrase.daughters
     if #daughters > 1 then
@@ -120,7 +120,7 @@ local function check_same_words(tree, gold)
   end
 end
 
--- The picture of plot.tree (its options are described there) as SVG text.
+-- The picture of plot.tree as SVG text; plot.lua describes its options.
 return function(spec)
   check(type(spec) == 'table' and type(spec.tree) == 'userdata', where, 'expected {tree = a Tree}')
   local layout = spec.layout or 'auto'
@@ -158,7 +158,7 @@ return function(spec)
   end
   local x, y = margin, top
   for i, panel in ipairs(panels) do
-    -- Beside each other the words of both stand on one line.
+    -- Side by side, both trees have their words on the same line.
     draw(canvas, panel, x, y, step, beside and levels or panel.levels)
     if beside then x = x + panel.width + gap else y = y + height[i] + 14 end
   end

@@ -1,5 +1,5 @@
--- How strong the pushes, pops and readings of a sentence are, word by word, and how much lies on the stack: after
--- Merrill et al. 2019, Figure 2 (bars over the words) and Figure 3 (the distributions behind them).
+-- The strengths of the pushes, pops and readings of a sentence, word by word, and the total strength on the stack. The
+-- charts follow Merrill et al. 2019, Figure 2 (bars over the words) and Figure 3 (the distributions of the strengths).
 local axes = require 'pushdown.plot.axes'
 local check = require 'pushdown.plot.figure'.check
 local style = require 'pushdown.plot.style'
@@ -11,8 +11,8 @@ local M = {}
 local colour_of = { push = 1, read = 2, pop = 3 }
 local shown = { 'push', 'pop', 'read' }
 
--- What a run has of one memory at one end: steps, words, and by name of a strength its values (n numbers) and
--- distributions (n lists of k+1 numbers), the latter where there are any; total, the sum of all strengths.
+-- The data of a run for one memory and one end: steps, words, and for each named strength its values (n numbers) and,
+-- if it has them, its distributions (n lists of k+1 numbers); total: the sum of all strengths.
 local function run_of(spec, where)
   check(type(spec) == 'table' and type(spec.run) == 'table' and spec.run.strengths, where,
     'expected {run = model:strengths(...)} or {run = pd.stack.strengths{...}}')
@@ -45,7 +45,7 @@ local function run_of(spec, where)
   return found
 end
 
--- The strengths to be shown: those asked for, else those that are not 1 everywhere.
+-- The strengths to show: those in spec.show, else those that are not 1 everywhere.
 local function asked_for(spec, found, where)
   if spec.show then
     check(type(spec.show) == 'table' and #spec.show > 0, where, "show must be a list of 'push', 'pop', 'read'")
@@ -63,7 +63,7 @@ local function asked_for(spec, found, where)
   return #names > 0 and names or { 'push' }
 end
 
--- The options of plot.bars for those of plot.word_strengths.
+-- Converts the options of plot.word_strengths to those of plot.bars.
 function M.bars(spec)
   local where = 'plot.word_strengths'
   local found = run_of(spec, where)
@@ -92,7 +92,7 @@ end
 
 local eighths = { '▏', '▎', '▍', '▌', '▋', '▊', '▉' }
 
--- A bar of `length` character cells, which need not be whole.
+-- A bar of `length` character cells; the length can be fractional.
 local function bar(length, plain)
   if plain then return ('#'):rep(math.floor(length + 0.5)) end
   local whole = math.floor(length)
@@ -101,7 +101,7 @@ local function bar(length, plain)
   return ('█'):rep(whole) .. (eighths[part] or '')
 end
 
--- plot.word_strengths_text: a line for each word.
+-- plot.word_strengths_text: one line for each word.
 function M.text(spec)
   local where = 'plot.word_strengths_text'
   local found = run_of(spec, where)
@@ -130,7 +130,7 @@ function M.text(spec)
   return table.concat(lines, '\n') .. '\n'
 end
 
--- The distributions to be shown: those asked for, else all that there are.
+-- The distributions to show: those in spec.show, else all.
 local function distributions_of(spec, found, where)
   local names = {}
   for _, name in ipairs(spec.show or shown) do
@@ -142,7 +142,7 @@ local function distributions_of(spec, found, where)
   return names
 end
 
--- plot.strength_distributions: small bar charts side by side, a row for each strength.
+-- plot.strength_distributions: small bar charts side by side, one row for each strength.
 function M.distributions(spec)
   local where = 'plot.strength_distributions'
   local found = run_of(spec, where)
@@ -194,7 +194,7 @@ end
 local levels = { '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█' }
 local plain_levels = { '.', ':', '-', '=', '+', '*', '%', '#' }
 
--- plot.strength_distributions_text: a line for each word, a column for each value of a distribution.
+-- plot.strength_distributions_text: one line for each word, one column for each value of a distribution.
 function M.distributions_text(spec)
   local where = 'plot.strength_distributions_text'
   local found = run_of(spec, where)

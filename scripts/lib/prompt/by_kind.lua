@@ -1,8 +1,8 @@
--- The options of functions that make several kinds of things, as help shows them: by_kind['pd.train.trainer']() ->
--- list of {title =, lines = {...}}: the options that all kinds have, then those of each.
+-- The options of functions that make several kinds of objects, as help shows them: by_kind['pd.train.trainer']() ->
+-- list of {title =, lines = {...}}. The options that all kinds share come first, then those of each kind.
 local pd = require 'pushdown'
 
--- The lines of a description, without its first, and that.
+-- The lines of a description after its first line, and the first line.
 local function read(text)
   local lines = {}
   for line in text:gmatch '\n  ([^\n]*)' do lines[#lines + 1] = line end

@@ -1,11 +1,11 @@
--- What TAB offers inside of calls, option tables and strings; names and fields are the shell's own.
+-- TAB completion inside calls, option tables and strings; the shell itself completes names and fields.
 local described = require 'pushdown.prompt.described'
 local library = require 'pushdown.prompt.library'
 local pd = require 'pushdown'
 local prompt = require 'pushdown.prompt'
 local reading = require 'pushdown.prompt.reading'
 
--- What has a kind: where the kinds are listed, and what describes one.
+-- For each option with kinds: the function that lists the kinds and the one that describes a kind.
 local kinds = {
   stack = { pd.stack.kinds, pd.stack.describe },
   controller = { pd.controller.kinds, pd.controller.describe },
@@ -16,13 +16,13 @@ local kinds = {
   layers = { pd.model.layers, pd.model.describe_layer },
   curriculum = { function() return { 'sequential', 'incremental', 'two_stage' } end },
 }
--- Calls whose table has a kind itself.
+-- Calls whose option table itself has a kind.
 local calls_with_kind = {
   ['pd.stack.simulate'] = kinds.stack,
   ['pd.task.transduction'] = { pd.task.transductions, pd.task.describe_transduction },
 }
 
--- Texts that options of calls may be, where no description says so.
+-- Permitted texts of options of calls, where no description lists them.
 local choices_of_call = {
   ['pd.task.labelled'] = { edits = { 'replace', 'transpose', 'insert', 'delete' },
     distinct = { 'all', 'negatives', 'none' }, positive_lengths = { 'uniform', 'grammar' },
@@ -55,7 +55,7 @@ local function modules()
   return names
 end
 
--- The names that a text argument of a call may have.
+-- The names that a text argument of a call can have.
 local arguments = {
   help = documented,
   require = modules,
@@ -76,18 +76,18 @@ local arguments = {
   ['pd.train.describe'] = function() return { 'language_model', 'recognizer', 'transducer', 'text' } end,
 }
 
--- Adds the options that a description lists to `options`: name -> list of the texts it may be.
+-- Adds the options that a description lists to `options`: name -> list of its permitted texts.
 local function add_described(options, describe, ...)
   local ok, text = pcall(describe or error, ...)
   for _, option in ipairs(ok and described(text) or {}) do options[option.name] = option.choices end
 end
 
--- Adds the keys that usage lines name: 'sample{count=, seed=} -> ...'.
+-- Adds the keys that a usage line names: 'sample{count=, seed=} -> ...'.
 local function add_usage(options, doc)
   for name in (doc:match '^(.-)%s+%->' or ''):gmatch '([%a_][%w_]*)=' do options[name] = options[name] or {} end
 end
 
--- The options of an architecture: of the default one until it is named.
+-- The options of an architecture, or of the default one as long as none is named.
 local function of_architecture(describe)
   return function(options, frame)
     local name = frame.keys.architecture
@@ -107,7 +107,7 @@ local describes = {
   ['pd.pda.load'] = function(options, _, name) add_described(options, pd.pda.describe, name) end,
 }
 
--- The class of a global or of a field of one, found without calling anything; nil if that cannot be.
+-- The class of a global or of one of its fields, found without calling anything; nil if that is not possible.
 local function class_of(path)
   local value = _G
   for name in path:gmatch '[^.]+' do
@@ -117,8 +117,8 @@ local function class_of(path)
   return type(value) == 'userdata' and pd.doc_name(value) or nil
 end
 
--- The full name of what is called: 'pd.stack.simulate', 'Grammar:sample', '*:sample' for a method of a class that is
--- not known.
+-- The full name of the called function: 'pd.stack.simulate', 'Grammar:sample', or '*:sample' for a method of an unknown
+-- class.
 local function full_name(callee)
   if callee == nil or arguments[callee] then return callee end
   local object, method = callee:match '^(.*):([^:]*)$'
@@ -129,7 +129,7 @@ local function full_name(callee)
   return pd.docs()['pd.' .. callee] and 'pd.' .. callee or callee
 end
 
--- The call that a frame's table or string is an argument of: its name, and its first text.
+-- The call that has a frame's table or string as an argument: its name and its first text.
 local function call_of(frame)
   if frame.callee then return full_name(frame.callee), frame.strings[1] end
   if frame.open == '{' and frame.parent and frame.parent.open == '(' then
@@ -137,7 +137,7 @@ local function call_of(frame)
   end
 end
 
--- The list and description of the kinds that the table of a frame may be of.
+-- The list and the description of the kinds that the table of a frame can have.
 local function kinds_of(frame)
   local call = call_of(frame)
   if call then return calls_with_kind[call] end
@@ -146,7 +146,7 @@ local function kinds_of(frame)
   return around and around.parent_key == 'layers' and kinds.layers or nil
 end
 
--- name -> choices that are listed here; of a method of any class those of all.
+-- name -> choices that this file lists; for a method of an unknown class those of all classes.
 local function choices_of(call)
   if not call then return {} end
   if call:sub(1, 1) ~= '*' then return choices_of_call[call] or {} end
@@ -159,7 +159,7 @@ local function choices_of(call)
   return all
 end
 
--- name -> choices of the options that the table of a frame may have.
+-- name -> choices of the options that the table of a frame can have.
 local function options_of(frame)
   local options, call, text = {}, call_of(frame)
   if call and call:sub(1, 1) == '*' then
@@ -194,11 +194,11 @@ local function starting_with(prefix, names)
   return found
 end
 
--- The texts that an open string may become, or nil if it is any text; and whether it may be nothing else.
+-- The texts that can complete an open string, or nil if any text is possible; and whether no other text is permitted.
 local function texts_of(context)
   local frame = context.frame
   if not context.called and frame.open == '{' then
-    -- Of a list of texts, the option that the list is.
+    -- Inside a list of texts: the option whose value is the list.
     local owner, key = frame, frame.key
     if not key and not frame.callee and frame.parent_key then owner, key = frame.parent, frame.parent_key end
     if not key then return nil end
@@ -210,8 +210,8 @@ local function texts_of(context)
   return names and names()
 end
 
--- completion(text) -> where the word at the end of the text begins, the words it may become, and what follows a
--- complete one; or where it begins and 'files'; or nothing where there is only a name of Lua to complete.
+-- completion(text) -> the position where the word at the end of the text begins, its possible completions, and what
+-- follows a complete one; or that position and 'files'; or nothing if only a name of Lua can be completed.
 return function(text)
   local command, script = text:match '^%s*:(%a*)$', text:match '^%s*:run%s+(%S*)$' or text:match '^%s*:edit%s+(%S*)$'
   if command then return #text - #command + 1, starting_with(command, { 'edit', 'run', 'time' }), ' ' end

@@ -1,5 +1,5 @@
--- described(text) -> the options that a description lists (what pd.stack.describe and its like return), in order:
--- {name=, form= ('integer', "'none' and 'soft'", 'Dataset', ...), choices= (the texts it may be, or none), doc=}.
+-- described(text) -> the options listed in a description (the result of pd.stack.describe and similar functions), in
+-- order: {name=, form= ('integer', "'none' and 'soft'", 'Dataset', ...), choices= (list of permitted texts), doc=}.
 return function(text)
   local options = {}
   for name, rest in text:gmatch '\n  ([%a_][%w_]*) +([^\n]*)' do

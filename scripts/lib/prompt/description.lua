@@ -1,11 +1,11 @@
--- description(value) -> what a function, module, object or name is, as text: see pushdown.help.
+-- description(value) -> the description of a function, module, object or name as text: see pushdown.help.
 local by_kind = require 'pushdown.prompt.by_kind'
 local library = require 'pushdown.prompt.library'
 local pd = require 'pushdown'
 local search = require 'pushdown.prompt.search'
 local wrap = require 'pushdown.wrapped'
 
--- Columns of a line: as many as the terminal has, and not more than a line that is read well.
+-- Columns of a line: those of the terminal, but at most as many as are easy to read.
 local function columns() return math.max(40, math.min(98, pd.process.columns 'stdout' or 98)) end
 
 local function usage_and_sentence(doc)
@@ -23,7 +23,7 @@ local function sorted_keys(t)
   return keys
 end
 
--- The lines of help for a Lua function, found through where it was defined.
+-- The lines of help for a Lua function, read from the file that defines it.
 local function describe_lua_function(f)
   local info = debug.getinfo(f, 'S')
   if info.what == 'C' then return 'A function without documentation.' end
@@ -99,7 +99,7 @@ local function describe_name(docs, name)
   return table.concat(out, '\n')
 end
 
--- The documented name that a topic stands for.
+-- The documented name that a topic means.
 local function resolve(docs, topic)
   local colon = topic:gsub('%.([^.]+)$', ':%1')
   for _, name in ipairs { topic, 'pd.' .. topic, colon } do
@@ -107,7 +107,7 @@ local function resolve(docs, topic)
   end
 end
 
--- What has kinds, by the module that lists and describes them.
+-- The objects that have kinds, with the functions that list and describe them.
 local function kinds()
   return {
     { 'a stack', pd.stack.kinds, pd.stack.describe, "pd.stack.describe '%s'" },
@@ -124,7 +124,7 @@ local function kinds()
   }
 end
 
--- The descriptions of the kinds that are called this.
+-- The descriptions of all kinds with this name.
 local function describe_kinds(topic)
   local found = {}
   for _, group in ipairs(kinds()) do
@@ -150,7 +150,7 @@ local function found_text(title, entries)
   return table.concat(out, '\n')
 end
 
--- The field of that path, 'runs.find'; nil where there is none.
+-- The field at a path such as 'runs.find'; nil if there is none.
 local function field_at(value, path)
   for part in path:gmatch '[^.:]+' do
     local from = value

@@ -1,19 +1,19 @@
--- The Lua modules that scripts use, as `pd.` offers them before they are loaded, and what their comments say.
+-- The Lua modules for scripts, which `pd.` offers before they are loaded, and the documentation in their comments.
 local originals = require 'pushdown.originals'
 local pd = require 'pushdown'
 
 local M = {}
 
--- The modules for scripts; the others in scripts/lib are parts of these and of the program.
+-- The modules for scripts. The others in scripts/lib are parts of them or of the program.
 M.names = { 'csv', 'experiment', 'files', 'grid', 'json', 'plot', 'report', 'runs', 'statistics', 'test' }
 
 local known = {}
 for _, name in ipairs(M.names) do known[name] = true end
 
--- load(name) -> the module, or nil where no module for scripts has that name.
+-- load(name) -> the module, or nil if no module for scripts has that name.
 function M.load(name) return known[name] and pd[name] or nil end
 
--- starting_with(prefix) -> the names that begin so.
+-- starting_with(prefix) -> the names that begin with the prefix.
 function M.starting_with(prefix)
   local found = {}
   for _, name in ipairs(M.names) do
@@ -32,7 +32,7 @@ function M.lines_of(path)
   return lines
 end
 
--- comment_above(lines, last) -> the comment lines that end right above line `last`, without their dashes.
+-- comment_above(lines, last) -> the comment lines directly above line `last`, without their dashes.
 function M.comment_above(lines, last)
   local first = last
   while first > 1 and lines[first - 1]:match '^%s*%-%-' do first = first - 1 end
@@ -51,13 +51,13 @@ function M.head(module)
   return M.comment_above(lines, last)
 end
 
--- first_sentence(text) -> up to its first full stop, in one line.
+-- first_sentence(text) -> the text up to its first full stop, in one line.
 function M.first_sentence(text)
   local line = text:gsub('%s+', ' ')
   return line:match '^.-%.%f[%s%z]' or line
 end
 
--- source(f) -> the comment above a Lua function, the line that begins it, and its path and line; nil for one of C.
+-- source(f) -> the comment above a Lua function, its first line, its path and line number; nil for a C function.
 function M.source(f)
   f = originals[f] or f
   local info = debug.getinfo(f, 'S')
@@ -67,7 +67,7 @@ function M.source(f)
   return M.comment_above(lines, info.linedefined), (lines[info.linedefined]:gsub('^%s+', '')), path, info.linedefined
 end
 
--- signature(name, f) -> 'lines(options) -> SVG' and the sentence behind it, from the comment above the function.
+-- signature(name, f) -> 'lines(options) -> SVG' and the sentence after it, from the comment above the function.
 function M.signature(name, f)
   local comment, definition = M.source(f)
   local plain = name .. (definition and definition:match '%b()' or '(...)')
@@ -80,8 +80,9 @@ function M.signature(name, f)
   return name .. call, sentence:sub(1, 1):upper() .. sentence:sub(2)
 end
 
--- options(module, name) -> the options of a function of a module by name, each with the list of texts that it may be:
--- those that pushdown.plot declares, or those that the comment above the function names, as in 'run{name=, script=}'.
+-- options(module, name) -> the options of a function of a module by name, each with the list of its permitted texts.
+-- They come from the declarations of pushdown.plot, or from the comment above the function, as in 'run{name=,
+-- script=}'.
 function M.options(module, name)
   local found = {}
   if module == 'plot' then

@@ -1,10 +1,10 @@
--- What the prompt shows of a picture: a small plot of text where there is one, and where the SVG is.
+-- The prompt's view of a picture: a small text plot if there is one, and the location of the SVG.
 local M = {}
 
--- The pictures that were drawn last, and how to draw them as text; a prompt shows a picture right after it was drawn.
+-- The last pictures drawn, with functions that draw them as text. A prompt shows a picture right after it was drawn.
 local most, drawn = 8, {}
 
--- remember(svg, text, path): `text` is a function that draws the same as text, or nil; `path`: where it was written.
+-- remember(svg, text, path): `text` is a function that draws the same picture as text, or nil; `path`: its file.
 function M.remember(svg, text, path)
   table.insert(drawn, 1, { svg = svg, text = text, path = path })
   drawn[most + 1] = nil

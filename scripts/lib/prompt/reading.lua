@@ -1,12 +1,12 @@
--- What an unfinished text of Lua is about at its end: which calls and tables are open, which key is being
--- given its value, whether a string is open. For completion; the text need not be correct.
+-- Reads an unfinished Lua text for completion: which calls and tables are open at its end, which key is being
+-- given a value, and whether a string is open. The text need not be correct.
 local keywords = {}
 for word in ('and break do else elseif end false for function if in local nil not or repeat return then true '
   .. 'until while goto'):gmatch('%S+') do
   keywords[word] = true
 end
 
--- The end of the string that begins at `at`, and what lies between its quotes; nothing if it is open.
+-- The end of the string that begins at `at`, and its content; nothing if the string is open.
 local function closed_string(text, at)
   local level = text:match('^%[(=*)%[', at)
   if level then

@@ -1,11 +1,11 @@
--- Scripts in the session of the prompt: `:run` and `:edit`.
+-- Runs scripts in the session of the prompt: `:run` and `:edit`.
 local files = require 'pushdown.files'
 local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 
 local M = {}
 
--- The words of a command line, quoted as in a shell.
+-- The words of a command line, with the quoting rules of a shell.
 local function words_of(line)
   local words, at = {}, 1
   while true do
@@ -27,7 +27,7 @@ local function words_of(line)
   end
 end
 
--- names() -> the names that :run knows, besides paths: 'ns_rnn/train'.
+-- names() -> the names that :run accepts besides paths: 'ns_rnn/train'.
 function M.names()
   local names = {}
   for _, path in ipairs(files.find(pd.scripts .. '/experiments', '%.lua$')) do
@@ -49,7 +49,7 @@ local function script_of(name)
   error((":run: there is no script '%s'%s"):format(name, near and (", did you mean '%s'?"):format(near) or ''), 0)
 end
 
--- The script as a function that calls keep(level) where it ends, level being that of its own locals.
+-- Compiles the script to a function that calls keep(level) at its end; level is that of its own locals.
 local function compiled(path)
   local text = files.read(path):gsub('^\239\187\191', ''):gsub('^#[^\n]*', '')
   local name = '@' .. path
@@ -58,12 +58,12 @@ local function compiled(path)
   if text:sub(1, 1) == '\27' then error(path .. ': this is compiled Lua; only source text can be run', 0) end
   local at_end = loadstring(text .. '\ndo end pushdown_keep_locals()', name)
   if at_end then return at_end end
-  -- It ends in `return`.
+  -- The script ends in `return`.
   local last = text:match '.*\n()return%f[^%w_]'
   return last and loadstring(text:sub(1, last - 1) .. 'pushdown_keep_locals() ' .. text:sub(last), name) or plain
 end
 
--- The locals that are active at a level of the running calls, by name.
+-- The active locals at a level of the running calls, by name.
 local function locals_at(level)
   local values = {}
   for i = 1, math.huge do
@@ -81,7 +81,8 @@ local function level_of(chunk)
   end
 end
 
--- Runs a script with `arg` and os.exit of its own; returns as xpcall does, its locals, and what os.exit throws.
+-- Runs a script with its own `arg` and os.exit. Returns the results of xpcall, the locals of the script, and the value
+-- that os.exit throws.
 local function run_chunk(chunk, words)
   local os_exit, kept, left, found = os.exit, rawget(_G, 'arg'), {}, {}
   rawset(os, 'exit', function(status) left.status = status or 0; error(left, 0) end)
@@ -111,17 +112,17 @@ local function run_script(path, words)
   if status ~= 0 then error((':run: %s ended with status %s'):format(path, tostring(status)), 0) end
 end
 
--- run(line): runs a script, a path or a name of names(), with the words behind it as its arguments; os.exit ends the
--- script, not the session. The locals of its main chunk are fields of the global _run afterwards, as they were where it
--- ended.
+-- run(line): runs a script, given as a path or a name of names(); the words after it are its arguments. os.exit ends
+-- the script, not the session. Afterwards the global _run has the locals of the script's main chunk at its end as
+-- fields.
 function M.run(line)
   local words = words_of(line)
   if #words == 0 then error(':run needs a script, as in :run ns_rnn/train --smoke', 0) end
   run_script(script_of(table.remove(words, 1)), words)
 end
 
--- edit(line): opens a script in the editor that VISUAL or EDITOR names, and runs it as run does. A path that is not
--- there yet becomes a new script.
+-- edit(line): opens a script in the editor that VISUAL or EDITOR names, then runs it like run. If the path does not
+-- exist, a new script is made.
 function M.edit(line)
   local words = words_of(line)
   if #words == 0 then error(':edit needs a script, as in :edit mine.lua', 0) end

@@ -1,9 +1,9 @@
--- Looks for words in everything that is documented: doc strings, kinds and their options, Lua modules, and the pages of
--- the documentation.
+-- Searches for words in all documentation: doc strings, kinds and their options, Lua modules, and the pages of the
+-- documentation.
 local library = require 'pushdown.prompt.library'
 local pd = require 'pushdown'
 
--- Hyphens, underscores and blanks are the same, and so are capitals.
+-- Ignores case, and treats hyphens, underscores and blanks as equal.
 local function plain(text) return (text:lower():gsub('[%s_%-–]+', ' ')) end
 
 local function usage_and_sentence(doc)
@@ -18,7 +18,7 @@ local function sorted_keys(t)
   return keys
 end
 
--- Everything that is found, names first: lists of {what it is, what it says}.
+-- Collects everything that is found, names first: lists of {title, text}.
 local function finder(topic)
   local wanted, names, others = plain(topic), {}, {}
   local function has(text) return plain(text):find(wanted, 1, true) ~= nil end
@@ -62,7 +62,7 @@ local function search_modules(add)
   end
 end
 
--- The lines of the glossary that define a term, and the sections of other pages, each with the line that has the words.
+-- Searches the glossary for lines that define a term, and the other pages for sections, each with the matching line.
 local function search_pages(add, has)
   local folder = pd.root .. '/docs'
   for _, path in ipairs(pd.files.exists(folder) and pd.files.find(folder, '%.md$') or {}) do
@@ -84,7 +84,7 @@ local function search_pages(add, has)
   end
 end
 
--- search(docs, kinds, topic) -> list of {what it is, what it says}. docs: pd.docs(); kinds: what has kinds, see
+-- search(docs, kinds, topic) -> list of {title, text}. docs: pd.docs(); kinds: the objects that have kinds, see
 -- pushdown.prompt.description.
 return function(docs, kinds, topic)
   local has, add, found = finder(topic)

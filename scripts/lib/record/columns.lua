@@ -4,7 +4,7 @@
 -- a..b/s for every s-th of them, and - for an empty cell.
 local M = {}
 
--- columns.number(value, decimals) -> the value with at most so many decimals, without needless zeros: ".25", "-3".
+-- columns.number(value, decimals) -> the value with at most this many decimals, without needless zeros: ".25", "-3".
 function M.number(value, decimals)
   local text = ('%.' .. decimals .. 'f'):format(value)
   if text:find('.', 1, true) then text = text:gsub('0+$', ''):gsub('%.$', '') end
@@ -14,7 +14,7 @@ end
 
 local function integer(word) return word and word:find('^%-?%d+$') and tonumber(word) end
 
--- How many words from `first` on are equal, and how many are integers with one step, which is the third result.
+-- The number of equal words from `first` on, the number of integers with a constant step, and that step.
 local function repeats(words, first)
   local equal, even = 1, 1
   while words[first + equal] == words[first] do equal = equal + 1 end
@@ -56,7 +56,7 @@ local function decode(text)
   return words
 end
 
--- columns.pack(names, rows) -> text. rows: tables of texts by name; no text has blanks in it.
+-- columns.pack(names, rows) -> text. rows: tables of texts by name; no text contains blanks.
 function M.pack(names, rows)
   local parts = {}
   for k, name in ipairs(names) do
@@ -67,7 +67,7 @@ function M.pack(names, rows)
   return table.concat(parts, ';')
 end
 
--- columns.unpack(text) -> names, rows, as pack had them.
+-- columns.unpack(text) -> names, rows: the arguments of pack.
 function M.unpack(text)
   local names, rows = {}, {}
   for name, list in text:gmatch('([^=;]+)=([^;]*)') do

@@ -1,6 +1,7 @@
 -- declared(script) -> {full =, quick =, smoke =, may_change = {[name] = true}}: all options of a script of
--- pushdown.experiment with their defaults, and with --quick and --smoke where it has these; without those that only say
--- where and which a run is. may_change: those under other values of which a run goes on. Asks the script itself, once.
+-- pushdown.experiment with their defaults, and with --quick and --smoke if it has these sizes. Options that only tell
+-- where and which a run is are left out. may_change: options that may differ when a run is resumed. Asks the script
+-- itself, once.
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'

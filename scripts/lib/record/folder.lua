@@ -1,7 +1,7 @@
--- Run folders and entries of a record: what is kept of a finished run, and the folder made of it again.
+-- Converts run folders to entries of a record, which keep a part of a finished run, and entries to run folders.
 --
--- An entry is {fields = texts by column, options = all options by name}; a new one also has given = the names of the
--- options on its command line, and declared = the defaults of today.
+-- An entry is {fields = texts by column, options = all options by name}. A new one also has given = the names of the
+-- options on its command line, and declared = today's defaults.
 local columns = require 'pushdown.record.columns'
 local csv = require 'pushdown.csv'
 local declared = require 'pushdown.record.declared'
@@ -22,13 +22,14 @@ local is_own = {}
 for _, list in ipairs { M.first, M.last } do
   for _, name in ipairs(list) do is_own[name] = true end
 end
--- Columns that are numbers of the result as well.
+-- Columns that are also numbers of the result.
 local shared = { 'seed', 'restart', 'seconds' }
 
 -- ---- From a folder ----
 
--- The name of the grid, the point and the restart, from the path and the seed: the name is the first part of the
--- experiment's and the last folders above the point, and only the right ones give the seed. Nil for other runs.
+-- The name of the grid, the point and the restart, found from the path and the seed. The name consists of the first
+-- part of the experiment's name and the last folders above the point; only the right folders give the seed. Nil for
+-- runs that are not of a grid.
 local function place_of(folder, experiment, seed)
   local above, point, restart = pd.file.real_path(folder):match('^(.*)/([^/]+)/restart%-(%d+)$')
   local paper, tail = experiment:match('^[^/]+'), nil
@@ -42,7 +43,7 @@ local function place_of(folder, experiment, seed)
   end
 end
 
--- The names of the options on a command line that the script has.
+-- The names of the script's options on a command line.
 local function given_names(words, options)
   local given = {}
   for _, word in ipairs(words) do
@@ -53,7 +54,7 @@ local function given_names(words, options)
   return given
 end
 
--- Whether the options are those of a smaller size wherever it differs from the full one.
+-- Returns whether the options are those of a smaller size wherever that size differs from the full one.
 local function is_of_size(options, size, full)
   local differs = false
   for name, value in pairs(size or {}) do
@@ -113,8 +114,8 @@ local function keys_of(result, path)
   return keys
 end
 
--- folder.read(folder, absent) -> entry, the keys of its result in their order; or nil and why the run is not recorded.
--- absent: commit and torch of runs that do not say them. The curve and the series are added by folder.complete.
+-- folder.read(folder, absent) -> entry, the keys of its result in their order; or nil and the reason why the run is not
+-- recorded. absent: commit and torch for runs without them. folder.complete adds the curve and the series.
 function M.read(folder, absent)
   local made, result = runs.read_json(folder .. '/experiment.json'), runs.result(folder)
   if not made or not result then return nil, 'experiment.json or result.json cannot be read' end
@@ -160,7 +161,7 @@ local function write(path, text)
   if not files.exists(path) or files.read(path) ~= text then files.write(path, text) end
 end
 
--- metrics.jsonl with every epoch; between those that were kept, values on a straight line.
+-- metrics.jsonl with every epoch; values between the recorded epochs are interpolated linearly.
 local function metrics_of(text)
   local names, rows = columns.unpack(text)
   local metric, lines = names[2], {}
@@ -186,14 +187,15 @@ local function series_file(text)
   return report.table({ columns = names, rows = rows }):csv()
 end
 
--- The value that a field of a result was written for.
+-- The value of a field of a result.
 local function value_of(text)
   if text == 'true' or text == 'false' then return text == 'true' end
   return tonumber(text) or text
 end
 
 -- folder.write(folder, entry, names, path): makes the run folder of an entry of the record `path`, whose columns are
--- `names`. It is finished, with a mark in experiment.json; checkpoints of the same run that had begun here go.
+-- `names`. The run is finished, and experiment.json marks it as recorded. Checkpoints of the same run that had begun in
+-- the folder are removed.
 function M.write(folder, entry, names, path)
   local fields, kind = entry.fields, kinds[entry.fields.experiment]
   local result, keys = {}, {}
@@ -221,7 +223,7 @@ function M.write(folder, entry, names, path)
   write(folder .. '/result.json', json.encode(json.ordered(result, keys), true) .. '\n')
 end
 
--- Removes what folder.write made.
+-- Removes the files that folder.write made.
 function M.clear(folder, experiment)
   os.remove(folder .. '/result.json')
   local kind = kinds[experiment]

@@ -1,18 +1,19 @@
--- Taking finished runs into a record.
+-- Adds finished runs to a record.
 local files = require 'pushdown.files'
 local folder_of = require 'pushdown.record.folder'
 local record = require 'pushdown.record'
 
 -- gather{folders =, into =, replace =, commit =, torch =} -> {added =, known =, replaced =, differing = texts,
--- refused = {[reason] = count}}. folders: with run folders somewhere below; into: path of the record. A run that is in
--- it with other numbers is not touched, unless `replace` is true. commit, torch: of runs that do not say them.
+-- refused = {[reason] = count}}. folders: folders with run folders in them at any depth; into: path of the record. A
+-- run that the record has with other numbers stays as it is unless `replace` is true. commit, torch: values for runs
+-- without them.
 return function(given)
   local kept = record.open(given.into)
   local found = { added = 0, known = 0, replaced = 0, differing = {}, refused = {} }
   for _, top in ipairs(given.folders) do
     for _, path in ipairs(files.find(top, 'result%.json$')) do
       local folder = (top .. '/' .. path):gsub('/result%.json$', '')
-      -- Only the folders of a grid's runs: the scripts of tables leave results as well.
+      -- Only folders of a grid's runs, because scripts of tables also write results.
       if folder:find('/restart%-%d+$') then
         local entry, keys = folder_of.read(folder, given)
         local before = entry and kept:same(entry)

@@ -1,10 +1,9 @@
--- What a record keeps of a run besides the numbers of its result, by the script that makes it. A run of another
--- script cannot be recorded.
+-- The data that a record keeps of a run besides the numbers of its result, by script. Runs of other scripts cannot be
+-- recorded.
 --
--- curve: the first of these metrics that was measured, over the epochs, the decimals of its numbers, and how many
--- epochs are kept at most. file: a small CSV
--- file of the run folder that tables and figures read, its columns with their decimals (false: a text), and which
--- rows are kept, a function of row and number (none: all).
+-- curve: the first of these metrics that was measured, over the epochs; the decimals of its numbers; and the largest
+-- number of epochs that is kept. file: a small CSV file of the run folder that tables and figures read; its columns
+-- with their decimals (false: a text); and the rows that are kept, a function of row and number (none: all).
 return {
   ['ns_rnn/train'] = {
     curve = { metrics = { 'cross_entropy_difference', 'cross_entropy' }, decimals = 4, points = 200 },
@@ -16,7 +15,7 @@ return {
       { 'right_mean', 0 }, { 'right_last', 0 }, { 'right_every', 0 } },
       keep = function(row) return row.set == 'test' or row.set == 'curve' end },
   },
-  -- Perplexity falls fast in the first batches; later ones are kept where accuracies were measured.
+  -- Perplexity falls fast in the first batches; of the later ones, those with measured accuracies are kept.
   ['transduction/train'] = {
     file = { name = 'training.csv', columns = { { 'batches', 0 }, { 'perplexity', 3 }, { 'train_coarse', 3 },
       { 'train_fine', 3 }, { 'test_coarse', 3 }, { 'test_fine', 3 } },

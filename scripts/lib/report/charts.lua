@@ -1,5 +1,4 @@
--- The charts of a page: what they show, as data for the live ones and as still pictures for paper and for readers
--- without scripts.
+-- The charts of a page: their data for the live charts, and still pictures for paper and for readers without scripts.
 --
 -- A chart is {metric =, title =, axes = {epoch = {series}, ...}, reference = {value =, name =} | nil}. A series is a
 -- band (pushdown.runs.bands) with entry = the number of its name in the legend.
@@ -11,10 +10,10 @@ local svg = require 'pushdown.plot.svg'
 
 local M = {}
 
-M.most_shown = 8            -- lines that can be told apart; the others are there when asked for
-local budget = 300000       -- numbers on a page, about
+M.most_shown = 8            -- lines that can be distinguished; the others are shown on request
+local budget = 300000       -- approximate number of values on a page
 local most_places, least_places = 500, 24
-local many_points = 40      -- above it only what matters most is on the page
+local many_points = 40      -- above it the page only has the most important data
 local most_single_runs = 60
 
 local about_training = { lower_bound = true, gradient_norm = true, learning_rate = true, seconds = true,
@@ -41,7 +40,7 @@ function M.read(points)
   return any
 end
 
--- The metrics of the histories, those that tell most first.
+-- The metrics of the histories, the most informative first.
 function M.metrics(points)
   local known, list = {}, {}
   local function add(key)
@@ -61,7 +60,7 @@ function M.metrics(points)
   return list, known
 end
 
--- The value of a metric if it is the same everywhere, as the lower bound of one data set is.
+-- The value of a metric if it is constant, such as the lower bound of one dataset; else nil.
 local function constant(points, metric)
   local value
   for _, point in ipairs(points) do
@@ -81,7 +80,7 @@ local function band_of(point, metric, axis)
   return bands.of(curves)
 end
 
--- Adds the bands of a metric over an axis to the chart; `seen` gathers what the notes tell.
+-- Adds the bands of a metric over an axis to the chart; `seen` collects facts for the notes.
 local function add_series(chart, points, metric, axis, seen)
   local list = chart.axes[axis] or {}
   local training = metric:match('^train_') or about_training[metric] or metric == 'loss'
@@ -99,7 +98,7 @@ local function add_series(chart, points, metric, axis, seen)
   if #list > 0 then chart.axes[axis] = list end
 end
 
--- Thins the bands of the charts to what a page can hold; the largest step between epochs.
+-- Thins the bands of the charts to a size that fits on a page. Returns the largest step between epochs.
 local function thin(list, curves)
   local most, largest = math.max(least_places, math.min(most_places, math.floor(budget / math.max(1, curves)))), 1
   for _, chart in ipairs(list) do
@@ -114,7 +113,7 @@ local function thin(list, curves)
   return largest
 end
 
--- What a reader has to know about the curves.
+-- The notes for readers of the curves.
 local function notes_of(points, axis, seen, every)
   local notes = {}
   if #points > many_points then
@@ -139,7 +138,7 @@ local function notes_of(points, axis, seen, every)
 end
 
 -- charts.of(points, {metrics = list or nil, x = 'epoch'}) -> charts, charts about the training itself, notes, names
--- of the legend. One point has training and validation in one chart, several have a chart for each metric.
+-- of the legend. One point has training and validation in one chart; several points have one chart for each metric.
 function M.of(points, options)
   local single, many = #points == 1, #points > many_points
   local bound = constant(points, 'lower_bound')
@@ -151,7 +150,7 @@ function M.of(points, options)
   local by_title, primary, secondary = {}, {}, {}
   for _, metric in ipairs(options.metrics or (M.metrics(points))) do
     local aside = about_training[metric] and not options.metrics
-    local told = metric == 'lower_bound' and bound and not options.metrics  -- by the other charts
+    local told = metric == 'lower_bound' and bound and not options.metrics  -- the other charts show it
     if not told and not (aside and many) then
       local base = metric:gsub('^train_', '')
       local title = single and base or metric
@@ -182,9 +181,9 @@ end
 
 -- ---- Still pictures ----
 
--- charts.still(chart, axis, options) -> the chart over the axis as SVG, the first lines of it with mean ± deviation;
--- and how many are left out. options: names = of the series in the picture, else it has no legend; label = of the
--- axis; shown = set to which the entries that are drawn are added.
+-- charts.still(chart, axis, options) -> the chart over the axis as SVG, with its first lines and mean ± deviation; and
+-- the number of lines left out. options: names = names of the series for a legend in the picture (nil: no legend);
+-- label = label of the axis; shown = a set to which the drawn entries are added.
 function M.still(chart, axis, options)
   local series, left_out = {}, 0
   for _, band in ipairs(chart.axes[axis]) do
@@ -202,7 +201,7 @@ function M.still(chart, axis, options)
     reference = chart.reference, width = 760, height = 380 }, left_out
 end
 
--- The line and the marker of an entry of the legend as a small picture.
+-- A small picture with the line and the marker of a legend entry.
 function M.sample(entry)
   local canvas, look = svg.canvas(36, 12), style.of(entry)
   canvas:line(1, 6, 35, 6, { stroke = look.colour, ['stroke-width'] = 2, ['stroke-dasharray'] = look.dash })
@@ -224,7 +223,7 @@ local function list(values)
   return '[' .. table.concat(parts, ',') .. ']'
 end
 
--- A list of counts that are all the same is one number.
+-- Writes a list of equal counts as one number.
 local function counts(values)
   for _, value in ipairs(values) do
     if value ~= values[1] then return list(values) end
@@ -244,7 +243,7 @@ local function series_text(band)
   return '{' .. table.concat(parts, ',') .. '}'
 end
 
--- charts.json(chart, escape) -> its data as JSON text; escape(text) makes a JSON string of a text.
+-- charts.json(chart, escape) -> its data as JSON text; escape(text) converts a text to a JSON string.
 function M.json(chart, escape)
   local axes = {}
   for _, axis in ipairs { 'epoch', 'update', 'seconds', 'length' } do

@@ -40,7 +40,7 @@ local function title_of(rows, points)
   return title
 end
 
--- Which of the wanted metrics are measured over epochs and which are results; an error names those that are neither.
+-- Splits the wanted metrics into metrics of epochs and numbers of results; raises an error if one is neither.
 local function split(metrics, points)
   if #metrics == 0 then return nil, nil end
   local list, over_epochs = charts.metrics(points)
@@ -68,8 +68,8 @@ local function check_output(path)
   end
 end
 
--- Writes the page that the options of the command line describe. Returns what was written, in words, and the reason why
--- the page has no live charts, or nil.
+-- Writes the page that the command line options describe. Returns a description of the written page, and the reason why
+-- it has no live charts, or nil.
 local function write(options)
   check_output(options.output)
   local rows, left_out = gather.runs(options, options.registry or runs.path())

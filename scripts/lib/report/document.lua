@@ -1,5 +1,4 @@
--- The page of `pushdown report` as one HTML document: nothing in it comes from outside, and every text of the runs is
--- escaped.
+-- The page of `pushdown report` as one HTML document. It is self-contained, and every text from the runs is escaped.
 local charts = require 'pushdown.report.charts'
 local files = require 'pushdown.files'
 local gather = require 'pushdown.report.gather'
@@ -18,11 +17,11 @@ local M = {}
 
 local escape = svg.escape
 local most_pictures, largest_picture, all_pictures = 48, 1.5e6, 6e6
-local few_runs = 4        -- every run shows its pictures and tables
-local unfolded_runs = 24  -- the list of runs is open
+local few_runs = 4        -- up to this number every run shows its pictures and tables
+local unfolded_runs = 24  -- up to this number the list of runs is open
 local unfolded_commands, most_commands = 6, 200
 
--- JSON text of a string for a script element: no markup can begin in it.
+-- JSON text of a string for a script element; it cannot contain the beginning of markup.
 local function quoted(text)
   local escapes = { ['<'] = '\\u003c', ['>'] = '\\u003e', ['&'] = '\\u0026' }
   return (json.encode(runs_of.clean_text(tostring(text))):gsub('[<>&]', escapes))
@@ -30,7 +29,7 @@ end
 
 local function own_file(name) return files.read(pd.root .. '/scripts/lib/report/page/' .. name) end
 
--- A style or script element must not end before its end.
+-- Escapes '</', so that the text cannot end its style or script element.
 local function inlined(text) return (text:gsub('</([sS])', '<\\/%1')) end
 
 -- ---- Parts of the page ----
@@ -41,7 +40,7 @@ local function figure(index, title, still)
     escape(title), escape(title), still)
 end
 
--- The figures of charts; their data goes to the end of `all`. options: as in charts.still; live = they will be.
+-- The figures of charts; their data is appended to `all`. options: as in charts.still; live = the page has live charts.
 local function figures_of(list, axis_of, options, all)
   local out = {}
   for _, chart in ipairs(list) do
@@ -71,7 +70,7 @@ local kinds = {
   { 'Trees', { 'tree' } }, { 'Other pictures', { '' } },
 }
 
--- By the file's name and the picture's title; what has strengths on an axis shows strengths.
+-- The kind of a picture, from its file name and title; a picture with strengths on an axis shows strengths.
 local function kind_of(name, title, picture)
   if picture:find('>strength<', 1, true) then return 1 end
   local text = (name .. ' ' .. (title or '')):lower()
@@ -82,8 +81,7 @@ local function kind_of(name, title, picture)
   end
 end
 
--- The pictures that the runs left, by kind; notes about what is left out.
--- The class of figures whose pictures are so wide; own_style() has the rule.
+-- The class of figures with pictures of this width; own_style() has its rule.
 local function width_class(width) return ('w%.0f'):format(math.min(width * 1.5, 1e5)) end
 
 local function own_style(sections)
@@ -97,6 +95,7 @@ local function own_style(sections)
   return (inlined(own_file 'style.css' .. table.concat(rules)):gsub('\r', ''))
 end
 
+-- The saved pictures of the runs by kind, and notes about pictures that are left out.
 local function pictures_of(points)
   local total = 0
   for _, point in ipairs(points) do total = total + #point.runs end
@@ -134,7 +133,7 @@ local function pictures_of(points)
   return by_kind, notes, count
 end
 
--- Tables that few runs left as Markdown.
+-- Tables that the runs saved as Markdown, if there are few runs.
 local function own_tables(points)
   local out, total = {}, 0
   for _, point in ipairs(points) do total = total + #point.runs end
@@ -243,7 +242,7 @@ local function results_section(given)
   return { 'results', 'Results', results or '', remark, table.concat(own, '\n') }
 end
 
--- The axes that curves can be drawn over, the wanted one first.
+-- The axes over which curves can be drawn, the wanted one first.
 local function axes_of(list, wanted)
   local axes, known = { wanted }, { [wanted] = true }
   for _, chart in ipairs(list) do
@@ -254,7 +253,7 @@ local function axes_of(list, wanted)
   return axes
 end
 
--- The sections of charts, whose data goes into `all`; the names of the legend, the axes.
+-- The sections of charts, whose data is appended to `all`; also returns the names of the legend and the axes.
 local function chart_sections(given, all)
   local points, single, live = given.points, #given.points == 1, given.library ~= nil
   local primary, secondary, notes, legend = charts.of(points, { metrics = given.metrics, x = given.x })
@@ -304,7 +303,7 @@ local function configuration_section(given)
     differing and same and '<h3>The same in all</h3>' or '', same or '' }
 end
 
--- Where the commands were given, if all were in one folder.
+-- The folder in which the commands were given, if it is the same for all.
 local function working_folder(rows)
   local folder = rows[1].config.working_directory
   for _, row in ipairs(rows) do
@@ -356,7 +355,7 @@ function M.html(given)
   return M.assemble(given, sections, #all > 0 and script_data(all, legend, given.points, axes, single) or nil)
 end
 
--- The document around its sections.
+-- Assembles the document around its sections.
 function M.assemble(given, sections, data)
   local rows, library = given.rows, given.library
   local docs, seen = {}, {}
@@ -368,7 +367,7 @@ function M.assemble(given, sections, data)
   if #given.points > 1 or #rows > 1 then about = about .. ' at ' .. plural(#given.points, 'point') end
   local look, scripts = own_style(sections), { inlined(own_file 'sorting.js') }
   if library and data then
-    -- The policy forbids style attributes, by which the library measures a blank; the property is allowed.
+    -- The policy forbids style attributes, with which the library measures a blank; the style property is allowed.
     local script = library.script:gsub('%.setAttribute%("style", *("[^"]*")%)', '.style.cssText=%1')
     scripts[2], scripts[3] = inlined(script), inlined(own_file 'plotting.js' .. own_file 'live.js')
   end

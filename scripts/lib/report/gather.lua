@@ -1,6 +1,6 @@
--- Which runs a page is about: by number, by folder, or by filters; and what their folders and the registry say of
--- each. A run is a row of the registry (docs/reference/runs.md) with these fields besides: about = experiment.json,
--- config = config.json, source = the folder that was asked for, or nil.
+-- Selects the runs of a page by number, folder or filter, and reads their folders and registry rows. A run is a row of
+-- the registry (docs/reference/runs.md) with these additional fields: about = experiment.json, config = config.json,
+-- source = the requested folder, or nil.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
@@ -10,7 +10,7 @@ local M = {}
 
 local marks = { ['experiment.json'] = true, ['metrics.jsonl'] = true, ['result.json'] = true }
 
--- Paths in the order in which people count: size=9 before size=10.
+-- Sorts paths in natural order: size=9 before size=10.
 local function counted(paths)
   local keys = {}
   for _, path in ipairs(paths) do
@@ -23,7 +23,7 @@ local function counted(paths)
   return paths
 end
 
--- Folders of runs in a folder and below it, or the folder alone if it is one itself.
+-- The run folders in a folder and below it, or the folder alone if it is a run folder itself.
 local function run_folders(folder)
   for name in pairs(marks) do
     if pd.file.kind(folder .. '/' .. name) == 'file' then return { folder } end
@@ -39,8 +39,8 @@ local function run_folders(folder)
   return counted(found)
 end
 
--- The rows of the registry that knows the runs of a folder, by real folder: the given one, else the first
--- registry.sqlite in a folder above.
+-- The rows of the registry that knows the runs of a folder, by real folder. This is the given registry, or else the
+-- first registry.sqlite in a folder above.
 local function rows_by_folder(folder, given)
   local path, above = given, pd.file.real_path(folder)
   while not path and above do
@@ -61,7 +61,7 @@ local function integer(value)
   return value and value == math.floor(value) and value or nil
 end
 
--- Fills what the registry does not say from the files of the run folder.
+-- Fills in fields that the registry does not have from the files of the run folder.
 local function complete(row)
   local folder = row.folder
   row.about = runs.read_json(folder .. '/experiment.json') or {}
@@ -84,7 +84,7 @@ local function complete(row)
   return row
 end
 
--- gather.files(run, pattern) -> names of the files in its folder itself that match the Lua pattern, sorted.
+-- gather.files(run, pattern) -> sorted names of the files directly in its folder that match the Lua pattern.
 function M.files(row, pattern)
   row.files = row.files or files.find(row.folder, '^[^/]+$')
   local names = {}
@@ -96,7 +96,7 @@ end
 
 local function is_restart(folder) return folder:match('/restart%-%d+$') ~= nil end
 
--- The runs of one folder that was asked for.
+-- The runs of one requested folder.
 local function of_folder(word, registry)
   local folder = #word > 1 and word:gsub('/+$', '') or word
   local kind = pd.file.kind(folder)
@@ -127,7 +127,7 @@ local function of_folder(word, registry)
   return rows
 end
 
--- Runs of scripts that trained nothing themselves, such as the tables of a grid, are left out where others trained.
+-- Leaves out runs of scripts that trained nothing themselves, such as the tables of a grid, if other runs trained.
 local function trained_ones(rows)
   local kept, left_out = {}, {}
   for _, row in ipairs(rows) do

@@ -1,4 +1,4 @@
--- How well runs do at each length: tables with a column `length`, or `shortest` and `longest`, that they left as CSV.
+-- The performance of runs at each length, from their CSV tables with a column `length`, or `shortest` and `longest`.
 local bands = require 'pushdown.runs.bands'
 local files = require 'pushdown.files'
 local gather = require 'pushdown.report.gather'
@@ -42,7 +42,7 @@ local function rows_of(text)
 end
 M.rows_of = rows_of
 
--- The curves of a table by set and column: {{set, column, x, y}}, or nil if it is none over lengths.
+-- The curves of a table by set and column: {{set, column, x, y}}, or nil if it is not a table over lengths.
 local function curves_of(rows)
   local header, place = rows[1] or {}, {}
   for k, name in ipairs(header) do place[name] = k end
@@ -57,7 +57,7 @@ local function curves_of(rows)
     for k, name in ipairs(header) do
       local value = tonumber(row[k])
       if not not_measured[name] and value then
-        -- Counts of right answers are shares of the strings.
+        -- Counts of correct answers become shares of the strings.
         local share = name:match('^right') and (field 'strings' or 0) > 0
         local key = set .. '\n' .. name
         local curve = known[key]
@@ -65,7 +65,7 @@ local function curves_of(rows)
           curve = { set = set, column = name, x = {}, y = {}, share = share }
           known[key], curves[#curves + 1] = curve, curve
         end
-        -- One length twice is a table of something else, as of several models.
+        -- A repeated length means another kind of table, such as one with several models.
         if curve.x[#curve.x] and x <= curve.x[#curve.x] then return nil end
         curve.x[#curve.x + 1], curve.y[#curve.y + 1] = x, share and 100 * value / field 'strings' or value
       end
@@ -113,7 +113,7 @@ function M.charts(points)
       end
     end
   end
-  -- A single bin is no curve; its number is in the table of results.
+  -- A single bin is not a curve; the table of results has its number.
   for k = #charts, 1, -1 do
     local longest = 0
     for _, band in ipairs(charts[k].axes.length) do longest = math.max(longest, #band.x) end

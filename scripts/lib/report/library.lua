@@ -1,9 +1,9 @@
--- The chart library dygraphs, which a page contains as a whole.
+-- The chart library dygraphs, which a page includes completely.
 local files = require 'pushdown.files'
 
 local M = {}
 
--- Where Debian's libjs-dygraphs has it.
+-- The location in Debian's libjs-dygraphs.
 local folder, copyright = '/usr/share/javascript/dygraphs/', '/usr/share/doc/libjs-dygraphs/copyright'
 
 local function first(paths)
@@ -24,7 +24,7 @@ local function read(path)
 end
 
 -- library.find() returns dygraphs as {script =, licence =, version =}, or nil and the reason. The environment variable
--- PUSHDOWN_DYGRAPHS names its file or is 'off'; an error if that file cannot be used. By default it is the system's.
+-- PUSHDOWN_DYGRAPHS names its file or is 'off'; a file that cannot be used is an error. The default is the system's.
 function M.find()
   local named = os.getenv 'PUSHDOWN_DYGRAPHS'
   if named == 'off' then return nil, 'PUSHDOWN_DYGRAPHS is off' end

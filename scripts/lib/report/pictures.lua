@@ -1,5 +1,5 @@
--- Pictures for a page that is one document: what a run left as SVG, cleaned of all that could run, load or style
--- anything outside of it, with names of its own.
+-- Prepares SVG pictures of runs for a page that is one document: removes everything that could run, load or style
+-- something outside the picture, and makes its ids unique.
 local M = {}
 
 local function set(text)
@@ -21,10 +21,10 @@ local paint = set [[fill fill-opacity fill-rule stroke stroke-width stroke-opaci
   text-decoration clip-path clip-rule marker-start marker-mid marker-end stop-color stop-opacity visibility display
   vector-effect shape-rendering text-rendering paint-order]]
 
--- An HTML parser reads what is in these as HTML again, so that they may hold nothing but text.
+-- An HTML parser reads the content of these as HTML again, so only text is allowed in them.
 local text_only = set 'title desc'
 
--- Markup characters escaped, entities that XML knows kept.
+-- Escapes markup characters; keeps entities that XML defines.
 local function text_of(text)
   text = text:gsub('[%z\1-\8\11\12\14-\31]', '')
   text = text:gsub('&(#?%w*;?)', function(name)
@@ -37,8 +37,8 @@ end
 
 local named = { amp = '&', lt = '<', gt = '>', quot = '"', apos = "'" }
 
--- The value of an attribute as it is meant, or nil if it has entities other than the five that XML names: nothing that
--- is looked for below can hide in it.
+-- The decoded value of an attribute, or nil if it has entities other than the five of XML, so that nothing can hide
+-- from the checks below.
 local function value_of(text)
   local odd = false
   text = text:gsub('&([^;&]*;?)', function(name)
@@ -58,8 +58,8 @@ local function safe_value(value, prefix)
   return value
 end
 
--- Calls add(name, value) for what a style says: every property that may stay is an attribute, too, and a page without
--- styles at its elements needs no leave for them.
+-- Calls add(name, value) for each declaration in a style. Every permitted property also exists as an attribute, and a
+-- page without style attributes needs no permission for them.
 local function visit_style(style, prefix, add)
   for part in style:gmatch('[^;]+') do
     local name, first = part:match('^%s*([%a-]+)%s*:%s*()')
@@ -70,10 +70,10 @@ local function visit_style(style, prefix, add)
   end
 end
 
--- The attributes that may stay: their names in order, and name -> value; nil for markup that is not well formed.
+-- The permitted attributes: their names in order, and name -> value; nil if the markup is not well formed.
 local function attributes_of(text, prefix)
   local names, values, at = {}, {}, 1
-  -- Of several values the style's counts, and of those the last one; else the first.
+  -- If there are several values, the last one of a style counts, else the first one.
   local function add(name, value, of_style)
     if not values[name] then names[#names + 1] = name end
     if of_style or not values[name] then values[name] = value end
@@ -114,7 +114,7 @@ local function attributes_text(names, values)
   return table.concat(kept)
 end
 
--- The text without its parts from `first` to `last`; nil if one has no end. In linear time, whatever the text is.
+-- The text without its parts from `first` to `last`; nil if one has no end. Takes linear time for any text.
 local function without(text, first, last)
   local kept, at = {}, 1
   while true do
@@ -129,14 +129,14 @@ local function without(text, first, last)
   return table.concat(kept)
 end
 
--- A length as a number, or nil if it is none.
+-- A length as a number, or nil if it is not a number.
 local function number_of(text)
   local number = tonumber((text or ''):match '^%s*([%d.]+)[pxt]*%s*$')
   return number and number > 0 and number < math.huge and number or nil
 end
 
--- The attributes of the root as text, and its width; nil where it has no size. It has a viewBox in place of a width
--- and a height, so that it takes the place that the page has for it.
+-- The attributes of the root as text, and its width; nil if it has no size. The root gets a viewBox instead of width
+-- and height, so that it fills the place that the page gives it.
 local function root_of(names, values)
   local wide, high = number_of(values.width), number_of(values.height)
   local box = '^%s*%-?[%d.]+[%s,]+%-?[%d.]+[%s,]+([%d.]+)[%s,]+([%d.]+)%s*$'
@@ -151,8 +151,8 @@ local function root_of(names, values)
   return ' xmlns="http://www.w3.org/2000/svg" role="img"' .. attributes_text(names, values), wide or box_width
 end
 
--- pictures.cleaned(svg, prefix) -> SVG for an HTML page, title, width; or nil and what is wrong with it. Only the
--- elements and attributes above stay, references lead into the picture itself, and ids begin with `prefix`.
+-- pictures.cleaned(svg, prefix) -> SVG for an HTML page, title, width; or nil and the problem. Keeps only the elements
+-- and attributes listed above and references within the picture. All ids begin with `prefix`.
 function M.cleaned(svg, prefix)
   svg = without(svg:gsub('^\239\187\191', ''), '<?', '?>')
   svg = svg and without(svg, '<!--', '-->')

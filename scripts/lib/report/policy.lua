@@ -1,5 +1,5 @@
--- policy(styles, scripts) -> the Content-Security-Policy of a page as a meta element: the page applies these styles
--- and runs these scripts, given as the texts of their elements, and nothing else; it loads nothing.
+-- policy(styles, scripts) -> the Content-Security-Policy of a page as a meta element. The page can apply only these
+-- styles and run only these scripts, given as the texts of their elements, and it can load nothing.
 local sha256 = require 'pushdown.sha256'
 
 local function hashes(texts)

@@ -1,4 +1,4 @@
--- The tables of a page: results, configuration, where and how the runs were made.
+-- The tables of a page: results, configuration, and the origin of the runs.
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
 local statistics = require 'pushdown.statistics'
@@ -7,11 +7,11 @@ local svg = require 'pushdown.plot.svg'
 local M = {}
 
 local escape = svg.escape
-local most_columns = 5  -- of results where there are many points
+local most_columns = 5  -- of results if there are many points
 local few_points = 4
 local tall_rows = 40    -- a longer table scrolls by itself on a screen
 
--- Digits that tell something, for reading.
+-- A number with its significant digits, for reading.
 local function number(value)
   if value ~= value then return '–' end
   if value == math.huge or value == -math.huge then return value > 0 and '∞' or '−∞' end
@@ -23,7 +23,7 @@ local function number(value)
 end
 M.number = number
 
--- A deviation: two digits are all that it is worth.
+-- A deviation, with two digits.
 local function deviation_text(value)
   if value >= 1e6 or value > 0 and value < 1e-4 then return (('%.1e'):format(value):gsub('e%+?(%-?)0*', 'e%1')) end
   return ('%.15g'):format(tonumber(('%.2g'):format(value)))
@@ -39,7 +39,7 @@ local function cell_text(cell, kind, align)
     cell.value and (' data-v="%.17g"'):format(cell.value) or '', text, kind)
 end
 
--- tables.html{header =, rows =, numeric = {[column] = true}, class =} -> HTML. The first row is the header; tables with
+-- tables.html{header =, rows =, numeric = {[column] = true}, class =} -> HTML. The first row is the header. Tables with
 -- sortable = true can be sorted by it.
 function M.html(given)
   local numeric, out = given.numeric or {}, {}
@@ -61,7 +61,7 @@ end
 
 local no_results = { seed = true, restart = true }
 
--- The numbers that runs end in, without what only repeats an option; those that tell most first.
+-- The numbers in the results of runs, without those that only repeat an option, the most informative first.
 function M.result_keys(points)
   local known, keys = {}, {}
   for _, point in ipairs(points) do
@@ -112,8 +112,8 @@ local function done_cell(point)
   return { text = ('%d of %d'):format(done, #point.runs), value = done }
 end
 
--- tables.results(points, keys) -> HTML: numbers down and points across where there are few points, else the other way
--- round with the first of the numbers; nil where no run has a result.
+-- tables.results(points, keys) -> HTML with numbers as rows and points as columns if there are few points, else the
+-- transposed table with the first numbers only; nil if no run has a result.
 function M.results(points, keys, chosen)
   if #keys == 0 then return nil end
   if #points <= few_points then
@@ -127,7 +127,7 @@ function M.results(points, keys, chosen)
       for i, point in ipairs(points) do row[i + 1] = summary(point, key) end
       rows[#rows + 1] = row
     end
-    -- What is no number, of a run by itself.
+    -- Results that are not numbers, for a single run.
     local only = #points == 1 and #points[1].runs == 1 and points[1].runs[1]
     local texts = {}
     for key, value in pairs(only and only.result or {}) do
@@ -150,7 +150,7 @@ end
 
 -- ---- Configuration ----
 
--- The options of a run by name, those of a training without a script from its config.json.
+-- The options of a run by name; those of a training without a script come from its config.json.
 local function options_of(row)
   if row.options and next(row.options) then return row.options end
   local flat = {}
@@ -234,7 +234,7 @@ local function machine_of(row)
   return #parts > 0 and table.concat(parts, ', ') or 'not recorded'
 end
 
--- tables.origins(runs) -> HTML: source state, version and machine, with how many runs have them.
+-- tables.origins(runs) -> HTML: source state, version and machine, each with its number of runs.
 function M.origins(rows)
   local kinds, known = {}, {}
   for _, row in ipairs(rows) do
@@ -262,7 +262,7 @@ local function started_of(row)
   return type(text) == 'string' and (text:gsub('T', ' '):gsub(':%d%dZ$', ' UTC')) or ''
 end
 
--- tables.runs(points) -> HTML with a line for each run.
+-- tables.runs(points) -> HTML with a row for each run.
 function M.runs(points, keys)
   local header, rows, numeric = { 'run', 'restart', 'seed', 'state', 'started', 'time' }, {}, { [2] = true, [3] = true,
     [6] = true }

@@ -1,15 +1,15 @@
--- Curves of several restarts as one: mean, sample deviation, least and greatest at every place. A mean is that of
--- the restarts that have a value there, and says of how many; it is never one of them.
+-- Combines the curves of several restarts: mean, sample deviation, least and greatest value at every place. A mean is
+-- that of the restarts that have a value there, and has their number.
 local interval = require 'pushdown.statistics.interval'
 local statistics = require 'pushdown.statistics'
 
 local M = {}
 
-local places_between = 200  -- of curves that share no places
+local places_between = 200  -- for curves that share no places
 
 local function finite(value) return type(value) == 'number' and value - value == 0 end
 
--- The points of a curve that can be drawn, by rising x.
+-- The drawable points of a curve, sorted by x.
 local function clean(curve)
   local x, y = {}, {}
   for i = 1, #curve.x do
@@ -20,7 +20,7 @@ local function clean(curve)
   return { x = x, y = y }
 end
 
--- Whether all curves have their points at places of the longest one, as epochs are, or end elsewhere at most.
+-- Returns whether all curves have their points at the places of the longest one, as epochs are; some may end earlier.
 local function share_places(curves)
   local longest = curves[1]
   for _, curve in ipairs(curves) do
@@ -48,7 +48,7 @@ local function spread_places(curves)
   return places
 end
 
--- The values of a curve at rising places, linear between its points; nil before its first and after its last one.
+-- The values of a curve at increasing places, interpolated linearly; nil before its first and after its last point.
 local function values_at(curve, places, exact)
   local values, at, count = {}, 1, #curve.x
   for k, place in ipairs(places) do
@@ -64,10 +64,9 @@ local function values_at(curve, places, exact)
 end
 
 -- bands.of(curves) -> {x, mean, deviation, low, high, count, runs, interpolated, each} of a list of {x =, y =}, or nil
--- where there is nothing to draw. Where curves have their points at common places the values are compared there;
--- else each is read at 200 places, linearly between its points (interpolated = true). deviation has false where it is
--- not defined (one value), each holds the values of every curve, false where it has none. runs: how many curves there
--- are with any value.
+-- if there is nothing to draw. Curves with points at common places are compared there. Other curves are interpolated
+-- linearly at 200 places (interpolated = true). deviation has false where it is not defined (one value). each has the
+-- values of every curve, false where it has none. runs: the number of curves with any value.
 function M.of(curves)
   local cleaned = {}
   for _, curve in ipairs(curves) do
@@ -95,8 +94,8 @@ function M.of(curves)
   return band
 end
 
--- bands.thinned(band, most) -> the band with at most about so many points: every k-th and the last one, each as it
--- was; and k.
+-- bands.thinned(band, most) -> the band with about `most` points at most: every k-th point, unchanged, and the last
+-- one; and k.
 function M.thinned(band, most)
   local every = math.max(1, math.ceil(#band.x / most))
   if every == 1 then return band, 1 end
@@ -112,12 +111,12 @@ function M.thinned(band, most)
   return thin, every
 end
 
--- bands.spreads: what the edges of a band can be, in words.
+-- bands.spreads: descriptions of the possible edges of a band.
 M.spreads = { deviation = 'mean ± sample deviation', interval = 'mean with its 95 % confidence interval',
   range = 'mean, with the least and the greatest value' }
 
--- bands.edges(band, spread) -> two lists, NaN where there is none: of mean ± deviation, of the 95 % confidence interval
--- of the mean (spread = 'interval'; of runs that have come so far), or of the least and greatest values ('range').
+-- bands.edges(band, spread) -> two lists, NaN where there is no edge: mean ± deviation, the 95 % confidence interval of
+-- the mean (spread = 'interval'; over the runs that have a value there), or the least and greatest values ('range').
 function M.edges(band, spread)
   if spread == 'range' then return band.low, band.high end
   local low, high = {}, {}

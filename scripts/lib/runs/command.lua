@@ -1,4 +1,4 @@
--- The command `pushdown runs`: what the registry holds, what was measured, and taking runs out of it.
+-- The command `pushdown runs`: shows the registry and the measurements of its runs, and removes runs from it.
 local experiment = require 'pushdown.experiment'
 local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'

@@ -6,7 +6,7 @@ local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
 
--- Side by side: what differs, then the results.
+-- Compares runs side by side: first the options that differ, then the results.
 local function compare_runs(rows, options, width)
   local header, lines, same = { '' }, {}, {}
   for i, row in ipairs(rows) do header[i + 1] = 'run ' .. row.id end
@@ -44,7 +44,7 @@ local function compare_runs(rows, options, width)
   local metrics = #options.metric > 0 and options.metric or keys_in 'result'
   for _, name in ipairs(metrics) do
     local line = add(name, function(row) return (row.result or {})[name] end, layout.value)
-    -- A result that only repeats an option says nothing new.
+    -- A result that only repeats an option adds nothing.
     if not seen[name] then lines[#lines + 1] = line end
   end
   if options.latex then return io.write(layout.latex(header, lines)) end
@@ -55,8 +55,8 @@ local function compare_runs(rows, options, width)
   end
 end
 
--- Decimals for the means, deviations and best runs of a metric: four, or as many as show two digits of the least
--- deviation.
+-- Decimals for the means, deviations and best runs of a metric: at least four, and enough for two digits of the
+-- smallest deviation.
 local function decimals_of(points, metric)
   local least
   for _, point in ipairs(points) do

@@ -11,15 +11,15 @@ local selection = require 'pushdown.runs.selection'
 local identity = { 'id', 'experiment', 'grid', 'point', 'restart', 'seed', 'status' }
 local first_columns = { 'epoch', 'updates', 'stage', 'symbols' }
 
--- Where text goes: write(text) and finish().
+-- The destination of the text: write(text) and finish().
 local function sink(path)
   if not path then return function(text) io.write(text) end, function() end end
   local out = pd.file.writer(path)
   return function(text) out:write(text) end, function() out:commit() end
 end
 
--- Columns of all epochs of the runs: what they were first, then what was measured, by name. Read once for the names
--- and once more for the numbers, so that histories of any length fit.
+-- Columns for the epochs of all runs: the fields of the run first, then the metrics by name. The files are read once
+-- for the names and again for the numbers, so that histories of any length fit into memory.
 local function epoch_columns(rows)
   local known, names, count = { event = true }, {}, 0
   for _, name in ipairs(first_columns) do known[name] = true end
@@ -43,7 +43,7 @@ local function history_csv(rows, write)
   local columns, count = epoch_columns(rows)
   local header, own = {}, {}
   for _, name in ipairs(identity) do header[#header + 1], own[name] = name, true end
-  -- A measured number that is called like a column of the run keeps both apart.
+  -- A metric with the name of a column of the run gets a prefix.
   for _, name in ipairs(columns) do header[#header + 1] = own[name] and 'epoch_' .. name or name end
   write(report.table { columns = header, rows = {} }:csv())
   for _, row in ipairs(rows) do

@@ -1,4 +1,4 @@
--- `pushdown runs gather`: finished runs into a record.
+-- `pushdown runs gather`: adds finished runs to a record.
 local gather = require 'pushdown.record.gather'
 local selection = require 'pushdown.runs.selection'
 

@@ -1,17 +1,17 @@
--- The numbers of a training over its epochs, by columns, from the metrics.jsonl of its run folder.
+-- The numbers of a training over its epochs as columns, from the metrics.jsonl of its run folder.
 local json = require 'pushdown.json'
 
 local M = {}
 
--- What a line says beside the measured numbers.
+-- Fields of a line that are not measured.
 local not_measured = { event = true, epoch = true, updates = true, symbols = true, stage = true, improved = true,
   best_epoch = true, best_cross_entropy = true, best_accuracy = true, epochs_since_improvement = true }
 
--- Whether a number of that name was measured in an epoch.
+-- Returns whether a number of that name is measured in an epoch.
 function M.is_measured(name) return not not_measured[name] end
 
--- One line as a table. The trainer writes flat objects, which a pattern reads much faster than a parser; what looks
--- different goes to the parser. Nil for a line that is not whole, such as the last one of a run at work.
+-- One line as a table. The trainer writes flat objects, which a pattern reads much faster than a parser; other lines go
+-- to the parser. Nil for an incomplete line, such as the last one of a running training.
 local function entry_of(line)
   if line:sub(-1) ~= '}' then return nil end
   local inner = line:sub(2, -2)
@@ -28,8 +28,8 @@ local function entry_of(line)
   return entry
 end
 
--- Calls visit(entry) for every whole line of metrics.jsonl in the folder, in order, from the byte `at` (0) on. Returns
--- the end of the last whole line, or false where there is no such file.
+-- Calls visit(entry) for every complete line of metrics.jsonl in the folder, in order, starting at the byte `at` (0).
+-- Returns the end of the last complete line, or false if the file does not exist.
 function M.each(folder, visit, at)
   local file = io.open(folder .. '/metrics.jsonl', 'rb')
   if not file then return false end
@@ -46,9 +46,9 @@ function M.each(folder, visit, at)
   return at
 end
 
--- history.read(folder) -> {keys =, columns = {[metric] = {...}}, epoch =, update =, seconds =, batches =}, lists with a
--- number for each epoch (NaN where it was not measured), or nil where nothing was trained. seconds: of training and
--- validation since training began. batches: {update =, loss =, ...}, where single updates were logged.
+-- history.read(folder) -> {keys =, columns = {[metric] = {...}}, epoch =, update =, seconds =, batches =}: lists with a
+-- number for each epoch (NaN if not measured), or nil if nothing was trained. seconds: time of training and validation
+-- since training began. batches: {update =, loss =, ...} if single updates were logged.
 function M.read(folder)
   local by_epoch, last, batches = {}, 0, { update = {}, loss = {} }
   local there = M.each(folder, function(entry)
@@ -89,7 +89,7 @@ function M.read(folder)
   return history
 end
 
--- The axes that curves can be drawn over, with their labels.
+-- The axes over which curves can be drawn, with their labels.
 M.axes = { epoch = 'epoch', update = 'updates', seconds = 'seconds of training and validation' }
 
 local labels = { cross_entropy = 'validation cross-entropy (nats per symbol)',
@@ -101,13 +101,13 @@ local labels = { cross_entropy = 'validation cross-entropy (nats per symbol)',
   train_coarse = 'training coarse accuracy', fine = 'validation fine accuracy', train_fine = 'training fine accuracy',
   seconds = 'seconds of an epoch', gradient_norm = 'gradient norm before clipping' }
 
--- What a metric measures, in words.
+-- A description of a metric.
 function M.label(metric) return labels[metric] or (metric:gsub('_', ' ')) end
 
 local first_choice = { 'cross_entropy_difference', 'cross_entropy', 'perplexity', 'accuracy', 'fine', 'train_loss',
   'train_cross_entropy', 'train_perplexity', 'train_accuracy' }
 
--- The metric that tells most of those that the histories have (a list): its key, or nil.
+-- The most informative metric of the histories (a list): its key, or nil.
 function M.main_metric(histories)
   local known, any = {}, nil
   for _, history in ipairs(histories) do
@@ -123,7 +123,7 @@ function M.main_metric(histories)
 end
 
 -- history.curve(history, metric, axis) -> {x =, y =} of one metric over 'epoch', 'update' or 'seconds', or nil. The
--- metric 'loss' is that of single updates, and only known over them.
+-- metric 'loss' is that of single updates and only exists over updates.
 function M.curve(history, metric, axis)
   if metric == 'loss' and not history.columns.loss then
     if axis ~= 'update' or not history.batches then return nil end

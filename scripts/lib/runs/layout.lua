@@ -1,4 +1,4 @@
--- How rows of the registry are shown: tables that fit into the terminal, JSON, CSV.
+-- Shows rows of the registry: as tables that fit into the terminal, JSON or CSV.
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
 local runs = require 'pushdown.runs'
@@ -9,7 +9,7 @@ local M = {}
 
 local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
 
--- One line of text for any value.
+-- Any value as one line of text.
 function M.value(value)
   if value == nil or value == json.null then return '' end
   if type(value) == 'table' then
@@ -27,8 +27,8 @@ end
 -- Text of several lines for a terminal, without its control characters.
 function M.text(text) return (text:gsub('[%z\1-\9\11-\31\127]', ' ')) end
 
--- The texts of values side by side, by text_of: numbers that differ get as many digits as tell them apart, `most`
--- (17) at most.
+-- The texts of values side by side, by text_of. Numbers that differ get enough digits to distinguish them, at most
+-- `most` (17).
 function M.values(values, count, text_of, most)
   local texts = {}
   for i = 1, count do texts[i] = text_of(values[i]) end
@@ -55,7 +55,7 @@ local function duration(seconds)
   return ('%d:%02d:%02d'):format(whole / 3600, whole / 60 % 60, whole % 60)
 end
 
--- The text of a column of the registry; nil where there is nothing.
+-- The text of a column of the registry; nil if the column is empty.
 function M.field(column, value)
   if column == 'started' or column == 'finished' or column == 'created' then return when(value) end
   if column == 'time' then return value end
@@ -68,7 +68,7 @@ local never_shortened = { started = true, finished = true, created = true, id = 
 
 local function is_number(text) return text == nil or text == '' or text == '–' or text:find '^[%d:.e+-]+$' ~= nil end
 
--- Numbers of a column with their points below each other.
+-- Aligns the decimal points of a column.
 local function align_points(rows, k)
   local function behind(text) return text and text:match '^%-?%d*(%.%d*)$' or '' end
   local longest = 0
@@ -78,8 +78,8 @@ local function align_points(rows, k)
   end
 end
 
--- The lists of cells in which two that differ must not look the same: the columns, or, where runs stand side by side,
--- the rows behind their names.
+-- The lists of cells in which different values must not look the same: the columns, or, if runs are side by side, the
+-- rows without their names.
 local function compared(columns, rows, side_by_side)
   local lists = {}
   for k in ipairs(columns) do
@@ -97,7 +97,7 @@ local function compared(columns, rows, side_by_side)
   return lists
 end
 
--- The least width of every column at which its cells can be told apart.
+-- The smallest width of every column at which its cells can be distinguished.
 local function least_widths(columns, lists, natural, right)
   local least = {}
   for _, list in ipairs(lists) do
@@ -126,7 +126,7 @@ local function narrow(widths, least, total, width)
   return true
 end
 
--- Names of columns that fit; nil if two would look the same.
+-- Column names that fit; nil if two would look the same.
 local function short_header(columns, widths)
   local header, known = {}, {}
   for k, column in ipairs(columns) do
@@ -137,7 +137,7 @@ local function short_header(columns, widths)
   return header
 end
 
--- Each row as lines of its own, for what does not fit as a table.
+-- Prints each row as several lines, if a table does not fit.
 local function print_lines(columns, rows, width)
   for i, row in ipairs(rows) do
     if i > 1 then print() end
@@ -148,9 +148,9 @@ local function print_lines(columns, rows, width)
   end
 end
 
--- A table that fits into the terminal: its longest texts are shortened so that they can still be told apart, and where
--- that does not help each row becomes lines of its own. Into a file or a pipe it goes whole. side_by_side: the columns
--- behind the first are compared with each other.
+-- Prints a table that fits into the terminal. The longest texts are shortened, but can still be distinguished; if that
+-- is not enough, each row is printed as several lines. Output to a file or a pipe is complete. side_by_side: the
+-- columns after the first are compared with each other.
 function M.table(columns, rows, width, side_by_side)
   local natural, widths, right, total = {}, {}, {}, -2
   for k, column in ipairs(columns) do
@@ -201,12 +201,12 @@ function M.latex(columns, rows)
   return report.table { columns = header, rows = rows }:latex()
 end
 
--- Text wrapped at the width, every line behind `indent`.
+-- Text wrapped at the width, with `indent` before every line.
 function M.wrapped(text, width, indent)
   if text:find '%S' then print(wrapped(text, width, indent)) end
 end
 
--- A command line that a shell reads as these words.
+-- A command line that a shell parses into these words.
 function M.shell_words(words)
   local quoted = {}
   for i, word in ipairs(words) do

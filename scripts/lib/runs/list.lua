@@ -1,4 +1,4 @@
--- `pushdown runs list` and `pushdown runs show`: the rows of the registry as a table, and all of a run.
+-- `pushdown runs list` and `pushdown runs show`: the rows of the registry as a table, and all data of a run.
 local files = require 'pushdown.files'
 local layout = require 'pushdown.runs.layout'
 local runs = require 'pushdown.runs'

@@ -1,12 +1,12 @@
--- The numbers of two run folders, compared one by one.
+-- Compares the numbers in two run folders one by one.
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local pd = require 'pushdown'
 
-local listed = 10  -- numbers that are shown
+local listed = 10  -- largest number of differences shown
 
--- Times and rates tell of the machine, not of what came out.
+-- Times and rates depend on the machine and are not results.
 local of_machine = { second = true, seconds = true, ms = true, time = true, date = true, memory = true }
 
 local function is_time(name)
@@ -16,7 +16,7 @@ local function is_time(name)
   return false
 end
 
--- The files with numbers, of the run and of trainings in its folder; not those of other runs in it.
+-- The files with numbers of the run and of trainings in its folder; files of other runs in it are left out.
 local function files_of(folder)
   local list = {}
   local function walk(place, inner)
@@ -44,7 +44,7 @@ local function add_values(values, prefix, value)
   end
 end
 
--- What a file holds: {[name] = number or text}.
+-- The content of a file: {[name] = number or text}.
 local function values_of(path)
   local values = {}
   if path:match 'metrics%.jsonl$' then
@@ -78,8 +78,8 @@ end
 
 local function shown(value) return type(value) == 'number' and ('%.17g'):format(value) or tostring(value) end
 
--- numbers(one, other) -> {count, unequal, different = texts, missing = files, text}: compares the numbers that two runs
--- have left. Times are not compared. text: "24 numbers of 2 files".
+-- numbers(one, other) -> {count, unequal, different = texts, missing = files, text}: compares the numbers of two runs
+-- except times. text: "24 numbers of 2 files".
 return function(one, other)
   local found = { count = 0, unequal = 0, different = {}, missing = {} }
   local names = files_of(one)

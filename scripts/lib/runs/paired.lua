@@ -1,5 +1,5 @@
--- Paired tests between the points of a grid: the same metric of the same seeds, or of the same restarts where the
--- points have seeds of their own.
+-- Paired tests between the points of a grid: a pair is the same metric for the same seed, or for the same restart if
+-- the points have different seeds.
 local json = require 'pushdown.json'
 local layout = require 'pushdown.runs.layout'
 local paired = require 'pushdown.statistics.paired'
@@ -25,7 +25,7 @@ local function values_of(rows, metric)
   return by_folder
 end
 
--- Differences of two points over the seeds, or restarts, that both have, in their order.
+-- The differences of two points over the seeds, or restarts, that both have, in order.
 local function differences_of(one, other, key)
   local shared, list = {}, {}
   for place in pairs(one[key]) do
@@ -36,8 +36,8 @@ local function differences_of(one, other, key)
   return list
 end
 
--- M.of(rows, points, metric, test, against) -> list of {point, against, metric, by, n, difference, p, holm, ...}: each
--- of the points (of runs.by_point) compared with the one that is named `against`, the first one unless it is given.
+-- M.of(rows, points, metric, test, against) -> list of {point, against, metric, by, n, difference, p, holm, ...}:
+-- compares each point (of runs.by_point) with the point named `against`, by default the first one.
 function M.of(rows, points, metric, test, against)
   local function place(point) return point.folder .. '/' .. point.point end
   local base = points[1]
@@ -105,7 +105,7 @@ end
 
 local names = { wilcoxon = "Wilcoxon's signed-rank test", bootstrap = 'a bootstrap of the paired differences' }
 
--- Prints the tests as a table, with what they are.
+-- Prints the tests as a table with an explanation.
 function M.print(found, base, metric, test, width)
   local bootstrap = test == 'bootstrap'
   local columns = { 'point', 'n', 'mean difference' }

@@ -1,15 +1,15 @@
--- `pushdown runs plot`: metrics over the epochs of runs, restarts of one point as a band.
+-- `pushdown runs plot`: draws metrics over the epochs of runs, with the restarts of a point as a band.
 local bands = require 'pushdown.runs.bands'
 local histories = require 'pushdown.runs.history'
 local export = require 'pushdown.plot.export'
 local plot = require 'pushdown.plot'
 local selection = require 'pushdown.runs.selection'
 
-local most_lines = 8      -- that can be told apart
-local most_bands = 3      -- that can be seen through each other in a terminal
+local most_lines = 8      -- that can be distinguished
+local most_bands = 3      -- that remain readable when they overlap in a terminal
 local most_places = 2000  -- of a curve in a picture
 
--- Reads the histories of the runs that have one; how many have none.
+-- Reads the histories of the runs; returns the number of runs without one.
 local function read(points)
   local all, without = {}, 0
   for _, point in ipairs(points) do
@@ -39,8 +39,8 @@ local function known_metrics(all)
   return list, known
 end
 
--- The series of plot.lines for one metric, how many points have none of it, and whether a mean is over fewer
--- restarts in places.
+-- The series of plot.lines for one metric; also the number of points without it, and whether a mean is over fewer
+-- restarts in some places.
 local function series_of(points, metric, axis, spread)
   local series, left_out, fewer = {}, 0, false
   for _, point in ipairs(points) do

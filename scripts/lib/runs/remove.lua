@@ -1,17 +1,17 @@
--- `pushdown runs rm`: takes runs out of the registry and, when asked to, removes their folders.
+-- `pushdown runs rm`: removes runs from the registry and, with --folders, also their folders.
 local ask = require 'pushdown.ask'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local runs = require 'pushdown.runs'
 local selection = require 'pushdown.runs.selection'
 
-local batch = 100  -- runs whose folders are held at once
+local batch = 100  -- runs whose folders are locked at once
 local listed = 10
 
 local function inside(path, folder) return path == folder or path:sub(1, #folder + 1) == folder .. '/' end
 
--- Why a folder must not be removed, or nil. What makes it one of ours is the lock that every run takes and a file
--- that only runs leave; what leads elsewhere, or holds more than this run, stays.
+-- The reason why a folder must not be removed, or nil. A run folder has the lock of every run and a file that only runs
+-- write. A link, or a folder that contains more than this run, stays.
 local function objection(folder, registry)
   local kind = pd.file.kind(folder)
   if kind == 'link' then return 'it is a link' end
@@ -41,7 +41,7 @@ local function title(row)
     and (' %s, restart %s'):format(row.point, tostring(row.restart)) or '', row.status)
 end
 
--- Also a run that waits belongs to whoever works on its grid.
+-- A waiting run also belongs to the process that works on its grid.
 local function refuse_running(rows, path)
   local running, at_work = {}, {}
   for _, row in ipairs(runs.find({ status = 'running' }, path)) do at_work[row.grid or ''] = row.grid ~= nil end
@@ -58,7 +58,7 @@ local function refuse_running(rows, path)
   end
 end
 
--- Removes some runs; their folders are held meanwhile, so that none of them can begin.
+-- Removes some runs. Their folders stay locked meanwhile, so that none of them can start.
 local function remove_some(registry, rows, total)
   local held, ids = {}, {}
   for _, row in ipairs(rows) do
@@ -107,7 +107,7 @@ return function(options, path)
       if reason then
         kept[#kept + 1] = ('%s: %s'):format(row.folder, reason)
       else
-        -- It may go at any moment, if somebody else removes it too.
+        -- Another process may remove it at any moment.
         local there, contents = pcall(pd.file.contents, row.folder)
         row.removable = there
         if there then

@@ -1,9 +1,9 @@
--- `pushdown runs reproduce`: makes a run again in a new folder, from the scripts and other inputs as they were, and
--- compares all numbers.
+-- `pushdown runs reproduce`: repeats a run in a new folder, with the scripts and other inputs that it had, and compares
+-- all numbers.
 --
--- The run of a script is started by its own command line, with copies of its inputs in the place of files that have
--- changed since (PUSHDOWN_INPUTS, see bindings/input_path.h). A training that was started at a prompt, or by a script
--- without pd.experiment, is made from its folder alone: configuration, data and the checkpoint before its first update.
+-- A run of a script is started with its own command line. Copies replace inputs that have changed since
+-- (PUSHDOWN_INPUTS, see bindings/input_path.h). A training that was started at a prompt, or by a script without
+-- pd.experiment, is repeated from its folder alone: configuration, data and the checkpoint before its first update.
 local compare = require 'pushdown.runs.numbers'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
@@ -13,21 +13,21 @@ local selection = require 'pushdown.runs.selection'
 
 local function fail(...) error((...):format(select(2, ...)), 0) end
 
--- The folder of the run that a word names: its number in the registry, or a folder.
+-- The folder of a run, given as its number in the registry or as a folder.
 local function folder_of(word, path)
   if pd.file.kind(word) == 'folder' then return pd.file.real_path(word) end
   if not word:match '^%d+$' then fail("there is no run folder '%s'", word) end
   return selection.numbered({ tonumber(word) }, path)[1].folder
 end
 
--- A folder beside the old one that is not there yet.
+-- A new folder beside the old one.
 local function new_folder(folder)
   local number = 1
   while pd.file.kind(('%s-again-%d'):format(folder, number)) do number = number + 1 end
   return ('%s-again-%d'):format(folder, number)
 end
 
--- What differs between the programs and machines of then and now: list of texts.
+-- The differences between the programs and machines of then and now, as a list of texts.
 local function differences(start)
   local texts, now = {}, provenance.facts()
   local function add(name, was, is)
@@ -41,8 +41,8 @@ local function differences(start)
   return texts
 end
 
--- Puts copies of the inputs that are not what they were below `place`, by their paths. An input without a copy is an
--- error, as its text is not known.
+-- Puts copies of the changed inputs below `place`, by their paths. Raises an error for an input without a copy, because
+-- its old text is not known.
 local function restore_inputs(folder, start, place)
   local changed, missing = provenance.changed(start), {}
   for _, change in ipairs(changed) do
@@ -62,7 +62,7 @@ local function restore_inputs(folder, start, place)
   return #changed > 0
 end
 
--- The words of the command line without the program and without what chose the folder.
+-- The words of the command line without the program and without the options that chose the folder.
 local function words_of(start, target)
   local words, at, list = {}, 2, start.command_line
   local left_out = { exit_with_parent = 2, run_folder = 2, overwrite = 1 }  -- words that these take
@@ -77,7 +77,7 @@ local function words_of(start, target)
   return words
 end
 
--- Starts the command line of the run once more.
+-- Starts the command line of the run again.
 local function run_script(folder, start, target)
   if pd.file.kind(start.working_directory) ~= 'folder' then
     fail('the run was started in %s, which is not there any more', start.working_directory)
@@ -88,7 +88,7 @@ local function run_script(folder, start, target)
   local restored = restore_inputs(folder, start, place)
   local words = { 'cd', files.quoted(start.working_directory), '&& env -u PUSHDOWN_RUN_LOCK',
     restored and 'PUSHDOWN_INPUTS=' .. files.quoted(place) or '', files.quoted(pd.process.executable()) }
-  -- Without --seed a session has drawn one.
+  -- Without --seed the session has drawn a seed.
   local seeded = false
   for _, word in ipairs(start.command_line) do seeded = seeded or word == '--seed' or word:match '^%-%-seed=' end
   if not seeded and start.seed then words[#words + 1] = ('--seed %d'):format(start.seed) end
@@ -98,7 +98,7 @@ local function run_script(folder, start, target)
   if status ~= 0 and status ~= true then fail('the run failed this time; its folder is %s', target) end
 end
 
--- Trains from the files of a run folder alone, for as many epochs as it has.
+-- Trains from the files of a run folder alone, for the same number of epochs.
 local function train_again(folder, target)
   local initial = folder .. '/checkpoints/initial.safetensors'
   if not files.exists(initial) then

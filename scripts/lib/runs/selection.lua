@@ -1,4 +1,4 @@
--- Which runs a command line means: the registry, filters, and the numbers of runs.
+-- Selects runs from a command line: the registry, filters, and the numbers of runs.
 local files = require 'pushdown.files'
 local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
@@ -6,7 +6,7 @@ local runs = require 'pushdown.runs'
 
 local M = {}
 
--- A wrong command line.
+-- Raises an error about a wrong command line.
 function M.fail(...) error({ usage = (...):format(select(2, ...)) }, 0) end
 local fail = M.fail
 
@@ -24,7 +24,7 @@ local filters = {
   { 'since', nil, 'runs begun since: 2024-05-31, "2024-05-31 18:00", 90m, 12h, 7d', type = 'text' },
 }
 
--- The declarations of the filters, then `own`.
+-- The declarations of the filters, followed by `own`.
 function M.with_filters(own)
   local options = {}
   for _, list in ipairs { filters, own } do
@@ -35,7 +35,7 @@ end
 
 local unit_seconds = { s = 1, m = 60, h = 3600, d = 86400, w = 604800 }
 
--- Seconds since 1970 of "2024-05-31", "2024-05-31 18:00" (local time) or of so long ago: "12h".
+-- Seconds since 1970 for "2024-05-31", "2024-05-31 18:00" (local time), or a time ago: "12h".
 local function time_of(text)
   local count, unit = text:match('^(%d+%.?%d*)([smhdw])$')
   if count then return pd.process.now() - tonumber(count) * unit_seconds[unit] end
@@ -61,7 +61,7 @@ local function condition_of(text)
   return { key, comparison, typed }
 end
 
--- The filter of runs.find that the options say.
+-- The filter of runs.find for these options.
 function M.filter(options)
   local filter = { grid = options.grid, experiment = options.experiment, point = options.point }
   if #options.status > 0 then filter.status = options.status end
@@ -73,13 +73,13 @@ function M.filter(options)
   return filter
 end
 
--- Whether the command line chooses runs by filters.
+-- Returns whether the command line chooses runs by filters.
 function M.filtered(options)
   return options.grid or options.experiment or options.point or options.since or #options.status > 0
     or #options.where > 0
 end
 
--- Numbers of runs out of words.
+-- The run numbers in a list of words.
 function M.ids(words)
   local ids = {}
   for i, word in ipairs(words) do
@@ -88,7 +88,7 @@ function M.ids(words)
   return ids
 end
 
--- The runs of these numbers in this order.
+-- The runs with these numbers, in this order.
 function M.numbered(ids, path)
   local rows = {}
   for i, id in ipairs(ids) do
@@ -98,7 +98,7 @@ function M.numbered(ids, path)
   return rows
 end
 
--- The runs of the numbers that the command line gives, or of its filters.
+-- The runs that the command line chooses, by number or by filters.
 function M.rows(options, path)
   local ids = M.ids(options.words)
   if #ids > 0 and M.filtered(options) then fail('runs are given by numbers or by filters, not by both') end
@@ -106,7 +106,7 @@ function M.rows(options, path)
   return runs.find(M.filter(options), path)
 end
 
--- The metric by which the results of the runs are compared, or nil.
+-- The metric for comparing the results of the runs, or nil.
 function M.shared_metric(rows)
   for _, row in ipairs(rows) do
     local metric = row.result and runs.metric(row.result)
@@ -114,7 +114,7 @@ function M.shared_metric(rows)
   end
 end
 
--- What the runs of a registry can be asked about by --where.
+-- The names that --where can use for the runs of a registry.
 local function known_names(path)
   local names, known = { 'note', 'tag' }, { note = true, tag = true }
   for _, row in ipairs(runs.find({}, path)) do
@@ -128,7 +128,7 @@ local function known_names(path)
   return names, known
 end
 
--- Names the options and results that --where asks for and no run has.
+-- Names the options and results in --where that no run has.
 local function say_unknown(path, conditions)
   local names, known = known_names(path)
   for _, text in ipairs(conditions) do
@@ -141,7 +141,7 @@ local function say_unknown(path, conditions)
   end
 end
 
--- Tells that, and why, there are no runs; `options`: those of the command line.
+-- Says that there are no runs, and why; `options`: those of the command line.
 function M.say_nothing(path, options)
   if not path then
     print 'Nothing is recorded: PUSHDOWN_REGISTRY is off.'
@@ -154,8 +154,8 @@ function M.say_nothing(path, options)
   end
 end
 
--- The folder-like name of what a point belongs to, and the parts of its own name: its grid, and what stands before a
--- slash where the point is named by its place in a folder.
+-- Splits the name of a point into its family and the parts of its own name. The family is like a folder name: its grid,
+-- and the part before a slash if the point is named by its place in a folder.
 local function split_name(point)
   local family, own = point.grid or '', point.point
   local above, last = own:match('^(.*)/([^/]*)$')
@@ -166,7 +166,7 @@ local function split_name(point)
   return steps, parts
 end
 
--- How many steps at the front, or at the back, all of the families share.
+-- The number of leading, or trailing, steps that all families share.
 local function shared_steps(families, from_back)
   local first, count = families[1], 0
   while true do
@@ -178,8 +178,8 @@ local function shared_steps(families, from_back)
   end
 end
 
--- Names points by what tells them apart: task=a,rate=1 and task=a,rate=2 are rate=1 and rate=2; rate=1 of the grids
--- dyck/lstm and dyck/ns are lstm and ns.
+-- Shortens the names of points to the parts that differ: task=a,rate=1 and task=a,rate=2 become rate=1 and rate=2;
+-- rate=1 in the grids dyck/lstm and dyck/ns becomes lstm and ns.
 local function name_points(points)
   local count, shared, families, parts_of = 0, {}, {}, {}
   for _, point in ipairs(points) do
@@ -209,8 +209,8 @@ local function name_points(points)
   end
 end
 
--- selection.points(rows, each) -> list of {name, runs}: the restarts of one point are together, everything else
--- is by itself, as is every run if `each`. Points in different folders are different points.
+-- selection.points(rows, each) -> list of {name, runs}. The restarts of one point are together; every other run, and
+-- with `each` every run, is alone. Points in different folders are different points.
 function M.points(rows, each)
   local points, known = {}, {}
   for _, row in ipairs(rows) do
@@ -231,7 +231,7 @@ function M.points(rows, each)
     if not name then name = row.experiment or row.folder:match('[^/]*$') end
     if each and row.restart then name = ('%s restart %s'):format(name, row.restart) end
     if not point.point and row.id then name = ('%s %d'):format(name, row.id) end
-    -- The same name in two places is told apart by the place.
+    -- The place distinguishes equal names.
     if used[name] then name = name .. ' (' .. point.folder .. ')' end
     used[name], point.name = true, name
   end

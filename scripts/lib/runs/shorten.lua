@@ -1,6 +1,6 @@
--- shorten(texts, width) -> the texts with at most `width` characters each, or nil where that cannot be without showing
--- two that differ as the same. What all share at their front goes first, then what is in the middle; where that is not
--- enough, what is shown is around the place where they begin to differ.
+-- shorten(texts, width) -> the texts with at most `width` characters each, or nil if two different texts would then
+-- look the same. It first removes the common front, then the middle. If that is not enough, it keeps the part around
+-- the place where the texts begin to differ.
 local function characters_of(text)
   local characters = {}
   for character in text:gmatch '[^\128-\191][\128-\191]*' do characters[#characters + 1] = character end
@@ -9,7 +9,7 @@ end
 
 local function part(characters, first, last) return table.concat(characters, '', first, math.min(last, #characters)) end
 
--- How many characters at the front all lists share, up to a place where a name may be cut.
+-- The number of leading characters that all lists share, up to a place where a name can be cut.
 local function shared_front(lists)
   local count, cut = 0, 0
   while true do
@@ -22,7 +22,7 @@ local function shared_front(lists)
   end
 end
 
--- The ways to cut a text, the one that tells most first: the ends of paths and names tell most.
+-- Ways to cut a text, the most informative first; the ends of paths and names are the most informative parts.
 local function middle(characters, width)
   local front = math.ceil((width - 1) / 2)
   return part(characters, 1, front) .. '…' .. part(characters, #characters - (width - 1 - front) + 1, #characters)
@@ -39,7 +39,7 @@ local function distinct(texts, shown)
   return true
 end
 
--- Cut from the front up to `from`, and what is then too long at its end.
+-- Cuts the front up to `from`, and then the end if the text is still too long.
 local function from_place(characters, from, width)
   if from > 1 and #characters > width then
     characters = characters_of('…' .. part(characters, from + 1, #characters))
@@ -73,7 +73,7 @@ return function(texts, width)
       if distinct(texts, shown) then return shown end
     end
   end
-  -- Around the first place where two neighbours in the alphabet differ.
+  -- Around the first place where two texts adjacent in the alphabet differ.
   local sorted, places = {}, {}
   for text in pairs(seen) do sorted[#sorted + 1] = text end
   table.sort(sorted)

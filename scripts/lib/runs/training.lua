@@ -1,5 +1,5 @@
--- What a trainer with a run folder leaves besides its files: the provenance of its run, and a row in the registry, so
--- that runs made at the prompt or by a plain script are found like those of an experiment. The trainer calls these.
+-- Adds the provenance and a registry row to the run of a trainer with a run folder, so that runs made at the prompt or
+-- by a plain script are found like those of an experiment. The trainer calls these functions.
 local files = require 'pushdown.files'
 local provenance = require 'pushdown.provenance'
 local runs = require 'pushdown.runs'
@@ -8,7 +8,7 @@ local M = {}
 
 local records = {}  -- by folder
 
--- The options of a run as a row has them, from config.json: "controller.hidden", "learning_rate", ...
+-- The options of a run for its row, from config.json: "controller.hidden", "learning_rate", ...
 function M.options_of(config)
   local options = {}
   local function add(name, value)
@@ -33,7 +33,7 @@ function M.options_of(config)
   return options
 end
 
--- What a run is called that no experiment declared: by its script, or where it was typed.
+-- The name of a run that no experiment declared: its script, or the place where it was typed.
 local function name_of_session()
   if package.loaded['pushdown.notebook'] then return 'notebook' end
   local words = rawget(_G, 'arg') or {}
@@ -41,7 +41,7 @@ local function name_of_session()
   return (words[0]:gsub('^.*/', ''):gsub('%.lua$', ''))
 end
 
--- The numbers in which a run ends: those of its best epoch, from metrics.jsonl.
+-- The final numbers of a run: those of its best epoch, from metrics.jsonl.
 local function result_of(folder)
   local history = runs.history(folder)
   local last = history[#history]
@@ -58,7 +58,7 @@ local function result_of(folder)
 end
 
 local function enter(folder, finished)
-  -- Of a grid's worker the grid keeps the row; a training within an experiment belongs to that run.
+  -- A grid keeps the row of its worker, and a training inside an experiment belongs to that run.
   if os.getenv 'PUSHDOWN_RUN_LOCK' or runs.covers(folder) then return end
   local config = runs.read_json(folder .. '/config.json') or {}
   local facts = provenance.facts()
@@ -67,11 +67,11 @@ local function enter(folder, finished)
   if finished then M.ended(folder) end
 end
 
--- training.begins(folder, finished): a new run; training.resumed: one goes on; training.saved: a trainer without a
--- folder of its own wrote one.
+-- training.begins(folder, finished): records a new run; training.resumed: a resumed one; training.saved: the folder
+-- that a trainer without its own folder has written.
 function M.begins(folder, finished)
   local config = runs.read_json(folder .. '/config.json') or {}
-  -- The folder of an experiment's run has its provenance already.
+  -- The folder of an experiment's run already has its provenance.
   if files.exists(folder .. '/experiment.json') then
     provenance.update(folder)
   else
@@ -81,7 +81,7 @@ function M.begins(folder, finished)
 end
 M.resumed, M.saved = M.begins, M.begins
 
--- training.ended(folder): training is over.
+-- training.ended(folder): records the end of training.
 function M.ended(folder)
   if not files.exists(folder .. '/experiment.json') then provenance.finish(folder) end
   local record = records[folder]

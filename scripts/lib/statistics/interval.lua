@@ -1,5 +1,5 @@
 -- interval(count, deviation, level) -> half the width of the confidence interval of a mean of `count` values with this
--- sample standard deviation, by Student's t distribution; nil for fewer than two values. level: 0.95 unless given.
+-- sample standard deviation, by Student's t distribution; nil for fewer than two values. The default of level is 0.95.
 local M = {}
 
 -- The logarithm of the gamma function (Lanczos, g = 7, n = 9), for x > 0.

@@ -1,4 +1,4 @@
--- Tests of paired values, such as the results of two models with the same seeds: whether the differences are around 0.
+-- Tests of paired values, such as the results of two models with the same seeds: do the differences centre on 0?
 local M = {}
 
 local function check(condition, where, ...)
@@ -17,7 +17,7 @@ end
 
 local most_exact = 50  -- pairs
 
--- Ranks of the absolute values, twice as large, so that the mean ranks of ties are whole; and the sizes of ties.
+-- Twice the ranks of the absolute values, so that the mean ranks of ties are integers; and the sizes of ties.
 local function double_ranks(values)
   local order, ranks, ties = {}, {}, {}
   for i in ipairs(values) do order[i] = i end
@@ -33,7 +33,7 @@ local function double_ranks(values)
   return ranks, ties
 end
 
--- The probability of a sum of signed ranks as far from its mean, or farther, over all 2^n choices of signs.
+-- The probability, over all 2^n choices of signs, of a sum of signed ranks at least as far from its mean.
 local function exact_probability(ranks, sum)
   local total = 0
   for _, rank in ipairs(ranks) do total = total + rank end
@@ -49,7 +49,7 @@ local function exact_probability(ranks, sum)
   return math.min(1, count / 2 ^ #ranks)
 end
 
--- The complementary error function, to about 1e-7 of its value (Numerical Recipes, erfcc).
+-- The complementary error function with a relative error of about 1e-7 (Numerical Recipes, erfcc).
 local function erfc(x)
   local t = 1 / (1 + 0.5 * math.abs(x))
   local coefficients = { 0.17087277, -0.82215223, 1.48851587, -1.13520398, 0.27886807, -0.18628806, 0.09678418,
@@ -61,9 +61,9 @@ local function erfc(x)
 end
 
 -- paired.wilcoxon(differences, {exact=}) -> {p, n, zeros, statistic, exact}: the two-sided signed-rank test of
--- Wilcoxon (1945). Differences of 0 are left out; n is the number of the others, statistic the sum of the ranks of
--- positive ones, ties have their mean rank. p is exact over all signs for n up to 50 (or as `exact` says), also with
--- ties, and else that of the normal approximation with corrections for ties and continuity. nil for p where all
+-- Wilcoxon (1945). Differences of 0 are left out, and n is the number of the others. statistic is the sum of the ranks
+-- of positive differences; ties have their mean rank. p is exact over all signs for n up to 50 (or as `exact` says),
+-- also with ties; otherwise it is the normal approximation with corrections for ties and continuity. p is nil if all
 -- differences are 0.
 function M.wilcoxon(differences, options)
   checked(differences, 'paired.wilcoxon')
@@ -118,7 +118,7 @@ local function all_means(values)
   return means
 end
 
--- A generator of its own, so that a test neither depends on nor changes what a script draws: that of Park and Miller.
+-- Uses its own generator, that of Park and Miller, so that a test is independent of the random numbers of a script.
 local function drawn_means(values, count, seed)
   local n, means, state = #values, {}, seed % 2147483646 + 1
   for k = 1, count do
@@ -132,7 +132,7 @@ local function drawn_means(values, count, seed)
   return means
 end
 
--- The value below which a share of the sorted values lies, linear between them.
+-- The quantile of the sorted values at a share, interpolated linearly.
 local function quantile(sorted, share)
   local place = 1 + share * (#sorted - 1)
   local below = math.floor(place)
@@ -141,10 +141,10 @@ local function quantile(sorted, share)
 end
 
 -- paired.bootstrap(differences, {samples = 20000, seed = 1, level = 0.95}) -> {p, n, mean, low, high, samples, exact}:
--- the mean difference, its percentile interval over samples with replacement, and the two-sided p: the share of samples
--- whose mean is as far from the mean as that is from 0, or farther (the bootstrap under the hypothesis of no
--- difference). All n^n samples are taken where these are few (n up to 6), else `samples` drawn ones, and p counts the
--- sample itself, so that it is never 0.
+-- the mean difference, its percentile interval over samples with replacement, and the two-sided p. p is the share of
+-- samples whose mean is at least as far from the mean as the mean is from 0 (the bootstrap under the hypothesis of no
+-- difference). For n up to 6 all n^n samples are used. Otherwise `samples` samples are drawn, and p also counts the
+-- original sample, so that it is never 0.
 function M.bootstrap(differences, options)
   checked(differences, 'paired.bootstrap')
   options = options or {}
@@ -152,7 +152,7 @@ function M.bootstrap(differences, options)
   local exact = n ^ n <= most_enumerated
   local means = exact and all_means(differences)
     or drawn_means(differences, options.samples or default_samples, options.seed or 1)
-  -- Equal sums in another order of their terms are equal.
+  -- Treats sums as equal if they differ only in the order of their terms.
   local slack, count = 1e-12 * math.abs(mean), 0
   for _, value in ipairs(means) do
     if math.abs(value - mean) >= math.abs(mean) - slack then count = count + 1 end
@@ -163,7 +163,7 @@ function M.bootstrap(differences, options)
     samples = #means, exact = exact, p = exact and count / #means or (count + 1) / (#means + 1) }
 end
 
--- paired.holm(p) -> the list of p values, adjusted for their number (Holm 1979): each is the least level at which its
+-- paired.holm(p) -> the list of p values adjusted for their number (Holm 1979): each is the smallest level at which its
 -- hypothesis is rejected when all are tested together. false stays false.
 function M.holm(p)
   local order, adjusted = {}, {}

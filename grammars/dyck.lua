@@ -8,14 +8,14 @@ local mean_depth = option('mean_depth', 40, 'mean nesting depth', { minimum = 0 
 local mode = option('mode', 'paper', 'the distribution of the paper, or of the code published with it',
   { choices = { 'paper', 'reference' } })
 
--- After the four pairs of the keyboard come numbered ones: (5 )5, (6 )6, ...
+-- The four bracket pairs of the keyboard come first, then numbered ones: (5 )5, (6 )6, ...
 local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
 local function brackets(i)
   if pairs_of_brackets[i] then return unpack(pairs_of_brackets[i]) end
   return '(' .. i, ')' .. i
 end
 
--- The code has the probability of one level less, and a single group at the top is lost.
+-- The published code uses the probability of one level less and loses a single group at the top.
 if mode == 'reference' then
   assert(mean_depth >= 1, "mode 'reference' needs a mean_depth of at least 1")
   mean_depth = mean_depth - 1

@@ -1,13 +1,13 @@
--- Mali et al. 2021, equation 10, after Suzgun et al. 2019, who take p = 1/2 and p1 = 1/4.
+-- Mali et al. 2021, equation 10, after Suzgun et al. 2019, who use p = 1/2 and p1 = 1/4.
 name 'dyck_n'
 doc 'The Dyck language D_n by S -> (_i S )_i | S S | empty; ambiguous.'
 
 local types = option('bracket_types', 2, 'n, the number of bracket types', { integer = true, minimum = 1 })
-local p = option('p', 0.5, 'probability of a bracket pair, all types together', { minimum = 0, maximum = 1 })
+local p = option('p', 0.5, 'probability of a bracket pair of any type', { minimum = 0, maximum = 1 })
 local p1 = option('p1', 0.25, 'probability of S -> S S', { minimum = 0, maximum = 1 })
 if p + p1 >= 1 then error(('p + p1 must be below 1, got %g'):format(p + p1), 0) end
 
--- After the four pairs of the keyboard come numbered ones: (5 )5, (6 )6, ...
+-- The four bracket pairs of the keyboard come first, then numbered ones: (5 )5, (6 )6, ...
 local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
 
 start 'S'

@@ -1,10 +1,10 @@
--- The language of grammars/dyck.lua, deterministically.
+-- A deterministic automaton for the language of grammars/dyck.lua.
 name 'dyck_pda'
-doc 'Balanced brackets of several types, not empty: pushes what opens, pops what closes.'
+doc 'Balanced brackets of several types, not empty: pushes opening brackets, pops at closing ones.'
 
 local types = option('bracket_types', 2, 'number of bracket types', { integer = true, minimum = 1 })
 
--- After the four pairs of the keyboard come numbered ones: (5 )5, (6 )6, ...
+-- The four bracket pairs of the keyboard come first, then numbered ones: (5 )5, (6 )6, ...
 local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
 local function brackets(i)
   if pairs_of_brackets[i] then return unpack(pairs_of_brackets[i]) end

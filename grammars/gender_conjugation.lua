@@ -1,9 +1,9 @@
--- Grefenstette et al. 2015, supplement, table 1. The rules of B are those that can be read there, although
--- one of them may be a slip: no rule leads from B to a noun phrase S alone, and B has 1.375 further B on
--- average, so that a derivation ends with probability 0.4 only. Nouns are named like the verbs, ne1 and ng1;
--- the paper's sample has the letter of the language first, en19 and gn19.
+-- Grefenstette et al. 2015, supplement, table 1. The rules of B are as printed there, although one of them may
+-- be a slip: no rule leads from B to a noun phrase S alone. B has 1.375 further B on average, so that a
+-- derivation ends with probability 0.4 only. Nouns are named like verbs, ne1 and ng1; the paper's sample
+-- writes the letter of the language first, en19 and gn19.
 name 'gender_conjugation'
-doc 'Articles without gender into articles with the gender of their noun; derivations often do not end.'
+doc 'Translates articles without gender into articles with the gender of their noun; derivations often do not end.'
 
 local words = option('words', 25, 'number of verbs, and of nouns of each gender', { integer = true, minimum = 1 })
 

@@ -4,7 +4,7 @@ doc 'w # reversed(w): the mark says where the second half begins.'
 
 local kinds = option('symbols', 2, 'number of content symbols 0, 1, ...', { integer = true, minimum = 1 })
 local mean = option('mean_length', 60, 'mean length of w', { minimum = 0 })
--- The published code samples this language as the paper defines it: both modes are the same.
+-- The published code samples this language as the paper defines it, so both modes are the same.
 option('mode', 'paper', 'the distribution of the paper, or of the code published with it',
   { choices = { 'paper', 'reference' } })
 

@@ -1,4 +1,4 @@
--- The language of grammars/marked_reversal.lua, deterministically.
+-- A deterministic automaton for the language of grammars/marked_reversal.lua.
 name 'marked_reversal_pda'
 doc 'w # reversed(w): pushes up to the mark, pops after it.'
 

@@ -1,6 +1,6 @@
 -- Dusell and Chiang 2020, appendix B.3.
 name 'padded_reversal'
-doc 'w a ... a reversed(w): one symbol, repeated, between the halves. Palindromes; ambiguous.'
+doc 'w a ... a reversed(w): palindromes with one repeated symbol between the halves; ambiguous.'
 
 local kinds = option('symbols', 2, 'number of content symbols 0, 1, ...', { integer = true, minimum = 1 })
 local mean_content = option('mean_length', 60, 'mean length of w', { minimum = 0 })
@@ -20,5 +20,5 @@ for i = 0, kinds - 1 do
   rule(('T%d ->'):format(i), 1 - pad)
 end
 
--- In the code S -> T_a cannot be the first rule: w is never empty.
+-- In the published code S -> T_a cannot be the first rule, so w is never empty.
 if mode == 'reference' then conditioned_removal() end

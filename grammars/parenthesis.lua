@@ -1,12 +1,12 @@
--- The parentheses of Sun, Giles, Chen, Lee 1998 (one type) and Mali et al. 2019 (two: Dyck(2)). Given
--- the length, all strings are equally probable.
+-- The parentheses of Sun, Giles, Chen, Lee 1998 (one type) and Mali et al. 2019 (two types: Dyck(2)). All
+-- strings of one length are equally probable.
 name 'parenthesis'
-doc 'Balanced brackets, also empty, all of one length equally probable.'
+doc 'Balanced brackets, also empty; all strings of one length are equally probable.'
 
 local types = option('bracket_types', 2, 'number of bracket types', { integer = true, minimum = 1 })
 local p = option('p', 0.4, 'probability of a bracket pair where the string could end', { minimum = 0, maximum = 1 })
 
--- After the four pairs of the keyboard come numbered ones: (5 )5, (6 )6, ...
+-- The four bracket pairs of the keyboard come first, then numbered ones: (5 )5, (6 )6, ...
 local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
 
 unambiguous()

@@ -1,6 +1,6 @@
 -- Grefenstette et al. 2015, supplement, table 1.
 name 'svo_to_sov'
-doc 'Subject verb object into subject object verb, with relative clauses.'
+doc 'Translates subject verb object into subject object verb, with relative clauses.'
 
 local words = option('words', 33, 'number of subjects, of objects and of verbs', { integer = true, minimum = 1 })
 

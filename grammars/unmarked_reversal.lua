@@ -13,5 +13,5 @@ local go_on = mean / (mean + 1)
 for i = 0, kinds - 1 do rule(("S -> '%d' S '%d'"):format(i, i), go_on / kinds) end
 rule('S ->', 1 - go_on)
 
--- In the code the empty string is lost; the strings of each length keep their distribution.
+-- The published code loses the empty string; the strings of each length keep their distribution.
 if mode == 'reference' then conditioned_removal() end

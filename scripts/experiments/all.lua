@@ -1,12 +1,12 @@
--- All experiments of the papers, one after the other, in the order of their importance: starts the scripts of the
--- tables, and takes finished runs into docs/results/<paper>/runs.csv while they run. What is recorded there is not
--- trained again, so that the work goes on from it on any machine.
+-- Runs all experiments of the papers one after the other, in order of importance. It starts the scripts of the tables
+-- and adds finished runs to docs/results/<paper>/runs.csv while they run. Recorded runs are not trained again, so that
+-- the work can continue on any machine.
 --
 --   pushdown scripts/experiments/all.lua --list
 --   pushdown scripts/experiments/all.lua --workers 2 --hours 10
 --   pushdown scripts/experiments/all.lua --only diffstk-table2,nspda
 --
--- Ctrl-C, or the end of its hours, stops the runs at a checkpoint; started again it goes on.
+-- Ctrl-C, or the end of --hours, stops the runs at a checkpoint; start the script again to continue.
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local gather = require 'pushdown.record.gather'
@@ -16,9 +16,9 @@ local here = arg[0]:match('^(.*/)') or ''
 
 local entries = {}
 
--- name: '<paper>-<what>'; hours: quiet core-hours that it is expected to take in all, nil where that was not measured;
--- scripts: of the paper's folder, all with the same arguments, a text; folder: of the runs, if it is not the usual
--- one; plain: the scripts have no runs of their own.
+-- name: '<paper>-<experiment>'; hours: expected core-hours on an idle machine in total, nil if not measured; scripts:
+-- scripts in the paper's folder; arguments: a text, the same for all of them; folder: that of the runs, if it is not
+-- the usual one; plain: the scripts have no runs of their own.
 local function add(name, hours, scripts, arguments, more)
   local entry = { name = name, hours = hours, paper = name:match('^[^-]+'), scripts = scripts, arguments = {} }
   for word in (arguments or ''):gmatch('%S+') do table.insert(entry.arguments, word) end
@@ -27,8 +27,8 @@ local function add(name, hours, scripts, arguments, more)
   entries[#entries + 1] = entry
 end
 
--- Table 1 was measured, and its hours were multiplied by the runs and symbols of the others. The hours of the tables of
--- nspda were estimated together and divided by their runs.
+-- The hours of table 1 were measured; those of the other tables follow from their numbers of runs and symbols. The
+-- hours of the nspda tables were estimated together and divided in proportion to their runs.
 for _, table in ipairs { { 1, 0.5 }, { 2, 0.5 }, { 3, 1.5 }, { 4, 0.5 }, { 6, 0.5 }, { 7, 0.3 }, { 8, 0.4 } } do
   add('diffstk-table' .. table[1], table[2], { 'table' .. table[1] })
 end
@@ -61,14 +61,14 @@ add('flare-small', nil, { 'scores' }, '--samples 3 --epochs 100 --layers 2 --mod
   { folder = 'runs/flare/small_grid' })
 
 local declaration = {
-  name = 'experiments/all', doc = 'Runs the experiments of the papers one after the other, and records them.',
+  name = 'experiments/all', doc = 'Runs the experiments of the papers one after the other and records them.',
   options = {
-    { 'only', {}, 'experiments by the beginnings of their names; none: all' },
-    { 'list', false, 'prints the experiments, with the core-hours they are expected to take, and does nothing else' },
-    { 'workers', 1, 'processes at once', minimum = 1 },
-    { 'hours', 0, 'after so many hours the runs write a checkpoint and stop; 0: never', type = 'number', minimum = 0 },
-    { 'results', 'docs/results', 'where the records are: <paper>/runs.csv' },
-    { 'gather_minutes', 5, 'how often finished runs are recorded', type = 'number', minimum = 0.01 },
+    { 'only', {}, 'experiments whose names begin with one of these; none: all' },
+    { 'list', false, 'only prints the experiments with their expected core-hours' },
+    { 'workers', 1, 'number of concurrent processes', minimum = 1 },
+    { 'hours', 0, 'hours after which the runs write a checkpoint and stop; 0: never', type = 'number', minimum = 0 },
+    { 'results', 'docs/results', 'folder of the records, <paper>/runs.csv' },
+    { 'gather_minutes', 5, 'minutes between recordings of finished runs', type = 'number', minimum = 0.01 },
   },
   quick = {}, smoke = { only = { 'diffstk-table7' } },
 }
@@ -80,7 +80,7 @@ local function chosen(only)
     for _, start in ipairs(only) do wanted = wanted or entry.name:sub(1, #start) == start end
     if wanted then kept[#kept + 1] = entry end
   end
-  if #kept == 0 then error('--only leaves no experiment; --list shows their names', 0) end
+  if #kept == 0 then error('--only selects no experiment; --list shows the names', 0) end
   return kept
 end
 
@@ -109,7 +109,8 @@ local function is_over() return options.hours > 0 and pd.process.now() - began >
 
 local function record_of(entry) return ('%s/%s/runs.csv'):format(options.results, entry.paper) end
 
--- Records what is finished; smaller runs are none of the results. Trouble with the record stops no training.
+-- Records finished runs. Smaller runs are not recorded, because they are not results. A failure to record does not stop
+-- the training.
 local function keep(entry, tell)
   if run.size ~= 'full' or entry.plain then return end
   local ok, found = pcall(gather, { folders = { entry.folder }, into = record_of(entry) })
@@ -141,7 +142,7 @@ local function command(entry, script)
   return words
 end
 
--- One script to its end, or to that of the hours. Whether it ended well.
+-- Runs one script until it ends or the hours are over. Returns whether it succeeded.
 local function work(pool, entry, script)
   local output = ('%s/%s.log'):format(run:path(entry.name), script)
   files.make_folder(run:path(entry.name))
@@ -152,7 +153,7 @@ local function work(pool, entry, script)
     pool:wait(0.5)
     ending = process:poll()
     if not ending and not stopping and is_over() then
-      say('%g hours are over; the runs stop at a checkpoint', options.hours)
+      say('%g hours are over; stopping the runs at a checkpoint', options.hours)
       stopping = true
       process:signal 'interrupt'
     end
@@ -172,7 +173,7 @@ local pool = pd.process.pool()
 pool:supervise(function()
   for number, entry in ipairs(list) do
     if is_over() then break end
-    say('[%d/%d] %s, %s core-hours in all; tables and logs: %s', number, #list, entry.name, entry.hours or 'unknown',
+    say('[%d/%d] %s, %s core-hours in total; tables and logs: %s', number, #list, entry.name, entry.hours or 'unknown',
       run:path(entry.name))
     keep(entry)
     local well = true

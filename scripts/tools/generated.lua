@@ -1,7 +1,7 @@
--- Writes generated pages, or with --check only says which of them are out of date (exit code 1).
+-- Writes generated pages, or with --check only reports those that are out of date (exit code 1).
 local files = require 'pushdown.files'
 
--- pages: path -> text; command: how the pages are made again.
+-- pages: path -> text; command: the command that makes the pages.
 return function(pages, command)
   local paths, stale = {}, {}
   for path in pairs(pages) do paths[#paths + 1] = path end

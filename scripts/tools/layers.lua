@@ -1,12 +1,12 @@
--- The direction of the source tree, read off the #include lines: base is below everything, a layer
--- sees the layers under it and nothing else, only the bindings see Lua, one header of the core sees
--- LibTorch.
+-- Checks the dependencies of the source tree in its #include lines: base is below everything, a layer
+-- depends only on the layers below it, only the bindings include Lua, and one header of the core
+-- includes LibTorch.
 -- tests/lua/test_layers.lua checks the tree with it.
 local files = require 'pushdown.files'
 
 local M = {}
 
--- The layers directly below each layer; what those see may be seen too.
+-- The layers directly below each layer; the layers below those are also permitted.
 M.below = {
   base = {},
   tensor = { 'base' },
@@ -24,7 +24,7 @@ M.below = {
   analysis = { 'train' },
 }
 
--- Files that may include LibTorch's own headers, besides those of the folder tensor.
+-- Files that may include LibTorch's own headers, besides those in the folder tensor.
 M.torch_headers = { ['src/model/cuda_runner.cpp'] = true }
 
 local function visible(layer, seen)
@@ -58,7 +58,7 @@ local function is_lua(name)
   return name:match('^lua[%w]*%.h') or name:match('^lauxlib') or name:match('^lualib')
 end
 
--- Whether the file includes LibTorch, itself or through the project's own headers.
+-- Returns whether the file includes LibTorch, itself or through the project's own headers.
 local function reaches_torch(path, sources, seen)
   if seen[path] or not sources[path] then return false end
   seen[path] = true
@@ -96,7 +96,7 @@ function M.violations(sources)
           report('%s does not see %s, got %s', layer, other, name)
         end
       end
-      -- The bindings call single operators, whose headers tensor/torch.h need not carry for all.
+      -- The bindings call single operators whose headers are not all in tensor/torch.h.
       local single_operator = not layer and name:match('^ATen/') and name ~= 'ATen/ATen.h'
       local allowed = layer == 'tensor' or M.torch_headers[path] or single_operator
       if is_torch(name) and not allowed then

@@ -23,7 +23,7 @@ local function sorted_keys(t)
   return keys
 end
 
--- Owner ("pd.stack", "Tensor") -> list of the names of what belongs to it.
+-- Owner ("pd.stack", "Tensor") -> list of the names of its members.
 local function members_of(docs)
   local members = {}
   for _, name in ipairs(sorted_keys(docs)) do
@@ -40,7 +40,7 @@ end
 
 local function write_members(docs, members, owner)
   for _, name in ipairs(members[owner]) do
-    -- A module in this one has its own section.
+    -- A submodule has its own section.
     if not (members[name] and docs[name]) then write('%s', entry(docs[name])) end
   end
   write('')
@@ -77,7 +77,7 @@ local function comment_before(lines, at)
   return parts
 end
 
--- A comment's paragraphs as Markdown: lines set in by more than one blank are code.
+-- A comment's paragraphs as Markdown: lines indented by more than one blank are code.
 local function prose(comment)
   local text, code = {}, false
   for _, line in ipairs(comment) do

@@ -1,7 +1,7 @@
--- Makes the pictures of the tutorial: runs its chapters, in their full size, and takes pictures/NN_NAME.svg from the
--- file NAME.svg that chapter NN leaves.
+-- Makes the pictures of the tutorial: runs its chapters at full size, and copies the file NAME.svg that chapter NN
+-- writes to pictures/NN_NAME.svg.
 --
---   pushdown scripts/tools/make_pictures.lua [NN...]      all chapters unless some are named: 02 03
+--   pushdown scripts/tools/make_pictures.lua [NN...]      the named chapters (02 03), by default all
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 

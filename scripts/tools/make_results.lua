@@ -1,10 +1,11 @@
--- Fills the tables of docs/results from the records of runs beside them. Nothing is trained.
+-- Fills the tables of docs/results from the records of runs beside them, without training.
 --
---   pushdown scripts/tools/make_results.lua [PAGE...]       all pages unless some are named: nspda
---   pushdown scripts/tools/make_results.lua --check [PAGE...]  only says which pages are out of date
+--   pushdown scripts/tools/make_results.lua [PAGE...]       the named pages (nspda), by default all
+--   pushdown scripts/tools/make_results.lua --check [PAGE...]  only reports the pages that are out of date
 --
 -- A table stands between two comments. The first names the script that makes it, its options, and the columns to
--- show, each with its title here where that is another one. `NAME ±` joins a mean with the deviation behind it:
+-- show, each with a new title if the page uses another one. `NAME ±` joins a mean with the deviation in the next
+-- column:
 --
 --   <!-- table: scripts/experiments/nspda/table4.lua | language | ours: mean ± = test error % -->
 --   <!-- end of table -->
@@ -33,8 +34,8 @@ function M.columns(text)
   return columns
 end
 
--- The Markdown table `text`, as run folders hold it, with these columns alone. Numbers that are not available are
--- left out.
+-- The Markdown table `text` from a run folder, reduced to these columns. Numbers that are not available are left
+-- out.
 function M.select(text, columns)
   local lines = {}
   for line in text:gmatch('[^\n]+') do
@@ -49,7 +50,7 @@ function M.select(text, columns)
       error(("there is no column '%s'; the columns are %s"):format(column.name, table.concat(head, ', ')), 0)
     end
     if column.joined and head[places[i] + 1] ~= 'deviation' then
-      error(("column '%s' has no deviation behind it"):format(column.name), 0)
+      error(("column '%s' is not followed by a deviation"):format(column.name), 0)
     end
   end
   local made, rule = {}, {}
@@ -68,7 +69,7 @@ function M.select(text, columns)
   return table.concat(result, '\n')
 end
 
--- The page with what make(script, columns) returns in the place of each table.
+-- The page, with each table replaced by the result of make(script, columns).
 function M.filled(page, make)
   local pattern = '(<!%-%- table: (%S+)([^\n]-) %-%->\n).-(<!%-%- end of table %-%->)'
   return (page:gsub(pattern, function(open, script, columns, close)
@@ -78,7 +79,7 @@ end
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- The table that a script leaves, from the runs that the record has.
+-- The table of a script for the recorded runs.
 local function made_by(script, record, columns)
   local folder = os.tmpname()
   os.remove(folder)

@@ -1,5 +1,5 @@
--- Makes the LuaCATS stubs of the module, for editors (lua-language-server): names, arguments, option tables, results
--- and documentation, from the doc strings of the bindings and the comments of the modules in scripts/lib.
+-- Makes the LuaCATS stubs of the module for editors (lua-language-server): names, arguments, option tables, results and
+-- documentation. The sources are the doc strings of the bindings and the comments of the modules in scripts/lib.
 --
 --   pushdown scripts/tools/make_stubs.lua FILE
 local described = require 'pushdown.prompt.described'
@@ -40,7 +40,7 @@ local function table_type(text, more)
   return #fields > 0 and '{ ' .. table.concat(fields, ', ') .. ' }' or 'table'
 end
 
--- The options that only a description lists.
+-- The options that are only listed in a description.
 local function described_options(name)
   local found = {}
   local function add(text) for _, option in ipairs(described(text)) do found[#found + 1] = option end end
@@ -55,7 +55,7 @@ local function described_options(name)
   return found
 end
 
--- The parts of "a, {b=, c=}, d=1" between the commas that are in no brackets.
+-- The parts of "a, {b=, c=}, d=1" between commas outside brackets.
 local function arguments_of(text)
   local parts, depth, part = {}, 0, ''
   for c in (text .. ','):gmatch '.' do
@@ -75,7 +75,7 @@ local function result_type(text)
   return (text:gsub(' or ', '|'):gsub('^%.%.%.$', 'any'))
 end
 
--- A function or method of the bindings.
+-- Writes a function or method of the bindings.
 local function write_binding(name, doc)
   local usage, results, sentence = doc:match '^(.-)%s+%->%s*(.-)  +(.*)$'
   if not usage then usage, sentence = doc:match '^(.-)  +(.*)$' end
@@ -131,7 +131,7 @@ local function write_bindings(docs)
   for _, name in ipairs(functions) do write_binding(name, docs[name]) end
 end
 
--- The comment that ends on the line before `at`.
+-- Writes the comment that ends on the line before `at`.
 local function write_comment_before(lines, at)
   local from = at
   while from > 1 and lines[from - 1]:match '^%-%-' do from = from - 1 end

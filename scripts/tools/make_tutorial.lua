@@ -1,9 +1,9 @@
--- Makes docs/tutorial from scripts/tutorial. Comments that begin a line become prose, the rest stays code, followed by
--- what it printed when the chapter was recorded (docs/tutorial/output). Each page begins with a link to the index and
--- ends with links to the chapters before and after it.
+-- Makes docs/tutorial from scripts/tutorial. Comments at the beginning of a line become prose. The rest stays code,
+-- followed by its output from the recorded run of the chapter (docs/tutorial/output). Each page begins with a link to
+-- the index and ends with links to the neighbouring chapters.
 --
 --   pushdown scripts/tools/make_tutorial.lua [--check]
---   pushdown scripts/tools/make_tutorial.lua --record NAME [--threads N ...]   runs a chapter and keeps what it prints
+--   pushdown scripts/tools/make_tutorial.lua --record NAME [--threads N ...]   runs a chapter and saves its output
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local generated = dofile(pd.root .. '/scripts/tools/generated.lua')
@@ -21,7 +21,7 @@ if arg[1] == '--record' then
   os.exit(0)
 end
 
--- The chapter as Markdown, without links to others, and its title.
+-- The chapter as Markdown, without links to other chapters, and its title.
 local function chapter(name, source)
   local path = outputs .. name:gsub('%.lua$', '.txt')
   local printed = files.exists(path) and recording.read(files.read(path), source) or {}
@@ -42,7 +42,7 @@ local function chapter(name, source)
       flush()
       out[#out + 1] = text
     else
-      -- A blank line between two comments parts their paragraphs.
+      -- A blank line between two comments separates their paragraphs.
       if #code == 0 and line == '' then out[#out + 1] = '' end
       code[#code + 1] = line
     end

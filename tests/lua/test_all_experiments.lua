@@ -51,7 +51,7 @@ test('every command of the list is one that its script reads', function()
   assert(count > 20, count)
   assert(not files.exists(top .. '/runs'))
   output, status = run(here .. 'all.lua', '--only', 'nobody')
-  assert(status == 1 and output:find('--only leaves no experiment', 1, true), output)
+  assert(status == 1 and output:find('--only selects no experiment', 1, true), output)
 end)
 
 test('at the end of its hours the runs stop at a checkpoint, and finished ones are recorded', function()
@@ -62,7 +62,7 @@ test('at the end of its hours the runs stop at a checkpoint, and finished ones a
   output, status = run(here .. 'all.lua', '--only', 'ns_rnn-reversal', '--hours', '0.0015', '--results', 'results',
     '--gather-minutes', '0.02')
   assert(status == 0, output)
-  assert(output:find('0.0015 hours are over; the runs stop at a checkpoint', 1, true), output)
+  assert(output:find('0.0015 hours are over; stopping the runs at a checkpoint', 1, true), output)
   assert(output:find('0 of 1 experiments are finished, 0 failed', 1, true), output)
   assert(files.exists(top .. first .. 'checkpoints/last.safetensors'))
   assert(not files.exists(top .. first .. 'result.json'))

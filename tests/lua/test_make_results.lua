@@ -23,7 +23,7 @@ test('a wrong column is an error that names those there are', function()
   test.fails("no column 'modell'; the columns are model,", function()
     results.select(left, results.columns '| modell')
   end)
-  test.fails("'paper' has no deviation", function() results.select(left, results.columns '| paper ±') end)
+  test.fails("'paper' is not followed by a deviation", function() results.select(left, results.columns '| paper ±') end)
   test.fails('there is no table', function() results.select('nothing', results.columns '| model') end)
 end)
 

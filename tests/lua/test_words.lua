@@ -148,7 +148,7 @@ test('without a corpus the scripts say what they expect', function()
   for _, name in ipairs { 'table5.lua', 'train_words.lua' } do
     local output, status = script(name, '--quick')
     test.equal(status, 2)
-    assert(output:find('--data is needed: a folder that holds', 1, true), output)
+    assert(output:find('--data is required: a folder with', 1, true), output)
     output, status = script(name, '--smoke', '--data', top .. '/nowhere')
     assert(status == 1 and output:find('nowhere', 1, true), output)
   end

@@ -1,4 +1,4 @@
--- Tables 6 to 8 of Mali et al. (2021): two ways of training the same models on D2, side by side.
+-- Tables 6 to 8 of Mali et al. (2021): compares two ways of training the same models on D2.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 local cells = require 'pushdown.cells'
@@ -8,14 +8,14 @@ local models = { 'rnn', 'lstm', 'stack_rnn', 'diffstk_rnn', 'diffstk_mrnn', 'dif
 
 local M = {}
 
--- The deviation of the noise that an ablation gives to every model.
+-- The standard deviation of the noise that an ablation gives to every model.
 M.noise = protocol.models.diffstk_rnn.noise
 
--- The model's own way to carry its state forward.
+-- The model's own way of carrying its state forward.
 function M.carry(model) return protocol.models[model].carry_forward end
 
--- number: of the table; what: of the documentation; columns: the two names; point(model, column): the options of
--- train.lua, column 1 or 2; paper: for each model mean and best of both columns.
+-- number: that of the table; what: text for the documentation; columns: the two names; point(model, column): the
+-- options of train.lua for column 1 or 2; paper: mean and best of both columns for each model.
 function M.table(number, what, columns, point, paper)
   local name = 'table' .. number
   local options, run = tables.start { name = 'diffstk/' .. name, task = 'd2',
@@ -25,7 +25,7 @@ function M.table(number, what, columns, point, paper)
   for _, model in ipairs(models) do
     for column, title in ipairs(columns) do
       local given, own = point(model, column), protocol.models[model]
-      -- What the model has anyway is left out, so that these runs are those of Table 1.
+      -- Leaves out noise that the model has by default, so that these runs are shared with Table 1.
       if tonumber(given.noise) == own.noise then given.noise = nil end
       if given.carry_forward == own.carry_forward then given.carry_forward = nil end
       given.model = model

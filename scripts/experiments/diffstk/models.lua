@@ -1,6 +1,6 @@
--- The twelve models of Mali et al. (2021), Table 1, and one of our own, as options of a recognizer or a language
--- model with 8 hidden units: name -> { row =, label =, and the options }. What the paper prints, what it leaves
--- open and what was chosen is on the page docs/reference/diffstk.md.
+-- The twelve models of Table 1 of Mali et al. (2021) and one of our own, as options of a recognizer or a language
+-- model with 8 hidden units: name -> { row =, label =, and the options }. docs/reference/diffstk.md lists what the
+-- paper prints, what it leaves open, and our choices.
 local function controller(kind, more)
   local options = { kind = kind, hidden = 8 }
   for key, value in pairs(more or {}) do options[key] = value end
@@ -12,13 +12,13 @@ local function scalar_stack()
   return { kind = 'parallel_superposition', stacks = 1, read_depth = 3, no_op = true, bias = true, empty = -1 }
 end
 
--- A row of the table; what is not said is the network's default.
+-- A row of the table; options that are not given have the network's defaults.
 local function plain(row, label, kind, stack, coupling, more)
   return { row = row, label = label, controller = controller(kind, more), stack = stack or { kind = 'none' },
     coupling = coupling or 'input', noise = 0, carry_forward = 'none' }
 end
 
--- Equations 4 to 9 around a cell.
+-- Applies equations 4 to 9 to a cell.
 local function diffstk(row, label, kind, more)
   local model = plain(row, label, kind, scalar_stack(), 'state', more)
   model.noise, model.carry_forward = 0.01, 'soft'
@@ -43,6 +43,6 @@ return {
   diffstk_mrnn = diffstk(10, 'DiffStk-MRNN', 'mrnn', scaled),
   diffstk_mlstm = diffstk(11, 'DiffStk-MLSTM', 'mlstm'),
   diffstk_mirnn = diffstk(12, 'DiffStk-MIRNN', 'mi_rnn', scaled),
-  -- None of the paper's: it is in no table of it.
+  -- Not a model of the paper, and in none of its tables.
   superposition_lstm = plain(13, 'Superposition-LSTM', 'lstm', { kind = 'superposition', size = 10 }),
 }

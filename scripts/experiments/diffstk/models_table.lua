@@ -1,11 +1,11 @@
--- Tables 1 to 4 of Mali et al. (2021): all models on one language.
+-- Tables 1 to 4 of Mali et al. (2021): compares all models on one language.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 local cells = require 'pushdown.cells'
 local protocol = tables.protocol
 
--- number: of the table; task; paper: for each model train mean and best, test mean and best, and the means at
--- 120 and 160 symbols.
+-- number: that of the table; task; paper: for each model the train mean and best, the test mean and best, and the means
+-- at 120 and 160 symbols.
 return function(number, task, paper)
   local name = 'table' .. number
   local options, run = tables.start { name = 'diffstk/' .. name, task = task,
@@ -20,7 +20,7 @@ return function(number, task, paper)
   end
   local kept, rows = tables.run(options, all)
 
-  -- Of each set the place of its mean and best in `paper`, which has the long sets of 120 and 160 symbols.
+  -- The indices of each set's mean and best in `paper`, which has the long sets of 120 and 160 symbols.
   local sets, place = { 'train', 'test' }, { train = { 1, 2 }, test = { 3, 4 }, n120 = { 5 }, n160 = { 6 } }
   for _, n in ipairs(options.long_lengths) do sets[#sets + 1] = 'n' .. n end
   local others, other_columns = tables.other_measures(options)

@@ -1,11 +1,11 @@
--- Palindromes by two models that are not in Mali et al. (2021): an LSTM with a superposition stack that learns to
--- predict the next symbol of valid strings, which in the second half is determined, and an NSPDA into whose weights
--- the rules of an automaton are written, without any training. Models and training differ from Table 4.
+-- Palindromes with two models that are not in Mali et al. (2021). An LSTM with a superposition stack learns to predict
+-- the next symbol of valid strings, which is determined in the second half. An NSPDA gets the rules of an automaton
+-- inserted into its weights, without training. Models and training differ from Table 4.
 --
 --   pushdown scripts/experiments/diffstk/palindrome.lua
 --
--- Differs from the protocol in what the defaults below say; hidden units, learning rate and epochs were chosen on
--- validation strings. Runs that are not finished are trained first; started again it goes on.
+-- The defaults below differ from the protocol; hidden units, learning rate and epochs were chosen on validation
+-- strings. Trains unfinished runs first; if it is interrupted, start it again to continue.
 local cells = require 'pushdown.cells'
 local pd = require 'pushdown'
 local here = arg[0]:match('^(.*/)') or ''
@@ -26,7 +26,7 @@ for key, value in pairs(options) do task[key] = value end
 local grammar = protocol.grammar(task)
 local sets = protocol.sets(task, grammar)
 local programmed
-if options.centre == 'marked' then  -- no deterministic automaton knows the others
+if options.centre == 'marked' then  -- no deterministic automaton recognizes the others
   programmed = pd.model.recognizer { alphabet = grammar:alphabet(), architecture = 'nspda', states = 8, seed = 1 }
   pd.model.insert_rules(programmed, 'palindrome/whole')
 end

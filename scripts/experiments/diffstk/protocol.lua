@@ -1,6 +1,6 @@
--- The protocol of Mali et al. (2021) as one place for the scripts of this folder: languages, data, models,
--- one training and its measurements. What is the paper's and what was chosen where it is silent or says two
--- things is listed in docs/reference/experiments.md.
+-- The protocol of Mali et al. (2021), shared by the scripts of this folder: languages, data, models, one training and
+-- its measurements. docs/reference/experiments.md lists what comes from the paper and what was chosen where the paper
+-- is silent or contradicts itself.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -16,56 +16,56 @@ local bracket_types = { d2 = 2, d3 = 3, d6 = 6 }
 -- Training, validation and test strings.
 local usual, sizes = { 6230, 1000, 3000 }, { d6 = { 15000, 2000, 4000 } }
 
--- Options of a recognizer by name, with the label and the row that a model has in the tables.
+-- Options of the recognizers by name, with the label and row of each model in the tables.
 M.models, M.model_names = dofile(here .. 'models.lua'), {}
 for name, model in pairs(M.models) do M.model_names[model.row] = name end
 
--- What every script of this folder can change.
+-- Options of every script in this folder.
 M.options = {
   { 'train_strings', 0, "training strings; 0: the paper's, 6230, of D6 15000", minimum = 0 },
   { 'valid_strings', 0, "validation strings; 0: the paper's, 1000, of D6 2000", minimum = 0 },
   { 'test_strings', 0, "test strings; 0: the paper's, 3000, of D6 4000", minimum = 0 },
-  { 'long_strings', 1500, 'strings of each of the long sets', minimum = 2 },
+  { 'long_strings', 1500, 'strings in each of the long sets', minimum = 2 },
   { 'train_lengths', { 1, 55 }, 'shortest and longest training string' },
   { 'valid_lengths', { 21, 70 }, 'shortest and longest validation string' },
   { 'test_lengths', { 56, 102 }, 'shortest and longest test string' },
-  { 'long_lengths', { 120, 160 }, 'lengths of the long sets, or the next lengths that have strings' },
-  { 'curve_lengths', { 106, 160 }, 'shortest and longest string of the set that continues the curve' },
-  { 'difficult', { 0.15, 0.3 }, 'share of difficult negatives, drawn from this interval for every set' },
-  { 'swaps', { 1, 3 }, 'edits that make a difficult negative of a positive, as many as one of these' },
+  { 'long_lengths', { 120, 160 }, 'lengths of the long sets; if a length has no strings, the next one that has' },
+  { 'curve_lengths', { 106, 160 }, 'shortest and longest string in the set that continues the curve' },
+  { 'difficult', { 0.15, 0.3 }, 'share of difficult negatives; drawn from this interval for every set' },
+  { 'swaps', { 1, 3 }, 'possible numbers of edits that turn a positive into a difficult negative' },
   { 'edits', { 'replace', 'transpose' }, 'kinds of edits', choices = { 'replace', 'transpose', 'insert', 'delete' } },
-  { 'negatives', 'usual', 'invalid strings: random and edited ones, or ones that simple classifiers do not tell '
+  { 'negatives', 'usual', 'invalid strings: random and edited ones, or ones that simple classifiers cannot distinguish '
     .. 'from valid ones', choices = { 'usual', 'matched' } },
-  { 'p', 0.5, 'of the Dyck grammar, a pair of brackets', minimum = 0, maximum = 1, type = 'number' },
-  { 'p1', 0.25, 'of the Dyck grammar, S -> S S', minimum = 0, maximum = 1, type = 'number' },
+  { 'p', 0.5, 'Dyck grammar: probability of a pair of brackets', minimum = 0, maximum = 1, type = 'number' },
+  { 'p1', 0.25, 'Dyck grammar: probability of S -> S S', minimum = 0, maximum = 1, type = 'number' },
   { 'centre', 'marked', 'palindromes w c reversed(w), w reversed(w), or all',
     choices = { 'marked', 'even', 'any' } },
-  { 'data_seed', 1, 'decides all strings, the same for every run', minimum = 0 },
+  { 'data_seed', 1, 'random seed of all strings, the same for every run', minimum = 0 },
   { 'hidden', 8, 'hidden units', minimum = 1 },
   { 'epochs', 30, 'passes over the training strings', minimum = 1 },
   { 'batch', 1, 'strings of equal length in one update', minimum = 1 },
-  { 'learning_rate', 2e-3, 'of Adam at the start', minimum = 0, type = 'number' },
-  { 'patience', 3, 'epochs without gain on the validation strings that halve the learning rate', minimum = 0 },
-  { 'window', 50, 'symbols of a piece of truncated backpropagation', minimum = 1 },
-  { 'clip', 15, 'where entries of the gradient are cut', minimum = 0, type = 'number' },
-  { 'objective', 'joint', 'joint: next symbol and validity after every symbol; stepwise: validity alone, as '
+  { 'learning_rate', 2e-3, 'initial learning rate of Adam', minimum = 0, type = 'number' },
+  { 'patience', 3, 'epochs without better validation results after which the learning rate is halved', minimum = 0 },
+  { 'window', 50, 'symbols per chunk of truncated backpropagation', minimum = 1 },
+  { 'clip', 15, 'limit to which gradient entries are clipped', minimum = 0, type = 'number' },
+  { 'objective', 'joint', 'joint: next symbol and validity after every symbol; stepwise: only validity, as '
     .. 'cross-entropy; final: the label at the end of the string', choices = { 'joint', 'stepwise', 'final' } },
-  { 'symbol_weight', 1, 'of the next symbol in joint', minimum = 0, type = 'number' },
-  { 'validity_weight', 1, 'of validity in joint', minimum = 0, type = 'number' },
+  { 'symbol_weight', 1, 'weight of the next symbol in joint', minimum = 0, type = 'number' },
+  { 'validity_weight', 1, 'weight of validity in joint', minimum = 0, type = 'number' },
   { 'symbols_of', 'valid', 'strings whose next symbols count in joint', choices = { 'all', 'valid' } },
-  { 'decision', 'mean', 'what decides: the mean of the answers, the last one, or every single one; for the best '
-    .. 'epoch, too', choices = { 'mean', 'last', 'every' } },
-  { 'threshold', 0, 'a next symbol counts as predicted if its probability is above this; 0: the one that gives the '
-    .. 'most sets of the training strings', minimum = 0, maximum = 1, type = 'number' },
+  { 'decision', 'mean', 'how answers decide on a string and on the best epoch: their mean, the last one, or every '
+    .. 'single one', choices = { 'mean', 'last', 'every' } },
+  { 'threshold', 0, 'a next symbol counts as predicted if its probability is above this; 0: the threshold that '
+    .. 'predicts the most sets of the training strings', minimum = 0, maximum = 1, type = 'number' },
   { 'lstm_activation', 'tanh', 'f1 of lstm and mlstm: tanh, or scaled_tanh, as equations 15 and 16 are printed',
     choices = { 'tanh', 'scaled_tanh' } },
-  { 'measured', 'best', 'the epoch that is measured: the best one on the validation strings, or the last one',
+  { 'measured', 'best', 'the measured epoch: the best one on the validation strings, or the last one',
     choices = { 'best', 'last' } },
-  { 'initial_range', 0.1, 'parameters of the controller, and what joins it and the stack, start uniform in plus or '
-    .. 'minus this; output and action layers as Glorot and Bengio (2010) say', minimum = 0, type = 'number' },
-  { 'initial_scale', 1, 'factor of all parameters at the start', minimum = 0, type = 'number' },
+  { 'initial_range', 0.1, 'initial parameters of the controller and of its coupling to the stack are uniform in plus '
+    .. 'or minus this; output and action layers as in Glorot and Bengio (2010)', minimum = 0, type = 'number' },
+  { 'initial_scale', 1, 'factor of all initial parameters', minimum = 0, type = 'number' },
   { 'end_symbol', true, 'an end symbol closes every string' },
-  { 'step', 5, 'incremental: by how much the longest string grows from pass to pass', minimum = 1 },
+  { 'step', 5, 'incremental: growth of the longest string from pass to pass', minimum = 1 },
 }
 M.quick = { train_strings = 1500, valid_strings = 300, test_strings = 600, long_strings = 300, epochs = 10 }
 M.smoke = { train_strings = 30, valid_strings = 16, test_strings = 16, long_strings = 16, train_lengths = { 1, 9 },
@@ -79,7 +79,7 @@ function M.grammar(options)
   return pd.grammar.load('dyck_n', { bracket_types = bracket_types[options.task], p = options.p, p1 = options.p1 })
 end
 
--- The first length from n on that has strings: marked palindromes have odd lengths.
+-- The first length from n on for which the language has strings; marked palindromes have odd lengths.
 local function length_from(grammar, n)
   for length = n, n + 100 do
     if grammar:log_length_probability(length) > -math.huge then return length end
@@ -87,8 +87,8 @@ local function length_from(grammar, n)
   error(('the language has no strings of length %d to %d'):format(n, n + 100), 0)
 end
 
--- The names of the sets with lengths, in the order in which they are made: train, valid, test, one such as
--- n120 for each of the long lengths, curve.
+-- The names of the sets with lengths, in the order in which they are made: train, valid, test, one set such as
+-- n120 for each long length, curve.
 function M.set_names(options)
   local names = { 'train', 'valid', 'test' }
   for _, n in ipairs(options.long_lengths) do names[#names + 1] = 'n' .. n end
@@ -96,7 +96,7 @@ function M.set_names(options)
   return names
 end
 
--- The labelled strings of a language by the name of the set; no two sets share a string.
+-- The labelled strings of a language by set name; no two sets share a string.
 function M.sets(options, grammar)
   local sets, made = {}, json.list {}
   local function add(name, strings, lengths)
@@ -120,7 +120,7 @@ function M.sets(options, grammar)
   return sets
 end
 
--- Noise and carry-forward of a run: the option where it says something, else the model's own.
+-- Noise and carry-forward of a run: the option if it is given, else the model's own.
 local function ablated(options)
   local own = M.models[options.model]
   local noise, carry = own.noise, own.carry_forward
@@ -146,7 +146,7 @@ function M.model(options, grammar)
   local scaled = {}
   for name, tensor in pairs(model:parameters()) do
     local scale = options.initial_scale
-    -- The weights of a multiplicative integration start at 1.
+    -- The weights of multiplicative integration start at 1.
     local uniform = name:find '^controller%.' and not name:find '^controller%.alpha' and
       not name:find '^controller%.beta' or name == 'coupling.weight'
     if uniform then scale = scale * options.initial_range / 0.1 end
@@ -156,15 +156,15 @@ function M.model(options, grammar)
   return model
 end
 
--- Incremental training has as many epochs in all as sequential training; the first ones are those with
--- rising lengths.
+-- Incremental training has the same total number of epochs as sequential training; the lengths rise during the
+-- first ones.
 local function curriculum_of(options, train)
   if options.curriculum == 'sequential' then return 'sequential' end
   local lengths = train:lengths()
   local shortest, longest = math.max(1, math.min(unpack(lengths))), math.max(unpack(lengths))
   local rising = math.floor((longest - shortest) / options.step) + 1
   if rising >= options.epochs then
-    error(('%d passes with rising lengths leave nothing of %d epochs; choose a larger --step'):format(rising,
+    error(('%d passes with rising lengths leave none of %d epochs; choose a larger --step'):format(rising,
       options.epochs), 0)
   end
   return { kind = 'incremental', step = options.step, epochs = { options.epochs - rising } }
@@ -191,26 +191,26 @@ local function trainer_of(options, run, grammar, sets)
   }
 end
 
--- What every run is measured by, on every set, in percent: three decisions of whole strings; `prefix`: strings after
--- each of whose symbols the answer says whether what was read can still become valid; `next`: valid strings whose
+-- The measures of every run on every set, in percent: three decisions about whole strings; `prefix`: strings for which
+-- the answer after every symbol says whether the prefix can still become valid; `next`: valid strings for which the
 -- whole set of next symbols is predicted after every symbol (Suzgun et al. 2019).
 M.decisions = { 'mean', 'last', 'every' }
 M.measures = { 'mean', 'last', 'every', 'prefix', 'next' }
 M.measure_titles = { mean = 'mean of answers', last = 'last answer', every = 'every answer',
   prefix = 'every prefix', next = 'every set of next symbols' }
 
--- The threshold for the next symbols of a model is the one of these by which the most sets of the training strings are
--- predicted, the least one of several.
+-- The threshold for the next symbols of a model is the smallest of these that predicts the most sets of the training
+-- strings.
 local thresholds = { 0.005, 0.01, 0.02, 0.03, 0.04, 0.05, 0.07, 0.1, 0.15, 0.2 }
 
--- The measures of every set as <set>_<measure> into `result`; the lengths of the strings go to lengths.csv.
+-- Adds the measures of every set to `result` as <set>_<measure>, and writes those by string length to lengths.csv.
 local function measure(model, options, sets, grammar, run, result)
-  -- The objectives other than joint predict no symbols.
+  -- Only the objective joint predicts symbols.
   local threshold
   if options.threshold > 0 or options.objective ~= 'joint' then threshold = options.threshold end
   local lines = { 'set,shortest,longest,strings,right_' .. table.concat(M.decisions, ',right_') }
   for _, name in ipairs(M.set_names(options)) do
-    -- The training strings are the first ones, and choose the threshold.
+    -- The training strings come first and determine the threshold.
     local measured = pd.train.evaluate(model, sets[name], { decisions = M.decisions, batch = 50, grammar = grammar,
       thresholds = threshold and { threshold } or thresholds })
     local by, predicted = measured.decisions, measured.next_symbol_accuracies
@@ -241,8 +241,8 @@ local function measure(model, options, sets, grammar, run, result)
   files.write(run:path 'lengths.csv', table.concat(lines, '\n') .. '\n')
 end
 
--- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
--- Writes result.json last, and returns it.
+-- Runs one training to its end in the folder of `run`, or resumes an earlier one in this folder. Writes result.json
+-- last and returns the result.
 function M.train(options, run)
   local before = run:earlier_result()
   if before then return before end
@@ -269,8 +269,8 @@ function M.train(options, run)
   return result
 end
 
--- What an exact automaton has by the mean of its answers, in percent of a set: it says 1 as long as what was read
--- begins a string of the language, else 0, and after the end symbol whether it was one.
+-- The score of an exact automaton by the mean of its answers, in percent of a set. It answers 1 as long as the prefix
+-- begins a string of the language, else 0, and after the end symbol whether the string was valid.
 function M.automaton_mean(options, grammar, set)
   local targets, labels, right = set:step_targets(grammar), set:labels(), 0
   for i, viable in ipairs(targets.viable) do

@@ -1,17 +1,17 @@
--- Where the tables of Mali et al. (2021) and ours disagree: the models of these rows with one thing changed at a time,
--- a few seeds each. Shares of training and validation strings; test strings choose nothing.
+-- Where our tables disagree with those of Mali et al. (2021): trains the models of these rows with one change at a
+-- time and a few seeds each. The shares are those of training and validation strings; test strings choose nothing.
 --
 --   pushdown scripts/experiments/diffstk/readings.lua
 --   pushdown scripts/experiments/diffstk/readings.lua --columns DiffStk-LSTM --tasks palindrome --restarts 5
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 local cells = require 'pushdown.cells'
 local grid = require 'pushdown.grid'
 local protocol = tables.protocol
 
--- Options of train.lua; models: that it makes sense for, all where it is left out.
+-- Options of train.lua; models: the models to which they apply, all if left out.
 local stacks = { 'stack_rnn', 'diffstk_lstm', 'diffstk_mrnn', 'diffstk_mlstm' }
 local diffstk, lstms = { 'diffstk_lstm', 'diffstk_mrnn', 'diffstk_mlstm' }, { 'diffstk_lstm', 'diffstk_mlstm' }
 local readings = {
@@ -32,7 +32,7 @@ local readings = {
 
 local options, run = tables.start { name = 'diffstk/readings', task = 'd2', choices = protocol.tasks,
   restarts = 2,
-  columns = 'models, by the beginnings of their labels; none: all four',
+  columns = 'models whose labels begin with one of these; none: all four',
   doc = 'Models of Mali et al. (2021) that disagree with the paper, with one thing changed at a time.',
   smoke = { rows = { 'as the protocol', 'no noise' }, columns = { 'DiffStk-LSTM' } } }
 local all = {}
@@ -63,8 +63,8 @@ for _, title in ipairs { 'training: sets', 'training: last', 'validation: sets',
   columns[#columns + 1] = { 'deviation', format = '%.1f', align = 'right' }
 end
 columns[#columns + 1], columns[#columns + 2] = 'runs', 'setting'
-run:table('readings', { title = 'One thing changed at a time, percent', columns = columns, rows = lines,
+run:table('readings', { title = 'One change at a time, percent', columns = columns, rows = lines,
   note = rows.note })
-print('\nSets: valid strings whose whole set of next symbols is predicted after every symbol. Last, mean: strings\n'
-  .. 'that the last answer, or the mean of all answers, classifies correctly; guessing has 50.')
+print('\nSets: valid strings with all next-symbol sets predicted. Last, mean: strings that the last answer, or the\n'
+  .. 'mean of all answers, classifies correctly; guessing has 50.')
 cells.finish(run, rows, 'readings', tables.keys(options))

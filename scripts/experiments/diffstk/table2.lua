@@ -4,7 +4,7 @@
 --   pushdown scripts/experiments/diffstk/table2.lua
 --   pushdown scripts/experiments/diffstk/table2.lua --rows DiffStk-RNN,LSTM --restarts 3
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 
 dofile(here .. 'models_table.lua')(2, 'd3', {

@@ -1,11 +1,11 @@
 -- Table 3 of Mali et al. (2021): all models on D6. Mean and best share of correctly classified strings over ten
 -- seeds, on the training strings and on longer test strings, and the mean on strings of 120 and 160 symbols.
--- The paper's DiffStk-MIRNN has a mean of 99.99 and a best of 98 on the training strings, as printed.
+-- The paper prints a mean of 99.99 and a best of 98 on the training strings for DiffStk-MIRNN.
 --
 --   pushdown scripts/experiments/diffstk/table3.lua
 --   pushdown scripts/experiments/diffstk/table3.lua --rows DiffStk-RNN,LSTM --restarts 3
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 
 dofile(here .. 'models_table.lua')(3, 'd6', {

@@ -1,11 +1,11 @@
 -- Table 4 of Mali et al. (2021): all models on palindromes. Mean and best share of correctly classified strings over
 -- ten seeds, on the training strings and on longer test strings, and the mean on strings of 120 and 160
--- symbols; with a marked centre the next odd lengths.
+-- symbols; palindromes with a marked centre have the next odd lengths.
 --
 --   pushdown scripts/experiments/diffstk/table4.lua
 --   pushdown scripts/experiments/diffstk/table4.lua --rows DiffStk-RNN,LSTM --restarts 3
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 
 dofile(here .. 'models_table.lua')(4, 'palindrome', {

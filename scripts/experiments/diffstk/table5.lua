@@ -1,17 +1,17 @@
--- Table 5 of Mali et al. (2021): perplexity of language models on the words of a corpus, the paper's on the Penn
+-- Table 5 of Mali et al. (2021): perplexity of language models on the words of a corpus. The paper uses the Penn
 -- Treebank, which is not part of this program.
 --
 --   pushdown scripts/experiments/diffstk/table5.lua --data ptb
 --   pushdown scripts/experiments/diffstk/table5.lua --data ptb/ptb.valid.txt --quick --rows LSTM,DiffStk-MRNN
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local words = dofile(here .. 'words.lua')
 local cells = require 'pushdown.cells'
 local files = require 'pushdown.files'
 local report = require 'pushdown.report'
 
--- Validation and test. The network of the third row (Mikolov et al. 2014) is none of this program's.
+-- Validation and test. This program does not have the network of the third row (Mikolov et al. 2014).
 local paper = {
   { 'rnn', 137, 129 }, { 'lstm', 120, 115 }, { 'SRCN', 120, 115 }, { 'stack_rnn', 124, 118 },
   { 'stack_rnn_softmax', 128, 123 }, { 'baby_ntm_softmax', 142, 131 }, { 'diffstk_rnn', 122, 118 },
@@ -27,7 +27,7 @@ local options, run = words.start { name = 'diffstk/table5', quick = quick, smoke
   doc = 'Perplexity of language models of words, as Table 5 of Mali et al. (2021).',
   options = words.with_options(own) }
 
--- Read once before the runs, so that what is wrong with it is told at once.
+-- Read before the runs, so that errors in the data are reported at once.
 local corpus = words.corpus(options)
 local all = {}
 for _, line in ipairs(paper) do
@@ -67,7 +67,7 @@ run:table('table5', { title = ('Perplexity of words: %d for training, %d and %d,
   corpus.train:size(), corpus.valid:size(), corpus.test:size(), #corpus.train:alphabet():symbols()),
   columns = columns, rows = lines })
 
--- Validation perplexity after every epoch, the mean of the runs.
+-- Validation perplexity after every epoch, averaged over the runs.
 local series, points = {}, {}
 for _, cell in ipairs(kept) do
   local sums, counts = {}, {}
@@ -94,7 +94,7 @@ if #series > 0 then
 end
 print(([[
 
-Perplexity, the exponential of the mean of -log p over a text's words, line ends included; best: the least of the runs.
-The paper has it on the Penn Treebank. Every run, the curves and the setting: %s]]):format(run.folder))
+Perplexity is the exponential of the mean of -log p over a text's words, line ends included; best: the lowest of the
+runs. The paper's numbers are for the Penn Treebank. All runs, curves and settings: %s]]):format(run.folder))
 cells.finish(run, rows, 'table5', { 'parameters', 'epochs', 'best_epoch', 'seconds', 'valid_perplexity',
   'test_perplexity' })

@@ -1,9 +1,9 @@
--- Table 6 of Mali et al. (2021): D2, with and without noise on the state, without carry-forward. Every
--- model has the noise of DiffStk-RNN.
+-- Table 6 of Mali et al. (2021): D2, with and without noise on the state, without carry-forward. All models
+-- use the noise of DiffStk-RNN.
 --
 --   pushdown scripts/experiments/diffstk/table6.lua
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local ablation = dofile(here .. 'ablation.lua')
 

@@ -1,10 +1,10 @@
 -- Table 7 of Mali et al. (2021): D2, with noise on the state and carry-forward, and without both. The paper
 -- says "with and without noise as well as carry forwarding state", and its second column is that of Table 6.
--- Carry-forward is that of the model; models without it have noise alone.
+-- Each model uses its own carry-forward; models without it have only noise.
 --
 --   pushdown scripts/experiments/diffstk/table7.lua
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local ablation = dofile(here .. 'ablation.lua')
 

@@ -1,15 +1,15 @@
 -- Table 8 of Mali et al. (2021): D2, trained on all strings in every epoch, or on strings of rising length
--- first. The models are those of Table 1, whose runs these share. As printed, all numbers of the paper are
--- those of Table 7.
+-- first. The models are those of Table 1 and share its runs. All numbers that the paper prints are those of
+-- its Table 7.
 --
 --   pushdown scripts/experiments/diffstk/table8.lua
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local ablation = dofile(here .. 'ablation.lua')
 
 local function point(_, column)
-  -- The default is left out, so that these runs are those of Table 1.
+  -- Leaves out the default, so that these runs are shared with Table 1.
   return { curriculum = column == 2 and 'incremental' or nil }
 end
 

@@ -1,8 +1,8 @@
--- What the table scripts share: the runs behind the cells of a table of Mali et al. (2021), and how both are
--- shown side by side.
+-- Shared by the table scripts: trains the runs of the cells of a table of Mali et al. (2021) and shows their results
+-- beside those of the paper.
 --
--- A cell is { task =, row =, column =, paper =, point = } with the point's options of train.lua; cells of several
--- tables with the same point share their runs.
+-- A cell is { task =, row =, column =, paper =, point = }; the point has options of train.lua. Cells with the same
+-- point share their runs, also between tables.
 local cells = require 'pushdown.cells'
 local csv = require 'pushdown.csv'
 local experiment = require 'pushdown.experiment'
@@ -12,8 +12,8 @@ local protocol = dofile(here .. 'protocol.lua')
 
 local M = { protocol = protocol }
 
--- Reads the command line of a table script: name, doc, task, columns (what --columns chooses, if anything); choices
--- where there are other tasks; folder, restarts and defaults (by option) where they are not those of the tables.
+-- Reads the command line of a table script: name, doc, task, columns (the description of --columns, if any); choices,
+-- if there are other tasks; folder, restarts and defaults (by option), if they differ from those of the tables.
 function M.start(given)
   local options = cells.options { tasks = { given.task }, choices = given.choices, restarts = given.restarts or 10,
     folder = given.folder or 'runs/diffstk/grid', columns = given.columns }
@@ -32,13 +32,13 @@ function M.start(given)
     quick = quick, smoke = smoke }
 end
 
--- Trains what is not trained yet. Every cell gets `runs`: rows of the grid that are done.
+-- Trains unfinished runs. Every cell gets `runs`: the finished rows of the grid.
 function M.run(options, all)
   return cells.train { cells = all, options = options, settings = protocol.options, name = 'diffstk',
     script = here .. 'train.lua' }
 end
 
--- Percent correctly classified against the length of the test strings, over all runs of a cell: the sets test, curve.
+-- Percent correctly classified by length of the test strings, over all runs of a cell: the sets test and curve.
 local function curve(cell, options)
   local sums, from, to = {}, math.huge, 0
   for _, run in ipairs(cell.runs) do
@@ -61,7 +61,7 @@ local function curve(cell, options)
   return series
 end
 
--- Shows the curves of all cells and keeps them as name-lengths.csv and name-lengths.svg.
+-- Shows the curves of all cells and saves them as name-lengths.csv and name-lengths.svg.
 function M.curves(run, options, kept, name)
   local all, rows = {}, {}
   for _, cell in ipairs(kept) do
@@ -79,7 +79,7 @@ function M.curves(run, options, kept, name)
     reference = { value = 50, name = 'guessing' } })
 end
 
--- What is measured besides the decision that the table is made by: the measures, and columns for their means.
+-- The measures besides the decision of the table, and the columns for their means.
 function M.other_measures(options)
   local others, columns = {}, {}
   for _, measure in ipairs(protocol.measures) do
@@ -91,12 +91,12 @@ function M.other_measures(options)
   return others, columns
 end
 
--- The mean of a measure of a set over a cell's runs; what no run has is NA.
+-- The mean of a measure of a set over a cell's runs; NA if no run has it.
 function M.mean_of(cell, set, measure)
   return (cells.statistics(cell, set .. '_' .. measure)) or 'NA'
 end
 
--- The keys of result.json that every run is kept with.
+-- The keys of result.json that are saved for every run.
 function M.keys(options)
   local keys = { 'noise', 'carry_forward', 'parameters', 'epochs', 'best_epoch', 'seconds', 'threshold' }
   for _, set in ipairs(protocol.set_names(options)) do
@@ -106,7 +106,7 @@ function M.keys(options)
   return keys
 end
 
--- Prints the best accuracy of simple classifiers on every set, which know nothing of the language.
+-- Prints the best accuracy of simple classifiers, which know nothing of the language, on every set.
 local function floors(options, sets)
   local parts = {}
   for _, name in ipairs(protocol.set_names(options)) do
@@ -115,10 +115,10 @@ local function floors(options, sets)
       parts[#parts + 1] = ('%s %.2f (%s)'):format(name, 100 - floor.error, floor.classifier)
     end
   end
-  print('Floor, the best simple classifier that knows nothing of the language: ' .. table.concat(parts, ', ') .. '.')
+  print('Floor, the best simple classifier without knowledge of the language: ' .. table.concat(parts, ', ') .. '.')
 end
 
--- What is said under every table.
+-- Prints the explanation below every table.
 function M.explain(run, options, task)
   local set = { task = task }
   for key, value in pairs(options) do set[key] = value end

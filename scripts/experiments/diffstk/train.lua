@@ -1,10 +1,10 @@
--- One language, one model: trains by the protocol of Mali et al. (2021) and measures the best epoch's
--- parameters on longer strings.
+-- Trains one model on one language by the protocol of Mali et al. (2021), and measures the parameters of the best
+-- epoch on longer strings.
 --
 --   pushdown scripts/experiments/diffstk/train.lua --task d2 --model diffstk_rnn
 --   pushdown scripts/experiments/diffstk/train.lua --task palindrome --model diffstk_mrnn --decision last
 --
--- Started again on the same --run-folder it goes on where it stopped.
+-- If it is started again on the same --run-folder, it resumes the run.
 local experiment = require 'pushdown.experiment'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
@@ -13,13 +13,13 @@ local options, run = experiment.start {
   doc = 'Trains one model on one language of Mali et al. (2021).',
   options = protocol.with_options {
     { 'task', 'd2', 'the language', choices = protocol.tasks },
-    { 'model', 'diffstk_rnn', 'which model', choices = protocol.model_names },
+    { 'model', 'diffstk_rnn', 'the model', choices = protocol.model_names },
     { 'curriculum', 'sequential', 'order of the strings', choices = { 'sequential', 'incremental' } },
-    { 'noise', 'own', 'deviation of the noise on the state; own: as the model has it' },
-    { 'carry_forward', 'own', 'of the state while the stack does nothing; own: as the model has it',
+    { 'noise', 'own', 'standard deviation of the noise on the state; own: that of the model' },
+    { 'carry_forward', 'own', 'carry-forward of the state while the stack does nothing; own: that of the model',
       choices = { 'own', 'none', 'soft', 'counter' } },
-    { 'seed', 1, 'decides parameters, order and noise', minimum = 0 },
-    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+    { 'seed', 1, 'random seed of parameters, order and noise', minimum = 0 },
+    { 'restart', 1, 'number of this restart, for the record', minimum = 1 },
   },
   quick = protocol.quick, smoke = protocol.smoke,
 }

@@ -1,9 +1,9 @@
--- One language model of words: trains by the protocol of Mali et al. (2021), section 4.2, and measures the
--- perplexity of the best epoch's parameters.
+-- Trains one language model of words by the protocol of Mali et al. (2021), section 4.2, and measures the perplexity
+-- with the parameters of the best epoch.
 --
 --   pushdown scripts/experiments/diffstk/train_words.lua --data ptb --model diffstk_mrnn
 --
--- Started again on the same --run-folder it goes on where it stopped.
+-- If it is started again on the same --run-folder, it resumes the run.
 local words = dofile((arg[0]:match('^(.*/)') or '') .. 'words.lua')
 
 local names = {}
@@ -13,10 +13,10 @@ local options, run = words.start {
   name = 'diffstk/train_words',
   doc = 'Trains one language model on the words of a corpus, as section 4.2 of Mali et al. (2021).',
   options = words.with_options {
-    { 'task', 'words', 'what is learned', choices = { 'words' } },
-    { 'model', 'diffstk_rnn', 'which model', choices = names },
-    { 'seed', 1, 'decides parameters and noise', minimum = 0 },
-    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+    { 'task', 'words', 'the task', choices = { 'words' } },
+    { 'model', 'diffstk_rnn', 'the model', choices = names },
+    { 'seed', 1, 'random seed of parameters and noise', minimum = 0 },
+    { 'restart', 1, 'number of this restart, for the record', minimum = 1 },
   },
   quick = words.quick, smoke = words.smoke,
 }

@@ -1,6 +1,6 @@
--- The word-level language model of Mali et al. (2021), section 4.2, as one place for train_words.lua and
--- table5.lua: corpus, models, one training and its measurements. What is the paper's and what was chosen where it
--- is silent is listed in docs/reference/experiments.md.
+-- The word-level language model of Mali et al. (2021), section 4.2, shared by train_words.lua and table5.lua: corpus,
+-- models, one training and its measurements. docs/reference/experiments.md lists what comes from the paper and what
+-- was chosen where the paper is silent.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -11,38 +11,38 @@ local M = {}
 
 M.models = dofile(here .. 'models.lua')
 
--- What both scripts can change.
+-- Options of both scripts.
 M.options = {
   { 'data', '', 'the corpus: a folder with ptb.train.txt, ptb.valid.txt and ptb.test.txt (or train.txt and so on), or '
-    .. 'one file to be split; needed' },
-  { 'shares', { 0.8, 0.1, 0.1 }, 'how one file is split into training, validation and test, by whole lines' },
-  { 'empty_lines', 'refuse', 'empty lines of the corpus: an error, a lone <eos>, or left out',
+    .. 'one file to be split; required' },
+  { 'shares', { 0.8, 0.1, 0.1 }, 'shares of the training, validation and test lines when one file is split' },
+  { 'empty_lines', 'refuse', 'empty lines of the corpus: raise an error, read as <eos>, or leave out',
     choices = { 'refuse', 'count', 'skip' } },
-  { 'vocabulary', 0, 'words of the vocabulary, the most frequent ones; 0: all of the training part', minimum = 0 },
+  { 'vocabulary', 0, 'vocabulary size, the most frequent words; 0: all words of the training part', minimum = 0 },
   { 'hidden', 100, 'hidden units', minimum = 1 },
   { 'embedding', 100, "size of a word's learned vector; 0: one-hot vectors", minimum = 0 },
   { 'epochs', 50, 'passes over the training text', minimum = 1 },
-  { 'batch', 20, 'streams that the texts are cut into', minimum = 1 },
-  { 'window', 50, 'words of a piece of truncated backpropagation', minimum = 1 },
-  { 'stack_windows', 4, 'pieces after which the stack is emptied; 0: never', minimum = 0 },
-  { 'learning_rate', 2e-3, 'of Adam at the start', minimum = 0, type = 'number' },
-  { 'patience', 3, 'epochs without gain on the validation text that halve the learning rate', minimum = 0 },
-  { 'noise', 'own', 'deviation of the noise on the state; own: as the model has it' },
-  { 'carry_forward', 'own', 'of the state while the stack does nothing; own: as the model has it; else '
-    .. 'of all models that have it', choices = { 'own', 'none', 'soft', 'counter' } },
-  { 'clip', 15, 'where entries of the gradient are cut', minimum = 0, type = 'number' },
+  { 'batch', 20, 'parallel streams into which the texts are cut', minimum = 1 },
+  { 'window', 50, 'words per chunk of truncated backpropagation', minimum = 1 },
+  { 'stack_windows', 4, 'chunks after which the stack is emptied; 0: never', minimum = 0 },
+  { 'learning_rate', 2e-3, 'initial learning rate of Adam', minimum = 0, type = 'number' },
+  { 'patience', 3, 'epochs without better validation results after which the learning rate is halved', minimum = 0 },
+  { 'noise', 'own', 'standard deviation of the noise on the state; own: that of the model' },
+  { 'carry_forward', 'own', 'carry-forward of the state while the stack does nothing; own: that of the model; others '
+    .. 'apply to all models that have it', choices = { 'own', 'none', 'soft', 'counter' } },
+  { 'clip', 15, 'limit to which gradient entries are clipped', minimum = 0, type = 'number' },
 }
 M.quick = { vocabulary = 2000, hidden = 50, embedding = 50, epochs = 5 }
 M.smoke = { vocabulary = 20, hidden = 4, embedding = 3, epochs = 2, batch = 2, window = 5, stack_windows = 2 }
 
 function M.with_options(own) return experiment.join_options(own, M.options) end
 
--- experiment.start, but for a command line without --data, which is told before anything is made.
+-- Like experiment.start, but reports a missing --data before it makes anything.
 function M.start(declaration)
   local ok, options = pcall(experiment.parse, declaration, arg)
   if ok and not options.help and options.data == '' then
-    io.stderr:write(declaration.name .. ": --data is needed: a folder that holds the Penn Treebank's ptb.train.txt, "
-      .. 'ptb.valid.txt and ptb.test.txt, or train.txt, valid.txt and test.txt, one sentence a line; or one such '
+    io.stderr:write(declaration.name .. ": --data is required: a folder with the Penn Treebank's ptb.train.txt, "
+      .. 'ptb.valid.txt and ptb.test.txt, or train.txt, valid.txt and test.txt, one sentence per line; or one such '
       .. 'file, which is split\n')
     os.exit(2)
   end
@@ -65,7 +65,7 @@ local function model_of(options, corpus)
     given.noise = tonumber(options.noise)
       or error(("--noise needs 'own' or a number, got '%s'"):format(options.noise), 0)
   end
-  -- Models without it may have no stack that could rest.
+  -- A model without carry-forward may have no stack.
   if options.carry_forward ~= 'own' and given.carry_forward ~= 'none' then
     given.carry_forward = options.carry_forward
   end
@@ -89,8 +89,8 @@ local function trainer_of(options, run, corpus)
   }
 end
 
--- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped.
--- Writes result.json last, and returns it.
+-- Runs one training to its end in the folder of `run`, or resumes an earlier one in this folder. Writes result.json
+-- last and returns the result.
 function M.train(options, run)
   local before = run:earlier_result()
   if before then return before end

@@ -1,10 +1,10 @@
--- Figure 4 of Dusell and Chiang (2020): the cross-entropy difference on the validation strings over
--- training, for the chosen setting of each model: mean over the restarts, and their standard
+-- Figure 4 of Dusell and Chiang (2020): the cross-entropy difference on the validation strings during
+-- training, for the chosen setting of each model: the mean over the restarts, with their standard
 -- deviation as a band. A restart that has ended keeps its last value.
 --
 --   pushdown scripts/experiments/ns_rnn/figure4.lua --tasks marked_reversal
 --
--- Points of the grid that are not finished are trained first.
+-- Trains unfinished points of the grid first.
 local experiment = require 'pushdown.experiment'
 local here = arg[0]:match('^(.*/)') or ''
 local search = dofile(here .. 'search.lua')
@@ -15,7 +15,7 @@ local options, run = experiment.start(search.declaration {
 })
 local points = search.run(options, here .. 'train.lua')
 
--- The values of the restarts after every epoch of the longest one.
+-- The values of the restarts after every epoch of the longest restart.
 local function curve(setting)
   local longest, places = 0, {}
   for _, point in ipairs(setting.points) do longest = math.max(longest, #point.history) end

@@ -1,10 +1,10 @@
 -- Figure 5 of Dusell and Chiang (2020): the cross-entropy difference on the test strings by length,
--- for the same settings and restarts as Figure 4. Differences can be negative: the models do not
--- predict where a string ends, while the bound pays for its length (section 5.3 of the paper).
+-- for the same settings and restarts as Figure 4. Differences can be negative, because the models do not
+-- predict the end of a string, while the bound includes its length (section 5.3 of the paper).
 --
 --   pushdown scripts/experiments/ns_rnn/figure5.lua --tasks marked_reversal --bin 10
 --
--- Points of the grid that are not finished are trained first.
+-- Trains unfinished points of the grid first.
 local csv = require 'pushdown.csv'
 local experiment = require 'pushdown.experiment'
 local here = arg[0]:match('^(.*/)') or ''
@@ -36,7 +36,7 @@ local function by_length(folder)
   return values
 end
 
--- The values of the restarts in every bin, drawn in its middle.
+-- The values of the restarts in every bin, drawn at its middle.
 local function curve(setting)
   local restarts, places = {}, {}
   for i, point in ipairs(setting.points) do restarts[i] = by_length(point.folder) end

@@ -1,11 +1,11 @@
 -- The grid search of Dusell and Chiang (2020), section 5.5: learning rates x stack sizes x restarts
--- for every model on every task, on a pool of processes; the best setting of each model is the one
+-- for every model on every task, on a pool of processes. The best setting of each model is the one
 -- with the lowest mean validation difference over its restarts.
 --
 --   pushdown scripts/experiments/ns_rnn/grid.lua --tasks marked_reversal,dyck --models lstm,ns
 --   pushdown scripts/experiments/ns_rnn/grid.lua --tasks my_grammar.lua --quick
 --
--- Started again with the same options it goes on; finished points are not trained again.
+-- If it is interrupted, start it again with the same options; finished points are not trained again.
 local experiment = require 'pushdown.experiment'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
@@ -28,7 +28,7 @@ for _, task in ipairs(options.tasks) do
   end
 end
 run:table('grid', {
-  title = 'Cross-entropy difference in nats per symbol; validation decides, test is only looked at.',
+  title = 'Cross-entropy difference in nats per symbol; validation decides, test is only reported.',
   note = points.note,
   columns = { 'task', 'model', 'setting', 'restarts', { 'validation mean', format = '%.4f' },
     { 'deviation', format = '%.4f' }, { 'best', format = '%.4f' }, { 'test mean', format = '%.4f' },

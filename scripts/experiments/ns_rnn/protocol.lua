@@ -1,11 +1,11 @@
--- The protocol of Dusell and Chiang (2020), section 5, as one place for the scripts of this folder:
--- tasks, models, their options, the data and one training.
+-- The protocol of Dusell and Chiang (2020), section 5, shared by the scripts of this folder: tasks,
+-- models, their options, the data and one training.
 --
--- Data: 10,000 training and 1,000 validation strings of 40 to 80 symbols, drawn anew for each run
+-- Data: 10,000 training and 1,000 validation strings of 40 to 80 symbols, drawn separately for each run
 -- from its seed in groups of 10 strings of one length; 100 test strings of each length from 40 to
--- 100, the same for all runs of a task. Training: LSTM of 20 hidden units, Adam, gradients clipped
--- to norm 5, learning rate times 0.9 after 5 epochs without improvement, end after 10. The limit of
--- 200 epochs is that of the published code.
+-- 100, the same for all runs of a task. Training: an LSTM with 20 hidden units, Adam, gradients clipped
+-- to norm 5, learning rate times 0.9 after 5 epochs without improvement, end of training after 10. The
+-- limit of 200 epochs is that of the published code.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -20,7 +20,7 @@ local automaton_sizes = { padded_reversal = { 3, 2 }, hardest_cfl = { 3, 3 } }
 M.titles = { marked_reversal = 'Marked reversal', unmarked_reversal = 'Unmarked reversal',
   padded_reversal = 'Padded reversal', dyck = 'Dyck language', hardest_cfl = 'Hardest CFL' }
 
--- Name in the plots, and whether the size of the stack's vectors is searched for (section 5.5).
+-- Name in the plots, and whether the search includes the size of the stack's vectors (section 5.5).
 M.models = {
   lstm = { label = 'LSTM' },
   superposition = { label = 'JM (superposition)', sized = true },
@@ -31,36 +31,36 @@ M.models = {
 }
 M.model_names = { 'lstm', 'superposition', 'stratification', 'ns', 'rns', 'vrns' }
 
--- A task is the name of a grammar or the path of a grammar file; its short name for folders.
+-- The short name of a task for folders. A task is the name of a grammar or the path of a grammar file.
 function M.short_name(task)
   return (task:gsub('^.*/', ''):gsub('%.%w+$', ''))
 end
 
 function M.title(task) return M.titles[task] or M.short_name(task):gsub('_', ' ') end
 
--- What every script of this folder can change, with the paper's values.
+-- Options of every script in this folder, with the paper's values.
 M.options = {
   { 'lengths', { 40, 80 }, 'shortest and longest string of training and validation' },
   { 'strings', 10000, 'training strings', minimum = 1 },
   { 'valid_strings', 1000, 'validation strings', minimum = 1 },
   { 'test_lengths', { 40, 100 }, 'shortest and longest test string' },
   { 'test_strings', 100, 'test strings of each length', minimum = 1 },
-  { 'epochs', 200, 'passes over the training strings at most', minimum = 1, may_change = true },
+  { 'epochs', 200, 'largest number of passes over the training strings', minimum = 1, may_change = true },
   { 'hidden', 20, 'hidden units of the LSTM', minimum = 1 },
-  { 'states', 0, 'PDA states of ns, rns and vrns; 0: as the paper for the task, 2 elsewhere', minimum = 0 },
-  { 'symbols', 0, 'stack symbols of ns, rns and vrns; 0: as the paper, 2 elsewhere', minimum = 0 },
-  { 'stop_patience', 10, 'epochs without improvement after which training ends; 0: none', minimum = 0 },
-  { 'initialization', 'xavier', 'action layer of ns', choices = { 'xavier', 'uniform' } },
-  { 'batch', 10, 'strings in one update', minimum = 1 },
+  { 'states', 0, 'PDA states of ns, rns and vrns; 0: those of the paper for its tasks, 2 for others', minimum = 0 },
+  { 'symbols', 0, 'stack symbols of ns, rns and vrns; 0: those of the paper for its tasks, 2 for others', minimum = 0 },
+  { 'stop_patience', 10, 'epochs without improvement after which training ends; 0: never', minimum = 0 },
+  { 'initialization', 'xavier', 'initialization of the action layer of ns', choices = { 'xavier', 'uniform' } },
+  { 'batch', 10, 'strings per update', minimum = 1 },
 }
 M.quick = { strings = 2000, valid_strings = 200, test_strings = 10, epochs = 10 }
 M.smoke = { lengths = { 6, 12 }, strings = 60, valid_strings = 20, test_lengths = { 6, 16 },
   test_strings = 2, epochs = 2 }
 
--- The options of a script: its own ones first.
+-- The options of a script, followed by those of all scripts.
 function M.with_options(own) return experiment.join_options(own, M.options) end
 
--- The stack of a model, from the options of train.lua.
+-- The stack of a model, as the options of train.lua describe it.
 function M.stack(options)
   local sizes = automaton_sizes[M.short_name(options.task)] or { 2, 2 }
   local states = options.states > 0 and options.states or sizes[1]
@@ -82,7 +82,7 @@ function M.stack(options)
   return stack
 end
 
--- A number that depends on the text alone, for the seed of a task's test strings.
+-- A number that depends only on the text, for the seed of a task's test strings.
 local function number_of(text)
   local sum = 0
   for i = 1, #text do sum = (sum * 257 + text:byte(i)) % 2147483647 end
@@ -90,7 +90,7 @@ local function number_of(text)
 end
 
 -- The test strings of a task: `test_strings` of each length that has strings, with their
--- log-probabilities under the distribution they come from (length uniform, then the grammar).
+-- log-probabilities under the distribution from which they are drawn (length uniform, then the grammar).
 function M.test_set(grammar, options)
   local whole = grammar:sampler { lengths = options.test_lengths }
   local strings, log_probabilities = {}, {}
@@ -108,10 +108,10 @@ function M.test_set(grammar, options)
     log_probabilities = log_probabilities }
 end
 
--- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
--- stopped. Writes test.csv (a row for each length) and, last, result.json. Returns the result.
+-- Runs one training to its end in the folder of `run`, or resumes an earlier one in this folder. Writes
+-- test.csv (a row for each length) and finally result.json. Returns the result.
 function M.train(options, run)
-  -- A run may be given more epochs later.
+  -- The user can give a run more epochs later.
   local before = run:earlier_result(function(result)
     return result.converged or result.epochs >= options.epochs
   end)

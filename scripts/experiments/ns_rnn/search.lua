@@ -1,5 +1,5 @@
--- What grid.lua and the figures share: the points of the search, running them, and choosing the
--- setting of each model by its mean over the restarts.
+-- Shared by grid.lua and the figures: makes the points of the search, runs them, and chooses the setting
+-- of each model by its mean over the restarts.
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
@@ -11,18 +11,18 @@ local protocol = dofile(here .. 'protocol.lua')
 
 local M = {}
 
--- The declaration of a script that runs or reads a grid, with `own` options first.
+-- The declaration of a script that runs or reads a grid; the options `own` come first.
 function M.declaration(given)
   local options = {}
   for _, option in ipairs(given.options or {}) do options[#options + 1] = option end
   for _, option in ipairs {
-    { 'tasks', protocol.tasks, 'grammars of the grammars folder, or grammar files' },
+    { 'tasks', protocol.tasks, 'grammars in the grammars folder, or grammar files' },
     { 'models', protocol.model_names, 'models to compare', choices = protocol.model_names },
-    { 'learning_rates', { 0.01, 0.005, 0.001, 0.0005 }, 'of Adam at the start' },
+    { 'learning_rates', { 0.01, 0.005, 0.001, 0.0005 }, 'initial learning rates of Adam' },
     { 'sizes', { 2, 20, 40 }, 'sizes of the vectors of superposition and stratification' },
     { 'vector_sizes', { 3 }, 'sizes of the vectors of vrns' },
-    { 'restarts', 5, 'random restarts of every setting', minimum = 1 },
-    { 'folder', 'runs/ns_rnn/grid', 'where the runs of the points lie' },
+    { 'restarts', 5, 'restarts of every setting', minimum = 1 },
+    { 'folder', 'runs/ns_rnn/grid', 'folder of the runs of the points' },
   } do options[#options + 1] = option end
   for _, option in ipairs(grid.options) do options[#options + 1] = option end
   for _, option in ipairs(protocol.options) do options[#options + 1] = option end
@@ -51,7 +51,7 @@ local function settings_of(model, options)
   return list
 end
 
--- Runs every point that is not finished; all points with their results. `train` is the script.
+-- Runs every unfinished point; returns all points with their results. `train` is the script.
 function M.run(options, train)
   local grids = {}
   for _, task in ipairs(options.tasks) do
@@ -78,7 +78,7 @@ function M.run(options, train)
 end
 
 -- The settings of a model on a task, best first: name, points (finished ones), mean, deviation and
--- best of the validation difference, test_mean, mean epochs and seconds, chosen (one of them).
+-- best of the validation difference, test_mean, mean epochs and seconds, chosen (true for one of them).
 function M.settings(points, task, model)
   local by_name, list = {}, {}
   for _, point in ipairs(points) do
@@ -118,9 +118,9 @@ function M.chosen(points, task, model)
   return first and first.chosen and first or nil
 end
 
--- One plot a task, with a line for the chosen setting of each model, and a CSV of what is drawn.
--- curve(setting) -> list of {x of the row, values of the restarts, x of the plot}; key: what x is
--- called in the CSV; plot: options of plot.lines.
+-- Draws one plot for each task, with a line for the chosen setting of each model, and writes a CSV of the
+-- drawn values. curve(setting) -> list of {x of the row, values of the restarts, x of the plot}; key: the
+-- name of x in the CSV; plot: options of plot.lines.
 function M.draw(run, options, points, name, key, curve, plot)
   local rows = {}
   for _, task in ipairs(options.tasks) do
@@ -149,11 +149,11 @@ function M.draw(run, options, points, name, key, curve, plot)
     columns = { 'task', 'model', 'setting', 'restarts', key, 'mean_difference', 'standard_deviation' },
     rows = rows }):csv())
   if points.note then print('\n' .. points.note) end
-  print('\nPlots and the numbers drawn: ' .. run.folder)
+  print('\nPlots and the drawn numbers: ' .. run.folder)
   M.finish(run, points, {})
 end
 
--- The last act of a script: `result` into the registry, and an error when runs failed.
+-- The last step of a script: writes `result` to the registry, and raises an error if runs failed.
 function M.finish(run, points, result)
   result.runs, result.failed = #points, points.failed
   run:finish(result)

@@ -1,10 +1,10 @@
--- One task, one model: trains by the protocol of Dusell and Chiang (2020) and measures the best
--- epoch's parameters on test strings of every length.
+-- Trains one model on one task by the protocol of Dusell and Chiang (2020), and measures the parameters
+-- of the best epoch on test strings of every length.
 --
 --   pushdown scripts/experiments/ns_rnn/train.lua --task dyck --model ns --learning-rate 0.005
 --   pushdown scripts/experiments/ns_rnn/train.lua --task my_grammar.lua --model superposition
 --
--- Started again on the same --run-folder it goes on where it stopped.
+-- If it is started again on the same --run-folder, it resumes the run.
 local experiment = require 'pushdown.experiment'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
@@ -13,11 +13,11 @@ local options, run = experiment.start {
   doc = 'Trains one model on one task of Dusell and Chiang (2020).',
   options = protocol.with_options {
     { 'task', 'marked_reversal', 'a grammar: ' .. table.concat(protocol.tasks, ', ') .. ', or a file' },
-    { 'model', 'ns', 'which model', choices = protocol.model_names },
-    { 'learning_rate', 0.005, 'of Adam at the start', type = 'number' },
+    { 'model', 'ns', 'the model', choices = protocol.model_names },
+    { 'learning_rate', 0.005, 'initial learning rate of Adam', type = 'number' },
     { 'size', 20, 'size of the vectors of superposition and stratification', minimum = 1 },
     { 'vector_size', 3, 'size of the vectors of vrns', minimum = 1 },
-    { 'seed', 1, 'decides data, parameters and order', minimum = 0 },
+    { 'seed', 1, 'random seed of data, parameters and order', minimum = 0 },
     { 'restart', 1, 'number of this restart, for the record', minimum = 1 },
   },
   quick = protocol.quick, smoke = protocol.smoke,

@@ -1,11 +1,11 @@
 -- Tables 4 and 7 of Mali et al. (2019): training and test errors of all models. In the paper's Table 4
--- the rows "NSPDA" and "NSPDA reg" are those of the NNPDA, as its own Table 7 shows; here they have
+-- the rows "NSPDA" and "NSPDA reg" are those of the NNPDA, as its Table 7 shows; here they have
 -- that name.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 local tasks = { 'palindrome', 'an_bn', 'an_bn_c_bm_am', 'anm_bn_cm', 'parenthesis' }
 
--- Test errors; the training errors are 0 but for parentheses, the last number.
+-- Test errors. The training errors are 0 except for parentheses, the last number.
 local paper = {
   rnn = { 78.2, 74.11, 83.33, 73.69, 99.96, 30.72 },
   lstm = { 12.58, 13.26, 14.22, 10.56, 97.88, 48.92 },
@@ -25,7 +25,7 @@ local paper = {
   nspda_3 = { 0.00, 0.01, 0.00, 0.00, 0.88, 0.01 },
 }
 
--- number: of the table; models: its rows.
+-- number: that of the table; models: its rows.
 return function(number, models)
   local name = 'table' .. number
   local options, run = tables.start { name = 'nspda/' .. name, tasks = tasks,
@@ -34,7 +34,7 @@ return function(number, models)
   for t, task in ipairs(tasks) do
     for _, model in ipairs(models) do
       local point = { model = model }
-      -- As the other tables say it, so that the runs are the same.
+      -- Sets the hint as the other tables do, so that the runs are shared.
       if model:find '^nspda' then point.hint = 'hint_2' end
       cells[#cells + 1] = { task = task, row = tables.protocol.models[model].label, paper = paper[model][t],
         point = point }
@@ -42,6 +42,6 @@ return function(number, models)
   end
   local kept, rows = tables.run(options, cells)
   tables.finish(run, options, kept, rows, { name = name, metric = 'test_error', format = '%.2f',
-    title = 'Test error in percent on strings longer than any trained on.',
+    title = 'Test error in percent on strings longer than all training strings.',
     others = { { 'train_error', 'train error %' }, { 'epochs', 'epochs' } } })
 end

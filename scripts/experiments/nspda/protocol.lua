@@ -1,19 +1,21 @@
--- The protocol of Mali et al. (2019) as one place for the scripts of this folder: languages, models,
--- their options, the data and one training.
+-- The protocol of Mali et al. (2019), shared by the scripts of this folder: languages, models, their
+-- options, the data and one training.
 --
 -- From the paper: 1,987 valid and 2,021 invalid strings of 1 to 21 symbols; cross-entropy after every
 -- symbol with K = 4 passes; SGD from the rate 0.1005000321 with stochastic annealing, gradient entries
 -- clipped to 13; two-stage incremental learning; at most 500 epochs or until all training strings are
 -- correctly classified; 5 repeats; test strings of up to 60 symbols. NSPDA: J = M + U(12, 29) state neurons
--- (second order), M + U(2, 6) (third order), M the states of the automaton; Hint #2 and adaptive noise
--- unless a table says otherwise; UORO for networks of higher order. Not in the paper, and chosen here:
--- batches of 10 strings of equal length; the mean of the cross-entropy over a string's symbols instead of
--- the sum, with which the output neuron swings from one length to the next; one pass in evaluation;
--- memories that rest in passes 2 .. K, which do not carry on to the next symbol; weights of full precision
--- in evaluation, too (`discrete`); noise in the second stage and stochastic rates in the first one, as the
--- paper found best; half of the invalid strings one edit away from a valid one; 500 validation strings that
--- choose the epoch; test strings of 22 to 60 symbols (longer than any trained on) in equal numbers of valid
--- and invalid ones, half of the latter one to three edits away from valid ones.
+-- (second order), M + U(2, 6) (third order), where M is the number of states of the automaton; Hint #2 and
+-- adaptive noise unless a table says otherwise; UORO for networks of higher order.
+--
+-- Chosen here, because the paper does not say: batches of 10 strings of equal length; the mean of the
+-- cross-entropy over a string's symbols instead of the sum, with which the output neuron swings from one
+-- length to the next; one pass in evaluation; memories that rest in passes 2 .. K, which do not carry over
+-- to the next symbol; weights of full precision also in evaluation (`discrete`); noise in the second stage
+-- and stochastic rates in the first one, which the paper found best; half of the invalid strings are one edit
+-- away from a valid one; 500 validation strings choose the epoch; test strings of 22 to 60 symbols (longer
+-- than all training strings) in equal numbers of valid and invalid ones, where half of the invalid ones are
+-- one to three edits away from valid ones.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -24,10 +26,10 @@ local M = {}
 M.tasks = { 'palindrome', 'an_bn', 'an_bn_c_bm_am', 'anm_bn_cm', 'parenthesis' }
 M.titles = { palindrome = 'Palindrome', an_bn = 'aⁿbⁿ', an_bn_c_bm_am = 'aⁿbⁿcbᵐaᵐ',
   anm_bn_cm = 'aⁿ⁺ᵐbⁿcᵐ', parenthesis = 'Parenthesis' }
--- M of the paper: the states of the deterministic automata in scripts/hints.
+-- M of the paper: the number of states of the deterministic automata in scripts/hints.
 local automaton_states = { palindrome = 2, an_bn = 2, an_bn_c_bm_am = 4, anm_bn_cm = 3, parenthesis = 1 }
 
--- label as in the paper; options of the network; what is the model's own of hint, noise, learning.
+-- label: as in the paper; then options of the network, and the model's own hint, noise and learning.
 M.models = {
   rnn = { label = 'RNN', controller = 'elman' },
   lstm = { label = 'LSTM', controller = 'lstm' },
@@ -53,38 +55,38 @@ M.models = {
 M.model_names = { 'rnn', 'lstm', 'lstm_p', 'gru', 'stack', 'stack_rounding', 'list', 'mi_rnn', 'mi_lstm', 'mi_gru',
   'second_order', 'second_order_reg', 'nnpda_2', 'nnpda', 'nnpda_reg', 'nspda_2', 'nspda_3' }
 
--- What every script of this folder can change, with the paper's values or the choices above.
+-- Options of every script in this folder, with the paper's values or the choices above.
 M.options = {
   { 'lengths', { 1, 21 }, 'shortest and longest training string' },
   { 'valid_strings', 1987, 'valid training strings', minimum = 1 },
   { 'invalid_strings', 2021, 'invalid training strings', minimum = 1 },
-  { 'validation_strings', 500, 'strings that choose the epoch', minimum = 2 },
+  { 'validation_strings', 500, 'validation strings, which choose the epoch', minimum = 2 },
   { 'test_lengths', { 22, 60 }, 'shortest and longest test string' },
   { 'test_strings', 2000, 'test strings, half of them valid', minimum = 2 },
-  { 'epochs', 500, 'passes over the training strings at most', minimum = 1 },
-  { 'stage_epochs', { 200, 350 }, 'epochs in random order done at the end of each stage of two_stage' },
-  { 'learning_rate', 0.1005000321, 'of SGD at the start', type = 'number' },
-  { 'hidden', 50, 'hidden units of first-order networks that have no number of their own', minimum = 1 },
+  { 'epochs', 500, 'largest number of passes over the training strings', minimum = 1 },
+  { 'stage_epochs', { 200, 350 }, 'ends of the stages of two_stage, in epochs in random order since training began' },
+  { 'learning_rate', 0.1005000321, 'initial learning rate of SGD', type = 'number' },
+  { 'hidden', 50, 'hidden units of first-order networks without a number of their own', minimum = 1 },
   { 'strength', 0, 'hint strength; 0: chosen by the margin (third order), 1 (second order)', minimum = 0,
     type = 'number' },
   { 'passes', 4, 'K of iterative refinement in training', minimum = 1 },
   { 'evaluation_passes', 1, 'K in evaluation', minimum = 1 },
-  { 'carry', 'first', 'which of the passes the next symbol goes on from', choices = { 'first', 'last' } },
-  { 'memory_in_passes', 'rests', 'what a memory does in the further passes of a symbol',
+  { 'carry', 'first', 'the pass whose state is carried to the next symbol', choices = { 'first', 'last' } },
+  { 'memory_in_passes', 'rests', 'behaviour of a memory in the later passes of a symbol',
     choices = { 'rests', 'moves' } },
-  { 'estimate', 'string', 'of UORO: one for each string, or one for a batch', choices = { 'string', 'batch' } },
-  { 'stage_end', 'epochs', 'what ends a stage: convergence or its epochs; the same but for the last stage, which '
-    .. 'has no number of epochs; convergence alone', choices = { 'epochs', 'last_open', 'converged' } },
-  { 'second_rate', 'full', 'learning rate of the second stage: full, or the one that annealing has reached',
+  { 'estimate', 'string', 'UORO estimate for each string, or for a batch', choices = { 'string', 'batch' } },
+  { 'stage_end', 'epochs', 'end of a stage: convergence or its epochs; the same, but no limit of epochs in the last '
+    .. 'stage; convergence only', choices = { 'epochs', 'last_open', 'converged' } },
+  { 'second_rate', 'full', 'learning rate of the second stage: full, or the rate that annealing has reached',
     choices = { 'full', 'reached' } },
-  { 'noise_change', 'scale', 'what noise p makes of a matrix M: p beta M, or M + p beta M',
+  { 'noise_change', 'scale', 'effect of noise p on a matrix M: p beta M, or M + p beta M',
     choices = { 'scale', 'add' } },
-  { 'inhibition', false, 'hints set large negative weights, too' },
-  { 'discrete', 'never', 'where NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
-  { 'noise_stage', 2, 'stage of the curriculum from which on there is noise', minimum = 1 },
-  { 'loss', 'mean', 'of the cross-entropy over the symbols of a string', choices = { 'mean', 'sum' } },
-  { 'batch', 10, 'strings of equal length in one update', minimum = 1 },
-  { 'negatives', 'usual', 'invalid strings: random and edited ones, or ones that simple classifiers do not tell '
+  { 'inhibition', false, 'hints also set large negative weights' },
+  { 'discrete', 'never', 'when NSPDAs have discrete weights', choices = { 'evaluation', 'never', 'always' } },
+  { 'noise_stage', 2, 'first stage of the curriculum with noise', minimum = 1 },
+  { 'loss', 'mean', 'mean or sum of the cross-entropy over the symbols of a string', choices = { 'mean', 'sum' } },
+  { 'batch', 10, 'strings of equal length per update', minimum = 1 },
+  { 'negatives', 'usual', 'invalid strings: random and edited ones, or ones that simple classifiers cannot distinguish '
     .. 'from valid ones', choices = { 'usual', 'matched' } },
 }
 M.quick = { valid_strings = 500, invalid_strings = 500, validation_strings = 200, test_strings = 400, epochs = 60,
@@ -101,7 +103,7 @@ local function chosen(options, key)
   return own or (key == 'hint' and 'none' or 'bptt')
 end
 
--- The number of state neurons: U(low, high) more than the automaton has states, by language and seed.
+-- The number of state neurons: the number of states plus U(low, high), by language and seed.
 local function state_neurons(options, low, high)
   local states = automaton_states[options.task] or 2
   local draw = require 'pushdown.grid'.seed('state neurons', options.task, options.seed)
@@ -120,7 +122,7 @@ function M.model(options, grammar)
   elseif kind.analog then
     model.architecture, model.order, model.output = 'nnpda', kind.analog, 'own'
     model.states = state_neurons(options, 2, 6)
-    -- Its error is one of the end of the string: there is nothing to refine at the other symbols.
+    -- It has an error only at the end of the string, so there is nothing to refine at the other symbols.
     model.passes = 1
   else
     model.controller = { kind = kind.controller, hidden = kind.hidden or options.hidden }
@@ -149,7 +151,7 @@ function M.data(options, grammar)
     training_set(options, grammar, { positives = half, negatives = half, seed = options.seed + 2 ^ 31 })
 end
 
--- The same for all runs of a language.
+-- The test strings, the same for all runs of a language.
 function M.test_data(options, grammar)
   local half = math.floor(options.test_strings / 2)
   local given = { grammar = grammar, distinct = 'none', difficult = 0.5, swaps = { 1, 2, 3 },
@@ -161,8 +163,8 @@ function M.test_data(options, grammar)
   return pd.task.labelled(given)
 end
 
--- With the strength that has the largest margin the biases of second-order neurons are so large that
--- their surrogate gradients vanish: what a hint leaves open would not be learned.
+-- With the strength of the largest margin, the biases of second-order neurons are so large that their surrogate
+-- gradients vanish, and the network would not learn what a hint leaves open.
 local function strength_of(options)
   if options.strength > 0 then return options.strength end
   return M.models[options.model].order == 'second' and 1 or nil
@@ -191,7 +193,7 @@ local function trainer_of(options, run, grammar)
   local curriculum = { kind = options.curriculum, stage_end = options.stage_end }
   if options.curriculum == 'two_stage' then
     curriculum.epochs = options.stage_epochs
-    -- Of short strings there is no first stage.
+    -- Short strings have no first stage.
     curriculum.threshold = math.min(14, options.lengths[2])
   elseif options.curriculum == 'incremental' then
     curriculum.epochs = { options.stage_epochs[2] }
@@ -218,8 +220,8 @@ local function trainer_of(options, run, grammar)
   return pd.train.trainer(settings)
 end
 
--- One training to its end, in the folder of `run`; goes on where an earlier one in this folder
--- stopped. Writes result.json last, and returns it. Errors are percent of the strings.
+-- Runs one training to its end in the folder of `run`, or resumes an earlier one in this folder. Writes
+-- result.json last and returns the result. Errors are percentages of the strings.
 function M.train(options, run)
   local before = run:earlier_result()
   if before then return before end

@@ -1,10 +1,10 @@
--- Table 1 of Mali et al. (2019): how long training takes with and without hints, for second-order (W1)
+-- Table 1 of Mali et al. (2019): the duration of training with and without hints, for second-order (W1)
 -- and third-order (W2) weights. The paper does not say what its numbers count; here they are epochs
 -- until all training strings are correctly classified.
 --
 --   pushdown scripts/experiments/nspda/table1.lua --tasks palindrome,an_bn
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 

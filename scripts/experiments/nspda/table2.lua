@@ -1,9 +1,9 @@
--- Table 2 of Mali et al. (2019): how many characters an NSPDA without hints reads until it converges,
--- trained on all strings at once, by incremental learning, or in two stages.
+-- Table 2 of Mali et al. (2019): the number of characters that an NSPDA without hints reads until it
+-- converges, if it is trained on all strings at once, by incremental learning, or in two stages.
 --
 --   pushdown scripts/experiments/nspda/table2.lua --tasks palindrome
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 
@@ -18,7 +18,7 @@ local paper = {
   { '2-IL', 'two_stage', { '2001', '2199' }, { '9899', '10001' }, { '130192', '129998' }, { '177189', '177190' } },
 }
 local cells = tables.cells(tasks, { 'M1', 'M2' }, paper, function(curriculum, order)
-  -- The default is left out, so that these runs are those of table 1.
+  -- Leaves out the default, so that these runs are shared with table 1.
   return { model = tables.nspda[order], hint = 'none', curriculum = curriculum ~= 'two_stage' and curriculum or nil }
 end)
 

@@ -3,7 +3,7 @@
 --
 --   pushdown scripts/experiments/nspda/table3.lua --tasks palindrome,an_bn
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 

@@ -1,8 +1,8 @@
--- Table 4 of Mali et al. (2019): test errors of the models but for those with multiplicative gates.
+-- Table 4 of Mali et al. (2019): test errors of all models except those with multiplicative gates.
 --
 --   pushdown scripts/experiments/nspda/table4.lua --tasks palindrome,an_bn --rows LSTM,GRU,NSPDA
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 dofile(here .. 'models_table.lua')(4, { 'rnn', 'lstm', 'lstm_p', 'gru', 'stack', 'stack_rounding', 'list',
   'second_order', 'second_order_reg', 'nnpda', 'nnpda_reg', 'nspda_2', 'nspda_3' })

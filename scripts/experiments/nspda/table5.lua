@@ -1,9 +1,9 @@
--- Table 5 of Mali et al. (2019): networks that are programmed and not trained make no errors, on
+-- Table 5 of Mali et al. (2019): networks that are programmed instead of trained make no errors on
 -- strings of up to 60, 480 and 960 symbols.
 --
 --   pushdown scripts/experiments/nspda/table5.lua
 --
--- Palindromes have a marked centre: no deterministic automaton knows the unmarked one.
+-- Palindromes have a marked centre, because no deterministic automaton recognizes unmarked ones.
 local experiment = require 'pushdown.experiment'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
@@ -15,9 +15,9 @@ local options, run = experiment.start {
   options = {
     { 'tasks', protocol.tasks, 'languages', choices = protocol.tasks },
     { 'n', { 60, 480, 960 }, 'longest string' },
-    { 'positives', 1000, 'valid strings of every length class', minimum = 1 },
-    { 'negatives', 1000, 'invalid strings, all one to three edits from valid ones', minimum = 1 },
-    { 'seed', 1, 'decides strings and state neurons', minimum = 0 },
+    { 'positives', 1000, 'valid strings in every length class', minimum = 1 },
+    { 'negatives', 1000, 'invalid strings, all one to three edits away from valid ones', minimum = 1 },
+    { 'seed', 1, 'random seed of strings and state neurons', minimum = 0 },
   },
   quick = { positives = 200, negatives = 200 },
   smoke = { n = { 12, 20 }, positives = 5, negatives = 5 },
@@ -48,11 +48,11 @@ for _, task in ipairs(options.tasks) do
   end
 end
 run:table('table5', {
-  title = 'Errors in percent of programmed networks without any training; hint whole.lua of each language.',
+  title = 'Errors of programmed networks in percent, without training; hint whole.lua of each language.',
   columns = { 'language', 'order', 'n', 'valid', 'invalid', 'paper', { 'error %', format = '%.2f' },
     { 'strength', format = '%.4g' }, { 'margin', format = '%.3f' } },
   rows = rows })
 run:lines('table5', { title = 'Programmed networks', x_label = 'longest string', y_label = 'error (%)',
   series = curves })
-print(('\n%d of %d strings misclassified.'):format(wrong, #rows * (options.positives + options.negatives)))
+print(('\n%d of %d strings were misclassified.'):format(wrong, #rows * (options.positives + options.negatives)))
 run:finish { wrong = wrong }

@@ -1,8 +1,8 @@
--- Table 6 of Mali et al. (2019): the test error of an NSPDA trained by each learning algorithm.
+-- Table 6 of Mali et al. (2019): the test error of an NSPDA trained with each learning algorithm.
 --
 --   pushdown scripts/experiments/nspda/table6.lua --tasks palindrome
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local here = arg[0]:match('^(.*/)') or ''
 local tables = dofile(here .. 'tables.lua')
 

@@ -1,8 +1,8 @@
--- What the table scripts share: cells of a table of Mali et al. (2019), the runs behind them, and how
--- both are shown side by side.
+-- Shared by the table scripts: trains the runs of the cells of a table of Mali et al. (2019) and shows
+-- their results beside those of the paper.
 --
--- A cell is { task =, row =, column =, paper =, point = } with the point's options of train.lua; cells
--- of several tables with the same point share their runs.
+-- A cell is { task =, row =, column =, paper =, point = }; the point has options of train.lua. Cells with
+-- the same point share their runs, also between tables.
 local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
@@ -17,10 +17,10 @@ local M = { protocol = protocol }
 function M.start(given)
   local options = cells.options { tasks = given.tasks, restarts = 5, folder = 'runs/nspda/grid',
     columns = 'second-order (M1) or third-order (M2) columns alone; none: both' }
-  table.insert(options, 4, { 'noise', 'own', 'noise on the weights where the table does not say; own: as the model '
-    .. 'has it', choices = { 'own', 'on', 'off' } })
-  table.insert(options, 5, { 'learning', 'own', 'learning algorithm where the table does not say; own: as the model '
-    .. 'has it', choices = { 'own', 'bptt', 'tbptt', 'rtrl', 'uoro' } })
+  table.insert(options, 4, { 'noise', 'own', 'noise on the weights unless the table sets it; own: that of the model',
+    choices = { 'own', 'on', 'off' } })
+  table.insert(options, 5, { 'learning', 'own', 'learning algorithm unless the table sets it; own: that of the model',
+    choices = { 'own', 'bptt', 'tbptt', 'rtrl', 'uoro' } })
   local quick, smoke = { restarts = 2, folder = 'runs/nspda/quick_grid' },
     { restarts = 1, folder = 'runs/nspda/smoke_grid', tasks = { given.tasks[1] } }
   for key, value in pairs(protocol.quick) do quick[key] = value end
@@ -30,8 +30,8 @@ function M.start(given)
 end
 
 -- The cells of a table in which every language has a second-order and a third-order column. rows: lists of
--- the row's name, what `point` needs to know of it, and the paper's two numbers for each task;
--- point(key, order): the options of train.lua, order 1 or 2 for the two columns.
+-- the row's name, the argument of `point`, and the paper's two numbers for each task; point(key, order): the
+-- options of train.lua, with order 1 or 2 for the two columns.
 function M.cells(tasks, columns, rows, point)
   local all = {}
   for t, task in ipairs(tasks) do
@@ -48,7 +48,7 @@ end
 -- The NSPDA of a column.
 M.nspda = { 'nspda_2', 'nspda_3' }
 
--- Trains what is not trained yet. Every cell gets `runs`: rows of the grid that are done.
+-- Trains unfinished runs. Every cell gets `runs`: the finished rows of the grid.
 function M.run(options, all)
   for _, cell in ipairs(all) do
     local point = {}
@@ -62,8 +62,8 @@ function M.run(options, all)
     script = here .. 'train.lua' }
 end
 
--- The mean over a cell's runs of the training accuracy, in percent, after every epoch; a run that has
--- ended keeps its last value.
+-- The mean training accuracy over a cell's runs, in percent, after every epoch; a run that has ended keeps
+-- its last value.
 local function curve(cell)
   local histories, longest = {}, 0
   for i, run in ipairs(cell.runs) do
@@ -81,14 +81,14 @@ local function curve(cell)
   return series
 end
 
--- The least test error, in percent, of simple classifiers, which know nothing of the language, and which one has it.
+-- The smallest test error, in percent, of simple classifiers that know nothing of the language, and its classifier.
 local function floor_of(options, task)
   local grammar = pd.grammar.load(task)
   return protocol.training_data(options, grammar, 1):floor(protocol.test_data(options, grammar))
 end
 
--- Shows and keeps the table and the curves. metric: key of result.json; unit: what it is; others:
--- further { key, title } whose means and deviations are shown.
+-- Shows and saves the table and the curves. metric: key of result.json; others: further { key, title }
+-- whose means and deviations are shown.
 function M.finish(run, options, kept, rows, given)
   local lines, floors = {}, {}
   for _, task in ipairs(options.tasks) do floors[task] = floor_of(options, task) end
@@ -127,7 +127,7 @@ function M.finish(run, options, kept, rows, given)
     end
   end
   print('\nMean and standard deviation over the repeats; converged: all training strings correctly classified. Runs\n'
-    .. 'that did not converge count with where they ended. Curves, every run and the setting: ' .. run.folder)
+    .. 'that did not converge count with their last value. Curves, all runs and settings: ' .. run.folder)
   for _, task in ipairs(options.tasks) do
     print(('Floor of the test error of %s: %.2f %% (%s).'):format(protocol.titles[task], floors[task].error,
       floors[task].classifier))

@@ -1,11 +1,11 @@
--- One language, one model: trains by the protocol of Mali et al. (2019) and measures the best epoch's
--- parameters on longer strings.
+-- Trains one model on one language by the protocol of Mali et al. (2019), and measures the parameters of
+-- the best epoch on longer strings.
 --
 --   pushdown scripts/experiments/nspda/train.lua --task palindrome --model nspda_3
 --   pushdown scripts/experiments/nspda/train.lua --task an_bn --model lstm
 --   pushdown scripts/experiments/nspda/train.lua --task an_bn --model nspda_3 --hint none
 --
--- Started again on the same --run-folder it goes on where it stopped.
+-- If it is started again on the same --run-folder, it resumes the run.
 local experiment = require 'pushdown.experiment'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
@@ -14,14 +14,14 @@ local options, run = experiment.start {
   doc = 'Trains one model on one language of Mali et al. (2019).',
   options = protocol.with_options {
     { 'task', 'palindrome', 'a language: ' .. table.concat(protocol.tasks, ', '), choices = protocol.tasks },
-    { 'model', 'nspda_3', 'which model', choices = protocol.model_names },
-    { 'hint', 'own', 'what is inserted before training; own: what the paper gives this model',
+    { 'model', 'nspda_3', 'the model', choices = protocol.model_names },
+    { 'hint', 'own', 'hint that is inserted before training; own: the one that the paper gives this model',
       choices = { 'own', 'none', 'hint_1', 'hint_2', 'whole', 'dead_states', 'dead_neuron' } },
     { 'noise', 'own', 'adaptive noise on the weights', choices = { 'own', 'on', 'off' } },
     { 'learning', 'own', 'learning algorithm', choices = { 'own', 'bptt', 'tbptt', 'rtrl', 'uoro' } },
     { 'curriculum', 'two_stage', 'order of the strings', choices = { 'two_stage', 'incremental', 'sequential' } },
-    { 'seed', 1, 'decides data, parameters and order', minimum = 0 },
-    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+    { 'seed', 1, 'random seed of data, parameters and order', minimum = 0 },
+    { 'restart', 1, 'number of this restart, for the record', minimum = 1 },
   },
   quick = protocol.quick, smoke = protocol.smoke,
 }

@@ -1,6 +1,6 @@
--- What a trained language model does with its stack, as the figures of Merrill et al. (2019): push and read strengths
--- over the words of sentences (Figure 2), the distributions behind them (3), the distributions of push strengths by
--- part of speech and for transitive and intransitive verbs (4), and trees beside the gold ones (5).
+-- How a trained language model uses its stack, as in the figures of Merrill et al. (2019): push and read strengths over
+-- the words of sentences (Figure 2), their distributions (3), the distributions of push strengths by part of speech and
+-- for transitive and intransitive verbs (4), and trees beside the gold ones (5).
 --
 --   pushdown scripts/experiments/syntax/figures.lua --run runs/syntax/language_model/... \
 --     --treebank en_ewt-ud-dev.conllu --trees wsj/23
@@ -12,19 +12,19 @@ local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
 local options, run = protocol.start({
   name = 'syntax/figures',
-  doc = 'What the stack of a language model does with sentences, as Figures 2 to 5 of Merrill et al. (2019).',
+  doc = 'Stack use of a language model on sentences, as Figures 2 to 5 of Merrill et al. (2019).',
   options = {
-    { 'run', '', 'the run folder of a language model of language_model.lua, with a stack; needed' },
+    { 'run', '', 'the run folder of a language model of language_model.lua, with a stack; required' },
     { 'sentences', { 'the cats on the boat eat fish in the morning .', 'he is the man that they saw .' },
-      'sentences of figures 2 and 3, words between blanks' },
+      'sentences of figures 2 and 3; blanks separate the words' },
     { 'treebank', '', 'figure 4: a treebank in CoNLL-U, a file or a folder; none if empty' },
     { 'parts_of_speech', { 'NOUN', 'VERB', 'ADP', 'DET', 'ADJ' }, 'figure 4: parts of speech (UPOS)' },
-    { 'verb_count', 5, 'figure 4: verbs occur at least so often to be told transitive or intransitive', minimum = 1 },
-    { 'transitive', 0.7, 'figure 4: a verb is transitive where this share of it has an object, and intransitive where '
-      .. 'at most the rest of it has', minimum = 0.5, maximum = 1, type = 'number' },
+    { 'verb_count', 5, 'figure 4: least number of occurrences of the verbs that are classified', minimum = 1 },
+    { 'transitive', 0.7, 'figure 4: a verb is transitive if at least this share of its occurrences has an object, and '
+      .. 'intransitive if at most the rest has one', minimum = 0.5, maximum = 1, type = 'number' },
     { 'trees', '', 'figure 5: gold trees in brackets; none if empty' },
-    { 'pictures', 4, 'figure 5: trees that are drawn', minimum = 1 },
-    { 'picture_length', 15, 'figure 5: their greatest length', minimum = 2 },
+    { 'pictures', 4, 'figure 5: number of drawn trees', minimum = 1 },
+    { 'picture_length', 15, 'figure 5: greatest length of their sentences', minimum = 2 },
     { 'first_lower', true, 'the model reads the first word of a sentence in lower case' },
   },
   quick = { pictures = 2 }, smoke = { pictures = 1, verb_count = 1 },
@@ -32,7 +32,7 @@ local options, run = protocol.start({
 
 local model, settings, words = protocol.trained(options.run)
 local distance = protocol.models[settings.model].distance
-if not distance then error(('--run %s: a model %s has no stack'):format(options.run, settings.model), 0) end
+if not distance then error(('--run %s: the model %s has no stack'):format(options.run, settings.model), 0) end
 local strength = distance[1]
 
 -- Figures 2 and 3.
@@ -105,7 +105,7 @@ if options.treebank ~= '' then
       end
     end
   end
-  if sentences == 0 then error(('--treebank %s: there are no sentences'):format(options.treebank), 0) end
+  if sentences == 0 then error(('--treebank %s: no sentences found'):format(options.treebank), 0) end
   local groups = {}
   for i, part in ipairs(options.parts_of_speech) do groups[i] = { name = part, values = by_part[part] } end
   keep_groups('figure4-parts', ('Figure 4: %s strength by part of speech, %d sentences'):format(strength, sentences),
@@ -118,7 +118,7 @@ if options.treebank ~= '' then
       for _, value in ipairs(verb.values) do group.values[#group.values + 1] = value end
     end
   end
-  -- The order of a table's keys must not decide the last digit of a mean.
+  -- The order of a table's keys must not influence the last digit of a mean.
   table.sort(transitive.values)
   table.sort(intransitive.values)
   keep_groups('figure4-verbs', ('Figure 4: %s strength at verbs'):format(strength), { transitive, intransitive })

@@ -1,22 +1,22 @@
--- One language model over the sentences of a text: trains by the protocol of Merrill et al. (2019), section 3, and
--- measures the perplexity of the test part, and on request how often it agrees with the number of verbs.
+-- Trains one language model on the sentences of a text by the protocol of Merrill et al. (2019), section 3, and
+-- measures the perplexity of the test part. With --agreement it also measures the agreement with the number of verbs.
 --
 --   pushdown scripts/experiments/syntax/language_model.lua --data wiki.txt --model stack_u1
 --   pushdown scripts/experiments/syntax/language_model.lua --data en_ewt.conllu --agreement en_ewt.conllu
 --
--- The text may be larger than memory. Started again on the same --run-folder it goes on where it stopped.
+-- The text can be larger than memory. If it is started again on the same --run-folder, it resumes the run.
 local experiment = require 'pushdown.experiment'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
 local options, run = protocol.start({
   name = 'syntax/language_model',
-  doc = 'Trains one language model over sentences, as section 3 of Merrill et al. (2019).',
+  doc = 'Trains one language model on sentences, as section 3 of Merrill et al. (2019).',
   options = experiment.join_options({
-    { 'task', 'text', 'what is learned', choices = { 'text' } },
-    { 'model', 'stack_u1', 'which model', choices = protocol.model_names },
+    { 'task', 'text', 'the task', choices = { 'text' } },
+    { 'model', 'stack_u1', 'the model', choices = protocol.model_names },
   }, protocol.text_options, protocol.options, {
-    { 'seed', 1, 'decides parameters and the order of the sentences', minimum = 0 },
-    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+    { 'seed', 1, 'random seed of parameters and the order of the sentences', minimum = 0 },
+    { 'restart', 1, 'number of this restart, for the record', minimum = 1 },
   }),
   quick = protocol.quick, smoke = protocol.smoke,
 }, { 'data' })

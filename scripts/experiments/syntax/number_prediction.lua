@@ -1,24 +1,24 @@
--- One classifier that tells from the words before a verb whether it is singular or plural (Linzen et al. 2016), as
--- section 3 of Merrill et al. (2019): trains until the validation examples are told no better, and measures the
--- test examples, all and by attractors.
+-- Trains one classifier that decides from the words before a verb whether it is singular or plural (Linzen et al.
+-- 2016), as in section 3 of Merrill et al. (2019). Trains until the accuracy on the validation examples stops
+-- improving, and measures the test examples, all together and by attractors.
 --
 --   pushdown scripts/experiments/syntax/number_prediction.lua --data numpred --model stack_u1
 --   pushdown scripts/experiments/syntax/number_prediction.lua --data en_ewt.conllu --split 8,1,1
 --
--- Started again on the same --run-folder it goes on where it stopped.
+-- If it is started again on the same --run-folder, it resumes the run.
 local experiment = require 'pushdown.experiment'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
 local options, run = protocol.start({
   name = 'syntax/number_prediction',
-  doc = 'Trains one classifier of the number of verbs, as section 3 of Merrill et al. (2019).',
+  doc = 'Trains one classifier for the number of verbs, as section 3 of Merrill et al. (2019).',
   options = experiment.join_options({
-    { 'task', 'number', 'what is learned', choices = { 'number' } },
-    { 'model', 'stack_u1', 'which model', choices = protocol.model_names },
+    { 'task', 'number', 'the task', choices = { 'number' } },
+    { 'model', 'stack_u1', 'the model', choices = protocol.model_names },
   }, protocol.number_options, protocol.options, {
-    { 'data_seed', 1, 'decides how data that are not in parts are split', minimum = 0 },
-    { 'seed', 1, 'decides parameters and the order of the examples', minimum = 0 },
-    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+    { 'data_seed', 1, 'random seed for splitting data that are not in parts', minimum = 0 },
+    { 'seed', 1, 'random seed of parameters and the order of the examples', minimum = 0 },
+    { 'restart', 1, 'number of this restart, for the record', minimum = 1 },
   }),
   quick = protocol.quick, smoke = protocol.smoke,
 }, { 'data' })

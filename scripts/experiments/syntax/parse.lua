@@ -1,5 +1,6 @@
--- Trees out of a language model that was never shown any (Merrill et al. 2019, section 5): the strengths of a trained
--- stack are syntactic distances, Algorithm 1 makes trees of them, and unlabelled F1 compares these with a treebank.
+-- Induces trees from a language model that was never trained on trees (Merrill et al. 2019, section 5): the strengths
+-- of its stack are syntactic distances, Algorithm 1 turns them into trees, and unlabelled F1 compares these with a
+-- treebank.
 --
 --   pushdown scripts/experiments/syntax/parse.lua --run runs/syntax/language_model/... --trees wsj/23
 local files = require 'pushdown.files'
@@ -12,16 +13,16 @@ local options, run = protocol.start({
   name = 'syntax/parse',
   doc = 'Trees from the strengths of a language model, and their F1, as section 5 of Merrill et al. (2019).',
   options = {
-    { 'run', '', 'the run folder of a language model of language_model.lua, with a stack; needed' },
-    { 'trees', '', 'gold trees in brackets: a file, a folder of *.mrg, or a pattern; needed' },
-    { 'presets', { 'merrill', 'htut' }, 'how F1 is computed, see docs/reference/trees.md',
+    { 'run', '', 'the run folder of a language model of language_model.lua, with a stack; required' },
+    { 'trees', '', 'gold trees in brackets: a file, a folder of *.mrg, or a pattern; required' },
+    { 'presets', { 'merrill', 'htut' }, 'ways of computing F1, see docs/reference/trees.md',
       choices = { 'merrill', 'htut', 'none' } },
     { 'first_lower', true, 'the model reads the first word of a sentence in lower case' },
-    { 'max_length', 0, 'longer sentences are left out; 0: none', minimum = 0 },
-    { 'first', 0, 'only so many sentences; 0: all', minimum = 0 },
-    { 'pictures', 5, 'sentences of which the tree is drawn beside the gold one', minimum = 0 },
-    { 'picture_length', 15, 'their greatest length', minimum = 2 },
-    { 'seed', 1, 'of the random trees', minimum = 0 },
+    { 'max_length', 0, 'longer sentences are left out; 0: no limit', minimum = 0 },
+    { 'first', 0, 'number of sentences to parse, from the first one; 0: all', minimum = 0 },
+    { 'pictures', 5, 'number of sentences whose tree is drawn beside the gold one', minimum = 0 },
+    { 'picture_length', 15, 'greatest length of these sentences', minimum = 2 },
+    { 'seed', 1, 'random seed of the random trees', minimum = 0 },
   },
   quick = { first = 200 }, smoke = { first = 5, pictures = 1 },
 }, { 'run', 'trees' })

@@ -1,6 +1,6 @@
--- The protocol of Merrill et al. (2019) as one place for the scripts of this folder: models, text, sentences, one
--- training of a language model and of a classifier, and what their memories did. What is the paper's and what was
--- chosen where it is silent is listed in docs/reference/syntax.md.
+-- The protocol of Merrill et al. (2019), shared by the scripts of this folder: models, text, sentences, one training of
+-- a language model and of a classifier, and the strengths of their memories. docs/reference/syntax.md lists what comes
+-- from the paper and what was chosen where the paper is silent.
 local pd = require 'pushdown'
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
@@ -10,8 +10,8 @@ local json = require 'pushdown.json'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 local M = {}
 
--- push, pop, read: see docs/reference/stacks.md. distance: whose strength is the syntactic distance, and to which
--- neighbour of the word.
+-- push, pop, read: see docs/reference/stacks.md. distance: the operation whose strength is the syntactic distance, and
+-- the neighbour of the word to which it applies.
 M.models = {
   stack_u1 = { label = 'Stack (u = 1)', push = 'expectation', pop = 'fixed', read = 'expectation',
     distance = { 'push', 'previous' } },
@@ -25,25 +25,25 @@ M.models = {
 }
 M.model_names = { 'stack_u1', 'stack_d1', 'stack_sigmoid', 'stack_free', 'lstm' }
 
--- What every training of this folder can change.
+-- Options of every training in this folder.
 M.options = {
   { 'hidden', 100, 'units of the LSTM', minimum = 1 },
   { 'stack_size', 16, 'size of the vectors on the stack', minimum = 1 },
-  { 'max_strength', 4, 'the greatest push, pop and read strength k', minimum = 1 },
+  { 'max_strength', 4, 'largest push, pop and read strength k', minimum = 1 },
   { 'embedding', 50, "size of a word's learned vector; 0: one-hot vectors", minimum = 0 },
-  { 'vocabulary', 10000, 'words of the vocabulary, the most frequent ones of the training part; 0: all', minimum = 0 },
-  { 'lower', false, 'all words in lower case' },
-  { 'learning_rate', 1e-3, 'of Adam', minimum = 0, type = 'number' },
-  { 'batch', 20, 'sentences of one length in an update', minimum = 1 },
+  { 'vocabulary', 10000, 'vocabulary size, the most frequent words of the training part; 0: all', minimum = 0 },
+  { 'lower', false, 'convert all words to lower case' },
+  { 'learning_rate', 1e-3, 'learning rate of Adam', minimum = 0, type = 'number' },
+  { 'batch', 20, 'sentences of equal length per update', minimum = 1 },
 }
 M.text_options = {
-  { 'data', '', 'the text: a file or a folder of plain text, *.conllu or *.mrg; needed' },
-  { 'shares', { 0.9, 0.1 }, 'of the training and the test part, or of training, validation and test; a folder with '
-    .. 'train.txt, valid.txt and test.txt has its own' },
-  { 'words', 'blanks', 'what a word of plain text is', choices = { 'blanks', 'unicode', 'characters' } },
-  { 'sentences', 'lines', 'what a sentence of plain text is', choices = { 'lines', 'unicode' } },
-  { 'minimum_count', 1, 'words that are rarer in the training part are <unk>', minimum = 1 },
-  { 'longest', 0, 'sentences of more words are left out; 0: none', minimum = 0 },
+  { 'data', '', 'the text: a file or a folder of plain text, *.conllu or *.mrg; required' },
+  { 'shares', { 0.9, 0.1 }, 'shares of training and test, or of training, validation and test; a folder with '
+    .. 'train.txt, valid.txt and test.txt has its own parts' },
+  { 'words', 'blanks', 'how plain text is split into words', choices = { 'blanks', 'unicode', 'characters' } },
+  { 'sentences', 'lines', 'how plain text is split into sentences', choices = { 'lines', 'unicode' } },
+  { 'minimum_count', 1, 'words that occur less often in the training part become <unk>', minimum = 1 },
+  { 'longest', 0, 'sentences with more words are left out; 0: no limit', minimum = 0 },
   { 'prepared', '', 'folder for the prepared text, which several runs can share; empty: in the run folder',
     may_change = true },
   { 'epochs', 5, 'passes over the training sentences', minimum = 1, may_change = true },
@@ -52,12 +52,12 @@ M.text_options = {
 }
 M.number_options = {
   { 'data', '', 'examples: a folder with numpred.train, numpred.val and numpred.test (and numpred.test.0 to .5), a '
-    .. 'published table (.tsv), a file of lines "VBZ|VBP, tab, words", or a treebank in CoNLL-U; needed' },
-  { 'split', { 9, 1, 90 }, 'shares of training, validation and test, where the data are not in parts' },
-  { 'epochs', 100, 'at most', minimum = 1, may_change = true },
-  { 'patience', 5, 'epochs without better accuracy on the validation examples that end training', minimum = 1 },
+    .. 'published table (.tsv), a file of lines "VBZ|VBP, tab, words", or a treebank in CoNLL-U; required' },
+  { 'split', { 9, 1, 90 }, 'shares of training, validation and test if the data are not in parts' },
+  { 'epochs', 100, 'largest number of epochs', minimum = 1, may_change = true },
+  { 'patience', 5, 'epochs without better accuracy on the validation examples after which training ends', minimum = 1 },
 }
--- Sizes of the smaller runs, and with what else a script has.
+-- The options of the smaller runs, with those of the script added.
 function M.smaller(sizes, own)
   local all = {}
   for key, value in pairs(sizes) do all[key] = value end
@@ -68,7 +68,7 @@ M.quick = { hidden = 50, stack_size = 8, embedding = 25, vocabulary = 2000, epoc
 M.smoke = { hidden = 4, stack_size = 2, max_strength = 2, embedding = 3, vocabulary = 50, batch = 4,
   epochs = 1 }
 
--- The options of a table of language models: those of its runs and of its grid.
+-- The options of a table of language models: those of its runs and those of its grid.
 function M.table_options(own)
   return experiment.join_options(cells.options { tasks = { 'text' }, restarts = 1, folder = 'runs/syntax/text' },
     M.text_options, M.options, own)
@@ -86,7 +86,7 @@ function M.train_cells(names, options)
   return kept, rows, text
 end
 
--- experiment.start, but for a command line without what is needed, which is told before anything is made.
+-- Like experiment.start, but reports a missing required option before it makes anything.
 function M.start(declaration, needed)
   local ok, options = pcall(experiment.parse, declaration, arg)
   for _, name in ipairs(ok and not options.help and needed or {}) do
@@ -95,7 +95,7 @@ function M.start(declaration, needed)
       for _, option in ipairs(declaration.options) do
         if option[1] == name then doc = option[3] end
       end
-      io.stderr:write(('%s: --%s is needed: %s\n'):format(declaration.name, name, doc:gsub('; needed$', '')))
+      io.stderr:write(('%s: --%s is required: %s\n'):format(declaration.name, name, doc:gsub('; required$', '')))
       os.exit(2)
     end
   end
@@ -137,12 +137,12 @@ end
 
 -- ---- Language models ----
 
--- The parts of the text, prepared in the folder that is given.
+-- The parts of the text, prepared in the given folder.
 function M.text(options, folder)
   folder = options.prepared ~= '' and options.prepared or folder
   local divided = files.exists(options.data .. '/train.txt') or files.exists(options.data .. '/ptb.train.txt')
   if not divided and (#options.shares < 2 or #options.shares > 3) then
-    error(('--shares are those of training and test, or of training, validation and test, got %d'):format(
+    error(('--shares: expected 2 (training, test) or 3 (training, validation, test), got %d'):format(
       #options.shares), 0)
   end
   return pd.task.sentences(options.data, { folder = folder, shares = not divided and options.shares or nil,
@@ -150,7 +150,7 @@ function M.text(options, folder)
     minimum_count = options.minimum_count, longest = options.longest })
 end
 
--- pd.train.agreement; nil without examples, or where the vocabulary has both forms of no verb.
+-- The result of pd.train.agreement; nil without examples, or if the vocabulary has both forms of no verb.
 local function agreement(model, examples)
   if not examples then return nil end
   local judged = pd.train.agreement(model, examples)
@@ -158,20 +158,20 @@ local function agreement(model, examples)
   print(("No agreement: none of %d verbs has both forms in the model's vocabulary."):format(examples:size()))
 end
 
--- What agreement() judges; nil where nothing is asked for. Read before training, so that what is wrong is told at once.
+-- The examples for agreement(); nil if there are none. Read before training, so that errors are reported at once.
 local function agreement_examples(options)
   if options.agreement == '' then return nil end
   local examples = pd.task.number_examples(options.agreement, { lower = options.lower })
   local both = examples:where { both_forms = true }
   if both:size() == 0 then
-    error(('--agreement %s: none of its %d examples has its verb in both numbers; tables and treebanks do'):format(
+    error(('--agreement %s: none of the %d examples has both forms of its verb; use a table or a treebank'):format(
       options.agreement, examples:size()), 0)
   end
   return both
 end
 
--- One training to its end, in the folder of `run`; goes on where an earlier one stopped. Writes result.json last
--- and returns it.
+-- Runs one training to its end in the folder of `run`, or resumes an earlier one. Writes result.json last and returns
+-- the result.
 function M.train_language_model(options, run)
   local before = run:earlier_result(function(result) return result.epochs >= options.epochs end)
   if before then return before end
@@ -189,7 +189,7 @@ function M.train_language_model(options, run)
       epoch.perplexity or '', epoch.seconds)
   end
   files.write(run:path 'perplexity.csv', table.concat(lines, '\n') .. '\n')
-  -- Without a validation part, after the last epoch.
+  -- Without a validation part the last epoch is used.
   local model = pd.model.load(run.folder, { which = text.valid and 'best' or 'last' })
   local measured = pd.train.evaluate(model, text.test, { batch = 100 })
   local judged = agreement(model, examples)
@@ -225,7 +225,7 @@ function M.number_parts(options)
     local whole = pd.task.number_examples(options.data, { lower = options.lower })
     parts, subsets = whole:split(options.split, { seed = options.data_seed }), {}
     for count = 0, 5 do
-      -- As Linzen et al. have it: all nouns between subject and verb are attractors.
+      -- As in Linzen et al.: all nouns between subject and verb are attractors.
       local examples = parts[3]:where { attractors = count, homogeneous = true }
       if examples:size() > 0 then subsets[#subsets + 1] = { attractors = count, examples = examples } end
     end
@@ -269,22 +269,22 @@ function M.train_classifier(options, run)
   return result
 end
 
--- ---- What a trained language model does with sentences ----
+-- ---- Analysis of a trained language model ----
 
--- Of a run of language_model.lua: its model, what it was made with (its settings), and words(tokens), which gives
--- words the form that the model knows and <unk> to those that it does not.
+-- Returns the model of a run of language_model.lua, its settings, and words(tokens), which converts words to the form
+-- that the model knows and unknown words to <unk>.
 function M.trained(folder)
   local path = folder .. '/experiment.json'
   if not files.exists(path) then
-    error(('--run %s: there is no experiment.json; it must be the folder of a run of language_model.lua'):format(
+    error(('--run %s: no experiment.json; expected the folder of a run of language_model.lua'):format(
       folder), 0)
   end
   local settings = json.decode(files.read(path)).options
-  if not M.models[settings.model] then error(('--run %s: no language model of these scripts'):format(folder), 0) end
+  if not M.models[settings.model] then error(('--run %s: not a language model of these scripts'):format(folder), 0) end
   if not files.exists(folder .. '/result.json') then
-    error(('--run %s: this training has not ended; start language_model.lua on it again'):format(folder), 0)
+    error(('--run %s: this training is unfinished; start language_model.lua on it again'):format(folder), 0)
   end
-  -- The parameters that were measured: without a validation part no epoch is the best.
+  -- The measured parameters; without a validation part no epoch is the best.
   local result = json.decode(files.read(folder .. '/result.json'))
   local model = pd.model.load(folder, { which = result.best_epoch and 'best' or 'last' })
   local known = {}
@@ -307,14 +307,14 @@ function M.strength(strengths, name)
   return values
 end
 
--- The options that an F1 was computed with, in one line.
+-- The options used to compute an F1, in one line.
 function M.score_settings(score) return tostring(score):match '; (.*)%)$' end
 
--- The trees that a model of stack_u1 or stack_d1 gives to sentences (a list of trees, whose words are taken), by
--- Algorithm 1. A function called with the number of trees made shows progress, if given.
+-- The trees that a model of stack_u1 or stack_d1 induces by Algorithm 1 for the words of a list of trees. progress, if
+-- given, is called with the number of finished trees.
 function M.parse(model, settings, words, sentences, first_lower, progress)
   local distance = M.models[settings.model].distance
-  if not distance then error(('a model %s has no stack that could tell distances'):format(settings.model), 0) end
+  if not distance then error(('the model %s has no stack with distances'):format(settings.model), 0) end
   local trees = {}
   for i, sentence in ipairs(sentences) do
     local strengths = model:strengths(words(sentence:words(), first_lower))

@@ -1,9 +1,9 @@
--- Table 1 of Merrill et al. (2019): perplexity of language models and how often they agree with the number of verbs,
--- the paper's on a part of the English Wikipedia, which is not part of this program.
+-- Table 1 of Merrill et al. (2019): perplexity of language models, and how often they agree with the number of verbs.
+-- The paper uses a part of the English Wikipedia, which is not part of this program.
 --
 --   pushdown scripts/experiments/syntax/table1.lua --data wiki.txt --agreement agr_50_mostcommon_10K.tsv
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local cells = require 'pushdown.cells'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
 
@@ -55,8 +55,8 @@ end
 if #bars.categories > 0 then run:picture('table1', require 'pushdown.plot'.bars(bars)) end
 print(([[
 
-Perplexity counts the ends of sentences as words. Agreement: of the verbs whose two forms the vocabulary has, how many
-get the greater probability in the form of their number. The paper's numbers are of another text. Every run and the
-setting: %s]]):format(run.folder))
+Perplexity counts the ends of sentences as words. Agreement: the share of the verbs with both forms in the vocabulary
+whose correct form is more probable. The paper's numbers are for another text. All runs and
+settings: %s]]):format(run.folder))
 cells.finish(run, rows, 'table1', { 'parameters', 'epochs', 'seconds', 'train_perplexity', 'test_perplexity',
   'agreement', 'agreement_examples' })

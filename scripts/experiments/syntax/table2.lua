@@ -1,10 +1,10 @@
--- Table 2 of Merrill et al. (2019): accuracy of classifiers of the number of verbs, by attractors, the paper's on the
+-- Table 2 of Merrill et al. (2019): accuracy of classifiers for the number of verbs, by attractors. The paper uses the
 -- simple dependency data of Linzen et al. (2016), which are not part of this program.
 --
 --   pushdown scripts/experiments/syntax/table2.lua --data numpred
 --   pushdown scripts/experiments/syntax/table2.lua --data ewt --split 8,1,1 --restarts 5
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
@@ -18,7 +18,7 @@ local paper = {
 }
 
 local shared = experiment.join_options(protocol.number_options, protocol.options,
-  { { 'data_seed', 1, 'decides how data that are not in parts are split', minimum = 0 } })
+  { { 'data_seed', 1, 'random seed for splitting data that are not in parts', minimum = 0 } })
 local options, run = protocol.start({ name = 'syntax/table2',
   doc = 'Number prediction by attractors, as Table 2 of Merrill et al. (2019).',
   options = experiment.join_options(cells.options { tasks = { 'number' }, restarts = 1,
@@ -27,7 +27,7 @@ local options, run = protocol.start({ name = 'syntax/table2',
   smoke = protocol.smaller(protocol.smoke, { folder = 'runs/syntax/number_smoke', rows = { 'Stack (sig', 'LSTM' } }),
 }, { 'data' })
 
--- Read once before the runs, so that what is wrong with it is told at once.
+-- Read before the runs, so that errors in the data are reported at once.
 local parts = protocol.number_parts(options)
 local all, printed = {}, {}
 for _, line in ipairs(paper) do
@@ -72,6 +72,6 @@ if #drawn > 0 then
   run:lines('table2', { title = 'Number prediction', x_label = 'attractors', y_label = 'correctly classified (%)',
     series = drawn })
 end
-print(('\nThe paper\'s numbers are of other data. Every run and the setting: %s'):format(run.folder))
+print(('\nThe paper\'s numbers are for other data. All runs and settings: %s'):format(run.folder))
 cells.finish(run, rows, 'table2', { 'parameters', 'epochs', 'best_epoch', 'seconds', 'valid_accuracy',
   'test_accuracy' })

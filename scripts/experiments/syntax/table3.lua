@@ -1,9 +1,9 @@
--- Table 3 of Merrill et al. (2019): unlabelled F1 of the trees that language models have in their stacks, the paper's
--- on section 23 of the Wall Street Journal, which is not part of this program.
+-- Table 3 of Merrill et al. (2019): unlabelled F1 of the trees that language models have in their stacks. The paper
+-- uses section 23 of the Wall Street Journal, which is not part of this program.
 --
 --   pushdown scripts/experiments/syntax/table3.lua --data wiki.txt --trees wsj/23
 --
--- Runs that are not finished are trained first, those of table1.lua are shared; started again it goes on.
+-- Trains unfinished runs first and shares those of table1.lua; if it is interrupted, start it again to continue.
 local cells = require 'pushdown.cells'
 local pd = require 'pushdown'
 local protocol = dofile((arg[0]:match('^(.*/)') or '') .. 'protocol.lua')
@@ -14,16 +14,16 @@ local paper = { stack_u1 = 31.2, stack_d1 = 16.0, right = 13.1, left = 7.3 }
 local options, run = protocol.start({ name = 'syntax/table3',
   doc = 'F1 of trees from the strengths of language models, as Table 3 of Merrill et al. (2019).',
   options = protocol.table_options {
-    { 'trees', '', 'gold trees in brackets: a file, a folder of *.mrg, or a pattern; needed' },
+    { 'trees', '', 'gold trees in brackets: a file, a folder of *.mrg, or a pattern; required' },
     { 'first_lower', true, 'the models read the first word of a sentence in lower case' },
-    { 'random_trees', 5, 'how often the random trees are drawn', minimum = 1 },
+    { 'random_trees', 5, 'number of draws of random trees', minimum = 1 },
   },
   quick = protocol.smaller(protocol.quick, { folder = 'runs/syntax/text_quick' }),
   smoke = protocol.smaller(protocol.smoke, { folder = 'runs/syntax/text_smoke', rows = { 'Stack (u = 1)' },
     random_trees = 2 }),
 }, { 'data', 'trees' })
 
--- Read once before the runs, so that what is wrong with them is told at once.
+-- Read before the runs, so that errors in the trees are reported at once.
 local gold = pd.tree.read(options.trees)
 local kept, rows, text = protocol.train_cells({ 'stack_u1', 'stack_d1' }, options)
 
@@ -75,5 +75,5 @@ run:picture('table3', require 'pushdown.plot'.bars(bars))
 for _, preset in ipairs(presets) do
   print(protocol.score_settings(pd.tree.score(gold, gold, { preset = preset })))
 end
-print(('The paper\'s numbers are of other sentences. Trees, every run and the setting: %s'):format(run.folder))
+print(('The paper\'s numbers are for other sentences. Trees, all runs and settings: %s'):format(run.folder))
 cells.finish(run, rows, 'table3', { 'parameters', 'epochs', 'seconds', 'train_perplexity', 'test_perplexity' })

@@ -1,4 +1,4 @@
--- What training.csv of a run holds, as series to be drawn.
+-- Reads training.csv of a run as series for plots.
 local files = require 'pushdown.files'
 
 local M = {}
@@ -19,7 +19,7 @@ function M.read(folder)
   return columns
 end
 
--- A column against the batches, without the empty cells.
+-- A column over the batches, without the empty cells.
 function M.series(columns, name, title, factor)
   local series = { name = title, x = {}, y = {} }
   for i, value in ipairs(columns[name]) do

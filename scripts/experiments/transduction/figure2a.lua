@@ -1,11 +1,11 @@
 -- Figure 2a of Grefenstette et al. (2015): coarse and fine accuracies of every model on every task, on sources of
--- the training lengths and on longer ones. The paper's numbers are those of the supplement's Table 3: the figure
--- has two rows exchanged. Of the LSTMs it gives the best depth alone; here each has a row.
+-- the training lengths and on longer ones. The paper's numbers come from Table 3 of its supplement, because the figure
+-- has two rows exchanged. The paper only gives the best LSTM depth; here each depth has a row.
 --
 --   pushdown scripts/experiments/transduction/figure2a.lua
 --   pushdown scripts/experiments/transduction/figure2a.lua --tasks copy,reversal --rows Stack,Queue --hidden 64
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local cells = require 'pushdown.cells'
 local here = arg[0]:match('^(.*/)') or ''
 local figures = dofile(here .. 'figures.lua')
@@ -50,7 +50,7 @@ columns[#columns + 1] = { 'batches', format = '%d' }
 columns[#columns + 1] = { 'perplexity', format = '%.4f' }
 columns[#columns + 1] = { 'runs', format = '%d' }
 run:table('figure2a', {
-  title = ('Training: length %d to %d; test: length %d to %d. Of the runs with different learning rates the one with '
-    .. 'the least average training perplexity.'):format(options.lengths[1], options.lengths[2],
+  title = ('Training: length %d to %d; test: length %d to %d. Of the runs with different learning rates, the one with '
+    .. 'the lowest average training perplexity.'):format(options.lengths[1], options.lengths[2],
     options.test_lengths[1], options.test_lengths[2]), columns = columns, rows = lines, note = rows.note })
 cells.finish(run, rows, 'figure2a', figures.keys)

@@ -1,10 +1,10 @@
 -- Figure 2b of Grefenstette et al. (2015): convergence. Average training perplexity and fine accuracy on sources
--- of the training lengths against the number of batches, for the chosen run of every model.
+-- of the training lengths over the number of batches, for the chosen run of every model.
 --
 --   pushdown scripts/experiments/transduction/figure2b.lua
 --   pushdown scripts/experiments/transduction/figure2b.lua --tasks reversal --rows Stack-LSTM,1-layer
 --
--- Runs that are not finished are trained first; started again it goes on.
+-- Trains unfinished runs first; if it is interrupted, start it again to continue.
 local cells = require 'pushdown.cells'
 local files = require 'pushdown.files'
 local report = require 'pushdown.report'

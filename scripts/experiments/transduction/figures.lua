@@ -1,5 +1,5 @@
--- What the figure scripts share: the runs of all tasks, models and learning rates, and for each task and
--- model the setting that was chosen.
+-- Shared by the figure scripts: trains the runs of all tasks, models and learning rates, and chooses the setting of
+-- each model on each task.
 local cells = require 'pushdown.cells'
 local experiment = require 'pushdown.experiment'
 local here = arg[0]:match('^(.*/)') or ''
@@ -7,14 +7,14 @@ local protocol = dofile(here .. 'protocol.lua')
 
 local M = { protocol = protocol }
 
--- Section 4.4: learning rates are searched.
+-- Section 4.4: the learning rates of the search.
 local rates = { 5e-3, 1e-3, 5e-4, 1e-4, 5e-5 }
 
 function M.start(given)
   local options = cells.options { tasks = given.tasks or protocol.tasks, restarts = 1,
     folder = 'runs/transduction/grid' }
-  options[#options + 1] = { 'learning_rates', rates, 'that are tried; the best one is chosen by the average training '
-    .. 'perplexity' }
+  options[#options + 1] = { 'learning_rates', rates, 'learning rates to try; the best one is chosen by the average '
+    .. 'training perplexity' }
   local quick = { folder = 'runs/transduction/quick_grid', learning_rates = { 5e-3, 1e-3 } }
   local smoke = { folder = 'runs/transduction/smoke_grid', learning_rates = { 1e-3, 5e-4 }, tasks = { 'reversal',
     'svo_to_sov' }, rows = { 'Stack-LSTM', '2-layer LSTM' } }
@@ -24,8 +24,8 @@ function M.start(given)
     quick = quick, smoke = smoke }
 end
 
--- Trains what is not trained yet. Returns the settings: for each task and model { task =, model =, row =, runs =
--- the finished ones, best = the one with the least average training perplexity }, and the rows of the grid.
+-- Trains unfinished runs. Returns the settings and the rows of the grid. A setting is { task =, model =, row =, runs =
+-- the finished runs, best = the run with the lowest average training perplexity }.
 function M.run(options)
   local all = {}
   for _, task in ipairs(protocol.tasks) do

@@ -1,6 +1,6 @@
--- The protocol of Grefenstette et al. (2015), section 4, as one place for the scripts of this folder: tasks,
--- models, one training and its measurements. What is the paper's and what was chosen where it is silent is
--- listed in docs/reference/experiments.md.
+-- The protocol of Grefenstette et al. (2015), section 4, shared by the scripts of this folder: tasks, models, one
+-- training and its measurements. docs/reference/experiments.md lists what comes from the paper and what was chosen
+-- where the paper is silent.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -18,32 +18,32 @@ M.labels = { lstm_1 = '1-layer LSTM', lstm_2 = '2-layer LSTM', lstm_4 = '4-layer
   stack = 'Stack-LSTM', queue = 'Queue-LSTM', deque = 'DeQue-LSTM' }
 local memories = { stack = 'stratification', queue = 'stratification_queue', deque = 'stratification_deque' }
 
--- What every script of this folder can change.
+-- Options of every script in this folder.
 M.options = {
   { 'hidden', 256, 'hidden units of each LSTM layer', minimum = 1 },
   { 'memory', 256, 'size of the vectors in the memory', minimum = 1 },
   { 'memories', 1, 'memories side by side', minimum = 1 },
   { 'embedding', 64, "size of a symbol's vector, read and written", minimum = 1 },
-  { 'pop_bias', -1, 'of the memory at the start', type = 'number' },
-  { 'bottom_push_bias', 0, 'of the pushes at the bottom of a deque at the start', type = 'number' },
+  { 'pop_bias', -1, 'initial pop bias of the memory', type = 'number' },
+  { 'bottom_push_bias', 0, 'initial bias of the pushes at the bottom of a deque', type = 'number' },
   { 'initial_state', 'learned', "the controller's state before the first symbol", choices = { 'learned', 'zero' } },
-  { 'symbols', 128, 'symbols of copy, reversal and bigram_flipping', minimum = 1 },
+  { 'symbols', 128, 'number of symbols in copy, reversal and bigram_flipping', minimum = 1 },
   { 'lengths', { 8, 64 }, 'shortest and longest source in training' },
   { 'test_lengths', { 65, 128 }, 'shortest and longest source of the test pairs' },
-  { 'grammar_lengths', 'grammar', 'lengths of the sources of grammars: as the grammar has them, others rejected, or '
-    .. 'uniform', choices = { 'grammar', 'uniform' } },
-  { 'batch', 10, 'pairs in one update', minimum = 1 },
-  { 'clip', 1, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
-  { 'batches', 50000, 'updates at most; the paper trains without bound', minimum = 1,
+  { 'grammar_lengths', 'grammar', 'lengths of sources of grammars: distributed as in the grammar, without other '
+    .. 'lengths, or uniform', choices = { 'grammar', 'uniform' } },
+  { 'batch', 10, 'pairs per update', minimum = 1 },
+  { 'clip', 1, 'norm to which longer gradients are scaled; 0: never', minimum = 0, type = 'number' },
+  { 'batches', 50000, 'largest number of updates; the paper has no limit', minimum = 1,
     may_change = true },
-  { 'patience', 100, 'training ends after so many hundred batches without a better average training perplexity; '
+  { 'patience', 100, 'training ends after this many hundred batches without a better average training perplexity; '
     .. '0: never', minimum = 0, may_change = true },
-  { 'stop_perplexity', 1.0002, 'or once the average training perplexity of a hundred batches is below this; '
+  { 'stop_perplexity', 1.0002, 'training ends if the average training perplexity of a hundred batches is below this; '
     .. '0: never', minimum = 0, type = 'number' },
   { 'accuracy_every', 1000, 'batches after which accuracies are measured; a multiple of the batches of an average',
     minimum = 1 },
   { 'average_over', 100, 'batches over which training perplexity is averaged', minimum = 1 },
-  { 'pairs', 1000, 'pairs of a round of testing', minimum = 1 },
+  { 'pairs', 1000, 'pairs per test', minimum = 1 },
 }
 M.quick = { hidden = 64, memory = 32, embedding = 16, symbols = 16, batches = 3000, pairs = 200 }
 M.smoke = { hidden = 6, memory = 4, embedding = 4, symbols = 4, lengths = { 4, 8 }, test_lengths = { 9, 12 },
@@ -93,7 +93,7 @@ local function trainer_of(options, run, pairs)
   }
 end
 
--- Average training perplexity and accuracies over the batches: training.csv.
+-- Writes the average training perplexity and the accuracies over the batches to training.csv.
 local function keep_history(history, run)
   local lines = { 'batches,perplexity,train_coarse,train_fine,test_coarse,test_fine' }
   for _, epoch in ipairs(history) do
@@ -104,10 +104,10 @@ local function keep_history(history, run)
   files.write(run:path 'training.csv', table.concat(lines, '\n') .. '\n')
 end
 
--- One training to its end, in the folder of `run`; goes on where an earlier one in this folder stopped. Measures
--- the parameters with the best average training perplexity, writes result.json last, and returns it.
+-- Runs one training to its end in the folder of `run`, or resumes an earlier one in this folder. Measures the
+-- parameters with the best average training perplexity, writes result.json last, and returns the result.
 function M.train(options, run)
-  -- A run may be given more batches later.
+  -- The user can give a run more batches later.
   local before = run:earlier_result(function(result)
     return result.batches >= options.batches or not result.stopped:find('epochs are done', 1, true)
   end)

@@ -1,11 +1,11 @@
--- One task, one model: trains by the protocol of Grefenstette et al. (2015), and measures on sources of the
+-- Trains one model on one task by the protocol of Grefenstette et al. (2015), and measures it on sources of the
 -- training lengths and on longer ones.
 --
 --   pushdown scripts/experiments/transduction/train.lua --task reversal --model stack --learning-rate 1e-3
 --   pushdown scripts/experiments/transduction/train.lua --task copy --model queue --hidden 64 --memory 32
 --
--- Started again on the same --run-folder it goes on where it stopped. With a memory it also shows what the model
--- does to it on one pair: strengths.svg.
+-- If it is started again on the same --run-folder, it resumes the run. For a model with a memory it also shows how the
+-- model uses the memory on one pair: strengths.svg.
 local experiment = require 'pushdown.experiment'
 local pd = require 'pushdown'
 local here = arg[0]:match('^(.*/)') or ''
@@ -15,11 +15,11 @@ local options, run = experiment.start {
   name = 'transduction/train',
   doc = 'Trains one model on one task of Grefenstette et al. (2015).',
   options = protocol.with_options {
-    { 'task', 'reversal', 'what is to be done', choices = protocol.tasks },
-    { 'model', 'stack', 'which model', choices = protocol.model_names },
-    { 'learning_rate', 1e-3, 'of RMSProp', minimum = 0, type = 'number' },
-    { 'seed', 1, 'decides parameters and pairs', minimum = 0 },
-    { 'restart', 1, 'number of this repeat, for the record', minimum = 1 },
+    { 'task', 'reversal', 'the task', choices = protocol.tasks },
+    { 'model', 'stack', 'the model', choices = protocol.model_names },
+    { 'learning_rate', 1e-3, 'learning rate of RMSProp', minimum = 0, type = 'number' },
+    { 'seed', 1, 'random seed of parameters and pairs', minimum = 0 },
+    { 'restart', 1, 'number of this restart, for the record', minimum = 1 },
   },
   quick = protocol.quick, smoke = protocol.smoke,
 }
@@ -45,7 +45,7 @@ if #accuracies[1].x > 0 then
 end
 
 if options.model:find('^lstm') then return end
--- Something of the algorithm that was learned: a short pair.
+-- Draws the learned algorithm on a short pair.
 local shortest = options.lengths[1]
 local pair = protocol.pairs(options, { shortest, shortest + 1 }):draw(1, { seed = options.seed })[1]
 local picture = { run = pd.model.load(run.folder):strengths(pair.source, pair.target), title = title,

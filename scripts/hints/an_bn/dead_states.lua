@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn.lua (Mali et al. 2019, section 5).
 name 'an_bn_dead_states'
-doc 'a^n b^n: what leads into the trap, and nothing else.'
+doc 'a^n b^n: only the transitions into the dead state.'
 
 start 'rise'
 bottom '⊥'

@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn.lua (Mali et al. 2019, section 5).
 name 'an_bn_hint_1'
-doc 'a^n b^n: the transitions that push, and nothing else.'
+doc 'a^n b^n: only the transitions that push.'
 
 start 'rise'
 bottom '⊥'

@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn.lua (Mali et al. 2019, section 5).
 name 'an_bn_hint_2'
-doc 'a^n b^n: all transitions, without what to do at the end of the string.'
+doc 'a^n b^n: all transitions, but no behaviour at the end of the string.'
 
 start 'rise'
 bottom '⊥'

@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn.lua (Mali et al. 2019, section 5).
 name 'an_bn_whole'
-doc 'a^n b^n: the whole automaton.'
+doc 'a^n b^n: the complete automaton.'
 
 local minimum = option('minimum', 1, 'the smallest n', { integer = true, minimum = 0, maximum = 1 })
 

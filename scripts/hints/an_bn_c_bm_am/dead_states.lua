@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn_c_bm_am.lua (Mali et al. 2019, section 5).
 name 'an_bn_c_bm_am_dead_states'
-doc 'a^n b^n c b^m a^m: what leads into the trap, and nothing else.'
+doc 'a^n b^n c b^m a^m: only the transitions into the dead state.'
 
 local minimum = option('minimum', 1, 'the smallest n and m', { integer = true, minimum = 0, maximum = 1 })
 

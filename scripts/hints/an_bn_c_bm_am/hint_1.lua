@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn_c_bm_am.lua (Mali et al. 2019, section 5).
 name 'an_bn_c_bm_am_hint_1'
-doc 'a^n b^n c b^m a^m: the transitions that push, and nothing else.'
+doc 'a^n b^n c b^m a^m: only the transitions that push.'
 
 start 'rise'
 bottom '⊥'

@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn_c_bm_am.lua (Mali et al. 2019, section 5).
 name 'an_bn_c_bm_am_hint_2'
-doc 'a^n b^n c b^m a^m: all transitions, without what to do at the end of the string.'
+doc 'a^n b^n c b^m a^m: all transitions, but no behaviour at the end of the string.'
 
 local minimum = option('minimum', 1, 'the smallest n and m', { integer = true, minimum = 0, maximum = 1 })
 

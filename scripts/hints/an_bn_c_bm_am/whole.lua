@@ -1,6 +1,6 @@
 -- The language of grammars/an_bn_c_bm_am.lua (Mali et al. 2019, section 5).
 name 'an_bn_c_bm_am_whole'
-doc 'a^n b^n c b^m a^m: the whole automaton.'
+doc 'a^n b^n c b^m a^m: the complete automaton.'
 
 local minimum = option('minimum', 1, 'the smallest n and m', { integer = true, minimum = 0, maximum = 1 })
 

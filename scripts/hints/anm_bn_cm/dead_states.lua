@@ -1,6 +1,6 @@
 -- The language of grammars/anm_bn_cm.lua (Mali et al. 2019, section 5).
 name 'anm_bn_cm_dead_states'
-doc 'a^(n+m) b^n c^m: what leads into the trap, and nothing else.'
+doc 'a^(n+m) b^n c^m: only the transitions into the dead state.'
 
 local minimum = option('minimum', 1, 'the smallest n and m', { integer = true, minimum = 0, maximum = 1 })
 

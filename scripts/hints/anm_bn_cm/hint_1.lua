@@ -1,6 +1,6 @@
 -- The language of grammars/anm_bn_cm.lua (Mali et al. 2019, section 5).
 name 'anm_bn_cm_hint_1'
-doc 'a^(n+m) b^n c^m: the transitions that push, and nothing else.'
+doc 'a^(n+m) b^n c^m: only the transitions that push.'
 
 start 'rise'
 bottom '⊥'

@@ -1,6 +1,6 @@
 -- The language of grammars/anm_bn_cm.lua (Mali et al. 2019, section 5).
 name 'anm_bn_cm_hint_2'
-doc 'a^(n+m) b^n c^m: all transitions, without what to do at the end of the string.'
+doc 'a^(n+m) b^n c^m: all transitions, but no behaviour at the end of the string.'
 
 local minimum = option('minimum', 1, 'the smallest n and m', { integer = true, minimum = 0, maximum = 1 })
 

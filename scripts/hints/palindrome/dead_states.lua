@@ -1,6 +1,6 @@
 -- The language of grammars/palindrome.lua (Mali et al. 2019, section 5).
 name 'palindrome_dead_states'
-doc 'w c reversed(w): what leads into the trap, and nothing else.'
+doc 'w c reversed(w): only the transitions into the dead state.'
 
 local kinds = option('symbols', 2, 'number of content symbols a, b, d, ...; c is the mark',
   { integer = true, minimum = 1, maximum = 25 })

@@ -1,6 +1,6 @@
 -- The language of grammars/palindrome.lua (Mali et al. 2019, section 5).
 name 'palindrome_hint_1'
-doc 'w c reversed(w): the transitions that push, and nothing else.'
+doc 'w c reversed(w): only the transitions that push.'
 
 local kinds = option('symbols', 2, 'number of content symbols a, b, d, ...; c is the mark',
   { integer = true, minimum = 1, maximum = 25 })

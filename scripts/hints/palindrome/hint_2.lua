@@ -1,6 +1,6 @@
 -- The language of grammars/palindrome.lua (Mali et al. 2019, section 5).
 name 'palindrome_hint_2'
-doc 'w c reversed(w): all transitions, without what to do at the end of the string.'
+doc 'w c reversed(w): all transitions, but no behaviour at the end of the string.'
 
 local kinds = option('symbols', 2, 'number of content symbols a, b, d, ...; c is the mark',
   { integer = true, minimum = 1, maximum = 25 })

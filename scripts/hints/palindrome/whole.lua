@@ -1,6 +1,6 @@
 -- The language of grammars/palindrome.lua (Mali et al. 2019, section 5).
 name 'palindrome_whole'
-doc 'w c reversed(w): the whole automaton.'
+doc 'w c reversed(w): the complete automaton.'
 
 local kinds = option('symbols', 2, 'number of content symbols a, b, d, ...; c is the mark',
   { integer = true, minimum = 1, maximum = 25 })

@@ -1,9 +1,9 @@
 -- The language of grammars/parenthesis.lua (Mali et al. 2019, section 5).
 name 'parenthesis_dead_states'
-doc 'Balanced brackets: what leads into the trap, and nothing else.'
+doc 'Balanced brackets: only the transitions into the dead state.'
 
 local types = option('bracket_types', 2, 'number of bracket types', { integer = true, minimum = 1 })
--- As in grammars/parenthesis.lua: numbered pairs after those of the keyboard.
+-- As in grammars/parenthesis.lua: the bracket pairs of the keyboard, then numbered ones.
 local pairs_of_brackets = { { '(', ')' }, { '[', ']' }, { '{', '}' }, { '<', '>' } }
 for i = 1, types do pairs_of_brackets[i] = pairs_of_brackets[i] or { '(' .. i, ')' .. i } end
 local listed = {}

@@ -20,12 +20,12 @@ local M = {}
 function M.options(given)
   local options = {
     { 'tasks', given.tasks, 'languages', choices = given.choices or given.tasks },
-    { 'rows', {}, 'rows of the table, by their beginnings; none: all' },
+    { 'rows', {}, 'rows whose names begin with one of these; none: all' },
   }
   if given.columns then options[#options + 1] = { 'columns', {}, given.columns } end
-  options[#options + 1] = { 'restarts', given.restarts, 'repeats of every run', minimum = 1 }
+  options[#options + 1] = { 'restarts', given.restarts, 'restarts of every run', minimum = 1 }
   for _, option in ipairs(grid.options) do options[#options + 1] = option end
-  options[#options + 1] = { 'folder', given.folder, 'where the runs lie' }
+  options[#options + 1] = { 'folder', given.folder, 'folder of the runs' }
   return options
 end
 
@@ -52,7 +52,7 @@ local function wanted(cells, options)
   end
   if #kept == 0 then
     local names = options.columns and '--tasks, --rows and --columns' or '--tasks and --rows'
-    error(names .. ' leave nothing of the table', 0)
+    error(names .. ' select no cell of the table', 0)
   end
   return kept
 end
@@ -119,7 +119,7 @@ function M.finish(run, rows, name, keys)
   files.write(run:path(name .. '-runs.csv'), report.table({ columns = columns, rows = lines }):csv())
   run:finish { runs = #rows, failed = rows.failed }
   if rows.failed > 0 then
-    error(('%d of %d runs failed; their ends are shown above'):format(rows.failed, #rows), 0)
+    error(('%d of %d runs failed; the ends of their logs are shown above'):format(rows.failed, #rows), 0)
   end
 end
 

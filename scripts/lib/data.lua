@@ -47,7 +47,7 @@ local function symbols_of(where, place, text, characters)
   local symbols = {}
   if type(text) == 'table' then
     for i, symbol in ipairs(text) do
-      if type(symbol) ~= 'string' then fail(where, '%s: symbol %d of the text is no text', place, i) end
+      if type(symbol) ~= 'string' then fail(where, '%s: symbol %d of the list is not a text', place, i) end
       symbols[i] = symbol
     end
     return symbols
@@ -211,7 +211,7 @@ function M.flare(folder)
     return into
   end
   if not files.exists(folder .. '/main.tok') then
-    fail('flare', "'%s' is no language of FLaRe: expected main.tok and labels.txt in it", folder)
+    fail('flare', "'%s' is not a language of FLaRe: expected main.tok and labels.txt in it", folder)
   end
   parts.train = part(folder)
   for name, there in pairs(M.flare_parts) do

@@ -65,7 +65,7 @@ local function specs_of(declaration)
   for _, size in ipairs { 'quick', 'smoke' } do
     for name in pairs(declaration[size] or {}) do
       if not by_name[name] then
-        error(("[experiment] %s sets '%s', which is no option"):format(size, name), 0)
+        error(("[experiment] %s sets '%s', which is not an option"):format(size, name), 0)
       end
     end
   end
@@ -74,14 +74,14 @@ local function specs_of(declaration)
   end
   if declaration.smoke then
     add { name = 'smoke', default = false, kind = 'flag',
-      doc = 'a run of seconds that only shows that all works' }
+      doc = 'a run of a few seconds that only checks that everything works' }
   end
   if declaration.run_folder ~= false then
     add { name = 'run_folder', kind = 'text', default = 'runs/' .. declaration.name .. '/DATE-TIME',
-      doc = 'where configuration, tables and plots go' }
+      doc = 'folder for the configuration, tables and plots' }
     if not by_name.overwrite then
       add { name = 'overwrite', default = false, kind = 'flag', may_change = true,
-        doc = 'replaces the run that the folder holds' }
+        doc = 'replace the run in the folder' }
     end
   end
   return specs, by_name

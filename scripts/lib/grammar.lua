@@ -166,7 +166,7 @@ local function environment(words, strings)
   return setmetatable(env, {
     __index = function(_, name)
       local near = nearest(tostring(name), words_in_order)
-      error(("'%s' is no word of a grammar or automaton file%s; the words are %s"):format(tostring(name),
+      error(("'%s' is not a word of a grammar or automaton file%s; the words are %s"):format(tostring(name),
         near and (", did you mean '%s'?"):format(near) or '', table.concat(words_in_order, ', ')), 2)
     end,
   })

@@ -58,19 +58,19 @@ local keys_of_a_call = { workers = 'number', registry = 'string', failures = 'st
 
 -- grid.options: options for grid.place, which a script that runs grids should declare.
 M.options = {
-  { 'workers', 0, 'processes at once; 0: one for each core', minimum = 0, may_change = true },
-  { 'executor', 'local', 'where the runs are made: processes here, or tasks of Slurm', choices = { 'local', 'slurm' },
+  { 'workers', 0, 'concurrent processes; 0: one for each core', minimum = 0, may_change = true },
+  { 'executor', 'local', 'where the runs are made: in local processes or Slurm tasks', choices = { 'local', 'slurm' },
     may_change = true },
-  { 'slurm', {}, 'an option of sbatch for every task, as --slurm partition=long --slurm time=12:00:00',
+  { 'slurm', {}, 'option of sbatch for every task, such as --slurm partition=long --slurm time=12:00:00',
     repeated = true, may_change = true },
-  { 'throttle', 0, 'tasks of Slurm at once; 0: as many as it gives', minimum = 0, may_change = true },
+  { 'throttle', 0, 'concurrent Slurm tasks; 0: no limit', minimum = 0, may_change = true },
   { 'recorded', '', 'a record of runs (CSV) whose runs count as finished; none: all are trained here',
     may_change = true },
-  { 'missing', 'train', 'runs that are not finished: train them, or leave them out of what is shown',
+  { 'missing', 'train', 'unfinished runs: train them, or leave them out of the results',
     choices = { 'train', 'leave' }, may_change = true },
-  { 'accept_changed', false, 'takes finished runs as they are that were made with other options or another script',
+  { 'accept_changed', false, 'accept finished runs that were made with other options or another script',
     may_change = true },
-  { 'rerun_changed', false, 'makes such runs anew', may_change = true },
+  { 'rerun_changed', false, 'make such runs again', may_change = true },
 }
 
 -- grid.place(grids, options): copies the values of these options into the arguments of grid.run.
@@ -94,7 +94,7 @@ local function finished_of(all)
   end
   if #kept == 0 then fail("none of the %d runs is finished, and missing = 'leave' trains none", #all) end
   if #kept == #all then return all end
-  return kept, ('%d of %d runs are not finished and not in it.'):format(#all - #kept, #all)
+  return kept, ('%d of %d runs are unfinished and not included.'):format(#all - #kept, #all)
 end
 
 local function check_keys(given, ...)
@@ -124,7 +124,7 @@ end
 -- The runs of one grid; the first restart of all points comes first.
 local function runs_of(grid)
   for _, key in ipairs { 'name', 'script', 'folder', 'points' } do
-    if not grid[key] then fail("%s is missing: name, script, folder and points are needed", key) end
+    if not grid[key] then fail("%s is missing: name, script, folder and points are required", key) end
   end
   local restarts = grid.restarts or 1
   if restarts < 1 or restarts ~= math.floor(restarts) then fail('restarts must be an integer from 1') end
@@ -240,7 +240,7 @@ function M.run(given)
   notes[#notes + 1] = accepted
   rows.note = #notes > 0 and table.concat(notes, ' ') or nil
   if rows.failed > 0 and failures == 'error' then
-    fail('%d of %d runs failed; their ends are shown above', rows.failed, #rows)
+    fail('%d of %d runs failed; the ends of their logs are shown above', rows.failed, #rows)
   end
   return rows
 end

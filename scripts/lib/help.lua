@@ -12,14 +12,14 @@ Pushdown %s: stack-augmented neural networks that learn context-free languages.
   help(pd)              the modules, classes and functions
   help(pd.stack)        a module         help('Tensor')        a class
   help(x), ? x          the object x     help('tensor.zeros')  a function
-  help('superposition') a kind, or all that is said of a word
-  ?                     what the prompt can do
+  help('superposition') a kind, or a search for a word
+  ?                     an overview of the prompt
 ]]
 
 -- Prints help on the value or name, or an overview if there is no argument.
 return function(...)
   if select('#', ...) == 0 then return io.write(overview:format(pd.version)) end
   local value = ...
-  if value == nil then return print 'nil: there is nothing of that name.' end
+  if value == nil then return print 'nil: there is nothing with that name.' end
   print(description(value))
 end

@@ -9,10 +9,10 @@ local M = {}
 
 local declaration = {
   name = 'pushdown kernel install|remove',
-  doc = 'Makes the kernel for notebooks known to Jupyter, for this user, or no longer.',
+  doc = 'Registers the notebook kernel with Jupyter for this user, or removes it.',
   options = {
-    { 'name', 'pushdown', 'how Jupyter calls it: jupyter console --kernel NAME' },
-    { 'prefix', '', 'for all who use the Python or Jupyter below this folder; otherwise for this user' },
+    { 'name', 'pushdown', 'its name in Jupyter: jupyter console --kernel NAME' },
+    { 'prefix', '', 'for all users of the Python or Jupyter below this folder; otherwise for this user' },
   },
   words = true, run_folder = false,
 }
@@ -27,7 +27,7 @@ local function kernels_folder(prefix)
   local home = os.getenv 'XDG_DATA_HOME'
   if home and home ~= '' then return home .. '/jupyter/kernels' end
   home = os.getenv 'HOME'
-  if not home or home == '' then error('there is no HOME; say where with --prefix', 0) end
+  if not home or home == '' then error('HOME is not set; name a folder with --prefix', 0) end
   return home .. '/.local/share/jupyter/kernels'
 end
 
@@ -62,7 +62,7 @@ local function program()
   local path, folder = shell .. '-kernel', shell:match '^(.*)/[^/]*$'
   if not files.exists(path) and files.exists(folder .. '/CMakeCache.txt') then build(folder) end
   if not files.exists(path) then
-    error(('this Pushdown was built without the kernel (no %s); where it is built, %s'):format(path,
+    error(('this Pushdown was built without the kernel (no %s); to build it, %s'):format(path,
       advice:format(package_of_system())), 0)
   end
   return path
@@ -93,10 +93,10 @@ function M.run(words)
     local options = experiment.parse(declaration, words)
     if options.help or #options.words == 0 then return io.write(experiment.help(declaration)) end
     local action = actions[options.words[1]]
-    if not action then usage("unknown command '%s'; there are install and remove", options.words[1]) end
+    if not action then usage("unknown command '%s'; the commands are install and remove", options.words[1]) end
     if #options.words > 1 then usage("unexpected argument '%s'", options.words[2]) end
     if not options.name:find '^[%w._-]+$' then
-      usage("--name may have letters, digits, '.', '_' and '-', got '%s'", options.name)
+      usage("--name must consist of letters, digits, '.', '_' and '-', got '%s'", options.name)
     end
     action(options)
   end)

@@ -8,12 +8,12 @@ local M = {}
 local sheet = [[
 At the prompt
   expression          prints its value; a ';' at the end keeps it silent; _ is the last value
-  ? x, help(x)        what x is                help 'word'     searches all that is documented
-  :time statement     runs it and says how long it took; :time -n 20 statement: median and spread
+  ? x, help(x)        what x is                help 'word'     searches the documentation
+  :time statement     runs it and prints the time; :time -n 20 statement: median and spread
   :run script words   runs a script here; its globals stay, _run has the locals of its main chunk
   :edit script words  opens a script in $EDITOR, then runs it
   TAB                 completes names, options inside { }, kinds, grammars and files inside quotes
-  Ctrl-R, Up, Down    searches and recalls entries             Ctrl-C    stops what runs
+  Ctrl-R, Up, Down    searches and recalls entries             Ctrl-C    interrupts
   quit, Ctrl-D        leaves                                   paste     a block is one entry
 
   g = pd.grammar.load 'dyck'                        pd.grammar.list()

@@ -138,7 +138,7 @@ M.names = names_of_tables
 local function found(where, name)
   if M.tables[name] then return M.tables[name] end
   local near = nearest(tostring(name), names_of_tables())
-  error(("[%s] unknown program '%s'%s; there are %s"):format(where, tostring(name),
+  error(("[%s] unknown program '%s'%s; the programs are %s"):format(where, tostring(name),
     near and (", did you mean '%s'?"):format(near) or '', table.concat(names_of_tables(), ', ')), 0)
 end
 
@@ -160,7 +160,7 @@ function M.parameters(model, tensors, program)
     if renamed[ours] then
       local both = { name, from[ours] }
       table.sort(both)
-      error(("[published.parameters] '%s' and '%s' would both be '%s'"):format(both[1], both[2], ours), 0)
+      error(("[published.parameters] '%s' and '%s' would both become '%s'"):format(both[1], both[2], ours), 0)
     end
     renamed[ours], from[ours] = tensor, name
   end

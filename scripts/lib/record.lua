@@ -201,7 +201,7 @@ function M.take_over(list, path)
   local parts = {}
   for commit, number in pairs(commits) do parts[#parts + 1] = ('%s (%d)'):format(commit, number) end
   table.sort(parts)
-  return ('%d of %d runs are recorded ones, made at commit %s.'):format(count, #list, table.concat(parts, ', '))
+  return ('%d of %d runs come from the record, made at commit %s.'):format(count, #list, table.concat(parts, ', '))
 end
 
 return M

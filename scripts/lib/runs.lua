@@ -199,7 +199,7 @@ local function inherited(folder) return os.getenv 'PUSHDOWN_RUN_LOCK' == folder 
 function M.hold(folder)
   if open_records[folder] or held[folder] or inherited(folder) then return end
   held[folder] = pd.process.lock(folder)
-  if not held[folder] then error(('[runs.record] another process works in %s'):format(folder), 0) end
+  if not held[folder] then error(('[runs.record] another process uses %s'):format(folder), 0) end
 end
 
 -- runs.covers(folder): whether the folder is, or is inside, the folder of a run that this process has open.

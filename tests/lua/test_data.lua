@@ -101,7 +101,7 @@ test('the folders of FLaRe', function()
   test.fails('main.tok has 3 lines and labels.txt 2', function() pd.data.flare(folder .. '/flare') end)
   write('flare/labels.txt', '1\n0\n2\n')
   test.fails("main.tok:3: expected a label.*got '2'", function() pd.data.flare(folder .. '/flare') end)
-  test.fails('no language of FLaRe', function() pd.data.flare(folder) end)
+  test.fails('not a language of FLaRe', function() pd.data.flare(folder) end)
 end)
 
 test('what is read can be trained on', function()

@@ -111,7 +111,7 @@ test('mistakes of a declaration are found at once', function()
   local function parse(given) return function() experiment.parse(given, {}) end end
   test.fails('needs a name and a doc', parse { name = 'x', options = { { 'a', 1 } } })
   test.fails("'a' is declared twice", parse { name = 'x', options = { { 'a', 1, 'd' }, { 'a', 2, 'd' } } })
-  test.fails("smoke sets 'b', which is no option", parse { name = 'x', options = {}, smoke = { b = 1 } })
+  test.fails("smoke sets 'b', which is not an option", parse { name = 'x', options = {}, smoke = { b = 1 } })
   test.fails('no known type: real', parse { name = 'x', options = { { 'a', 1, 'd', type = 'real' } } })
 end)
 

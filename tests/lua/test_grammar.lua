@@ -267,7 +267,7 @@ test('the sandbox offers the grammar words and nothing else', function()
   for _, word in ipairs { 'io', 'os', 'debug', 'require', 'load', 'loadstring', 'dofile', 'loadfile', 'print',
     'getfenv', 'setfenv', 'getmetatable', 'setmetatable', 'rawset', 'package', 'jit', 'ffi', 'pd', '_G',
     'pcall', 'coroutine', 'collectgarbage', 'newproxy' } do
-    test.fails(("'%s' is no word of a grammar"):format(word), loading(('local x = %s'):format(word)))
+    test.fails(("'%s' is not a word of a grammar"):format(word), loading(('local x = %s'):format(word)))
   end
   test.fails("dump", loading 'local x = string.dump(error)')
   test.fails('compiled Lua is not read', loading(string.dump(function() end)))

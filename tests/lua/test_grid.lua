@@ -250,7 +250,7 @@ test('results made by hand are taken over, those of other options are not', func
   local status
   output, status = run(coordinator('plain', 'fixed = { mode = "plain" }, flags = { "--quick" }'))
   test.equal(status, 1)
-  assert(output:find('4 of 4 runs were made otherwise', 1, true), output)
+  assert(output:find('4 of 4 runs differ from how', 1, true), output)
   assert(output:find('rate=0.1 restart 1: quick was false and is true now', 1, true), output)
   -- Half a result is none.
   files.write(path 'runs/plain/rate=0.1/restart-1/result.json', '{"validation_diff')
@@ -267,7 +267,7 @@ test('runs of another script or other options are listed, and taken or made anew
   files.write(path 'toy.lua', (toy:gsub('seconds = 0.25', 'seconds = 0.5')))
   local output, status = run(command)
   test.equal(status, 1)
-  assert(output:find('4 of 4 runs were made otherwise than this grid makes them now:', 1, true)
+  assert(output:find('4 of 4 runs differ from how this grid would make them now:', 1, true)
     and output:find('test/changed rate=0.1 restart 1: toy.lua has changed\n', 1, true)
     and output:find('--accept-changed takes them as they are', 1, true), output)
   test.equal(starts('changed', 'rate=0.1', 1), 1)

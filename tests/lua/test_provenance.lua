@@ -173,7 +173,7 @@ test('a run is made again, from its inputs as they were', function()
   files.write(folder .. '/runs/one/result.json', json.encode(result))
   output, status = run 'runs reproduce runs/one'
   test.equal(status, 1)
-  has(output, 'result.json, result.cross_entropy: was', 'are not the same')
+  has(output, 'result.json, result.cross_entropy: was', ' differ')
   os.remove(folder .. '/nested.lua')
   files.write(folder .. '/runs/one/provenance.json', (files.read(folder .. '/runs/one/provenance.json')
     :gsub('"copy": "inputs/[^"]*nested.lua"', '"copy": null')))

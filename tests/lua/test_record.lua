@@ -119,8 +119,8 @@ for script, given in pairs(small) do
 
     local output = must(unpack(experiment(script, here .. '/second', given.options, '--recorded', into)))
     local count = #files.find(path(here .. '/first/grid'), '/result%.json$')
-    has(output, ('%d were finished before'):format(count), ('%d of %d runs are recorded ones, made at commit '):format(
-      count, count))
+    has(output, ('%d were finished before'):format(count),
+      ('%d of %d runs come from the record, made at commit '):format(count, count))
     test.equal(#files.find(path(here .. '/second/grid'), 'output%.log$'), 0)
     same_tables(path(here .. '/first/out'), path(here .. '/second/out'), given.tolerance)
     for _, name in ipairs(files.find(path(here .. '/first/grid'), '/result%.json$')) do
@@ -150,7 +150,7 @@ test('--missing leave shows what is recorded and trains nothing', function()
   local words = { '--recorded', 'nspda/runs.csv', '--missing', 'leave' }
   local output = must(unpack(experiment('nspda/table3.lua', 'nspda/left', (given.options:gsub('%-%-restarts 2',
     '--restarts 3')), unpack(words))))
-  has(output, '4 of 6 runs are recorded ones', '2 of 6 runs are not finished and not in it')
+  has(output, '4 of 6 runs come from the record', '2 of 6 runs are unfinished and not included')
   test.equal(#files.find(path 'nspda/left/grid', 'output%.log$'), 0)
   local text, status = run(unpack(experiment('nspda/table3.lua', 'nspda/none', given.options, '--missing', 'leave')))
   test.equal(status, 1)
@@ -186,7 +186,7 @@ test('a default that has changed makes another run of it', function()
   -- Nothing is left of a training that had begun here.
   files.make_folder(path 'changed/restart-1/checkpoints')
   files.write(path 'changed/restart-1/checkpoints/last.safetensors', 'half')
-  has(record.take_over(list, kept.path), '1 of 1 runs are recorded ones, made at commit ')
+  has(record.take_over(list, kept.path), '1 of 1 runs come from the record, made at commit ')
   assert(not files.exists(path 'changed/restart-1/checkpoints/last.safetensors'))
   -- An option that is newer than the record has to have its default.
   files.write(path 'changed/runs-defaults.csv', (files.read(defaults):gsub('""hidden"":20,', '')))
@@ -221,7 +221,7 @@ test('smaller runs and those of no grid are refused', function()
     '20', '--lengths', '6,12', '--test-lengths', '6,12', '--epochs', '1', '--run-folder',
     'smoke/grid/no-grid/restart-1')
   local output = must('runs', 'gather', 'smoke', '--into', 'smoke/runs.csv')
-  has(output, '2 not recorded: made with --quick or --smoke', '1 not recorded: not of a grid', '0 added')
+  has(output, '2 not recorded: made with --quick or --smoke', '1 not recorded: not a run of a grid', '0 added')
   assert(not files.exists(path 'smoke/runs.csv'))
 end)
 

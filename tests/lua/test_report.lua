@@ -90,7 +90,7 @@ test('one run of one epoch', function()
   has(output, page_path .. ': 1 run at 1 point')
   check_document(html)
   has(html, '<title>alone</title>', 'A made run.', '<section id="results">', '<section id="curves">',
-    '<section id="configuration">', '<section id="origin">', 'abc123-dirty', 'with changes of its own',
+    '<section id="configuration">', '<section id="origin">', 'abc123-dirty', 'with uncommitted changes',
     '<dt>rate</dt><dd><code>0.5</code></dd>', '<dd><code>1,2</code></dd>', 'early',
     "pushdown made.lua --name &#39;it&#39;\\&#39;&#39;s&#39;")
   lacks(html, '<section id="lengths">', '<section id="pictures">', 'class="warning"')
@@ -120,7 +120,7 @@ test('bands over restarts have the numbers of the restarts', function()
   check_document(html)
   has(html, '<title>g</title>', '6 runs at 2 points',
     'Not all runs are finished: 1 failed. Results are those of the finished ones: 5.', 'rate=1', 'What differs',
-    'The same in all', '<dt>task</dt><dd><code>dyck</code>', 'a mean is over fewer of them')
+    'The same in all', '<dt>task</dt><dd><code>dyck</code>', 'a mean is over fewer restarts')
   local chart = chart_of(data, 'validation accuracy')
   local series = chart.axes.epoch[1]
   test.equal(series.runs, 3)
@@ -346,7 +346,7 @@ test('chosen metrics, axes and titles', function()
   test.equal(table.concat(data.axes, ' '), 'update epoch seconds')
   local _, errors, status = report('--grid', 'g', '--metric', 'fine')
   test.equal(status, 1)
-  has(errors, "no run has 'fine'; over epochs there are accuracy, seconds, in the results test_error, epochs")
+  has(errors, "no run has 'fine'; the epochs have accuracy, seconds, the results test_error, epochs")
 end)
 
 test('smaller runs and runs at work are told', function()
@@ -388,7 +388,7 @@ test('a grid of a thousand runs', function()
   test.equal(data.charts[1].axes.seconds, nil)
   local x = data.charts[1].axes.epoch[200].x
   test.equal(x[#x], 40)
-  has(html, 'With 200 points the curves are drawn over one axis only', 'more lines on the screen', 'All 1000 runs')
+  has(html, 'With 200 points, curves are drawn over one axis only', 'more lines on the screen', 'All 1000 runs')
   os.execute('rm -r ' .. quoted(grid))
 end)
 
@@ -402,7 +402,7 @@ test('long curves are thinned out', function()
   test.equal(series.x[1], 1)
   test.equal(series.x[#series.x], 3000)
   for i, x in ipairs(series.x) do test.near(series.m[i], x / 3000, 1e-6) end
-  has(html, 'Of long curves not every epoch is drawn')
+  has(html, 'Long curves show at least one in ')
 end)
 
 test('without the chart library a page has still pictures', function()
@@ -474,17 +474,17 @@ test('what report refuses', function()
     assert(not files.exists(page_path))
   end
   fails(2, 'which runs? pushdown report RUN...')
-  fails(2, 'runs are given by name or by filters, not by both', '1', '--grid', 'g')
+  fails(2, 'choose runs by name or by filters, not both', '1', '--grid', 'g')
   fails(2, 'unknown option --outputt, did you mean --output?', '1', '--outputt', 'x')
   fails(1, 'there is no run 99999', '99999')
-  fails(1, "there is no folder 'nowhere'; a run is a number of the registry or a folder", 'nowhere')
+  fails(1, "there is no folder 'nowhere'; expected a number of the registry or a folder", 'nowhere')
   fails(1, ("'%s' is a file"):format(scene.file), scene.file)
   files.make_folder(scene.folder .. '/empty')
-  fails(1, ("no run lies in '%s/empty'"):format(scene.folder), scene.folder .. '/empty')
+  fails(1, ("there is no run in '%s/empty'"):format(scene.folder), scene.folder .. '/empty')
   fails(1, 'no run matches', '--grid', 'nothing')
   fails(1, ("--output: there is no folder '%s/nowhere'"):format(scene.folder), '1', '-o',
     scene.folder .. '/nowhere/a.html')
-  fails(1, ("--output: '%s' is a folder"):format(scene.folder), '1', '-o', scene.folder)
+  fails(1, ("--output: expected a file, got the folder '%s'"):format(scene.folder), '1', '-o', scene.folder)
   local output, _, status = report '--help'
   test.equal(status, 0)
   has(output, 'self-contained page', '-o, --output TEXT', '--registry')

@@ -191,7 +191,7 @@ test('a hint may be a name, a path, an automaton or a list of these', function()
   broken("bottom '_'\ndead { 't' }\ntransition 'q, _ --a--> t, push a'\ntransition 't, _ --a--> q, push a'\n",
     'broken.lua:4: t is dead, but')
   broken("bottom '_'\nrule 'S -> a'\n", "'rule' belongs to a grammar")
-  broken("bottom '_'\nhint 'x'\n", "'hint' is no word of")
+  broken("bottom '_'\nhint 'x'\n", "'hint' is not a word of")
   for _, file in ipairs { 'mine.pda', 'mine.lua', 'broken.lua', '' } do os.remove(folder .. '/' .. file) end
 end)
 

@@ -136,7 +136,7 @@ test('rm only looks when told so, and asks first', function()
   has((rm('--status', 'failed', '--dry-run')), 'Would remove 1 run from', '(their folders stay)')
   local said, left = made.shell(('%s runs rm --registry %s 1 < /dev/null'):format(quoted(shell), quoted(scene.file)))
   test.equal(left, 2)
-  has(said, 'nobody can be asked here: give --yes')
+  has(said, 'there is no terminal for confirmation: give --yes')
   -- At a terminal: everything but a yes is a no.
   local function answered(answer)
     local inner = ('%s runs rm --registry %s --folders 4'):format(quoted(shell), quoted(scene.file))
@@ -185,8 +185,8 @@ test('folders that are no run folders stay, and links are not followed', functio
   local output, errors, status = rm('--yes', '--folders', tostring(inner), tostring(linked), tostring(foreign),
     tostring(outer), tostring(whole))
   test.equal(errors .. status, '0')
-  has(output, 'These folders stay, only the rows of their runs go:', 'linked: it is a link',
-    'outside: it does not look like a run folder', 'outer: another run lies in it', ': the registry lies in it',
+  has(output, 'These folders stay; only the rows of their runs are removed:', 'linked: it is a link',
+    'outside: it does not look like a run folder', 'outer: it contains another run', ': it contains the registry',
     'Removed 5 runs from', ', 1 folder.')
   test.equal(pd.file.kind(folder), nil)
   test.equal(files.read(outside .. '/precious'), 'x')
@@ -239,7 +239,7 @@ test('what rm refuses', function()
   has(errors, 'there is no run 99')
   _, errors, status = rm('all')
   test.equal(status, 2)
-  has(errors, "named by its number, got 'all'")
+  has(errors, "expected the number of a run, got 'all'")
 end)
 
 scene:remove()

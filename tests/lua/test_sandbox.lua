@@ -135,7 +135,7 @@ test('names of the outside do not exist', function()
     'getfenv', 'setfenv', 'getmetatable', 'setmetatable', 'rawget', 'rawset', 'rawequal', 'rawlen', 'newproxy',
     'collectgarbage', 'gcinfo', 'coroutine', 'pcall', 'xpcall', 'print', 'module', 'jit', 'ffi', 'bit', 'next', 'arg',
     'pd', 'help', '__index', '_VERSION', 'string2' } do
-    refused("'" .. name .. "' is no word", 'local x = ' .. name)
+    refused("'" .. name .. "' is not a word", 'local x = ' .. name)
   end
   refused("attempt to call field 'dump'", 'string.dump(function() end)')
   refused("attempt to call", '(""):dump()')
@@ -237,7 +237,7 @@ test('the limits are those of the user', function()
   test.fails('steps must be above 0', function() pd.grammar.limits { steps = 0 } end)
   test.fails("'step'", function() pd.grammar.limits { step = 1 } end)
   -- A file has no way to them.
-  refused("'pd' is no word", 'pd.grammar.limits { steps = 1e15 }')
+  refused("'pd' is not a word", 'pd.grammar.limits { steps = 1e15 }')
 end)
 
 test('what is no file is not read', function()
@@ -282,7 +282,7 @@ test('hints run in the same sandbox', function()
     for _, name in ipairs { 'loop', 'os' } do print(pcall(pd.pda.load, 'evil/' .. name)) end]] }
   test.equal(status, 0)
   assert(output:find('loop.lua:2: the file takes more than', 1, true), output)
-  assert(output:find("'os' is no word", 1, true), output)
+  assert(output:find("'os' is not a word", 1, true), output)
 end)
 
 test('run folders are read, never run', function()

@@ -327,8 +327,8 @@ help 'controler'
 ]])
   test.equal(err, '')
   test.equal(status, 0)
-  for _, text in ipairs { 'a stack: superposition:', 'temperature', "'perplexity' is said of", 'pd.train.evaluate(',
-    "There is no help on 'controler', did you mean 'pd.controller'?" } do
+  for _, text in ipairs { 'a stack: superposition:', 'temperature', "'perplexity' is mentioned in",
+    'pd.train.evaluate(', "There is no help on 'controler', did you mean 'pd.controller'?" } do
     assert(out:find(text, 1, true), text .. ' in\n' .. out)
   end
 end)
@@ -450,7 +450,7 @@ test('help lists the Lua modules and the options by kind, and finds words', func
   has(describe 'model.language_model', "Options of architecture = 'transformer':", 'feedforward')
   for topic, expected in pairs { ['early stopping'] = 'stop_patience', ['learning curve'] = 'curves.svg',
     ['cross entropy'] = 'cross_entropy_difference', pytorch = 'docs/' } do
-    has(describe(topic), ("'%s' is said of"):format(topic), expected)
+    has(describe(topic), ("'%s' is mentioned in"):format(topic), expected)
   end
   for _, nonsense in ipairs { 'zzz', 'foo', 'qq' } do assert(not describe(nonsense):find 'did you mean', nonsense) end
 end)

@@ -64,7 +64,7 @@ test('all runs are made, by arrays no longer than the cluster takes', function()
   for _, row in ipairs { 'rate=0.1 1 done 0.1', 'rate=0.1 2 done 0.1', 'rate=0.2 1 done 0.2', 'rate=0.2 2 done 0.2' } do
     assert(output:find('ROW ' .. row, 1, true), output)
   end
-  local arrays = select(2, output:gsub('jobs %d+ and, for what fails', ''))
+  local arrays = select(2, output:gsub('jobs %d+ and, for retries', ''))
   test.equal(arrays, 2)  -- of three tasks and of one: MaxArraySize is 4
   -- The tasks wrote nothing into the registry, this process did.
   assert(files.read(path 'runs/plain/rate=0.1/restart-1/starts'):match '^%d+ off\n$')
@@ -125,10 +125,10 @@ test('what Slurm refuses is said', function()
   assert(output:find('sbatch refused the jobs', 1, true) and output:find('partition', 1, true), output)
   output, status = run(coordinator('wrong', "slurm = { '--partition' }"))
   test.equal(status, 1)
-  assert(output:find("slurm options are those of sbatch without dashes", 1, true), output)
+  assert(output:find("slurm: expected an option of sbatch without dashes", 1, true), output)
   output, status = run((coordinator('absent', ''):gsub('SLURM_CONF=', 'PATH=/nowhere SLURM_CONF=')))
   test.equal(status, 1)
-  assert(output:find('there is no sbatch here', 1, true), output)
+  assert(output:find('sbatch was not found', 1, true), output)
 end)
 
 run(slurm .. ' stop ' .. path 'slurm')

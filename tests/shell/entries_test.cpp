@@ -101,7 +101,7 @@ TEST_F(Prompt, EditsAndRunsScripts) {
   EXPECT_TRUE(terminal.expect("\nby the editor\n")) << terminal.screen();
   EXPECT_TRUE(std::filesystem::exists(home_ + "/new_script.lua"));
   terminal.type(":edit " + home_ + "/new_script.lua\n");
-  EXPECT_TRUE(terminal.expect("did not end well, so nothing was run")) << terminal.screen();
+  EXPECT_TRUE(terminal.expect("failed, so nothing was run")) << terminal.screen();
   terminal.type(":edit\n");
   EXPECT_TRUE(terminal.expect(":edit needs a script")) << terminal.screen();
 }

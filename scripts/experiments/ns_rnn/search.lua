@@ -158,7 +158,7 @@ function M.finish(run, points, result)
   result.runs, result.failed = #points, points.failed
   run:finish(result)
   if points.failed > 0 then
-    error(('%d of %d runs failed; their ends are shown above'):format(points.failed, #points), 0)
+    error(('%d of %d runs failed; the ends of their logs are shown above'):format(points.failed, #points), 0)
   end
 end
 

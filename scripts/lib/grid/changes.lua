@@ -101,18 +101,18 @@ end
 
 -- Decides what to do with changed runs: 'accept' or 'rerun'.
 local function decision(changed, given, total)
-  local what = ('%d of %d runs were made otherwise than this grid makes them now:\n%s'):format(#changed, total,
+  local what = ('%d of %d runs differ from how this grid would make them now:\n%s'):format(#changed, total,
     list_of(changed))
   if given then
     print(what)
     return given
   end
   if not ask.possible() then
-    fail("%s\n--accept-changed takes them as they are, --rerun-changed makes them anew (in Lua changed = 'accept' or "
+    fail("%s\n--accept-changed takes them as they are, --rerun-changed makes them again (in Lua changed = 'accept' or "
       .. "'rerun'); another folder keeps both", what)
   end
   print(what)
-  local answer = ask.answer 'Take them as they are (a), make them anew (r), or stop (s)?'
+  local answer = ask.answer 'Accept them as they are (a), make them again (r), or stop (s)?'
   if answer:match '^a' then return 'accept' end
   if answer:match '^r' then return 'rerun' end
   fail 'stopped; nothing was changed'
@@ -151,10 +151,10 @@ function M.settle(list, given)
       accepted[#accepted + 1] = ('%s (%s)'):format(title(one.run), table.concat(one.texts, ', '))
     elseif not accept or one.options then
       local lock = pd.process.lock(one.run.folder)
-      if not lock then fail('%s: another process works there', one.run.folder) end
+      if not lock then fail('%s: another process uses this folder', one.run.folder) end
       require 'pushdown.experiment.folder'.clear(one.run.folder)
       lock:release()
-      print(('%s begins anew'):format(title(one.run)))
+      print(('%s starts again from the beginning'):format(title(one.run)))
     end
   end
   return note_of(accepted, #list)

@@ -34,7 +34,7 @@ local function read_options(given)
   end
   if type(call.points) ~= 'table' or #call.points < 2 then fail 'points must be a list of at least two points' end
   if type(call.folder) ~= 'string' then fail 'folder is missing' end
-  if call.missing == 'leave' then fail "missing = 'leave' trains nothing; a search has to" end
+  if call.missing == 'leave' then fail "missing = 'leave' trains nothing, but a search has to train" end
   if (call.fixed or {})[search.over] ~= nil then fail('fixed sets %s, which the rungs set', search.over) end
   for _, point in ipairs(call.points) do
     if point[search.over] ~= nil then fail('a point sets %s, which the rungs set', search.over) end
@@ -48,11 +48,11 @@ local function done_before(path, plan)
   if not files.exists(path) then return {} end
   local kept = runs.read_json(path)
   if not kept or type(kept.plan) ~= 'table' or type(kept.rungs) ~= 'table' then
-    fail('%s is not the state of a search; remove it to begin anew', path)
+    fail('%s is not the state of a search; remove it to start a new search', path)
   end
   for key, value in pairs(plan) do
     if json.encode(kept.plan[key]) ~= json.encode(value) then
-      fail('%s is the state of another search: its %s differ; choose another folder, or remove the file to begin anew',
+      fail('%s is the state of another search: its %s differ; choose another folder, or remove the file to start again',
         path, key)
     end
   end

@@ -65,8 +65,8 @@ function M.finished_result(run)
   local options, other, goes_on = require 'pushdown.grid.changes'.of(run)
   local text = options[1] or other[1]
   if text then
-    error(('[grid.run] %s holds a result that was made otherwise: %s; choose another folder, or remove its '
-      .. 'result.json'):format(run.folder, text), 0)
+    error(('[grid.run] %s holds a result that was made with other options or inputs: %s; choose another folder, or '
+      .. 'remove its result.json'):format(run.folder, text), 0)
   end
   return not goes_on and result or nil
 end

@@ -81,7 +81,7 @@ local function check(given)
   if type(given) ~= 'table' then fail('random', 'expected a table of options, got %s', type(given)) end
   for key in pairs(given) do
     if not known[key] then
-      fail('random', "unknown option '%s'; there are count, options and seed", tostring(key))
+      fail('random', "unknown option '%s'; the options are count, options and seed", tostring(key))
     end
   end
   local count, seed = given.count, given.seed or 1
@@ -96,8 +96,8 @@ local function check(given)
   end
   for key, value in pairs(given.options) do
     if type(key) ~= 'string' or getmetatable(value) ~= Distribution then
-      fail('random', 'options.%s must be a distribution: uniform, log_uniform, integers, log_integers or choices; what '
-        .. 'is the same for all points belongs into fixed', tostring(key))
+      fail('random', 'options.%s must be a distribution: uniform, log_uniform, integers, log_integers or choices; an '
+        .. 'option that is the same for all points belongs in fixed', tostring(key))
     end
   end
   return count, seed

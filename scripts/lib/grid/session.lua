@@ -135,7 +135,7 @@ function Session:ended(run, ending)
   local output = run.folder .. '/output.log'
   local reason = ending.text .. (ending.text == 'exited with status 0' and ' and wrote no result.json' or '')
   if run.attempts < attempts_of_a_run then
-    self:say('%s: the process %s; tried once more (%s)', self:title(run), reason, output)
+    self:say('%s: the process %s; trying once more (%s)', self:title(run), reason, output)
     run.status, run.process = 'waiting', nil
     return
   end

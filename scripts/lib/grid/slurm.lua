@@ -33,7 +33,9 @@ end
 
 local function check_slurm()
   local output, status = output_of 'sbatch --version'
-  if status ~= 0 then fail("there is no sbatch here (%s); executor = 'local' needs none", (output:gsub('%s+$', ''))) end
+  if status ~= 0 then
+    fail("sbatch was not found (%s); executor = 'local' does not need it", (output:gsub('%s+$', '')))
+  end
 end
 
 -- The largest array that the cluster accepts.
@@ -103,7 +105,7 @@ function Slurm:submit(list)
     json.encode { jobs = json.list { first, second }, runs = json.list(folders) } .. '\n')
   self.last_job = second
   self:watch(first, second, list)
-  self:say('jobs %d and, for what fails, %d: %d tasks', first, second, #list)
+  self:say('jobs %d and, for retries, %d: %d tasks', first, second, #list)
 end
 
 -- Watches the tasks of two arrays as the runs of a list.
@@ -125,7 +127,7 @@ function Slurm:queue()
   if status ~= 0 then
     if not self.silent_since then
       self.silent_since = pd.process.now()
-      pd.log.warn('squeue does not answer, asked again: ' .. (output:gsub('%s+$', '')))
+      pd.log.warn('squeue does not answer; asking again: ' .. (output:gsub('%s+$', '')))
     end
     return nil
   end
@@ -150,7 +152,7 @@ function Slurm:take_over()
     end
   end
   local queue = self:queue()
-  if not queue then fail 'squeue does not answer; what was submitted before cannot be told' end
+  if not queue then fail 'squeue does not answer; cannot find out which jobs were submitted before' end
   local taken = 0
   for _, note in ipairs(known) do
     for i, folder in ipairs(note.runs) do
@@ -198,7 +200,7 @@ function Slurm:poll()
   self.workers = math.max(1, running)
 end
 
-function Slurm.place() return 'as tasks of Slurm' end
+function Slurm.place() return 'as Slurm tasks' end
 
 function Slurm:work()
   files.make_folder(self.slurm_folder)
@@ -214,7 +216,7 @@ function Slurm:work()
     self:submit(list)
   end
   if self.settled < #self.runs then
-    self:say('Ctrl-C leaves the jobs where they are: started again, this takes them over; scancel ends them')
+    self:say('Ctrl-C leaves the jobs in the queue; start this again to take them over, or end them with scancel')
   end
   while self.settled < #self.runs do
     self:poll()
@@ -230,7 +232,7 @@ return function(session, settings)
   session.slurm_options, session.throttle = settings.options, settings.throttle
   for _, option in ipairs(session.slurm_options) do
     if not option:find '^%a[%w-]*=?' or option:find '^array' or option:find '^parsable' or option:find '^output' then
-      fail("slurm options are those of sbatch without dashes, as 'partition=long', got '%s'", option)
+      fail("slurm: expected an option of sbatch without dashes, such as 'partition=long', got '%s'", option)
     end
   end
   session.jobs, session.submitted = {}, 0

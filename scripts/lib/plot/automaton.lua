@@ -122,7 +122,7 @@ return function(spec)
     'a stack automaton of %d nodes and %d edges is too large for a picture', #nodes, #edges)
   if compact then
     return automaton_rows(nodes, edges, { input = input, title = spec.title, width = spec.width, shade = shade,
-      note = note and note .. ' The wider an edge, the more.' })
+      note = note and note .. ' Wider edges carry more weight.' })
   end
   local row, rows = rows_of(nodes)
 

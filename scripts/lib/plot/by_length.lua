@@ -120,7 +120,7 @@ return function(spec, where)
       local values = {}
       for k, model in ipairs(group.models) do
         values[k] = point.results(model)[measure]
-        check(type(values[k]) == 'number', where, "'%s' is no measure of %s", tostring(measure), tostring(model))
+        check(type(values[k]) == 'number', where, "'%s' is not a measure of %s", tostring(measure), tostring(model))
       end
       local mean, deviation = statistics(values)
       line.x[i], line.y[i] = point.length, mean

@@ -171,7 +171,7 @@ local function describe_topic(docs, topic)
   local module = type(value) == 'table' and library_name(value)
   if module then return describe_library(module, value) end
   local found = topic:find '%S' and search(docs, kinds(), topic) or {}
-  if #found > 0 then return found_text(("'%s' is said of"):format(topic), found) end
+  if #found > 0 then return found_text(("'%s' is mentioned in"):format(topic), found) end
   local names, full = {}, {}
   for _, documented in ipairs(sorted_keys(docs)) do
     local short = documented:gsub('^pd%.', '')
@@ -187,7 +187,7 @@ return function(value)
   if type(value) == 'string' then return describe_topic(docs, value) end
   local name = pd.doc_name(value)
   if name and docs[name] then return describe_name(docs, name) end
-  if value == rawget(_G, 'help') then return 'help(x): prints what x is; help() says more.' end
+  if value == rawget(_G, 'help') then return 'help(x): describes x; help() shows an overview.' end
   if type(value) == 'function' then return describe_lua_function(value) end
   local module = type(value) == 'table' and library_name(value)
   if module then return describe_library(module, value) end

@@ -24,7 +24,7 @@ function M.shown(svg)
   end
   local ok, text = pcall(known.text or error)
   local where = known.path and ('saved as %s'):format(known.path)
-    or "not saved; path = 'NAME.svg' in the call saves it, pd.files.write('NAME.svg', _) does now"
+    or "not saved; to save it, pass path = 'NAME.svg' or call pd.files.write('NAME.svg', _)"
   return ('%s(a picture of %s, %s)'):format(ok and text:gsub('%s*$', '\n', 1) or '', size_of(svg), where)
 end
 

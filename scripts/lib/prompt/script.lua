@@ -131,7 +131,7 @@ function M.edit(line)
   local path = existing_script(name) or name:find '%.lua$' and name or name .. '.lua'
   local editor = os.getenv 'VISUAL' or os.getenv 'EDITOR' or 'vi'
   local status = os.execute(("%s '%s'"):format(editor, (path:gsub("'", "'\\''"))))
-  if status ~= 0 then error((":edit: '%s' did not end well, so nothing was run"):format(editor), 0) end
+  if status ~= 0 then error((":edit: '%s' failed, so nothing was run"):format(editor), 0) end
   if not files.exists(path) then error((":edit: '%s' was not written, so nothing was run"):format(path), 0) end
   run_script(path, words)
 end

@@ -120,10 +120,10 @@ function M.read(folder, absent)
   local made, result = runs.read_json(folder .. '/experiment.json'), runs.result(folder)
   if not made or not result then return nil, 'experiment.json or result.json cannot be read' end
   if made.recorded then return nil, 'taken over from a record' end
-  if not kinds[made.experiment] then return nil, 'of a script that records do not keep' end
+  if not kinds[made.experiment] then return nil, 'made by a script that records do not support' end
   if made.size ~= 'full' then return nil, 'made with --quick or --smoke' end
   local grid, point, restart = place_of(folder, made.experiment, result.seed)
-  if not grid then return nil, 'not of a grid, by seed and folder' end
+  if not grid then return nil, 'not a run of a grid, judging by its seed and folder' end
 
   local sizes = declared(pd.root .. '/scripts/experiments/' .. made.experiment .. '.lua')
   local options = {}
@@ -131,7 +131,7 @@ function M.read(folder, absent)
   for _, name in ipairs { 'seed', 'restart', 'run_folder', 'quick', 'smoke' } do options[name] = nil end
   for _, value in pairs(options) do
     if type(value) == 'string' and (value:find('/', 1, true) or value:find('%.lua$')) then
-      return nil, 'made with a file of its own'
+      return nil, 'made with an option that names a file'
     end
   end
   for _, size in ipairs { 'quick', 'smoke' } do
@@ -215,7 +215,7 @@ function M.write(folder, entry, names, path)
   if fields.curve ~= '' then write(folder .. '/metrics.jsonl', metrics_of(fields.curve)) end
   if fields.series ~= '' then write(folder .. '/' .. kind.file.name, series_file(fields.series)) end
   write(folder .. '/experiment.json', json.encode(json.ordered({ experiment = fields.experiment, size = 'full',
-    doc = 'A run of another place or time, taken over from a record.',
+    doc = 'A run made elsewhere or earlier, taken over from a record.',
     recorded = { file = path, commit = fields.commit }, options = options, command_line = json.list {},
     started = fields.date, version = fields.version, commit = fields.commit,
     machine = { processor = fields.processor, torch = fields.torch } },

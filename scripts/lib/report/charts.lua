@@ -117,22 +117,22 @@ end
 local function notes_of(points, axis, seen, every)
   local notes = {}
   if #points > many_points then
-    notes[1] = ('With %d points the curves are drawn over one axis only (%s), and the course of training is '
+    notes[1] = ('With %d points, curves are drawn over one axis only (%s), and the course of training is '
       .. 'left out.'):format(#points, axis)
   end
   if every > 1 then
-    notes[#notes + 1] = ('Of long curves not every epoch is drawn, but at least one in %d, and the last.'):format(every)
+    notes[#notes + 1] = ('Long curves show at least one in %d epochs, and the last one.'):format(every)
   end
   if seen.fewer then
-    notes[#notes + 1] = 'Restarts end at different epochs: where a mean is over fewer of them than there are, its '
-      .. 'line is thin, and the numbers at the pointer say of how many it is.'
+    notes[#notes + 1] = 'Restarts end at different epochs. Where a mean is over fewer restarts, its line is thin; the '
+      .. 'numbers at the pointer say over how many.'
   end
   if seen.interpolated then
-    notes[#notes + 1] = 'Over updates and seconds restarts are compared at 200 places, linearly between their epochs; '
-      .. 'a line is thin where some of them have ended.'
+    notes[#notes + 1] = 'Over updates and seconds, restarts are compared at 200 places, interpolated linearly between '
+      .. 'epochs. A line is thin where some of them have ended.'
   end
   if seen.runs > most_single_runs and #points > 1 then
-    notes[#notes + 1] = ('With %d runs the restarts are not drawn one by one.'):format(seen.runs)
+    notes[#notes + 1] = ('Single restarts are not drawn, because there are %d runs.'):format(seen.runs)
   end
   return notes
 end

@@ -16,10 +16,10 @@ local declaration = { name = 'pushdown report RUN...', words = true, run_folder 
   doc = 'Writes one self-contained page about runs: results, curves, pictures, configuration, command.\n'
     .. 'RUN is a number of the registry, a run folder, or a folder of runs, such as that of a grid.',
   options = selection.with_filters {
-    { 'output', 'report.html', 'the page', short = 'o' },
-    { 'title', nil, 'its title', type = 'text' },
-    { 'metric', {}, 'metrics of the epochs and numbers of the results to show; all otherwise', repeated = true },
-    { 'x', 'epoch', 'what curves are drawn over', choices = { 'epoch', 'update', 'seconds' } },
+    { 'output', 'report.html', 'file of the page', short = 'o' },
+    { 'title', nil, 'title of the page', type = 'text' },
+    { 'metric', {}, 'metrics of the epochs and numbers of the results to show; all by default', repeated = true },
+    { 'x', 'epoch', 'horizontal axis of the curves', choices = { 'epoch', 'update', 'seconds' } },
     selection.registry_option,
   } }
 
@@ -48,7 +48,7 @@ local function split(metrics, points)
   local curves, numbers = {}, {}
   for _, metric in ipairs(metrics) do
     if not over_epochs[metric] and not in_results[metric] then
-      error(("no run has '%s'; over epochs there are %s, in the results %s"):format(metric,
+      error(("no run has '%s'; the epochs have %s, the results %s"):format(metric,
         #list > 0 and table.concat(list, ', ') or 'none', #keys > 0 and table.concat(keys, ', ') or 'none'), 0)
     end
     if over_epochs[metric] then curves[#curves + 1] = metric end
@@ -64,7 +64,7 @@ local function check_output(path)
     error(("--output: there is no folder '%s'"):format(folder), 0)
   end
   if path:match('/$') or pd.file.kind(path) == 'folder' then
-    error(("--output: '%s' is a folder, a file is needed"):format(path), 0)
+    error(("--output: expected a file, got the folder '%s'"):format(path), 0)
   end
 end
 

@@ -127,7 +127,7 @@ local function pictures_of(points)
       end
     end
   end
-  if total > few_runs and count > 0 then notes[#notes + 1] = 'Of every point the pictures of its first run.' end
+  if total > few_runs and count > 0 then notes[#notes + 1] = 'Only the first run of each point shows its pictures.' end
   if left_out > 0 then notes[#notes + 1] = ('%d more pictures would make the page too large.'):format(left_out) end
   for _, text in ipairs(refused) do notes[#notes + 1] = 'Not shown: ' .. text .. '.' end
   return by_kind, notes, count
@@ -235,8 +235,8 @@ local function results_section(given)
   if not results and #own == 0 then return nil end
   local remark = ''
   if #given.rows > 1 and results then
-    remark = '<p class="note">Mean ± sample standard deviation over the finished runs of a point, below it the least '
-      .. 'and the greatest value and how many runs there are.'
+    remark = '<p class="note">Mean ± sample standard deviation over the finished runs of a point; below it the '
+      .. 'smallest and the largest value and the number of runs.'
       .. ((hidden or 0) > 0 and (' %d more numbers: pushdown runs export, or --metric.'):format(hidden) or '') .. '</p>'
   end
   return { 'results', 'Results', results or '', remark, table.concat(own, '\n') }
@@ -330,7 +330,7 @@ local function origin_section(given)
       commands, working_folder(rows)))
   elseif count > 1 then
     add('<h3>Command of the first run</h3>' .. tables.commands { { runs = { rows[1] } } } .. working_folder(rows)
-      .. '<p class="note">pushdown runs show ID tells that of any other.</p>')
+      .. '<p class="note">pushdown runs show ID prints that of any other run.</p>')
   end
   return section
 end

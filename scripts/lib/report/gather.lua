@@ -105,12 +105,12 @@ local function of_folder(word, registry)
     kind = pd.file.kind(folder)
   end
   if kind ~= 'folder' then
-    error(kind and ("'%s' is a file; a run is a number of the registry or a folder"):format(word)
-      or ("there is no folder '%s'; a run is a number of the registry or a folder"):format(word), 0)
+    error(kind and ("'%s' is a file; expected a number of the registry or a folder"):format(word)
+      or ("there is no folder '%s'; expected a number of the registry or a folder"):format(word), 0)
   end
   local found = run_folders(folder)
   if #found == 0 then
-    error(("no run lies in '%s': a run folder has an experiment.json, metrics.jsonl or result.json"):format(word), 0)
+    error(("there is no run in '%s': a run folder has experiment.json, metrics.jsonl or result.json"):format(word), 0)
   end
   local known, rows = rows_by_folder(folder, registry), {}
   for i, path in ipairs(found) do
@@ -145,7 +145,7 @@ function M.runs(options, path)
   if #options.words == 0 and not filtered then
     selection.fail('which runs? pushdown report RUN... -o report.html: numbers of the registry or folders')
   end
-  if #options.words > 0 and filtered then selection.fail('runs are given by name or by filters, not by both') end
+  if #options.words > 0 and filtered then selection.fail('choose runs by name or by filters, not both') end
   local seen = {}
   local function add(list)
     for _, row in ipairs(list) do

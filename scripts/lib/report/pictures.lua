@@ -164,7 +164,7 @@ function M.cleaned(svg, prefix)
     if svg:sub(doctype, after):find('[', 1, true) then return nil, 'it declares entities' end
     svg = svg:sub(1, doctype - 1) .. svg:sub(after + 1)
   end
-  if svg:find('<!', 1, true) or svg:find('<?', 1, true) then return nil, 'it has sections that are no elements' end
+  if svg:find('<!', 1, true) or svg:find('<?', 1, true) then return nil, 'it has sections that are not elements' end
   local out, open, skipped, at = {}, {}, nil, 1
   local title, in_title, width, finished = {}, false, nil, false
   while true do

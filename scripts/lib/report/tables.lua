@@ -250,7 +250,7 @@ function M.origins(rows)
   local lines = {}
   for i, kind in ipairs(kinds) do
     local git = kind.key[1]
-    lines[i] = { { text = git, code = git ~= 'not recorded', sub = git:match('dirty$') and 'with changes of its own'
+    lines[i] = { { text = git, code = git ~= 'not recorded', sub = git:match('dirty$') and 'with uncommitted changes'
       or nil }, kind.key[2], kind.key[3], { text = tostring(kind.count), value = kind.count } }
   end
   return M.html { header = { 'source (git)', 'version', 'machine', 'runs' }, rows = lines, numeric = { [4] = true } }

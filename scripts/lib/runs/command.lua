@@ -10,8 +10,8 @@ local M = {}
 
 local fail = selection.fail
 
-local formats = { { 'csv', false, 'comma-separated values, every digit' },
-  { 'json', false, 'JSON, everything that is known' } }
+local formats = { { 'csv', false, 'comma-separated values with all digits' },
+  { 'json', false, 'JSON with all data' } }
 local latex = { { 'latex', false, 'a table for LaTeX (booktabs)' } }
 
 local function declare(name, doc, ...)
@@ -22,60 +22,60 @@ end
 
 local commands = {
   list = declare('list', 'Lists runs, the newest first.', selection.with_filters {
-    { 'sort', nil, 'by this column, option or result; the newest first otherwise', type = 'text' },
-    { 'descending', false, 'the largest first' },
-    { 'limit', nil, 'at most so many', type = 'integer', minimum = 1 },
+    { 'sort', nil, 'sort by this column, option or result (newest first)', type = 'text' },
+    { 'descending', false, 'sort the largest first' },
+    { 'limit', nil, 'largest number of runs to show', type = 'integer', minimum = 1 },
     { 'columns', {}, 'columns, options and results to show', repeated = true },
   }, formats, latex),
-  show = declare('show ID...', 'Shows all that is known of a run.', {}, formats),
+  show = declare('show ID...', 'Shows all data of a run.', {}, formats),
   compare = declare('compare [ID...]', 'Compares runs side by side, or the points of a grid '
     .. '(--grid) by mean and standard deviation\nover their restarts.', selection.with_filters {
       { 'metric', {}, 'results to compare; the first one orders the points of a grid', repeated = true },
-      { 'spread', 'deviation', 'beside a mean: the sample standard deviation, or half the width of its 95 % confidence '
-        .. 'interval', choices = { 'deviation', 'interval' } },
+      { 'spread', 'deviation', 'shown with a mean: the sample standard deviation, or half the width of its 95 % '
+        .. 'confidence interval', choices = { 'deviation', 'interval' } },
       { 'test', nil, 'a paired test of each point of a grid against the best one', type = 'text',
         choices = { 'wilcoxon', 'bootstrap' } },
       { 'against', nil, 'the point that the others are tested against', type = 'text' },
     }, formats, latex),
   plot = declare('plot [ID...]', 'Draws metrics of every epoch. The restarts of a point are one line, their mean, with '
     .. 'a band.', selection.with_filters {
-      { 'metric', {}, 'what to draw; the one that tells most otherwise', repeated = true },
-      { 'x', 'epoch', 'over what', choices = { 'epoch', 'update', 'seconds' } },
-      { 'each', false, 'every run by itself, no means' },
+      { 'metric', {}, 'metrics to draw (the most informative one)', repeated = true },
+      { 'x', 'epoch', 'horizontal axis', choices = { 'epoch', 'update', 'seconds' } },
+      { 'each', false, 'draw every run by itself, without means' },
       { 'log_x', false, 'logarithmic horizontal axis' },
       { 'log_y', false, 'logarithmic vertical axis' },
-      { 'output', nil, 'write a picture in place of text: SVG, PDF or PNG, by the ending of the name', type = 'text',
+      { 'output', nil, 'write a picture instead of text: SVG, PDF or PNG, by file extension', type = 'text',
         short = 'o' },
       { 'spread', 'deviation', 'bands of one sample deviation, of the 95 % confidence interval of the mean, or from '
         .. 'the least to the greatest', choices = { 'deviation', 'interval', 'range' } },
       { 'title', nil, 'title of the picture', type = 'text' },
     }),
-  rm = declare('rm [ID...]', 'Takes runs out of the registry. Their folders stay, unless --folders is given. Runs '
+  rm = declare('rm [ID...]', 'Removes runs from the registry. Their folders stay unless --folders is given. Runs '
     .. 'that are running\nare refused.', selection.with_filters {
-      { 'folders', false, 'remove the run folders as well, with all that is in them' },
-      { 'dry_run', false, 'only say what would be removed' },
-      { 'yes', false, 'do not ask' },
+      { 'folders', false, 'also remove the run folders with everything in them' },
+      { 'dry_run', false, 'only print what would be removed' },
+      { 'yes', false, 'do not ask for confirmation' },
     }),
-  reproduce = declare('reproduce RUN', 'Makes a run (its number, or its folder) again in a new folder, from its inputs '
-    .. 'as they were, and\ncompares all numbers. Status 1 if they are not the same.', {
+  reproduce = declare('reproduce RUN', 'Repeats a run, given by its number or folder, in a new folder with its '
+    .. 'original inputs,\nand compares all numbers. Exits with status 1 if they differ.', {
       { 'folder', nil, 'the new folder (RUN-again-1)', type = 'text' },
     }),
-  note = declare('note ID [TEXT]', 'Sets the note of a run; without a text prints it.', {
-    { 'remove', false, 'removes the note' },
+  note = declare('note ID [TEXT]', 'Sets the note of a run. Without a text, prints it.', {
+    { 'remove', false, 'remove the note' },
   }),
-  tag = declare('tag ID... +TAG -TAG', 'Adds tags to runs (+TAG, or TAG) and removes them (-TAG); without a tag lists '
-    .. 'the tags of runs.\nA tag has no blanks and no commas.', selection.with_filters {}),
-  gather = declare('gather FOLDER...', 'Takes the finished runs of grids into a record, which --recorded of the table '
-    .. 'scripts reads.', {
+  tag = declare('tag ID... +TAG -TAG', 'Adds tags to runs (+TAG or TAG) and removes them (-TAG). Without a tag, lists the '
+    .. 'tags of runs.\nA tag has no blanks and no commas.', selection.with_filters {}),
+  gather = declare('gather FOLDER...', 'Adds the finished runs of grids to a record, which the table scripts read with '
+    .. '--recorded.', {
       { 'into', nil, 'the record, a CSV file: docs/results/<paper>/runs.csv', type = 'text' },
-      { 'replace', false, 'where the record has other numbers for a run, take the new ones' },
-      { 'commit', nil, 'the commit of runs that do not say it', type = 'text' },
-      { 'torch', nil, 'the version of LibTorch of runs that do not say it', type = 'text' },
+      { 'replace', false, 'replace runs that have other numbers in the record' },
+      { 'commit', nil, 'the commit of runs that have not recorded it', type = 'text' },
+      { 'torch', nil, 'the version of LibTorch of runs that have not recorded it', type = 'text' },
     }),
   export = declare('export [ID...]', 'Writes runs with all their options and results as columns, or their epochs.',
     selection.with_filters {
       { 'history', false, 'one line for every epoch of every run' },
-      { 'output', nil, 'the file; its ending .json or .csv says the format (standard output)', type = 'text',
+      { 'output', nil, 'the file; its extension .json or .csv selects the format (standard output)', type = 'text',
         short = 'o' },
       { 'tensorboard', nil, 'in place of that: an event file for every run, in this folder of logs', type = 'text' },
       { 'wandb', nil, 'in place of that: an offline run of Weights & Biases for every run, in this folder',
@@ -95,18 +95,18 @@ end
 local overview = [[
 The record of runs: every grid and every script that uses pd.experiment.
 
-  pushdown runs list      which runs there are, by grid, option, result, state, time
-  pushdown runs show      all that is known of a run
-  pushdown runs compare   runs side by side, or the points of a grid
-  pushdown runs plot      metrics over epochs, with bands over restarts
-  pushdown runs rm        takes runs, and on request their folders, away
-  pushdown runs export    runs or their epochs as CSV or JSON
-  pushdown runs reproduce makes a run again and says whether its numbers are the same
-  pushdown runs note      what you say of a run
-  pushdown runs tag       marks of runs, for filters
-  pushdown runs gather    finished runs into a record that grids can go on from
+  pushdown runs list      lists runs, by grid, option, result, state, time
+  pushdown runs show      shows all data of a run
+  pushdown runs compare   compares runs side by side, or the points of a grid
+  pushdown runs plot      draws metrics over epochs, with bands over restarts
+  pushdown runs rm        removes runs and, on request, their folders
+  pushdown runs export    writes runs or their epochs as CSV or JSON
+  pushdown runs reproduce repeats a run and tells whether its numbers are the same
+  pushdown runs note      sets or prints the note of a run
+  pushdown runs tag       adds and removes tags of runs, which filters select
+  pushdown runs gather    adds finished runs to a record from which grids can continue
 
---help after any of them lists its options. pushdown report makes a page.
+Each command lists its options with --help. pushdown report makes a page.
 ]]
 
 -- command.run(words) -> exit status: 0, 1 for an error, 2 for a wrong command line.
@@ -121,7 +121,7 @@ function M.run(words)
     if not declaration then
       local near = nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather', 'note',
         'tag' })
-      fail("unknown command '%s'%s; there are list, show, compare, plot, rm, export, reproduce, note, tag and gather",
+      fail("unknown command '%s'%s; the commands are list, show, compare, plot, rm, export, reproduce, note, tag and gather",
         name, near and (", did you mean '%s'?"):format(near) or '')
     end
     local options = experiment.parse(declaration, { unpack(words, 2) })

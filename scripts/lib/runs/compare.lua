@@ -125,8 +125,8 @@ local function compare_grid(rows, options, width)
   end
   if options.latex then return io.write(layout.latex(columns, cells)) end
   layout.table(columns, cells, width)
-  layout.wrapped(('Ordered by the mean of %s over the restarts that are done; %s, the best single run is one run and '
-    .. 'no mean.'):format(metrics[1]:gsub('_', ' '), options.spread == 'interval'
+  layout.wrapped(('Ordered by the mean of %s over the finished restarts; %s; the best single run is one run, not a '
+    .. 'mean.'):format(metrics[1]:gsub('_', ' '), options.spread == 'interval'
     and "± 95 % is half the width of the 95 % confidence interval of the mean (Student's t)"
     or 'the deviation is the sample standard deviation'), width, '')
   if tests and #tests == 0 then

@@ -51,7 +51,7 @@ end
 local function show_one(row, width)
   print(('Run %d: %s%s'):format(row.id, row.grid or row.experiment or row.folder,
     row.point and (', %s, restart %s'):format(row.point, layout.value(row.restart)) or ''))
-  local note = row.status == 'lost' and ' (its process ended without a word)' or ''
+  local note = row.status == 'lost' and ' (its process ended without a record)' or ''
   print(('  %s%s, %d attempt%s'):format(row.status, note, row.attempts, row.attempts == 1 and '' or 's'))
   for _, key in ipairs { 'experiment', 'grid', 'seed', 'folder', 'created', 'started', 'finished', 'seconds',
     'host', 'pid', 'git' } do

@@ -102,7 +102,7 @@ return function(options, path, width)
     end
     if left_out > 0 then note('%d without %s.', left_out, metric) end
     if without > 0 then note('%d run%s without metrics of an epoch.', without, without == 1 and '' or 's') end
-    if fewer then note('Restarts end at different places; a mean is over those that came so far.') end
+    if fewer then note('Restarts end at different places; a mean is over those that have reached the place.') end
     if options.output then
       spec.title, spec.width, spec.height = options.title, 900, 480
       local banded = false

@@ -15,17 +15,17 @@ local function inside(path, folder) return path == folder or path:sub(1, #folder
 local function objection(folder, registry)
   local kind = pd.file.kind(folder)
   if kind == 'link' then return 'it is a link' end
-  if kind ~= 'folder' then return 'it is no folder' end
+  if kind ~= 'folder' then return 'it is not a folder' end
   local ours = false
   for _, name in ipairs { 'experiment.json', 'config.json', 'settings.json', 'result.json', 'output.log' } do
     ours = ours or pd.file.kind(folder .. '/' .. name) == 'file'
   end
   if not ours or pd.file.kind(folder .. '/run.lock') ~= 'file' then return 'it does not look like a run folder' end
   local real = pd.file.real_path(folder)
-  if real == '/' or inside(pd.file.real_path '.', real) then return 'this program works in it' end
-  if inside(pd.file.real_path(registry), real) then return 'the registry lies in it' end
+  if real == '/' or inside(pd.file.real_path '.', real) then return 'this program runs in it' end
+  if inside(pd.file.real_path(registry), real) then return 'it contains the registry' end
   local other = files.find(folder, '/run%.lock$')[1]
-  if other then return ('another run lies in it: %s'):format(other:match('^(.*)/')) end
+  if other then return ('it contains another run: %s'):format(other:match('^(.*)/')) end
 end
 
 local function size_text(bytes)
@@ -122,7 +122,7 @@ return function(options, path)
   end
   if #rows > listed and not options.dry_run then print(('... and %d more'):format(#rows - listed)) end
   if #kept > 0 then
-    print('These folders stay, only the rows of their runs go:\n  ' .. table.concat(kept, '\n  '))
+    print('These folders stay; only the rows of their runs are removed:\n  ' .. table.concat(kept, '\n  '))
   end
   local what = ('%s from %s'):format(count_text(#rows, 'run'), path)
   if size.folders > 0 then
@@ -133,7 +133,9 @@ return function(options, path)
   end
   if options.dry_run then return print(('Would remove %s.'):format(what)) end
   if not options.yes then
-    if not ask.possible() then selection.fail('nobody can be asked here: give --yes, or look with --dry-run') end
+    if not ask.possible() then
+      selection.fail('there is no terminal for confirmation: give --yes, or preview with --dry-run')
+    end
     if not ask.answer(('Remove %s? [y/N]'):format(what)):match '^y' then return print 'Nothing was removed.' end
   end
   local registry, total = runs.open(path, { must_exist = true }), { rows = 0, folders = 0, stayed = 0 }

@@ -56,9 +56,11 @@ local function restore_inputs(folder, start, place)
     end
   end
   if #missing > 0 then
-    fail('the run cannot be made again: %s, and the run folder has no copy', table.concat(missing, ', '))
+    fail('the run cannot be repeated: %s, and the run folder has no copy', table.concat(missing, ', '))
   end
-  for _, change in ipairs(changed) do print(('As it was: %s, which %s since.'):format(change.path, change.why)) end
+  for _, change in ipairs(changed) do
+    print(('Using the saved copy of %s, which %s since.'):format(change.path, change.why))
+  end
   return #changed > 0
 end
 
@@ -80,7 +82,7 @@ end
 -- Starts the command line of the run again.
 local function run_script(folder, start, target)
   if pd.file.kind(start.working_directory) ~= 'folder' then
-    fail('the run was started in %s, which is not there any more', start.working_directory)
+    fail('the run was started in %s, which no longer exists', start.working_directory)
   end
   local place = os.tmpname()
   os.remove(place)
@@ -135,9 +137,9 @@ return function(options, path)
     fail('%s has no provenance.json that can be read: the run was made by an older version', folder)
   end
   local target = options.folder and pd.file.real_path(options.folder) or new_folder(folder)
-  if pd.file.kind(target) then fail('%s is there already; --folder names a new one', target) end
+  if pd.file.kind(target) then fail('%s already exists; name a new folder with --folder', target) end
   local start = kept.starts[1]
-  print(('Making %s again in %s'):format(folder, target))
+  print(('Repeating %s in %s'):format(folder, target))
   local different = differences(start)
   if files.exists(folder .. '/experiment.json') then
     run_script(folder, start, target)
@@ -146,12 +148,12 @@ return function(options, path)
   end
   local found = compare(folder, target)
   for _, text in ipairs(found.different) do print('  ' .. text) end
-  if #found.missing > 0 then print('Not made again: ' .. table.concat(found.missing, ', ')) end
-  if found.count == 0 then fail('%s has no numbers that could be compared', folder) end
+  if #found.missing > 0 then print('Missing in the new run: ' .. table.concat(found.missing, ', ')) end
+  if found.count == 0 then fail('%s has no numbers to compare', folder) end
   if #found.different + #found.missing == 0 then
     print(('The numbers are the same: %s.'):format(found.text))
     return
   end
   if #different > 0 then print('Then and now: ' .. table.concat(different, '; ')) end
-  fail('%d of %s are not the same', found.unequal, found.text)
+  fail('%d of %s differ', found.unequal, found.text)
 end

@@ -83,7 +83,7 @@ end
 function M.ids(words)
   local ids = {}
   for i, word in ipairs(words) do
-    ids[i] = word:match('^%d+$') and tonumber(word) or fail("a run is named by its number, got '%s'", word)
+    ids[i] = word:match('^%d+$') and tonumber(word) or fail("expected the number of a run, got '%s'", word)
   end
   return ids
 end
@@ -101,7 +101,7 @@ end
 -- The runs that the command line chooses, by number or by filters.
 function M.rows(options, path)
   local ids = M.ids(options.words)
-  if #ids > 0 and M.filtered(options) then fail('runs are given by numbers or by filters, not by both') end
+  if #ids > 0 and M.filtered(options) then fail('choose runs by numbers or by filters, not both') end
   if #ids > 0 then return M.numbered(ids, path) end
   return runs.find(M.filter(options), path)
 end

@@ -155,7 +155,7 @@ function M.help(declaration, columns)
   end
   rows[#rows + 1] = { '--help', '', 'this text' }
   local margin = width + middle + 6
-  -- In a narrow terminal each description goes on lines of its own.
+  -- In a narrow terminal each description gets its own lines.
   local below = columns and columns - margin < 24
   local indent = (' '):rep(below and 6 or margin)
   for _, row in ipairs(rows) do

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Turns the tensors of a PyTorch file (.pt, .pth, .th) into a safetensors file, without PyTorch.
+"""Converts the tensors of a PyTorch file (.pt, .pth, .th) to a safetensors file, without PyTorch.
 
     python3 from_pytorch.py CHECKPOINT [-o FILE.safetensors] [--key model_state_dict]
 
-A file of PyTorch is a pickle: a program that Python runs to build its content. This script runs none of it that could
-do harm: it knows how to build dictionaries, numbers, texts and tensors, and stops at the name of any other function or
-class. Reads the format of PyTorch 1.6 and newer (a zip archive) and the one before (pickles one after the other). If
-the tensors are not at the top of the file but in a dictionary inside, that one is taken if there is only one; else
---key names it. Only the standard library is needed.
+A PyTorch file is a pickle: a program that Python runs to build its content. This script runs no harmful part of it. It
+can build dictionaries, numbers, texts and tensors, and stops at the name of any other function or class. It reads the
+format of PyTorch 1.6 and newer (a zip archive) and the older one (pickles one after the other). If the tensors are in a
+dictionary inside the file, the script finds it if it is the only one; otherwise --key names it. The script only needs
+the standard library.
 """
 import argparse
 import collections
@@ -61,7 +61,7 @@ class Tensor:
         return count
 
     def contiguous(self, name):
-        """The numbers row by row."""
+        """Returns the numbers row by row."""
         _, width = self.storage.kind
         data, count = self.storage.bytes(), self.count()
         if count == 0:
@@ -99,7 +99,7 @@ KNOWN = {("collections", "OrderedDict"): collections.OrderedDict,
 
 
 class Unpickler(pickle.Unpickler):
-    """Builds what a state dict is made of, and nothing else."""
+    """Builds only the objects of a state dict."""
 
     def __init__(self, file, storage_of):
         super().__init__(file, encoding="utf-8")
@@ -108,12 +108,12 @@ class Unpickler(pickle.Unpickler):
     def find_class(self, module, name):
         if (module, name) in KNOWN:
             return KNOWN[module, name]
-        raise Unreadable(f"it holds {module}.{name}, which is no part of a state dict; "
-                         "in PyTorch, save model.state_dict() and convert that")
+        raise Unreadable(f"it holds {module}.{name}, which is not part of a state dict; "
+                         "save model.state_dict() in PyTorch and convert that file")
 
     def persistent_load(self, key):
         if not isinstance(key, tuple) or len(key) < 5 or key[0] != "storage" or key[1] not in STORAGES.values():
-            raise Unreadable("it refers to something that is no storage of a known type")
+            raise Unreadable("it refers to something that is not a storage of a known type")
         return self.storage_of(key)
 
 
@@ -122,7 +122,7 @@ def read_archive(path):
         names = archive.namelist()
         programs = [name for name in names if name.endswith("/data.pkl")]
         if len(programs) != 1:
-            raise Unreadable("it is a zip archive, but not one of PyTorch (there is no data.pkl)")
+            raise Unreadable("it is a zip archive, but not a PyTorch file (it has no data.pkl)")
         top = programs[0][:-len("data.pkl")]
         order = top + "byteorder"
         if order in names and archive.read(order) != b"little":
@@ -157,13 +157,13 @@ def read_legacy(path):
     with open(path, "rb") as file:
         load = lambda: Unpickler(file, storage_of).load()
         if load() != LEGACY_MAGIC:
-            raise Unreadable("it is a pickle, but not one of PyTorch")
+            raise Unreadable("it is a pickle, but not a PyTorch file")
         load()  # the version of the protocol
         if not load().get("little_endian", True):
             raise Unreadable("its numbers are not little-endian")
         content, order = load(), load()
         if sorted(order) != sorted(storages):
-            raise Unreadable("its list of storages is not that of its tensors")
+            raise Unreadable("its list of storages does not match its tensors")
         for number in order:
             storage = storages[number]
             length = file.read(8)
@@ -177,7 +177,7 @@ def read_legacy(path):
 
 
 def tensors_in(value):
-    """Whether the value is a dictionary with tensors among its own values."""
+    """Returns whether the value is a dictionary with tensors among its own values."""
     return isinstance(value, dict) and any(isinstance(entry, Tensor) for entry in value.values())
 
 
@@ -190,11 +190,12 @@ def state_dict(content, key):
     if not tensors_in(content) and isinstance(content, dict):
         inside = [name for name, value in content.items() if tensors_in(value)]
         if len(inside) > 1:
-            raise Unreadable(f"several dictionaries in it have tensors: choose one with --key: {', '.join(map(str, inside))}")
+            names = ", ".join(map(str, inside))
+            raise Unreadable(f"it has several dictionaries with tensors; choose one with --key: {names}")
         if inside:
             content = content[inside[0]]
     if not tensors_in(content):
-        raise Unreadable("there are no tensors in it by name")
+        raise Unreadable("it has no named tensors")
     return {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
 
 
@@ -213,13 +214,13 @@ def safetensors(tensors):
 
 
 def convert(path, key=None):
-    """The bytes of a safetensors file with the tensors of a file of PyTorch."""
+    """Returns the bytes of a safetensors file with the tensors of a PyTorch file."""
     try:
         content = read_archive(path) if zipfile.is_zipfile(path) else read_legacy(path)
         return safetensors(state_dict(content, key))
     except (pickle.UnpicklingError, zipfile.BadZipFile, EOFError, AttributeError, IndexError, KeyError, TypeError,
             ValueError, UnicodeDecodeError, struct.error, NotImplementedError) as error:
-        raise Unreadable(f"it is damaged or no file of PyTorch ({type(error).__name__}: {error})") from error
+        raise Unreadable(f"it is damaged or not a PyTorch file ({type(error).__name__}: {error})") from error
 
 
 def main():
@@ -231,7 +232,7 @@ def main():
     output = given.output or given.checkpoint.with_suffix(".safetensors")
     try:
         data = convert(given.checkpoint, given.key)
-        # The file gets its name when it is complete.
+        # The file gets its name only when it is complete.
         with tempfile.NamedTemporaryFile(dir=output.parent, delete=False) as file:
             file.write(data)
             file.flush()

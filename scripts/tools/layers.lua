@@ -82,33 +82,33 @@ function M.violations(sources)
     local binding = path:match('^bindings/')
     local code = without_comments(sources[path])
     if layer and not M.below[layer] then
-      report("the folder '%s' is no layer; add it to scripts/tools/layers.lua and docs/architecture.md",
+      report("the folder '%s' is not a layer; add it to scripts/tools/layers.lua and docs/architecture.md",
         layer)
     end
     for _, include in ipairs(includes_of(code)) do
       local name = include.name
       local other = name:match('^([^/]+)/')
       if layer then
-        if is_lua(name) then report('the core includes no Lua header, got %s', name) end
-        if other == 'bindings' then report('the core does not see the bindings, got %s', name) end
-        if other == 'src' then report('write the path from src on, got %s', name) end
+        if is_lua(name) then report('the core must not include a Lua header, got %s', name) end
+        if other == 'bindings' then report('the core must not include the bindings, got %s', name) end
+        if other == 'src' then report('expected a path relative to src, got %s', name) end
         if M.below[other] and not include.angled and not visible(layer)[other] then
-          report('%s does not see %s, got %s', layer, other, name)
+          report('%s must not include %s, got %s', layer, other, name)
         end
       end
       -- The bindings call single operators whose headers are not all in tensor/torch.h.
       local single_operator = not layer and name:match('^ATen/') and name ~= 'ATen/ATen.h'
       local allowed = layer == 'tensor' or M.torch_headers[path] or single_operator
       if is_torch(name) and not allowed then
-        report('only the folder tensor includes LibTorch, got %s', name)
+        report('only the folder tensor may include LibTorch, got %s', name)
       end
     end
     if layer and (code:find('std::cout') or code:find('std::cerr') or code:find('spdlog')
       or code:find('%f[%w_]f?printf%s*%(') or code:find('fmt::print')) then
-      report('the core does not print')
+      report('the core must not print')
     end
     local kernel = path:match('%.isa%.cpp$') or path:match('%.cuh?$')
-    if kernel and reaches_torch(path, sources, {}) then report('kernels do not include LibTorch') end
+    if kernel and reaches_torch(path, sources, {}) then report('kernels must not include LibTorch') end
     if binding and path:match('^bindings/shell/') and reaches_torch(path, sources, {}) then
       report('the shell starts without LibTorch, so it must not include it')
     end

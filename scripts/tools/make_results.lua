@@ -3,7 +3,7 @@
 --   pushdown scripts/tools/make_results.lua [PAGE...]       the named pages (nspda), by default all
 --   pushdown scripts/tools/make_results.lua --check [PAGE...]  only reports the pages that are out of date
 --
--- A table stands between two comments. The first names the script that makes it, its options, and the columns to
+-- A table is between two comments. The first names the script that makes it, its options, and the columns to
 -- show, each with a new title if the page uses another one. `NAME ±` joins a mean with the deviation in the next
 -- column:
 --

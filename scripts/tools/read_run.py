@@ -3,9 +3,9 @@
 
     python3 read_run.py RUN_FOLDER
 
-Configuration and results are JSON, metrics are a line of JSON each, checkpoints are safetensors files: 8 bytes with the
-length of a header, the header (JSON: name -> dtype, shape, data_offsets), and the numbers, little endian. The package
-`safetensors` reads them as well; here the standard library is enough.
+Configuration and results are JSON, and metrics are JSON lines. Checkpoints are safetensors files: 8 bytes with the
+length of the header, the header (JSON: name -> dtype, shape, data_offsets), and the numbers, little endian. The package
+`safetensors` also reads them; this script only needs the standard library.
 """
 import array
 import json
@@ -20,7 +20,7 @@ def read_json(path):
 
 
 def read_metrics(path):
-    """The epochs of a training: a list of dicts."""
+    """Returns the epochs of a training as a list of dicts."""
     if not path.exists():
         return []
     lines = (json.loads(line) for line in path.read_text(encoding="utf-8").splitlines())
@@ -28,7 +28,7 @@ def read_metrics(path):
 
 
 def read_safetensors(path):
-    """name -> (shape, array of all numbers, the last dimension fastest), and the file's own notes."""
+    """Returns name -> (shape, array of all numbers, the last dimension fastest), and the file's own notes."""
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         data = file.read()

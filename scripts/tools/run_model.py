@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs an exported LSTM language model, alone or with one of four stacks, with NumPy: copy what you need.
+"""Runs an exported LSTM language model with NumPy, without a stack or with one of four stacks: copy what you need.
 
     python3 run_model.py FOLDER a b a     # the log-probability of the string, in nats
 """
@@ -16,7 +16,7 @@ def sigmoid(x): return 1 / (1 + np.exp(-x))
 def softmax(x): return np.exp(x - np.logaddexp.reduce(x, -1, keepdims=True))
 def layer(p, name, h): return p[f"stack.{name}_weight"] @ h + p[f"stack.{name}_bias"]
 
-# A stack is a generator of readings: it is sent the hidden vector of each step.
+# A stack is a generator of readings, which receives the hidden vector of each step.
 def none(p, o): yield from (np.zeros(0) for _ in itertools.count())
 
 def superposition(p, o):

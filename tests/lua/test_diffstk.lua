@@ -145,7 +145,7 @@ test('an interrupted run goes on and gives the same numbers', function()
   assert(output:find('Finished before', 1, true), output)
   os.remove(run_folder .. '/result.json')
   output, status = run('--smoke', '--task', 'd3', '--model', 'lstm', '--run-folder', run_folder)
-  assert(status == 0 and output:find('Going on after epoch 3', 1, true), output)
+  assert(status == 0 and output:find('Resuming after epoch 3', 1, true), output)
   local again = json.decode(files.read(run_folder .. '/result.json'))
   for key, value in pairs(result) do test.equal(again[key], value) end
   output, status = run('--smoke', '--task', 'd2', '--model', 'lstm', '--run-folder', run_folder)

@@ -252,11 +252,11 @@ if has_python then
       test.equal(pd.file.kind(folder .. '/x.safetensors'), nil)
     end
     refused(stored .. 'module.pt', 'torch.nn.modules.linear.Linear')
-    refused(stored .. 'evil.pt', 'system, which is no part of a state dict')
-    refused(stored .. 'evil_legacy.pt', 'system, which is no part of a state dict')
+    refused(stored .. 'evil.pt', 'system, which is not part of a state dict')
+    refused(stored .. 'evil_legacy.pt', 'system, which is not part of a state dict')
     refused(stored .. 'short.pt', 'storage 0 does not have 12 numbers')
     refused(stored .. 'checkpoint.pt', "no 'ema'", '--key ema')
-    refused(stored .. 'stored.npz', 'not one of PyTorch')
+    refused(stored .. 'stored.npz', 'not a PyTorch file')
     refused(folder .. '/nothing.pt', 'No such file')
     local legacy = files.read(stored .. 'legacy.pt')
     for size = 0, #legacy - 1, 37 do refused(write('cut.pt', legacy:sub(1, size)), '.') end

@@ -21,28 +21,28 @@ test('each kind of violation is caught', function()
     test.equal(found[1], path .. ': ' .. expected)
   end
   caught('src/stack/a.cpp', '#include "controller/controller.h"\n',
-    'stack does not see controller, got controller/controller.h')
+    'stack must not include controller, got controller/controller.h')
   caught('src/base/a.h', '  #  include "grammar/alphabet.h"',
-    'base does not see grammar, got grammar/alphabet.h')
-  caught('src/task/a.cpp', '#include "train/trainer.h"', 'task does not see train, got train/trainer.h')
+    'base must not include grammar, got grammar/alphabet.h')
+  caught('src/task/a.cpp', '#include "train/trainer.h"', 'task must not include train, got train/trainer.h')
   caught('src/model/a.cpp', '#include <lua.hpp>',
-    'the core includes no Lua header, got lua.hpp')
+    'the core must not include a Lua header, got lua.hpp')
   caught('src/train/a.cpp', '#include "bindings/bind.h"',
-    'the core does not see the bindings, got bindings/bind.h')
+    'the core must not include the bindings, got bindings/bind.h')
   caught('src/train/a.cpp', '#include <torch/torch.h>',
-    'only the folder tensor includes LibTorch, got torch/torch.h')
+    'only the folder tensor may include LibTorch, got torch/torch.h')
   caught('src/model/a.cpp', '#include <ATen/ScalarOps.h>',
-    'only the folder tensor includes LibTorch, got ATen/ScalarOps.h')
+    'only the folder tensor may include LibTorch, got ATen/ScalarOps.h')
   caught('bindings/a.cpp', '#include <ATen/ATen.h>',
-    'only the folder tensor includes LibTorch, got ATen/ATen.h')
-  caught('src/grammar/a.cpp', 'void f() { printf("x"); }', 'the core does not print')
-  caught('src/grammar/a.cpp', 'void f() { std::cout << 1; }', 'the core does not print')
+    'only the folder tensor may include LibTorch, got ATen/ATen.h')
+  caught('src/grammar/a.cpp', 'void f() { printf("x"); }', 'the core must not print')
+  caught('src/grammar/a.cpp', 'void f() { std::cout << 1; }', 'the core must not print')
   caught('src/grammar/a.cpp', '#include "tensor/torch.h"',
-    'grammar does not see tensor, got tensor/torch.h')
-  caught('src/other/a.cpp', '', "the folder 'other' is no layer; add it to scripts/tools/layers.lua and "
+    'grammar must not include tensor, got tensor/torch.h')
+  caught('src/other/a.cpp', '', "the folder 'other' is not a layer; add it to scripts/tools/layers.lua and "
     .. 'docs/architecture.md')
   -- Through two headers.
-  caught('src/kernel/a.isa.cpp', '#include "kernel/b.h"', 'kernels do not include LibTorch', {
+  caught('src/kernel/a.isa.cpp', '#include "kernel/b.h"', 'kernels must not include LibTorch', {
     ['src/kernel/b.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
   caught('bindings/shell/a.cpp', '#include "bindings/bind.h"',
     'the shell starts without LibTorch, so it must not include it', {

@@ -99,7 +99,7 @@ test('Wilcoxon: exact with ties and zeros, and close to normal for many', functi
   many[51] = nil
   assert(paired.wilcoxon(many).exact)
   test.near(paired.wilcoxon(many).p, paired.wilcoxon(many, { exact = false }).p, 2e-3)
-  test.fails('difference 2 is no finite number: nan', function() paired.wilcoxon { 1, 0 / 0 } end)
+  test.fails('difference 2 is not a finite number: nan', function() paired.wilcoxon { 1, 0 / 0 } end)
   test.fails('expected a list', function() paired.wilcoxon {} end)
 end)
 

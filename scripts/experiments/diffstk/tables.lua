@@ -127,11 +127,12 @@ function M.explain(run, options, task)
   for _, name in ipairs(protocol.set_names(options)) do
     parts[#parts + 1] = ('%s %.2f'):format(name, protocol.automaton_mean(options, grammar, sets[name]))
   end
-  print(('\nPercent of correctly classified strings, decided by the %s; half of the strings are valid, so that\n'
-    .. 'guessing has 50. Beside it, of the same runs: the other decisions; "every prefix": strings after all of whose\n'
-    .. 'symbols the answer says whether they can still become valid; "every set of next symbols": valid strings whose\n'
-    .. 'next symbols are predicted exactly after every symbol, by a threshold chosen on the training strings.\n'
-    .. 'An exact automaton, by the mean of its answers: %s.\nEvery run, the curves and the setting: %s'):format(
+  print(('\nPercent of correctly classified strings, decided by the %s. Half of the strings are valid, so guessing\n'
+    .. 'has 50. The other columns are other measures of the same runs. "every prefix": strings for which the answer\n'
+    .. 'after every symbol says correctly whether the prefix can still become valid. "every set of next symbols":\n'
+    .. 'valid strings whose next symbols are predicted exactly after every symbol, with a threshold chosen on the\n'
+    .. 'training strings.\n'
+    .. 'An exact automaton, by the mean of its answers: %s.\nAll runs, curves and settings: %s'):format(
     protocol.measure_titles[options.decision], table.concat(parts, ', '), run.folder))
   floors(options, sets)
 end

@@ -77,7 +77,7 @@ end
 local function trainer_of(options, run, corpus)
   if files.exists(run:path 'checkpoints/last.safetensors') then
     local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Going on after epoch %d.'):format(#trainer:history()))
+    print(('Resuming after epoch %d.'):format(#trainer:history()))
     return trainer
   end
   return pd.train.trainer {

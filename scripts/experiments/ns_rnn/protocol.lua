@@ -120,7 +120,7 @@ function M.train(options, run)
   local trainer
   if files.exists(run:path 'checkpoints/last.safetensors') then
     trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Going on after epoch %d.'):format(#trainer:history()))
+    print(('Resuming after epoch %d.'):format(#trainer:history()))
   else
     local sampler = grammar:sampler { lengths = options.lengths }
     trainer = pd.train.trainer {

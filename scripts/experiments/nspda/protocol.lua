@@ -178,7 +178,7 @@ end
 local function trainer_of(options, run, grammar)
   if files.exists(run:path 'checkpoints/last.safetensors') then
     local trainer = pd.train.resume(run.folder, { epochs = options.epochs })
-    print(('Going on after epoch %d.'):format(#trainer:history()))
+    print(('Resuming after epoch %d.'):format(#trainer:history()))
     return trainer
   end
   local kind = M.models[options.model]

@@ -76,7 +76,7 @@ local function trainer_of(options, run, pairs)
   local epochs = math.ceil(options.batches / options.average_over)
   if files.exists(run:path 'checkpoints/last.safetensors') then
     local trainer = pd.train.resume(run.folder, { epochs = epochs, stop_patience = options.patience })
-    print(('Going on after %d batches.'):format(trainer:updates()))
+    print(('Resuming after %d batches.'):format(trainer:updates()))
     return trainer
   end
   if options.accuracy_every % options.average_over ~= 0 then

@@ -14,7 +14,7 @@ local listed = 12  -- number of runs shown by name
 
 local function fail(...) error('[grid.run] ' .. (...):format(select(2, ...)), 0) end
 
--- The options that the script declares; empty if it is no experiment.
+-- The options that the script declares; empty if it is not an experiment.
 local function declared_by(script)
   local ok, declared = pcall(require 'pushdown.record.declared', script)
   return ok and declared or { full = {}, may_change = {} }

@@ -28,8 +28,8 @@ end
 --            the frame around it, parent_key = the key it is the value of there, key = the key whose value comes now,
 --            keys = {name = true or its string}, strings = {by number of the argument}, argument = its number now}
 --   word     the name that the text ends in, with dots and colons: 'pd.stack.si'; or ''
---   fresh    a key of a table may stand where the word does
---   quoted   where an open string's content begins; its callee is `called`, if it is an argument without brackets
+--   fresh    the word can be a key of a table
+--   quoted   start of an open string's content; `called` is its callee, if it is an argument without brackets
 return function(text)
   local frame = { open = '', keys = {}, strings = {}, argument = 1 }
   local at, name, word, last = 1, nil, '', ''

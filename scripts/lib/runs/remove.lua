@@ -53,7 +53,7 @@ local function refuse_running(rows, path)
   if #running > 0 then
     local numbers = table.concat(running, ', ', 1, math.min(#running, listed)) .. (#running > listed and ', ...' or '')
     local words = #running == 1 and { 'run', 'is', 'waits', 'it' } or { 'runs', 'are', 'wait', 'them' }
-    error(('nothing was removed: %s %s %s running, or %s in a grid at work; stop %s first, or choose others with '
+    error(('nothing was removed: %s %s %s running, or %s in a running grid; stop %s first, or choose others with '
       .. '--status'):format(words[1], numbers, words[2], words[3], words[4]), 0)
   end
 end

@@ -8,7 +8,7 @@ end
 local function checked(differences, where)
   check(type(differences) == 'table' and #differences > 0, where, 'expected a list of differences')
   for i, value in ipairs(differences) do
-    check(type(value) == 'number' and value - value == 0, where, 'difference %d is no finite number: %s', i,
+    check(type(value) == 'number' and value - value == 0, where, 'difference %d is not a finite number: %s', i,
       tostring(value))
   end
 end

@@ -99,7 +99,7 @@ end)
 test('mistakes', function()
   test.fails('there are no models', function() plot.by_length { models = {}, grammar = grammar } end)
   test.fails('a grammar or data is missing', function() plot.by_length { models = model(1) } end)
-  test.fails('no measure', function()
+  test.fails('not a measure', function()
     plot.by_length { models = model(1), grammar = grammar, lengths = { 3, 3 }, measure = 'acuracy' }
   end)
   test.fails("did you mean 'models'", function() plot.by_length { model = model(1), grammar = grammar } end)

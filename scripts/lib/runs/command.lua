@@ -63,8 +63,8 @@ local commands = {
   note = declare('note ID [TEXT]', 'Sets the note of a run. Without a text, prints it.', {
     { 'remove', false, 'remove the note' },
   }),
-  tag = declare('tag ID... +TAG -TAG', 'Adds tags to runs (+TAG or TAG) and removes them (-TAG). Without a tag, lists the '
-    .. 'tags of runs.\nA tag has no blanks and no commas.', selection.with_filters {}),
+  tag = declare('tag ID... +TAG -TAG', 'Adds tags to runs (+TAG or TAG) and removes them (-TAG). Without a tag, lists '
+    .. 'the tags of runs.\nA tag has no blanks and no commas.', selection.with_filters {}),
   gather = declare('gather FOLDER...', 'Adds the finished runs of grids to a record, which the table scripts read with '
     .. '--recorded.', {
       { 'into', nil, 'the record, a CSV file: docs/results/<paper>/runs.csv', type = 'text' },
@@ -121,8 +121,8 @@ function M.run(words)
     if not declaration then
       local near = nearest(name, { 'list', 'show', 'compare', 'plot', 'rm', 'export', 'reproduce', 'gather', 'note',
         'tag' })
-      fail("unknown command '%s'%s; the commands are list, show, compare, plot, rm, export, reproduce, note, tag and gather",
-        name, near and (", did you mean '%s'?"):format(near) or '')
+      fail("unknown command '%s'%s; the commands are list, show, compare, plot, rm, export, reproduce, note, tag and "
+        .. 'gather', name, near and (", did you mean '%s'?"):format(near) or '')
     end
     local options = experiment.parse(declaration, { unpack(words, 2) })
     if options.help then return io.write(experiment.help(declaration)) end

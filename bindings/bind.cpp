@@ -324,7 +324,7 @@ std::string with_options(lua_State* L, const std::string& full_name, Doc doc, Ro
     throw std::logic_error(full_name + ": declared options and {options} belong together");
   if (rows == nullptr) return text;
   note_options(L, full_name, rows);
-  return text.replace(at + 1, kPlace.size() - 2, names_text(rows()));
+  return text.replace(at + 1, kPlace.size() - 2, names_text(L, rows()));
 }
 
 // Pushes the function with its upvalues and documents it.

@@ -214,11 +214,24 @@ std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs) {
   return options;
 }
 
-std::string names_text(const OptionRows& rows) {
-  std::string text = rows.by.empty() ? "" : rows.by + "=";
-  for (const auto& row : rows.rows) text += (text.empty() ? "" : ", ") + row.spec.name + "=";
-  if (rows.groups) text += text.empty() ? "..." : ", ...";
-  return text;
+std::string names_text(lua_State* L, const OptionRows& rows) {
+  constexpr std::size_t kMost = 14;
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name) {
+    if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
+      names.push_back(name);
+  };
+  add(rows.by);
+  for (const auto& row : rows.rows) add(row.spec.name);
+  const auto own = names.size();
+  if (rows.groups)
+    for (const auto& group : rows.groups(L))
+      for (const auto& option : group.options) add(option.spec.name);
+  const bool shortened = names.size() > std::max(own, kMost);
+  if (shortened) names.resize(own);
+  std::string text;
+  for (const auto& name : names) text += (text.empty() ? "" : ", ") + name + "=";
+  return shortened ? text + (text.empty() ? "..." : ", ...") : text;
 }
 
 std::string running_function(lua_State* L) {

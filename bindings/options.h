@@ -111,7 +111,7 @@ using RowsFunction = const OptionRows& (*)();
 
 std::vector<DeclaredOption> declared(const std::vector<OptionSpec>& specs);
 // "alphabet=, seed=, ...": for usage lines.
-std::string names_text(const OptionRows& rows);
+std::string names_text(lua_State* L, const OptionRows& rows);
 // "task.labelled": the bound function that is running, for messages.
 std::string running_function(lua_State* L);
 // Notes the options of a bound function under its full name.

@@ -4,6 +4,7 @@
 --   pushdown scripts/tools/make_api.lua [--check]
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
+local options = require 'pushdown.prompt.options'
 local generated = dofile(pd.root .. '/scripts/tools/generated.lua')
 
 local out = {}
@@ -38,10 +39,26 @@ local function members_of(docs)
   return members
 end
 
+-- The options of a function, below its entry.
+local function write_options(name)
+  local parts, further = options.parts(name)
+  for _, part in ipairs(parts) do
+    if part.title ~= 'Options:' then write('  - %s', part.title) end
+    for _, option in ipairs(part.options) do
+      local indent = part.title == 'Options:' and '  ' or '    '
+      write('%s- `%s` (%s): %s', indent, option.name, options.form(option), option.doc)
+    end
+  end
+  if further then write('  - %s', further) end
+end
+
 local function write_members(docs, members, owner)
   for _, name in ipairs(members[owner]) do
     -- A submodule has its own section.
-    if not (members[name] and docs[name]) then write('%s', entry(docs[name])) end
+    if not (members[name] and docs[name]) then
+      write('%s', entry(docs[name]))
+      write_options(name)
+    end
   end
   write('')
 end
@@ -57,7 +74,11 @@ local function write_bindings(docs)
   for _, owner in ipairs(modules) do
     write('### %s\n', owner)
     local doc = docs[owner]
-    if doc then write('%s\n', doc:match('  ') and entry(doc) or doc) end
+    if doc then
+      write('%s', doc:match('  ') and entry(doc) or doc)
+      write_options(owner)
+      write('')
+    end
     write_members(docs, members, owner)
   end
   write('## Classes\n')
@@ -118,7 +139,8 @@ end
 write('<!-- Made by scripts/tools/make_api.lua; `make docs` makes it again. -->')
 write('[Documentation](README.md)\n')
 write('# API reference\n')
-write('Every name that `help` knows. In a signature, `name{...}` takes one table of options.\n')
+write('Every name that `help` knows. In a signature, `name{...}` takes one table of options. The options of a function')
+write('are listed below it.\n')
 write_bindings(pd.docs())
 write_library(pd.root)
 local page = table.concat(out, '\n'):gsub('\n\n\n+', '\n\n'):gsub('[ \t]+\n', '\n')

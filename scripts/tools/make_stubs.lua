@@ -2,7 +2,6 @@
 -- documentation. The sources are the doc strings of the bindings and the comments of the modules in scripts/lib.
 --
 --   pushdown scripts/tools/make_stubs.lua FILE
-local described = require 'pushdown.prompt.described'
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 
@@ -18,41 +17,42 @@ end
 
 local lua_keywords = { ['end'] = true, ['in'] = true, ['repeat'] = true, ['function'] = true, ['not'] = true }
 
--- "{seed=, batch=, ...}" -> the fields of a table type.
-local function table_type(text, more)
-  local fields, known = {}, {}
-  for name in text:gmatch '([%a_][%w_]*)=' do
-    if not known[name] then fields[#fields + 1], known[name] = ('%s?: any'):format(name), true end
-  end
-  local forms = { integer = 'integer', number = 'number', boolean = 'boolean', text = 'string', table = 'table|string' }
-  for _, option in ipairs(more or {}) do
-    if not known[option.name] then
-      local form = forms[option.form] or 'any'
-      if #option.choices > 0 then
-        local choices = {}
-        for i, choice in ipairs(option.choices) do choices[i] = ('"%s"'):format(choice) end
-        form = table.concat(choices, '|')
-      end
-      fields[#fields + 1], known[option.name] = ('%s?: %s'):format(option.name, form), true
+local forms = { text = 'string', boolean = 'boolean', integer = 'integer', number = 'number',
+  ['function'] = 'function' }
+
+-- 'Grammar or list of integers' -> 'Grammar|integer[]'.
+local function lua_type(text)
+  local types = {}
+  for part in (text .. ' or '):gmatch '(.-) or ' do
+    local element = part:match '^list of %d* ?(.*)s$'
+    if element then
+      types[#types + 1] = (forms[element] or element:find '^%u%a*$' and element or 'any') .. '[]'
+    else
+      types[#types + 1] = forms[part] or part:find '^%u%a*$' and part or part == 'table' and 'table' or 'any'
     end
   end
-  if text:find('...', 1, true) then fields[#fields + 1] = '[string]: any' end
-  return #fields > 0 and '{ ' .. table.concat(fields, ', ') .. ' }' or 'table'
+  return table.concat(types, '|')
 end
 
--- The options that are only listed in a description.
-local function described_options(name)
-  local found = {}
-  local function add(text) for _, option in ipairs(described(text)) do found[#found + 1] = option end end
-  if name == 'pd.train.trainer' then
-    for _, kind in ipairs { 'language_model', 'recognizer', 'transducer', 'text' } do add(pd.train.describe(kind)) end
+-- The table type of the options of a function.
+local function options_type(name)
+  local fields, known = {}, {}
+  for _, option in ipairs(pd.options(name) or {}) do
+    local form = lua_type(option.type)
+    if option.choices then
+      local choices = {}
+      for i, choice in ipairs(option.choices) do choices[i] = ('"%s"'):format(choice) end
+      form = table.concat(choices, '|')
+      if option.type:find '^list' then form = ('(%s)[]'):format(form) end
+    elseif type(option.default) == 'table' and option.default.kind then
+      form = 'table|string' -- a kind by its name alone
+    end
+    if not known[option.name] then
+      fields[#fields + 1] = ('%s%s: %s'):format(option.name, option.required and '' or '?', form)
+    end
+    known[option.name] = true
   end
-  local of_models = { ['pd.model.language_model'] = pd.model.describe, ['pd.model.recognizer'] =
-    pd.model.describe_recognizer, ['pd.model.transducer'] = pd.model.describe_transducer }
-  if of_models[name] then
-    for _, architecture in ipairs(pd.model.architectures()) do add(of_models[name](architecture)) end
-  end
-  return found
+  return #fields > 0 and '{ ' .. table.concat(fields, ', ') .. ' }' or 'table'
 end
 
 -- The parts of "a, {b=, c=}, d=1" between commas outside brackets.
@@ -86,9 +86,10 @@ local function write_binding(name, doc)
     if brace then break end
     local plain = is_table and 'options' or argument:match '^([%a_][%w_]*)' or argument:match '^%.%.%.' or 'value'
     if lua_keywords[plain] then plain = plain .. '_' end
-    names[#names + 1], types[#types + 1] = plain, is_table and table_type(argument) or 'any'
+    names[#names + 1], types[#types + 1] = plain, is_table and options_type(name)
+      or argument:find ' or {' and 'string|' .. options_type(name) or 'any'
   end
-  if brace then names, types = { 'options' }, { table_type(brace, described_options(name)) } end
+  if brace then names, types = { 'options' }, { options_type(name) } end
   write('--- %s', (sentence or doc):gsub('%s*\n%s*', ' '))
   for i, argument in ipairs(names) do write('---@param %s %s', argument, types[i]) end
   for _, result in ipairs(arguments_of(results or '')) do write('---@return %s', result_type(result)) end

@@ -414,7 +414,7 @@ test('choices of completion are accepted', function()
         [option] = list and { '?' } or '?' }
     end)
     for _, choice in ipairs(choices) do assert(wrong:find("'" .. choice .. "'", 1, true), choice .. ' in ' .. wrong) end
-    test.equal(select(2, wrong:gsub("'[%w_]+'", '')), #choices)
+    test.equal(select(2, wrong:match 'one of (.-), got':gsub("'[%w_]+'", '')), #choices)
   end
   local data = pd.task.labelled { grammar = g, lengths = { 1, 9 }, positives = 5, negatives = 5 }
   for _, option in ipairs { 'kind', 'stage_end' } do

@@ -1,6 +1,7 @@
 -- TAB completion inside calls, option tables and strings; the shell itself completes names and fields.
 local described = require 'pushdown.prompt.described'
 local library = require 'pushdown.prompt.library'
+local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
 local prompt = require 'pushdown.prompt'
 local reading = require 'pushdown.prompt.reading'
@@ -16,22 +17,6 @@ local kinds = {
   layers = { pd.model.layers, pd.model.describe_layer },
   curriculum = { function() return { 'sequential', 'incremental', 'two_stage' } end },
 }
--- Calls whose option table itself has a kind.
-local calls_with_kind = {
-  ['pd.stack.simulate'] = kinds.stack,
-  ['pd.task.transduction'] = { pd.task.transductions, pd.task.describe_transduction },
-}
-
--- Permitted texts of options of calls, where no description lists them.
-local choices_of_call = {
-  ['pd.task.labelled'] = { edits = { 'replace', 'transpose', 'insert', 'delete' },
-    distinct = { 'all', 'negatives', 'none' }, positive_lengths = { 'uniform', 'grammar' },
-    negative_lengths = { 'positives', 'uniform' }, negative_kind = { 'usual', 'matched' } },
-  ['LabelledDataset:curriculum'] = { kind = kinds.curriculum[1](), stage_end = { 'epochs', 'last_open', 'converged' } },
-  ['pd.model.load'] = { which = { 'best', 'last' } },
-  ['SynchronousGrammar:sample'] = { mode = { 'uniform', 'grammar' } },
-}
-
 local function joined(...)
   local all = {}
   for _, list in ipairs { ... } do
@@ -76,35 +61,16 @@ local arguments = {
   ['pd.train.describe'] = function() return { 'language_model', 'recognizer', 'transducer', 'text' } end,
 }
 
--- Adds the options that a description lists to `options`: name -> list of its permitted texts.
-local function add_described(options, describe, ...)
+-- Adds the options that a description lists to `found`: name -> list of its permitted texts.
+local function add_described(found, describe, ...)
   local ok, text = pcall(describe or error, ...)
-  for _, option in ipairs(ok and described(text) or {}) do options[option.name] = option.choices end
+  for _, option in ipairs(ok and described(text) or {}) do found[option.name] = option.choices end
 end
 
--- Adds the keys that a usage line names: 'sample{count=, seed=} -> ...'.
-local function add_usage(options, doc)
-  for name in (doc:match '^(.-)%s+%->' or ''):gmatch '([%a_][%w_]*)=' do options[name] = options[name] or {} end
-end
-
--- The options of an architecture, or of the default one as long as none is named.
-local function of_architecture(describe)
-  return function(options, frame)
-    local name = frame.keys.architecture
-    add_described(options, describe, type(name) == 'string' and name or nil)
-    options.architecture = pd.model.architectures()
-  end
-end
-
+-- The options of functions that describe them by name, in the file that the name means.
 local describes = {
-  ['pd.model.language_model'] = of_architecture(pd.model.describe),
-  ['pd.model.recognizer'] = of_architecture(pd.model.describe_recognizer),
-  ['pd.model.transducer'] = of_architecture(pd.model.describe_transducer),
-  ['pd.train.trainer'] = function(options)
-    for _, kind in ipairs(arguments['pd.train.describe']()) do add_described(options, pd.train.describe, kind) end
-  end,
-  ['pd.grammar.load'] = function(options, _, name) add_described(options, pd.grammar.describe, name) end,
-  ['pd.pda.load'] = function(options, _, name) add_described(options, pd.pda.describe, name) end,
+  ['pd.grammar.load'] = pd.grammar.describe,
+  ['pd.pda.load'] = pd.pda.describe,
 }
 
 -- The class of a global or of one of its fields, found without calling anything; nil if that is not possible.
@@ -139,50 +105,38 @@ end
 
 -- The list and the description of the kinds that the table of a frame can have.
 local function kinds_of(frame)
-  local call = call_of(frame)
-  if call then return calls_with_kind[call] end
+  if call_of(frame) then return nil end
   local around = frame.parent
   if frame.parent_key then return kinds[frame.parent_key] end
   return around and around.parent_key == 'layers' and kinds.layers or nil
 end
 
--- name -> choices that this file lists; for a method of an unknown class those of all classes.
-local function choices_of(call)
-  if not call then return {} end
-  if call:sub(1, 1) ~= '*' then return choices_of_call[call] or {} end
-  local all = {}
-  for name, choices in pairs(choices_of_call) do
-    if name:match ':[^:]*$' == call:sub(2) then
-      for option, texts in pairs(choices) do all[option] = texts end
-    end
-  end
-  return all
-end
-
 -- name -> choices of the options that the table of a frame can have.
 local function options_of(frame)
-  local options, call, text = {}, call_of(frame)
-  if call and call:sub(1, 1) == '*' then
-    for name, doc in pairs(pd.docs()) do
-      if name:match ':[^:]*$' == call:sub(2) then add_usage(options, doc) end
+  local found, call, text = {}, call_of(frame)
+  if call then
+    local of_any = call:sub(1, 1) == '*'
+    for _, name in ipairs(of_any and pd.options() or { call }) do
+      if not of_any or name:match ':[^:]*$' == call:sub(2) then
+        for _, option in ipairs(options.of(name, frame.keys)) do
+          found[option.name] = option.choices or found[option.name] or {}
+        end
+      end
     end
-  elseif call then
-    add_usage(options, pd.docs()[call] or '')
-    if describes[call] then describes[call](options, frame, text) end
+    if describes[call] then add_described(found, describes[call], text) end
     local module, name = call:match '^pd%.([%w_]+)%.([%w_]+)$'
     if module and not pd.docs()[call] then
-      for option, choices in pairs(library.options(module, name)) do options[option] = choices end
+      for option, choices in pairs(library.options(module, name)) do found[option] = choices end
     end
   end
-  for option, choices in pairs(choices_of(call)) do options[option] = choices end
-  local found = kinds_of(frame)
-  if found then
-    options.kind = found[1]()
-    if type(frame.keys.kind) == 'string' then add_described(options, found[2], frame.keys.kind) end
+  local of_kind = kinds_of(frame)
+  if of_kind then
+    found.kind = of_kind[1]()
+    if type(frame.keys.kind) == 'string' then add_described(found, of_kind[2], frame.keys.kind) end
   elseif frame.parent_key == 'noise' then
-    add_described(options, pd.train.describe_noise)
+    add_described(found, pd.train.describe_noise)
   end
-  return options
+  return found
 end
 
 local function starting_with(prefix, names)

@@ -1,6 +1,6 @@
 -- description(value) -> the description of a function, module, object or name as text: see pushdown.help.
-local by_kind = require 'pushdown.prompt.by_kind'
 local library = require 'pushdown.prompt.library'
+local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
 local search = require 'pushdown.prompt.search'
 local wrap = require 'pushdown.wrapped'
@@ -90,12 +90,12 @@ local function describe_name(docs, name)
       out[#out + 1] = wrapped(library.first_sentence(library.head('pushdown.' .. module)), '      ')
     end
   end
-  if by_kind[name] then
-    for _, part in ipairs(by_kind[name]()) do
-      out[#out + 1] = '\n  ' .. part.title
-      for _, line in ipairs(part.lines) do out[#out + 1] = wrapped(line, '    ', '  ') end
-    end
+  local parts, further = options.parts(name)
+  for _, part in ipairs(parts) do
+    out[#out + 1] = '\n  ' .. part.title
+    for _, option in ipairs(part.options) do out[#out + 1] = wrapped(options.line(option), '    ', '  ') end
   end
+  if further then out[#out + 1] = '\n  ' .. further end
   return table.concat(out, '\n')
 end
 

@@ -188,7 +188,7 @@ function Slurm:poll()
             command = runs.plain_command(options.command(run)) }
         end
       elseif one and one ~= 'COMPLETING' or other and other ~= 'COMPLETING' and other ~= 'PENDING' then
-        run.status = 'waiting'  -- it was put back
+        run.status = 'waiting'  -- Slurm put it back into the queue
       elseif not one and (not other or files.exists(run.folder .. '/result.json')) then
         -- Files from another machine may appear here a little later.
         run.gone = (run.gone or 0) + 1

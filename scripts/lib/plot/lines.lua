@@ -88,7 +88,7 @@ local function free_corner(figure, area, width, height, x_at, y_at)
   end
 end
 
-local inset = 8  -- of the entries in the box
+local inset = 8  -- margin around the entries in the box
 
 -- Places the legend in a corner that is free of lines, else on the right if the plot stays wide enough, else in rows
 -- below the plot. May shrink the area or increase the height of the canvas. Returns a function that draws the legend.

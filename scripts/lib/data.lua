@@ -163,8 +163,8 @@ function M.read(path, options)
   return into.finish(path)
 end
 
--- data.collect(next, { alphabet =, positive =, characters = }) -> a LabelledDataset or a Dataset  Collects the strings
--- of an iterator: next() returns a text or a list of symbols, and a label if there are labels; nil ends the dataset.
+-- data.collect(next, { alphabet =, positive =, characters = }) -> a LabelledDataset or a Dataset: collects the strings
+-- of an iterator. next() returns a text or a list of symbols, and a label if there are labels; nil ends the dataset.
 function M.collect(next_string, options)
   options = options or {}
   check_options('collect', options, { 'alphabet', 'positive', 'characters' })
@@ -199,10 +199,10 @@ end
 M.flare_parts = { validation_short = 'validation-short', validation_long = 'validation-long', test = 'test',
   test_short = 'test-short-held-out' }
 
--- data.flare(folder) -> { train =, validation_short =, validation_long =, test =, test_short = }  Reads a language of
--- the FLaRe benchmark (Butoi et al. 2025): main.tok has one string per line, labels.txt has 1 or 0, and datasets/ has
--- the other parts. Missing parts are left out. All parts have the alphabet of the training set, extended by the symbols
--- that only occur in other parts.
+-- data.flare(folder) -> { train =, validation_short =, validation_long =, test =, test_short = }: reads a language of
+-- the FLaRe benchmark. main.tok has one string per line, labels.txt has 1 or 0, and datasets/ has the other parts
+-- (Butoi et al. 2025). Missing parts are left out. All parts have the alphabet of the training set, extended by the
+-- symbols that only occur in other parts.
 function M.flare(folder)
   local parts, symbols = {}, {}
   local function part(path)

@@ -166,8 +166,8 @@ function M.help(declaration, columns)
   return table.concat(lines, '\n') .. '\n'
 end
 
--- experiment.parse(declaration, arguments) -> options, size, given. options: every declared option
--- by name; size: 'full', 'quick' or 'smoke'; given: the names that were on the command line. Options
+-- experiment.parse(declaration, arguments) -> options, size, given: reads a command line. options: every
+-- declared option by name; size: 'full', 'quick' or 'smoke'; given: the names that were on the command line. Options
 -- on the command line override the values of the size, which override the defaults. --help gives
 -- options.help = true. Raises {usage = message} if the command line is wrong. With declaration.words = true,
 -- words that are not options are allowed and returned as options.words. With run_folder = false there is no
@@ -402,7 +402,8 @@ local function sizes_of(declaration)
   return json.encode(sizes) .. '\n'
 end
 
--- experiment.start(declaration, arguments) -> options, run. declaration: name, doc, options = list
+-- experiment.start(declaration, arguments) -> options, run: reads the command line of a script, and makes and
+-- records its run. declaration: name, doc, options = list
 -- of {name, default, doc, type=, choices=, minimum=, maximum=, may_change=}, quick and smoke = values of smaller
 -- runs. The type is inferred from the default: integer, number, text, flag or list. A run in the folder is resumed
 -- only if the options are the same, except for those with may_change = true; --overwrite replaces that run.

@@ -38,8 +38,8 @@ function M.seed(grid_name, point_name, restart)
   return math.floor(hash / 2)
 end
 
--- grid.point_name{learning_rate = 0.005, size = 20} -> 'learning_rate=0.005,size=20'. '+' joins the items of a
--- list, and the point without options is 'default'.
+-- grid.point_name{learning_rate = 0.005, size = 20} -> 'learning_rate=0.005,size=20', the name of a point.
+-- '+' joins the items of a list, and the point without options is 'default'.
 function M.point_name(point)
   local parts = {}
   for _, key in ipairs(options_of.keys(point)) do
@@ -156,17 +156,17 @@ local function processors()
 end
 
 -- grid.run{name=, script=, folder=, fixed=, points=, restarts=, flags=, workers=, registry=,
--- failures=, progress=} -> rows. Several grids, {{name=, ...}, {name=, ...}, workers=}, share one
--- pool. fixed: options of all points; points: list of tables of options; flags: words added to every
--- command line. workers: number of concurrent processes (by default the number of processors). executor = 'slurm':
--- Slurm tasks instead of processes, with slurm = {'partition=long', ...} for sbatch and at most `throttle` at once.
--- registry: path of the registry. failures = 'error' (the default): failed runs raise an error once all runs have
--- ended, so that the script exits with status 1; 'report': rows.failed is their number. progress = false:
--- no status line. recorded: a record (see pushdown.record) whose runs count as finished; rows.note then tells
--- tables how many runs these are. missing = 'leave': trains nothing; unfinished runs are not in the rows, and
--- rows.note gives their number. changed: how to treat runs that were made with other options, or whose script or
--- other inputs have changed since. 'accept' takes finished ones as they are, and rows.note names them; 'rerun' makes
--- them again. By default the user is asked; without a terminal this is an error.
+-- failures=, progress=} -> rows: trains the script at every point, and returns a row for each run.
+-- Several grids, {{name=, ...}, {name=, ...}, workers=}, share one pool. fixed: options of all points; points: list of
+-- tables of options; flags: words added to every command line. workers: number of concurrent processes (by default the
+-- number of processors). executor = 'slurm': Slurm tasks instead of processes, with slurm = {'partition=long', ...} for
+-- sbatch and at most `throttle` at once. registry: path of the registry. failures = 'error' (the default): failed runs
+-- raise an error once all runs have ended, so that the script exits with status 1; 'report': rows.failed is their
+-- number. progress = false: no status line. recorded: a record (see pushdown.record) whose runs count as finished;
+-- rows.note then tells tables how many runs these are. missing = 'leave': trains nothing; unfinished runs are not in
+-- the rows, and rows.note gives their number. changed: how to treat runs that were made with other options, or whose
+-- script or other inputs have changed since. 'accept' takes finished ones as they are, and rows.note names them;
+-- 'rerun' makes them again. By default the user is asked; without a terminal this is an error.
 --
 -- rows has a row for each run, in the order grid, point, restart: grid, point, options, restart, seed, status
 -- ('done' or 'failed'), folder, result (result.json), seconds, message, attempts (in this call), recorded (the commit
@@ -246,12 +246,12 @@ function M.run(given)
 end
 
 -- grid.halving{rungs = {3, 9, 27}, keep = 3, over = 'epochs', metric =, better = 'lower', ...} -> rows of the last
--- rung, as from grid.run. Takes the other options of grid.run, for one grid. Successive halving trains all points with
--- `over` at the first rung; `over` is an option of the script that may change when a run is resumed. The best 1 / keep
--- of the points, at least one, continue to the next rung; points are ordered by the mean of the metric over their
--- restarts. rows.rungs has a table {value =, points = list of {point =, score =}, best first, kept = number of points
--- that continue} for each rung, which is also in halving.json of the folder. A restarted search keeps the decisions in
--- that file. The default of failures is 'report'.
+-- rung of successive halving, as from grid.run. Takes the other options of grid.run, for one grid. The search trains
+-- all points with `over` at the first rung; `over` is an option of the script that may change when a run is resumed.
+-- The best 1 / keep of the points, at least one, continue to the next rung; points are ordered by the mean of the
+-- metric over their restarts. rows.rungs has a table {value =, points = list of {point =, score =}, best first, kept =
+-- number of points that continue} for each rung, which is also in halving.json of the folder. A restarted search keeps
+-- the decisions in that file. The default of failures is 'report'.
 function M.halving(given) return require 'pushdown.grid.halving'(M, given) end
 
 local random = require 'pushdown.grid.random'

@@ -14,8 +14,8 @@ local function finish(spec, picture)
   return picture
 end
 
--- plot.lines(options) -> the SVG as text. With options.path it is also written to a file: as SVG, PDF or PNG, depending
--- on the file name extension.
+-- plot.lines(options) -> the line chart as SVG text. With options.path it is also written to a file: as SVG, PDF or
+-- PNG, depending on the file name extension.
 --   title, x_label, y_label   texts (units belong in the labels)
 --   series    list of {name=, y=, x= (default 1, 2, ...), low=, high= (a band), style= 'line' |
 --             'points' | 'steps', markers= (false: none), look= (whose colour and marker; default its number),

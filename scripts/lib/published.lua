@@ -132,7 +132,7 @@ local function names_of_tables()
   return names
 end
 
--- published.names() -> list  Names of the programs whose checkpoints can be read.
+-- published.names() -> list of the programs whose checkpoints can be read.
 M.names = names_of_tables
 
 local function found(where, name)
@@ -142,10 +142,10 @@ local function found(where, name)
     near and (", did you mean '%s'?"):format(near) or '', table.concat(names_of_tables(), ', ')), 0)
 end
 
--- published.describe(name) -> text  The location of the program, and its models that can be read.
+-- published.describe(name) -> text: the location of the program, and its models that can be read.
 function M.describe(name) return found('published.describe', name).source end
 
--- published.parameters(model, tensors, program) -> table  Renames the tensors of a checkpoint of the program to the
+-- published.parameters(model, tensors, program) -> table: renames the tensors of a checkpoint of the program to the
 -- names of the model's parameters.
 function M.parameters(model, tensors, program)
   local rules, renamed, from = found('published.parameters', program), {}, {}
@@ -168,7 +168,7 @@ function M.parameters(model, tensors, program)
   return renamed
 end
 
--- published.load(model, file, program, { strict = true }) -> table  Copies the parameters in a checkpoint of the
+-- published.load(model, file, program, { strict = true }) -> table: copies the parameters in a checkpoint of the
 -- program, a safetensors or npz file, into the model. Returns the result of model:load_parameters. For PyTorch's own
 -- files, run scripts/tools/from_pytorch.py first.
 function M.load(model, file, program, options)

@@ -20,7 +20,7 @@ function M.path()
   return path and path ~= '' and path or 'runs/registry.sqlite'
 end
 
--- runs.open(path, options) -> Registry
+-- runs.open(path, options) -> Registry: opens the registry at the path, by default runs.path().
 function M.open(path, options) return pd.registry.open(path or M.path(), options) end
 
 -- The table in a JSON file, or nil if the file does not exist or cannot be read.
@@ -212,8 +212,8 @@ function M.covers(folder)
   return false
 end
 
--- runs.record{folder=, experiment=, options=, ...} -> Record. Locks the folder for this process and enters the run in
--- the registry; raises an error if another process holds the lock. The fields are those of a row. training = true is
+-- runs.record{folder=, experiment=, options=, ...} -> Record: locks the folder for this process and enters the run in
+-- the registry. Raises an error if another process holds the lock. The fields are those of a row. training = true is
 -- for a trainer that no experiment declared; its run is interrupted if the process ends first. If the registry cannot
 -- be written, there is only a warning.
 function M.record(fields)

@@ -8,7 +8,7 @@ local M = {}
 local sheet = [[
 At the prompt
   expression          prints its value; a ';' at the end keeps it silent; _ is the last value
-  ? x, help(x)        what x is                help 'word'     searches the documentation
+  ? x, help(x)        describes x              help 'word'     searches the documentation
   :time statement     runs it and prints the time; :time -n 20 statement: median and spread
   :run script words   runs a script here; its globals stay, _run has the locals of its main chunk
   :edit script words  opens a script in $EDITOR, then runs it

@@ -444,7 +444,7 @@ test('help lists the Lua modules and the options by kind, and finds words', func
     end
   end
   has(describe 'plot', 'lines(options)', 'heat_map(options)')
-  has(describe 'plot.lines', 'the SVG as text')
+  has(describe 'plot.lines', 'the line chart as SVG text')
   has(describe 'train.trainer', 'stop_patience', 'Options for a recognizer:', 'objective', 'Options for a transducer:',
     'accuracy_every')
   has(describe 'model.language_model', "Options of architecture = 'transformer':", 'feedforward')

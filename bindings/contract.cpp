@@ -20,6 +20,9 @@ Json subject_of(const char* where, const std::vector<Row>& rows, const Given& gi
   check(options.contains("kind") && options["kind"].is_string(), where,
         "expected a kind or a table with a 'kind', one of {}", quoted_list(row_names(rows)));
   const Row& row = find_row(where, rows, options["kind"].get<std::string>());
+  Json own = options;
+  own.erase("kind");
+  resolve_options(where, row.options, own);
   Json small = small_options(row.name, row.options);
   small.update(options);
   return small;

@@ -30,6 +30,26 @@ std::shared_ptr<RunRegistry> open_registry(const std::string& path, const OpenOp
   return std::make_shared<RunRegistry>(path, options.must_exist, options.busy_seconds);
 }
 
+const std::vector<OptionSpec>& filter_options() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("id", nullptr, "number of a run, or a list of them"),
+      text_option("experiment", nullptr, "name of the experiment"),
+      text_option("grid", nullptr, "name of the grid, may hold * and ?"),
+      text_option("point", nullptr, "name of the point"),
+      text_option("status", nullptr, "status of the run, or a list of them"),
+      text_option("folder", nullptr, "run folder"),
+      number_option("since", nullptr, "seconds since 1970"),
+      list_option("where", nullptr, "conditions {{key, '<', value}, ...} on options and results"),
+      text_option("sort", nullptr, "column or key to sort by"),
+      boolean_option("descending", false, "greatest first"),
+      integer_option("limit", nullptr, "greatest number of rows")};
+  return specs;
+}
+
+std::vector<Json> find_runs(RunRegistry& registry, const CoreOptions<&filter_options>& options) {
+  return registry.find(options.given);
+}
+
 std::string registry_line(const RunRegistry& registry) {
   return fmt::format("Registry of runs in {}", registry.file().string());
 }
@@ -62,10 +82,8 @@ void bind_record(lua_State* L) {
       .def<&RunRegistry::remove>("remove",
                                  "registry:remove(ids) -> integer  Removes the rows of these runs, "
                                  "in one step; how many were there.")
-      .def<&RunRegistry::find>(
-          "find",
-          "registry:find(filter) -> table  Rows by id, experiment, grid, point, status, folder, "
-          "since, where = {{key, '<', value}, ...}; with sort, descending, limit.")
+      .def<&find_runs>(
+          "find", "registry:find{options} -> table  Returns the rows that match, oldest first.")
       .def<&registry_file>("file", "registry:file() -> string  The path of the file.")
       .def<&registry_line>("__tostring", "tostring(registry) -> string  One line.");
 }

@@ -36,29 +36,30 @@ Json settings(const Session& current) {
   return values;
 }
 
-const std::vector<OptionSpec>& session_options() {
-  static const std::vector<OptionSpec> specs{
-      text_option("device", nullptr, "cpu, cuda or cuda:n"),
-      integer_option("threads", nullptr, "threads of the product's own pool", 1).between(1, 1024),
-      integer_option("seed", nullptr, "seed of things made without one", 0),
-      text_option("log_level", nullptr, "what is logged",
-                  {"trace", "debug", "info", "warn", "error", "off"}),
-  };
-  return specs;
-}
-
-Json change_session(lua_State* L, const std::optional<Json>& given) {
-  Session& current = session(L);
-  if (given) {
-    const Json options = resolve_options("session", session_options(), *given);
-    if (options["device"].is_string()) current.device = parse_device(options["device"]);
-    if (options["threads"].is_number()) set_thread_count(options["threads"].get<int>());
-    if (options["seed"].is_number()) {
-      current.seed = options["seed"].get<std::uint64_t>();
-      current.random = Random(*current.seed, "session");
-    }
-    if (options["log_level"].is_string()) set_log_level(options["log_level"]);
+struct SessionOptions {
+  std::optional<std::string> device, log_level;
+  std::optional<int> threads;
+  std::optional<std::uint64_t> seed;
+  using Self = SessionOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"device", &Self::device, "'cpu', 'cuda' or 'cuda:n': where tensors and models are made"},
+         {"threads", &Self::threads, "threads of the program's own pool", Between{1, 1024}},
+         {"seed", &Self::seed, "seed of everything that is made without one"},
+         {"log_level", &Self::log_level, "what is logged",
+          OneOf{{"trace", "debug", "info", "warn", "error", "off"}}}});
   }
+};
+
+Json change_session(lua_State* L, const SessionOptions& options) {
+  Session& current = session(L);
+  if (options.device) current.device = parse_device(*options.device);
+  if (options.threads) set_thread_count(*options.threads);
+  if (options.seed) {
+    current.seed = *options.seed;
+    current.random = Random(*current.seed, "session");
+  }
+  if (options.log_level) set_log_level(*options.log_level);
   return settings(current);
 }
 
@@ -242,9 +243,8 @@ void bind_session(lua_State* L) {
           "build() -> table  How this program was built: version, commit, compiler, torch, "
           "blas, instruction_set and cuda; what is not known is absent.")
       .def<&change_session>("session",
-                            "session(options) -> table  Sets any of device, threads, seed and "
-                            "log_level for the session, "
-                            "and returns what holds; stream_seed is the seed, or the one that was "
+                            "session{options} -> table  Changes settings of the session and "
+                            "returns all of them. stream_seed is the seed, or the one that was "
                             "drawn without --seed.");
   Module device(L, "device", "The devices that tensors and models can live on.");
   device

@@ -231,7 +231,7 @@ test('notes and tags', function()
     has(errors, expected)
   end
   fails(2, 'which run?', 'note')
-  fails(2, "named by its number, got 'x'", 'note', 'x', 'text')
+  fails(2, "expected the number of a run, got 'x'", 'note', 'x', 'text')
   fails(1, 'there is no run 99', 'note', '99', 'text', '--registry', grid_file)
   fails(2, 'which runs?', 'tag', '+good', '--registry', grid_file)
   fails(1, 'no run matches', 'tag', '--where', 'rate=77', '+good', '--registry', grid_file)

@@ -107,7 +107,7 @@ end
 -- Each returns the function, its arguments with their number, and what is called in words.
 local function random_function()
   local chosen = one_of(functions)
-  local arguments, n = values.arguments(chosen.usage)
+  local arguments, n = values.arguments(chosen.name, chosen.usage)
   return field(chosen.name), arguments, n, chosen.name
 end
 
@@ -121,7 +121,7 @@ local function random_method()
     arguments, n = { values.any(), values.any() }, 2
     if random(2) == 1 then arguments[1] = one_of(values.objects.Tensor) end
   else
-    arguments, n = values.arguments(chosen.usage)
+    arguments, n = values.arguments(chosen.name, chosen.usage)
   end
   table.insert(arguments, 1, object)
   if object == nil then arguments = { [2] = arguments[1], [3] = arguments[2] } end

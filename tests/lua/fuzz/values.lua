@@ -166,18 +166,32 @@ function M.fill(options, text)
   return options
 end
 
--- Some of the options that a usage line names, 'sample{count=, seed=}'.
-local function keyed(part)
+-- Some of the options of a function, by their types.
+local function declared(name)
   local options = {}
-  for name in part:gmatch '([%a_][%w_]*) ?=' do
-    if random(2) == 1 then options[name] = M.named(name) end
+  for _, option in ipairs(pd.options(name) or {}) do
+    if option.required and random(12) > 1 or random(3) == 1 then
+      local value
+      if random(8) == 1 and option.name ~= 'threads' then value = M.any()
+      elseif option.choices then
+        value = one_of(option.choices)
+        if option.type:find '^list' then value = { value, one_of(option.choices) } end
+      elseif fitting[option.name] then value = fitting[option.name]()
+      elseif M.objects[option.type] then value = object(option.type)
+      elseif option.type == 'integer' then value = random(6) == 1 and one_of(numbers) or small()
+      elseif option.type == 'number' then value = random(4) == 1 and one_of(numbers) or random()
+      elseif option.type == 'boolean' then value = boolean()
+      elseif option.type == 'text' then value = one_of(texts)
+      else value = M.any() end
+      options[option.name] = value
+    end
   end
   if random(20) == 1 then options[one_of(texts)] = M.any() end
   return options
 end
 
--- The arguments of a call by its usage line, as a list with their number.
-function M.arguments(usage)
+-- The arguments of a call of a function by its full name and its usage line, as a list with their number.
+function M.arguments(name, usage)
   local inner = usage:match '^[%w_:.]+%((.*)%)%s*%->' or usage:match '^[%w_:.]+%((.*)%)$'
   local list, n = {}, 0
   if not inner then
@@ -188,7 +202,7 @@ function M.arguments(usage)
   for part in inner:gmatch '[^,]+' do
     part = part:gsub('^%s+', '')
     n = n + 1
-    list[n] = part:find '^{' and keyed(part:sub(2)) or M.named(part:match '^[%w_]+' or '')
+    list[n] = part:find '^{' and declared(name) or M.named(part:match '^[%w_]+' or '')
   end
   if random(20) == 1 then n = n - 1 elseif random(20) == 1 then n = n + 1 list[n] = M.any() end
   return list, math.max(n, 0)

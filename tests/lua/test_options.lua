@@ -1,0 +1,262 @@
+-- The declared options of bound functions: every function that takes a table of options declares them, wrong ones are
+-- refused by name, and the tables of the reference pages list the declared ones.
+local files = require 'pushdown.files'
+local pd = require 'pushdown'
+local test = require 'pushdown.test'
+
+local folder = os.tmpname()
+os.remove(folder)
+os.execute('mkdir -p ' .. folder)
+local function path(name) return folder .. '/' .. name end
+
+-- What stands for values by name or a list, not for options, and results.
+local no_options = { ['LanguageModel:set_parameters'] = true, ['Recognizer:set_parameters'] = true,
+  ['Transducer:set_parameters'] = true, ['pd.train.together'] = true, ['pd.file.contents'] = true }
+
+test('every function with a table of options declares them', function()
+  local count = 0
+  for name, doc in pairs(pd.docs()) do
+    local usage = doc:match '^(.-)  '
+    if usage and usage:find '{' and not no_options[name] then
+      assert(pd.options(name), name .. ' has no declared options')
+      count = count + 1
+    end
+    -- A list that another sentence gives would become wrong.
+    if pd.options(name) then
+      for _, option in ipairs(pd.options(name)) do
+        assert(usage:find(option.name .. '=', 1, true) or usage:find('...', 1, true), name .. ': ' .. option.name)
+      end
+    end
+  end
+  assert(count > 80, count)
+  test.equal(#pd.options(), count)
+  test.equal(pd.options 'pd.tensor.cat', nil)
+  test.equal(pd.options 'no such function', nil)
+end)
+
+test('declarations are complete', function()
+  local types = { boolean = 'boolean', integer = 'number', number = 'number', text = 'string' }
+  for _, name in ipairs(pd.options()) do
+    local seen = {}
+    for _, option in ipairs(pd.options(name)) do
+      local what = name .. ', ' .. option.name
+      assert(option.name:find '^[%a][%w_]*$' and #option.type > 0, what)
+      assert(#option.doc > 0 and not option.doc:find '%.$', what)
+      assert(not seen[option.name] or option.of, what)
+      seen[option.name] = true
+      if option.default ~= nil then
+        assert(not option.required, what)
+        if types[option.type] then test.equal(type(option.default), types[option.type]) end
+        if option.choices and type(option.default) == 'string' then
+          local found = false
+          for _, choice in ipairs(option.choices) do found = found or choice == option.default end
+          assert(found, what .. ': ' .. option.default)
+        end
+        if type(option.default) == 'number' then
+          assert(option.default >= (option.minimum or -math.huge) and option.default <= (option.maximum or math.huge),
+  what)
+        end
+      end
+    end
+  end
+end)
+
+local grammar = pd.grammar.load 'marked_reversal'
+local synchronous = pd.grammar.synchronous "S -> A1 B2 | B2 A1\nA -> 'a' | 'x'\nB -> 'b' | 'y'"
+local labelled = pd.task.labelled { grammar = grammar, lengths = { 1, 9 }, positives = 4, negatives = 4, seed = 1 }
+local sampler = grammar:sampler { lengths = { 3, 7 } }
+local data = sampler:dataset(4, { seed = 1 })
+local pairs_of_texts = pd.task.pairs { { 'a b', 'b a' }, { 'a', 'b' } }
+local pda = pd.pda.parse '%bottom x\n%accepting r\nq, x --a--> q, push y\nq, y --b--> r, pop'
+local small = { controller = { kind = 'lstm', hidden = 2 }, stack = { kind = 'superposition', size = 2 } }
+local language = pd.model.language_model { alphabet = grammar:alphabet(), controller = small.controller }
+local recognizer = pd.model.recognizer { alphabet = grammar:alphabet(), controller = small.controller,
+  next_symbol = true }
+local transducer = pd.model.transducer { pairs = pairs_of_texts, controller = small.controller }
+local nspda = pd.model.recognizer { alphabet = { 'a', 'b' }, architecture = 'nspda', states = 3 }
+local tree = pd.tree.parse '(S (NP a) (VP b))'[1]
+local trainer = pd.train.trainer { model = language, train = data, epochs = 1, progress = false }
+files.write(path 'lines.txt', 'VBZ\tthe dog\nVBP\tthe dogs\n')
+local examples = pd.task.number_examples(path 'lines.txt', { format = 'lines' })
+local x = pd.tensor { 1, 2 }
+language:save(path 'model.safetensors')
+pd.tensor.save(path 'x.npy', x)
+trainer:save(path 'run')
+
+-- The arguments before the options, where there are some: of a method the object first.
+local before = {
+  ['Grammar:log_probabilities'] = { grammar }, ['Grammar:sample'] = { grammar }, ['Grammar:sampler'] = { grammar },
+  ['LabelledDataset:curriculum'] = { labelled }, ['LabelledDataset:split'] = { labelled, { 1, 1 } },
+  ['LanguageModel:load_parameters'] = { language, {} }, ['LanguageModel:program'] = { language },
+  ['Recognizer:load_parameters'] = { recognizer, {} }, ['Recognizer:program'] = { recognizer },
+  ['Transducer:load_parameters'] = { transducer, {} }, ['Transducer:program'] = { transducer },
+  ['NumberData:split'] = { examples, { 1, 1 } }, ['NumberData:where'] = { examples },
+  ['Pairs:draw'] = { pairs_of_texts, 1 },
+  ['Pda:all_runs'] = { pda, 'a b' }, ['Pda:best_run'] = { pda, 'a b' }, ['Pda:minimal'] = { pda },
+  ['Pda:trace'] = { pda, 'a' },
+  ['ProcessPool:start'] = { pd.process.pool() }, ['Recognizer:next_symbols'] = { recognizer, '0' },
+  ['Recognizer:scores'] = { recognizer, '0' }, ['Registry:find'] = { pd.registry.open(path 'registry.sqlite') },
+  ['Sampler:dataset'] = { sampler, 1 }, ['Sampler:estimate_entropy'] = { sampler }, ['Sampler:sample'] = { sampler },
+  ['SynchronousGrammar:sample'] = { synchronous }, ['SynchronousGrammar:translations'] = { synchronous, 'a b' },
+  ['Tensor:backward'] = { x, x }, ['Tensor:to'] = { x }, ['Trace:all_runs'] = { pda:trace 'a b' },
+  ['Trace:best_run'] = { pda:trace 'a b' }, ['Trainer:evaluate'] = { trainer, data },
+  ['Trainer:save'] = { trainer, path 'x' },
+  ['Transducer:translate'] = { transducer, 'a' }, ['Tree:text'] = { tree }, ['pd.grammar.from_rules'] = { "S --> 'a'" },
+  ['pd.model.extract_pda'] = { nspda }, ['pd.model.insert_rules'] = { nspda, 'an_bn/whole' },
+  ['pd.model.load'] = { path 'model.safetensors' }, ['pd.registry.open'] = { path 'registry.sqlite' },
+  ['pd.task.chomsky'] = { 'reverse_string' }, ['pd.task.corpus'] = { path 'lines.txt' },
+  ['pd.task.number_examples'] = { path 'lines.txt' }, ['pd.task.pairs'] = { { { 'a', 'b' } } },
+  ['pd.task.sentences'] = { path 'lines.txt' }, ['pd.tensor'] = { { 1 } }, ['pd.tensor.arange'] = { 1, 2, 1 },
+  ['pd.tensor.full'] = { 1, 0 }, ['pd.tensor.load'] = { path 'x.npy' }, ['pd.tensor.ones'] = { 1 },
+  ['pd.tensor.rand'] = { 1 },
+  ['pd.tensor.randn'] = { 1 }, ['pd.tensor.save'] = { path 'y.npy', x }, ['pd.tensor.zeros'] = { 1 },
+  ['pd.train.agreement'] = { language, examples }, ['pd.train.evaluate'] = { language, data },
+  ['pd.train.resume'] = { path 'run' }, ['pd.tree.balanced'] = { 'a b' },
+  ['pd.tree.baseline'] = { { 'a b' }, 'balanced' },
+  ['pd.tree.from_distances'] = { 'a b', { 1, 1 } }, ['pd.tree.parse'] = { '(S a)' }, ['pd.tree.random'] = { 'a b' },
+  ['pd.tree.read'] = { path 'lines.txt' }, ['pd.tree.score'] = { { tree }, { tree } },
+}
+
+-- Options that a call cannot do without, or that lead to all others.
+local f = function() end
+local given = {
+  ['pd.controller.check'] = { kind = 'lstm' }, ['pd.stack.check'] = { kind = 'superposition' },
+  ['pd.train.check_objective'] = { kind = 'state_and_length' }, ['pd.stack.program'] = { kind = 'superposition' },
+  ['pd.stack.simulate'] = { kind = 'superposition', actions = { { { 1, 0, 0 } } }, vectors = { { { 1 } } } },
+  ['pd.stack.strengths'] = { kind = 'stratification', push = { { { 1 } } } },
+  ['pd.controller.define'] = { name = 'own', initial = f, step = f },
+  ['pd.stack.define'] = { name = 'own', initial = f, update = f, reading = f },
+  ['pd.train.define_objective'] = { name = 'own', losses = f },
+  ['pd.grammar.build'] = { rules = { { text = "S -> 'a'", weight = 1 } } },
+  ['pd.grammar.synchronous'] = { rules = { "S -> 'a' | 'b'" } }, ['pd.pda'] = { transitions = {} },
+  ['Grammar:log_probabilities'] = { strings = {} }, ['Grammar:sampler'] = { lengths = { 1, 3 } },
+  ['SynchronousGrammar:sample'] = { length = 2 }, ['ProcessPool:start'] = { command = { 'true' } },
+  ['pd.model.language_model'] = { alphabet = { 'a' } }, ['pd.model.recognizer'] = { alphabet = { 'a' } },
+  ['pd.model.transducer'] = { pairs = pairs_of_texts }, ['pd.task.dataset'] = { alphabet = { 'a' }, strings = { 'a' } },
+  ['pd.task.labelled'] = { grammar = grammar, lengths = { 1, 3 }, positives = 1 },
+  ['pd.task.labelled_dataset'] = { alphabet = { 'a' }, strings = { 'a' }, labels = { true } },
+  ['pd.task.running_text'] = { alphabet = { 'a' }, words = 'a' }, ['pd.task.sentences'] = { folder = path 'sentences' },
+  ['pd.task.transduction'] = { kind = 'copy' },
+  ['pd.train.trainer'] = { model = language, train = data, progress = false },
+  ['pd.tree.tree'] = { words = { 'a' } },
+}
+
+local function call(name, options)
+  local class, method = name:match '^(.-):(.*)$'
+  local arguments = { unpack(before[name] or {}) }
+  arguments[#arguments + 1] = options
+  if class then
+    assert(#arguments > 1, name .. ' needs an object')
+    return arguments[1][method](unpack(arguments))
+  end
+  local value = pd
+  for part in name:gsub('^pd%.?', ''):gmatch '[^.]+' do value = value[part] end
+  return value(unpack(arguments))
+end
+
+local function with(name, key, value)
+  local options = {}
+  for k, v in pairs(given[name] or {}) do options[k] = v end
+  options[key] = value
+  return options
+end
+
+test('unknown options are refused by name', function()
+  for _, name in ipairs(pd.options()) do
+    local fine, message = pcall(call, name, with(name, 'no_such_option', 1))
+    message = tostring(message)
+    assert(not fine and message:find("'no_such_option'", 1, true), ('%s: %s'):format(name, message))
+  end
+end)
+
+test('options of a wrong type are refused by name', function()
+  local wrong = coroutine.create(f) -- no option takes a coroutine
+  for _, name in ipairs(pd.options()) do
+    for _, option in ipairs(pd.options(name)) do
+      if not option.of then
+        local fine, message = pcall(call, name, with(name, option.name, wrong))
+        message = tostring(message)
+        assert(not fine and message:find(option.name, 1, true), ('%s, %s: %s'):format(name, option.name, message))
+      end
+    end
+  end
+end)
+
+test('numbers out of range and texts that are no choice are refused by name', function()
+  for _, name in ipairs(pd.options()) do
+    for _, option in ipairs(pd.options(name)) do
+      local values = {}
+      if option.choices and option.type == 'text' then values[1] = 'no such choice' end
+      if option.minimum and not option.type:find '^list' then values[#values + 1] = option.minimum - 1 end
+      if option.maximum and not option.type:find '^list' then values[#values + 1] = option.maximum + 1 end
+      for _, value in ipairs(option.of and {} or values) do
+        local fine, message = pcall(call, name, with(name, option.name, value))
+        message = tostring(message)
+        -- A kind that is none is said by the registry.
+        local said = message:find(option.name, 1, true) or message:find('no such choice', 1, true)
+        assert(not fine and said, ('%s, %s = %s: %s'):format(name, option.name, value, message))
+      end
+    end
+  end
+end)
+
+test('missing options are named', function()
+  for _, name in ipairs(pd.options()) do
+    for _, option in ipairs(pd.options(name)) do
+      if option.required then
+        local fine, message = pcall(call, name, with(name, option.name, nil))
+        assert(not fine and tostring(message):find(option.name, 1, true), name .. ': ' .. tostring(message))
+      end
+    end
+  end
+end)
+
+-- The functions whose options a page's tables list, table by table; false for tables of other things.
+local pages = {
+  ['data.md'] = { 'pd.task.labelled', 'pd.task.corpus', 'pd.task.sentences' },
+  ['hints.md'] = { 'pd.model.insert_rules', 'pd.model.extract_pda' },
+  ['models.md'] = { 'pd.model.language_model', 'pd.model.language_model', 'pd.model.recognizer',
+  'pd.model.transducer' },
+  ['nnpda.md'] = { 'pd.model.recognizer', 'pd.train.check_objective' },
+  ['nspda.md'] = { 'pd.model.recognizer' },
+  ['stacks.md'] = { 'pd.stack.check', 'pd.stack.check', 'pd.stack.check' },
+  ['tensor.md'] = { 'pd.tensor.rand' },
+  ['training.md'] = { 'pd.train.trainer' },
+  ['trees.md'] = { 'pd.tree.read', 'pd.tree.score' },
+}
+-- Pages that list every option of these.
+local complete = { ['pd.task.labelled'] = true, ['pd.task.corpus'] = true, ['pd.task.sentences'] = true,
+  ['pd.model.insert_rules'] = true, ['pd.model.extract_pda'] = true, ['pd.tree.read'] = true, ['pd.tree.score'] = true,
+  ['pd.tensor.rand'] = true }
+
+test('the reference pages list declared options', function()
+  for page, functions in pairs(pages) do
+    local found = {} -- table by table the names in the first column
+    local table_of
+    for line in (files.read(pd.root .. '/docs/reference/' .. page) .. '\n'):gmatch '(.-)\n' do
+      if line:find '^| option' then
+        table_of = {}
+        found[#found + 1] = table_of
+      elseif not line:find '^|' then
+        table_of = nil
+      elseif table_of then
+        for name in (line:match '^| *(.-) *|' or ''):gmatch '`([%w_]+)`' do table_of[#table_of + 1] = name end
+      end
+    end
+    test.equal(#found, #functions)
+    for i, name in ipairs(functions) do
+      local declared, listed = {}, {}
+      for _, option in ipairs(pd.options(name)) do declared[option.name] = true end
+      for _, option in ipairs(found[i]) do
+        assert(declared[option], ('%s lists %s, which %s does not declare'):format(page, option, name))
+        listed[option] = true
+      end
+      for option in pairs(complete[name] and declared or {}) do
+        assert(listed[option], ('%s does not list %s of %s'):format(page, option, name))
+      end
+    end
+  end
+end)
+
+pd.file.remove_folder(folder)
+test.finish()

@@ -10,6 +10,7 @@
 #include "bindings/pairs.h"
 #include "bindings/running_text.h"
 #include "bindings/sentences.h"
+#include "train/problem_kinds.h"
 
 namespace pushdown {
 
@@ -20,10 +21,8 @@ using AnyData = std::variant<std::shared_ptr<Dataset>, std::shared_ptr<LabelledD
                              std::shared_ptr<RunningText>, std::shared_ptr<TokenFile>,
                              std::shared_ptr<PairSource>>;
 
-AnyModel any_model(const SequenceModelPtr& model);
-
-// "Dataset", ...
-const char* class_of(const AnyData& data);
+SequenceModelPtr model_of(const AnyModel& model);
+ProblemData data_of(const AnyData& data);
 
 struct EvaluateOptions {
   std::shared_ptr<Grammar> grammar;
@@ -31,7 +30,7 @@ struct EvaluateOptions {
   static OptionRows rows();
 };
 // `given`: the options that this kind of model has. Throws when it was interrupted.
-Json evaluate_model(lua_State* L, const AnyModel& model, const AnyData& data,
+Json evaluate_model(lua_State* L, const SequenceModelPtr& model, const AnyData& data,
                     const EvaluateOptions& given);
 
 // pd.train.evaluate.

@@ -20,10 +20,6 @@
 #include "bindings/training.h"
 #include "train/git_state.h"
 #include "train/learning.h"
-#include "train/recognition.h"
-#include "train/sentence_modelling.h"
-#include "train/text_modelling.h"
-#include "train/transduction.h"
 
 namespace pushdown {
 
@@ -98,45 +94,6 @@ struct TrainerOptions {
   }
 };
 
-// The data of this class, or null; other data are an error.
-template <class Data>
-std::shared_ptr<Data> data_of(const char* key, const std::optional<AnyData>& given) {
-  if (!given) return nullptr;
-  const auto* data = std::get_if<std::shared_ptr<Data>>(&*given);
-  check(data != nullptr, "train.trainer", "{} must be a {} with this model, got a {}", key,
-        ClassName<Data>::value, class_of(*given));
-  return *data;
-}
-
-ProblemPtr problem_of(lua_State* L, const TrainerOptions& options) {
-  const auto* transducer = std::get_if<TransducerPtr>(&options.model);
-  const auto refuse = [&](const char* key, bool given) {
-    check(!given, "train.trainer", "there is no option '{}' with this model and these data", key);
-  };
-  if (transducer != nullptr) {
-    refuse("valid", options.valid.has_value());
-    refuse("grammar", options.grammar != nullptr);
-    return transduction(*transducer, data_of<PairSource>("train", options.train),
-                        data_of<PairSource>("test", options.test));
-  }
-  refuse("test", options.test.has_value());
-  if (const auto* recognizer = std::get_if<std::shared_ptr<Recognizer>>(&options.model))
-    return recognition(*recognizer, data_of<LabelledDataset>("train", options.train),
-                       data_of<LabelledDataset>("valid", options.valid),
-                       session_kinds(L).objectives, options.grammar);
-  const auto& model = std::get<std::shared_ptr<LanguageModel>>(options.model);
-  if (const auto* text = std::get_if<std::shared_ptr<RunningText>>(&options.train)) {
-    refuse("grammar", options.grammar != nullptr);
-    return text_modelling(model, *text, data_of<RunningText>("valid", options.valid));
-  }
-  if (const auto* sentences = std::get_if<std::shared_ptr<TokenFile>>(&options.train)) {
-    refuse("grammar", options.grammar != nullptr);
-    return sentence_modelling(model, *sentences, data_of<TokenFile>("valid", options.valid));
-  }
-  return language_modelling(model, data_of<Dataset>("train", options.train),
-                            data_of<Dataset>("valid", options.valid), options.grammar);
-}
-
 void begin_mirror(lua_State* L, Training& training, const Path& folder, const std::string& target) {
   if (target.empty() || !training.trainer->finished().empty()) return;
   training.mirrored = true;
@@ -144,7 +101,14 @@ void begin_mirror(lua_State* L, Training& training, const Path& folder, const st
 }
 
 TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
-  ProblemPtr problem = problem_of(L, options);
+  const bool transducer = std::holds_alternative<TransducerPtr>(options.model);
+  check(!(transducer ? options.valid : options.test), "train.trainer",
+        "there is no option '{}' with this model", transducer ? "valid" : "test");
+  ProblemParts parts{model_of(options.model), data_of(options.train), std::nullopt, options.grammar,
+                     session_kinds(L).objectives};
+  if (const auto& second = transducer ? options.test : options.valid)
+    parts.second = data_of(*second);
+  ProblemPtr problem = make_problem("train.trainer", parts);
   check(!options.mirror || options.rest.contains("run_folder"), "train.trainer",
         "mirror needs run_folder, which names the run");
   const std::string target = mirror_target(L, options.mirror);
@@ -193,38 +157,6 @@ TrainingPtr resume(lua_State* L, const std::string& folder, const ResumeOptions&
   auto training = watched(L, std::move(trainer), options.progress);
   begin_mirror(L, *training, folder, target);
   return training;
-}
-
-// "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
-std::string epoch_line(const EpochMetrics& epoch) {
-  std::string text = fmt::format("epoch {}: ", epoch.epoch);
-  if (epoch.train_perplexity) {
-    text += fmt::format("training perplexity {:.4f}", *epoch.train_perplexity);
-    const auto accuracies = [&](const char* of, const auto& coarse, const auto& fine) {
-      if (coarse) text += fmt::format(", {} {:.3f} coarse {:.3f} fine", of, *coarse, *fine);
-    };
-    accuracies("training", epoch.train_coarse, epoch.train_fine);
-    accuracies("test", epoch.coarse, epoch.fine);
-  } else if (epoch.train_accuracy) {
-    if (epoch.accuracy)
-      text += fmt::format("{:.2f} % correctly classified, ", 100 * *epoch.accuracy);
-    text += fmt::format("{:.2f} % of the training strings, loss {:.4f}",
-                        100 * *epoch.train_accuracy, epoch.train_loss);
-  } else if (epoch.cross_entropy)
-    text += epoch.perplexity ? fmt::format("perplexity {:.2f}", *epoch.perplexity)
-                             : fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
-  else
-    text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
-  if (epoch.next_symbol_accuracy)
-    text += fmt::format(", all next symbols {:.2f} %", 100 * *epoch.next_symbol_accuracy);
-  if (epoch.prefix_accuracy)
-    text += fmt::format(", all prefixes {:.2f} %", 100 * *epoch.prefix_accuracy);
-  if (epoch.cross_entropy_difference)
-    text += fmt::format(", {:.4f} above the lower bound", *epoch.cross_entropy_difference);
-  text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,
-                      epoch.learning_rate);
-  if (epoch.improved) text += ", best so far";
-  return text;
 }
 
 Json history_of(const Trainer& trainer) {
@@ -390,7 +322,7 @@ void save_trainer(lua_State* L, Training& training, const std::string& folder,
 
 Json trainer_evaluate(lua_State* L, Training& training, const AnyData& data,
                       const EvaluateOptions& given) {
-  return evaluate_model(L, any_model(training.trainer->model()), data, given);
+  return evaluate_model(L, training.trainer->model(), data, given);
 }
 
 struct LoadModelOptions {

@@ -6,46 +6,23 @@
 #include "bindings/kinds.h"
 #include "bindings/training.h"
 #include "train/learning.h"
-#include "train/recognition.h"
-#include "train/text_modelling.h"
-#include "train/transduction.h"
+#include "train/problem_kinds.h"
 
 namespace pushdown {
 namespace {
 
-struct TrainerKind {
-  const char *name, *trains, *model, *data, *second;
-  const std::vector<OptionSpec>& (*options)();
-};
-
-const std::vector<TrainerKind>& trainer_kinds() {
-  constexpr auto kValid = "valid              {}, optional: decides which epoch is best";
-  constexpr auto kTest = "test               {}, optional: accuracy is measured on them";
-  static const std::vector<TrainerKind> kinds{
-      {"language_model", "language model", "LanguageModel", "Dataset", kValid,
-       language_modelling_options},
-      {"text", "language model on a running text", "LanguageModel", "RunningText", kValid,
-       text_modelling_options},
-      {"recognizer", "recognizer", "Recognizer", "LabelledDataset", kValid, recognition_options},
-      {"transducer", "transducer", "Transducer", "Pairs", kTest, transduction_options}};
-  return kinds;
-}
-
-std::string describe_trainer(std::optional<std::string> kind) {
-  const auto& kinds = trainer_kinds();
-  const auto of = kind.value_or("language_model");
-  const auto found = std::find_if(kinds.begin(), kinds.end(),
-                                  [&](const TrainerKind& row) { return row.name == of; });
-  check(found != kinds.end(), "train.describe",
-        "expected 'language_model', 'text', 'recognizer' or 'transducer', got '{}'", of);
-  std::string text = fmt::format("trainer: trains a {} by gradient descent", found->trains);
-  text += fmt::format("\n  model              {}, required: what is trained", found->model);
-  text += fmt::format("\n  train              {}, required: the strings to learn", found->data);
-  text += "\n  " + fmt::format(fmt::runtime(found->second), found->data);
-  text += "\n  progress           boolean, default true: show progress on stderr";
-  text += "\n  mirror             text, optional: a copy of the metrics for another program, ";
-  text += "tensorboard:FOLDER or wandb:FOLDER";
-  for (const auto& spec : trainer_options(found->options())) text += "\n  " + describe(spec);
+std::string describe_trainer(std::optional<std::string> given) {
+  const auto& kind = find_row("train.describe", problem_kinds(), given.value_or("language_model"));
+  std::string text = fmt::format(
+      "trainer: trains {} by gradient descent\n  model              {}, required: what is trained"
+      "\n  train              {}, required: the strings to learn\n  {:<18} {}, optional: {}"
+      "\n  progress           boolean, default true: show progress on stderr"
+      "\n  mirror             text, optional: a copy of the metrics for another program, "
+      "tensorboard:FOLDER or wandb:FOLDER",
+      kind.doc, kind.model_name, data_name(kind.data), kind.second, data_name(kind.data),
+      kind.second == std::string("test") ? "accuracy is measured on them"
+                                         : "decides which epoch is best");
+  for (const auto& spec : trainer_options(kind.options())) text += "\n  " + describe(spec);
   return text;
 }
 
@@ -87,8 +64,8 @@ std::string describe_noise() {
 
 std::vector<OptionGroup> trainer_groups(lua_State*) {
   std::vector<OptionGroup> groups;
-  for (const auto& kind : trainer_kinds())
-    groups.push_back({std::string("a ") + kind.trains, declared(trainer_options(kind.options()))});
+  for (const auto& kind : problem_kinds())
+    groups.push_back({kind.doc, declared(trainer_options(kind.options()))});
   return groups;
 }
 

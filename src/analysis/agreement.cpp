@@ -57,4 +57,21 @@ std::optional<std::vector<bool>> judge_agreement(const LanguageModel& model,
   return right;
 }
 
+AgreementResult agreement_result(const NumberExamples& examples, const AgreementCases& cases,
+                                 const std::vector<bool>& right) {
+  AgreementResult result;
+  const auto add = [](AgreementShare& share, bool correct) {
+    ++share.judged;
+    share.right += correct;
+  };
+  for (std::size_t i = 0; i < right.size(); ++i) {
+    const auto number = cases.examples[i];
+    const int attractors = examples[number].attractors;
+    add(result.all, right[i]);
+    if (attractors >= 0) add(result.by_attractors[attractors], right[i]);
+    if (!right[i]) result.wrong.push_back(number);
+  }
+  return result;
+}
+
 }  // namespace pushdown

@@ -3,6 +3,7 @@
 // of the right number the greater probability.
 #pragma once
 #include <functional>
+#include <map>
 #include <optional>
 #include <vector>
 
@@ -31,5 +32,21 @@ std::optional<std::vector<bool>> judge_agreement(const LanguageModel& model,
                                                  const std::vector<AgreementCase>& cases,
                                                  std::int64_t batch,
                                                  const std::function<bool()>& should_stop);
+
+// How many cases a model judged right.
+struct AgreementShare {
+  std::int64_t judged = 0, right = 0;
+  double percent() const {
+    return 100.0 * static_cast<double>(right) / static_cast<double>(judged);
+  }
+};
+struct AgreementResult {
+  AgreementShare all;
+  std::map<int, AgreementShare> by_attractors;  // without examples whose number is not known
+  std::vector<std::size_t> wrong;               // examples, from 0
+};
+// `right`: what judge_agreement() says of these cases of the examples.
+AgreementResult agreement_result(const NumberExamples& examples, const AgreementCases& cases,
+                                 const std::vector<bool>& right);
 
 }  // namespace pushdown

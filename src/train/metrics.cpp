@@ -91,4 +91,35 @@ EpochMetrics epoch_metrics_from_json(const Json& json) {
   return metrics;
 }
 
+std::string epoch_line(const EpochMetrics& epoch) {
+  std::string text = fmt::format("epoch {}: ", epoch.epoch);
+  if (epoch.train_perplexity) {
+    text += fmt::format("training perplexity {:.4f}", *epoch.train_perplexity);
+    const auto accuracies = [&](const char* of, const auto& coarse, const auto& fine) {
+      if (coarse) text += fmt::format(", {} {:.3f} coarse {:.3f} fine", of, *coarse, *fine);
+    };
+    accuracies("training", epoch.train_coarse, epoch.train_fine);
+    accuracies("test", epoch.coarse, epoch.fine);
+  } else if (epoch.train_accuracy) {
+    if (epoch.accuracy)
+      text += fmt::format("{:.2f} % correctly classified, ", 100 * *epoch.accuracy);
+    text += fmt::format("{:.2f} % of the training strings, loss {:.4f}",
+                        100 * *epoch.train_accuracy, epoch.train_loss);
+  } else if (epoch.cross_entropy)
+    text += epoch.perplexity ? fmt::format("perplexity {:.2f}", *epoch.perplexity)
+                             : fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
+  else
+    text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
+  if (epoch.next_symbol_accuracy)
+    text += fmt::format(", all next symbols {:.2f} %", 100 * *epoch.next_symbol_accuracy);
+  if (epoch.prefix_accuracy)
+    text += fmt::format(", all prefixes {:.2f} %", 100 * *epoch.prefix_accuracy);
+  if (epoch.cross_entropy_difference)
+    text += fmt::format(", {:.4f} above the lower bound", *epoch.cross_entropy_difference);
+  text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,
+                      epoch.learning_rate);
+  if (epoch.improved) text += ", best so far";
+  return text;
+}
+
 }  // namespace pushdown

@@ -67,5 +67,7 @@ Json to_json(const UpdateMetrics& metrics);
 Json to_json(const EpochMetrics& metrics);
 // Throws nlohmann's exceptions on input that does not come from to_json().
 EpochMetrics epoch_metrics_from_json(const Json& json);
+// "epoch 3: cross-entropy 0.5312, 0.0214 above the lower bound, ..."
+std::string epoch_line(const EpochMetrics& epoch);
 
 }  // namespace pushdown

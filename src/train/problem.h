@@ -99,14 +99,4 @@ class Problem {
 };
 using ProblemPtr = std::shared_ptr<Problem>;
 
-// A text and the file that it was read from.
-struct StoredText {
-  std::string text, file;
-};
-// Returns the problem stored in a run folder.
-ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
-                          const std::optional<StoredText>& valid,
-                          const std::optional<StoredText>& grammar = std::nullopt,
-                          const std::vector<ObjectiveKind>& objectives = objective_kinds());
-
 }  // namespace pushdown

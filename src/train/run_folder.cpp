@@ -8,6 +8,7 @@
 #include "base/checksum.h"
 #include "grammar/text.h"
 #include "train/model_file.h"
+#include "train/problem_kinds.h"
 
 namespace pushdown {
 namespace {

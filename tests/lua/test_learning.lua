@@ -148,7 +148,7 @@ test('the next symbol and the mean of all answers', function()
     function() trainer { model = model { next_symbol = false }, objective = 'joint' } end)
   test.fails('the model must have next_symbol = true', function() model { next_symbol = false }:next_symbols 'a' end)
   test.fails("'decision' must be one of 'own'", function() pd.train.evaluate(m, data, { decision = 'mode' }) end)
-  test.fails('a LanguageModel decides nothing', function()
+  test.fails("unknown option 'decision'", function()
     pd.train.evaluate(pd.model.language_model { alphabet = grammar:alphabet(), seed = 1 }, data:valid_strings(),
       { decision = 'mean' })
   end)

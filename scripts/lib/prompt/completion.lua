@@ -58,7 +58,7 @@ local arguments = {
   ['pd.model.describe'] = pd.model.architectures,
   ['pd.model.describe_recognizer'] = pd.model.architectures,
   ['pd.model.describe_transducer'] = pd.model.architectures,
-  ['pd.train.describe'] = function() return { 'language_model', 'recognizer', 'transducer', 'text' } end,
+  ['pd.train.describe'] = function() return { 'language_model', 'text', 'sentences', 'recognizer', 'transducer' } end,
 }
 
 -- Adds the options that a description lists to `found`: name -> list of its permitted texts.

@@ -138,8 +138,8 @@ void bind_sampler(Module& module) {
   Class<Sampler>(module, "Draws strings whose lengths lie in an interval.")
       .def<&sampler_log_probability>(
           "log_probability",
-          "sampler:log_probability(tokens) -> number  Natural logarithm of the probability that "
-          "the sampler draws this string.")
+          "sampler:log_probability(tokens) -> number  Returns the natural logarithm of the "
+          "probability that the sampler draws this string.")
       .def<&sampler_sample>(
           "sample",
           "sampler:sample{options} -> string or table  Returns a random string, or "
@@ -147,24 +147,27 @@ void bind_sampler(Module& module) {
       .def<&sampler_dataset>("dataset",
                              "sampler:dataset(count, {options}) -> Dataset  Returns a dataset of "
                              "random strings.")
-      .def<&sampler_lower_bound>("lower_bound",
-                                 "sampler:lower_bound(dataset) -> number  Cross-entropy of the "
-                                 "sampler itself on the strings, nats per symbol.")
+      .def<&sampler_lower_bound>(
+          "lower_bound",
+          "sampler:lower_bound(dataset) -> number  Returns the cross-entropy of the sampler itself "
+          "on the strings in nats per symbol.")
       .def<&Sampler::entropy>("entropy",
-                              "sampler:entropy() -> number  Exact entropy in nats per string; the "
-                              "grammar must be declared unambiguous.")
-      .def<&Sampler::expected_lower_bound>("expected_lower_bound",
-                                           "sampler:expected_lower_bound() -> number  Exact "
-                                           "entropy by mean length, nats per symbol: "
-                                           "the limit of the lower bound of ever larger data sets.")
+                              "sampler:entropy() -> number  Returns the exact entropy in nats per "
+                              "string. The grammar must be declared unambiguous.")
+      .def<&Sampler::expected_lower_bound>(
+          "expected_lower_bound",
+          "sampler:expected_lower_bound() -> number  Returns the exact entropy divided by the mean "
+          "length in nats per symbol: the limit of the lower bound of ever larger datasets.")
       .def<&estimate_entropy>("estimate_entropy",
                               "sampler:estimate_entropy{options} -> number, number  Returns an "
                               "estimate of the entropy in nats per string from random strings, "
                               "and its standard error.")
       .def<&Sampler::lengths>("lengths",
-                              "sampler:lengths() -> table  The lengths that have strings.")
-      .def<&sampler_grammar>("grammar", "sampler:grammar() -> Grammar  What it draws from.")
-      .def<&sampler_line>("__tostring", "tostring(sampler) -> string  One line about the sampler.");
+                              "sampler:lengths() -> table  Returns the lengths that have strings.")
+      .def<&sampler_grammar>(
+          "grammar", "sampler:grammar() -> Grammar  Returns the grammar that it draws from.")
+      .def<&sampler_line>("__tostring",
+                          "tostring(sampler) -> string  Returns one line about the sampler.");
 }
 
 }  // namespace
@@ -175,27 +178,29 @@ void bind_task(lua_State* L) {
       .def<&make_dataset>("dataset",
                           "dataset{options} -> Dataset  Returns a dataset of given strings.")
       .def<&load_dataset>("load_dataset",
-                          "load_dataset(path) -> Dataset  Reads what dataset:save wrote.");
+                          "load_dataset(path) -> Dataset  Reads a file that dataset:save wrote.");
   Class<Dataset>(module, "Strings over one alphabet, with their probabilities where known.")
-      .def<&Dataset::size>("size", "dataset:size() -> integer  The number of strings.")
-      .def<&task_strings_of>("strings",
-                             "dataset:strings() -> table  The strings as texts with blanks between "
-                             "symbols.")
-      .def<&task_lengths_of>("lengths", "dataset:lengths() -> table  The length of every string.")
-      .def<&Dataset::symbol_count>("symbol_count",
-                                   "dataset:symbol_count() -> integer  All symbols together.")
+      .def<&Dataset::size>("size", "dataset:size() -> integer  Returns the number of strings.")
+      .def<&task_strings_of>(
+          "strings",
+          "dataset:strings() -> table  Returns the strings as texts with blanks between symbols.")
+      .def<&task_lengths_of>("lengths",
+                             "dataset:lengths() -> table  Returns the length of every string.")
+      .def<&Dataset::symbol_count>(
+          "symbol_count", "dataset:symbol_count() -> integer  Returns the total number of symbols.")
       .def<[](const Dataset& dataset) { return dataset.alphabet(); }>(
-          "alphabet", "dataset:alphabet() -> Alphabet  The symbols of the language.")
+          "alphabet", "dataset:alphabet() -> Alphabet  Returns the symbols of the language.")
       .def<&Dataset::log_probabilities>(
           "log_probabilities",
-          "dataset:log_probabilities() -> table  Natural logarithms of the probabilities of the "
-          "strings where they come from.")
+          "dataset:log_probabilities() -> table  Returns the natural logarithms of the "
+          "probabilities of the strings in their source.")
       .def<&Dataset::lower_bound>("lower_bound",
-                                  "dataset:lower_bound() -> number  Cross-entropy of the source "
-                                  "itself, nats per symbol.")
-      .def<&save_dataset>("save", "dataset:save(path)  Writes a text file, one string a line.")
+                                  "dataset:lower_bound() -> number  Returns the cross-entropy of "
+                                  "the source itself in nats per symbol.")
+      .def<&save_dataset>("save",
+                          "dataset:save(path)  Writes a text file with one string per line.")
       .def<&dataset_line>("__tostring",
-                          "tostring(dataset) -> string  One line about the data set.");
+                          "tostring(dataset) -> string  Returns one line about the dataset.");
   bind_labelled(module);
   bind_running_text(module);
   bind_sentences(module);

@@ -212,62 +212,64 @@ void bind_labelled(Module& module) {
           "load_labelled(path) -> LabelledDataset  Reads a file that labelled:save wrote: a label, "
           "a tab and a string per line.");
   Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
-      .def<&LabelledDataset::size>("size", "labelled:size() -> integer  The number of strings.")
-      .def<&LabelledDataset::positives>("positives",
-                                        "labelled:positives() -> integer  How many are valid.")
-      .def<&LabelledDataset::negatives>("negatives",
-                                        "labelled:negatives() -> integer  How many are invalid.")
+      .def<&LabelledDataset::size>("size",
+                                   "labelled:size() -> integer  Returns the number of strings.")
+      .def<&LabelledDataset::positives>(
+          "positives", "labelled:positives() -> integer  Returns the number of valid strings.")
+      .def<&LabelledDataset::negatives>(
+          "negatives", "labelled:negatives() -> integer  Returns the number of invalid strings.")
       .def<&labelled_strings_of>(
           "strings",
-          "labelled:strings() -> table  The strings as texts with blanks between "
-          "symbols.")
+          "labelled:strings() -> table  Returns the strings as texts with blanks between symbols.")
       .def<[](const LabelledDataset& dataset) { return dataset.labels(); }>(
-          "labels", "labelled:labels() -> table  True for each valid string, false for others.")
+          "labels",
+          "labelled:labels() -> table  Returns true for each valid string, false for the others.")
       .def<&labelled_lengths_of>("lengths",
-                                 "labelled:lengths() -> table  The length of every string.")
-      .def<&LabelledDataset::symbol_count>("symbol_count",
-                                           "labelled:symbol_count() -> integer  All symbols "
-                                           "together.")
+                                 "labelled:lengths() -> table  Returns the length of every string.")
+      .def<&LabelledDataset::symbol_count>(
+          "symbol_count",
+          "labelled:symbol_count() -> integer  Returns the total number of symbols.")
       .def<[](const LabelledDataset& dataset) { return dataset.alphabet(); }>(
-          "alphabet", "labelled:alphabet() -> Alphabet  The symbols of the language.")
+          "alphabet", "labelled:alphabet() -> Alphabet  Returns the symbols of the language.")
       .def<&valid_strings>("valid_strings",
-                           "labelled:valid_strings() -> Dataset  The valid strings alone.")
+                           "labelled:valid_strings() -> Dataset  Returns only the valid strings.")
       .def<&split_set>("split",
                        "labelled:split(shares, {options}) -> table  Returns parts of these "
                        "shares with the same balance of labels. No string is in two parts.")
       .def<&of_length>("of_length",
-                       "labelled:of_length(shortest, longest) -> LabelledDataset  Its strings of "
-                       "these lengths, in their order.")
+                       "labelled:of_length(shortest, longest) -> LabelledDataset  Returns the "
+                       "strings of these lengths in their order.")
       .def<&phases_of>(
           "curriculum",
           "labelled:curriculum{options} -> table  Returns the phases of sequential, incremental or "
           "two_stage training as a list of {stage=, longest=, random=, epochs=, data=}. A phase "
           "without a limit has no epochs.")
       .def<&targets_of>("step_targets",
-                        "labelled:step_targets(grammar) -> table  Lists viable and member: for "
-                        "each string and time, from before the first symbol, 1 if what was read "
-                        "can still become a string of the language, or is one.")
+                        "labelled:step_targets(grammar) -> table  Returns the lists viable and "
+                        "member: for each string and time, from before the first symbol, 1 if the "
+                        "prefix can become a string of the language, or is one.")
       .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
         return with_dead_ends(dataset, grammar);
       }>("with_dead_ends",
-         "labelled:with_dead_ends(grammar) -> LabelledDataset  The same strings, with the "
-         "knowledge "
-         "after how many symbols no string of the language can follow any more.")
-      .def<[](const LabelledDataset& dataset) { return dataset.dead_ends(); }>(
-          "dead_ends",
-          "labelled:dead_ends() -> table  After how many symbols each string is hopeless, 0 where "
-          "it never is; empty where that is not known.")
+         "labelled:with_dead_ends(grammar) -> LabelledDataset  Returns the same strings with the "
+         "number of symbols after which no string of the language can follow.")
+      .def<[](const LabelledDataset& dataset) {
+        return dataset.dead_ends();
+      }>("dead_ends",
+         "labelled:dead_ends() -> table  Returns for each string the number of symbols after which "
+         "it cannot become valid, 0 if there is none. Returns an empty table if this is not known.")
       .def<&wrong_of>("wrong_labels",
-                      "labelled:wrong_labels(grammar) -> table  The places of the strings whose "
-                      "label is not what the grammar says.")
+                      "labelled:wrong_labels(grammar) -> table  Returns the numbers of the strings "
+                      "whose label the grammar contradicts.")
       .def<&floor_of>("floor",
-                      "labelled:floor(test) -> table  The least error in percent on another set "
-                      "among simple classifiers learnt from this one: {error=, classifier=, "
-                      "errors=}, errors by the name of the classifier.")
+                      "labelled:floor(test) -> table  Returns the smallest error in percent on "
+                      "another set among simple classifiers learnt from this one: {error=, "
+                      "classifier=, errors=}, with errors by the name of the classifier.")
       .def<&save_labelled>(
-          "save", "labelled:save(path)  Writes a text file: a label, a tab and a string a line.")
-      .def<&labelled_line_of>(
-          "__tostring", "tostring(labelled) -> string  One line about the labelled data set.");
+          "save",
+          "labelled:save(path)  Writes a text file with a label, a tab and a string per line.")
+      .def<&labelled_line_of>("__tostring",
+                              "tostring(labelled) -> string  Returns one line about the dataset.");
 }
 
 }  // namespace pushdown

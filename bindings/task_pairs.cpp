@@ -145,10 +145,10 @@ void bind_pairs(Module& module) {
           "{name=, level=, ends=}: its level in the hierarchy, and whether the "
           "model has to find out where a target ends.")
       .def<&transductions>("transductions",
-                           "transductions() -> table  The kinds of pairs without end.")
-      .def<&describe_transduction>("describe_transduction",
-                                   "describe_transduction(kind) -> string  What the pairs of a "
-                                   "kind are, and its options.")
+                           "transductions() -> table  Returns the kinds of pairs without end.")
+      .def<&describe_transduction>(
+          "describe_transduction",
+          "describe_transduction(kind) -> string  Describes the pairs of a kind and its options.")
       .def<&pair_list>("pairs",
                        "pairs(list, {options}) -> Pairs  Returns the pairs of a list of {source, "
                        "target}, or of a file with a pair 'source ||| target' per line.");
@@ -159,11 +159,14 @@ void bind_pairs(Module& module) {
           "texts source and target.")
       .def<[](const PairSource& source) {
         return std::make_shared<Alphabet>(source.source_alphabet());
-      }>("source_alphabet", "pairs:source_alphabet() -> Alphabet  The symbols of the sources.")
+      }>("source_alphabet",
+         "pairs:source_alphabet() -> Alphabet  Returns the symbols of the sources.")
       .def<[](const PairSource& source) {
         return std::make_shared<Alphabet>(source.target_alphabet());
-      }>("target_alphabet", "pairs:target_alphabet() -> Alphabet  The symbols of the targets.")
-      .def<&pairs_line>("__tostring", "tostring(pairs) -> string  One line about them.");
+      }>("target_alphabet",
+         "pairs:target_alphabet() -> Alphabet  Returns the symbols of the targets.")
+      .def<&pairs_line>("__tostring",
+                        "tostring(pairs) -> string  Returns one line about the pairs.");
 }
 
 }  // namespace pushdown

@@ -138,22 +138,27 @@ void bind_sentences(Module& module) {
           "sentences(path, {options}) -> table  Writes the parts train and test, or train, valid "
           "and test, of a text file, a folder of them or a treebank (.conllu, .mrg) to files of "
           "numbers in `folder`, and returns them. The text may be larger than memory.")
-      .def<&lower>("lower", "lower(text) -> string  The text in lower case, by Unicode.")
-      .def<&load_sentences>("load_sentences",
-                            "load_sentences(path) -> Sentences  Opens a file that sentences made.");
+      .def<&lower>("lower", "lower(text) -> string  Returns the text in lower case by Unicode.")
+      .def<&load_sentences>(
+          "load_sentences",
+          "load_sentences(path) -> Sentences  Opens a file that sentences wrote.");
   Class<TokenFile>(module, "Sentences of a corpus in a file, for language models.")
-      .def<&TokenFile::size>("size", "sentences:size() -> integer  The number of sentences.")
-      .def<&TokenFile::word_count>("word_count",
-                                   "sentences:word_count() -> integer  All words together.")
+      .def<&TokenFile::size>("size",
+                             "sentences:size() -> integer  Returns the number of sentences.")
+      .def<&TokenFile::word_count>(
+          "word_count", "sentences:word_count() -> integer  Returns the total number of words.")
       .def<&TokenFile::unknown_count>(
-          "unknown_count", "sentences:unknown_count() -> integer  How many of them are <unk>.")
+          "unknown_count",
+          "sentences:unknown_count() -> integer  Returns the number of words that are <unk>.")
       .def<[](const TokenFile& file) { return file.alphabet(); }>(
-          "alphabet", "sentences:alphabet() -> Alphabet  The vocabulary.")
-      .def<&sentence>("sentence",
-                      "sentences:sentence(number) -> string  A sentence, blanks between words.")
+          "alphabet", "sentences:alphabet() -> Alphabet  Returns the vocabulary.")
+      .def<&sentence>(
+          "sentence",
+          "sentences:sentence(number) -> string  Returns a sentence with blanks between words.")
       .def<[](const TokenFile& file) { return file.path().string(); }>(
-          "path", "sentences:path() -> string  The file.")
-      .def<&sentences_line_of>("__tostring", "tostring(sentences) -> string  One line about them.");
+          "path", "sentences:path() -> string  Returns the path of the file.")
+      .def<&sentences_line_of>(
+          "__tostring", "tostring(sentences) -> string  Returns one line about the sentences.");
 }
 
 }  // namespace pushdown

@@ -102,22 +102,26 @@ void bind_running_text(Module& module) {
                     "a folder in the format of the Penn Treebank, or of one file that is split.")
       .def<&own_words>("running_text",
                        "running_text{options} -> RunningText  Returns a text of given words.")
-      .def<&load_text>("load_text", "load_text(path) -> RunningText  Reads what text:save wrote.");
+      .def<&load_text>("load_text",
+                       "load_text(path) -> RunningText  Reads a file that text:save wrote.");
   Class<RunningText>(module, "Words in one long row, for language models.")
-      .def<&RunningText::size>("size", "text:size() -> integer  The number of words.")
+      .def<&RunningText::size>("size", "text:size() -> integer  Returns the number of words.")
       .def<[](const RunningText& text) { return text.alphabet(); }>(
-          "alphabet", "text:alphabet() -> Alphabet  The vocabulary.")
+          "alphabet", "text:alphabet() -> Alphabet  Returns the vocabulary.")
       .def<[](const RunningText& text, const std::string& word) { return text.count(word); }>(
-          "count", "text:count(word) -> integer  How often a word of the vocabulary occurs.")
+          "count",
+          "text:count(word) -> integer  Returns how often a word of the vocabulary occurs.")
       .def<&text_words_of>(
-          "words", "text:words(first=1, last=size) -> string  These words, blanks between them.")
+          "words",
+          "text:words(first=1, last=size) -> string  Returns these words with blanks between them.")
       .def<[](const RunningText& text, const RunningText& train) {
         return unigram_perplexity(train, text);
       }>("unigram_perplexity",
-         "text:unigram_perplexity(train) -> number  The perplexity under the frequencies of words "
-         "in the text `train`, one added to each.")
+         "text:unigram_perplexity(train) -> number  Returns the perplexity under the frequencies "
+         "of words in the text `train`, one added to each.")
       .def<&save_text>("save", "text:save(path)  Writes a text file that load_text reads.")
-      .def<&text_line_of>("__tostring", "tostring(text) -> string  One line about the text.");
+      .def<&text_line_of>("__tostring",
+                          "tostring(text) -> string  Returns one line about the text.");
 }
 
 }  // namespace pushdown

@@ -72,11 +72,12 @@ std::vector<OptionGroup> trainer_groups(lua_State*) {
 void bind_training_kinds(Module& module) {
   module
       .def<&describe_trainer>("describe",
-                              "describe(kind='language_model') -> string  The options of trainer "
-                              "for a language_model, a recognizer, a transducer, or a language "
-                              "model on a running text (kind 'text').")
-      .def<&objective_names>("objectives",
-                             "objectives() -> table  What recognizers can be trained to do.")
+                              "describe(kind='language_model') -> string  Describes the options of "
+                              "trainer for a 'language_model', a language model on a running "
+                              "'text' or on 'sentences', a 'recognizer' or a 'transducer'.")
+      .def<&objective_names>(
+          "objectives",
+          "objectives() -> table  Returns the objectives that recognizers can be trained with.")
       .def<&describe_objective>("describe_objective",
                                 "describe_objective(kind) -> string  What an objective is, and "
                                 "its options.")
@@ -87,9 +88,9 @@ void bind_training_kinds(Module& module) {
       .def<&check_objective>("check_objective",
                              "check_objective(kind or {options}) -> Contract  Runs the contract "
                              "tests on an objective: losses, gradients, batches, pieces, options.")
-      .def<&learning_names>("learning_algorithms",
-                            "learning_algorithms() -> table  How the gradient of a recognizer's "
-                            "loss can be found.")
+      .def<&learning_names>(
+          "learning_algorithms",
+          "learning_algorithms() -> table  Returns the learning algorithms of recognizers.")
       .def<&describe_learning>("describe_learning",
                                "describe_learning(kind) -> string  What a learning algorithm "
                                "does, and its options.")

@@ -94,7 +94,7 @@ Tensor rand(lua_State* L, const Shape& shape, const RandomOptions& options) {
 // What is being recorded must not depend on numbers.
 void note_reading(T t) {
   if (auto* recorder = ArrayRecorder::current())
-    recorder->read(t, "numbers are read out of a tensor that is recorded");
+    recorder->read(t, "numbers are read from a recorded tensor");
 }
 
 Results to_table(lua_State* L, T t) {

@@ -58,8 +58,8 @@ Complaints probabilities(const Json& options, const TrainingKinds& kinds) {
     const std::vector<std::int64_t> word{code / 27, code / 9 % 3, code / 3 % 3, code % 3};
     total += model.log_probabilities(at::tensor(word, at::kLong).unsqueeze(0)).exp().item<double>();
   }
-  ledger.expect(std::abs(total - 1) < 1e-12, "the strings of four symbols have probability {} ",
-                total);
+  ledger.expect(std::abs(total - 1) < 1e-12,
+                "the probabilities of all strings of four symbols sum to {}", total);
   return std::move(ledger).complaints();
 }
 
@@ -97,7 +97,7 @@ Complaints uses(const Json& options, const TrainingKinds& kinds) {
       if (tensor.grad().defined() && tensor.grad().abs().max().item<double>() > 0)
         unused.erase(name);
   }
-  for (const auto& name : unused) ledger.expect(false, "nothing depends on '{}'", name);
+  for (const auto& name : unused) ledger.expect(false, "no score depends on '{}'", name);
   return std::move(ledger).complaints();
 }
 
@@ -107,7 +107,7 @@ Complaints batches(const Json& options, const TrainingKinds& kinds) {
   const Tensor input = contract_words(4, 7), together = model.logits(input);
   for (int b = 0; b < 4; ++b)
     ledger.near(together.narrow(0, b, 1), model.logits(input.narrow(0, b, 1)), 1e-12,
-                "sequence {} of a batch of 4 has not the scores that it has alone", b + 1);
+                "the scores of sequence {} of a batch of 4 differ from its scores alone", b + 1);
   return std::move(ledger).complaints();
 }
 
@@ -117,7 +117,7 @@ Complaints causality(const Json& options, const TrainingKinds& kinds) {
   const Tensor input = contract_words(1, 7), other = input.clone();
   other.narrow(1, 4, 3).copy_((input.narrow(1, 4, 3) + 1) % 3);
   ledger.near(model.logits(other).narrow(1, 0, 5), model.logits(input).narrow(1, 0, 5), 1e-12,
-              "other symbols behind the fourth change what was predicted up to there");
+              "other symbols after the fourth change earlier predictions");
   return std::move(ledger).complaints();
 }
 
@@ -146,13 +146,14 @@ Complaints pieces(const Json& options, const TrainingKinds& kinds) {
   for (const auto& lengths : std::vector<std::vector<std::int64_t>>{{9}, {3, 3, 3}, {1, 5, 0, 3}})
     for (const std::int64_t expected : {0, 9}) {
       const Tensor logits = in_pieces(model, input, lengths, expected, training);
-      ledger.near(logits, whole, 1e-12, "9 symbols in {} pieces have other scores than the whole",
+      ledger.near(logits, whole, 1e-12,
+                  "the scores of 9 symbols in {} pieces differ from those of the whole",
                   lengths.size());
       logits.pow(2).sum().backward();
       const auto got = take_gradients(model.parameters());
       for (std::size_t i = 0; i < wanted.size(); ++i)
         ledger.near(got[i], wanted[i], 1e-10,
-                    "9 symbols in {} pieces give '{}' another gradient than the whole",
+                    "9 symbols in {} pieces give '{}' a different gradient than the whole",
                     lengths.size(), model.parameters()[i].first);
     }
   return std::move(ledger).complaints();
@@ -189,7 +190,7 @@ Complaints branches(const Json& options, const TrainingKinds& kinds) {
   for (std::int64_t t = 0; t < 5; ++t) {
     const auto [logits, seen] = model.next(state);
     ledger.near(logits, whole.select(1, t), 1e-12,
-                "read one after the other, symbol {} is predicted otherwise", t + 1);
+                "symbols read one by one change the prediction of symbol {}", t + 1);
     // Another continuation of the same state must not change it.
     model.read(at::full({2, 3}, 1, at::kLong), seen);
     state = model.read(input.narrow(1, t, 1), seen).second;
@@ -202,7 +203,7 @@ Complaints seeds(const Json& options, const TrainingKinds& kinds) {
   const auto a = model_of(options, kinds), b = model_of(options, kinds);
   for (std::size_t i = 0; i < a.parameters().size(); ++i)
     ledger.expect(a.parameters()[i].second.equal(b.parameters()[i].second),
-                  "the same seed gives '{}' other numbers", a.parameters()[i].first);
+                  "the same seed gives '{}' different initial values", a.parameters()[i].first);
   return std::move(ledger).complaints();
 }
 
@@ -258,19 +259,19 @@ Complaints devices(const Json& options, const TrainingKinds& kinds) {
 
 const std::vector<ContractCheck>& language_model_contract() {
   static const std::vector<ContractCheck> checks{
-      {"shapes", "scores have their shapes and types and are finite", shapes},
+      {"shapes", "scores are finite and have the right shapes and types", shapes},
       {"probabilities", "the probabilities of all strings of a length sum to one", probabilities},
-      {"gradients", "gradients are those of finite differences", model_gradients},
-      {"parameters", "every parameter has a use", uses},
+      {"gradients", "gradients match finite differences", model_gradients},
+      {"parameters", "the scores depend on every parameter", uses},
       {"batches", "a batch of k sequences equals k batches of one", batches},
-      {"causality", "what was predicted does not depend on what follows", causality},
-      {"pieces", "a sequence in pieces equals the whole, values and gradients", pieces},
+      {"causality", "predictions do not depend on later symbols", causality},
+      {"pieces", "a sequence in pieces equals the whole in values and gradients", pieces},
       {"detached", "no gradient flows through a detached state", detached},
       {"branches", "a state can be continued in several ways", branches},
       {"seeds", "the same seed gives the same parameters", seeds},
-      {"options", "unknown options are refused", unknown_options},
-      {"states", "states of other models and batches are refused", other_states},
-      {"devices", "a CUDA device, where there is one, gives the same numbers", devices}};
+      {"options", "unknown options are rejected", unknown_options},
+      {"states", "states of other models and batches are rejected", other_states},
+      {"devices", "a CUDA device, if there is one, gives the same numbers", devices}};
   return checks;
 }
 

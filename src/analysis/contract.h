@@ -17,7 +17,7 @@ using Complaints = std::vector<std::string>;
 
 struct ContractCheck {
   std::string name;     // 'gradients'
-  std::string promise;  // "gradients are those of finite differences"
+  std::string promise;  // "gradients match finite differences"
   // `options`: of the model, or of the objective. An exception counts as a violation.
   std::function<Complaints(const Json& options, const TrainingKinds& kinds)> run;
 };

@@ -47,7 +47,7 @@ class Ledger {
     } catch (const std::invalid_argument&) {
       return;
     }
-    complaints_.push_back(fmt::format(format, std::forward<Args>(args)...) + " is not refused");
+    complaints_.push_back(fmt::format(format, std::forward<Args>(args)...) + " is not rejected");
   }
   Complaints complaints() && { return std::move(complaints_); }
 

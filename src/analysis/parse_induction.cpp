@@ -33,7 +33,8 @@ PhraseTree tree_from_distances(const std::vector<std::string>& words,
                                const std::vector<double>& distances, DistanceTo to) {
   constexpr auto kParseInductionPlace = "tree.from_distances";
   check(words.size() == distances.size(), kParseInductionPlace,
-        "{} words need as many distances, got {}", words.size(), distances.size());
+        "the number of distances must equal the number of words, {}, got {}", words.size(),
+        distances.size());
   for (std::size_t i = 0; i < distances.size(); ++i)
     check(!std::isnan(distances[i]), kParseInductionPlace,
           "the distance of word {}, '{}', is not a number", i + 1, words[i]);

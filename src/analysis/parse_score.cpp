@@ -75,18 +75,20 @@ void finish(std::int64_t common, std::int64_t induced, std::int64_t gold, double
 
 const std::vector<OptionSpec>& score_options() {
   static const std::vector<OptionSpec> specs{
-      text_option("preset", "none", "a published protocol; options given beside it come first",
+      text_option("preset", "none", "a published protocol; explicit options override its values",
                   {std::begin(kPresets), std::end(kPresets)}),
-      boolean_option("root", false, "the span of the whole sentence counts"),
-      text_option("punctuation", "keep", "punctuation in both trees", {"keep", "drop"}),
+      boolean_option("root", false, "count the span of the whole sentence"),
+      text_option("punctuation", "keep", "what to do with punctuation in both trees",
+                  {"keep", "drop"}),
       list_option("punctuation_tags", Json(punctuation_tags()),
-                  "parts of speech of the words that are dropped"),
-      text_option("average", "sentence", "mean of the sentences, or of all spans together",
+                  "parts of speech of the words that punctuation = 'drop' removes"),
+      text_option("average", "sentence", "mean over sentences, or over all spans of the corpus",
                   {"sentence", "corpus"}),
-      text_option("binarized", "right", "the gold trees: how, or as they are",
+      text_option("binarized", "right", "how the gold trees are binarized; none: not at all",
                   {"right", "left", "none"}),
-      integer_option("min_length", 1, "words of the shortest sentence that is scored", 1),
-      integer_option("max_length", 0, "words of the longest; 0: any", 0)};
+      integer_option("min_length", 1, "minimum number of words of a scored sentence", 1),
+      integer_option("max_length", 0, "maximum number of words of a scored sentence; 0: no limit",
+                     0)};
   return specs;
 }
 
@@ -104,7 +106,7 @@ TreeScore score_trees(const std::vector<const PhraseTree*>& induced,
     tags.insert(tag.get<std::string>());
   }
   check(induced.size() == gold.size(), kParseScorePlace,
-        "there must be an induced tree for each gold tree, got {} and {}", induced.size(),
+        "the numbers of induced and gold trees must be equal, got {} and {}", induced.size(),
         gold.size());
   std::int64_t common_sum = 0, induced_sum = 0, gold_sum = 0;
   for (std::size_t s = 0; s < gold.size(); ++s) {
@@ -114,8 +116,8 @@ TreeScore score_trees(const std::vector<const PhraseTree*>& induced,
       const auto keep = [&](int i) {
         const auto& tag = gold[s]->tags()[i];
         check(!tag.empty(), kParseScorePlace,
-              "sentence {}: word {}, '{}', has no part of speech in the gold tree, by which "
-              "punctuation is dropped",
+              "sentence {}: word {}, '{}', has no part of speech in the gold tree; punctuation = "
+              "'drop' needs one for every word",
               s + 1, i + 1, gold[s]->words()[i]);
         return tags.count(tag) == 0;
       };
@@ -153,7 +155,7 @@ TreeScore score_trees(const std::vector<const PhraseTree*>& induced,
       label.found += std::binary_search(found.begin(), found.end(), span);
     }
   }
-  check(!score.sentences.empty(), kParseScorePlace, "no sentence is left to be scored of {}{}",
+  check(!score.sentences.empty(), kParseScorePlace, "none of the {} sentences can be scored{}",
         gold.size(),
         gold.empty() ? "" : fmt::format("; min_length = {}, max_length = {}", shortest, longest));
   if (settings["average"] == "corpus") {

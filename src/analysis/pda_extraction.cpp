@@ -291,10 +291,10 @@ void compare(const Recognizer& recognizer, const ExtractionOptions& options, Ext
 
 Extraction extract_pda(const Recognizer& recognizer, const ExtractionOptions& options) {
   check(options.strings >= 0 && options.longest >= 0, kPdaExtractionPlace,
-        "the number and length of strings must be from 0 up, got {} and {}", options.strings,
+        "the number and length of strings must be at least 0, got {} and {}", options.strings,
         options.longest);
   check(recognizer.decision() == Decision::last, kPdaExtractionPlace,
-        "an automaton decides after the last symbol, and the model has decision = 'mean'");
+        "extraction needs a model with decision = 'last', got decision = 'mean'");
   auto result = Extractor(recognizer, options).run();
   if (options.strings > 0) compare(recognizer, options, result);
   return result;

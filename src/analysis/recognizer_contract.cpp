@@ -68,10 +68,10 @@ Complaints means(const Json& options, const TrainingKinds& kinds) {
   const auto whole = learn("bptt"), pieces = learn({{"kind", "tbptt"}, {"window", 2}});
   for (const std::size_t b : {0, 1}) {
     ledger.expect(std::abs(whole.losses[b] - pieces.losses[b]) < 1e-9,
-                  "in pieces, the loss of string {} is {} and not {}", b + 1, pieces.losses[b],
+                  "in pieces, the loss of string {} is {}, expected {}", b + 1, pieces.losses[b],
                   whole.losses[b]);
     ledger.expect(std::abs(whole.scores[b] - pieces.scores[b]) < 1e-11,
-                  "in pieces, the decision about string {} is {} and not {}", b + 1,
+                  "in pieces, the decision about string {} is {}, expected {}", b + 1,
                   pieces.scores[b], whole.scores[b]);
   }
   return std::move(ledger).complaints();
@@ -84,7 +84,7 @@ Complaints recognizer_batches(const Json& options, const TrainingKinds& kinds) {
   const Tensor input = contract_words(4, 7), together = model.run(input).scores;
   for (int b = 0; b < 4; ++b)
     ledger.near(together.narrow(0, b, 1), model.run(input.narrow(0, b, 1)).scores, 1e-12,
-                "string {} of a batch of 4 has not the scores that it has alone", b + 1);
+                "the scores of string {} of a batch of 4 differ from its scores alone", b + 1);
   return std::move(ledger).complaints();
 }
 
@@ -132,7 +132,7 @@ void compare_gradients(Ledger& ledger, const ParameterList& parameters, std::siz
     const double slope = (sides[0] - sides[1]) / (2 * step),
                  got = wanted[i].view(-1)[place].item<double>();
     ledger.expect(std::abs(slope - got) < 2e-6 * (1 + std::abs(sides[0])),
-                  "the gradient of '{}' is {} where it should be {}", name, got, slope);
+                  "the gradient of '{}' is {}, expected {}", name, got, slope);
   }
 }
 
@@ -162,7 +162,7 @@ Complaints recognizer_seeds(const Json& options, const TrainingKinds& kinds) {
   const auto a = recognizer_of(options, kinds), b = recognizer_of(options, kinds);
   for (std::size_t i = 0; i < a.parameters().size(); ++i)
     ledger.expect(a.parameters()[i].second.equal(b.parameters()[i].second),
-                  "the same seed gives '{}' other numbers", a.parameters()[i].first);
+                  "the same seed gives '{}' different initial values", a.parameters()[i].first);
   for (const Json& wrong : {Json{{"pases", 2}}, {{"passes", 0}}, {{"output", "linear"}}})
     ledger.refuses([&] { recognizer_of(options, kinds, wrong); }, "{}", wrong.dump());
   ledger.refuses([&] { a.run(at::full({1, 2}, 3, at::kLong)); }, "a symbol outside the alphabet");
@@ -266,12 +266,12 @@ const std::vector<ContractCheck>& recognizer_contract() {
   static const std::vector<ContractCheck> checks{
       {"recognizer_shapes", "a recognizer's scores are finite and the last one decides",
        recognizer_shapes},
-      {"recognizer_means", "means decide, and pieces have the losses of the whole", means},
-      {"recognizer_batches", "strings of a batch have the scores they have alone",
+      {"recognizer_means", "decisions are means, and pieces have the losses of the whole", means},
+      {"recognizer_batches", "the scores of a string do not depend on its batch",
        recognizer_batches},
-      {"recognizer_symbols", "symbols read one by one are the string", one_by_one},
-      {"recognizer_gradients", "gradients are those of the loss", recognizer_gradients},
-      {"recognizer_options", "same seed, same parameters; wrong options are refused",
+      {"recognizer_symbols", "symbols read one by one equal the whole string", one_by_one},
+      {"recognizer_gradients", "gradients match the loss", recognizer_gradients},
+      {"recognizer_options", "same seed, same parameters; wrong options are rejected",
        recognizer_seeds}};
   return checks;
 }
@@ -279,10 +279,10 @@ const std::vector<ContractCheck>& recognizer_contract() {
 const std::vector<ContractCheck>& objective_contract() {
   static const std::vector<ContractCheck> checks{
       {"losses", "every string has one finite loss", objective_losses},
-      {"gradients", "gradients are those of finite differences", objective_gradients},
-      {"batches", "strings of a batch have the losses they have alone", objective_batches},
-      {"pieces", "the losses of pieces add up to that of the string", objective_pieces},
-      {"options", "unknown options are refused", objective_options}};
+      {"gradients", "gradients match finite differences", objective_gradients},
+      {"batches", "the loss of a string does not depend on its batch", objective_batches},
+      {"pieces", "the losses of pieces sum to the loss of the string", objective_pieces},
+      {"options", "unknown options are rejected", objective_options}};
   return checks;
 }
 

@@ -43,7 +43,7 @@ std::vector<Value> division_rule(ArrayRules& r) {
   const auto& rounding = r.argument(2);
   if (rounding.isNone()) return {r.map(F::divide, {0, 1})};
   Value value = r.map(F::divide, {0, 1});
-  if (rounding.toStringRef() != "floor") no_array_rule("a division that truncates");
+  if (rounding.toStringRef() != "floor") no_array_rule("a truncating division");
   value.node = r.graph().map(F::floor, {value.node});
   return {value};
 }
@@ -148,7 +148,7 @@ Rule extreme(ArrayKind kind) {
     const Value value = r.value(0);
     const int d = r.dimension(r.integer(1), r.graph().shape(value.node).size());
     Value positions;
-    positions.unknown = ArrayRefusal{"the positions of greatest or least numbers are used", ""};
+    positions.unknown = ArrayRefusal{"uses the positions of maxima or minima", ""};
     return std::vector<Value>{r.reduced(kind, value, {d}, r.argument(2).toBool()), positions};
   };
 }
@@ -170,7 +170,8 @@ std::vector<Value> added_product_rule(ArrayRules& r) {
   int node = own != nullptr ? own->node : r.constant(added, from_end);
   if (own != nullptr && own->batch >= 0) {
     const int mine = static_cast<int>(added.dim()) - own->batch;
-    if (product.batch >= 0 && mine != from_end) no_array_rule("sequences are added across");
+    if (product.batch >= 0 && mine != from_end)
+      no_array_rule("adds different sequences of the batch");
     product.batch = rank - mine;
   }
   node = r.times(node, beta);
@@ -182,7 +183,8 @@ std::vector<Value> linear_rule(ArrayRules& r) {
   const Tensor& weight = r.argument(1).toTensor();
   const Value* known = r.find(weight);
   const Tensor& x = r.argument(0).toTensor();
-  if (known != nullptr && known->batch >= 0) no_array_rule("a linear map that differs by sequence");
+  if (known != nullptr && known->batch >= 0)
+    no_array_rule("a linear map that differs between sequences");
   const int rows = known != nullptr ? known->node : r.constant(weight, 0);  // O x I
   const Value input = r.value_of(x);
   r.check_sequences(input, static_cast<int>(x.dim()) - 1);
@@ -231,7 +233,8 @@ ArrayRuleTable array_function_rules() {
        }},
       {"softplus",
        [](ArrayRules& r) {
-         if (r.number(1) != 1 || r.number(2) != 20) no_array_rule("a softplus of another form");
+         if (r.number(1) != 1 || r.number(2) != 20)
+           no_array_rule("a softplus with beta or threshold other than the default");
          return std::vector<Value>{r.map(F::softplus, {0})};
        }},
       {"detach", maps(F::stop, {0})},

@@ -56,7 +56,7 @@ ArraySizes broadcast_shape(const ArraySizes& a, const ArraySizes& b) {
       return d < of.size() ? of[of.size() - 1 - d] : 1;
     };
     const auto x = own(a), y = own(b);
-    check(x == y || x == 1 || y == 1, "array", "shapes do not fit together");
+    check(x == y || x == 1 || y == 1, "array", "the shapes do not match");
     shape[shape.size() - 1 - d] = x == 1 ? y : x;
   }
   return shape;

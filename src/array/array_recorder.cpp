@@ -20,7 +20,7 @@ ArrayRecorder::ArrayRecorder(ArrayGraph& graph, std::int64_t batch,
       batch_(batch),
       position_(std::move(position)),
       outer_(std::exchange(recorder_of_thread, this)) {
-  check(batch >= 2, "array", "a batch of {} is too small to be recorded with", batch);
+  check(batch >= 2, "array", "recording needs a batch of at least 2 sequences, got {}", batch);
 }
 ArrayRecorder::~ArrayRecorder() { recorder_of_thread = outer_; }
 
@@ -62,7 +62,7 @@ std::optional<int> ArrayRecorder::output(const Tensor& tensor) {
     }
     shape[0] = 1;
     if (!(tensor == tensor.narrow(0, 0, 1)).all().item<bool>()) {
-      refuse("a constant result differs from sequence to sequence");
+      refuse("a constant result differs between sequences");
       return std::nullopt;
     }
     const Tensor row = tensor.select(0, 0).detach().to(at::kCPU, at::kDouble).contiguous();
@@ -74,7 +74,7 @@ std::optional<int> ArrayRecorder::output(const Tensor& tensor) {
   if (value->batch < 0 && graph_.shape(value->node).size() == shape.size() &&
       graph_.shape(value->node)[0] == 1)
     return graph_.expand(value->node, shape);
-  refuse("the first dimension of a result is not that of the sequences");
+  refuse("the first dimension of a result is not the batch");
   return std::nullopt;
 }
 
@@ -101,7 +101,7 @@ void ArrayRecorder::see(WatchedCall& call) {
   if (ArrayRules::is_random(call)) refuse(fmt::format("{} draws random numbers", call.name()));
   if (refusal_ || !traced || ArrayRules::is_constant(call)) return call.run();
   if (ArrayRules::is_reading(call)) {
-    refuse("a number is read out of a tensor that is recorded");
+    refuse("a number is read from a recorded tensor");
     return call.run();
   }
   if (call.writes()) {

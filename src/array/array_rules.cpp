@@ -84,7 +84,7 @@ std::vector<Value> ArrayRules::apply() {
       value.unknown->position = recorder_.position_ ? recorder_.position_() : "";
       continue;
     }
-    if (whole(results_.at(k))) no_array_rule("whole numbers are computed from what is recorded");
+    if (whole(results_.at(k))) no_array_rule("integers are computed from a recorded tensor");
     value.mask = results_[k].scalar_type() == at::kBool;
     // The rules and LibTorch must agree on the shape.
     ArraySizes shape = results_[k].sizes().vec();
@@ -101,14 +101,14 @@ std::vector<Value> ArrayRules::apply() {
 
 double ArrayRules::number(std::size_t k) const {
   const c10::IValue& value = argument(k);
-  if (value.isTensor()) no_array_rule("a number that is a tensor");
+  if (value.isTensor()) no_array_rule("a tensor is used as a number");
   return value.toScalar().toDouble();
 }
 
 int ArrayRules::dimension(std::int64_t d, std::size_t rank) const {
   const auto found = d < 0 ? d + static_cast<std::int64_t>(rank) : d;
   check(found >= 0 && found < std::max<std::int64_t>(1, static_cast<std::int64_t>(rank)), "array",
-        "a dimension that is not there");
+        "the dimension does not exist");
   return static_cast<int>(found);
 }
 
@@ -133,7 +133,7 @@ Value ArrayRules::value_of(const Tensor& tensor) {
 }
 
 void ArrayRules::check_sequences(const Value& value, int dimension) const {
-  if (value.batch == dimension) no_array_rule("the sequences of a batch are not kept apart");
+  if (value.batch == dimension) no_array_rule("an operation combines the sequences of a batch");
 }
 
 int ArrayRules::constant(const Tensor& tensor, int batch_from_end) {
@@ -141,13 +141,12 @@ int ArrayRules::constant(const Tensor& tensor, int batch_from_end) {
   const auto d = own.dim() - batch_from_end;
   if (batch_from_end > 0 && d >= 0 && own.size(d) > 1) {
     // All sequences must have the same rows as the first one.
-    if (own.size(d) % batch() != 0)
-      no_array_rule("a constant that differs from sequence to sequence");
+    if (own.size(d) % batch() != 0) no_array_rule("a constant that differs between sequences");
     const auto each = own.size(d) / batch();
     const Tensor first = own.narrow(d, 0, each);
     for (std::int64_t b = 1; b < batch(); ++b)
       if (!first.equal(own.narrow(d, b * each, each)))
-        no_array_rule("a constant that differs from sequence to sequence");
+        no_array_rule("a constant that differs between sequences");
     own = first;
   }
   own = own.contiguous();
@@ -208,11 +207,11 @@ Value ArrayRules::reshaped(const Value& value, const Tensor& result) {
   if (value.batch >= 0) {
     const ArraySizes& old = graph_.shape(value.node);
     for (int d = 0; d < value.batch; ++d)
-      if (old[as_place(d)] != 1) no_array_rule("a reshape takes sequences apart");
+      if (old[as_place(d)] != 1) no_array_rule("a reshape splits the batch dimension");
     made.batch = 0;
     while (as_place(made.batch) < shape.size() && shape[as_place(made.batch)] == 1) ++made.batch;
     if (as_place(made.batch) >= shape.size() || shape[as_place(made.batch)] % batch() != 0)
-      no_array_rule("a reshape takes sequences apart");
+      no_array_rule("a reshape splits the batch dimension");
     shape[as_place(made.batch)] /= batch();
   }
   made.node = graph_.reshape(value.node, shape);
@@ -221,7 +220,7 @@ Value ArrayRules::reshaped(const Value& value, const Tensor& result) {
 
 Value ArrayRules::matrix_product(const Tensor& a, const Tensor& b) {
   const auto a_rank = static_cast<int>(a.dim()), b_rank = static_cast<int>(b.dim());
-  if (a_rank == 0 || b_rank == 0) no_array_rule("a product of numbers");
+  if (a_rank == 0 || b_rank == 0) no_array_rule("a matrix product of scalars");
   const Value *left = find(a), *right = find(b);
   // Position of the batch dimension in the product, counted from the end with both matrix
   // dimensions there.

@@ -127,7 +127,7 @@ std::vector<Value> narrow_rule(ArrayRules& r) {
   const Value value = r.value(0);
   const Tensor& tensor = r.argument(0).toTensor();
   const int d = r.dimension(r.integer(1), static_cast<std::size_t>(tensor.dim()));
-  if (!r.argument(2).isInt()) no_array_rule("a part whose place is a tensor");
+  if (!r.argument(2).isInt()) no_array_rule("a slice at a position that is a tensor");
   const auto first = r.integer(2);
   return {part_of(r, value, d, first < 0 ? first + tensor.size(d) : first, r.integer(3))};
 }
@@ -178,12 +178,13 @@ Value joined_values(ArrayRules& r, const std::vector<Tensor>& tensors, std::int6
   for (const Tensor& tensor : tensors)
     if (const Value* value = r.find(tensor); value != nullptr && value->batch >= 0) {
       const int own = static_cast<int>(tensor.dim()) - value->batch;
-      if (from_end != 0 && from_end != own) no_array_rule("tensors of sequences are joined across");
+      if (from_end != 0 && from_end != own) no_array_rule("joins different sequences of the batch");
       from_end = own;
     }
   const auto rank = static_cast<int>(tensors.front().dim());
   const int d = r.dimension(dimension, as_place(rank) + (stacked ? 1 : 0));
-  if (!stacked && from_end > 0 && d == rank - from_end) no_array_rule("sequences are joined");
+  if (!stacked && from_end > 0 && d == rank - from_end)
+    no_array_rule("joins tensors along the batch dimension");
   std::vector<int> parts;
   ArraySizes shape;
   for (const Tensor& tensor : tensors) {
@@ -193,7 +194,7 @@ Value joined_values(ArrayRules& r, const std::vector<Tensor>& tensors, std::int6
     int node = value != nullptr ? value->node : r.constant(tensor, from_end);
     if (value != nullptr && value->batch < 0 && from_end > 0 &&
         r.graph().shape(node)[as_place(rank - from_end)] != 1)
-      no_array_rule("a parameter is joined with what differs from sequence to sequence");
+      no_array_rule("joins a parameter with a tensor that differs between sequences");
     if (stacked) node = r.graph().unsqueeze(node, d);
     parts.push_back(node);
   }
@@ -262,11 +263,11 @@ std::vector<Value> flip_rule(ArrayRules& r) {
 }
 
 Value chosen(ArrayRules& r, const Value& value, int d, const Tensor& indices) {
-  if (r.find(indices) != nullptr) no_array_rule("positions that are computed choose numbers");
+  if (r.find(indices) != nullptr) no_array_rule("an index that is computed");
   r.check_sequences(value, d);
   const Tensor own = indices.to(at::kCPU, at::kLong).contiguous();
   if (own.dim() > 1 || own.numel() > 256 || own.numel() == 0)
-    no_array_rule("a choice by many positions");
+    no_array_rule("an index with more than 256 positions or several dimensions");
   std::vector<int> parts;
   const auto size = r.graph().shape(value.node)[as_place(d)];
   for (std::int64_t k = 0; k < own.numel(); ++k) {

@@ -121,7 +121,7 @@ void make_writable_folder(const Path& folder) {
   std::filesystem::create_directories(folder, error);
   if (!std::filesystem::is_directory(folder)) {
     if (std::filesystem::exists(folder) || !error)
-      fail_environment("file", "cannot make the folder '{}': a file of that name is in the way",
+      fail_environment("file", "cannot make the folder '{}': a file of that name exists",
                        folder.string());
     fail_environment("file", "cannot make the folder '{}': {}", folder.string(), error.message());
   }

@@ -106,7 +106,7 @@ void check_memory(std::string_view where, std::string_view what, double bytes) {
   if (bytes < kSmall) return;
   const auto available = static_cast<double>(available_memory());
   if (bytes <= available) return;
-  fail_environment(where, "{} needs {} of memory, there are {}", what, byte_text(bytes),
+  fail_environment(where, "{} needs {} of memory, {} are available", what, byte_text(bytes),
                    byte_text(available));
 }
 

@@ -11,8 +11,8 @@ namespace pushdown {
 // `ulimit -v`. Returns the largest number if nothing is known.
 std::uint64_t available_memory();
 
-// Throws std::runtime_error "[where] WHAT needs 3.20 TB of memory, there are 12.3 GB" if `bytes` is
-// more than is available. Requests below 64 MB are not checked and cost nothing.
+// Throws std::runtime_error "[where] WHAT needs 3.20 TB of memory, 12.3 GB are available" if
+// `bytes` is more than is available. Requests below 64 MB are not checked and cost nothing.
 void check_memory(std::string_view where, std::string_view what, double bytes);
 
 }  // namespace pushdown

@@ -83,10 +83,11 @@ TEST(ParseInduction, DistancesToTheNextWordMoveOnByOne) {
 }
 
 TEST(ParseInduction, WrongDistancesAreRefused) {
-  EXPECT_EQ(message([] {
-              tree_from_distances({"a", "b"}, {1}, DistanceTo::previous);
-            }),
-            "[tree.from_distances] 2 words need as many distances, got 1");
+  EXPECT_EQ(
+      message([] {
+        tree_from_distances({"a", "b"}, {1}, DistanceTo::previous);
+      }),
+      "[tree.from_distances] the number of distances must equal the number of words, 2, got 1");
   EXPECT_EQ(message([] {
               tree_from_distances({"a", "b"}, {1, NAN}, DistanceTo::previous);
             }),

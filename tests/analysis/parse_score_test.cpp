@@ -142,10 +142,9 @@ TEST(ParseScore, PunctuationLeavesBothTrees) {
                        .sentences[0]
                        .words,
                    5);
-  EXPECT_EQ(
-      message([&] { score(induced, induced, drop); }),
-      "[tree.score] sentence 1: word 1, 'a', has no part of speech in the gold tree, by which "
-      "punctuation is dropped");
+  EXPECT_EQ(message([&] { score(induced, induced, drop); }),
+            "[tree.score] sentence 1: word 1, 'a', has no part of speech in the gold tree; "
+            "punctuation = 'drop' needs one for every word");
 }
 
 TEST(ParseScore, PresetsSetWhatIsNotGiven) {
@@ -185,8 +184,8 @@ TEST(ParseScore, LengthsAndLabels) {
   EXPECT_EQ(message([&] {
               score(induced, gold, {{"min_length", 5}});
             }),
-            "[tree.score] no sentence is left to be scored of 3; min_length = 5, max_length = 0");
-  EXPECT_EQ(message([] { score({}, {}); }), "[tree.score] no sentence is left to be scored of 0");
+            "[tree.score] none of the 3 sentences can be scored; min_length = 5, max_length = 0");
+  EXPECT_EQ(message([] { score({}, {}); }), "[tree.score] none of the 0 sentences can be scored");
 }
 
 TEST(ParseScore, TreesThatDisagreeAreNamed) {
@@ -198,7 +197,7 @@ TEST(ParseScore, TreesThatDisagreeAreNamed) {
             "[tree.score] sentence 2: the trees have different words; word 3 is nothing in the "
             "induced tree and 'sat' in the gold tree");
   EXPECT_EQ(message([&] { score(trees_of("(a b)", true), gold); }),
-            "[tree.score] there must be an induced tree for each gold tree, got 1 and 2");
+            "[tree.score] the numbers of induced and gold trees must be equal, got 1 and 2");
   // The case of letters makes no difference.
   EXPECT_DOUBLE_EQ(score(trees_of("(A b) ((the cat) sat)", true), gold, {{"binarized", "left"}}).f1,
                    1);

@@ -172,16 +172,16 @@ end)
 -- Each mistake in `update` of a stack of 3 numbers: the code, and what is said of its line.
 local mistakes = {
   -- What cannot be recorded runs by tensor operations, and this is told once.
-  { 'if state:sum():item() > 0 then return state end return v', 'a number is read out of a tensor' },
-  { 'if state[1][1] < state[1][2] then return v end return state', 'a number is read out of a tensor' },
-  { 'local t = state:to_table() return v * t[1][1]', 'numbers are read out of a tensor' },
-  { 'local s = tostring(state) return v + 0 * #s', 'numbers are read out of a tensor' },
+  { 'if state:sum():item() > 0 then return state end return v', 'a number is read from a recorded tensor' },
+  { 'if state[1][1] < state[1][2] then return v end return state', 'a number is read from a recorded tensor' },
+  { 'local t = state:to_table() return v * t[1][1]', 'numbers are read from a recorded tensor' },
+  { 'local s = tostring(state) return v + 0 * #s', 'numbers are read from a recorded tensor' },
   { 'local s = state:clone() s[{ {}, 1 }] = 1 return s', 'a tensor is changed in place' },
   { 'local s = self:zeros(#v, 3) s[{ {}, 1 }] = v[{ {}, 1 }] return s', 'a tensor is changed in place' },
   { 'local s = state:clone() s:assign(0) return s', 'a tensor is changed in place' },
   { 'return v + 0.1 * pd.tensor.randn({ #v, 3 }, { dtype = "float64" })', 'random numbers are drawn' },
-  { 'return v - v:mean(1, true)', 'the sequences of a batch are not kept apart' },
-  { 'return v:cumsum(1)', 'the sequences of a batch are not kept apart' },
+  { 'return v - v:mean(1, true)', 'an operation combines the sequences of a batch' },
+  { 'return v:cumsum(1)', 'an operation combines the sequences of a batch' },
   { 'return v:transpose(1, 2):matmul(v):sum(1, true):expand(#v, 3)', 'a product sums over the sequences' },
   { 'return v:sort(2)', "the operator 'sort' cannot be recorded" },
   { 'return (v:argmax(2, true) * 0.1 + v):to("float64")', "'argmax' cannot be recorded" },

@@ -146,7 +146,7 @@ test('what is wrong with a definition is found and told', function()
   -- An action layer nobody reads.
   assert(complaint(broken { actions = { { 'action', 3, activation = 'softmax' },
     { 'vector', 'size', activation = 'sigmoid' }, { 'idle', 2 } } }, 'parameters')
-    :find("nothing depends on 'stack.idle_weight'", 1, true))
+    :find("no score depends on 'stack.idle_weight'", 1, true))
   -- A state that the functions keep to themselves.
   local steps = 0
   assert(complaint(broken { update = function(self, cells, actions)

@@ -152,7 +152,7 @@ test('the next symbol and the mean of all answers', function()
     pd.train.evaluate(pd.model.language_model { alphabet = grammar:alphabet(), seed = 1 }, data:valid_strings(),
       { decision = 'mean' })
   end)
-  test.fails('an automaton decides after the last symbol', function()
+  test.fails("needs a model with decision = 'last'", function()
     pd.model.extract_pda(pd.model.recognizer { alphabet = grammar:alphabet(), architecture = 'nspda', seed = 1,
       decision = 'mean' })
   end)

@@ -17,7 +17,7 @@ local function model(controller, stack)
 end
 
 test('what cannot be held is refused before it is asked for, with both numbers', function()
-  local too_much = '%[[%w.]+%] [^\n]* needs [%d.]+ [GTPE]?B of memory, there are [%d.]+ [kMGT]?B'
+  local too_much = '%[[%w.]+%] [^\n]* needs [%d.]+ [GTPE]?B of memory, [%d.]+ [kMGT]?B are available'
   local large = model({ kind = 'elman', hidden = 4 }, { kind = 'nondeterministic', states = 3, symbols = 3 })
   for _, action in ipairs {
     function() model { kind = 'lstm', hidden = 2 ^ 20 } end,
@@ -36,7 +36,7 @@ test('an automaton of too many transitions is refused before it is made', functi
   local lines = { '%bottom _', 'q, _ --a--> q, push _' }
   for i = 1, 5000 do lines[#lines + 1] = ('q, s%d --t%d--> q, pop'):format(i, i) end
   lines[#lines + 1] = 'q, x --y--> q, push z for all x, y, z'
-  test.fails('an automaton of 125075020002 transitions needs [%d.]+ TB of memory, there are', function()
+  test.fails('an automaton of 125075020002 transitions needs [%d.]+ TB of memory, [%d.]+ [kMGT]?B are available', function()
     pd.pda.parse(table.concat(lines, '\n'))
   end)
 end)

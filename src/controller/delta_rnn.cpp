@@ -40,9 +40,10 @@ ControllerKind delta_rnn_controller() {
   auto options = cell_options_and(multiplicative_integration_options());
   options.push_back(
       text_option("phi", "identity", "outer function", {"identity", "tanh", "sigmoid", "relu"}));
-  options.push_back(text_option("initialization", "uniform",
-                                "weights and biases in +-0.1, or weights N(0, 0.005^2), biases 0",
-                                {"uniform", "normal"}));
+  options.push_back(
+      text_option("initialization", "uniform",
+                  "weights and biases uniform in +-0.1, or weights N(0, 0.005^2) and biases 0",
+                  {"uniform", "normal"}));
   return {"delta_rnn", "Delta-RNN (Ororbia et al. 2017).", options, make_cell<Layered<DeltaLayer>>};
 }
 

@@ -45,10 +45,10 @@ struct MlstmLayer {
 
 ControllerKind mlstm_controller() {
   return {"mlstm", "Multiplicative long short-term memory (Krause et al. 2016).",
-          cell_options_and(
-              {factors_option(), activation_option(),
-               text_option("output", "gate_outside", "h = o tanh(c) or, inside, h = tanh(o c)",
-                           {"gate_outside", "gate_inside"})}),
+          cell_options_and({factors_option(), activation_option(),
+                            text_option("output", "gate_outside",
+                                        "gate_outside: h = o tanh(c); gate_inside: h = tanh(o c)",
+                                        {"gate_outside", "gate_inside"})}),
           make_cell<Layered<MlstmLayer>>};
 }
 

@@ -12,8 +12,8 @@ MultiplicativeIntegration::MultiplicativeIntegration(std::int64_t rows, const Js
       bias(make.bias("bias", {rows})) {}
 
 std::vector<OptionSpec> multiplicative_integration_options() {
-  return {number_option("alpha", 1.0, "where the weights of the product start"),
-          number_option("beta", 1.0, "where the weights of the two summands start")};
+  return {number_option("alpha", 1.0, "initial value of the weights of the product"),
+          number_option("beta", 1.0, "initial value of the weights of the two summands")};
 }
 
 }  // namespace pushdown

@@ -22,7 +22,7 @@ struct MultiplicativeState {
 };
 
 inline OptionSpec factors_option() {
-  return integer_option("factors", 0, "size F of the intermediate state; 0: as many as hidden", 0)
+  return integer_option("factors", 0, "size F of the intermediate state; 0: the hidden size", 0)
       .between(0, 1 << 20);
 }
 

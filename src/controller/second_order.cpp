@@ -67,13 +67,14 @@ class SecondOrder : public Layered<SecondOrderLayer> {
 ControllerKind second_order_controller() {
   auto activation = activation_option();
   activation.default_value = "sigmoid";
-  return {
-      "second_order", "Second-order recurrent network (Giles et al. 1992).",
-      cell_options_and({activation,
-                        text_option("start", "first", "initial state: first unit 1, or all 0",
-                                    {"first", "zero"}),
-                        number_option("range", 1.0, "initial weights are uniform in +-range", 0)}),
-      make_cell<SecondOrder>};
+  return {"second_order", "Second-order recurrent network (Giles et al. 1992).",
+          cell_options_and(
+              {activation,
+               text_option("start", "first",
+                           "initial state: 1 in the first unit and 0 in the others, or all 0",
+                           {"first", "zero"}),
+               number_option("range", 1.0, "initial weights are uniform in +-range", 0)}),
+          make_cell<SecondOrder>};
 }
 
 }  // namespace pushdown

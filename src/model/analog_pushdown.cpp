@@ -377,8 +377,9 @@ class AnalogPushdown : public Network {
 };
 
 OptionSpec bottom_option() {
-  OptionSpec spec = boolean_option("bottom_reading", true,
-                                   "one more read neuron, 1 - sum R; default: not in second order");
+  OptionSpec spec = boolean_option(
+      "bottom_reading", true,
+      "add a read neuron with the value 1 - sum R; default: true unless order = 'second'");
   spec.default_value = nullptr;
   return spec;
 }
@@ -390,20 +391,23 @@ NetworkKind analog_pushdown_network() {
   kind.name = "nnpda";
   kind.doc = "A neural network pushdown automaton with an analog stack (Sun et al. 1998).";
   kind.options = {
-      text_option("order", "third", "what the neurons multiply", {"second", "third", "full"}),
+      text_option("order", "third", "order of the products that the neurons compute",
+                  {"second", "third", "full"}),
       integer_option("states", 3, "number J of state neurons", 1).between(1, 1 << 12),
-      number_option("epsilon", 0.01, "actions of at most this size are none").between(0, 1),
+      number_option("epsilon", 0.01, "actions of at most this absolute value do nothing")
+          .between(0, 1),
       text_option("underflow", "stop",
-                  "a pop of what is not there: the string stops, or it takes what there is",
+                  "what a pop beyond the bottom does: stop the string, or pop what is left",
                   {"stop", "continue"}),
-      number_option("tolerance", 0.5, "share of a pop that may be missing on the stack")
+      number_option("tolerance", 0.5, "fraction of a pop that may be missing on the stack")
           .between(0, 1),
       bottom_option(),
       text_option("stack_derivative", "exact",
-                  "derivative of the reading: exact, or of the latest action at both ends",
+                  "derivative of the reading: exact, or only that of the latest action, at both "
+                  "ends of the window",
                   {"exact", "top_and_bottom"}),
-      boolean_option("quantised", false, "evaluate with whole actions and states"),
-      number_option("range", 1.0, "initial weights are uniform in -range .. range", 0)};
+      boolean_option("quantised", false, "use integer actions and states in evaluation"),
+      number_option("range", 1.0, "initial weights are uniform in +-range", 0)};
   kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<AnalogPushdown>(options, context);
   };

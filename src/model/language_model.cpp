@@ -89,7 +89,7 @@ ReadingState LanguageModel::begin(std::int64_t batch, std::int64_t length) const
 }
 
 void LanguageModel::check_state(const ReadingState& state) const {
-  check(state.network == network_, "language_model.read", "the state is another model's");
+  check(state.network == network_, "language_model.read", "the state belongs to another model");
 }
 
 std::pair<Tensor, ReadingState> LanguageModel::read(const Tensor& words, const ReadingState& state,

@@ -5,11 +5,11 @@
 namespace pushdown {
 
 std::vector<Tensor> NetworkState::tensors() const {
-  fail("model.network", "this network's state cannot be had as a list of tensors");
+  fail("model.network", "this network does not support states as lists of tensors");
 }
 
 NetworkStatePtr NetworkState::with_tensors(const std::vector<Tensor>&) const {
-  fail("model.network", "this network's state cannot be made from a list of tensors");
+  fail("model.network", "this network does not support states made from lists of tensors");
 }
 
 Tensor repeated_words(const Tensor& words, std::int64_t times) {
@@ -21,7 +21,7 @@ namespace {
 // Repeats every symbol K times.
 Tensor read_in_passes(const Network& network, const Tensor& words, const Refinement& refinement) {
   check(refinement.passes == 1 || !refinement.carry_first, "model.network",
-        "a {} cannot go on from the first pass of a symbol; use carry = 'last'", network.line());
+        "a {} cannot continue from the first pass of a symbol; use carry = 'last'", network.line());
   return repeated_words(words, refinement.passes);
 }
 

@@ -15,20 +15,25 @@ constexpr auto kRecognizerPlace = "model.recognizer";
 const std::vector<OptionSpec>& recognizer_own_options() {
   static const std::vector<OptionSpec> specs{
       boolean_option("end_symbol", true, "read an end symbol after every string"),
-      integer_option("passes", 1, "K of iterative refinement in training: passes over a symbol", 1),
-      integer_option("evaluation_passes", 1, "passes over a symbol in evaluation", 1),
-      text_option("carry", "last", "which pass of a symbol the next symbol goes on from",
+      integer_option("passes", 1,
+                     "number K of passes over each symbol in training (iterative refinement)", 1),
+      integer_option("evaluation_passes", 1, "number of passes over each symbol in evaluation", 1),
+      text_option("carry", "last", "pass of a symbol from which the next symbol continues",
                   {"last", "first"}),
       text_option("memory_in_passes", "rests",
-                  "what a memory does in a symbol's further passes: it rests, or it moves again",
+                  "whether further passes over a symbol leave the memory unchanged (rests) or "
+                  "update it again (moves)",
                   {"rests", "moves"}),
-      text_option("output", "affine", "what is asked for validity: an affine layer, or the network",
-                  {"affine", "own"}),
+      text_option(
+          "output", "affine",
+          "source of the validity score: an affine output layer, or the network's own measure",
+          {"affine", "own"}),
       text_option("decision", "last",
-                  "what decides: the answer after the last symbol, the mean over all of them, or "
-                  "every single one",
+                  "basis of the decision: the answer after the last symbol, the mean of all "
+                  "answers, or every answer",
                   decision_names()),
-      boolean_option("next_symbol", false, "a second output layer predicts the next symbol")};
+      boolean_option("next_symbol", false,
+                     "add a second output layer that predicts the next symbol")};
   return specs;
 }
 

@@ -218,23 +218,22 @@ NetworkKind recurrent_network() {
       table_option("stack", Json{{"kind", "none"}}, "stack: kind and its options"),
       integer_option(
           "embedding", 0,
-          "size of a symbol's learned vector, which the controller reads; 0: the one-hot "
-          "vector",
-          0),
-      boolean_option("kernels", true, "run sequences by kernels where there are any"),
+          "size of the learned symbol vectors that the controller reads; 0: one-hot vectors", 0),
+      boolean_option("kernels", true, "run sequences with compiled kernels if available"),
       text_option("coupling", "input",
-                  "where the reading goes: behind the input, or added to the old hidden vector",
+                  "input: append the reading to the input; state: add it to the old hidden vector",
                   {"input", "state"}),
-      number_option("noise", 0.0,
-                    "deviation of the normal noise on the old hidden vector in training", 0),
+      number_option(
+          "noise", 0.0,
+          "standard deviation of the Gaussian noise that training adds to the old hidden vector",
+          0),
       number_option("noise_mean", 0.0, "mean of this noise"),
       text_option("carry_forward", "none",
-                  "keep the state while the stack does nothing: by its weight of no_op, or from "
-                  "the second no_op in a row on",
+                  "keep the state while the stack does nothing: weighted by no_op (soft), or from "
+                  "the second no_op in a row on (counter)",
                   {"none", "soft", "counter"}),
       text_option("initial_state", "zero",
-                  "where the controller starts: at the cell's own initial state, 0 for most, or at "
-                  "trained vectors",
+                  "initial state of the controller: zero (for most cells), or trained vectors",
                   {"zero", "learned"})};
   kind.make = [](const Json& options, const ModuleContext& context,
                  const Kinds& kinds) -> NetworkPtr {

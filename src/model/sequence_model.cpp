@@ -19,16 +19,17 @@ const NetworkKind& network_kind(const char* where, const Json& options) {
 
 std::vector<OptionSpec> sequence_model_options(const char* where, const std::string& architecture,
                                                const std::vector<OptionSpec>& own) {
-  std::vector<OptionSpec> specs{text_option("architecture", "recurrent", "what reads the symbols",
+  std::vector<OptionSpec> specs{text_option("architecture", "recurrent",
+                                            "kind of network that reads the symbols",
                                             row_names(network_kinds()))};
   const auto& network = find_row(where, network_kinds(), architecture).options;
   specs.insert(specs.end(), network.begin(), network.end());
   specs.insert(specs.end(), own.begin(), own.end());
-  specs.insert(
-      specs.end(),
-      {text_option("dtype", "float32", "number type of the parameters", {"float32", "float64"}),
-       text_option("device", "cpu", "where the parameters live: cpu, cuda or cuda:n"),
-       integer_option("seed", 0, "seed of the initial parameters", 0)});
+  specs.insert(specs.end(),
+               {text_option("dtype", "float32", "floating-point type of the parameters",
+                            {"float32", "float64"}),
+                text_option("device", "cpu", "device of the parameters: cpu, cuda or cuda:n"),
+                integer_option("seed", 0, "seed of the initial parameters", 0)});
   return specs;
 }
 

@@ -72,7 +72,7 @@ std::size_t StatePushdownState::bytes() const {
 }
 
 std::vector<Tensor> StatePushdownState::tensors() const {
-  check(!symbol.defined(), kStatePushdownPlace, "a symbol is still to be read");
+  check(!symbol.defined(), kStatePushdownPlace, "a symbol of this state has not been read yet");
   return {neurons, reading};
 }
 
@@ -254,20 +254,23 @@ std::pair<Tensor, NetworkStatePtr> StatePushdown::read(const Tensor& words,
 NetworkKind state_pushdown_network() {
   NetworkKind kind;
   kind.name = "nspda";
-  kind.doc = "The neural state pushdown automaton: quantised neurons around a digital stack.";
+  kind.doc = "The neural state pushdown automaton: quantised neurons with a digital stack.";
   kind.options = {
-      text_option("order", "third", "what a weight connects: state, read and input neurons",
+      text_option("order", "third", "order of the products of state, read and input neurons",
                   {"third", "second"}),
-      integer_option("states", 6, "state neurons", 1).between(1, 1 << 12),
-      text_option("reading", "top", "what the read neurons show: the stack, or the action neurons",
+      integer_option("states", 6, "number of state neurons", 1).between(1, 1 << 12),
+      text_option("reading", "top",
+                  "source of the read neurons: the top of the stack, or the action neurons",
                   {"top", "action"}),
-      list_option("alpha_1", {0.0001, 0.008}, "interval of the reading of other symbols"),
-      list_option("alpha_2", {0.901, 0.992}, "interval of the reading of the top"),
-      list_option("alpha_3", {0.025, 0.110}, "interval of the reading of a symbol just popped"),
-      list_option("reading_values", Json::array(), "the three readings; none: drawn by the seed"),
-      list_option("action_thresholds", {-0.09, 0.13}, "an action below pops, above pushes"),
-      text_option("discrete", "evaluation",
-                  "where weights are rounded to multiples of weight_scale",
+      list_option("alpha_1", {0.0001, 0.008}, "interval for the reading of other symbols"),
+      list_option("alpha_2", {0.901, 0.992}, "interval for the reading of the top symbol"),
+      list_option("alpha_3", {0.025, 0.110},
+                  "interval for the reading of a symbol that was just popped"),
+      list_option("reading_values", Json::array(),
+                  "the three readings; an empty list: drawn with the seed from the intervals"),
+      list_option("action_thresholds", {-0.09, 0.13},
+                  "an action below the first number pops, one above the second pushes"),
+      text_option("discrete", "evaluation", "when weights are rounded to multiples of weight_scale",
                   {"evaluation", "never", "always"}),
       number_option("weight_scale", 1.0, "size of a discrete weight"),
       number_option("range", 1.0, "initial weights are uniform in +-range", 0)};

@@ -137,7 +137,7 @@ class StackAttention : public Sublayer {
 LayerKind attention_layer() {
   return {"attention",
           "Causal self-attention (Vaswani et al. 2017).",
-          {integer_option("heads", 4, "attention heads; absent: as the model says", 1)
+          {integer_option("heads", 4, "number of attention heads; absent: the model's heads", 1)
                .between(1, 1 << 16)},
           [](const Json& options, const ModuleContext& context) -> SublayerPtr {
             return std::make_shared<SelfAttention>(options, context);
@@ -164,7 +164,7 @@ LayerKind nondeterministic_layer() {
        integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1)
            .between(1, 64),
        integer_option("size", 5, "size m of the vector of an element", 1).between(1, 1 << 16),
-       integer_option("window", 0, "steps back that the stack can see; 0: all", 0),
+       integer_option("window", 0, "number of past steps that the stack can see; 0: all", 0),
        boolean_option("fast", true, "use the compiled kernel (false: plain tensor operations)")},
       [](const Json& options, const ModuleContext& context) -> SublayerPtr {
         Json stack = options;

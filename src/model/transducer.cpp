@@ -11,11 +11,12 @@ constexpr auto kTransducerPlace = "model.transducer";
 
 const std::vector<OptionSpec>& transducer_own_options() {
   static const std::vector<OptionSpec> specs{
-      integer_option(
-          "output_embedding", 64,
-          "size of the output vector tanh(W_o h + b_o) that the softmax stands on; 0: on h", 0),
+      integer_option("output_embedding", 64,
+                     "size of the vector tanh(W_o h + b_o) that the softmax is applied to; 0: the "
+                     "softmax is applied to h",
+                     0),
       boolean_option("feedback", true,
-                     "the model reads the target that it writes; else the separator in its place")};
+                     "read each written target symbol; false: read the separator instead")};
   return specs;
 }
 
@@ -50,8 +51,8 @@ Transducer::Transducer(Alphabet source, Alphabet target, const Json& options, co
 JointBatch Transducer::joint(const std::vector<Word>& sources,
                              const std::vector<Word>& targets) const {
   check(!sources.empty() && sources.size() == targets.size(), kTransducerPlace,
-        "expected as many targets as sources, at least one, got {} and {}", targets.size(),
-        sources.size());
+        "the numbers of sources and targets must be equal and at least 1, got {} and {}",
+        targets.size(), sources.size());
   std::size_t length = 0;
   for (std::size_t b = 0; b < sources.size(); ++b) {
     check_word("source", sources[b], alphabet_);

@@ -216,15 +216,16 @@ Json complete_transformer(Json options, const Kinds&) {
 NetworkKind transformer_network() {
   NetworkKind kind;
   kind.name = "transformer";
-  kind.doc = "A transformer, with stack attention where it is asked for.";
+  kind.doc = "A transformer, optionally with stack attention layers.";
   kind.options = {
       list_option("layers", Json::array({"attention", "attention"}),
-                  "names of layers, or tables with their kind and options"),
+                  "list of layers: their kinds, or tables with kind and options"),
       integer_option("hidden", 32, "size d of the vectors", 1).between(1, 1 << 20),
-      integer_option("heads", 4, "attention heads of each attention layer", 1).between(1, 1 << 20),
-      integer_option("feedforward", 64, "units inside each feedforward sublayer", 1)
+      integer_option("heads", 4, "number of attention heads of each attention layer", 1)
           .between(1, 1 << 20),
-      number_option("dropout", 0.0, "probability of dropping a number in training", 0)};
+      integer_option("feedforward", 64, "number of hidden units of each feedforward sublayer", 1)
+          .between(1, 1 << 20),
+      number_option("dropout", 0.0, "dropout probability in training", 0)};
   kind.make = [](const Json& options, const ModuleContext& context, const Kinds&) -> NetworkPtr {
     return std::make_shared<Transformer>(options, context);
   };

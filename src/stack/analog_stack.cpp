@@ -143,9 +143,10 @@ class AnalogStackKind : public Stack {
 };
 
 std::vector<OptionSpec> analog_options() {
-  return {number_option("epsilon", 0.01, "actions of at most this size are none").between(0, 1),
+  return {number_option("epsilon", 0.01, "actions of at most this absolute value do nothing")
+              .between(0, 1),
           boolean_option("bottom_reading", false,
-                         "read one number more: how much of the window is below the bottom")};
+                         "read one more number: how much of the window is below the bottom")};
 }
 
 Tensor simulate_analog(const Json& options, const NamedTensors& inputs) {
@@ -179,13 +180,13 @@ StackKind analog_stack() {
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<AnalogStackKind>(options, context);
   };
-  kind.inputs = {{"actions", "B x n: length pushed, or, if negative, popped"},
+  kind.inputs = {{"actions", "B x n: pushed length; a negative length pops"},
                  {"vectors", "B x n x V: the pushed symbols, one-hot or mixtures"}};
   kind.simulate_options = analog_options();
-  kind.simulate_options.push_back(
-      text_option("stack_derivative", "exact",
-                  "derivative of the readings: exact, or of the latest action at both ends",
-                  {"exact", "top_and_bottom"}));
+  kind.simulate_options.push_back(text_option("stack_derivative", "exact",
+                                              "derivative of the readings: exact, or only that of "
+                                              "the latest action, at both ends of the window",
+                                              {"exact", "top_and_bottom"}));
   kind.simulate = simulate_analog;
   return kind;
 }

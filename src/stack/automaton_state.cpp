@@ -68,8 +68,8 @@ std::size_t AutomatonState::bytes() const {
 std::vector<Tensor> AutomatonState::tensors() const {
   if (automaton.forward.defined()) return {automaton.edges, automaton.forward, automaton.vectors};
   check(shape.window > 0 && !read.requires_grad(), "stack.tensors",
-        "the state of a nondeterministic stack can be had as a list of tensors only with "
-        "fast = false, or with a window where it is constant");
+        "the state of a nondeterministic stack is available as a list of tensors only with fast = "
+        "false, or with a window and without gradients");
   const StackAutomaton own = memory->automaton(node);
   return {own.edges, own.forward, own.vectors};
 }
@@ -160,8 +160,8 @@ OptionSpec fast_option() {
 
 OptionSpec initialization_option() {
   return text_option("initialization", "uniform",
-                     "action layer: U(-0.1, 0.1) as the published code, or Xavier as the paper's "
-                     "text",
+                     "initial weights of the action layer: U(-0.1, 0.1) as in the published code, "
+                     "or Xavier as in the paper's text",
                      {"uniform", "xavier"});
 }
 

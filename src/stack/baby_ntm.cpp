@@ -126,7 +126,7 @@ Tensor simulate_baby_ntm(const Json& options, const NamedTensors& inputs) {
 StackKind baby_ntm_stack() {
   StackKind kind;
   kind.name = "baby_ntm";
-  kind.doc = "A tape that is rotated and shifted (Suzgun et al. 2019).";
+  kind.doc = "A tape with rotate and shift operations (Suzgun et al. 2019).";
   kind.options = pushed_vector_options();
   kind.options.insert(
       kind.options.begin(),
@@ -138,7 +138,7 @@ StackKind baby_ntm_stack() {
   };
   kind.inputs = {
       {"actions", "B x n x 5: weights of rotate up, rotate down, no_op, shift down, shift up"},
-      {"vectors", "B x n x m: what is added to cell 0"}};
+      {"vectors", "B x n x m: the vectors added to cell 0"}};
   kind.simulate_options = {cells_option()};
   kind.simulate = simulate_baby_ntm;
   return kind;

@@ -116,7 +116,7 @@ class ListStack : public Stack {
 };
 
 OptionSpec reach_option() {
-  return integer_option("reach", 1, "how far to both sides of the head is read", 0)
+  return integer_option("reach", 1, "number of cells read on each side of the head", 0)
       .between(0, 1 << 16);
 }
 
@@ -142,7 +142,7 @@ Tensor simulate_list(const Json& options, const NamedTensors& inputs) {
 StackKind list_stack() {
   StackKind kind;
   kind.name = "list";
-  kind.doc = "Several lists of scalars with a head each (Joulin and Mikolov 2015).";
+  kind.doc = "Several lists of scalars, each with its own head (Joulin and Mikolov 2015).";
   kind.options = parallel_options();
   kind.options.insert(
       kind.options.begin(),
@@ -150,7 +150,7 @@ StackKind list_stack() {
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<ListStack>(options, context);
   };
-  kind.inputs = {{"actions", "B x n x K x 3: weights of left, right and insert; x 4: and no_op"},
+  kind.inputs = {{"actions", "B x n x K x 3: weights of left, right and insert; x 4 with no_op"},
                  {"values", "B x n x K: the inserted values"}};
   kind.simulate_options = parallel_simulate_options();
   kind.simulate_options.insert(kind.simulate_options.begin(), reach_option());

@@ -65,10 +65,12 @@ Tensor simulate_nondeterministic(const Json& options, const NamedTensors& inputs
 StackKind nondeterministic_stack() {
   StackKind kind;
   kind.name = "nondeterministic";
-  kind.doc = "All runs of a weighted pushdown automaton at once (Dusell and Chiang 2020).";
+  kind.doc =
+      "Simulates all runs of a weighted pushdown automaton at once (Dusell and Chiang 2020).";
   kind.options = nondeterministic_shape_options();
-  kind.options.push_back(boolean_option(
-      "normalized", true, "softmax over the transitions out of a configuration; false: exp"));
+  kind.options.push_back(boolean_option("normalized", true,
+                                        "normalize the transition weights by a softmax over the "
+                                        "transitions out of a configuration; false: exp"));
   kind.options.push_back(initialization_option());
   kind.options.push_back(fast_option());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {

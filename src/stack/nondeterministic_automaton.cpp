@@ -8,15 +8,16 @@ std::vector<OptionSpec> nondeterministic_shape_options() {
       integer_option("states", 2, "number of states Q of the pushdown automaton", 1).between(1, 64),
       integer_option("symbols", 2, "number of stack symbols S, the bottom symbol included", 1)
           .between(1, 64),
-      text_option("reading", "symbol", "what is read: top symbols, or states and top symbols",
+      text_option("reading", "symbol",
+                  "reading: distribution over top symbols, or over pairs of state and top symbol",
                   {"symbol", "state_symbol"}),
       text_option("bottom", "original",
-                  "whether the initial bottom symbol can be seen again: never (2020 paper) or "
-                  "reexposed by a pop (2023)",
+                  "whether a pop can expose the initial bottom symbol again: no (original, 2020 "
+                  "paper) or yes (reexposed, 2023 paper)",
                   {"original", "reexposed"}),
       integer_option("window", 0,
-                     "steps back that the stack can see; 0: all of them, with memory and time that "
-                     "grow with the string",
+                     "number of past steps that the stack can see; 0: all, with memory and time "
+                     "that grow with the string",
                      0)};
 }
 

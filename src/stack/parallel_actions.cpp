@@ -24,12 +24,13 @@ std::vector<OptionSpec> parallel_options() {
   return {no_op_option(), empty_option(),
           boolean_option("bias", false, "give the action layers a bias"),
           boolean_option("rounding", false,
-                         "take the most probable action alone when the model is evaluated")};
+                         "replace the actions by the most probable one in evaluation")};
 }
 
 std::vector<OptionSpec> parallel_simulate_options() {
-  return {no_op_option(), empty_option(),
-          boolean_option("rounding", false, "take the greatest action alone")};
+  return {
+      no_op_option(), empty_option(),
+      boolean_option("rounding", false, "replace the actions by the one with the greatest weight")};
 }
 
 }  // namespace pushdown

@@ -134,12 +134,12 @@ class ParallelSuperposition : public Stack {
 };
 
 OptionSpec read_depth_option() {
-  return integer_option("read_depth", 2, "how many cells of each stack are read", 1)
+  return integer_option("read_depth", 2, "number of cells of each stack that are read", 1)
       .between(1, 1 << 16);
 }
 
 OptionSpec no_op_keeps_option() {
-  return text_option("no_op_keeps", "all", "which cells no_op keeps: all, or the top one alone",
+  return text_option("no_op_keeps", "all", "cells that no_op keeps: all, or only the top",
                      {"all", "top"});
 }
 
@@ -166,7 +166,7 @@ Tensor simulate_parallel_superposition(const Json& options, const NamedTensors& 
 StackKind parallel_superposition_stack() {
   StackKind kind;
   kind.name = "parallel_superposition";
-  kind.doc = "Several superposition stacks of scalars side by side (Joulin and Mikolov 2015).";
+  kind.doc = "Several parallel superposition stacks of scalars (Joulin and Mikolov 2015).";
   kind.options = parallel_options();
   kind.options.insert(kind.options.begin(),
                       {integer_option("stacks", 10, "number of stacks", 1).between(1, 1 << 16),
@@ -175,7 +175,7 @@ StackKind parallel_superposition_stack() {
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<ParallelSuperposition>(options, context);
   };
-  kind.inputs = {{"actions", "B x n x K x 2: weights of push and pop; x 3: and no_op"},
+  kind.inputs = {{"actions", "B x n x K x 2: weights of push and pop; x 3 with no_op"},
                  {"values", "B x n x K: the pushed values"}};
   kind.simulate_options = parallel_simulate_options();
   kind.simulate_options.insert(kind.simulate_options.begin(), read_depth_option());

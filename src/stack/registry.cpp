@@ -41,11 +41,11 @@ void record_shifted(StepTrace& trace, const Traced& weights, const Traced& value
 }
 
 std::vector<Tensor> StackState::tensors() const {
-  fail("stack.tensors", "the state of this stack cannot be had as a list of tensors");
+  fail("stack.tensors", "this stack does not support states as lists of tensors");
 }
 
 StackStatePtr StackState::with_tensors(const std::vector<Tensor>&) const {
-  fail("stack.with_tensors", "the state of this stack cannot be made from a list of tensors");
+  fail("stack.with_tensors", "this stack does not support states made from lists of tensors");
 }
 
 void check_state_tensors(std::string_view where, const std::vector<Tensor>& own,
@@ -99,8 +99,8 @@ Tensor simulate_stack(const Json& options, const NamedTensors& inputs,
 NamedTensors simulate_strengths(const Json& options, const NamedTensors& inputs,
                                 const std::vector<StackKind>& kinds) {
   const auto [kind, resolved] = simulation(options, inputs, kinds);
-  check(kind.strengths != nullptr, "stack.strengths", "kind '{}' has no sections with strengths",
-        kind.name);
+  check(kind.strengths != nullptr, "stack.strengths",
+        "kind '{}' has no strengths; only the stratification kinds have", kind.name);
   return kind.strengths(resolved, inputs);
 }
 
@@ -151,9 +151,10 @@ TracedNoOp no_op_among(const Traced& actions, std::int64_t count, std::int64_t c
 }
 
 std::vector<OptionSpec> pushed_vector_options() {
-  return {boolean_option("bias", true, "give the action layers a bias"),
-          text_option("vector", "sigmoid", "what the pushed vector is of its layer's values",
-                      {"sigmoid", "linear"})};
+  return {
+      boolean_option("bias", true, "give the action layers a bias"),
+      text_option("vector", "sigmoid", "activation of the layer that computes the pushed vector",
+                  {"sigmoid", "linear"})};
 }
 
 Tensor simulate_input(std::string_view kind, const NamedTensors& inputs, const std::string& name,

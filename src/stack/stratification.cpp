@@ -337,16 +337,16 @@ StackKind kind_of(const char* doc) {
   kind.doc = doc;
   kind.options = {
       integer_option("size", 20, "size m of a pushed vector", 1).between(1, 1 << 16),
-      integer_option("memories", 1, "memories side by side, each with its own actions", 1)
+      integer_option("memories", 1, "number of parallel memories, each with its own actions", 1)
           .between(1, 1 << 16),
       number_option("pop_bias", 0.0,
-                    "around which the bias of the pop layer starts; -1 in the paper's "
-                    "supplement; of sigmoid pops alone")};
+                    "mean of the initial bias of the pop layer (-1 in the paper's supplement); "
+                    "only with pop = 'sigmoid'")};
   if (kEnds == SectionEnds::deque)
     kind.options.push_back(
         number_option("bottom_push_bias", 0.0,
-                      "around which the bias of the push layer at the bottom starts; with -6 "
-                      "the deque is pushed at the top alone at first; of sigmoid pushes alone"));
+                      "mean of the initial bias of the bottom push layer; with -6 the deque first "
+                      "pushes only at the top; only with push = 'sigmoid'"));
   const auto strengths = strength_options();
   kind.options.insert(kind.options.end(), strengths.begin(), strengths.end());
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
@@ -358,7 +358,7 @@ StackKind kind_of(const char* doc) {
     kind.inputs.emplace_back("pop" + name, "B x n: thickness u popped before the pushes" + where);
     kind.inputs.emplace_back("vectors" + name, "B x n x m: the pushed vectors" + where);
     kind.inputs.emplace_back("read" + name,
-                             "B x n: strength r of each reading" + where + ", 1 where left out");
+                             "B x n: strength r of each reading" + where + "; 1 if absent");
   }
   kind.simulate = [](const Json&, const NamedTensors& inputs) {
     std::vector<Tensor> readings;
@@ -376,15 +376,18 @@ StackKind kind_of(const char* doc) {
 
 StackKind stratification_stack() {
   return kind_of<SectionEnds::stack>(
-      "Vectors with real-valued strengths (Grefenstette et al. 2015; Merrill et al. 2019).");
+      "A stack of vectors with real-valued strengths (Grefenstette et al. 2015; Merrill et al. "
+      "2019).");
 }
 StackKind stratification_queue() {
   return kind_of<SectionEnds::queue>(
-      "The same as a queue: popped and read at the other end (Grefenstette et al. 2015).");
+      "A queue of vectors with real-valued strengths, popped and read at the other end "
+      "(Grefenstette et al. 2015).");
 }
 StackKind stratification_deque() {
   return kind_of<SectionEnds::deque>(
-      "The same with two ends: pushed, popped and read at both (Grefenstette et al. 2015).");
+      "A deque of vectors with real-valued strengths, pushed, popped and read at both ends "
+      "(Grefenstette et al. 2015).");
 }
 
 }  // namespace pushdown

@@ -31,15 +31,18 @@ Tensor StrengthLayer::distribution(const Tensor& hidden) const {
 
 std::vector<OptionSpec> strength_options() {
   const std::vector<std::string> all{"sigmoid", "expectation", "fixed"};
-  return {text_option("push", "sigmoid",
-                      "how strong a push is: sigmoid, expectation of a softmax over 0, 1, ... "
-                      "max_strength, or fixed to 1",
-                      all),
-          text_option("pop", "sigmoid", "how much a pop takes, the same", all),
-          text_option("read", "fixed", "how much a reading takes, the same without sigmoid",
-                      {"expectation", "fixed"}),
-          integer_option("max_strength", 4, "greatest strength k of an expectation", 1)
-              .between(1, 1 << 16)};
+  return {
+      text_option("push", "sigmoid",
+                  "strength of a push: sigmoid, expectation of a softmax over 0, 1, ... "
+                  "max_strength, or fixed at 1",
+                  all),
+      text_option("pop", "sigmoid",
+                  "strength that a pop removes: sigmoid, expectation or fixed, as for push", all),
+      text_option("read", "fixed",
+                  "strength that a reading covers: expectation or fixed, as for push",
+                  {"expectation", "fixed"}),
+      integer_option("max_strength", 4, "greatest strength k of an expectation", 1)
+          .between(1, 1 << 16)};
 }
 
 }  // namespace pushdown

@@ -124,7 +124,7 @@ class SuperpositionStack : public Stack {
 std::vector<OptionSpec> structure_options() {
   return {
       boolean_option("no_op", true, "allow the action no_op"),
-      integer_option("depth", 0, "greatest number of cells; 0: no limit", 0).between(0, 1 << 30)};
+      integer_option("depth", 0, "maximum number of cells; 0: no limit", 0).between(0, 1 << 30)};
 }
 
 Tensor simulate_superposition(const Json& options, const NamedTensors& inputs) {
@@ -151,7 +151,7 @@ StackKind superposition_stack() {
   kind.make = [](const Json& options, const ModuleContext& context) -> StackPtr {
     return std::make_shared<SuperpositionStack>(options, context);
   };
-  kind.inputs = {{"actions", "B x n x 3: weights of push, pop and no_op; x 2 without"},
+  kind.inputs = {{"actions", "B x n x 3: weights of push, pop and no_op; x 2 without no_op"},
                  {"vectors", "B x n x m: the pushed vectors"}};
   kind.simulate_options = structure_options();
   kind.simulate = simulate_superposition;

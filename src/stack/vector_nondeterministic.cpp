@@ -109,8 +109,9 @@ StackKind vector_nondeterministic_stack() {
   kind.options = shape_options();
   kind.options.push_back(
       integer_option("size", 3, "size m of the vector of an element", 1).between(1, 1 << 16));
-  kind.options.push_back(boolean_option(
-      "normalized", false, "softmax over the transitions out of a configuration; false: exp"));
+  kind.options.push_back(boolean_option("normalized", false,
+                                        "normalize the transition weights by a softmax over the "
+                                        "transitions out of a configuration; false: exp"));
   kind.options.push_back(text_option("bottom_vector", "learned",
                                      "vector of the initial bottom symbol",
                                      {"learned", "zero", "one"}));

@@ -73,7 +73,7 @@ test('a queue gives back what came first, a deque works at both ends', function(
     { { 0, 0, 0, 1, 0, 0 } } } })
   test.near(run.read_bottom[1][3], { { 0, 0.5, 0, 0.5, 0, 0 } })
   test.near(run.pop_bottom, { { { 0 }, { 0 }, { 0.5 } } })
-  test.fails('no sections with strengths', function()
+  test.fails('has no strengths', function()
     pd.stack.strengths{ kind = 'superposition', actions = { { { 1, 0, 0 } } }, vectors = { { { 1 } } } }
   end)
   given.push_bottom = { { 1, 2 } }

@@ -137,7 +137,8 @@ struct AnswerLossesNode final : AutogradNode {
   std::string name() const override { return "AnswerLosses"; }
   void release_variables() override { run.reset(); }
   variable_list apply(variable_list&& given) override {
-    check(run.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
+    check(run.has_value(), "backward",
+          "an earlier backward pass freed the graph; keep it with retain_graph");
     at::AutoGradMode no_gradient(false);
     const Tensor scales = given[0].contiguous();
     const auto options = run->hiddens.options();

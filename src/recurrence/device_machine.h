@@ -136,7 +136,7 @@ class DeviceStepMachine {
       numbers_ = at::empty({count_}, options_);
       sums_ = at::empty({sums}, options_);
     } catch (const c10::OutOfMemoryError&) {
-      fail("what is free is not in pieces large enough");
+      fail("the free memory is too fragmented");
     }
   }
 

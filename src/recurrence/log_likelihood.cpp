@@ -94,7 +94,8 @@ struct LogLikelihoods final : AutogradNode {
   }
 
   variable_list apply(variable_list&& given) override {
-    check(!freed, "backward", "the graph was used and freed; keep it with retain_graph");
+    check(!freed, "backward",
+          "an earlier backward pass freed the graph; keep it with retain_graph");
     at::AutoGradMode no_gradient(false);
     const Tensor scales = at::where(targets >= 0, given[0], at::zeros_like(given[0])).contiguous();
     variable_list result(3);

@@ -20,9 +20,10 @@ struct RunNode final : AutogradNode {
   std::string name() const override { return label; }
   void release_variables() override { run.reset(); }
   variable_list apply(variable_list&& given) override {
-    check(run.has_value(), "backward", "the graph was used and freed; keep it with retain_graph");
+    check(run.has_value(), "backward",
+          "an earlier backward pass freed the graph; keep it with retain_graph");
     check(!at::GradMode::is_enabled(), "backward",
-          "kernels have first derivatives alone; make the model with kernels = false");
+          "kernels support only first derivatives; make the model with kernels = false");
     at::AutoGradMode no_gradient(false);
     const auto slopes = [&](std::size_t k) {
       return given[k].defined() ? given[k].contiguous()

@@ -46,8 +46,8 @@ std::pair<AutomatonMemoryPtr, std::int64_t> memory_behind(const AutomatonState& 
     return renewed(old.memory->automaton(old.node));
   if (old.memory->head() == old.node) return {old.memory, old.node};
   check(!at::GradMode::is_enabled(), "stack.update",
-        "with gradients a state of the nondeterministic stack can be continued only once; "
-        "use fast = false, or no gradients");
+        "with gradients, a state of the nondeterministic stack can be continued only once; use "
+        "fast = false or disable gradients");
   return {old.memory->rewound(old.node), old.node};
 }
 

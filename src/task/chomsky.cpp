@@ -256,7 +256,7 @@ const std::vector<ChomskyRow>& chomsky_rows() {
   const std::vector<std::string> bits{"0", "1"};
   static const std::vector<ChomskyRow> rows{
       {{"even_pairs", "regular"},
-       "whether 01 and 10 together occur an even (0) or an odd (1) number of times",
+       "whether the total number of 01 and 10 is even (0) or odd (1)",
        even_pairs,
        Size::none,
        0,
@@ -270,7 +270,7 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        bits,
        bits},
       {{"cycle_navigation", "regular"},
-       "the place on a cycle of 5 after steps to the left and to the right",
+       "the position on a cycle of 5 after steps to the left and to the right",
        cycle_navigation,
        Size::none,
        0,
@@ -304,13 +304,9 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        0,
        bits,
        bits},
-      {{"reverse_string", "context-free"},
-       "the string from back to front",
-       reverse_string,
-       Size::symbols,
-       2},
+      {{"reverse_string", "context-free"}, "the reversed string", reverse_string, Size::symbols, 2},
       {{"stack_manipulation", "context-free", true},
-       "a stack from its top, after actions on the stack that is given from its bottom",
+       "the stack (top first) after a sequence of actions on a given stack (bottom first)",
        stack_manipulation,
        Size::none,
        0,
@@ -322,7 +318,7 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        Size::symbols,
        2},
       {{"missing_duplicate_string", "context-sensitive"},
-       "the missing symbol of a string that stands there twice",
+       "the missing symbol of a string that occurs twice",
        missing_duplicate_string,
        Size::none,
        0,
@@ -334,27 +330,27 @@ const std::vector<ChomskyRow>& chomsky_rows() {
        Size::symbols,
        2},
       {{"binary_addition", "context-sensitive", true},
-       "the sum of two binary numbers, the lowest digits first",
+       "the sum of two binary numbers, least significant digits first",
        binary_addition,
        Size::none,
        0,
        {"0", "1", "+"},
        bits},
       {{"binary_multiplication", "context-sensitive", true},
-       "the product of two binary numbers, the lowest digits first",
+       "the product of two binary numbers, least significant digits first",
        binary_multiplication,
        Size::none,
        0,
        {"0", "1", "*"},
        bits},
       {{"compute_sqrt", "context-sensitive"},
-       "the square root of a binary number, rounded down, the highest digits first",
+       "the square root of a binary number, rounded down, most significant digits first",
        compute_sqrt,
        Size::none,
        0,
        bits,
        bits},
-      {{"bucket_sort", "context-sensitive"}, "the symbols in order", bucket_sort, Size::symbols, 5},
+      {{"bucket_sort", "context-sensitive"}, "the sorted symbols", bucket_sort, Size::symbols, 5},
   };
   return rows;
 }
@@ -415,8 +411,8 @@ PairSourcePtr make_chomsky(const Json& options, const SynchronousGrammar*) {
 
 PairKind chomsky_kind(const ChomskyRow& row,
                       PairSourcePtr (*make)(const Json&, const SynchronousGrammar*)) {
-  std::vector<OptionSpec> options{list_option("lengths", Json::array({1, 40}),
-                                              "{lowest, highest} length of the source, uniform")};
+  std::vector<OptionSpec> options{list_option(
+      "lengths", Json::array({1, 40}), "{lowest, highest} length of the source, drawn uniformly")};
   if (row.size == Size::symbols)
     options.push_back(
         integer_option("symbols", row.size_default, "number of symbols", 1).between(1, 1'000'000));
@@ -424,7 +420,7 @@ PairKind chomsky_kind(const ChomskyRow& row,
     options.push_back(integer_option("modulus", row.size_default, "digits are 0 to modulus - 1", 2)
                           .between(2, 10'000));
   if (row.draw == modular_arithmetic_brackets)
-    options.push_back(boolean_option("multiplication", true, "whether there are products, too"));
+    options.push_back(boolean_option("multiplication", true, "include products"));
   return {row.task.name, fmt::format("{} ({})", row.doc, row.task.level), options, make};
 }
 

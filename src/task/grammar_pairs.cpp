@@ -43,9 +43,9 @@ class GrammarPairs : public PairSource {
 PairSourcePtr make(const Json& options, const SynchronousGrammar* grammar) {
   const bool has_rules = !options["rules"].is_null();
   check(grammar != nullptr || has_rules, kGrammarPairsPlace,
-        "option 'grammar' is missing: a synchronous grammar, as pd.grammar.load gives one");
+        "option 'grammar' is missing: a synchronous grammar, for example from pd.grammar.load");
   check(grammar == nullptr || !has_rules, kGrammarPairsPlace,
-        "option 'rules' is another way to give the grammar; leave one of the two out");
+        "give either option 'grammar' or option 'rules', not both");
   const auto source = length_interval(kGrammarPairsPlace, "lengths", options["lengths"], 0);
   std::optional<LengthInterval> target;
   if (!options["target_lengths"].is_null())
@@ -62,13 +62,13 @@ PairSourcePtr make(const Json& options, const SynchronousGrammar* grammar) {
 
 PairKind grammar_pairs() {
   return {"grammar",
-          "pairs of a synchronous grammar, given as 'grammar'",
-          {text_option("rules", nullptr, "the grammar as text, where 'grammar' is absent"),
+          "pairs of a synchronous grammar, the option 'grammar'",
+          {text_option("rules", nullptr, "the grammar as text, if 'grammar' is absent"),
            list_option("lengths", Json::array({8, 64}), "{lowest, highest} length of the source"),
            list_option("target_lengths", nullptr, "{lowest, highest} length of the target"),
            text_option("mode", "uniform",
-                       "lengths of the source: uniform over those with pairs, or as the grammar "
-                       "has them within the interval",
+                       "distribution of the source length: uniform over lengths with pairs, or "
+                       "that of the grammar within the interval",
                        {"uniform", "grammar"})},
           make};
 }

@@ -188,8 +188,8 @@ TokenFilePtr noted_file(std::string_view note, const Path& note_file) {
   auto file = std::make_shared<const TokenFile>(path);
   if (file->checksum() != checksum)
     fail_environment(kTokenFilePlace,
-                     "'{}' is not what it was when '{}' was written (checksum {}, was {})",
-                     path.string(), note_file.string(), file->checksum(), checksum);
+                     "'{}' has changed since '{}' was written (checksum {}, was {})", path.string(),
+                     note_file.string(), file->checksum(), checksum);
   return file;
 }
 

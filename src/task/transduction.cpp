@@ -29,7 +29,8 @@ class PermutedPairs : public PairSource {
     const auto [low, high] = length_interval(kTransductionPlace, "lengths", options["lengths"], 1);
     shortest_ = (low + step - 1) / step * step;
     check(shortest_ <= high, kTransductionPlace,
-          "{} has sources of even length only, and {{{}, {}}} has none", kind_, low, high);
+          "{} has only sources of even length, and {{{}, {}}} contains no even length", kind_, low,
+          high);
     lengths_ = (high - shortest_) / step + 1;
   }
 
@@ -84,14 +85,14 @@ std::vector<OptionSpec> symbol_options(const char* lengths) {
 }  // namespace
 
 const std::vector<PairKind>& pair_kinds() {
-  constexpr const char* kLengths = "{lowest, highest} length of the source, uniform";
+  constexpr const char* kLengths = "{lowest, highest} length of the source, drawn uniformly";
   static const std::vector<PairKind> kinds = [] {
     std::vector<PairKind> all{
         {"copy", "the target is the source", symbol_options(kLengths), copy},
-        {"reversal", "the target is the source from back to front", symbol_options(kLengths),
-         reversal},
-        {"bigram_flipping", "symbols 1 and 2, 3 and 4 and so on change places",
-         symbol_options("{lowest, highest} length of the source, uniform over the even ones"),
+        {"reversal", "the target is the reversed source", symbol_options(kLengths), reversal},
+        {"bigram_flipping", "symbols 1 and 2, 3 and 4, and so on are swapped",
+         symbol_options(
+             "{lowest, highest} length of the source, drawn uniformly from the even lengths"),
          bigram_flipping},
         grammar_pairs(),
     };

@@ -102,11 +102,12 @@ class Count {
 
 void check_next_symbols(const LabelledDataset& dataset, const NextSymbols& sets) {
   check(std::ssize(sets) == dataset.size(), kAccuracyPlace,
-        "the next symbols of {} strings are known, and there are {}", sets.size(), dataset.size());
+        "the number of sets of next symbols must equal the number of strings, got {} and {}",
+        sets.size(), dataset.size());
   const SymbolSet end = SymbolSet{1} << dataset.alphabet().size();
   for (std::int64_t i = 0; i < dataset.size(); ++i)
     check(((sets[i].back() & end) != 0) == dataset.labels()[i], kAccuracyPlace,
-          "'{}' is labelled {}, and the grammar says otherwise",
+          "'{}' is labelled {}, which contradicts the grammar",
           dataset.alphabet().text(dataset.words()[i]), dataset.labels()[i] ? "valid" : "invalid");
 }
 
@@ -114,8 +115,8 @@ void check_next_symbols(const LabelledDataset& dataset, const NextSymbols& sets)
 
 void check_alphabets(std::string_view where, const SequenceModel& model, const Alphabet& alphabet) {
   if (model.alphabet() == alphabet) return;
-  fail(where, "the data's alphabet {} is not the model's, {}", quoted_list(alphabet.symbols()),
-       quoted_list(model.alphabet().symbols()));
+  fail(where, "the data and the model have different alphabets: {} in the data, {} in the model",
+       quoted_list(alphabet.symbols()), quoted_list(model.alphabet().symbols()));
 }
 
 std::optional<AccuracyEvaluation> evaluate(const Recognizer& model, const LabelledDataset& dataset,

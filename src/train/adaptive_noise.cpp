@@ -16,17 +16,16 @@ std::vector<std::pair<std::int64_t, std::int64_t>> noise_partitions(std::int64_t
 
 const std::vector<OptionSpec>& AdaptiveNoise::options() {
   static const std::vector<OptionSpec> specs{
-      number_option("share", 0.15, "part of the matrices of each partition that is changed")
+      number_option("share", 0.15, "fraction of the matrices of each partition that is changed")
           .between(0, 1),
       number_option("beta", 1.0, "factor of the noise", 0),
       text_option("change", "scale",
-                  "what becomes of a matrix M with the noise p: p beta M, or M + p beta M",
+                  "new value of a matrix M with noise p: p beta M (scale) or M + p beta M (add)",
                   {"scale", "add"}),
-      boolean_option("keep", false, "leave the weights changed after the gradient"),
-      integer_option("first_epoch", 1, "the epoch in which the noise begins", 1),
-      integer_option("last_epoch", nullptr, "the last epoch with noise; absent: all from the first",
-                     1),
-      integer_option("first_stage", 1, "the stage of incremental learning in which it begins", 1)};
+      boolean_option("keep", false, "keep the changed weights after the gradient"),
+      integer_option("first_epoch", 1, "first epoch with noise", 1),
+      integer_option("last_epoch", nullptr, "last epoch with noise; absent: no end", 1),
+      integer_option("first_stage", 1, "first stage of incremental learning with noise", 1)};
   return specs;
 }
 
@@ -45,7 +44,7 @@ AdaptiveNoise::AdaptiveNoise(const Json& options, const ParameterList& parameter
     matrices_.push_back(parameter.detach().view({-1, size}));
   }
   check(!matrices_.empty(), "train.noise",
-        "adaptive noise needs a parameter of three or four dimensions, the model has none");
+        "adaptive noise needs a parameter of three or four dimensions; the model has none");
 }
 
 bool AdaptiveNoise::active(std::int64_t epoch, std::int64_t stage) const {

@@ -11,25 +11,25 @@ namespace {
 
 std::vector<OptionSpec> with_stages(std::vector<OptionSpec> specs) {
   specs.push_back(integer_option(
-      "last_stage", 0, "the last stage of incremental learning that is annealed; 0: all are", 0));
+      "last_stage", 0, "last stage of incremental learning with annealing; 0: all stages", 0));
   specs.push_back(text_option("afterwards", "full",
-                              "the fixed rate of later stages: the full one, or the one reached",
+                              "constant rate of later stages: the full rate, or the rate reached",
                               {"full", "reached"}));
   return specs;
 }
 
 AnnealingKind none() {
-  return {"none",
-          "The learning rate stays as it is.",
-          {},
-          [](const Json&, const UpdateTime&, std::uint64_t) { return 1.0; }};
+  return {
+      "none", "A constant learning rate.", {}, [](const Json&, const UpdateTime&, std::uint64_t) {
+        return 1.0;
+      }};
 }
 
 AnnealingKind exponential() {
   return {
-      "exponential", "A constant factor from epoch to epoch.",
-      with_stages({number_option("decay", 0.99, "factor of an epoch").between(1e-6, 1),
-                   number_option("minimum", 0.01, "the factor falls no lower").between(1e-12, 1)}),
+      "exponential", "Multiplies the learning rate by a constant factor after every epoch.",
+      with_stages({number_option("decay", 0.99, "factor per epoch").between(1e-6, 1),
+                   number_option("minimum", 0.01, "lower bound of the factor").between(1e-12, 1)}),
       [](const Json& options, const UpdateTime& time, std::uint64_t) {
         return std::max(
             options["minimum"].get<double>(),
@@ -39,12 +39,13 @@ AnnealingKind exponential() {
 
 AnnealingKind stochastic() {
   return {
-      "stochastic", "A rate that falls with the epochs, times a random number for each update.",
-      with_stages(
-          {number_option("spread", 0.5, "an update's factor is uniform in [1 - spread, 1]")
-               .between(0, 0.999),
-           number_option("half_life", 50.0, "epochs after which the rate is a half of the first")
-               .between(1e-3, 1e9)}),
+      "stochastic",
+      "A rate that falls with the epochs, multiplied by a random factor for each update.",
+      with_stages({number_option("spread", 0.5, "the random factor is uniform in [1 - spread, 1]")
+                       .between(0, 0.999),
+                   number_option("half_life", 50.0,
+                                 "number of epochs after which the rate is half the first rate")
+                       .between(1e-3, 1e9)}),
       [](const Json& options, const UpdateTime& time, std::uint64_t seed) {
         Random random(seed, fmt::format("learning rate of update {}", time.update));
         const double share = time.update == 0 ? 0.5 : random.uniform();
@@ -61,20 +62,22 @@ double warmed_up(const UpdateTime& time, std::int64_t updates) {
 }
 
 AnnealingKind warmup() {
-  return {"warmup", "A rate that rises by equal steps over the first updates.",
-          with_stages({integer_option("updates", 1000, "updates up to the full rate", 1)}),
-          [](const Json& options, const UpdateTime& time, std::uint64_t) {
-            return warmed_up(time, options["updates"]);
-          }};
+  return {
+      "warmup", "A learning rate that rises linearly over the first updates.",
+      with_stages({integer_option("updates", 1000, "number of updates until the full rate", 1)}),
+      [](const Json& options, const UpdateTime& time, std::uint64_t) {
+        return warmed_up(time, options["updates"]);
+      }};
 }
 
 AnnealingKind cosine() {
   return {
-      "cosine", "A warm-up, then half a period of a cosine (Loshchilov and Hutter, 2017).",
-      with_stages({integer_option("warmup", 0, "updates up to the full rate", 0),
-                   integer_option("updates", nullptr,
-                                  "updates up to the minimum; without it those of all epochs", 1),
-                   number_option("minimum", 0.0, "the factor at the end").between(0, 1)}),
+      "cosine", "A linear warm-up, then half a period of a cosine (Loshchilov and Hutter, 2017).",
+      with_stages({integer_option("warmup", 0, "number of updates until the full rate", 0),
+                   integer_option(
+                       "updates", nullptr,
+                       "number of updates until the minimum; absent: the updates of all epochs", 1),
+                   number_option("minimum", 0.0, "final factor").between(0, 1)}),
       [](const Json& options, const UpdateTime& time, std::uint64_t) {
         const std::int64_t warm = options["warmup"], last = options["updates"];
         if (time.update > 0 && time.update < warm) return warmed_up(time, warm);

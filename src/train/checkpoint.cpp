@@ -136,7 +136,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
           if (!stored.contains(key)) stored[key] = value;
       // The order of keys is irrelevant.
       if (nlohmann::json(stored) != nlohmann::json(mine))
-        refuse(fmt::format("option '{}' was {} in it, and is {} in config.json", name,
+        refuse(fmt::format("option '{}' is {} in the checkpoint, but {} in config.json", name,
                            stored.dump(), mine.dump()));
     }
     std::vector<EpochMetrics> history;
@@ -144,7 +144,7 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
     for (const auto& epoch : history)
       if (epoch.best_epoch < 1 || epoch.best_epoch > epoch.epoch ||
           epoch.epoch != &epoch - history.data() + 1)
-        refuse("its history does not count the epochs one by one");
+        refuse("its history does not list consecutive epochs");
     Schedule schedule = *schedule_;
     schedule.set_state(state.at("schedule"));
     // The first checkpoint format had no phases.
@@ -154,10 +154,10 @@ void Trainer::restore(const TensorFile& file, const std::string& file_name) {
                        strings = state.value("epoch_strings", 0);
     const bool converged = state.value("converged", false);
     if (phase < 0 || phase >= static_cast<std::int64_t>(phases_.size()))
-      refuse(fmt::format("it stands in phase {} of {}", phase + 1, phases_.size()));
+      refuse(fmt::format("its phase is {}, but there are {} phases", phase + 1, phases_.size()));
     BatchOrder order = order_of(phase);
     if (state.at("batches") != order.count())
-      refuse(fmt::format("it counts {} batches in an epoch, the data make {}",
+      refuse(fmt::format("it has {} batches per epoch, but the data give {}",
                          state.at("batches").dump(), order.count()));
     order.restore(state.at("generator"), state.at("position"));
     const double learning_rate = state.at("learning_rate"), loss = state.at("epoch_loss"),

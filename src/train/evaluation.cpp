@@ -76,8 +76,8 @@ std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& da
   check(sets == nullptr || options.chunk == 0, kEvaluationPlace,
         "the next symbols are measured on whole strings; leave out chunk");
   check(sets == nullptr || sets->size() == words.size(), kEvaluationPlace,
-        "the next symbols of {} strings are known, and there are {}", sets ? sets->size() : 0,
-        words.size());
+        "the number of sets of next symbols must equal the number of strings, got {} and {}",
+        sets ? sets->size() : 0, words.size());
   std::vector<double> log_probabilities(words.size());
   std::vector<char> predicted(words.size());
   for (std::size_t i = 0; i < batches.size(); ++i) {

@@ -48,10 +48,10 @@ class LanguageModelling : public LanguageProblem {
     if (valid_ != nullptr) {
       check_alphabets(kLanguageModellingPlace, *model_, *valid_);
       check(valid_->symbol_count() > 0, kLanguageModellingPlace,
-            "the validation set has nothing but empty strings");
+            "the validation set contains only empty strings");
     }
     check(train_->symbol_count() > 0, kLanguageModellingPlace,
-          "the training set has nothing but empty strings");
+          "the training set contains only empty strings");
     if (grammar_ != nullptr) {
       check(valid_ != nullptr, kLanguageModellingPlace,
             "grammar needs validation strings to measure");
@@ -79,7 +79,7 @@ class LanguageModelling : public LanguageProblem {
     if (!model_->end_symbol())
       std::erase_if(batches, [&](const auto& of) { return train_->words()[of.front()].empty(); });
     check(!batches.empty(), kLanguageModellingPlace,
-          "the training set has nothing but empty strings");
+          "the training set contains only empty strings");
     return {TrainingPhase{std::move(batches)}};
   }
 
@@ -144,8 +144,8 @@ class LanguageModelling : public LanguageProblem {
 const std::vector<OptionSpec>& language_modelling_options() {
   static const std::vector<OptionSpec> specs{
       integer_option("chunk", 0,
-                     "symbols that gradients reach back: longer strings are cut into pieces of "
-                     "so many, the state carried on; 0: never",
+                     "number of symbols that gradients reach back: longer strings are cut into "
+                     "pieces of this length, with the state carried over; 0: never",
                      0)};
   return specs;
 }

@@ -60,7 +60,7 @@ Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, st
 FlatParameters::FlatParameters(const ParameterList& parameters) {
   for (const auto& [name, parameter] : parameters)
     if (parameter.requires_grad()) tensors_.push_back(parameter);
-  check(!tensors_.empty(), "learning", "the model has no parameter that is trained");
+  check(!tensors_.empty(), "learning", "the model has no trainable parameter");
   size_ = number_count(tensors_);
 }
 

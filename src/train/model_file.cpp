@@ -136,7 +136,7 @@ void export_model(const SequenceModel& model, const Path& folder) {
   std::error_code ignored;
   if (fs::exists(folder, ignored) && !fs::exists(exported_file(folder), ignored))
     check(fs::is_directory(folder, ignored) && fs::is_empty(folder, ignored), "model.export",
-          "'{}' is neither an empty folder nor one with an exported model", folder.string());
+          "'{}' is neither an empty folder nor a folder with an exported model", folder.string());
   make_writable_folder(folder);
   Json description{{"format", "pushdown model 1"}};
   description.update(describe_model(model));
@@ -199,7 +199,7 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
   const TensorFile file = read_safetensors(path);
   const auto description = file.metadata.find("model");
   if (description == file.metadata.end())
-    fail_environment("load", "'{}' holds tensors but does not describe a model", path.string());
+    fail_environment("load", "'{}' contains tensors but no description of a model", path.string());
   SequenceModelPtr model;
   try {
     const Json described = parse_json(description->second);
@@ -209,7 +209,8 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
         {{"stack", row_names(kinds.stacks)}, {"controller", row_names(kinds.controllers)}});
     model = model_from_description(described, device, kinds);
   } catch (const nlohmann::json::exception& error) {
-    fail_environment("load", "'{}' describes no model: {}", path.string(), json_error(error));
+    fail_environment("load", "'{}' does not describe a model: {}", path.string(),
+                     json_error(error));
   }
   set_parameters(*model, file, path.string());
   return model;

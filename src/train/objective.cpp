@@ -44,7 +44,7 @@ const std::vector<ObjectiveKind>& objective_kinds() {
   static const std::vector<ObjectiveKind> kinds{
       {"stepwise",
        "Cross-entropy of the label after every symbol (Mali et al. 2019, equation 7).",
-       {boolean_option("average", false, "the mean over the symbols instead of their sum")},
+       {boolean_option("average", false, "use the mean over the symbols instead of the sum")},
        [](const Json& options) -> ObjectivePtr {
          return std::make_unique<ValidityCrossEntropy>(true, options["average"]);
        }},

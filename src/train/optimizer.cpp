@@ -165,19 +165,21 @@ OptimizerPtr make(const ParameterList& parameters, const Json& options) {
 std::vector<OptionSpec> with_shared(double learning_rate, std::vector<OptionSpec> own,
                                     double weight_decay = 0) {
   std::vector<OptionSpec> specs{
-      number_option("learning_rate", learning_rate, "step size of the first update", 0)};
+      number_option("learning_rate", learning_rate, "initial learning rate", 0)};
   specs.insert(specs.end(), own.begin(), own.end());
   specs.push_back(
-      number_option("weight_decay", weight_decay, "pull of each parameter towards zero", 0));
+      number_option("weight_decay", weight_decay, "factor of the weight decay (L2 penalty)", 0));
   return specs;
 }
 
 std::vector<OptionSpec> adam_options(double weight_decay) {
   return with_shared(
       0.005,
-      {number_option("beta1", 0.9, "decay of the gradient's average").between(0, 0.9999999),
-       number_option("beta2", 0.999, "decay of the square's average").between(0, 0.9999999),
-       number_option("epsilon", 1e-8, "added to the root of the square", 0)},
+      {number_option("beta1", 0.9, "decay rate of the running average of the gradient")
+           .between(0, 0.9999999),
+       number_option("beta2", 0.999, "decay rate of the running average of the squared gradient")
+           .between(0, 0.9999999),
+       number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0)},
       weight_decay);
 }
 
@@ -307,19 +309,25 @@ void Optimizer::set_state(const ParameterList& given) {
 
 const std::vector<OptimizerKind>& optimizer_kinds() {
   static const std::vector<OptimizerKind> kinds{
-      {"adam", "running averages of gradient and square (Kingma and Ba, 2015)", adam_options(0),
-       make<Adam>},
-      {"adamw", "adam with weight decay apart from the gradient (Loshchilov and Hutter, 2019)",
+      {"adam", "Adam: running averages of the gradient and its square (Kingma and Ba, 2015)",
+       adam_options(0), make<Adam>},
+      {"adamw", "Adam with decoupled weight decay (Loshchilov and Hutter, 2019)",
        adam_options(0.01), make<AdamW>},
-      {"rmsprop", "gradient over the root of its running square (Tieleman and Hinton, 2012)",
-       with_shared(0.005,
-                   {number_option("decay", 0.99, "decay of the square's average").between(0, 1),
-                    number_option("epsilon", 1e-8, "added to the root of the square", 0),
-                    number_option("momentum", 0.0, "share of the last step kept", 0)}),
+      {"rmsprop",
+       "RMSProp: gradient divided by the root of its running mean square (Tieleman and Hinton, "
+       "2012)",
+       with_shared(
+           0.005,
+           {number_option("decay", 0.99,
+                          "decay rate of the running average of the squared gradient")
+                .between(0, 1),
+            number_option("epsilon", 1e-8, "added to the root of the averaged squared gradient", 0),
+            number_option("momentum", 0.0, "momentum: fraction of the last step that is kept", 0)}),
        make<RmsProp>},
-      {"sgd", "plain gradient descent, with momentum on request",
-       with_shared(0.1, {number_option("momentum", 0.0, "share of the last step kept", 0),
-                         boolean_option("nesterov", false, "look ahead along the momentum")}),
+      {"sgd", "stochastic gradient descent, optionally with momentum",
+       with_shared(0.1, {number_option("momentum", 0.0,
+                                       "momentum: fraction of the last step that is kept", 0),
+                         boolean_option("nesterov", false, "use Nesterov momentum")}),
        make<Sgd>},
   };
   return kinds;

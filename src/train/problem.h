@@ -80,7 +80,7 @@ class Problem {
   virtual void set_best(EpochMetrics& metrics, double value) const = 0;
   // Whether nothing is left to learn in the current phase, and the message for this.
   virtual bool converged(const EpochMetrics& metrics) const { return false; }
-  virtual const char* convergence() const { return "nothing is left to learn"; }
+  virtual const char* convergence() const { return "training has converged"; }
 
   // The data files in a run folder, and {strings, symbols, shortest, longest, ...} for the
   // configuration; valid: nothing if there are no such strings.

@@ -299,7 +299,7 @@ ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train
       });
     return kind.make(parts);
   }
-  fail("run_folder", "no training is known for a {}", model->kind());
+  fail("run_folder", "a {} cannot be trained", model->kind());
 }
 
 }  // namespace pushdown

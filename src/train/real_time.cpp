@@ -90,7 +90,7 @@ class RealTime : public LearningAlgorithm {
 
 LearningKind real_time_learning() {
   return {"rtrl",
-          "Real-time recurrent learning: the exact gradient, going forward.",
+          "Real-time recurrent learning: the exact gradient, computed forward in time.",
           {},
           [](const Json&) -> LearningPtr { return std::make_unique<RealTime>(); }};
 }

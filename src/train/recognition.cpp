@@ -15,10 +15,14 @@ const std::vector<OptionSpec>& curriculum_options() {
   static const std::vector<OptionSpec> specs{
       text_option("kind", "sequential", "the order of the strings",
                   {"sequential", "incremental", "two_stage"}),
-      integer_option("threshold", 14, "two_stage: longest strings of the first stage", 1),
-      list_option("epochs", Json::array(),
-                  "epochs in random order done at the end of each stage; as the paper if empty"),
-      integer_option("step", 1, "incremental, two_stage: from one greatest length to the next", 1),
+      integer_option("threshold", 14, "two_stage: maximum length of the strings of the first stage",
+                     1),
+      list_option(
+          "epochs", Json::array(),
+          "number of epochs in random order at the end of each stage; empty: as in the paper"),
+      integer_option("step", 1,
+                     "incremental, two_stage: increase of the maximum length from stage to stage",
+                     1),
       text_option("stage_end", "epochs",
                   "what ends a stage: convergence or its epochs; the same but for the last stage, "
                   "which has no number of epochs; convergence alone",
@@ -195,15 +199,14 @@ class RecognitionProblem : public Problem {
 
 const std::vector<OptionSpec>& recognition_options() {
   static const std::vector<OptionSpec> specs{
-      table_option("objective", Json{{"kind", "stepwise"}}, "objective: kind and its options"),
+      table_option("objective", Json{{"kind", "stepwise"}},
+                   "training objective: kind and its options"),
       table_option("learning", Json{{"kind", "bptt"}}, "learning algorithm: kind and its options"),
       table_option("curriculum", Json{{"kind", "sequential"}},
                    "order of the strings: kind (sequential, incremental, two_stage), threshold, "
                    "epochs, step, stage_end"),
-      number_option(
-          "stop_accuracy", 1.0,
-          "a phase ends when this share of its training strings is correctly classified; 0: never",
-          0)
+      number_option("stop_accuracy", 1.0,
+                    "accuracy on the training strings of a phase that ends the phase; 0: never", 0)
           .between(0, 1)};
   return specs;
 }

@@ -37,8 +37,7 @@ StoredText read_data(const Path& folder, const char* name, const Json& descripti
   const Path path = data_file(folder, name);
   std::string text = read_file(path);
   if (const auto before = description.at("checksum").get<std::string>(); checksum(text) != before)
-    fail_environment(kRunFolderPlace,
-                     "'{}' is not what it was when the run began (checksum {}, was {})",
+    fail_environment(kRunFolderPlace, "'{}' has changed since the run began (checksum {}, was {})",
                      path.string(), checksum(text), before);
   return {std::move(text), path.string()};
 }
@@ -163,16 +162,16 @@ void check_free(const Path& folder, const Json& config, bool overwrite) {
       (!fs::exists(metrics_file(folder)) || fs::file_size(metrics_file(folder), ignored) == 0);
   const bool run = !empty_run && (!identity(before).empty() || fs::exists(last_file(folder)));
   check(overwrite || !run, kRunFolderPlace,
-        "'{}' holds another run; resume it, choose another folder, or pass overwrite = true",
+        "'{}' contains another run; resume it, choose another folder, or pass overwrite = true",
         folder.string());
   if (!identity(before).empty()) return;
   check(overwrite || fs::is_empty(folder, ignored) || worked_in(folder), kRunFolderPlace,
-        "'{}' is not empty and holds no run; choose another folder, or pass overwrite = true to "
-        "write a run between its files",
+        "'{}' is not empty and contains no run; choose another folder, or pass overwrite = true to "
+        "write a run beside its files",
         folder.string());
   // It would be mistaken for this run's best epoch.
   check(!fs::exists(best_file(folder)), kRunFolderPlace,
-        "'{}' is of no run that is known: move it away first", best_file(folder).string());
+        "'{}' belongs to no known run; move it away first", best_file(folder).string());
 }
 
 // Returns the file of a definition that a configuration names, unless the name points outside the
@@ -274,8 +273,8 @@ RunFolder::RunFolder(const Path& folder, const Json& config, const Problem& prob
 void RunFolder::check_owned() const {
   if (!lock_.owned())
     fail_environment(kRunFolderPlace,
-                     "a later trainer of this program goes on with the run in '{}'; this one does "
-                     "not write there any more",
+                     "a later trainer of this process has taken over the run in '{}'; this trainer "
+                     "no longer writes there",
                      folder_.string());
 }
 

@@ -6,15 +6,17 @@ namespace pushdown {
 
 const std::vector<OptionSpec>& schedule_options() {
   static const std::vector<OptionSpec> specs{
-      number_option("decay_factor", 0.9, "the learning rate is multiplied by this")
+      number_option("decay_factor", 0.9, "factor of the learning rate when improvement stalls")
           .between(1e-6, 1),
-      integer_option("decay_patience", 5, "after so many epochs without improvement; 0: never", 0),
-      number_option("minimum_learning_rate", 0.0, "the learning rate does not fall below this", 0),
+      integer_option(
+          "decay_patience", 5,
+          "number of epochs without improvement before the learning rate decays; 0: never", 0),
+      number_option("minimum_learning_rate", 0.0, "lower bound of the learning rate", 0),
       integer_option("stop_patience", 10,
-                     "training ends after so many epochs without improvement; 0: never", 0),
+                     "early stopping after this number of epochs without improvement; 0: never", 0),
       number_option("minimum_improvement", 0.0,
-                    "what an epoch must gain to count as an improvement: nats per symbol, or a "
-                    "share of the strings of a recognizer",
+                    "minimum gain that counts as an improvement: nats per symbol, or accuracy of a "
+                    "recognizer",
                     0)};
   return specs;
 }

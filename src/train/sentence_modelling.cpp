@@ -14,7 +14,7 @@ constexpr const char* kSentenceModellingPlace = "train.trainer";
 void check_model(std::string_view where, const LanguageModel& model, const TokenFile& sentences) {
   check_vocabulary(where, model.alphabet(), sentences.alphabet());
   check(model.end_symbol(), where,
-        "sentences have an end that is predicted; make the model with end_symbol = true");
+        "sentence modelling predicts the ends of sentences; make the model with end_symbol = true");
 }
 
 std::vector<std::vector<std::int64_t>> batches_of(const TokenFile& sentences, std::int64_t batch) {

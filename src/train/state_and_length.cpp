@@ -82,9 +82,10 @@ ObjectiveKind state_and_length_objective() {
       "state_and_length",
       "Last state neuron and stack length of an 'nnpda' at the end (Sun et al. 1998).",
       {text_option("illegal_underflow", "none",
-                   "what an invalid string that pops an empty stack teaches", {"none", "pop_more"}),
-       integer_option("dead_neuron", 0, "neuron that is trained to 0 in the trap; 0: none", 0),
-       number_option("legal_weight", 1.0, "factor of the errors of valid strings", 0)},
+                   "target for an invalid string that pops an empty stack", {"none", "pop_more"}),
+       integer_option("dead_neuron", 0,
+                      "number of the neuron that is trained to 0 in the trap; 0: none", 0),
+       number_option("legal_weight", 1.0, "weight of the errors of valid strings", 0)},
       [](const Json& options) -> ObjectivePtr {
         return std::make_unique<StateAndLength>(options);
       }};

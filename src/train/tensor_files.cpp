@@ -33,8 +33,8 @@ void write_tensors(const Path& path, const TensorFile& content) {
         path.string());
   if (ending == ".npz") return write_file(path, npz_bytes(content.tensors));
   check(content.tensors.size() == 1, kTensorFilesPlace,
-        "'{}' must have one tensor, got {}; .npz and .safetensors have names for several",
-        path.string(), content.tensors.size());
+        "'{}' can store one tensor, got {}; use .npz or .safetensors for several", path.string(),
+        content.tensors.size());
   write_file(path, npy_bytes(content.tensors[0].second));
 }
 

@@ -26,8 +26,8 @@ class TextModelling : public LanguageProblem {
       model_->begin(1).state->tensors();
     } catch (const std::invalid_argument&) {
       fail(kTextModellingPlace,
-           "the state of this model cannot be stored in a checkpoint, so that it cannot be trained "
-           "on a running text, got {}",
+           "training on a running text needs a model whose state can be stored in a checkpoint, "
+           "got {}",
            model_->network().line());
     }
   }
@@ -122,11 +122,11 @@ class TextModelling : public LanguageProblem {
 
 const std::vector<OptionSpec>& text_modelling_options() {
   static const std::vector<OptionSpec> specs{
-      integer_option("chunk", 50, "words of a piece: gradients reach back so far at most", 1),
-      integer_option("stack_chunks", 4,
-                     "pieces after which the stack is emptied, so that it does not grow with the "
-                     "text; 0: never",
-                     0)};
+      integer_option("chunk", 50, "number of words of a piece, the most that gradients reach back",
+                     1),
+      integer_option(
+          "stack_chunks", 4,
+          "number of pieces after which the stack is emptied, to limit its growth; 0: never", 0)};
   return specs;
 }
 

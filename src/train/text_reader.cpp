@@ -14,8 +14,7 @@ TextPieces pieces_of(std::string_view where, const LanguageModel& model, Running
   check(text != nullptr, where, "there is no text");
   check_vocabulary(where, model.alphabet(), text->alphabet());
   check(!model.end_symbol(), where,
-        "a running text has no end that could be predicted; make the model with end_symbol = "
-        "false");
+        "a running text has no end to predict; make the model with end_symbol = false");
   return TextPieces(std::move(text), streams, chunk == 0 ? kChunk : chunk);
 }
 
@@ -25,10 +24,11 @@ void check_vocabulary(std::string_view where, const Alphabet& model, const Alpha
   if (model == text) return;
   for (int id = 0; id < std::min(model.size(), text.size()); ++id)
     check(model.symbol(id) == text.symbol(id), where,
-          "the text's vocabulary is not the model's: word {} is '{}', the model's '{}'", id + 1,
-          text.symbol(id), model.symbol(id));
-  fail(where, "the text's vocabulary is not the model's: it has {} words, the model's {}",
-       text.size(), model.size());
+          "the text and the model have different vocabularies: word {} is '{}' in the text and "
+          "'{}' in the model",
+          id + 1, text.symbol(id), model.symbol(id));
+  fail(where, "the text and the model have different vocabularies, of {} and {} words", text.size(),
+       model.size());
 }
 
 TextReader::TextReader(std::string_view where, const LanguageModel& model, RunningTextPtr text,

@@ -25,40 +25,42 @@ std::string new_identity() {
 }  // namespace
 
 std::vector<OptionSpec> trainer_options(const std::vector<OptionSpec>& of_problem) {
-  std::vector<OptionSpec> all{
-      integer_option("batch", 10,
-                     "strings of equal length in one update; of a running text, the streams that "
-                     "it is cut into",
-                     1)};
+  std::vector<OptionSpec> all{integer_option("batch", 10,
+                                             "number of strings of equal length in a batch; for a "
+                                             "running text, number of parallel streams",
+                                             1)};
   all.insert(all.end(), of_problem.begin(), of_problem.end());
   all.insert(
       all.end(),
-      {integer_option("epochs", 200, "training ends after so many at the latest", 1),
-       integer_option("accumulate", 1,
-                      "batches whose gradients make one update, the mean over their strings", 1),
+      {integer_option("epochs", 200, "maximum number of epochs", 1),
+       integer_option(
+           "accumulate", 1,
+           "number of batches per update; the gradient is the mean over all their strings", 1),
        table_option("optimizer", Json{{"kind", "adam"}}, "optimizer: kind and its options"),
-       number_option("clip_norm", 5.0, "longer gradients are scaled to this norm; 0: never", 0),
-       number_option("clip_value", nullptr, "gradient entries are cut to plus or minus this", 0),
+       number_option("clip_norm", 5.0,
+                     "maximum gradient norm: longer gradients are scaled to it; 0: no limit", 0),
+       number_option("clip_value", nullptr,
+                     "maximum absolute value of gradient entries; larger ones are clipped", 0),
        table_option("annealing", Json{{"kind", "none"}},
-                    "how the learning rate changes from update to update: kind and its options"),
+                    "learning rate schedule by updates and epochs: kind and its options"),
        table_option("noise", nullptr,
-                    "adaptive noise on weights of three and four dimensions while a gradient is "
-                    "found: its options; without it none")});
+                    "options of adaptive noise on weights of three and four dimensions during "
+                    "gradient computations; absent: no noise")});
   all.insert(all.end(), schedule_options().begin(), schedule_options().end());
   all.insert(
       all.end(),
-      {integer_option("seed", 0, "seed of the order of the batches", 0),
-       text_option("run_folder", nullptr, "metrics and checkpoints are written there"),
-       boolean_option("overwrite", false, "replace another run in run_folder"),
+      {integer_option("seed", 0, "random seed of the order of the batches", 0),
+       text_option("run_folder", nullptr, "folder for metrics and checkpoints"),
+       boolean_option("overwrite", false, "overwrite another run in run_folder"),
        integer_option("checkpoint_every", 0,
-                      "updates between checkpoints within an epoch; 0: by time alone", 0),
+                      "number of updates between checkpoints within an epoch; 0: only by time", 0),
        number_option("checkpoint_seconds", 60.0,
                      "seconds between checkpoints within an epoch; 0: never", 0),
-       integer_option("log_every", 0, "updates between lines in metrics.jsonl; 0: never", 0),
+       integer_option("log_every", 0,
+                      "number of updates between lines in metrics.jsonl; 0: no lines for updates",
+                      0),
        number_option("max_seconds", nullptr,
-                     "training ends before the first update after so many seconds, in each process "
-                     "anew",
-                     0)});
+                     "time limit in seconds for each process, checked before every update", 0)});
   return all;
 }
 

@@ -40,7 +40,7 @@ class TransductionProblem : public Problem {
   }
 
   std::int64_t training_strings() const override { return epoch_batches_ * batch_; }
-  const char* unit() const override { return "pairs in an epoch"; }
+  const char* unit() const override { return "number of pairs in an epoch"; }
   // A batch is the index of its update in the epoch, repeated once for each pair.
   std::vector<TrainingPhase> phases(std::int64_t batch) const override {
     TrainingPhase phase;
@@ -117,12 +117,12 @@ class TransductionProblem : public Problem {
 
 const std::vector<OptionSpec>& transduction_options() {
   static const std::vector<OptionSpec> specs{
-      integer_option("epoch_batches", 100, "updates that count as an epoch", 1),
+      integer_option("epoch_batches", 100, "number of updates per epoch", 1),
       integer_option("accuracy_every", 10,
-                     "epochs after which accuracy is measured on new pairs; 0: never", 0),
-      integer_option("accuracy_pairs", 1000, "pairs that it is measured on", 1),
+                     "number of epochs between measurements of accuracy on new pairs; 0: never", 0),
+      integer_option("accuracy_pairs", 1000, "number of pairs for each measurement of accuracy", 1),
       number_option("stop_perplexity", 0.0,
-                    "training ends once that of an epoch is below this; 0: never", 0)};
+                    "training perplexity of an epoch below which training ends; 0: never", 0)};
   return specs;
 }
 

@@ -25,8 +25,8 @@ Json to_json(const TransductionAccuracy& value) {
 void check_alphabet(std::string_view where, const char* side, const Alphabet& data,
                     const Alphabet& model) {
   if (data == model) return;
-  fail(where, "the data's {} alphabet {} is not the model's, {}", side, quoted_list(data.symbols()),
-       quoted_list(model.symbols()));
+  fail(where, "the {} alphabet of the data, {}, differs from that of the model, {}", side,
+       quoted_list(data.symbols()), quoted_list(model.symbols()));
 }
 
 }  // namespace

@@ -54,8 +54,8 @@ class Truncated : public LearningAlgorithm {
 
 LearningKind truncated_learning() {
   return {"tbptt",
-          "Backpropagation through time in pieces: gradients end at their borders.",
-          {integer_option("window", 50, "symbols of a piece", 1)},
+          "Truncated backpropagation through time: gradients end at the borders of pieces.",
+          {integer_option("window", 50, "number of symbols of a piece", 1)},
           [](const Json& options) -> LearningPtr { return std::make_unique<Truncated>(options); }};
 }
 

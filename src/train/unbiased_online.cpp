@@ -172,9 +172,10 @@ LearningPtr unbiased_online_by_tensors(const Json& options) {
 LearningKind unbiased_online_learning() {
   return {
       "uoro",
-      "Unbiased online recurrent optimization: rtrl with a random estimate of rank one.",
-      {number_option("epsilon", UnbiasedOnline::kEpsilon, "added to norms that are divided", 1e-30),
-       integer_option("truncation", 1, "symbols between two updates of the estimate", 1),
+      "Unbiased online recurrent optimization: rtrl with a random rank-one estimate.",
+      {number_option("epsilon", UnbiasedOnline::kEpsilon, "added to the norms in a quotient",
+                     1e-30),
+       integer_option("truncation", 1, "number of symbols between two updates of the estimate", 1),
        text_option("estimate", "string", "one estimate for each string, or one for the batch",
                    {"string", "batch"})},
       [](const Json& options) -> LearningPtr {

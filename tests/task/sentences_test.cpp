@@ -274,7 +274,7 @@ TEST(TokenFile, ANoteFindsTheFileOrTellsThatItIsGone) {
   std::filesystem::rename(path, scratch / "run/a.tokens");
   EXPECT_EQ(texts(*noted_file(note, beside)), (Texts{"a b"}));
   write(scratch / "run/a.tokens", {1});
-  EXPECT_NE(message([&] { noted_file(note, beside); }).find("is not what it was"),
+  EXPECT_NE(message([&] { noted_file(note, beside); }).find("has changed since"),
             std::string::npos);
   std::filesystem::remove(scratch / "run/a.tokens");
   EXPECT_NE(message([&] { noted_file(note, beside); }).find("are gone"), std::string::npos);

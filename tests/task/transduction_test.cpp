@@ -102,8 +102,8 @@ TEST(Transduction, NonsenseIsRefused) {
   EXPECT_NE(refusal({{"kind", "copy"}, {"lengths", Json::array({1.5, 5})}}), "no error");
   EXPECT_NE(refusal({{"kind", "copy"}, {"symbols", 0}}), "no error");
   EXPECT_EQ(refusal({{"kind", "bigram_flipping"}, {"lengths", Json::array({7, 7})}}),
-            "[task.transduction] bigram_flipping has sources of even length only, and {7, 7} has "
-            "none");
+            "[task.transduction] bigram_flipping has only sources of even length, and {7, 7} "
+            "contains no even length");
   EXPECT_NE(message([] { drawn(*make_pairs({{"kind", "copy"}}), -1, 0); }), "no error");
 }
 
@@ -164,8 +164,8 @@ TEST(GrammarPairs, NonsenseIsRefused) {
     return message([&] { make_pairs(options, given); });
   };
   EXPECT_EQ(refusal({{"kind", "grammar"}}, nullptr),
-            "[task.transduction grammar] option 'grammar' is missing: a synchronous grammar, as "
-            "pd.grammar.load gives one");
+            "[task.transduction grammar] option 'grammar' is missing: a synchronous grammar, for "
+            "example from pd.grammar.load");
   EXPECT_EQ(refusal({{"kind", "copy"}}, &grammar),
             "[task.transduction] kind 'copy' takes no grammar");
   EXPECT_NE(refusal({{"kind", "grammar"}, {"rules", kSwaps}}, &grammar), "no error");

@@ -182,7 +182,7 @@ TEST(Learning, FrozenParametersStayWithoutGradient) {
   }
   for (const auto& [name, parameter] : model.parameters()) parameter.requires_grad_(false);
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { gradient(model, "rtrl", batch); }),
-                  "no parameter that is trained");
+                  "no trainable parameter");
 }
 
 TEST(Learning, EmptyStringsAreLearnedFrom) {

@@ -239,7 +239,7 @@ TEST(NextSymbolAccuracy, AGrammarThatContradictsTheLabelsIsTold) {
   EvaluationOptions options;
   options.next_symbols = std::make_shared<const NextSymbols>(next_symbols(*grammar, data->words()));
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { evaluate(model, *data, options); }),
-                  "is labelled invalid, and the grammar says otherwise");
+                  "is labelled invalid, which contradicts the grammar");
 }
 
 }  // namespace

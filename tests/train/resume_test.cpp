@@ -297,7 +297,7 @@ TEST(RunFolder, DamageIsNamed) {
   damage("checkpoints/last.safetensors", replace("\\\"best_epoch\\\":1", "\\\"best_epoch\\\":9"),
          "history");
   damage("config.json", replace("\"batch\": 8", "\"batch\": 7"),
-         "option 'batch' was 8 in it, and is 7");
+         "option 'batch' is 8 in the checkpoint, but 7 in");
   damage("config.json", replace("\"hidden\": 5", "\"hidden\": 6"), "does not fit",
          "last.safetensors");
   damage("checkpoints/last.safetensors", cut, "not a sound safetensors file");
@@ -307,8 +307,8 @@ TEST(RunFolder, DamageIsNamed) {
   damage("checkpoints/last.safetensors", replace("\\\"position\\\"", "\\\"positiom\\\""),
          "position");
   damage("checkpoints/last.safetensors", replace("optimizer.steps", "optimizer.stepz"), "steps");
-  damage("data/train.txt", cut, "not what it was");
-  damage("data/valid.txt", empty, "not what it was");
+  damage("data/train.txt", cut, "has changed since the run began");
+  damage("data/valid.txt", empty, "has changed since the run began");
   std::filesystem::remove(folder / "checkpoints" / "last.safetensors");
   EXPECT_CONTAINS(problem(), "has no checkpoint");
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { load_model(folder, "last"); }), "missing");

@@ -52,7 +52,7 @@ TEST(RunFolder, FoldersThatAreNoRunAreRefusedAndLeftAsTheyWere) {
   const Scratch scratch;
   const auto before = make_foreign(scratch.path());
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { trainer_in(scratch.path()); }),
-                  "is not empty and holds no run");
+                  "is not empty and contains no run");
   EXPECT_EQ(contents(scratch.path()), before);
   auto trainer = trainer_in("");
   EXPECT_THROW(trainer->save(scratch.path()), std::invalid_argument);
@@ -160,7 +160,7 @@ TEST(RunFolder, OfTwoTrainersOfARunOneWrites) {
   auto second = resume_trainer(scratch / "run");
   const auto before = contents(scratch / "run");
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->run_epoch(); }),
-                  "a later trainer of this program");
+                  "a later trainer of this process");
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->checkpoint(); }), "does not write");
   EXPECT_EQ(contents(scratch / "run"), before);
   EXPECT_TRUE(second->run_epoch());

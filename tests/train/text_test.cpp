@@ -167,13 +167,13 @@ TEST(TextReader, NonsenseIsRefused) {
   const auto other =
       std::make_shared<RunningText>(Alphabet({"<unk>", "<eos>", "a", "x", "c"}), Word{2, 3});
   EXPECT_EQ(message([&] { evaluate(*model, other, {}); }),
-            "[train.evaluate] the text's vocabulary is not the model's: word 4 is 'x', the model's "
-            "'b'");
+            "[train.evaluate] the text and the model have different vocabularies: word 4 is 'x' in "
+            "the text and 'b' in the model");
   const auto longer =
       std::make_shared<RunningText>(Alphabet({"<unk>", "<eos>", "a", "b", "c", "d"}), Word{2, 3});
-  EXPECT_EQ(message([&] { evaluate(*model, longer, {}); }),
-            "[train.evaluate] the text's vocabulary is not the model's: it has 6 words, the "
-            "model's 5");
+  EXPECT_EQ(
+      message([&] { evaluate(*model, longer, {}); }),
+      "[train.evaluate] the text and the model have different vocabularies, of 6 and 5 words");
   const LanguageModel ending(vocabulary(), Json{{"end_symbol", true}});
   EXPECT_NE(message([&] { evaluate(ending, text(9, 1), {}); }).find("end_symbol = false"),
             std::string::npos);
@@ -183,7 +183,7 @@ TEST(TextReader, NonsenseIsRefused) {
       vocabulary(), Json{{"architecture", "transformer"}, {"hidden", 4}, {"heads", 1}});
   EXPECT_NE(message([&] {
               text_modelling(attention, text(9, 1), nullptr);
-            }).find("the state of this model cannot be stored in a checkpoint"),
+            }).find("whose state can be stored in a checkpoint"),
             std::string::npos);
 }
 

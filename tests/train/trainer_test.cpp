@@ -345,7 +345,8 @@ TEST(Trainer, RefusesWhatCannotBeTrained) {
   const auto other = std::make_shared<Dataset>(Alphabet({"a", "b"}), std::vector<Word>{{0, 1}});
   EXPECT_CONTAINS(
       complaint<std::invalid_argument>([&] { Trainer(small_model(), other, nullptr, {}); }),
-      "the data's alphabet 'a' and 'b' is not the model's, '0', '1' and '#'");
+      "the data and the model have different alphabets: 'a' and 'b' in the data, '0', '1' and '#' "
+      "in the model");
   EXPECT_CONTAINS(
       complaint<std::invalid_argument>([&] { Trainer(small_model(), data, other, {}); }),
       "alphabet");

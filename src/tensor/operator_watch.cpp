@@ -20,10 +20,9 @@ void watch_operator(const c10::OperatorHandle& handle, c10::DispatchKeySet keys,
 
 void register_watch() {
   // Stays registered until the process ends.
-  static const auto* registered =
-      new c10::RegistrationHandleRAII(c10::Dispatcher::singleton().registerFallback(
-          kWatchKey, c10::KernelFunction::makeFromBoxedFunction<&watch_operator>(), "pushdown"));
-  static_cast<void>(registered);
+  static const c10::RegistrationHandleRAII registered =
+      c10::Dispatcher::singleton().registerFallback(
+          kWatchKey, c10::KernelFunction::makeFromBoxedFunction<&watch_operator>(), "pushdown");
 }
 
 }  // namespace

@@ -181,8 +181,10 @@ void OptionTable::refuse_unknown(const OptionRows& rows) const {
     if (lua_type(L_, -2) != LUA_TSTRING)
       throw WrongType(index_, "options by name, {name = value}",
                       "the key " + type_text(L_, lua_gettop(L_) - 1));
-    const std::string key = lua_tostring(L_, -2);
+    const auto key = Value<std::string>::get(L_, lua_gettop(L_) - 1);
     if (std::find(names.begin(), names.end(), key) != names.end()) continue;
+    if (invalid_utf8(key) != key.npos)
+      throw WrongType(index_, "keys in UTF-8", "a key that is not");
     const auto near = nearest_names(key, names);
     fail(running_function(L_), "unknown option '{}'{}; the options are {}", key,
          near.empty() ? "" : ", did you mean " + near + "?", quoted_list(names));

@@ -227,7 +227,7 @@ const std::vector<ProblemKind>& problem_kinds() {
        [](const std::string& text, const std::string& file) -> ProblemData {
          return noted_file(text, file);
        }},
-      {"language_model", "a language model", "language_model", "LanguageModel",
+      {"language_model", "a language model on strings", "language_model", "LanguageModel",
        place_of_data<DatasetPtr>(), "valid", true, language_modelling_options, language_evaluation,
        [](const ProblemParts& parts) {
          return language_modelling(as<LanguageModel>(parts.model),

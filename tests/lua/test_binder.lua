@@ -5,21 +5,24 @@ local pd = require 'pushdown'
 test('options become numbers, texts, lists and tables; errors name the path', function()
   local function session(options) return function() pd.session(options) end end
   test.fails("unknown option 'theads', did you mean 'threads'", session { theads = 3 })
-  test.fails("'threads' must be an integer, got 1.5", session { threads = 1.5 })
+  test.fails('options.threads%): expected an integer, got the number 1.5', session { threads = 1.5 })
   test.fails("'threads' must be between 1 and 1024, got 0", session { threads = 0 })
   test.fails("'log_level' must be one of .*, got \"lod\"", session { log_level = 'lod' })
-  test.fails('options.device%): expected UTF%-8 text, got byte 0xff at position 4', session { device = 'cpu\255' })
+  -- Options that are read as a whole.
+  local function load(options) return function() pd.grammar.load('dyck', options) end end
+  test.fails('options.device%): expected UTF%-8 text, got byte 0xff at position 4', load { device = 'cpu\255' })
   test.fails('options.device.a%[2%]%): expected a number, string, boolean or table, got a function',
-    session { device = { a = { 1, print } } })
-  test.fails('options.device.t%): .*got a Tensor', session { device = { t = pd.tensor { 1 } } })
+    load { device = { a = { 1, print } } })
+  test.fails('options.device.t%): .*got a Tensor', load { device = { t = pd.tensor { 1 } } })
   test.fails('options.device%): expected a list or a table with names, got a mixture',
-    session { device = { 1, 2, x = 3 } })
+    load { device = { 1, 2, x = 3 } })
   test.fails('options.device%): expected a table with names as keys, got the key true',
-    session { device = { [true] = 1 } })
+    load { device = { [true] = 1 } })
+  test.fails('keys in UTF%-8', load { ['\255'] = 1 })
   test.fails('keys in UTF%-8', session { ['\255'] = 1 })
   local cycle = {}
   cycle.cycle = cycle
-  test.fails('nested tables, got more %(or a cycle%)', session(cycle))
+  test.fails('nested tables, got more %(or a cycle%)', load(cycle))
 end)
 
 test('positions are those of the user, through pcall, coroutines and library code', function()

@@ -4,12 +4,17 @@ local pd = require 'pushdown'
 
 local M = {}
 
+-- "a, b or c"; the list is emptied.
+local function alternatives(texts)
+  local last = table.remove(texts)
+  return #texts == 0 and last or ('%s or %s'):format(table.concat(texts, ', '), last)
+end
+
 -- "'a', 'b' or 'c'"
 local function quoted(choices)
   local texts = {}
   for i, choice in ipairs(choices) do texts[i] = ("'%s'"):format(choice) end
-  local last = table.remove(texts)
-  return #texts == 0 and last or ('%s or %s'):format(table.concat(texts, ', '), last)
+  return alternatives(texts)
 end
 
 -- A value as it is written in Lua.
@@ -48,7 +53,7 @@ function M.line(option) return ('%s (%s): %s'):format(option.name, M.form(option
 local most_kinds = 5
 
 -- parts(name) -> the options of a function by its full name, as a list of {title =, options = {...}}: the options that
--- it always has, then those of each kind; and a sentence if there are more kinds than can be listed. Empty without
+-- it always has, then those of some kinds; and a sentence if there are more kinds than can be listed. Empty without
 -- options.
 function M.parts(name)
   local parts, by_title, kinds, count, by = {}, {}, {}, 0, nil
@@ -72,8 +77,9 @@ function M.parts(name)
     return parts, by and ('Further options depend on `%s`.'):format(by) or 'Further options depend on the kind.'
   end
   for _, option in ipairs(all) do
-    for _, kind in ipairs(option.of or {}) do
-      add(option.by and ("Options of %s = '%s':"):format(option.by, kind) or ('Options for %s:'):format(kind), option)
+    if option.of then
+      add(option.by and ('Options of %s = %s:'):format(option.by, quoted(option.of))
+        or ('Options for %s:'):format(alternatives { unpack(option.of) }), option)
     end
   end
   return parts

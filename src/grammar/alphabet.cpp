@@ -61,9 +61,7 @@ int Alphabet::id(std::string_view symbol) const {
   const auto all = size() <= 24 ? "; the symbols are " + quoted_list(symbols_) : std::string();
   fail("alphabet", "symbol '{}' is not in the alphabet{}{}{}", symbol,
        near.empty() ? "" : ", did you mean " + near + "?", all,
-       !symbol.empty() && run_together(symbol, symbols_)
-           ? "; symbols are written with blanks between them"
-           : "");
+       !symbol.empty() && run_together(symbol, symbols_) ? "; separate symbols with blanks" : "");
 }
 
 Word Alphabet::parse(std::string_view text) const {

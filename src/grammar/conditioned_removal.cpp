@@ -34,7 +34,7 @@ void replace_occurrences(const Names& right, const NamedRule& removed,
 
 std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::size_t index) {
   const NamedRule& removed = rules[index];
-  check(removed.weight < 1, kConditionedRemovalPlace, "{} has no rule but the one to remove",
+  check(removed.weight < 1, kConditionedRemovalPlace, "the rule to remove is the only rule of {}",
         removed.left);
   std::vector<NamedRule> result;
   // Identical results are merged and their weights added.
@@ -54,7 +54,7 @@ std::vector<NamedRule> remove_rule(const std::vector<NamedRule>& rules, std::siz
         result[entry->second].weight += weight;
     });
     check(result.size() <= kMaxRules, kConditionedRemovalPlace,
-          "the removal made more than {} rules", kMaxRules);
+          "the removal produced more than {} rules", kMaxRules);
   }
   return result;
 }
@@ -77,7 +77,7 @@ GrammarSource remove_rules_conditioned(const GrammarSource& source) {
         continue;
       }
       check(++removals <= kMaxRemovals, kConditionedRemovalPlace,
-            "the removal does not end: {} makes new rules", result.rules[i].left);
+            "the removal does not end: it keeps producing rules of {}", result.rules[i].left);
       result.rules = remove_rule(result.rules, i);
       i = 0;
     }

@@ -41,7 +41,7 @@ std::string nltk_name(const std::string& name) {
 std::string nltk_terminal(const std::string& symbol) {
   const char quote = symbol.find('\'') == symbol.npos ? '\'' : '"';
   check(symbol.find(quote) == symbol.npos, kNltkPlace,
-        "the terminal {} has both kinds of quotes, which NLTK cannot read", symbol);
+        "the terminal {} contains both kinds of quotes, which NLTK cannot read", symbol);
   return quote + symbol + quote;
 }
 
@@ -117,7 +117,7 @@ GrammarSource parse_rule_list(std::string_view text, std::string_view file,
     rule.left = pieces[0];
     const std::size_t first = pieces.size() > 1 && is_arrow(pieces[1]) ? 2 : 1;
     for (std::size_t i = first; i < pieces.size(); ++i) {
-      if (is_arrow(pieces[i])) fail(kRuleListPlace, "{}: a rule has one arrow", origin);
+      if (is_arrow(pieces[i])) fail(kRuleListPlace, "{}: a rule must have one arrow", origin);
       rule.right.push_back({true, pieces[i]});
     }
     lefts.insert(rule.left);
@@ -134,13 +134,14 @@ GrammarSource parse_rule_list(std::string_view text, std::string_view file,
 std::string rule_list_text(const Grammar& grammar) {
   const auto checked = [&](const std::string& name) {
     check(!is_arrow(name) && !name.starts_with('#'), kNltkPlace,
-          "the symbol {} cannot stand in a rule list", name);
+          "the symbol {} cannot be written in a rule list", name);
     return name;
   };
   const std::set<std::string> lefts(grammar.nonterminals().begin(), grammar.nonterminals().end());
   for (const auto& symbol : grammar.alphabet().symbols())
     check(!lefts.contains(symbol), kNltkPlace,
-          "'{}' is a terminal and a nonterminal, which a rule list cannot tell apart", symbol);
+          "'{}' is both a terminal and a nonterminal, which a rule list cannot distinguish",
+          symbol);
   std::string text;
   for (const Rule* rule : rules_from_start(grammar)) {
     text += weight_text(rule->weight) + " " +

@@ -76,7 +76,8 @@ Alphabet make_alphabet(const GrammarSource& source, const Reporter& report) {
   std::vector<std::string> ordered;
   for (const auto& symbol : source.symbols) {
     const auto found = seen.find(symbol);
-    if (found == seen.end()) report.stop("", "symbol '{}' of the alphabet is in no rule", symbol);
+    if (found == seen.end())
+      report.stop("", "no rule uses the symbol '{}' of the alphabet", symbol);
     if (found->second++ > 0) report.stop("", "symbol '{}' of the alphabet is listed twice", symbol);
     ordered.push_back(symbol);
   }
@@ -94,7 +95,7 @@ std::vector<Rule> number_rules(const GrammarSource& source, const Alphabet& alph
   for (const auto& named : source.rules) {
     Rule rule{ids.at(named.left), {}, named.weight, named.origin};
     if (!std::isfinite(named.weight) || named.weight < 0)
-      report.stop(named.origin, "the weight of a rule of {} must be a number from 0 up, got {}",
+      report.stop(named.origin, "the weight of a rule of {} must be a number of at least 0, got {}",
                   named.left, named.weight);
     for (const auto& symbol : named.right) {
       if (symbol.terminal) {
@@ -128,7 +129,9 @@ void normalise_weights(std::vector<Rule>& rules, const std::vector<std::string>&
   }
   for (std::size_t i = 0; i < sums.size(); ++i)
     if (!(sums[i] > 0) || !std::isfinite(sums[i]))
-      report.stop(origins[i], "the weights of nonterminal {} sum to {}", nonterminals[i], sums[i]);
+      report.stop(origins[i],
+                  "the weights of nonterminal {} must have a positive finite sum, got {}",
+                  nonterminals[i], sums[i]);
   for (auto& rule : rules) {
     // Weights that already sum to one up to rounding are kept as written.
     const double sum = sums[rule.left];

@@ -23,7 +23,7 @@ class GrammarLine : public LineReader {
     if (text.empty())
       stop("a terminal must not be empty; an empty right side is written as nothing");
     if (std::any_of(text.begin(), text.end(), is_white_space))
-      stop("terminal '{}' holds white space; write one pair of quotes per symbol", text);
+      stop("terminal '{}' contains white space; write one pair of quotes per symbol", text);
     return text;
   }
 

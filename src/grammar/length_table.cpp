@@ -81,7 +81,7 @@ __attribute__((noinline)) void LengthTable::fill() {
 
 double LengthTable::log_mass(int length) const {
   check(length >= 0 && length <= max_length_, "grammar.length_table",
-        "the table holds the lengths 0 to {}, got {}", max_length_, length);
+        "length must be 0 to {}, got {}", max_length_, length);
   const auto& form = grammar_.normal_form();
   if (length == 0) return std::log(form.empty_mass);
   const double mass = after_[at(form.start, length)];
@@ -269,7 +269,7 @@ std::vector<int> LengthTable::derive(int length, Random& random) const {
     };
     walk();
     check(chosen != nullptr, "grammar.sample",
-          "the weights of length {} leave the range of numbers", length);
+          "the weights of length {} are outside the floating-point range", length);
     if (chosen->rule >= 0) derivation.push_back(chosen->rule);
     if (chosen->right.size() == 2) stack.push_back({chosen->right[1], l - split});
     if (!chosen->right.empty()) stack.push_back({chosen->right[0], split});

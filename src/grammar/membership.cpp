@@ -231,7 +231,7 @@ void Membership::close_and_split(std::uint64_t* column, const Closure& up, int s
 }
 
 void Membership::pop() {
-  check(!word_.empty(), kMembershipPlace, "there is no symbol to take back");
+  check(!word_.empty(), kMembershipPlace, "there is no symbol to remove");
   word_.pop_back();
 }
 

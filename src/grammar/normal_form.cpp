@@ -225,7 +225,7 @@ class Splitter {
     for (const auto& [edge, weight] : unary_)
       matrix[position[edge.first]].emplace_back(position[edge.second], -weight);
     add_up(matrix);
-    check_memory("grammar", "the chains of rules of one nonterminal", 8.0 * count * count);
+    check_memory("grammar", "the chains of unary rules", 8.0 * count * count);
     std::vector<double> inverse(static_cast<std::size_t>(count) * count);
     for (int i = 0; i < count; ++i) inverse[static_cast<std::size_t>(i) * count + i] = 1;
     const double pivot = solve_m_matrix(std::move(matrix), inverse, count);

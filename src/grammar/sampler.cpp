@@ -31,7 +31,8 @@ std::string nearest_lengths(const Grammar& grammar, int shortest, int longest) {
       near.push_back(std::to_string(l));
       break;
     }
-  if (near.empty()) return fmt::format("; nor are there up to length {}", table.max_length());
+  if (near.empty())
+    return fmt::format("; there are none up to length {} either", table.max_length());
   return fmt::format("; the nearest length{} with strings {} {}", near.size() > 1 ? "s" : "",
                      near.size() > 1 ? "are" : "is", fmt::join(near, " and "));
 }
@@ -109,8 +110,8 @@ double Sampler::lower_bound(const std::vector<Word>& words) const {
 
 std::vector<double> Sampler::length_entropies() const {
   check(grammar().unambiguous(), kSamplerPlace,
-        "the exact entropy needs a grammar that is declared unambiguous; this one is not, so "
-        "estimate it from strings");
+        "the exact entropy needs a grammar that is declared unambiguous; for this one, estimate it "
+        "from strings");
   return table_->derivation_entropies();
 }
 
@@ -128,7 +129,7 @@ double Sampler::mean_length() const {
 }
 
 double Sampler::expected_lower_bound() const {
-  check(longest_ > 0, kSamplerPlace, "a lower bound per symbol needs strings that are not empty");
+  check(longest_ > 0, kSamplerPlace, "a lower bound per symbol needs nonempty strings");
   return entropy() / mean_length();
 }
 
@@ -193,7 +194,8 @@ std::optional<std::vector<int>> FreeSampler::derivation(Random& random,
 Word FreeSampler::sample(Random& random, std::int64_t max_length) const {
   const auto rules = derivation(random, max_length);
   check(rules.has_value(), "grammar.sample",
-        "a derivation grew beyond {} symbols; give a length, or lengths to a sampler", max_length);
+        "a derivation exceeded {} symbols; give a length, or use a sampler with lengths",
+        max_length);
   return yield_of(grammar_, *rules);
 }
 
@@ -213,11 +215,12 @@ Word yield_of(const Grammar& grammar, const std::vector<int>& derivation) {
     check(next != derivation.end() && *next >= 0 &&
               *next < static_cast<int>(grammar.rules().size()) &&
               grammar.rules()[*next].left == symbol.id,
-          "grammar.derivation", "these rules are no leftmost derivation");
+          "grammar.derivation", "these rules do not form a leftmost derivation");
     const auto& right = grammar.rules()[*next++].right;
     stack.insert(stack.end(), right.rbegin(), right.rend());
   }
-  check(next == derivation.end(), "grammar.derivation", "these rules are no leftmost derivation");
+  check(next == derivation.end(), "grammar.derivation",
+        "these rules do not form a leftmost derivation");
   return word;
 }
 

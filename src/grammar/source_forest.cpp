@@ -20,8 +20,8 @@ constexpr std::size_t kMostWays = 2'000'000, kLongest = 2000;
 SourceForest::SourceForest(const SynchronousGrammar& grammar, const Word& word)
     : length_(static_cast<int>(word.size())), words_(word.size() / 64 + 1) {
   check_word(kSourceForestPlace, grammar.source_alphabet(), word);
-  check(word.size() <= kLongest, kSourceForestPlace, "a source may have up to {} symbols, got {}",
-        kLongest, word.size());
+  check(word.size() <= kLongest, kSourceForestPlace,
+        "a source must have at most {} symbols, got {}", kLongest, word.size());
   derive(grammar, word);
   if (derives(grammar.start(), 0, length_)) grow(grammar, word);
   group();
@@ -101,7 +101,7 @@ void SourceForest::grow(const SynchronousGrammar& grammar, const Word& word) {
         if (s == side.size()) {
           if (at != end) return;
           check(++count <= kMostWays, kSourceForestPlace,
-                "a source of {} symbols has more than {} million ways to be derived", length_,
+                "a source of {} symbols has more than {} million derivations", length_,
                 kMostWays / 1'000'000);
           Way way{r, {}};
           for (const auto& part : parts) way.children.push_back(node(part[0], part[1], part[2]));

@@ -56,7 +56,7 @@ void check_indices(const std::vector<LinkedSymbol>& side, const char* name,
       report.stop("{} on the {} side has no index; write {}1 to link it, or {} for a terminal",
                   symbol.name, name, symbol.name, quoted_terminal(symbol.name));
     if (const auto* first = find_index(side, symbol.index); first != &symbol)
-      report.stop("index {} stands twice on the {} side, at {} and at {}", symbol.index, name,
+      report.stop("index {} occurs twice on the {} side, at {} and at {}", symbol.index, name,
                   shown(*first), shown(symbol));
     const auto* linked = find_index(other_side, symbol.index);
     if (linked == nullptr)
@@ -76,20 +76,19 @@ void check_rules(const SynchronousSource& source) {
   for (const auto& rule : source.rules) {
     const RuleReport report(source, rule);
     if (!rule.left.empty() && is_digit(rule.left.back()))
-      report.stop("nonterminal {} must not end in a digit; digits at the end are an index",
-                  rule.left);
+      report.stop("nonterminal {} must not end in a digit; final digits are an index", rule.left);
     for (const auto* side : {&rule.source, &rule.target}) {
       // The parser recurses over the symbols of a side.
       if (side->size() > kMostSymbols)
-        report.stop("a side may have up to {} symbols, got {}", kMostSymbols, side->size());
+        report.stop("a side must have at most {} symbols, got {}", kMostSymbols, side->size());
       for (const auto& symbol : *side) {
         if (symbol.terminal) {
           if (known.contains(symbol.name))
-            report.stop("{} is a terminal here and a nonterminal elsewhere",
+            report.stop("{} is a terminal here but a nonterminal elsewhere",
                         quoted_terminal(symbol.name));
         } else if (!known.contains(symbol.name)) {
           const auto near = nearest_names(symbol.name, names);
-          report.stop("nonterminal {} has no rules{}; a terminal stands in quotes", symbol.name,
+          report.stop("nonterminal {} has no rules{}; write terminals in quotes", symbol.name,
                       near.empty() ? "" : ", did you mean " + near + "?");
         }
       }
@@ -134,7 +133,9 @@ using Children = std::vector<std::vector<int>>;
 
 Children tree_of(const std::vector<SynchronousRule>& rules, int start,
                  const std::vector<int>& derivation) {
-  const auto bad = [] { fail("grammar.derivation", "these rules are no leftmost derivation"); };
+  const auto bad = [] {
+    fail("grammar.derivation", "these rules do not form a leftmost derivation");
+  };
   Children children(derivation.size());
   std::vector<int> open;      // rules that still need children
   std::vector<int> expected;  // expected left sides; the next one is last

@@ -51,8 +51,8 @@ class Bitext {
     fill(system);
     const double value = least_fixed_point(system.size, system.terms)[0];
     check(value > 0 && std::isfinite(value), kSynchronousParsePlace,
-          "the probability of a pair of {} and {} symbols leaves the range of numbers", length,
-          target_.size());
+          "the probability of a pair of {} and {} symbols is outside the floating-point range",
+          length, target_.size());
     return std::log(value) - system.log_scale * length;
   }
 
@@ -78,8 +78,8 @@ class Bitext {
     const auto& rule = grammar_.rules()[way.rule];
     StopCheck()();
     check(++steps_ <= kMostSteps, kSynchronousParsePlace,
-          "a pair of {} and {} symbols has too many derivations: laying the target over those of "
-          "the source takes more than {} million steps",
+          "a pair of {} and {} symbols has too many derivations: matching the target with the "
+          "derivations of the source takes more than {} million steps",
           source_.size(), target_.size(), kMostSteps / 1'000'000);
     if (s == rule.target.size()) return visit(at, chosen);
     const auto symbol = rule.target[s];
@@ -179,7 +179,7 @@ class Bitext {
     std::copy(below.begin(), below.end(), term.variables);
     system.terms.push_back(term);
     check(system.terms.size() <= kMostTerms, kSynchronousParsePlace,
-          "the pair has more than {} million ways to be derived", kMostTerms / 1'000'000);
+          "the pair has more than {} million derivations", kMostTerms / 1'000'000);
   }
 
   const SynchronousGrammar& grammar_;

@@ -48,7 +48,7 @@ Pair SynchronousSampler::sample(Random& random) const {
     if (!target_ || target_->contains(pair.target.size())) return pair;
   }
   fail(kSynchronousSamplerPlace,
-       "of {} pairs with sources of length {} to {} none had a target of length {} to {}", kTries,
+       "none of {} pairs with sources of length {} to {} had a target of length {} to {}", kTries,
        sampler_.shortest(), sampler_.longest(), target_->shortest, target_->longest);
 }
 

@@ -16,7 +16,7 @@ LinkedSymbol linked(GrammarLine& line) {
   const auto end = text.find_last_not_of("0123456789") + 1;  // npos + 1 is 0
   const std::string name = text.substr(0, end), digits = text.substr(end);
   if (name.empty())
-    line.stop("expected a nonterminal with an index, got {}; a terminal stands in quotes", text);
+    line.stop("expected a nonterminal with an index, got {}; write terminals in quotes", text);
   if (const auto reason = nonterminal_name_error(name); !reason.empty())
     line.stop("nonterminal {}", reason);
   if (digits.starts_with('0') || digits.size() > 6)
@@ -31,7 +31,7 @@ std::vector<LinkedSymbol> read_side(GrammarLine& line) {
       side.push_back({true, line.terminal(), 0});
       continue;
     }
-    if (line.accept_arrow()) line.stop("a rule has one arrow, got a second one");
+    if (line.accept_arrow()) line.stop("a rule must have one arrow, got a second one");
     side.push_back(linked(line));
   }
   return side;
@@ -42,8 +42,8 @@ NamedSynchronousRule read_rule(GrammarLine& line, bool* weighted) {
   rule.origin = line.origin();
   if (line.accept("|"))
     line.stop(
-        "expected a left side; the bar separates source and target, and each rule has a "
-        "line of its own");
+        "expected a left side; the bar separates source and target, and each rule needs its own "
+        "line");
   rule.left = line.nonterminal("a left side");
   if (!line.accept_arrow()) line.stop("expected -> after {}, got {}", rule.left, line.rest());
   rule.source = read_side(line);
@@ -51,7 +51,7 @@ NamedSynchronousRule read_rule(GrammarLine& line, bool* weighted) {
     line.stop("expected | and the target side after the source side, got {}", line.rest());
   rule.target = read_side(line);
   if (line.accept("|"))
-    line.stop("a rule has two sides, got a third; each rule has a line of its own");
+    line.stop("a rule must have two sides, got a third; each rule needs its own line");
   const auto weight = line.weight();
   if (weight) rule.weight = *weight;
   if (weighted != nullptr) *weighted = weight.has_value();

@@ -18,7 +18,7 @@ std::vector<NamedSymbol> right_side(GrammarLine& line) {
       symbols.push_back({true, line.terminal()});
       continue;
     }
-    if (line.accept_arrow()) line.stop("a rule has one arrow, got a second one");
+    if (line.accept_arrow()) line.stop("a rule must have one arrow, got a second one");
     symbols.push_back({false, line.nonterminal("a symbol")});
   }
   return symbols;
@@ -154,7 +154,8 @@ NamedRule parse_rule(std::string_view text, std::string_view origin) {
   if (!line.accept_arrow()) line.stop("expected -> after {}, got {}", rule.left, line.rest());
   rule.right = right_side(line);
   if (!line.done())
-    line.stop("a rule is one alternative without a weight, got {} after it", line.rest());
+    line.stop("a single rule must be one alternative without a weight, got {} after it",
+              line.rest());
   return rule;
 }
 
@@ -206,12 +207,12 @@ std::string nonterminal_name_error(std::string_view name) {
       name.find_first_of("|[]#\"") != std::string_view::npos ||
       name.find("->") != std::string_view::npos ||
       name.find(GrammarLine::kArrow) != std::string_view::npos)
-    return shown + "must not hold white space, an arrow or any of | [ ] # \"";
+    return shown + "must not contain white space, an arrow or any of | [ ] # \"";
   const auto quote = name.find('\'');
   if (quote == 0) return shown + "must not begin with a quote";
   if (quote != std::string_view::npos &&
       name.find_first_not_of('\'', quote) != std::string_view::npos)
-    return shown + "may end in primes but not hold a quote; put a space before a terminal";
+    return shown + "may end in primes but must not contain a quote; put a space before a terminal";
   return "";
 }
 

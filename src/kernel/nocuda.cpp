@@ -8,7 +8,8 @@ namespace pushdown {
 namespace {
 
 constexpr auto kReason =
-    "this build has no CUDA kernels (they are compiled if LibTorch has CUDA and nvcc is found)";
+    "this build has no CUDA kernels (the build compiles them if LibTorch has CUDA and it finds "
+    "nvcc)";
 
 [[noreturn]] void fail_without_cuda() { fail_environment("device", "{}", kReason); }
 

@@ -92,21 +92,22 @@ class RuleMaker {
   // Returns why the transition cannot be encoded, or an empty text.
   std::string refusal(const Transition& t) const {
     const auto& stack = pda_.stack_symbols();
-    if (t.weight == 0) return "its weight is 0, which switches it off";
-    if (t.weight != 1) return fmt::format("its weight is {}; a network has no weights", t.weight);
+    if (t.weight == 0) return "its weight is 0, which disables it";
+    if (t.weight != 1)
+      return fmt::format("its weight is {}; a network supports only weight 1", t.weight);
     if (tops_[t.top] < 0)
       return fmt::format(
-          "the stack symbol '{0}' is no input symbol, so it is never on the stack; where it stands "
-          "for every top, write: for all {0}",
+          "the stack symbol '{0}' is not an input symbol, so it is never on the stack; if it means "
+          "any top, write: for all {0}",
           stack[t.top]);
     if (pda_.dead()[t.next]) return "";
     if (t.action == StackAction::pop && t.top == 0) return "the bottom symbol cannot be popped";
     if (t.action == StackAction::push &&
         (t.pushed == 0 || stack[t.pushed] != pda_.alphabet().symbol(t.symbol)))
-      return fmt::format("it pushes '{}', and only the symbol that is read, '{}', can be pushed",
+      return fmt::format("it pushes '{}', but only the symbol that is read, '{}', can be pushed",
                          stack[t.pushed], pda_.alphabet().symbol(t.symbol));
     if (t.action == StackAction::replace && t.pushed != t.top)
-      return fmt::format("it replaces '{}' by '{}', and the top can only be left or popped",
+      return fmt::format("it replaces '{}' by '{}', but the top can only be kept or popped",
                          stack[t.top], stack[t.pushed]);
     return "";
   }
@@ -114,7 +115,7 @@ class RuleMaker {
   void take(int place) {
     const auto& t = pda_.transitions()[place];
     if (pda_.dead()[t.state]) {  // transitions within the trap need no rule
-      set_.refusals[place] = t.weight == 0 ? "its weight is 0, which switches it off" : "";
+      set_.refusals[place] = t.weight == 0 ? "its weight is 0, which disables it" : "";
       return;
     }
     set_.refusals[place] = refusal(t);
@@ -143,7 +144,7 @@ class RuleMaker {
 
   void add_acceptance() {
     if (!acceptance_known()) {
-      set_.output_refusal = "the hint does not say what is accepted";
+      set_.output_refusal = "the hint does not define acceptance";
       return;
     }
     if (choices_.end_symbol) {
@@ -156,8 +157,7 @@ class RuleMaker {
       set_.valid = {set_.accepted};
       set_.output = true;
     } else if (pda_.at_bottom()) {
-      set_.output_refusal =
-          "whether the stack is empty can be asked with the end symbol alone (end_symbol = true)";
+      set_.output_refusal = "testing for an empty stack needs an end symbol (end_symbol = true)";
     } else {
       for (int q = 0; q < own_states_; ++q)
         if (pda_.accepting()[original(q)] > 0) set_.valid.push_back(q);
@@ -222,7 +222,8 @@ class Encoder {
   Encoding run() {
     place_neurons();
     check(result_.needed <= shape_.states, kRuleEncodingPlace,
-          "{} state neurons are needed, the network has {}: make it with states = {} or more ({})",
+          "the rules need {} state neurons, but the network has {}: make it with states = {} or "
+          "more ({})",
           result_.needed, shape_.states, result_.needed, places());
     for (std::int64_t i = 0; i < shape_.states; ++i)
       set(Programmed::state_bias, i, shape_.third ? -0.5 : -1.5);

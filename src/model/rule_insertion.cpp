@@ -160,7 +160,7 @@ class Insertion {
       line.holds = line.margin > 0;
     }
     for (auto& line : report.transitions)
-      if (!line.programmed && line.reason.empty()) line.reason = "it says again what others say";
+      if (!line.programmed && line.reason.empty()) line.reason = "it repeats other transitions";
     report.missing = missing_;
     report.acceptance = rules_.output;
     report.acceptance_reason = rules_.output_refusal;
@@ -178,15 +178,16 @@ class Insertion {
         worst = line.text;
         least = line.margin;
       }
-    fail(kRuleInsertionPlace, "the strength {:.4g} does not hold: smallest margin {:.4g}{}{}; {}",
+    fail(kRuleInsertionPlace, "the strength {:.4g} is too small: smallest margin {:.4g}{}{}; {}",
          report.strength, report.margin,
          report.discrete_margin ? fmt::format(", with discrete weights of size {:.4g} {:.4g}",
                                               scale_, *report.discrete_margin)
                                 : "",
          worst.empty() ? "" : fmt::format(" (of the transitions, {:.4g}: {})", least, worst),
          report.strength_from == "chosen"
-             ? "no strength does; the network's other weights may be too large (option range)"
-             : "leave it out to have it chosen, or insert with check = false");
+             ? "no strength is sufficient; the network's other weights may be too large (option "
+               "range)"
+             : "omit it to let the program choose it, or insert with check = false");
   }
 
   void write(double strength) const {

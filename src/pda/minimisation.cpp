@@ -282,7 +282,7 @@ Pda minimal(const Pda& pda, bool keep_dead) {
                                     t.origin});
   }
   check(!source.transitions.empty(), "pda.minimal",
-        "no transition of the automaton{} can be taken from its start",
+        "no transition of the automaton{} is reachable from its start",
         pda.name().empty() ? "" : " " + pda.name());
   // An empty list would make all states accept.
   if (source.accepting.empty()) source.accepting.emplace_back(source.start, 0);
@@ -327,7 +327,7 @@ bool isomorphic(const Pda& a, const Pda& b) {
 
 Pda merged(const std::vector<Pda>& parts) {
   constexpr auto kMinimisationPlace = "pda.merged";
-  check(!parts.empty(), kMinimisationPlace, "there is nothing to put together");
+  check(!parts.empty(), kMinimisationPlace, "expected at least one automaton, got none");
   if (parts.size() == 1) return parts[0];
   PdaSource all = parts[0].source();
   // The weight 0 of source() means "no state accepts"; an unnamed accepting set stays open.
@@ -346,8 +346,9 @@ Pda merged(const std::vector<Pda>& parts) {
   for (const auto& part : parts) {
     const auto source = part.source();
     check(source.start == all.start && source.bottom == all.bottom, kMinimisationPlace,
-          "{} starts in {} with the bottom symbol {}, {} in {} with {}", parts[0].name(), all.start,
-          all.bottom, part.name(), source.start, source.bottom);
+          "the automata must have the same start state and bottom symbol: {} has {} and {}, {} has "
+          "{} and {}",
+          parts[0].name(), all.start, all.bottom, part.name(), source.start, source.bottom);
     add(all.states, source.states);
     add(all.symbols, source.symbols);
     add(all.stack_symbols, source.stack_symbols);
@@ -357,13 +358,14 @@ Pda merged(const std::vector<Pda>& parts) {
     if (part.names_accepting()) {
       std::map<std::string, double> own(source.accepting.begin(), source.accepting.end());
       check(!named || own == accepting, kMinimisationPlace,
-            "{} has other accepting states than those before it", part.name());
+            "{} has different accepting states than the automata before it", part.name());
       accepting = own;
       named = true;
     }
     if (source.strength) {
       check(!first_strength || *first_strength->strength() == *source.strength, kMinimisationPlace,
-            "{} has the strength {}, {} has {}", first_strength ? first_strength->name() : "",
+            "the automata must have the same strength: {} has {}, {} has {}",
+            first_strength ? first_strength->name() : "",
             first_strength ? *first_strength->strength() : 0, part.name(), *source.strength);
       if (!first_strength) first_strength = &part;
       all.strength = source.strength;

@@ -61,7 +61,7 @@ class NotationLine : public LineReader {
   double weight() {
     const double numerator = number("a number as the weight");
     const double denominator = accept_here('/') ? number("a number as the weight") : 1.0;
-    if (denominator == 0) stop("a weight is divided by zero");
+    if (denominator == 0) stop("division by zero in a weight");
     return numerator / denominator;
   }
 };
@@ -127,9 +127,10 @@ class Reader {
   PdaSource read(std::string_view text) {
     read_lines(kNotationPlace, text, file_,
                [&](std::string_view line, const std::string& origin) { read_line(line, origin); });
-    check(!source_.transitions.empty(), kNotationPlace, "{}: there are no transitions", file_);
+    check(!source_.transitions.empty(), kNotationPlace, "{}: the text contains no transitions",
+          file_);
     check(!source_.bottom.empty(), kNotationPlace,
-          "{}: there is no bottom symbol; name it in a line %bottom SYMBOL", file_);
+          "{}: the bottom symbol is missing; name it in a line %bottom SYMBOL", file_);
     return source_;
   }
 
@@ -173,7 +174,7 @@ class Reader {
       }
     } else if (word == "at_bottom") {
       source_.at_bottom = true;
-      if (!line.done()) line.stop("%at_bottom stands alone, got {}", line.rest());
+      if (!line.done()) line.stop("%at_bottom takes no argument, got {}", line.rest());
     } else {
       const auto near = nearest_names(word, known);
       line.stop("unknown word %{}{}; the words are {}", word,
@@ -252,7 +253,7 @@ std::string pda_name_error(std::string_view name) {
   if (name.empty()) return "must not be empty";
   if (find_invalid_utf8(name)) return "must be UTF-8 text";
   if (std::any_of(name.begin(), name.end(), is_white_space))
-    return fmt::format("must not hold white space, got '{}'", name);
+    return fmt::format("must not contain white space, got '{}'", name);
   return "";
 }
 

@@ -61,14 +61,16 @@ class Builder {
   void run(std::string& start, std::vector<std::string> (&names)[kRoles],
            std::vector<TransitionPattern>& plain) {
     if (source_.transitions.empty()) stop("", "an automaton needs at least one transition");
-    if (source_.bottom.empty()) stop("", "there is no bottom symbol; name it with bottom");
+    if (source_.bottom.empty()) stop("", "the bottom symbol is missing; name it with 'bottom'");
     for (const auto& pattern : source_.transitions) check_pattern(pattern);
     start = source_.start;
     if (start.empty()) {
       const auto& first = source_.transitions.front();
       start = first.state;
       if (range_of(first.variables, start))
-        stop(first.origin, "the start state is not given, and the first transition has a variable");
+        stop(first.origin,
+             "the start state is missing, and the first transition has a variable instead of a "
+             "state");
     }
     collect(kState, source_.states, start, "start state", names[kState]);
     collect(kInput, source_.symbols, "", "", names[kInput]);
@@ -128,7 +130,7 @@ class Builder {
   void check_pattern(const TransitionPattern& pattern) const {
     for (const auto& [role, name] : places(pattern)) check_name(role, *name, pattern.origin);
     if (!std::isfinite(pattern.weight) || pattern.weight < 0)
-      stop(pattern.origin, "the weight of a transition must be a number from 0 up, got {}",
+      stop(pattern.origin, "the weight of a transition must be a number of at least 0, got {}",
            pattern.weight);
     std::set<std::string> seen;
     for (const auto& [variable, range] : pattern.variables) {
@@ -205,7 +207,7 @@ class Builder {
         first = false;
       }
       if (range.empty())
-        stop(pattern.origin, "variable {} stands for nothing: no name is in all its places",
+        stop(pattern.origin, "variable {} has no value: no name is possible in all its positions",
              variable.substr(1));
     }
     const StopCheck stop;
@@ -268,7 +270,8 @@ Pda::Pda(const PdaSource& source) {
   for (const auto& [state, weight] : source.accepting) {
     const int id = builder.id_of(data->states, kState, state, "");
     if (!std::isfinite(weight) || weight < 0)
-      builder.stop("", "the weight of the accepting state {} must be a number from 0 up, got {}",
+      builder.stop("",
+                   "the weight of the accepting state {} must be a number of at least 0, got {}",
                    state, weight);
     if (!given.insert(id).second) builder.stop("", "the accepting state {} is given twice", state);
     data->accepting[id] = weight;
@@ -278,7 +281,7 @@ Pda::Pda(const PdaSource& source) {
     const int id = builder.id_of(data->states, kState, state, "");
     if (data->dead[id]) builder.stop("", "the dead state {} is given twice", state);
     if (given.contains(id) && data->accepting[id] > 0)
-      builder.stop("", "the state {} is dead and accepting", state);
+      builder.stop("", "the state {} is both dead and accepting", state);
     data->dead[id] = true;
     data->accepting[id] = 0;
   }

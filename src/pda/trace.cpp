@@ -124,7 +124,7 @@ std::string trace_table(const Trace& trace) {
       list += fmt::format("{}{} {:.3f}", list.empty() ? "" : "; ",
                           configuration_text(automaton, shares[k].second), -shares[k].first);
     if (shares.size() > kListed) list += fmt::format("; {} more", shares.size() - kListed);
-    row.push_back(shares.empty() ? "no run is left" : list);
+    row.push_back(shares.empty() ? "no run continues" : list);
     rows.push_back(row);
   }
   return aligned(rows);

@@ -31,7 +31,7 @@ std::shared_ptr<FolderLock> FolderLock::take(const fs::path& folder) {
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder))
     fail_environment("lock", "cannot make the folder '{}': {}", folder.string(),
-                     error ? error.message() : "a file of that name is in the way");
+                     error ? error.message() : "a file of that name exists");
   const fs::path file = folder / "run.lock";
   const int descriptor = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (descriptor < 0) fail_on(file, errno);

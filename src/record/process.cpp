@@ -66,7 +66,8 @@ std::string describe(const Ending& ending) {
 }
 
 Process::Process(const Command& command) {
-  check(!command.words.empty(), "process.start", "the command must have a program, got no words");
+  check(!command.words.empty(), "process.start",
+        "the command must contain at least the program, got no words");
   Spawning spawning;
   const std::string output = command.output.empty() ? "/dev/null" : command.output.string();
   posix_spawn_file_actions_addopen(&spawning.actions, 0, "/dev/null", O_RDONLY, 0);

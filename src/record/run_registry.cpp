@@ -206,7 +206,7 @@ struct Query {
   }
   void add_annotation(const std::string& key, const std::string& comparison, const Json& value) {
     check(comparison == "=" || comparison == "!=", kRunRegistryPlace,
-          "{} can be compared by = and !=, got {}", key, comparison);
+          "{} supports only the comparisons = and !=, got {}", key, comparison);
     check(value.is_string(), kRunRegistryPlace, "{} must be text, got {}", key, dump(value));
     const std::string holds =
         !annotated     ? "? IS NULL"
@@ -271,8 +271,7 @@ void RunRegistry::prepare_schema() {
     database_.transaction([&] {
       if (ours()) return;  // another process was faster
       if (database_.integer("SELECT count(*) FROM sqlite_master") > 0 || version() != 0)
-        fail_environment(kRunRegistryPlace,
-                         "'{}' is an SQLite file of something else, not a registry of runs",
+        fail_environment(kRunRegistryPlace, "'{}' is an SQLite file but not a registry of runs",
                          file().string());
       database_.execute(kSchema);
       database_.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}",
@@ -281,8 +280,8 @@ void RunRegistry::prepare_schema() {
   }
   if (version() != kVersion)
     fail_environment(kRunRegistryPlace,
-                     "'{}' is a registry of version {}, this program reads version {}; a newer one "
-                     "wrote it",
+                     "'{}' is a registry of version {}, but this program reads version {}; a newer "
+                     "program wrote it",
                      file().string(), version(), kVersion);
 }
 

@@ -51,13 +51,13 @@ void Database::fail_on(const std::string& action) const {
     reason += fmt::format(" ({})", std::generic_category().message(error));
   switch (sqlite3_errcode(handle_) & 0xFF) {
     case SQLITE_NOTADB:
-      fail_environment("registry", "'{}' is not a registry of runs: it is no SQLite file",
+      fail_environment("registry", "'{}' is not a registry of runs: it is not an SQLite file",
                        file_.string());
     case SQLITE_CORRUPT:
-      fail_environment("registry",
-                       "'{}' is damaged ({}); move it away: grids make a new one from their run "
-                       "folders",
-                       file_.string(), reason);
+      fail_environment(
+          "registry",
+          "'{}' is damaged ({}); move it away, and grids create a new one from their run folders",
+          file_.string(), reason);
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
       fail_environment("registry", "cannot {} '{}': another process keeps it locked", action,

@@ -56,8 +56,8 @@ class BracketReader {
       else
         word();
     }
-    if (!open_.empty()) stop(open_.front().line, "the bracket that opens here is never closed");
-    check(found_, kBracketedTextPlace, "{}: there are no trees", file_);
+    if (!open_.empty()) stop(open_.front().line, "the bracket opened here is never closed");
+    check(found_, kBracketedTextPlace, "{}: the text contains no trees", file_);
     return std::move(trees_);
   }
 
@@ -78,7 +78,7 @@ class BracketReader {
 
   void check_bytes(std::string_view token) const {
     if (const auto zero = token.find('\0'); zero != token.npos)
-      stop(line_, "there is a NUL byte; the text must be UTF-8");
+      stop(line_, "the text contains a NUL byte; it must be UTF-8");
     if (const auto byte = find_invalid_utf8(token))
       stop(line_, "byte 0x{:02x} is not UTF-8", static_cast<unsigned char>(token[*byte]));
   }
@@ -101,7 +101,7 @@ class BracketReader {
     if (!open_.empty()) {
       auto& around = open_.back();
       if (around.has_word)
-        stop(line_, "the word '{}' stands beside brackets in ({} ...)", around.word, around.label);
+        stop(line_, "the word '{}' occurs beside brackets in ({} ...)", around.word, around.label);
       if (!options_.unlabelled && !around.labelled && labelled_ > 0)
         stop(around.line, "the bracket has no label");
       around.has_brackets = true;
@@ -120,13 +120,14 @@ class BracketReader {
       add_word("", token_);
       bracket.has_brackets = true;
     } else if (bracket.has_brackets) {
-      stop(line_, "the word '{}' stands beside brackets in ({} ...)", token_, bracket.label);
+      stop(line_, "the word '{}' occurs beside brackets in ({} ...)", token_, bracket.label);
     } else if (!bracket.labelled) {
       bracket.labelled = true;
       bracket.label = token_;
       ++labelled_;
     } else if (bracket.has_word) {
-      stop(line_, "({} ...) holds two words, '{}' and '{}'", bracket.label, bracket.word, token_);
+      stop(line_, "({} ...) contains two words, '{}' and '{}'", bracket.label, bracket.word,
+           token_);
     } else {
       bracket.has_word = true;
       bracket.word = token_;
@@ -139,11 +140,11 @@ class BracketReader {
   }
 
   void close() {
-    if (open_.empty()) stop(line_, "a bracket closes here that none opens");
+    if (open_.empty()) stop(line_, "the bracket closed here was never opened");
     const Open bracket = open_.back();
     if (!bracket.has_word && !bracket.has_brackets) {
       if (!bracket.labelled) stop(bracket.line, "the bracket is empty");
-      stop(bracket.line, "({}) holds neither a word nor brackets", bracket.label);
+      stop(bracket.line, "({}) contains neither a word nor brackets", bracket.label);
     }
     open_.pop_back();
     labelled_ -= bracket.labelled;

@@ -128,8 +128,7 @@ void ConlluReader::read_row(std::string_view line, ConlluSentence& sentence) {
          columns.size());
   for (std::size_t k = 0; k < kColumns; ++k)
     if (columns[k].empty())
-      stop(text_.number(), "column {} ({}) is empty; _ says that there is nothing", k + 1,
-           kNames[k]);
+      stop(text_.number(), "column {} ({}) is empty; write _ for an empty value", k + 1, kNames[k]);
   const int size = static_cast<int>(sentence.words.size());
   if (const auto range = two_numbers(columns[0], '-')) {
     const int open = sentence.ranges.empty() ? 0 : sentence.ranges.back().last;
@@ -181,8 +180,8 @@ void ConlluReader::finish(const ConlluSentence& sentence) const {
       stop(lines_[i], "the head of word {} is {}, but the sentence has {} word{}", i + 1,
            sentence.words[i].head, size, size == 1 ? "" : "s");
   if (!sentence.ranges.empty() && sentence.ranges.back().last > size)
-    stop(text_.number(), "the sentence ends at word {}, but the range {}-{} goes on", size,
-         sentence.ranges.back().first, sentence.ranges.back().last);
+    stop(text_.number(), "the sentence ends at word {}, but the range {}-{} extends beyond it",
+         size, sentence.ranges.back().first, sentence.ranges.back().last);
 }
 
 void visit_conllu(const std::string& path,

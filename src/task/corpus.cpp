@@ -17,7 +17,7 @@ using Line = std::vector<std::string_view>;
 std::vector<Line> lines_of(const CorpusFile& part, EmptyLines empty_lines) {
   const std::string_view text = part.text;
   check(!text.starts_with("\xFF\xFE") && !text.starts_with("\xFE\xFF"), kCorpusPlace,
-        "{}: the text must be UTF-8, its first two bytes are the mark of UTF-16", part.file);
+        "{}: the text must be UTF-8, but it begins with the byte order mark of UTF-16", part.file);
   std::vector<Line> lines;
   read_lines(kCorpusPlace, text, part.file, [&](std::string_view line, const std::string& origin) {
     const auto zero = line.find('\0');
@@ -28,17 +28,16 @@ std::vector<Line> lines_of(const CorpusFile& part, EmptyLines empty_lines) {
     Line words = words_between_blanks(line);
     if (words.empty()) {
       check(empty_lines != EmptyLines::refuse, kCorpusPlace,
-            "{}: the line is empty; empty_lines = 'count' takes it for a lone {}, 'skip' leaves "
-            "it out",
+            "{}: the line is empty; empty_lines = 'count' reads it as a single {}, 'skip' skips it",
             origin, kLineEnd);
       if (empty_lines == EmptyLines::skip) return;
     }
     for (const auto word : words)
       check(word != kLineEnd, kCorpusPlace,
-            "{}: the word {} stands for line ends and must not occur", origin, kLineEnd);
+            "{}: the word {} is reserved for line ends and must not occur", origin, kLineEnd);
     lines.push_back(std::move(words));
   });
-  check(!lines.empty(), kCorpusPlace, "{}: there are no words", part.file);
+  check(!lines.empty(), kCorpusPlace, "{}: the text contains no words", part.file);
   return lines;
 }
 
@@ -87,7 +86,7 @@ Corpus split_corpus(const CorpusFile& whole, const std::array<double, 3>& shares
   };
   const auto first = place(shares[0]), second = place(shares[0] + shares[1]);
   check(first > lines.begin() && second > first && lines.end() > second, kCorpusPlace,
-        "{}: {} line{} cannot be split by the shares {}, {} and {} into three parts with lines",
+        "{}: {} line{} cannot be split by the shares {}, {} and {} into three nonempty parts",
         whole.file, lines.size(), lines.size() == 1 ? "" : "s", shares[0], shares[1], shares[2]);
   return corpus_of({std::vector<Line>(lines.begin(), first), std::vector<Line>(first, second),
                     std::vector<Line>(second, lines.end())},

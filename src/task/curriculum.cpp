@@ -38,7 +38,7 @@ std::vector<CurriculumPhase> curriculum(const LabelledDataset& dataset,
         options.kind, two ? "two numbers" : "one number", epochs.size());
   for (std::size_t i = 0; i < epochs.size(); ++i)
     check(epochs[i] > (i == 0 ? 0 : epochs[i - 1]), kCurriculumPlace,
-          "epochs must be positive and rising, got {}", fmt::join(epochs, ", "));
+          "epochs must be positive and increasing, got {}", fmt::join(epochs, ", "));
   check(options.step >= 1, kCurriculumPlace, "step must be at least 1, got {}", options.step);
   const auto& ends = stage_ends();
   check(std::find(ends.begin(), ends.end(), options.stage_end) != ends.end(), kCurriculumPlace,

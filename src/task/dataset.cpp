@@ -35,8 +35,8 @@ Dataset::Dataset(Alphabet alphabet, std::vector<Word> words, std::vector<double>
       log_probabilities_(std::move(log_probabilities)) {
   check_words(alphabet_, words_);
   check(log_probabilities_.size() == words_.size(), kDatasetPlace,
-        "there must be one log-probability for each of {} strings, got {}", words_.size(),
-        log_probabilities_.size());
+        "the number of log-probabilities must equal the number of strings, {}, got {}",
+        words_.size(), log_probabilities_.size());
   for (std::size_t i = 0; i < words_.size(); ++i)
     check(log_probabilities_[i] <= 1e-9, kDatasetPlace,
           "the log-probability of string {} must be at most 0, got {}", i + 1,
@@ -52,8 +52,7 @@ std::int64_t Dataset::symbol_count() const {
 bool Dataset::has_log_probabilities() const { return source_ || !log_probabilities_.empty(); }
 
 const std::vector<double>& Dataset::log_probabilities() const {
-  check(has_log_probabilities(), kDatasetPlace,
-        "the distribution that these strings were drawn from is not known");
+  check(has_log_probabilities(), kDatasetPlace, "the distribution of these strings is unknown");
   if (log_probabilities_.empty()) {
     std::vector<double> values;
     values.reserve(words_.size());

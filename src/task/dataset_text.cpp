@@ -39,7 +39,7 @@ Dataset parse_dataset(std::string_view text, std::string_view file) {
         ++rows;
         if (field != "-") log_probabilities.push_back(parse_number(place, field));
         check(log_probabilities.empty() || log_probabilities.size() == rows, kDatasetFormat.where,
-              "{}: some strings have a log-probability and some have none", place);
+              "{}: some strings have a log-probability and others do not", place);
       });
   if (log_probabilities.empty()) return Dataset(std::move(alphabet), std::move(words));
   return Dataset(std::move(alphabet), std::move(words), std::move(log_probabilities));

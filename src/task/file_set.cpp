@@ -25,7 +25,7 @@ std::vector<fs::path> files_named(std::string_view where, const std::string& pat
       }
     if (error) fail_environment(where, "cannot read the folder '{}': {}", path, error.message());
     if (files.empty())
-      fail_environment(where, "the folder '{}' holds no file{}{}", path,
+      fail_environment(where, "the folder '{}' contains no file{}{}", path,
                        ending.empty() ? "" : " whose name ends in ", ending);
   } else if (fs::exists(path, error)) {
     files.emplace_back(path);

@@ -23,7 +23,7 @@ constexpr RowFormat kClassified{"labelled.load", "# pushdown classified data set
 
 void check_alphabet(const LabelledDataset& dataset, const Grammar& grammar) {
   check(dataset.alphabet() == grammar.alphabet(), kLabelledDatasetPlace,
-        "the data set's symbols are {}, the grammar's {}",
+        "the data set and the grammar have different symbols: {} and {}",
         quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
 }
 
@@ -43,19 +43,20 @@ LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
       meaning_(meaning) {
   check(!words_.empty(), kLabelledDatasetPlace, "a labelled data set needs at least one string");
   check(labels_.size() == words_.size(), kLabelledDatasetPlace,
-        "there must be one label for each of {} strings, got {}", words_.size(), labels_.size());
+        "the number of labels must equal the number of strings, {}, got {}", words_.size(),
+        labels_.size());
   std::map<Word, std::size_t> first;
   for (std::size_t i = 0; i < words_.size(); ++i) {
     check_word(kLabelledDatasetPlace, alphabet_, words_[i]);
     if (meaning == LabelMeaning::observed_class) continue;
     const auto found = first.emplace(words_[i], i).first->second;
     check(labels_[found] == labels_[i], kLabelledDatasetPlace,
-          "{} is labelled valid and invalid (strings {} and {})", shown(alphabet_, words_[i]),
+          "{} is labelled both valid and invalid (strings {} and {})", shown(alphabet_, words_[i]),
           found + 1, i + 1);
   }
   if (dead_ends_.empty()) return;
   check(dead_ends_.size() == words_.size(), kLabelledDatasetPlace,
-        "there must be one dead end for each of {} strings, got {}", words_.size(),
+        "the number of dead ends must equal the number of strings, {}, got {}", words_.size(),
         dead_ends_.size());
   for (std::size_t i = 0; i < words_.size(); ++i) {
     const auto length = labels_[i] ? 0 : static_cast<std::int64_t>(words_[i].size());
@@ -181,7 +182,7 @@ LabelledDataset with_dead_ends(const LabelledDataset& dataset, const Grammar& gr
     const auto first = std::find(viable.begin(), viable.end(), 0) - viable.begin();
     dead_ends.push_back(first < std::ssize(viable) ? first : 0);
     check(!dataset.labels()[i] || dead_ends.back() == 0, kLabelledDatasetPlace,
-          "{} is labelled valid, and the grammar says it is hopeless after {} symbols",
+          "{} is labelled valid, but by the grammar it is hopeless after {} symbols",
           shown(dataset.alphabet(), dataset.words()[i]), dead_ends.back());
   }
   return LabelledDataset(dataset.alphabet(), dataset.words(), dataset.labels(),
@@ -227,8 +228,7 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
             std::from_chars(field.data() + label.size() + 1, end, dead_ends.back());
         check(label == "0" && error == std::errc() && stop == end && dead_ends.back() > 0,
               kLabelledFormat.where,
-              "{}: expected 0:t with the number t of symbols after which an invalid string is "
-              "hopeless, got '{}'",
+              "{}: expected 0:t, where an invalid string is hopeless after t symbols, got '{}'",
               place, field);
       });
   // Lines 1 and 2 are the header: string i is in line i + 3.
@@ -236,7 +236,7 @@ LabelledDataset parse_labelled(std::string_view text, std::string_view file) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     const auto found = classes ? i : first.emplace(words[i], i).first->second;
     check(labels[found] == labels[i], kLabelledFormat.where,
-          "{}:{}: {} is labelled {} here and {} in line {}", file, i + 3, shown(alphabet, words[i]),
+          "{}:{}: {} is labelled {} here but {} in line {}", file, i + 3, shown(alphabet, words[i]),
           labels[i] ? 1 : 0, labels[found] ? 1 : 0, found + 3);
     check(dead_ends[i] <= static_cast<std::int64_t>(words[i].size()), kLabelledFormat.where,
           "{}:{}: {} cannot be hopeless after {} symbols", file, i + 3, shown(alphabet, words[i]),

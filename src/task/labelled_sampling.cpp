@@ -55,7 +55,7 @@ class Maker {
         symbols_(grammar.alphabet().size()) {
     for (const auto& dataset : exclude) {
       check(dataset->alphabet() == grammar.alphabet(), kLabelledSamplingPlace,
-            "an excluded data set has the symbols {}, the grammar {}",
+            "an excluded data set and the grammar have different symbols: {} and {}",
             quoted_list(dataset->alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
       used_.insert(dataset->words().begin(), dataset->words().end());
       if (options.negative_kind == "matched")
@@ -106,7 +106,7 @@ class Maker {
     while (static_cast<std::int64_t>(positives_.size()) < options_.positives) {
       stop();
       check(!lengths.empty(), kLabelledSamplingPlace,
-            "{} positives of length {} to {} are wanted, but the language has only {}{}{}",
+            "requested {} positives of length {} to {}, but the language has only {}{}{}",
             options_.positives, options_.shortest, options_.longest, positives_.size(), others(),
             distinct ? "; ask for fewer, for other lengths, or for distinct = 'negatives'" : "");
       const int length = lengths.draw(random);
@@ -147,7 +147,7 @@ class Maker {
     for (std::int64_t made = 0; made < count;) {
       stop();
       check(!lengths.empty(), kLabelledSamplingPlace,
-            "{} random negatives with the lengths of {} are wanted, but there are only {}{}{}; ask "
+            "requested {} random negatives with the lengths of {}, but there are only {}{}{}; ask "
             "for fewer{}",
             count,
             options_.negative_lengths == "positives" && !positives_.empty() ? "the positives"
@@ -231,7 +231,7 @@ class Maker {
       return;
     }
     fail(kLabelledSamplingPlace,
-         "{} difficult negatives are wanted, but after {} none was found in {} tries{}; lower "
+         "requested {} difficult negatives, but after {} none was found in {} tries{}; lower "
          "difficult, or allow other swaps or edits{}",
          count, made, kDifficultTries, others(), distinct ? ", or distinct = 'none'" : "");
   }
@@ -242,12 +242,11 @@ class Maker {
     negatives_ = matched_negatives(
         positives_, {options_.negatives, symbols_, distinct, automata_},
         [&](const Word& word) { return !used_.contains(word) && !oracle_.contains(word); }, random);
-    check(
-        std::ssize(negatives_) == options_.negatives, kLabelledSamplingPlace,
-        "{} matched negatives with the lengths of the positives are wanted, but after {} no "
-        "other invalid string of such a length was found{}; ask for fewer, or for other lengths{}",
-        options_.negatives, negatives_.size(), others(),
-        distinct ? ", or for distinct = 'none'" : "");
+    check(std::ssize(negatives_) == options_.negatives, kLabelledSamplingPlace,
+          "requested {} matched negatives with the lengths of the positives, but after {} no other "
+          "invalid string of such a length was found{}; ask for fewer, or for other lengths{}",
+          options_.negatives, negatives_.size(), others(),
+          distinct ? ", or for distinct = 'none'" : "");
   }
 
   // Returns nothing if an edit cannot be made or the length leaves the interval.
@@ -334,17 +333,17 @@ void check_options(const LabelledOptions& options) {
         "positives and negatives must be at least 0, got {} and {}", options.positives,
         options.negatives);
   check(options.positives + options.negatives > 0, kLabelledSamplingPlace,
-        "at least one string must be wanted");
+        "positives and negatives must not both be 0");
   check(options.shortest >= 0 && options.shortest <= options.longest, kLabelledSamplingPlace,
         "lengths must be {{lowest, highest}} with 0 <= lowest <= highest, got {{{}, {}}}",
         options.shortest, options.longest);
   check(options.difficult_low >= 0 && options.difficult_low <= options.difficult_high &&
             options.difficult_high <= 1,
         kLabelledSamplingPlace,
-        "difficult must be a share or {{lowest, highest}} within 0 and 1, got {} to {}",
+        "difficult must be a share or {{lowest, highest}} between 0 and 1, got {} to {}",
         options.difficult_low, options.difficult_high);
   check(options.difficult_high == 0 || options.positives > 0, kLabelledSamplingPlace,
-        "difficult negatives are made from positives: there must be at least one");
+        "difficult negatives are made from positives: positives must be at least 1");
   check(!options.swaps.empty(), kLabelledSamplingPlace, "swaps must list at least one number");
   for (const int swaps : options.swaps)
     check(swaps >= 1, kLabelledSamplingPlace, "the numbers of swaps must be at least 1, got {}",
@@ -358,12 +357,11 @@ void check_options(const LabelledOptions& options) {
   check_choice("negative_kind", options.negative_kind, {"usual", "matched"});
   if (options.negative_kind == "usual") return;
   check(options.positives > 0, kLabelledSamplingPlace,
-        "matched negatives are made from positives: there must be at least one");
-  check(
-      options.difficult_high == 0, kLabelledSamplingPlace,
-      "matched negatives have no difficult ones among them: leave difficult out, or negative_kind");
+        "matched negatives are made from positives: positives must be at least 1");
+  check(options.difficult_high == 0, kLabelledSamplingPlace,
+        "matched negatives include no difficult ones: omit difficult or negative_kind");
   check(options.negative_lengths == "positives", kLabelledSamplingPlace,
-        "matched negatives have the lengths of the positives: leave negative_lengths out, or "
+        "matched negatives have the lengths of the positives: omit negative_lengths or "
         "negative_kind");
 }
 

@@ -8,8 +8,8 @@ namespace pushdown {
 
 NextSymbols next_symbols(const Grammar& grammar, const std::vector<Word>& words) {
   const int symbols = grammar.alphabet().size();
-  check(symbols < 64, "task.next_symbols", "an alphabet of at most 63 symbols is needed, got {}",
-        symbols);
+  check(symbols < 64, "task.next_symbols",
+        "sets of next symbols need an alphabet of at most 63 symbols, got {}", symbols);
   Membership membership(grammar);
   NextSymbols result;
   const StopCheck stop;

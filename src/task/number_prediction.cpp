@@ -148,7 +148,7 @@ NumberExample parse_number_line(std::string_view line, const std::string& place,
   NumberExample example;
   example.plural = is_plural(line.substr(0, tab), place);
   const auto words = words_of(line.substr(tab + 1), fold);
-  check(!words.empty(), kNumberPredictionPlace, "{}: there are no words before the verb", place);
+  check(!words.empty(), kNumberPredictionPlace, "{}: no words precede the verb", place);
   example.prefix = joined(words, words.size());
   return example;
 }
@@ -172,7 +172,7 @@ NumberExamples parse_number_lines(std::string_view text, const std::string& file
                if (attractors)
                  examples.back().attractors = examples.back().intervening = *attractors;
              });
-  check(!examples.empty(), kNumberPredictionPlace, "{}: there are no examples", file);
+  check(!examples.empty(), kNumberPredictionPlace, "{}: the text contains no examples", file);
   return examples;
 }
 
@@ -223,7 +223,7 @@ NumberExamples parse_number_table(std::string_view text, const std::string& file
               place, example.attractors, example.intervening);
         examples.push_back(std::move(example));
       });
-  check(!examples.empty(), kNumberPredictionPlace, "{}: there are no examples", file);
+  check(!examples.empty(), kNumberPredictionPlace, "{}: the text contains no examples", file);
   find_other_forms(examples);
   return examples;
 }
@@ -267,7 +267,7 @@ std::vector<NumberExamples> split_examples(NumberExamples examples,
     const auto end =
         examples.begin() + std::lround(static_cast<double>(examples.size()) * share / sum);
     check(end > begin, kNumberPredictionPlace,
-          "{} example{} cannot be split into {} parts with some in each", examples.size(),
+          "{} example{} cannot be split into {} nonempty parts", examples.size(),
           examples.size() == 1 ? "" : "s", shares.size());
     parts.emplace_back(std::make_move_iterator(begin), std::make_move_iterator(end));
     begin = end;

@@ -27,7 +27,7 @@ NamedPair read_pair(std::string_view line, const std::string& origin) {
       continue;
     }
     check(side == &pair.source, kPairListPlace,
-          "{}: a pair has one {} between its sides, got a second one", origin, kBar);
+          "{}: a pair must have one {} between its sides, got a second one", origin, kBar);
     side = &pair.target;
   }
   check(side == &pair.target, kPairListPlace,
@@ -77,7 +77,7 @@ PairList::PairList(Alphabet source, Alphabet target, std::vector<Pair> pairs, st
     : PairSource(std::move(source), std::move(target)),
       pairs_(std::move(pairs)),
       name_(std::move(name)) {
-  check(!pairs_.empty(), kPairListPlace, "{}: there are no pairs", name_);
+  check(!pairs_.empty(), kPairListPlace, "{}: the text contains no pairs", name_);
   const auto known = [](const Word& word, const Alphabet& alphabet) {
     for (const int id : word) alphabet.symbol(id);  // throws on an invalid id
   };

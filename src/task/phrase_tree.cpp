@@ -31,7 +31,8 @@ PhraseTree::PhraseTree(std::vector<std::string> words, std::vector<std::string> 
   check(!words_.empty(), kPhraseTreePlace, "a tree needs at least one word");
   if (tags_.empty()) tags_.resize(words_.size());
   check(tags_.size() == words_.size(), kPhraseTreePlace,
-        "{} words need as many parts of speech, got {}", words_.size(), tags_.size());
+        "the number of parts of speech must equal the number of words, {}, got {}", words_.size(),
+        tags_.size());
   for (const auto& word : words_)
     check(!word.empty() && !has_white_space(word), kPhraseTreePlace,
           "a word must be a text without white space, got '{}'", word);

@@ -84,8 +84,10 @@ double unigram_perplexity(const RunningText& train, const RunningText& text) {
 
 TextPieces::TextPieces(RunningTextPtr text, std::int64_t streams, std::int64_t length)
     : text_(std::move(text)), length_(length) {
-  check(streams >= 1, kRunningTextPlace, "a text is read in at least 1 stream, got {}", streams);
-  check(length >= 1, kRunningTextPlace, "a piece has at least 1 word, got {}", length);
+  check(streams >= 1, kRunningTextPlace, "the number of streams must be at least 1, got {}",
+        streams);
+  check(length >= 1, kRunningTextPlace, "the number of words of a piece must be at least 1, got {}",
+        length);
   streams_ = std::min(streams, text_->size());
   shortest_ = text_->size() / streams_;
   longest_ = (text_->size() + streams_ - 1) / streams_;

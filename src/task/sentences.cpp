@@ -203,14 +203,14 @@ void check_options(const Sources& sources, const SentenceOptions& options) {
   };
   at_least("vocabulary", options.vocabulary, 0);
   check(options.vocabulary != 1, kSentencesPlace,
-        "vocabulary must be 0 (all words) or at least 2, {} being part of it, got 1", kUnknownWord);
+        "vocabulary must be 0 (all words) or at least 2, because it includes {}, got 1",
+        kUnknownWord);
   at_least("minimum_count", options.minimum_count, 1);
   at_least("longest", options.longest, 0);
   check(!sources.divided || options.shares.empty(), kSentencesPlace,
-        "shares split a text, but the folder has its own parts");
+        "shares apply only to a text without parts, but the folder has its own parts");
   check(options.shares.size() <= 3, kSentencesPlace,
-        "shares are those of training and test, or of training, validation and test, got {} "
-        "numbers",
+        "shares must be 2 numbers (training and test) or 3 (training, validation and test), got {}",
         options.shares.size());
   for (const double share : options.shares)
     check(std::isfinite(share) && share > 0, kSentencesPlace, "shares must be above 0, got {}",

@@ -309,9 +309,9 @@ int SmallAutomaton::end_state(const Word& word) const {
 SmallAutomaton learn_automaton(const std::vector<Word>& words, const std::vector<bool>& labels,
                                int symbols, std::uint64_t seed, int most_states) {
   check(!words.empty() && words.size() == labels.size(), kSmallAutomatonPlace,
-        "there must be one label for each of at least one string, got {} strings and {} labels",
+        "the numbers of strings and labels must be equal and at least 1, got {} and {}",
         words.size(), labels.size());
-  check(most_states >= 1, kSmallAutomatonPlace, "an automaton has at least 1 state, got {}",
+  check(most_states >= 1, kSmallAutomatonPlace, "the number of states must be at least 1, got {}",
         most_states);
   const auto tree = prefix_tree(words, labels, symbols, seed);
   Search search(tree, most_states);

@@ -89,7 +89,7 @@ Judged conjunction(const std::vector<Judged>& parts, const std::vector<bool>& la
 
 StringFloor string_floor(const LabelledDataset& train, const LabelledDataset& test) {
   check(train.alphabet() == test.alphabet(), "task.floor",
-        "the training set's symbols are {}, the test set's {}",
+        "the training set and the test set have different symbols: {} and {}",
         quoted_list(train.alphabet().symbols()), quoted_list(test.alphabet().symbols()));
   const bool frequent = train.positives() >= train.negatives();
   std::vector<Judged> parts{judged("constant", train, test, [&](const Word&) { return frequent; }),

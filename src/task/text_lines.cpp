@@ -20,7 +20,7 @@ bool TextLines::next(std::string& line) {
   bytes_ += static_cast<std::int64_t>(line.size()) + (input_.eof() ? 0 : 1);
   if (++number_ == 1) {
     check(!line.starts_with("\xFF\xFE") && !line.starts_with("\xFE\xFF"), where_,
-          "{}: the text must be UTF-8, its first two bytes are the mark of UTF-16", place(1));
+          "{}: the text must be UTF-8, but it begins with the byte order mark of UTF-16", place(1));
     if (line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
   }
   if (line.ends_with('\r')) line.pop_back();

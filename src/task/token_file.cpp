@@ -104,20 +104,20 @@ void TokenFile::check_sentences() const {
   std::uint64_t shortest = words, longest = 0;
   for (std::size_t i = 0; i < sentences; ++i) {
     if (starts_[i] > starts_[i + 1] || starts_[i + 1] > words)
-      damaged(fmt::format("is damaged: sentence {} lies outside of the words", i + 1));
+      damaged(fmt::format("is damaged: sentence {} is outside the words", i + 1));
     shortest = std::min(shortest, starts_[i + 1] - starts_[i]);
     longest = std::max(longest, starts_[i + 1] - starts_[i]);
   }
   if (starts_[0] != 0 || starts_[sentences] != words)
-    damaged("is damaged: its sentences are not its words");
+    damaged("is damaged: its sentences do not cover its words");
   if (static_cast<std::uint64_t>(shortest_) != shortest ||
       static_cast<std::uint64_t>(longest_) != longest)
-    damaged("is damaged: its sentences are not as long as it says");
+    damaged("is damaged: the lengths of its sentences are wrong");
   const auto vocabulary = static_cast<std::uint32_t>(alphabet_.size());
   for (std::uint64_t i = 0; i < words; ++i)
     if (static_cast<std::uint32_t>(ids_[i]) >= vocabulary)
-      damaged(fmt::format("is damaged: word {} is number {} of a vocabulary of {}", i + 1, ids_[i],
-                          vocabulary));
+      damaged(fmt::format("is damaged: word {} has the id {}, but the vocabulary has {} words",
+                          i + 1, ids_[i], vocabulary));
   if (const auto sum = pushdown::checksum(bytes_of(ids_, words)); sum != checksum_)
     damaged(
         fmt::format("is damaged: the checksum of its words is {}, expected {}", sum, checksum_));
@@ -141,7 +141,7 @@ void TokenFileWriter::add(const Word& sentence) {
 }
 
 void TokenFileWriter::commit(const Json& source) {
-  check(size() > 0, kTokenFilePlace, "there are no sentences for '{}'", path_.string());
+  check(size() > 0, kTokenFilePlace, "no sentences for '{}'", path_.string());
   const std::int32_t zero = 0;
   if (starts_.back() % 2 != 0) file_.write(bytes_of(&zero, 1));
   file_.write(bytes_of(starts_.data(), starts_.size()));
@@ -172,7 +172,7 @@ std::string note_of(const TokenFile& file) {
 bool is_token_note(std::string_view text) { return text.starts_with(kNote); }
 
 TokenFilePtr noted_file(std::string_view note, const Path& note_file) {
-  check(is_token_note(note), kTokenFilePlace, "{} is not a note of a file of sentences",
+  check(is_token_note(note), kTokenFilePlace, "{} does not describe a file of sentences",
         note_file.string());
   note.remove_prefix(kNote.size());
   const auto line_end = std::min(note.find('\n'), note.size());
@@ -183,7 +183,7 @@ TokenFilePtr noted_file(std::string_view note, const Path& note_file) {
   if (!std::filesystem::exists(path)) path = note_file.parent_path() / path.filename();
   if (!std::filesystem::exists(path))
     fail_environment(kTokenFilePlace,
-                     "the sentences that '{}' names are gone: neither '{}' nor '{}' is there",
+                     "the sentences of '{}' are missing: neither '{}' nor '{}' exists",
                      note_file.string(), note, path.string());
   auto file = std::make_shared<const TokenFile>(path);
   if (file->checksum() != checksum)

@@ -18,7 +18,7 @@ Alphabet WordCounts::vocabulary(std::string_view where, std::vector<std::string>
                                 std::int64_t limit, std::int64_t minimum) const {
   const auto least = std::ssize(first) + 1;
   check(limit == 0 || limit >= least, where,
-        "vocabulary must be 0 (all words) or at least {}, {} being part of it, got {}", least,
+        "vocabulary must be 0 (all words) or at least {}, because it includes {}, got {}", least,
         fmt::join(first, " and "), limit);
   std::vector<const std::pair<const std::string, Count>*> order;
   for (const auto& entry : counts_)

@@ -13,16 +13,15 @@ namespace pushdown {
 std::string error_text(const std::exception& error) {
   if (const auto* torch = dynamic_cast<const c10::Error*>(&error))
     return torch->what_without_backtrace();
-  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr)
-    return "[memory] there is not enough memory for this";
+  if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return "[memory] not enough memory";
   if (dynamic_cast<const std::length_error*>(&error) != nullptr)
-    return "[memory] there is not enough memory for this: no list can be so long";
+    return "[memory] not enough memory: the list is too long";
   if (const auto* json = dynamic_cast<const nlohmann::json::exception*>(&error))
     return "[json] " + json_error(*json);
   if (const auto* file = dynamic_cast<const std::filesystem::filesystem_error*>(&error))
     return "cannot use '" + file->path1().string() + "': " + file->code().message();
   if (const auto* system = dynamic_cast<const std::system_error*>(&error))
-    return "the system refuses this: " + system->code().message();
+    return "system error: " + system->code().message();
   return error.what();
 }
 

@@ -30,7 +30,7 @@ class CheckedAllocator final : public c10::Allocator {
     try {
       return allocator_->allocate(bytes);
     } catch (const c10::Error&) {  // The message of this error names a source file of LibTorch.
-      fail_environment("memory", "there is not enough memory for a tensor of {} bytes", bytes);
+      fail_environment("memory", "not enough memory for a tensor of {} bytes", bytes);
     }
   }
 

@@ -22,7 +22,7 @@ constexpr const char* kNumpyPlace = "numpy";
 template <class... Args>
 [[noreturn]] void unsound(const std::string& name, fmt::format_string<Args...> format,
                           Args&&... args) {
-  fail_environment(kNumpyPlace, "'{}' is not a sound NumPy file: {}", name,
+  fail_environment(kNumpyPlace, "'{}' is not a valid NumPy file: {}", name,
                    fmt::format(format, std::forward<Args>(args)...));
 }
 
@@ -45,7 +45,7 @@ class NpyHeaderReader {
     expect('{');
     while (!accept('}')) {
       const std::string key = quoted();
-      if (!seen.insert(key).second) unsound(name_, "its header has '{}' twice", key);
+      if (!seen.insert(key).second) unsound(name_, "its header contains '{}' twice", key);
       expect(':');
       if (key == "descr")
         header.descr = description();
@@ -84,7 +84,7 @@ class NpyHeaderReader {
     const char quote = accept('\'') ? '\'' : '"';
     if (quote == '"') expect('"');
     const auto end = text_.find(quote, at_);
-    if (end == text_.npos) unsound(name_, "its header has a text without an end");
+    if (end == text_.npos) unsound(name_, "its header contains an unterminated string");
     const std::string value(text_.substr(at_, end - at_));
     at_ = end + 1;
     return value;
@@ -93,7 +93,7 @@ class NpyHeaderReader {
   std::string description() {
     skip_blanks();
     if (at_ < text_.size() && (text_[at_] == '[' || text_[at_] == '('))
-      unsound(name_, "it holds records, not numbers of one type");
+      unsound(name_, "it contains records, not numbers of one type");
     return quoted();
   }
 
@@ -158,7 +158,8 @@ std::string swapped(std::string_view bytes, std::int64_t size) {
 
 const StoredType& type_of(const std::string& descr, const std::string& name) {
   if (descr.find('O') != descr.npos)
-    unsound(name, "it holds pickled objects, which are not read because reading runs them");
+    unsound(name,
+            "it contains pickled objects, which are not supported because reading them runs code");
   const StoredType* type = descr.empty() ? nullptr : find_numpy_type(descr.substr(1));
   if (type == nullptr || std::strchr("<>|=", descr[0]) == nullptr)
     unsound(name, "numbers of type '{}' cannot be read", descr);
@@ -241,7 +242,7 @@ std::string bytes_of_source(zip_source_t* source) {
     zip_source_close(source);
   }
   if (got != static_cast<std::int64_t>(bytes.size()))
-    fail_environment(kNumpyPlace, "the archive cannot be made in memory");
+    fail_environment(kNumpyPlace, "the archive cannot be created in memory");
   return bytes;
 }
 
@@ -277,11 +278,10 @@ ParameterList parse_npz(std::string_view bytes, const std::string& file_name) {
       open_archive(ZipSource(zip_source_buffer_create(bytes.data(), bytes.size(), 0, nullptr)),
                    ZIP_RDONLY | ZIP_CHECKCONS, file_name);
   if (made_by_pytorch(archive.get()))
-    fail_environment(
-        kNumpyPlace,
-        "'{}' is a file of PyTorch, which contains a program: turn it into safetensors "
-        "with scripts/tools/from_pytorch.py",
-        file_name);
+    fail_environment(kNumpyPlace,
+                     "'{}' is a PyTorch file, which contains a program: convert it to safetensors "
+                     "with scripts/tools/from_pytorch.py",
+                     file_name);
   ParameterList tensors;
   std::set<std::string> names;
   const std::int64_t count = zip_get_num_entries(archive.get(), 0);
@@ -296,7 +296,7 @@ ParameterList parse_npz(std::string_view bytes, const std::string& file_name) {
     const std::string place = file_name + "/" + name;
     if (!name.ends_with(kSuffix)) unsound(place, "expected the name of an array, ending in .npy");
     name.resize(name.size() - kSuffix.size());
-    if (!names.insert(name).second) unsound(file_name, "it has two arrays '{}'", name);
+    if (!names.insert(name).second) unsound(file_name, "it contains two arrays '{}'", name);
     tensors.emplace_back(
         name, parse_npy(read_entry(archive.get(), static_cast<std::uint64_t>(i), about.size, place),
                         place));
@@ -342,7 +342,7 @@ std::string npz_bytes(const ParameterList& tensors) {
   for (std::size_t i = 0; i < tensors.size(); ++i)
     add_entry(archive.get(), tensors[i].first + std::string(kSuffix), contents[i]);
   if (zip_close(archive.get()) != 0)
-    fail_environment(kNumpyPlace, "the archive cannot be made: {}", zip_strerror(archive.get()));
+    fail_environment(kNumpyPlace, "the archive cannot be created: {}", zip_strerror(archive.get()));
   archive.release();
   return bytes_of_source(source.get());
 }

@@ -61,7 +61,7 @@ namespace {
 std::string no_cuda() {
   if (torch_has_cuda())
     return "LibTorch finds no CUDA driver or no device (pd.device.status().reason has the driver's "
-           "words)";
+           "message)";
 #ifdef PUSHDOWN_HAVE_CUDA
   constexpr auto kKernels = "";
 #else
@@ -98,10 +98,10 @@ at::Device parse_device(const std::string& name) {
                          name.find_first_not_of("0123456789", 5) == name.npos);
   check(cuda, "device", "device must be 'cpu', 'cuda' or 'cuda:n', got '{}'", name);
   const int index = name == "cuda" ? 0 : std::stoi(name.substr(5));
-  if (!at::hasCUDA()) fail_environment("device", "'{}' was asked for, but {}", name, no_cuda());
+  if (!at::hasCUDA()) fail_environment("device", "'{}' was requested, but {}", name, no_cuda());
   const int count = c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount();
   if (index >= count)
-    fail_environment("device", "'{}' was asked for, but there {} {} CUDA device{}", name,
+    fail_environment("device", "'{}' was requested, but there {} {} CUDA device{}", name,
                      count == 1 ? "is" : "are", count, count == 1 ? "" : "s");
   return at::Device(at::kCUDA, static_cast<at::DeviceIndex>(index));
 }

@@ -44,7 +44,7 @@ class TensorReader {
  private:
   template <class... Args>
   [[noreturn]] void corrupt(fmt::format_string<Args...> format, Args&&... args) const {
-    fail_environment("safetensors", "'{}' is not a sound safetensors file: {}", file_,
+    fail_environment("safetensors", "'{}' is not a valid safetensors file: {}", file_,
                      fmt::format(format, std::forward<Args>(args)...));
   }
 

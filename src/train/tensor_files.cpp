@@ -18,7 +18,7 @@ TensorFile read_tensors(const Path& path) {
   // The second byte of a pickle is the version of its protocol.
   if (view.size() > 2 && view[0] == '\x80' && view[1] >= 2 && view[1] <= 5)
     fail_environment("tensor.load",
-                     "'{}' is a pickle, which contains a program: turn it into safetensors with "
+                     "'{}' is a pickle, which contains a program: convert it to safetensors with "
                      "scripts/tools/from_pytorch.py",
                      path.string());
   return parse_safetensors(view, path.string());

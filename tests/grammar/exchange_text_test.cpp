@@ -71,7 +71,8 @@ TEST(ExchangeText, WrongRuleListsNameTheLine) {
   };
   EXPECT_EQ(complaint("S --> a\n--> b"),
             "[grammar.from_rules] rules.txt:2: expected a left side before the arrow");
-  EXPECT_EQ(complaint("S --> a --> b"), "[grammar.from_rules] rules.txt:1: a rule has one arrow");
+  EXPECT_EQ(complaint("S --> a --> b"),
+            "[grammar.from_rules] rules.txt:1: a rule must have one arrow");
   EXPECT_NE(complaint("-1 S --> a").find("rules.txt:1: the weight -1"), std::string::npos);
   EXPECT_NE(complaint("# nothing").find("no rules"), std::string::npos);
   EXPECT_NE(complaint("S --> a", "T").find("left side 'T'"), std::string::npos);

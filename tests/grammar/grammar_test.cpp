@@ -36,8 +36,10 @@ TEST(Grammar, ErrorsNameOriginAndSymbol) {
       {"S -> 'a'\nT -> 'b'", "text:2: the start symbol S does not reach 'T'"},
       {"S -> 'a' | T\nT -> T 'b'", "text:2: no terminal string can be derived from 'T'"},
       {"S -> S 'b' | T\nT -> T", "text:1: the start symbol S derives no terminal string"},
-      {"S -> 'a' [-1] | 'b' [2]", "text:1: the weight of a rule of S must be a number from 0"},
-      {"S -> 'a' [0] | 'b' [0]", "text:1: the weights of nonterminal S sum to 0"},
+      {"S -> 'a' [-1] | 'b' [2]",
+       "text:1: the weight of a rule of S must be a number of at least 0"},
+      {"S -> 'a' [0] | 'b' [0]",
+       "text:1: the weights of nonterminal S must have a positive finite sum, got 0"},
       {"S -> 'a' S [1] | 'a' [0]", "derives no terminal string"},
       {"%start X\nS -> 'a'", "the start symbol X has no rules"},
   };

@@ -187,7 +187,7 @@ TEST(SynchronousSampler, WhatCannotBeDrawnIsRefused) {
   EXPECT_EQ(message([&] {
               SynchronousSampler(grammar, {9, 9}, PairLengths::uniform, {{6, 7}});
             }),
-            "[grammar.synchronous] of 100000 pairs with sources of length 9 to 9 none had a target "
+            "[grammar.synchronous] none of 100000 pairs with sources of length 9 to 9 had a target "
             "of length 6 to 7");
   // Of the lengths 1, 3, 5, ... only 9 has a target of length 5.
   const SynchronousSampler some(grammar, {1, 15}, PairLengths::uniform, {{5, 5}});

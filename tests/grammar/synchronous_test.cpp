@@ -92,10 +92,10 @@ TEST(Synchronous, AMalformedRuleIsNamedWithLineRuleAndSymbol) {
             "[grammar] text:1: in A -> S1 | T2 S1: T2 of the target side has no nonterminal of "
             "index 2 on the source side");
   EXPECT_EQ(refusal("A -> S1 T1 | S1 T1" + tail),
-            "[grammar] text:1: in A -> S1 T1 | S1 T1: index 1 stands twice on the source side, at "
+            "[grammar] text:1: in A -> S1 T1 | S1 T1: index 1 occurs twice on the source side, at "
             "S1 and at T1");
   EXPECT_EQ(refusal("A -> S1 T2 | S1 T2 S1" + tail),
-            "[grammar] text:1: in A -> S1 T2 | S1 T2 S1: index 1 stands twice on the target side, "
+            "[grammar] text:1: in A -> S1 T2 | S1 T2 S1: index 1 occurs twice on the target side, "
             "at S1 and at S1");
   EXPECT_EQ(refusal("A -> S1 T2 | S2 T1" + tail),
             "[grammar] text:1: in A -> S1 T2 | S2 T1: index 1 is S on the source side and T on the "
@@ -105,13 +105,13 @@ TEST(Synchronous, AMalformedRuleIsNamedWithLineRuleAndSymbol) {
             "link it, or 'T' for a terminal");
   EXPECT_EQ(refusal("#% name svo\n\nAll -> S1 T2 Alll3 | S1 T2 Alll3" + tail),
             "[grammar svo] text:3: in All -> S1 T2 Alll3 | S1 T2 Alll3: nonterminal Alll has no "
-            "rules, did you mean 'All'?; a terminal stands in quotes");
+            "rules, did you mean 'All'?; write terminals in quotes");
   EXPECT_EQ(refusal("A -> S1 T2 'S' | S1 T2" + tail),
-            "[grammar] text:1: in A -> S1 T2 'S' | S1 T2: 'S' is a terminal here and a nonterminal "
+            "[grammar] text:1: in A -> S1 T2 'S' | S1 T2: 'S' is a terminal here but a nonterminal "
             "elsewhere");
   EXPECT_EQ(refusal("A -> S1 T2 | S1 T2\nS3 -> 's' | 's'" + tail),
-            "[grammar] text:2: in S3 -> 's' | 's': nonterminal S3 must not end in a digit; digits "
-            "at the end are an index");
+            "[grammar] text:2: in S3 -> 's' | 's': nonterminal S3 must not end in a digit; final "
+            "digits are an index");
 }
 
 TEST(Synchronous, WhatNeverEndsOrIsNotReachedIsRefused) {
@@ -121,15 +121,16 @@ TEST(Synchronous, WhatNeverEndsOrIsNotReachedIsRefused) {
             "[grammar] text:3: no terminal string can be derived from 'B'");
   EXPECT_EQ(refusal("A -> A1 | A1"),
             "[grammar] text:1: the start symbol A derives no terminal string");
-  EXPECT_EQ(refusal("A -> 'a' | 'x' [0]"),
-            "[grammar] text:1: the weights of nonterminal A sum to 0");
-  EXPECT_NE(refusal("A -> 'a' | 'x' [-1]").find("must be a number from 0 up, got -1"),
+  EXPECT_EQ(
+      refusal("A -> 'a' | 'x' [0]"),
+      "[grammar] text:1: the weights of nonterminal A must have a positive finite sum, got 0");
+  EXPECT_NE(refusal("A -> 'a' | 'x' [-1]").find("must be a number of at least 0, got -1"),
             std::string::npos);
   EXPECT_EQ(refusal("A -> 'a' | 'x' [.5]\nA -> 'b' | 'x'"),
             "[grammar.parse] text:1: some rules of A have a weight and some have none");
   EXPECT_EQ(refusal("%start B\nA -> 'a' | 'x'"), "[grammar] the start symbol B has no rules");
   EXPECT_EQ(refusal("#% source_symbols 'b'\nA -> 'a' | 'b'"),
-            "[grammar] symbol 'b' of the alphabet is in no rule");
+            "[grammar] no rule uses the symbol 'b' of the alphabet");
 }
 
 TEST(Synchronous, TextErrorsNameFileAndLine) {
@@ -140,11 +141,11 @@ TEST(Synchronous, TextErrorsNameFileAndLine) {
             "[grammar.parse] f.scfg:2: expected | and the target side after the source side, got "
             "the end of the line");
   EXPECT_EQ(reading("A -> 'a' | 'b' | 'c'"),
-            "[grammar.parse] f.scfg:1: a rule has two sides, got a third; each rule has a line of "
-            "its own");
+            "[grammar.parse] f.scfg:1: a rule must have two sides, got a third; each rule needs "
+            "its own line");
   EXPECT_EQ(reading("A -> 'a' | 'b'\n  | 'c' | 'd'"),
             "[grammar.parse] f.scfg:2: expected a left side; the bar separates source and target, "
-            "and each rule has a line of its own");
+            "and each rule needs its own line");
   EXPECT_EQ(reading("A -> B01 | B1"),
             "[grammar.parse] f.scfg:1: the index of B01 must be a number from 1 to 999999 without "
             "leading zeros");
@@ -152,8 +153,8 @@ TEST(Synchronous, TextErrorsNameFileAndLine) {
             "[grammar.parse] f.scfg:1: the index of B0 must be a number from 1 to 999999 without "
             "leading zeros");
   EXPECT_EQ(reading("A -> 7 | 7"),
-            "[grammar.parse] f.scfg:1: expected a nonterminal with an index, got 7; a terminal "
-            "stands in quotes");
+            "[grammar.parse] f.scfg:1: expected a nonterminal with an index, got 7; write "
+            "terminals in quotes");
   EXPECT_EQ(reading("A -> 'a|b"),
             "[grammar.parse] f.scfg:1: the terminal 'a|b has no closing quote");
   EXPECT_EQ(reading("A 'a' | 'b'"),
@@ -284,7 +285,7 @@ TEST(Synchronous, TheForestHasItsLimits) {
             std::string::npos);
   std::string side;
   for (int i = 0; i < 1001; ++i) side += " 'a'";
-  EXPECT_NE(refusal("S ->" + side + " |").find("a side may have up to 1000 symbols, got 1001"),
+  EXPECT_NE(refusal("S ->" + side + " |").find("a side must have at most 1000 symbols, got 1001"),
             std::string::npos);
 }
 
@@ -306,7 +307,7 @@ TEST(Synchronous, ADerivationGivesItsPair) {
   for (const auto& wrong : std::vector<std::vector<int>>{
            {}, {0}, {0, 1, 2, 3, 4, 4}, {0, 1, 2, 3, 4, 4, 6, 6}, {2}, {0, -1}, {0, 99}})
     EXPECT_EQ(message([&] { grammar.pair_of(wrong); }),
-              "[grammar.derivation] these rules are no leftmost derivation");
+              "[grammar.derivation] these rules do not form a leftmost derivation");
   EXPECT_EQ(grammar.pair_of({0, 2, 4, 6}), pair_from(grammar, "s1 v o", "t1 p w"));
 }
 

@@ -80,7 +80,7 @@ TEST(GrammarText, ErrorsNameTheLine) {
       {"S -> 'a b'", "holds white space"},
       {"S -> ''", "must not be empty"},
       {"S -> '\\n'", "unknown escape \\n"},
-      {"S -> T'a'", "may end in primes but not hold a quote"},
+      {"S -> T'a'", "may end in primes but must not contain a quote"},
       {"S -> 'a' -> 'b'", "one arrow"},
       {"-> 'a'", "g.txt:1: expected a left side"},
       {"| 'a'", "an alternative needs a rule before it"},

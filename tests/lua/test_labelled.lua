@@ -150,7 +150,7 @@ test('the floor: simple classifiers against strings and against matched ones', f
     if text:gsub(' ', ''):find '^a+b+$' then shape = shape + 1 end
   end
   assert(shape >= 0.95 * matched:size(), shape)
-  test.fails("the training set's symbols are", function()
+  test.fails("the training set and the test set have different symbols", function()
     train:floor(pd.task.labelled { grammar = dyck, lengths = { 2, 8 }, positives = 5, negatives = 5, seed = 1 })
   end)
 end)
@@ -184,8 +184,8 @@ test('own strings, step targets and wrong labels', function()
   test.near(data:with_dead_ends(dyck):dead_ends(), { 0, 2, 0 })
   test.equal(data:valid_strings():size(), 2)
   assert(dyck:viable_prefix '( [' and not dyck:viable_prefix '( ]' and dyck:viable_prefix '')
-  test.fails('the data set\'s symbols', function() data:step_targets(pd.grammar.load 'an_bn') end)
-  test.fails('labelled valid and invalid', function()
+  test.fails('the data set and the grammar have different symbols', function() data:step_targets(pd.grammar.load 'an_bn') end)
+  test.fails('labelled both valid and invalid', function()
     pd.task.labelled_dataset { alphabet = { 'a' }, strings = { 'a', 'a' }, labels = { true, false } }
   end)
 end)
@@ -237,13 +237,13 @@ test('what goes wrong', function()
   test.fails('leave difficult out', with { negative_kind = 'matched', difficult = 0.5 })
   test.fails("'edits' must be one of 'replace'", with { edits = { 'swap' } })
   test.fails('difficlt', with { difficlt = 0.2 })
-  test.fails('1000 positives of length 2 to 8 are wanted, but the language has only 274',
+  test.fails('requested 1000 positives of length 2 to 8, but the language has only 274',
     with { positives = 1000 })
   test.fails("10 random negatives .* there are only 0", function()
     pd.task.labelled { grammar = pd.grammar.parse "S -> 'a' S | 'a'", lengths = { 1, 30 }, positives = 5,
       negatives = 10, seed = 1 }
   end)
-  test.fails('an excluded data set has the symbols', with { exclude = pd.task.labelled_dataset {
+  test.fails('an excluded data set and the grammar have different symbols', with { exclude = pd.task.labelled_dataset {
     alphabet = { 'a' }, strings = { 'a' }, labels = { true } } })
   test.fails('p %+ p1 must be below 1', function() pd.grammar.load('dyck_n', { p = 0.8, p1 = 0.2 }) end)
 end)

@@ -268,11 +268,11 @@ test('bad input is named', function()
   local function make(options) return function() return pd.pda(options) end end
   test.fails('list of transitions', make{})
   test.fails('at least one transition', make{ transitions = {} })
-  test.fails('no bottom symbol', make{ transitions = { 'q, _ --a--> r, pop' } })
+  test.fails('the bottom symbol is missing', make{ transitions = { 'q, _ --a--> r, pop' } })
   test.fails("unknown option 'botom', did you mean 'bottom'", make{ botom = '_', transitions = {} })
   test.fails('transition 2: expected push y, replace y or pop',
     make{ bottom = '_', transitions = { 'q, _ --a--> r, pop', 'q, _ --b--> r, drop' } })
-  test.fails('transition 1: the weight of a transition must be a number from 0 up, got %-1',
+  test.fails('transition 1: the weight of a transition must be a number of at least 0, got %-1',
     make{ bottom = '_', transitions = { { text = 'q, _ --a--> r, pop', weight = -1 } } })
   test.fails('one of push', make{ bottom = '_', transitions = {
     { state = 'q', top = '_', symbol = 'a', next = 'r', pop = true, push = 'x' } } })

@@ -236,7 +236,7 @@ test('notes and tags', function()
   fails(2, 'which runs?', 'tag', '+good', '--registry', grid_file)
   fails(1, 'no run matches', 'tag', '--where', 'rate=77', '+good', '--registry', grid_file)
   fails(1, 'a tag must be a text of 1 to 64 bytes', 'tag', '1', '+a b', '--registry', grid_file)
-  fails(1, 'tag can be compared by = and !=', 'list', '--where', 'tag<b', '--registry', grid_file)
+  fails(1, 'tag supports only the comparisons = and !=', 'list', '--where', 'tag<b', '--registry', grid_file)
 end)
 
 test('points of a grid by mean, never by the best', function()

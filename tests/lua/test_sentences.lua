@@ -100,7 +100,7 @@ test('a classifier takes prefixes that both numbers follow, and a language model
   -- Of the two sheep one is always wrong.
   test.equal(pd.train.evaluate(pd.model.load(top .. '/classes'), labelled).accuracy, 0.75)
   assert(pd.train.resume(top .. '/classes', { epochs = 61, progress = false }))
-  test.fails('is labelled valid and invalid', function()
+  test.fails('is labelled both valid and invalid', function()
     pd.task.labelled_dataset { alphabet = { 'a' }, strings = { 'a', 'a' }, labels = { true, false } }
   end)
   test.equal(pd.task.labelled_dataset { alphabet = { 'a' }, strings = { 'a', 'a' }, labels = { true, false },

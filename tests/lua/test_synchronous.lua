@@ -162,7 +162,7 @@ test('what is wrong in a file is named with its line', function()
   end
   test.fails('bad%.lua:2: in A %-> S1 | S1 S2: S2 of the target side has no nonterminal of index 2 on the source side',
     file "synchronous()\nrule 'A -> S1 | S1 S2'\nrule \"S -> 'a' | 'b'\"")
-  test.fails('bad%.lua:3: in S %-> a | b: nonterminal a has no rules; a terminal stands in quotes',
+  test.fails('bad%.lua:3: in S %-> a | b: nonterminal a has no rules; write terminals in quotes',
     file "synchronous()\nrule 'A -> S1 | S1'\nrule 'S -> a | b'")
   test.fails('bad%.lua:2: expected | and the target side',
     file "synchronous()\nrule \"A -> 'a'\"")
@@ -186,7 +186,7 @@ test('questions that make no sense are refused', function()
   test.fails('options.lengths%): expected a list of 2', function() grammar:sample { lengths = { 3 } } end)
   test.fails("option 'mode' must be", function() grammar:sample { length = 3, mode = 'exact' } end)
   test.fails("'count' must be at least 1", function() grammar:sample { length = 3, count = 0 } end)
-  test.fails('none had a target of length 7 to 8', function()
+  test.fails('had a target of length 7 to 8', function()
     grammar:sample { length = 3, target_lengths = { 7, 8 } }
   end)
   test.fails("'limit' must be between 1 and", function() grammar:translations('a b', { limit = 0 }) end)

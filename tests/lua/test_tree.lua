@@ -43,7 +43,7 @@ test('files, folders and patterns of trees are read', function()
   test.fails("'functions' must be one of 'strip' and 'keep', got \"drop\"", function()
     pd.tree.parse('', { functions = 'drop' })
   end)
-  test.fails('text:2: the bracket that opens here is never closed', function() pd.tree.parse('(A a)\n(B (C c)') end)
+  test.fails('text:2: the bracket opened here is never closed', function() pd.tree.parse('(A a)\n(B (C c)') end)
 end)
 
 test('what a tree says of itself', function()

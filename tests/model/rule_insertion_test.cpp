@@ -345,9 +345,9 @@ TEST(RuleInsertion, SaysWhatCannotBeEncoded) {
                                          "only the symbol that is read, 'a'",
                                          "replaces 'a' by 'b'",
                                          "bottom symbol cannot be popped",
-                                         "for every top, write: for all X",
+                                         "if it means any top, write: for all X",
                                          "its weight is 0.5",
-                                         "switches it off"};
+                                         "which disables it"};
   for (std::size_t i = 0; i < reasons.size(); ++i) {
     EXPECT_EQ(report.transitions[i].programmed, i == 0);
     EXPECT_NE(report.transitions[i].reason.find(reasons[i]), std::string::npos)
@@ -374,7 +374,7 @@ TEST(RuleInsertion, ErrorsChangeNothing) {
   fails(start + "q, _ --a--> q, replace _\n",
         "text:3: q, _ --a--> q, replace _ contradicts text:2: q, _ --a--> q, push a");
   fails("%bottom _\n%accepting q\nq, _ --a--> r, push a\nr, a --a--> s, push a\n",
-        "4 state neurons are needed, the network has 3");
+        "the rules need 4 state neurons, but the network has 3");
   fails("%bottom _\nq, _ --a--> q, push b\n", "none of the 1 transitions can be encoded");
   fails(start, "strength must be a number above 0, got -1", {.strength = -1.0});
   fails(start, "does not hold", {.strength = 0.1});

@@ -120,9 +120,9 @@ std::string message_of(const std::string& text) {
 TEST(PdaErrors, NameLineAndSymbol) {
   const std::string good = "q, _ --a--> r, push _\n";
   const std::vector<std::pair<std::string, std::string>> cases{
-      {"", "there are no transitions"},
-      {good, "no bottom symbol; name it in a line %bottom SYMBOL"},
-      {"%bottom _\n", "there are no transitions"},
+      {"", "the text contains no transitions"},
+      {good, "the bottom symbol is missing; name it in a line %bottom SYMBOL"},
+      {"%bottom _\n", "the text contains no transitions"},
       {"%bottom\n", "text:1: expected a name after %bottom, got the end of the line"},
       {"%bottom _ x\n", "text:1: %bottom takes one name, got 'x' after it"},
       {"%bottom _\n%bottom _\n", "text:2: %bottom is given twice"},
@@ -138,11 +138,10 @@ TEST(PdaErrors, NameLineAndSymbol) {
       {"%bottom _\nq, _ --a--> r", "expected , after the next state r, got the end of the line"},
       {"%bottom _\nq, _ --a/--> r, pop", "expected a number as the weight"},
       {"%bottom _\nq, _ --a/x--> r, pop", "expected a number as the weight, got 'x--> r, pop'"},
-      {"%bottom _\nq, _ --a/1/0--> r, pop", "a weight is divided by zero"},
+      {"%bottom _\nq, _ --a/1/0--> r, pop", "division by zero in a weight"},
       {"%bottom _\nq, _ --a/-1--> r, pop",
-       "text:2: the weight of a transition must be a number "
-       "from 0 up, got -1"},
-      {"%bottom _\nq, _ --a/nan--> r, pop", "must be a number from 0 up"},
+       "text:2: the weight of a transition must be a number of at least 0, got -1"},
+      {"%bottom _\nq, _ --a/nan--> r, pop", "must be a number of at least 0"},
       {"%bottom _\n" + good + good,
        "text:3: the transition q, _ --a--> r, push _ is given twice, first at text:2"},
       {"%bottom _\n%states q r\nq, _ --a--> rr, pop",
@@ -155,7 +154,7 @@ TEST(PdaErrors, NameLineAndSymbol) {
       {"%bottom _\n%states q\n%accepting p\nq, _ --a--> q, push _",
        "state 'p' is not in the list of states"},
       {"%bottom _\n%accepting q/-1\nq, _ --a--> q, push _",
-       "the weight of the accepting state q must be a number from 0 up, got -1"},
+       "the weight of the accepting state q must be a number of at least 0, got -1"},
       {"%bottom _\n%accepting q q\nq, _ --a--> q, push _", "the accepting state q is given twice"},
       {"%bottom _\n%start p\n%states q\nq, _ --a--> q, push _",
        "state 'p' is not in the list of states"},
@@ -168,10 +167,10 @@ TEST(PdaErrors, NameLineAndSymbol) {
       {"%bottom _\nq, x --a--> q, pop for all x, q", "the first transition has a variable"},
       {"%bottom _\nq, 'x --a--> q, pop", "the name 'x --a--> q, pop has no closing quote"},
       {"%bottom _\nq, '' --a--> q, pop", "the top of the stack must not be empty"},
-      {"%bottom _\nq, 'x y' --a--> q, pop", "must not hold white space, got 'x y'"},
+      {"%bottom _\nq, 'x y' --a--> q, pop", "must not contain white space, got 'x y'"},
       {"%bottom _\nq, \xff --a--> q, pop", "text:2: byte 4 (0xff) is not UTF-8"},
       {"%accepting\n", "%accepting needs at least one state"},
-      {"%at_bottom now\n", "%at_bottom stands alone, got 'now'"},
+      {"%at_bottom now\n", "%at_bottom takes no argument, got 'now'"},
   };
   for (const auto& [text, expected] : cases)
     EXPECT_NE(message_of(text).find(expected), std::string::npos)

@@ -169,12 +169,12 @@ TEST(RunRegistry, FilesThatAreNoRegistry) {
     return message_of<std::runtime_error>([&] { RunRegistry registry(scratch / name); });
   };
   std::ofstream(scratch / "text") << std::string(5000, 'x');
-  expect_part(refused("text"), "it is no SQLite file");
+  expect_part(refused("text"), "it is not an SQLite file");
   Database(scratch / "other", 1).execute("CREATE TABLE t (x)");
-  expect_part(refused("other"), "an SQLite file of something else");
+  expect_part(refused("other"), "an SQLite file but not a registry");
   { RunRegistry registry(scratch / "newer"); }
   Database(scratch / "newer", 1).execute("PRAGMA user_version = 7");
-  expect_part(refused("newer"), "version 7, this program reads version 1");
+  expect_part(refused("newer"), "version 7, but this program reads version 1");
   expect_part(
       message_of<std::runtime_error>([&] { RunRegistry registry(scratch / "absent", true); }),
       "there is no registry");
@@ -284,7 +284,7 @@ TEST(RunRegistry, NotesAndTags) {
               "there is no run 99");
   EXPECT_EQ(where("tag", "=", "new"), Ids{});  // all or none
   expect_part(message_of<std::invalid_argument>([&] { where("tag", "<", "a"); }),
-              "tag can be compared by = and !=, got <");
+              "tag supports only the comparisons = and !=, got <");
   expect_part(message_of<std::invalid_argument>([&] {
                 registry.update(1, {{"tags", {1}}});
               }),

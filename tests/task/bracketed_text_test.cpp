@@ -110,36 +110,36 @@ TEST(BracketedText, WhatIsWrittenIsReadAgain) {
 
 TEST(BracketedText, BracketsThatDoNotMatchAreToldWithTheirLine) {
   EXPECT_EQ(refusal("(A a)\n\n(S (A a)\n (B b)\n"),
-            "[tree.read] f.mrg:3: the bracket that opens here is never closed");
+            "[tree.read] f.mrg:3: the bracket opened here is never closed");
   EXPECT_EQ(refusal("(A a)\r\n(S\r\n (A a)))\r\n(B b)\r\n"),
-            "[tree.read] f.mrg:3: a bracket closes here that none opens");
-  EXPECT_EQ(refusal("\n)"), "[tree.read] f.mrg:2: a bracket closes here that none opens");
-  EXPECT_EQ(refusal("("), "[tree.read] f.mrg:1: the bracket that opens here is never closed");
+            "[tree.read] f.mrg:3: the bracket closed here was never opened");
+  EXPECT_EQ(refusal("\n)"), "[tree.read] f.mrg:2: the bracket closed here was never opened");
+  EXPECT_EQ(refusal("("), "[tree.read] f.mrg:1: the bracket opened here is never closed");
 }
 
 TEST(BracketedText, WhatIsNoTreeIsToldWithItsLine) {
   EXPECT_EQ(refusal("(S\n (A a)\n cat)"),
-            "[tree.read] f.mrg:3: the word 'cat' stands beside brackets in (S ...)");
+            "[tree.read] f.mrg:3: the word 'cat' occurs beside brackets in (S ...)");
   EXPECT_EQ(refusal("(S cat\n (A a))"),
-            "[tree.read] f.mrg:2: the word 'cat' stands beside brackets in (S ...)");
+            "[tree.read] f.mrg:2: the word 'cat' occurs beside brackets in (S ...)");
   EXPECT_EQ(refusal("(S (A the cat))"),
-            "[tree.read] f.mrg:1: (A ...) holds two words, 'the' and 'cat'");
+            "[tree.read] f.mrg:1: (A ...) contains two words, 'the' and 'cat'");
   EXPECT_EQ(refusal("(S (A a)\n ())"), "[tree.read] f.mrg:2: the bracket is empty");
   EXPECT_EQ(refusal("()"), "[tree.read] f.mrg:1: the bracket is empty");
   EXPECT_EQ(refusal("(S (A a)\n\n (NP))"),
-            "[tree.read] f.mrg:3: (NP) holds neither a word nor brackets");
+            "[tree.read] f.mrg:3: (NP) contains neither a word nor brackets");
   EXPECT_EQ(refusal("(S (X x)\n ((A a) (B b)))"), "[tree.read] f.mrg:2: the bracket has no label");
   EXPECT_EQ(refusal("(A a)\nhello (B b)"), "[tree.read] f.mrg:2: expected '(', got 'hello'");
   EXPECT_EQ(refusal("(A a)\n( (S (-NONE- *)) )"),
             "[tree.read] f.mrg:2: the tree that begins here has no words");
-  EXPECT_EQ(refusal(" \n"), "[tree.read] f.mrg: there are no trees");
+  EXPECT_EQ(refusal(" \n"), "[tree.read] f.mrg: the text contains no trees");
   EXPECT_EQ(refusal("(A a)\n(A b\xC3)"), "[tree.read] f.mrg:2: byte 0xc3 is not UTF-8");
   EXPECT_EQ(refusal(std::string("(A a)\n(A \0b)", 12)),
-            "[tree.read] f.mrg:2: there is a NUL byte; the text must be UTF-8");
+            "[tree.read] f.mrg:2: the text contains a NUL byte; it must be UTF-8");
   BracketOptions options;
   options.unlabelled = true;
   EXPECT_EQ(refusal("(a (b c)\n", options),
-            "[tree.read] f.mrg:1: the bracket that opens here is never closed");
+            "[tree.read] f.mrg:1: the bracket opened here is never closed");
   EXPECT_EQ(refusal("(a ())", options), "[tree.read] f.mrg:1: the bracket is empty");
 }
 
@@ -153,7 +153,7 @@ TEST(BracketedText, EmptySentencesCanBeLeftOut) {
 TEST(BracketedText, ManyBracketsAreReadAndRefused) {
   const int n = 100'000;
   EXPECT_EQ(refusal(std::string(n, '(')),
-            "[tree.read] f.mrg:1: the bracket that opens here is never closed");
+            "[tree.read] f.mrg:1: the bracket opened here is never closed");
   std::string text;
   for (int i = 0; i < n; ++i) text += "(X ";
   text += "(A a)" + std::string(n, ')');

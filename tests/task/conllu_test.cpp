@@ -106,7 +106,7 @@ TEST(Conllu, WrongColumnsAreToldWithTheirLine) {
             where + "2: expected 10 columns with tabs between them, got 1");
   EXPECT_EQ(refusal("1\ta\t_\n"), where + "1: expected 10 columns with tabs between them, got 3");
   EXPECT_EQ(refusal("1\t\t_\t_\t_\t_\t0\t_\t_\t_\n"),
-            where + "1: column 2 (FORM) is empty; _ says that there is nothing");
+            where + "1: column 2 (FORM) is empty; write _ for an empty value");
   EXPECT_EQ(refusal(row("x", "a")),
             where + "1: the number of a word must be 3, 3-4 or 3.1, got 'x'");
   EXPECT_EQ(refusal(row("1a", "a")),
@@ -134,7 +134,7 @@ TEST(Conllu, WrongRangesAndEmptyNodesAreToldWithTheirLine) {
   EXPECT_EQ(refusal(row("1-3", "b") + row("1", "a") + row("2-3", "c")),
             where + "3: the range 2-3 must begin at word 2, which an earlier range spans");
   EXPECT_EQ(refusal(row("1-3", "b") + row("1", "a") + row("2", "c", "1")),
-            where + "3: the sentence ends at word 2, but the range 1-3 goes on");
+            where + "3: the sentence ends at word 2, but the range 1-3 extends beyond it");
   EXPECT_EQ(refusal(row("1", "a") + row("2.1", "b")),
             where + "2: expected the empty node 1.1, got 2.1");
   EXPECT_EQ(refusal(row("1", "a") + row("1.2", "b")),

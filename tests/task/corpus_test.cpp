@@ -48,8 +48,8 @@ TEST(Corpus, TheVocabularyCanBeLimited) {
   for (const std::int64_t limit : {-1, 1, 2}) {
     options.vocabulary = limit;
     EXPECT_EQ(refusal("a b\n", options),
-              "[task.corpus] vocabulary must be 0 (all words) or at least 3, <unk> and <eos> being "
-              "part of it, got " +
+              "[task.corpus] vocabulary must be 0 (all words) or at least 3, because it includes "
+              "<unk> and <eos>, got " +
                   std::to_string(limit));
   }
 }
@@ -65,8 +65,8 @@ TEST(Corpus, LinesOfWindowsAndAByteOrderMarkAreTheSameText) {
 
 TEST(Corpus, EmptyLinesAreWhatIsAskedFor) {
   EXPECT_EQ(refusal("a\n \t\nb\n"),
-            "[task.corpus] tr.txt:2: the line is empty; empty_lines = 'count' takes it for a lone "
-            "<eos>, 'skip' leaves it out");
+            "[task.corpus] tr.txt:2: the line is empty; empty_lines = 'count' reads it as a single "
+            "<eos>, 'skip' skips it");
   EXPECT_EQ(words(make_corpus(parts("a\n \t\nb\n"), {0, EmptyLines::count}).train),
             "a <eos> <eos> b <eos>");
   EXPECT_EQ(words(make_corpus(parts("a\n \t\nb\n"), {0, EmptyLines::skip}).train),
@@ -74,10 +74,11 @@ TEST(Corpus, EmptyLinesAreWhatIsAskedFor) {
 }
 
 TEST(Corpus, WhatIsNoTextIsRefusedWithItsPlace) {
-  EXPECT_EQ(refusal(""), "[task.corpus] tr.txt: there are no words");
-  EXPECT_EQ(refusal("\n\n", {0, EmptyLines::skip}), "[task.corpus] tr.txt: there are no words");
+  EXPECT_EQ(refusal(""), "[task.corpus] tr.txt: the text contains no words");
+  EXPECT_EQ(refusal("\n\n", {0, EmptyLines::skip}),
+            "[task.corpus] tr.txt: the text contains no words");
   EXPECT_EQ(message([] { make_corpus(parts("a\n", ""), {}); }),
-            "[task.corpus] va.txt: there are no words");
+            "[task.corpus] va.txt: the text contains no words");
   // Latin-1.
   EXPECT_EQ(refusal("a\nb caf\xE9 c\n"), "[task.corpus] tr.txt:2: byte 6 (0xe9) is not UTF-8");
   EXPECT_EQ(refusal(std::string("a\nb\0c\n", 6)),
@@ -85,13 +86,13 @@ TEST(Corpus, WhatIsNoTextIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal(std::string("\xFF\xFE"
                                 "a\0",
                                 4)),
-            "[task.corpus] tr.txt: the text must be UTF-8, its first two bytes are the mark of "
-            "UTF-16");
+            "[task.corpus] tr.txt: the text must be UTF-8, but it begins with the byte order mark "
+            "of UTF-16");
   EXPECT_EQ(refusal("a\rb\n"),
             "[task.corpus] tr.txt:1: a carriage return within the line; lines must end in \\n or "
             "\\r\\n");
   EXPECT_EQ(refusal("a\nb <eos> c\n"),
-            "[task.corpus] tr.txt:2: the word <eos> stands for line ends and must not occur");
+            "[task.corpus] tr.txt:2: the word <eos> is reserved for line ends and must not occur");
 }
 
 TEST(Corpus, OneFileIsSplitByWholeLines) {
@@ -110,7 +111,7 @@ TEST(Corpus, OneFileIsSplitByWholeLines) {
               split_corpus({"a\nb\n", "all.txt"}, {0.8, 0.1, 0.1}, {});
             }),
             "[task.corpus] all.txt: 2 lines cannot be split by the shares 0.8, 0.1 and 0.1 into "
-            "three parts with lines");
+            "three nonempty parts");
   EXPECT_EQ(message([&] {
               split_corpus({text, "all.txt"}, {1, 0, 1}, {});
             }),

@@ -22,7 +22,7 @@ TEST(LabelledDataset, Errors) {
   EXPECT_TRUE(contains(problem([&] {
                          Data(alphabet, {{0}, {1}, {0}}, {true, true, false});
                        }),
-                       "'a' is labelled valid and invalid (strings 1 and 3)"));
+                       "'a' is labelled both valid and invalid (strings 1 and 3)"));
   const Data data(alphabet, {{0}, {1}, {0}}, {true, false, true});
   EXPECT_THROW(data.subset({3}), std::invalid_argument);
   EXPECT_THROW(data.subset({}), std::invalid_argument);
@@ -110,7 +110,8 @@ TEST(DeadEnds, WrongOnesAreRefused) {
   EXPECT_THROW(Data(alphabet, {{0}}, {true}, {1}), std::invalid_argument);
   EXPECT_THROW(Data(alphabet, {{0}}, {false}, {1, 1}), std::invalid_argument);
   const Data wrong(dyck2().alphabet(), {{1}}, {true});
-  EXPECT_TRUE(contains(problem([&] { with_dead_ends(wrong, dyck2()); }), "is labelled valid, and"));
+  EXPECT_TRUE(contains(problem([&] { with_dead_ends(wrong, dyck2()); }),
+                       "is labelled valid, but by the grammar"));
   for (const std::string field : {"0:", "0:0", "0:-1", "0:1x", "1:1", "0:3"})
     EXPECT_TRUE(contains(problem([&] {
                            parse_labelled(
@@ -142,8 +143,8 @@ TEST(LabelledText, ErrorsNameTheLine) {
       {head + "1\ta\r\n\n", "d.txt:4: expected 1 or 0, a tab"},
       {head + "yes\ta\n", "d.txt:3: expected the label 1 (valid) or 0 (invalid), got 'yes'"},
       {head + "1\ta c\n", "d.txt:3: [alphabet] symbol 'c' is not in the alphabet"},
-      {head + "1\ta\n0\tb\n0\ta\n", "d.txt:5: 'a' is labelled 0 here and 1 in line 3"},
-      {head + "1\t\n0\t\n", "d.txt:4: the empty string is labelled 0 here and 1 in line 3"},
+      {head + "1\ta\n0\tb\n0\ta\n", "d.txt:5: 'a' is labelled 0 here but 1 in line 3"},
+      {head + "1\t\n0\t\n", "d.txt:4: the empty string is labelled 0 here but 1 in line 3"},
   };
   for (const auto& [text, expected] : cases) {
     const auto got = problem([&] { parse_labelled(text, "d.txt"); });

@@ -47,9 +47,9 @@ TEST(LabelledSampling, TheLastStringsOfALengthAreFound) {
   // 2047 marked palindromes of length 1 to 21, one of them very improbable.
   const auto grammar = grammar_of("S -> 'a' S 'a' [.999] | 'b' S 'b' [1e-6] | 'c' [.0009]");
   EXPECT_EQ(make_labelled(grammar, wanted(2047, 0, 1, 21)).positives(), 2047);
-  EXPECT_TRUE(contains(problem([&] { make_labelled(grammar, wanted(2048, 0, 1, 21)); }),
-                       "2048 positives of length 1 to 21 are wanted, but the language has only "
-                       "2047"));
+  EXPECT_TRUE(
+      contains(problem([&] { make_labelled(grammar, wanted(2048, 0, 1, 21)); }),
+               "requested 2048 positives of length 1 to 21, but the language has only 2047"));
   auto repeated = wanted(5000, 0, 1, 21);
   repeated.distinct = "negatives";
   EXPECT_EQ(make_labelled(grammar, repeated).positives(), 5000);
@@ -62,7 +62,7 @@ TEST(LabelledSampling, AllNegativesOfAShortLengthAreFound) {
   EXPECT_EQ(make_labelled(marked(), options).negatives(), 356);
   options.negatives = 357;
   EXPECT_TRUE(contains(problem([&] { make_labelled(marked(), options); }),
-                       "357 random negatives with the lengths of the interval are wanted, but "
+                       "357 random negatives with the lengths of the interval, but "
                        "there are only 356"));
   options.distinct = "none";
   EXPECT_EQ(make_labelled(marked(), options).negatives(), 357);
@@ -71,7 +71,7 @@ TEST(LabelledSampling, AllNegativesOfAShortLengthAreFound) {
 TEST(LabelledSampling, LanguagesWithoutNegativesAreAnErrorAndNoEndlessLoop) {
   const auto unary = grammar_of("S -> 'a' S [.9] | 'a' [.1]");
   EXPECT_TRUE(contains(problem([&] { make_labelled(unary, wanted(3, 1, 1, 30)); }),
-                       "1 random negatives with the lengths of the positives are wanted, but there "
+                       "1 random negatives with the lengths of the positives, but there "
                        "are only 0"));
   auto difficult = wanted(3, 1, 1, 30);
   difficult.difficult_low = difficult.difficult_high = 1;
@@ -115,7 +115,7 @@ TEST(LabelledSampling, NothingOfAnExcludedSetOccurs) {
   EXPECT_TRUE(contains(problem([&] { make_labelled(an_bn(), more, {all}); }),
                        "has only 0 beside the 10 excluded strings"));
   EXPECT_TRUE(contains(problem([&] { make_labelled(dyck2(), more, {all}); }),
-                       "an excluded data set has the symbols 'a' and 'b'"));
+                       "an excluded data set and the grammar have different symbols: 'a' and 'b'"));
 }
 
 TEST(LabelledSampling, NegativesHaveTheLengthsOfThePositives) {
@@ -203,13 +203,13 @@ TEST(LabelledSampling, WrongOptions) {
   using O = LabelledOptions&;
   EXPECT_EQ(error([](O) {}), "no error");
   EXPECT_TRUE(contains(error([](O o) { o.positives = -1; }), "at least 0, got -1 and 1"));
-  EXPECT_TRUE(contains(error([](O o) { o.positives = o.negatives = 0; }), "at least one string"));
+  EXPECT_TRUE(contains(error([](O o) { o.positives = o.negatives = 0; }), "must not both be 0"));
   EXPECT_TRUE(contains(error([](O o) { o.longest = 1; }), "got {2, 1}"));
   EXPECT_TRUE(contains(error([](O o) { o.shortest = -2; }), "got {-2, 4}"));
   EXPECT_TRUE(contains(error([](O o) { o.difficult_high = 1.5; }), "difficult must be a share"));
   EXPECT_TRUE(contains(error([](O o) { o.difficult_high = NAN; }), "difficult must be a share"));
   EXPECT_TRUE(contains(error([](O o) { o.difficult_high = 1, o.positives = 0; }),
-                       "there must be at least one"));
+                       "positives must be at least 1"));
   EXPECT_TRUE(contains(error([](O o) { o.swaps = {}; }), "at least one number"));
   EXPECT_TRUE(contains(error([](O o) { o.swaps = {0}; }), "at least 1, got 0"));
   EXPECT_TRUE(contains(error([](O o) { o.edits = {"swap"}; }), "edits must be one of 'replace'"));

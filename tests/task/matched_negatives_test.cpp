@@ -83,10 +83,9 @@ TEST(MatchedNegatives, Errors) {
   EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.difficult_high = 1; }), "leave difficult out"));
   EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.negative_lengths = "uniform"; }),
                        "leave negative_lengths out"));
-  EXPECT_TRUE(
-      contains(error(grammar_of("S -> 'a' S [.9] | 'a' [.1]"), [](O) {}),
-               "2 matched negatives with the lengths of the positives are wanted, but after "
-               "0 no other invalid string of such a length was found"));
+  EXPECT_TRUE(contains(error(grammar_of("S -> 'a' S [.9] | 'a' [.1]"), [](O) {}),
+                       "2 matched negatives with the lengths of the positives, but after "
+                       "0 no other invalid string of such a length was found"));
 }
 
 }  // namespace

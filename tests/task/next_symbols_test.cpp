@@ -67,7 +67,7 @@ TEST(NextSymbols, NonsenseIsTold) {
   std::string text = "S -> ";
   for (int i = 0; i < 64; ++i) text += fmt::format("{}'s{}'", i > 0 ? " | " : "", i);
   EXPECT_TRUE(contains(problem([&] { next_symbols(grammar_of(text.c_str()), {{0}}); }),
-                       "at most 63 symbols is needed, got 64"));
+                       "at most 63 symbols, got 64"));
 }
 
 }  // namespace

@@ -53,11 +53,11 @@ TEST(NumberPrediction, MalformedLinesAreToldWithTheirPlace) {
   EXPECT_EQ(refusal("VBP\ta\nVBD\tb\n"), kWhere + "f:2: the verb must be VBZ or VBP, got 'VBD'");
   EXPECT_EQ(refusal("VBP a b\n"), kWhere + "f:1: expected VBZ or VBP, a tab and words");
   EXPECT_EQ(refusal("VBP\ta\n\n"), kWhere + "f:2: expected VBZ or VBP, a tab and words");
-  EXPECT_EQ(refusal("VBP\t \n"), kWhere + "f:1: there are no words before the verb");
+  EXPECT_EQ(refusal("VBP\t \n"), kWhere + "f:1: no words precede the verb");
   EXPECT_EQ(refusal("VBP\ta\xC0\n"), kWhere + "f:1: byte 6 (0xc0) is not UTF-8");
   EXPECT_EQ(refusal(std::string("VBP\ta\0", 6)),
             kWhere + "f:1: byte 6 is NUL; the text must be UTF-8");
-  EXPECT_EQ(refusal(""), kWhere + "f: there are no examples");
+  EXPECT_EQ(refusal(""), kWhere + "f: the text contains no examples");
 }
 
 // ---- The published table ----
@@ -98,7 +98,7 @@ TEST(NumberPrediction, MalformedTablesAreToldWithTheirPlace) {
             kWhere +
                 "t.tsv:1: there is no column 'verb_index'; the columns are 'sentence' and "
                 "'verb_pos'");
-  EXPECT_EQ(refusal(kHead), kWhere + "t.tsv: there are no examples");
+  EXPECT_EQ(refusal(kHead), kWhere + "t.tsv: the text contains no examples");
   EXPECT_EQ(refusal(kHead + "a b\ta b\tb\tVBZ\t2\t0\n"),
             kWhere + "t.tsv:2: expected 7 fields, got 6");
   EXPECT_EQ(refusal(kHead + "a b\ta b\tb\tVBX\t2\t0\t0\n"),
@@ -164,7 +164,7 @@ TEST(NumberPrediction, SplitsHaveTheirSharesAndEveryExampleOnce) {
   EXPECT_EQ(message([&] {
               split_examples({examples[0]}, {1, 1}, random);
             }),
-            kWhere + "1 example cannot be split into 2 parts with some in each");
+            kWhere + "1 example cannot be split into 2 nonempty parts");
   EXPECT_EQ(message([&] {
               split_examples(examples, {1, 0}, random);
             }),

@@ -16,8 +16,8 @@ TEST(NumberWords, TheVocabularyIsThatOfThePrefixes) {
   EXPECT_EQ(number_vocabulary(kExamples, 3).symbols(),
             (std::vector<std::string>{"<unk>", "the", "sheep"}));
   EXPECT_EQ(testing_support::message([] { number_vocabulary(kExamples, 1); }),
-            "[task.number_examples] vocabulary must be 0 (all words) or at least 2, <unk> being "
-            "part of it, got 1");
+            "[task.number_examples] vocabulary must be 0 (all words) or at least 2, because it "
+            "includes <unk>, got 1");
 }
 
 TEST(NumberWords, OnePrefixCanHaveBothNumbers) {

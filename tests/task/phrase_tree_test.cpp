@@ -40,7 +40,7 @@ TEST(PhraseTree, WhatIsNoTreeIsRefused) {
   const std::vector<std::string> words{"a", "b", "c"};
   EXPECT_EQ(message([] { PhraseTree({}, {}, {}); }), "[tree] a tree needs at least one word");
   EXPECT_EQ(message([&] { PhraseTree(words, {"N"}, {}); }),
-            "[tree] 3 words need as many parts of speech, got 1");
+            "[tree] the number of parts of speech must equal the number of words, 3, got 1");
   EXPECT_EQ(message([] {
               PhraseTree({"a", "b c"}, {}, {});
             }),

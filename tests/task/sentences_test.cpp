@@ -110,7 +110,7 @@ TEST(Sentences, AFolderIsReadFileByFile) {
   EXPECT_EQ(texts(*given[2].second), (Texts{"<unk>"}));
   EXPECT_NE(message([&] {
               prepare_sentences(scratch / "parts", scratch / "given", whole());
-            }).find("shares split a text, but the folder has its own parts"),
+            }).find("shares apply only to a text without parts, but the folder has its own parts"),
             std::string::npos);
   const auto matched =
       *prepare_sentences((scratch / "text").string() + "/*.txt", scratch / "matched", whole());
@@ -241,14 +241,14 @@ TEST(TokenFile, EveryNumberInItIsChecked) {
   };
   EXPECT_EQ(problem(bytes), "no error");
   constexpr std::size_t kWords = 16, kStarts = kWords + 40;  // 9 words and one of padding
-  EXPECT_CONTAINS(with(kWords, 3, 4), "word 1 is number 3 of a vocabulary of 3");
-  EXPECT_CONTAINS(with(kWords, 0xffffffff, 4), "word 1 is number -1");
+  EXPECT_CONTAINS(with(kWords, 3, 4), "word 1 has the id 3, but the vocabulary has 3 words");
+  EXPECT_CONTAINS(with(kWords, 0xffffffff, 4), "word 1 has the id -1");
   EXPECT_CONTAINS(with(kWords, 2, 4), "checksum");
-  EXPECT_CONTAINS(with(kStarts, 1, 8), "its sentences are not its words");
-  EXPECT_CONTAINS(with(kStarts + 8, 100, 8), "sentence 1 lies outside of the words");
+  EXPECT_CONTAINS(with(kStarts, 1, 8), "its sentences do not cover its words");
+  EXPECT_CONTAINS(with(kStarts + 8, 100, 8), "sentence 1 is outside the words");
   EXPECT_CONTAINS(with(kStarts + 8, ~std::uint64_t{0}, 8), "sentence 1 lies outside");
-  EXPECT_CONTAINS(with(kStarts + 8, 4, 8), "not as long as it says");
-  EXPECT_CONTAINS(with(kStarts + 24, 8, 8), "its sentences are not its words");
+  EXPECT_CONTAINS(with(kStarts + 8, 4, 8), "the lengths of its sentences are wrong");
+  EXPECT_CONTAINS(with(kStarts + 24, 8, 8), "its sentences do not cover its words");
   // Sizes whose sum is that of the file only modulo 2^64.
   EXPECT_CONTAINS(footer("\"words\":9", "\"words\":4611686018427387913"), "damaged");
   EXPECT_CONTAINS(footer("\"sentences\":3", "\"sentences\":2305843009213693955"), "damaged");

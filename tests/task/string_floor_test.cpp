@@ -141,7 +141,7 @@ TEST(StringFloor, AlphabetsMustAgree) {
   const auto all = [](const Word&) { return true; };
   EXPECT_TRUE(
       contains(problem([&] { string_floor(all_strings(2, 2, all), all_strings(3, 2, all)); }),
-               "[task.floor] the training set's symbols are"));
+               "[task.floor] the training set and the test set have different symbols"));
 }
 
 TEST(SeenFeatures, CountStringsAndNotOccurrences) {

@@ -173,7 +173,7 @@ TEST(GrammarPairs, NonsenseIsRefused) {
             std::string::npos);
   EXPECT_NE(refusal({{"kind", "grammar"}, {"mode", "exact"}}, &grammar), "no error");
   EXPECT_EQ(refusal({{"kind", "grammar"}, {"target_lengths", Json::array({2, 5})}}, &grammar),
-            "[grammar.synchronous] of 100000 pairs with sources of length 8 to 64 none had a "
+            "[grammar.synchronous] none of 100000 pairs with sources of length 8 to 64 had a "
             "target of length 2 to 5");
   EXPECT_NE(
       refusal({{"kind", "grammar"}, {"lengths", Json::array({0, 1})}}, &grammar)
@@ -221,8 +221,8 @@ TEST(PairList, ErrorsNameFileAndLine) {
             "[task.pairs] p.txt:1: expected 'source ||| target' with blanks around the bars, got "
             "'a|||b'");
   EXPECT_EQ(refusal("\na ||| b ||| c\n"),
-            "[task.pairs] p.txt:2: a pair has one ||| between its sides, got a second one");
-  EXPECT_EQ(refusal("\n# nothing\n"), "[task.pairs] p.txt: there are no pairs");
+            "[task.pairs] p.txt:2: a pair must have one ||| between its sides, got a second one");
+  EXPECT_EQ(refusal("\n# nothing\n"), "[task.pairs] p.txt: the text contains no pairs");
   EXPECT_EQ(refusal("a ||| b\n\xFF ||| b\n"), "[task.pairs] p.txt:2: byte 1 (0xff) is not UTF-8");
   EXPECT_EQ(refusal("cat ||| b\n", {Alphabet({"cab", "dog"}), {}}),
             "[task.pairs] p.txt:1: 'cat' is not in the source alphabet, did you mean 'cab'?");
@@ -230,7 +230,7 @@ TEST(PairList, ErrorsNameFileAndLine) {
             "[task.pairs] p.txt:1: 'c' is not in the target alphabet");
   EXPECT_NE(message([] { PairList(Alphabet({"a"}), Alphabet({"b"}), {{{0}, {1}}}); }), "no error");
   EXPECT_EQ(message([] { PairList(Alphabet({"a"}), Alphabet({"b"}), {}); }),
-            "[task.pairs] pairs: there are no pairs");
+            "[task.pairs] pairs: the text contains no pairs");
 }
 
 }  // namespace

@@ -300,8 +300,8 @@ TEST(RunFolder, DamageIsNamed) {
          "option 'batch' is 8 in the checkpoint, but 7 in");
   damage("config.json", replace("\"hidden\": 5", "\"hidden\": 6"), "does not fit",
          "last.safetensors");
-  damage("checkpoints/last.safetensors", cut, "not a sound safetensors file");
-  damage("checkpoints/last.safetensors", empty, "not a sound safetensors file");
+  damage("checkpoints/last.safetensors", cut, "not a valid safetensors file");
+  damage("checkpoints/last.safetensors", empty, "not a valid safetensors file");
   damage("checkpoints/last.safetensors", replace("pushdown checkpoint 1", "pushdown checkpoint 2"),
          "not a checkpoint of this run");
   damage("checkpoints/last.safetensors", replace("\\\"position\\\"", "\\\"positiom\\\""),

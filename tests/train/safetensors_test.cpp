@@ -201,7 +201,7 @@ TEST(AtomicFile, ErrorsNameThePath) {
             std::string::npos);
   const Path file = scratch("plain");
   write_file(file, "");
-  EXPECT_NE(complaint_of([&] { make_writable_folder(file); }).find("in the way"),
+  EXPECT_NE(complaint_of([&] { make_writable_folder(file); }).find("a file of that name exists"),
             std::string::npos);
 }
 

@@ -178,7 +178,7 @@ class Insertion {
         worst = line.text;
         least = line.margin;
       }
-    fail(kRuleInsertionPlace, "the strength {:.4g} is too small: smallest margin {:.4g}{}{}; {}",
+    fail(kRuleInsertionPlace, "the strength {:.4g} does not hold: smallest margin {:.4g}{}{}; {}",
          report.strength, report.margin,
          report.discrete_margin ? fmt::format(", with discrete weights of size {:.4g} {:.4g}",
                                               scale_, *report.discrete_margin)

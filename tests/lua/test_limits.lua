@@ -36,7 +36,8 @@ test('an automaton of too many transitions is refused before it is made', functi
   local lines = { '%bottom _', 'q, _ --a--> q, push _' }
   for i = 1, 5000 do lines[#lines + 1] = ('q, s%d --t%d--> q, pop'):format(i, i) end
   lines[#lines + 1] = 'q, x --y--> q, push z for all x, y, z'
-  test.fails('an automaton of 125075020002 transitions needs [%d.]+ TB of memory, [%d.]+ [kMGT]?B are available', function()
+  test.fails('an automaton of 125075020002 transitions needs [%d.]+ TB of memory, '
+    .. '[%d.]+ [kMGT]?B are available', function()
     pd.pda.parse(table.concat(lines, '\n'))
   end)
 end)

@@ -131,7 +131,7 @@ void tell_changed_definitions(const Trainer& trainer, const Path& folder) {
     const Path copy = definition_file(folder, *origin);
     std::error_code ignored;
     if (!std::filesystem::exists(copy, ignored) || read_file(copy) == origin->source) continue;
-    log_message("warn", fmt::format("the {} '{}' comes from a script that is not what it was when "
+    log_message("warn", fmt::format("the {} '{}' is defined by a script that has changed since "
                                     "the run began, '{}'",
                                     origin->registry, origin->name, copy.string()));
   }

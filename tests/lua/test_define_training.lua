@@ -254,7 +254,7 @@ test('Ctrl-C stops a definition that does not end, and a training in the middle 
   local resumed = session(with { LAST = 0, PRESS = '', GO_ON = 'true', PLACE = place })
   -- The script that goes on is another text than the one that began.
   local told, rest = resumed:match('^([^\n]+)\n(.*)$')
-  assert(told:find("the stack 'slow' comes from a script that is not what it was when the run began", 1, true), told)
+  assert(told:find("the stack 'slow' is defined by a script that has changed since the run began", 1, true), told)
   test.equal(rest, whole)
 end)
 

@@ -124,7 +124,7 @@ TEST(PdaExtraction, Errors) {
   insert_rules(*model, equal_counts());
   fails("more than 2 control states", [&] { extract_pda(*model, {.limit = 2}); });
   fails("limit must be at least 1", [&] { extract_pda(*model, {.limit = 0}); });
-  fails("from 0 up", [&] { extract_pda(*model, {.strings = -1}); });
+  fails("must be at least 0", [&] { extract_pda(*model, {.strings = -1}); });
   const Recognizer plain(Alphabet({"a"}), Json::object());
   fails("'nspda'", [&] { extract_pda(plain); });
 }

@@ -31,7 +31,7 @@ TEST(Alphabet, ErrorsNameTheSymbolAndTheNearest) {
   const auto message = message_of([&] { alphabet.parse("open clos"); });
   EXPECT_NE(message.find("'clos' is not in the alphabet, did you mean 'close'?"), std::string::npos)
       << message;
-  const std::string blanks = "symbols are written with blanks between them";
+  const std::string blanks = "separate symbols with blanks";
   EXPECT_EQ(message.find(blanks), std::string::npos) << message;
   EXPECT_NE(message_of([&] { alphabet.parse("openclose"); }).find(blanks), std::string::npos);
   EXPECT_EQ(message_of([&] { alphabet.parse("openclos"); }).find(blanks), std::string::npos);

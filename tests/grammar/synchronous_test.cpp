@@ -272,11 +272,11 @@ TEST(Synchronous, TheForestHasItsLimits) {
   const auto grammar = grammar_of("S -> S1 S2 | S2 S1\nS -> 'a' | 'x'");
   EXPECT_NE(message([&] {
               contains(grammar, {Word(300, 0), Word(300, 0)});
-            }).find("2 million ways"),
+            }).find("2 million derivations"),
             std::string::npos);
   EXPECT_NE(message([&] {
               contains(grammar, {Word(2001, 0), {}});
-            }).find("up to 2000 symbols"),
+            }).find("at most 2000 symbols"),
             std::string::npos);
   EXPECT_NE(message([&] { contains(grammar, {{0}, {3}}); }), "no error");
   EXPECT_NE(message([&] {

@@ -77,7 +77,7 @@ TEST(GrammarText, ErrorsNameTheLine) {
       {"S -> 'a' [1/0]", "divided by zero"},
       {"S -> 'a' [0.5] 'b'", "expected | or the end of the line"},
       {"S -> 'a' [0.5] | 'b'", "some alternatives of S have a weight"},
-      {"S -> 'a b'", "holds white space"},
+      {"S -> 'a b'", "contains white space"},
       {"S -> ''", "must not be empty"},
       {"S -> '\\n'", "unknown escape \\n"},
       {"S -> T'a'", "may end in primes but must not contain a quote"},

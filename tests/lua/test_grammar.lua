@@ -192,7 +192,7 @@ test('samplers and their data sets', function()
   test.equal(again:lower_bound(), data:lower_bound())
   local own = pd.task.dataset { alphabet = { 'a', 'b' }, strings = { 'a b', { 'b' } } }
   test.equal(own:symbol_count(), 3)
-  test.fails('not known', function() own:lower_bound() end)
+  test.fails('is unknown', function() own:lower_bound() end)
 end)
 
 test('derivations', function()

@@ -76,7 +76,7 @@ test('wrong options say what is right', function()
     function() trainer{ model = elman, noise = { share = 0.1 } } end)
   local transformer = pd.model.recognizer{ alphabet = grammar:alphabet(),
     architecture = 'transformer', hidden = 6, heads = 2, feedforward = 5 }
-  test.fails('list of tensors',
+  test.fails('lists of tensors',
     function() trainer{ model = transformer, learning = 'rtrl' }:step() end)
 end)
 

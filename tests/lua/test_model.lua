@@ -128,7 +128,7 @@ test('a batch is read in pieces, gradients end where the state is detached', fun
   test.fails('expected a list of 2 strings, got 1', function() m:read({ '0' }, state) end)
   test.fails('expected a list of 2 strings, got one text', function() m:read('0', state) end)
   test.fails('same length', function() m:read({ '0', '0 1' }, state) end)
-  test.fails("another model's", function() model():read({ '0', '1' }, state) end)
+  test.fails("belongs to another model", function() model():read({ '0', '1' }, state) end)
   test.fails('at least 1', function() m:begin(0) end)
 end)
 

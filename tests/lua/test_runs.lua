@@ -132,10 +132,10 @@ test('a registry that cannot be written costs a warning only', function()
     quoted(folder), quoted(shell))))
   local output = pipe:read('*a')
   pipe:close()
-  has(output, 'this run is not recorded', 'no SQLite file', 'exit 0')
+  has(output, 'this run is not recorded', 'not an SQLite file', 'exit 0')
   local _, errors, status = answer('list', '--registry', folder .. '/text')
   test.equal(status, 1)
-  has(errors, 'no SQLite file')
+  has(errors, 'not an SQLite file')
 end)
 
 -- A grid of three points: one with three restarts, one still incomplete, one that failed.

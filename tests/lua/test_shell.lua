@@ -81,7 +81,7 @@ end)
 test('a device that is not there is an error of its own', function()
   local _, err, status = run { '--device', 'cuda:77', '-e', 'print(1)' }
   test.equal(status, 1)
-  assert(err:find("'cuda:77' was asked for", 1, true), err)
+  assert(err:find("'cuda:77' was requested", 1, true), err)
   -- Which of the reasons it is.
   local build = pd.device.status()
   if not build.torch_cuda then

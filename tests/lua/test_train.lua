@@ -193,7 +193,7 @@ test('bad input', function()
   test.fails('/nowhere', function() pd.model.load('/nowhere') end)
   local path = folder()
   trainer { run_folder = path }
-  test.fails('holds another run', function() trainer { run_folder = path } end)
+  test.fails('contains another run', function() trainer { run_folder = path } end)
   test.fails('overwrite', function() trainer():save(path) end)
   trainer():save(path, { overwrite = true })
   test.fails("unknown option 'batch'", function() pd.train.resume(path, { batch = 3 }) end)

@@ -35,7 +35,7 @@ test('files, folders and patterns of trees are read', function()
   test.equal(kept[2]:brackets(),
     '(S (NP-SBJ (PRP It)) (VP (VBZ is) (NP (-NONE- *)) (ADJP (JJ good))) (. .))')
   test.fails("there is no file or folder '" .. top .. '/none', function() pd.tree.read(top .. '/none') end)
-  test.fails('holds no file whose name ends in .tree', function()
+  test.fails('contains no file whose name ends in .tree', function()
     pd.tree.read(top .. '/bank', { ending = '.tree' })
   end)
   test.fails('no file matches', function() pd.tree.read(top .. '/bank/*.x') end)

@@ -280,7 +280,7 @@ TEST(TogetherRunner, IsThereWhereADeviceIs) {
     EXPECT_THROW(parse_device("cuda"), std::runtime_error);
     // One of three reasons, by name.
     const std::string said = message([] { parse_device("cuda"); });
-    EXPECT_NE(said.find("'cuda' was asked for"), said.npos) << said;
+    EXPECT_NE(said.find("'cuda' was requested"), said.npos) << said;
     EXPECT_EQ(said.find("has no CUDA (PUSHDOWN_TORCH_DIR") != said.npos, !torch_has_cuda()) << said;
     EXPECT_EQ(said.find("finds no CUDA driver or no device") != said.npos, torch_has_cuda())
         << said;

@@ -145,7 +145,7 @@ TEST(Transducer, HasThePapersNumberOfParameters) {
 
 TEST(Transducer, RefusesNonsense) {
   const auto model = small();
-  EXPECT_NE(message([&] { model.joint({}, {}); }).find("at least one"), std::string::npos);
+  EXPECT_NE(message([&] { model.joint({}, {}); }).find("at least 1"), std::string::npos);
   EXPECT_NE(message([&] { model.joint({{0}}, {{2}}); }).find("target symbol ids must be 0 to 1"),
             std::string::npos);
   EXPECT_NE(message([&] { model.translate({{3}}, 5); }).find("source symbol ids"),

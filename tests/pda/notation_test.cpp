@@ -163,7 +163,7 @@ TEST(PdaErrors, NameLineAndSymbol) {
       {"%bottom _\nq, x --a--> q, push _ for x in", "the range of x is empty"},
       {"%bottom _\nq, x --a--> q, push _ for x in 0 for all x", "variable x has two ranges"},
       {"%bottom _\n%start q\nq, _ --b--> q, push c\nq, a --a--> q, pop for all a",
-       "text:4: variable a stands for nothing"},
+       "text:4: variable a has no value"},
       {"%bottom _\nq, x --a--> q, pop for all x, q", "the first transition has a variable"},
       {"%bottom _\nq, 'x --a--> q, pop", "the name 'x --a--> q, pop has no closing quote"},
       {"%bottom _\nq, '' --a--> q, pop", "the top of the stack must not be empty"},

@@ -79,10 +79,10 @@ TEST(MatchedNegatives, Errors) {
   EXPECT_EQ(error(dyck2(), [](O) {}), "no error");
   EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.negative_kind = "hard"; }),
                        "negative_kind must be one of 'usual'"));
-  EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.positives = 0; }), "at least one"));
-  EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.difficult_high = 1; }), "leave difficult out"));
+  EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.positives = 0; }), "at least 1"));
+  EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.difficult_high = 1; }), "omit difficult"));
   EXPECT_TRUE(contains(error(dyck2(), [](O o) { o.negative_lengths = "uniform"; }),
-                       "leave negative_lengths out"));
+                       "omit negative_lengths"));
   EXPECT_TRUE(contains(error(grammar_of("S -> 'a' S [.9] | 'a' [.1]"), [](O) {}),
                        "2 matched negatives with the lengths of the positives, but after "
                        "0 no other invalid string of such a length was found"));

@@ -246,7 +246,7 @@ TEST(TokenFile, EveryNumberInItIsChecked) {
   EXPECT_CONTAINS(with(kWords, 2, 4), "checksum");
   EXPECT_CONTAINS(with(kStarts, 1, 8), "its sentences do not cover its words");
   EXPECT_CONTAINS(with(kStarts + 8, 100, 8), "sentence 1 is outside the words");
-  EXPECT_CONTAINS(with(kStarts + 8, ~std::uint64_t{0}, 8), "sentence 1 lies outside");
+  EXPECT_CONTAINS(with(kStarts + 8, ~std::uint64_t{0}, 8), "sentence 1 is outside");
   EXPECT_CONTAINS(with(kStarts + 8, 4, 8), "the lengths of its sentences are wrong");
   EXPECT_CONTAINS(with(kStarts + 24, 8, 8), "its sentences do not cover its words");
   // Sizes whose sum is that of the file only modulo 2^64.
@@ -277,7 +277,7 @@ TEST(TokenFile, ANoteFindsTheFileOrTellsThatItIsGone) {
   EXPECT_NE(message([&] { noted_file(note, beside); }).find("has changed since"),
             std::string::npos);
   std::filesystem::remove(scratch / "run/a.tokens");
-  EXPECT_NE(message([&] { noted_file(note, beside); }).find("are gone"), std::string::npos);
+  EXPECT_NE(message([&] { noted_file(note, beside); }).find("are missing"), std::string::npos);
 }
 
 }  // namespace

@@ -287,7 +287,7 @@ TEST(Recognition, CheckpointsWithoutNewerOptionsFit) {
   EXPECT_EQ(resume_trainer(scratch / "run")->epochs_done(), 1);
   store([](Json& stored) { stored["step"] = 2; });
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { resume_trainer(scratch / "run"); }),
-                  "option 'curriculum' was");
+                  "option 'curriculum' is");
 }
 
 TEST(Recognition, ACurriculumGoesThroughItsStages) {

@@ -235,7 +235,7 @@ TEST(RunFolder, DoesNotOverwriteAnotherRun) {
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
                     fresh({{"run_folder", folder}});
                   }),
-                  "holds another run");
+                  "contains another run");
   auto second = fresh();
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { second->save(folder); }), "overwrite");
   first->save(folder);  // its own

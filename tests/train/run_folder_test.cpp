@@ -161,7 +161,8 @@ TEST(RunFolder, OfTwoTrainersOfARunOneWrites) {
   const auto before = contents(scratch / "run");
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->run_epoch(); }),
                   "a later trainer of this process");
-  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->checkpoint(); }), "does not write");
+  EXPECT_CONTAINS(complaint<std::runtime_error>([&] { first->checkpoint(); }),
+                  "no longer writes there");
   EXPECT_EQ(contents(scratch / "run"), before);
   EXPECT_TRUE(second->run_epoch());
   // A resume that fails takes nothing away.

@@ -82,7 +82,8 @@ format-check:
 
 lint: format-check
 	luacheck -q scripts grammars tests
-	git ls-files '*.md' | grep -vE '^docs/(api|reference/cuda_resources|results/nspda).md' | xargs mdl -s .mdl_style.rb
+	find *.md docs -name '*.md' | grep -vE '^docs/(api|reference/cuda_resources|results/nspda).md' | \
+	  xargs mdl -s .mdl_style.rb
 	scripts/tools/tidy.sh
 
 docs: build

@@ -139,7 +139,8 @@ Json checked(const Column& column, const Json& value) {
     case Kind::text:
       expect(value.is_string(), "text");
       if (std::string_view(column.name) == "status") check_status(value);
-      if (std::string_view(column.name) == "note" && value == "") return nullptr;
+      if (std::string_view(column.name) == "note" && value.get_ref<const std::string&>().empty())
+        return nullptr;
       return value;
     case Kind::integer: expect(value.is_number_integer(), "an integer"); return value;
     case Kind::number: expect(value.is_number(), "a number"); return value;

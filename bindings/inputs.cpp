@@ -136,12 +136,13 @@ void bind_inputs(Module& module) {
   module
       .def<&list_inputs>(
           "inputs",
-          "inputs() -> table  What this session has read so far, {role=, path=, bytes=, sha256=, "
-          "text=} each: scripts, grammars, automata, hints and files of data. Without text for "
-          "data of more than 1 MiB; without sha256 if the file has changed since.")
-      .def<&read_data>("input",
-                       "input(path) -> string  The whole file, which is recorded as an input of "
-                       "the runs of this session.")
+          "inputs() -> table  Returns the files that the program has read so far, {role=, path=, "
+          "bytes=, sha256=, text=} each: scripts, grammars, automata, hints and data. Data of more "
+          "than 1 MiB have no text; a file that has changed since has no sha256.")
+      .def<&read_data>(
+          "input",
+          "input(path) -> string  Returns the whole file and records it as an input of "
+          "all later runs of the program.")
       .def<&sha256_of>("sha256", "sha256(path) -> string  The SHA-256 of a file in hexadecimal.")
       .def<&sha256_of_text>(
           "sha256_of_text",

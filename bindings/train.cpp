@@ -165,29 +165,18 @@ Json history_of(const Trainer& trainer) {
   return list;
 }
 
-// pushdown.plot draws; a failure is told and costs nothing else.
+// pushdown.plot draws the curves. A failure is logged and has no other effect.
 void draw_curves(lua_State* L, const Trainer& trainer, const Path& folder) {
   if (trainer.history().empty()) return;
-  const int top = lua_gettop(L);
-  luaL_checkstack(L, 8, "drawing curves");
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.plot");
-  bool drawn = lua_pcall(L, 1, 1, 0) == 0;
-  if (drawn) {
-    lua_getfield(L, -1, "curves");
+  const auto wrong = call_library(L, "pushdown.plot", "curves", [&] {
     lua_createtable(L, 0, 2);
     Value<std::string>::push(L, (folder / "curves.svg").string());
     lua_setfield(L, -2, "path");
     Value<Json>::push(L, history_of(trainer));
     lua_setfield(L, -2, "history");
-    drawn = lua_pcall(L, 1, 0, 0) == 0;
-  }
-  const char* message = drawn ? nullptr : lua_tostring(L, -1);
-  const std::string reason = message != nullptr ? message : "an error";
-  lua_settop(L, top);
-  if (drawn) return;
-  stop_if_interrupted(L);
-  log_message("warn", fmt::format("the learning curves were not drawn: {}", reason));
+    return 1;
+  });
+  if (wrong) log_message("warn", fmt::format("the learning curves were not drawn: {}", *wrong));
 }
 
 // After an epoch, unless drawing would take a noticeable part of the time.

@@ -9,41 +9,16 @@
 
 namespace pushdown {
 
-void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder) {
+std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
+                                        const std::function<int()>& push_arguments) {
   const int top = lua_gettop(L);
-  luaL_checkstack(L, 8, "recording a training");
+  luaL_checkstack(L, 8, "calling the library");
   lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.runs.training");
-  bool done = lua_pcall(L, 1, 1, 0) == 0;
-  if (done) {
-    lua_getfield(L, -1, event);
-    Value<std::string>::push(L, folder.string());
-    lua_pushboolean(L, trainer.finished().empty() ? 0 : 1);
-    done = lua_pcall(L, 2, 0, 0) == 0;
-  }
-  const char* message = done ? nullptr : lua_tostring(L, -1);
-  const std::string reason = message != nullptr ? message : "an error";
-  lua_settop(L, top);
-  if (done) return;
-  stop_if_interrupted(L);
-  log_message("warn", fmt::format("the provenance of the run in '{}' was not recorded: {}",
-                                  folder.string(), reason));
-}
-
-namespace {
-
-// Calls a function of pushdown.mirror with these texts; what it said if it failed, else nothing.
-std::optional<std::string> call_mirror(lua_State* L, const char* function,
-                                       const std::vector<std::string>& texts) {
-  const int top = lua_gettop(L);
-  luaL_checkstack(L, 8, "mirroring a training");
-  lua_getglobal(L, "require");
-  lua_pushliteral(L, "pushdown.mirror");
+  lua_pushstring(L, module);
   bool done = lua_pcall(L, 1, 1, 0) == 0;
   if (done) {
     lua_getfield(L, -1, function);
-    for (const auto& text : texts) Value<std::string>::push(L, text);
-    done = lua_pcall(L, static_cast<int>(texts.size()), 0, 0) == 0;
+    done = lua_pcall(L, push_arguments(), 0, 0) == 0;
   }
   const char* message = done ? nullptr : lua_tostring(L, -1);
   const std::string reason = message != nullptr ? message : "an error";
@@ -51,6 +26,27 @@ std::optional<std::string> call_mirror(lua_State* L, const char* function,
   if (done) return std::nullopt;
   stop_if_interrupted(L);
   return reason;
+}
+
+void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder) {
+  const auto wrong = call_library(L, "pushdown.runs.training", event, [&] {
+    Value<std::string>::push(L, folder.string());
+    lua_pushboolean(L, trainer.finished().empty() ? 0 : 1);
+    return 2;
+  });
+  if (wrong)
+    log_message("warn", fmt::format("the provenance of the run in '{}' was not recorded: {}",
+                                    folder.string(), *wrong));
+}
+
+namespace {
+
+std::optional<std::string> call_mirror(lua_State* L, const char* function,
+                                       const std::vector<std::string>& texts) {
+  return call_library(L, "pushdown.mirror", function, [&] {
+    for (const auto& text : texts) Value<std::string>::push(L, text);
+    return static_cast<int>(texts.size());
+  });
 }
 
 }  // namespace

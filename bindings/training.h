@@ -1,6 +1,7 @@
 // A trainer as Lua sees it: with progress, log and curves.
 #pragma once
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,10 @@ void record_training(lua_State* L, const Trainer& trainer, const char* event, co
 
 // The options of trainers by what they train.
 std::vector<OptionGroup> trainer_groups(lua_State* L);
+// Calls a function of a module of the Lua library. `push_arguments` pushes its arguments and
+// returns how many. Returns why the call failed, or nothing. An interrupt goes on to the caller.
+std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
+                                        const std::function<int()>& push_arguments);
 // Mirrors a training for a program that shows trainings (scripts/lib/mirror.lua). function and
 // argument: "begins" and the target, "epoch" or "ended". What cannot be written is logged.
 void mirror_training(lua_State* L, const Path& folder, const char* function,

@@ -35,7 +35,7 @@ local function copy_name(input)
   return ('inputs/%s-%s'):format(input.sha256:sub(1, 12), name)
 end
 
--- The inputs that this session has read; saves their texts in the folder.
+-- Returns the inputs that the program has read and saves their texts in the folder.
 local function keep_inputs(folder)
   local list = json.list {}
   for _, input in ipairs(pd.file.inputs()) do

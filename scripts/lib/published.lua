@@ -15,6 +15,20 @@ local M = {}
 -- PyTorch's recurrent modules already use our names, with any prefix.
 local cell = { '^.-(%l+_[ih]h_l%d+)$', 'controller.%1' }
 
+-- The names of the stack layers in both programs of Dusell and Chiang, then those of one of them.
+local function dusell_names(own)
+  local names = {
+    cell,
+    { '^.-action_layer%.linear%.(%l+)$', 'stack.action_%1' },
+    { '^.-push_value_layer%.linear%.(%l+)$', 'stack.vector_%1' },
+    { '^.-operation_layer%.(%l+)$', 'stack.action_%1' },
+    { '^.-pushed_vector_layer%.0%.(%l+)$', 'stack.vector_%1' },
+    { '^.-bottom_vector$', 'stack.bottom_vector' },
+  }
+  for _, name in ipairs(own) do names[#names + 1] = name end
+  return names
+end
+
 -- The two rows of one layer, push and pop, are two layers in our models.
 local function split_strengths(tensors, model)
   if not model:options().stack.kind:match '^stratification' then return end
@@ -40,13 +54,7 @@ M.tables = {
   ['nondeterministic-stack-rnn'] = {
     source = 'github.com/bdusell/nondeterministic-stack-rnn, 2020 to 2023: LSTM, superposition, stratification, NS, '
       .. 'RNS, VRNS',
-    names = {
-      cell,
-      { '^.-action_layer%.linear%.(%l+)$', 'stack.action_%1' },
-      { '^.-push_value_layer%.linear%.(%l+)$', 'stack.vector_%1' },
-      { '^.-operation_layer%.(%l+)$', 'stack.action_%1' },
-      { '^.-pushed_vector_layer%.0%.(%l+)$', 'stack.vector_%1' },
-      { '^.-bottom_vector$', 'stack.bottom_vector' },
+    names = dusell_names {
       { '^.-embedding_layer%.weight$', 'embedding.weight' },
       { '^layer%.linear%.(%l+)$', 'output.%1' },
     },
@@ -54,13 +62,7 @@ M.tables = {
   },
   rau = {
     source = 'github.com/bdusell/rau: RNN, LSTM, superposition, stratification, RNS, VRNS',
-    names = {
-      cell,
-      { '^.-action_layer%.linear%.(%l+)$', 'stack.action_%1' },
-      { '^.-push_value_layer%.linear%.(%l+)$', 'stack.vector_%1' },
-      { '^.-operation_layer%.(%l+)$', 'stack.action_%1' },
-      { '^.-pushed_vector_layer%.0%.(%l+)$', 'stack.vector_%1' },
-      { '^.-bottom_vector$', 'stack.bottom_vector' },
+    names = dusell_names {
       { '^first%..-func%.embeddings$', 'embedding.weight' },
       { '^second%.func%.embeddings$', 'output.weight' },
       { '^.-initial_hidden_state_inputs$', 'initial' },

@@ -34,6 +34,21 @@ function M.options(given)
   return options
 end
 
+-- suite.network(row, options, given) -> the options of a model: `given` with the network of a row of models.lua. A
+-- transformer has `layers` attention layers of `heads` heads on vectors of `width`, and the feedforward size that is
+-- given; other networks have the controller and the stack of the row.
+function M.network(row, options, given)
+  if row.architecture == 'transformer' then
+    given.architecture, given.layers = 'transformer', {}
+    for i = 1, options.layers do given.layers[i] = 'attention' end
+    given.hidden, given.heads = options.width, options.heads
+  else
+    given.feedforward = nil
+    given.controller, given.stack = row.controller(options), row.stack and row.stack(options)
+  end
+  return given
+end
+
 -- The points of the search.
 local function points_of(options, searched)
   local distributions, same, only = {}, {}, {}

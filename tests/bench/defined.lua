@@ -35,7 +35,7 @@ pd.stack.define {
 -- The neural queue of Grefenstette et al. (2015).
 dofile(pd.root .. '/tests/lua/queue_in_lua.lua')('bench_queue', 20)
 -- Two of their stacks.
-dofile(pd.root .. '/tests/lua/two_stacks_in_lua.lua')('bench_two_stacks', 20)
+dofile(pd.root .. '/tests/bench/two_stacks.lua')('bench_two_stacks', 20)
 
 pd.controller.define {
   name = 'bench_mrnn', doc = 'Multiplicative recurrent network in Lua.',

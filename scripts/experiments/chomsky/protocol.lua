@@ -1,10 +1,11 @@
 -- The protocol of Delétang et al. (2023) as one place for the scripts of this folder: tasks, models, one training and
--- its score. What is the paper's and what was chosen is listed in docs/reference/experiments.md.
+-- its score. docs/reference/experiments.md lists what comes from the paper and what was chosen.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
+local suite = require 'pushdown.suite'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 
 local M = { tasks = {}, levels = {}, models = {}, model_names = {} }
@@ -52,16 +53,8 @@ end
 function M.pairs(options, lengths) return pd.task.chomsky(options.task, { lengths = lengths }) end
 
 function M.model(options, pairs)
-  local known = M.models[options.model]
-  local given = { pairs = pairs, feedback = false, output_embedding = 0, seed = options.seed }
-  if known.architecture == 'transformer' then
-    given.architecture, given.layers = 'transformer', {}
-    for i = 1, options.layers do given.layers[i] = 'attention' end
-    given.hidden, given.heads, given.feedforward = options.width, options.heads, 4 * options.width
-  else
-    given.controller, given.stack = known.controller(options), known.stack and known.stack(options)
-  end
-  return pd.model.transducer(given)
+  return pd.model.transducer(suite.network(M.models[options.model], options,
+    { pairs = pairs, feedback = false, output_embedding = 0, seed = options.seed, feedforward = 4 * options.width }))
 end
 
 local function trainer_of(options, run, pairs)

@@ -1,11 +1,12 @@
 -- The protocol of Butoi et al. (2025) as one place for the scripts of this folder: languages, data, models, one
--- training and its score. What is the paper's and what was chosen is listed in docs/reference/experiments.md.
+-- training and its score. docs/reference/experiments.md lists what comes from the paper and what was chosen.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
 local json = require 'pushdown.json'
 local report = require 'pushdown.report'
+local suite = require 'pushdown.suite'
 local here = debug.getinfo(1, 'S').source:match('^@(.*/)') or ''
 local sampling = dofile(here .. 'sampling.lua')
 
@@ -100,16 +101,8 @@ function M.sets(options)
 end
 
 function M.model(options, alphabet)
-  local known = M.models[options.model]
-  local given = { alphabet = alphabet, next_symbol = options.loss == 'recognition+lm', seed = options.seed }
-  if known.architecture == 'transformer' then
-    given.architecture, given.layers = 'transformer', {}
-    for i = 1, options.layers do given.layers[i] = 'attention' end
-    given.hidden, given.heads, given.feedforward = options.width, options.heads, 2 * options.width
-  else
-    given.controller, given.stack = known.controller(options), known.stack and known.stack(options)
-  end
-  return pd.model.recognizer(given)
+  return pd.model.recognizer(suite.network(M.models[options.model], options, { alphabet = alphabet,
+    next_symbol = options.loss == 'recognition+lm', seed = options.seed, feedforward = 2 * options.width }))
 end
 
 local function trainer_of(options, run, sets)

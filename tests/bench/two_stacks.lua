@@ -1,4 +1,4 @@
--- Two stacks of vectors with strengths (Grefenstette et al. 2015) side by side as one definition.
+-- Two stacks of vectors with strengths (Grefenstette et al. 2015) as one definition, which defined.lua measures.
 local pd = require 'pushdown'
 
 -- name: of the kind; size: of a vector, unless an option says otherwise.

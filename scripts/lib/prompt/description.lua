@@ -69,6 +69,7 @@ local function describe_name(docs, name)
   if usage and usage:match('^%(') then title = name .. '   ' .. usage -- an operator
   elseif usage and usage:match('^[%w_]+:') then title = usage -- a method with its object
   elseif usage then title = (name:match('^(.*[.:])') or '') .. usage end
+  if usage and not usage:match '^%(' then title = wrapped(title, '', '    ') end
   local out = { title, wrapped(sentence, '  ') }
   local list = members(docs, name)
   if name == 'pd' then

@@ -1,11 +1,11 @@
 # Pushdown in Debian 13: docker build -t pushdown . && docker run -it --rm -v "$PWD":/work pushdown
-# docs/install.md has more, and the way to Apptainer.
+# docs/install.md has more, also for Apptainer.
 FROM debian:13-slim AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends git make \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /src
-# The packages first, so that a change of the sources does not install them again.
+# The packages come first, so that a change of the sources does not install them again.
 COPY scripts/tools/install_packages.sh scripts/tools/
 RUN scripts/tools/install_packages.sh build
 COPY . .
@@ -14,7 +14,7 @@ RUN cmake --preset release -D PUSHDOWN_TESTS=OFF \
  && cmake --install build/release --prefix /opt/pushdown
 
 FROM debian:13-slim
-# What the program is linked with, and the BLAS that LibTorch computes with.
+# The libraries of the program, and the BLAS that LibTorch computes with.
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
       libtorch2.6 libopenblas0-pthread libluajit-5.1-2 libedit2 libspdlog1.15 libfmt10 libsqlite3-0 libicu76 libzip5 \

@@ -1,4 +1,5 @@
-# `make run` and `make test` are the two commands; on Debian they install what is missing first.
+# `make run` and `make test` are the two main commands. On Debian they first install missing
+# packages.
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 BUILD := build/release
@@ -25,7 +26,7 @@ help:
 	@echo 'make package    make a Debian package of it in $(BUILD)'
 	@echo 'make clean      remove build/'
 
-# What make was asked for, so that it can say how long that takes.
+# The targets of this call, from which the expected time is computed.
 run: PURPOSE := run
 test: PURPOSE := test
 PURPOSE ?= build
@@ -65,7 +66,7 @@ tsan: packages
 	cmake --preset tsan
 	cmake --build --preset tsan -j $(JOBS)
 	ctest --preset tsan -LE 'slow|single' -j2
-# What fails is written to build/fuzz/failed; it belongs into tests/fuzz/NAME/found-*.
+# Failing inputs are written to build/fuzz/failed. Keep them as tests/fuzz/NAME/found-*.
 fuzz:
 	@scripts/tools/install_packages.sh fuzz
 	@test -e build/fuzz/build.ninja || cmake --preset fuzz -D CMAKE_CXX_COMPILER="$$(scripts/tools/find_clang.sh)"

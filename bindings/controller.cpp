@@ -1,9 +1,9 @@
-// pd.controller: the recurrent controllers that a model can be made with.
+// pd.controller: the recurrent controllers for models.
 #include "controller/controller.h"
 
-#include "bindings/contract.h"
-#include "bindings/definition.h"
-#include "bindings/kinds.h"
+#include "bindings/analysis_contract.h"
+#include "bindings/binder/kinds.h"
+#include "bindings/define/definition.h"
 #include "bindings/modules.h"
 
 namespace pushdown {
@@ -23,12 +23,13 @@ std::string controller_describe_kind(lua_State* L, const std::string& kind) {
 void bind_controller(lua_State* L) {
   Module(L, "controller",
          "Recurrent controllers: simple, gated, multiplicative and second-order cells.")
-      .def<&controller_kind_names>("kinds", "kinds() -> table  The names of the controllers.")
+      .def<&controller_kind_names>("kinds",
+                                   "kinds() -> table  Returns the names of the controllers.")
       .def<&controller_describe_kind>(
-          "describe", "describe(kind) -> string  What a controller is, and its options.")
+          "describe", "describe(kind) -> string  Describes a controller and its options.")
       .def<&define_controller>("define",
-                               "define{options} -> string  Makes a controller of Lua functions a "
-                               "kind like the others; see docs/extending.md.")
+                               "define{options} -> string  Makes a kind of controller from Lua "
+                               "functions and returns its name; see docs/extending.md.")
       .def<&check_controller>("check",
                               "check(kind or {options}) -> Contract  Runs the contract tests on a "
                               "controller: shapes, gradients, batches, pieces, options.");

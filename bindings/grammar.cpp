@@ -1,15 +1,15 @@
-// pd.grammar: what a grammar can be asked. Loading is in grammar_loading.cpp.
+// pd.grammar: the methods of grammars. grammar_loading.cpp loads grammars.
 #include "bindings/grammar.h"
 
 #include <fmt/ranges.h>
 
 #include "base/check.h"
-#include "bindings/alphabet.h"
-#include "bindings/bind.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar_alphabet.h"
+#include "bindings/grammar_synchronous.h"
 #include "bindings/modules.h"
-#include "bindings/options.h"
-#include "bindings/session.h"
-#include "bindings/synchronous.h"
+#include "bindings/session/session.h"
 #include "grammar/device_inside.h"
 #include "grammar/exchange_text.h"
 #include "grammar/greibach.h"
@@ -23,7 +23,7 @@
 
 namespace pushdown {
 
-// A derivation with the grammar it belongs to.
+// A derivation with its grammar.
 struct Derivation {
   Grammar grammar;
   Parse parse;
@@ -57,7 +57,7 @@ struct ScoreOptions {
   using Self = ScoreOptions;
   static OptionRows rows() {
     return declare<Self>(
-        {{"strings", &Self::strings, "the strings", required},
+        {{"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
          {"device", &Self::device, "all threads of the processor, or a CUDA device",
           OneOf{{"cpu", "cuda"}}}});
   }
@@ -179,7 +179,7 @@ std::string show_grammar(const Grammar& grammar) {
   return grammar_line(grammar) + "\n" + text;
 }
 
-// A string of symbols as text, from either way of writing it.
+// A string of symbols as text, from either notation.
 std::string tokens_text(const Tokens& tokens) {
   if (const auto* text = std::get_if<std::string>(&tokens)) return *text;
   return fmt::format("{}", fmt::join(std::get<std::vector<std::string>>(tokens), " "));
@@ -209,31 +209,34 @@ std::string alphabet_line(const Alphabet& alphabet) {
 
 void bind_alphabet(Module& module) {
   Class<Alphabet>(module, "The terminal symbols of a language, in a fixed order.")
-      .def<&Alphabet::size>("size", "alphabet:size() -> integer  The number of symbols.")
-      .def<&Alphabet::symbols>("symbols", "alphabet:symbols() -> table  The symbols in order.")
-      .def<&alphabet_line>("__tostring", "tostring(alphabet) -> string  The symbols.");
+      .def<&Alphabet::size>("size", "alphabet:size() -> integer  Returns the number of symbols.")
+      .def<&Alphabet::symbols>("symbols",
+                               "alphabet:symbols() -> table  Returns the symbols in order.")
+      .def<&alphabet_line>("__tostring",
+                           "tostring(alphabet) -> string  Returns the symbols as text.");
 }
 
 void bind_grammar_class(Module& module) {
   Class<Grammar>(module, "A probabilistic context-free grammar.")
       .def<&grammar_log_probability>(
           "log_probability",
-          "grammar:log_probability(tokens) -> number  Natural logarithm of the probability of a "
-          "string, a text with blanks between symbols or a list; -inf outside the language.")
+          "grammar:log_probability(tokens) -> number  Returns the natural logarithm of the "
+          "probability of a string, which is a text with blanks between symbols or a list; -inf "
+          "outside the language.")
       .def<&grammar_log_probabilities>(
           "log_probabilities",
           "grammar:log_probabilities{options} -> table  Returns the log_probability of each "
           "string.")
       .def<&contains>("contains",
-                      "grammar:contains(tokens) -> boolean  Whether a string is in the language, "
-                      "exactly: no probabilities are computed.")
+                      "grammar:contains(tokens) -> boolean  Returns whether a string is in the "
+                      "language. The answer is exact, because no probabilities are computed.")
       .def<&viable_prefix>("viable_prefix",
-                           "grammar:viable_prefix(tokens) -> boolean  Whether a string begins some "
-                           "string of the language.")
+                           "grammar:viable_prefix(tokens) -> boolean  Returns whether a string is "
+                           "a prefix of a string of the language.")
       .def<&log_length_probability>(
           "log_length_probability",
-          "grammar:log_length_probability(length) -> number  Natural logarithm of the total "
-          "probability of the strings of that length; -inf where there are none.")
+          "grammar:log_length_probability(length) -> number  Returns the natural logarithm of the "
+          "total probability of the strings of this length, or -inf if there are none.")
       .def<&sample_grammar>(
           "sample",
           "grammar:sample{options} -> string or table  Returns a random string, or a list of "
@@ -243,68 +246,75 @@ void bind_grammar_class(Module& module) {
           "grammar:sampler{options} -> Sampler  Returns a sampler that draws a length "
           "uniformly among those that have strings, then a string of that length.")
       .def<&parse_tokens>("parse",
-                          "grammar:parse(tokens) -> Derivation  The most probable derivation of a "
-                          "string, or nil outside the language.")
+                          "grammar:parse(tokens) -> Derivation  Returns the most probable "
+                          "derivation of a string, or nil outside the language.")
       .def<&count_parses>(
           "parse_count",
-          "grammar:parse_count(tokens) -> number  How many derivations a string has: "
-          "0 outside the language, math.huge where there are infinitely many.")
+          "grammar:parse_count(tokens) -> number  Returns the number of derivations of a string: 0 "
+          "outside the language, math.huge if there are infinitely many.")
       .def<&rule_counts>("rule_counts",
-                         "grammar:rule_counts(tokens) -> table  How often the derivations of a "
-                         "string use each rule on average, in the order of rules().")
-      .def<&grammar_rules_table>(
-          "rules",
-          "grammar:rules() -> table  The rules, each {left, right, weight, text, "
-          "origin}, weights normalised.")
+                         "grammar:rule_counts(tokens) -> table  Returns how often the derivations "
+                         "of a string use each rule on average, in the order of rules().")
+      .def<&grammar_rules_table>("rules",
+                                 "grammar:rules() -> table  Returns the rules, each {left, right, "
+                                 "weight, text, origin}, with normalized weights.")
       .def<&grammar_text>(
           "text",
-          "grammar:text(notation='own') -> string  The grammar as pd.grammar.parse "
-          "reads it; as NLTK reads it ('nltk'), names replaced where it must; or as "
-          "a list of rules without quotes ('rules').")
-      .def<&closed_rules_text>("normal_form",
-                               "grammar:normal_form() -> string  The binary rules that are left "
-                               "without epsilon and unary rules, with their exact weights.")
+          "grammar:text(notation='own') -> string  Returns the grammar as text: in the notation "
+          "that pd.grammar.parse reads ('own'), in that of NLTK ('nltk'), which requires other "
+          "names for some symbols, or as a list of rules without quotes ('rules').")
+      .def<&closed_rules_text>(
+          "normal_form",
+          "grammar:normal_form() -> string  Returns the binary rules that remain after the removal "
+          "of epsilon and unary rules, with their exact weights.")
       .def<&greibach_grammar>(
           "greibach",
-          "grammar:greibach() -> Grammar  The same strings in Greibach normal form; their "
-          "probabilities are divided by that of a derivation to end.")
+          "grammar:greibach() -> Grammar  Returns a grammar of the same strings in Greibach normal "
+          "form. Their probabilities are divided by the probability that a derivation terminates.")
       .def<&homomorphism>("homomorphism",
-                          "grammar:homomorphism() -> table  The image of each symbol under the "
-                          "homomorphism into Greibach's hardest context-free language.")
+                          "grammar:homomorphism() -> table  Returns the image of each symbol under "
+                          "the homomorphism into Greibach's hardest context-free language.")
       .def<&hardest_image>("hardest_image",
-                           "grammar:hardest_image(tokens) -> string  The image of a string, which "
-                           "is in the hardest language if and only if the string is in this one.")
+                           "grammar:hardest_image(tokens) -> string  Returns the image of a string "
+                           "under homomorphism(). It is in the hardest language if and only if the "
+                           "string is in this language.")
       .def<[](const Grammar& grammar) { return grammar.alphabet(); }>(
-          "alphabet", "grammar:alphabet() -> Alphabet  The terminal symbols.")
-      .def<&Grammar::name>("name", "grammar:name() -> string  The name, empty if there is none.")
-      .def<&start_name>("start", "grammar:start() -> string  The start symbol.")
-      .def<&Grammar::nonterminals>("nonterminals",
-                                   "grammar:nonterminals() -> table  The nonterminals by name.")
+          "alphabet", "grammar:alphabet() -> Alphabet  Returns the terminal symbols.")
+      .def<&Grammar::name>("name",
+                           "grammar:name() -> string  Returns the name, or an empty string.")
+      .def<&start_name>("start", "grammar:start() -> string  Returns the start symbol.")
+      .def<&Grammar::nonterminals>(
+          "nonterminals", "grammar:nonterminals() -> table  Returns the names of the nonterminals.")
       .def<&Grammar::unambiguous>("unambiguous",
-                                  "grammar:unambiguous() -> boolean  Whether every string is "
-                                  "declared to have exactly one derivation.")
+                                  "grammar:unambiguous() -> boolean  Returns whether every string "
+                                  "is declared to have exactly one derivation.")
       .def<&Grammar::termination_probability>(
           "termination_probability",
-          "grammar:termination_probability() -> number  The total probability of all strings; "
-          "below 1 for a supercritical grammar.")
-      .def<&Grammar::warnings>("warnings", "grammar:warnings() -> table  What is odd about it.")
-      .def<&show_grammar>("__show", "show(grammar) -> string  All rules.")
-      .def<&grammar_line>("__tostring", "tostring(grammar) -> string  One line about the grammar.");
+          "grammar:termination_probability() -> number  Returns the total probability of all "
+          "strings. It is below 1 for a supercritical grammar.")
+      .def<&Grammar::warnings>("warnings",
+                               "grammar:warnings() -> table  Returns warnings about the grammar.")
+      .def<&show_grammar>("__show", "show(grammar) -> string  Returns all rules as text.")
+      .def<&grammar_line>("__tostring",
+                          "tostring(grammar) -> string  Returns one line about the grammar.");
 }
 
 void bind_derivation(Module& module) {
   Class<Derivation>(module, "A derivation of a string, in terms of the grammar's own rules.")
       .def<[](const Derivation& d) { return d.parse.log_probability; }>(
           "log_probability",
-          "derivation:log_probability() -> number  Natural logarithm of its probability.")
-      .def<&derivation_text>("text",
-                             "derivation:text() -> string  The tree, one node a line, indented.")
+          "derivation:log_probability() -> number  Returns the natural logarithm of the "
+          "probability of the derivation.")
+      .def<&derivation_text>(
+          "text", "derivation:text() -> string  Returns the tree as indented lines, one per node.")
       .def<[](const Derivation& d) { return tree_table(d.grammar, d.parse.tree); }>(
           "to_table",
-          "derivation:to_table() -> table  The tree as {symbol, rule, children}; leaves are texts.")
-      .def<&show_derivation>("__show", "show(derivation) -> string  The tree, indented.")
+          "derivation:to_table() -> table  Returns the tree as nested tables {symbol, rule, "
+          "children}. Leaves are texts.")
+      .def<&show_derivation>("__show",
+                             "show(derivation) -> string  Returns the tree as indented lines.")
       .def<&derivation_brackets>("__tostring",
-                                 "tostring(derivation) -> string  The tree in brackets.");
+                                 "tostring(derivation) -> string  Returns the tree in brackets.");
 }
 
 }  // namespace
@@ -316,10 +326,11 @@ OptionRows DrawOptions::rows() {
 }
 
 void bind_grammar(lua_State* L) {
-  Module module(L, "grammar", "Probabilistic context-free grammars, and synchronous ones.");
+  Module module(L, "grammar", "Probabilistic context-free grammars and synchronous grammars.");
   bind_grammar_loading(module);
-  module.def<&tokens_text>("text",
-                           "text(tokens) -> string  A string of symbols with blanks between them.");
+  module.def<&tokens_text>(
+      "text",
+      "text(tokens) -> string  Returns a string of symbols as text with blanks between them.");
   bind_alphabet(module);
   bind_grammar_class(module);
   bind_derivation(module);

@@ -2,7 +2,7 @@
 #pragma once
 #include "base/check.h"
 #include "base/stopping.h"
-#include "bindings/options.h"
+#include "bindings/binder/options.h"
 #include "grammar/sampler.h"
 
 namespace pushdown {
@@ -19,7 +19,7 @@ struct ClassName<Sampler> {
   static constexpr const char* value = "Sampler";
 };
 
-// load, parse, build, list and describe of pd.grammar.
+// Binds load, parse, build, list and describe of pd.grammar.
 void bind_grammar_loading(Module& module);
 
 struct DrawOptions {
@@ -29,7 +29,7 @@ struct DrawOptions {
 };
 
 using Texts = std::variant<std::string, std::vector<std::string>>;
-// One text, or as many as `count` says.
+// Returns one text, or a list of `count` texts.
 Texts drawn(const Alphabet& alphabet, const std::optional<std::int64_t>& count, auto draw) {
   if (!count) return alphabet.text(draw());
   std::vector<std::string> texts;

@@ -1,12 +1,12 @@
 // Loading grammars for pd.grammar: grammar files, text, and tables of rules.
 #include "base/check.h"
-#include "bindings/bind.h"
-#include "bindings/definition_file.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
 #include "bindings/grammar.h"
-#include "bindings/log.h"
-#include "bindings/options.h"
-#include "bindings/sandbox.h"
-#include "bindings/synchronous.h"
+#include "bindings/grammar_file.h"
+#include "bindings/grammar_synchronous.h"
+#include "bindings/session/log.h"
+#include "bindings/session/sandbox.h"
 #include "grammar/ambiguity.h"
 #include "grammar/conditioned_removal.h"
 #include "grammar/exchange_text.h"
@@ -18,15 +18,15 @@ namespace {
 
 using AnyGrammar = std::variant<Grammar, SynchronousGrammar>;
 
-// The grammar, its warnings logged.
+// Logs the warnings of the grammar and returns it.
 template <class Made>
 Made told(Made grammar) {
   for (const auto& warning : grammar.warnings()) log_message("warn", warning);
   return grammar;
 }
 
-// A false promise would give wrong entropies. Some short strings keep it or break it; a few
-// milliseconds are spent on them.
+// A wrong declaration would give wrong entropies. A few milliseconds are spent on testing it with
+// some short strings.
 void check_promise(const Grammar& grammar) {
   constexpr int kLongest = 12, kStrings = 4;
   if (!grammar.unambiguous()) return;
@@ -55,7 +55,7 @@ std::vector<std::string> list_grammars(lua_State* L, const std::optional<std::st
 }
 
 std::string describe_grammar(lua_State* L, const std::string& name) {
-  return describe_definition(L, Definition::grammar, name);
+  return describe_definition(L, DefinitionKind::grammar, name);
 }
 
 void add_rules(GrammarSource& source, const Json& row) {
@@ -128,7 +128,7 @@ struct SynchronousSpec {
         &SynchronousSpec::spec,
         {list_option("rules", nullptr, "the rules: texts or tables {text=, weight=}").require(),
          text_option("name", nullptr, "name of the grammar"),
-         text_option("start", nullptr, "start symbol; that of the first rule if absent"),
+         text_option("start", nullptr, "start symbol; if absent, that of the first rule"),
          list_option("source_symbols", nullptr, "source alphabet in order"),
          list_option("target_symbols", nullptr, "target alphabet in order")});
   }
@@ -139,7 +139,7 @@ SynchronousGrammar synchronous(const std::variant<std::string, SynchronousSpec>&
   return build_synchronous(std::get<SynchronousSpec>(given).spec);
 }
 
-// From what a grammar file, or the user, collected.
+// From the declarations of a grammar file or of the user.
 AnyGrammar build_grammar(const Json& spec) {
   check(spec.is_object() && spec.contains("rules"), "grammar.build",
         "expected a table with a list of rules");
@@ -165,11 +165,12 @@ struct GrammarSpec {
         &GrammarSpec::spec,
         {list_option("rules", nullptr, "the rules: tables {text=, weight=}").require(),
          text_option("name", nullptr, "name of the grammar"),
-         text_option("start", nullptr, "start symbol; that of the first rule if absent"),
+         text_option("start", nullptr, "start symbol; if absent, that of the first rule"),
          list_option("symbols", nullptr, "alphabet in order"),
          boolean_option("unambiguous", false, "every string has only one derivation"),
          boolean_option("conditioned_removal", false,
-                        "removes rules without finite derivations, conditioning the others")});
+                        "removes epsilon and unary rules as the published code does, which changes "
+                        "the distribution")});
   }
 };
 
@@ -179,12 +180,12 @@ AnyGrammar parse_text(const std::string& text, const std::string& file) {
 }
 
 AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::optional<Json>& options) {
-  const auto path = find_definition(L, Definition::grammar, name);
+  const auto path = find_definition(L, DefinitionKind::grammar, name);
   const Json given = options.value_or(Json::object());
   if (path.extension() == ".lua")
-    return build_grammar(run_definition(L, Definition::grammar, path, given));
+    return build_grammar(run_definition(L, DefinitionKind::grammar, path, given));
   resolve_options("grammar.load", {}, given);  // a text has no options
-  const auto text = read_definition(L, Definition::grammar, path);
+  const auto text = read_definition(L, DefinitionKind::grammar, path);
   if (path.extension() == ".scfg" || path.extension() == ".itg")
     return built(parse_synchronous(text, path.string()));
   return parse_text(text, path.string());
@@ -193,8 +194,9 @@ AnyGrammar load_grammar(lua_State* L, const std::string& name, const std::option
 struct Limits {
   std::optional<double> steps, memory;
   static OptionRows rows() {
-    return declare<Limits>({{"steps", &Limits::steps, "number of steps, 1e8 at first"},
-                            {"memory", &Limits::memory, "bytes, 64 MB at first"}});
+    return declare<Limits>(
+        {{"steps", &Limits::steps, "maximum number of steps; initially 1e8"},
+         {"memory", &Limits::memory, "maximum memory in bytes; initially 64 MB"}});
   }
 };
 
@@ -215,7 +217,7 @@ struct RuleListOptions {
   std::string start;
   static OptionRows rows() {
     return declare<RuleListOptions>(
-        {{"start", &RuleListOptions::start, "start symbol; that of the first rule if absent"}});
+        {{"start", &RuleListOptions::start, "start symbol; if absent, that of the first rule"}});
   }
 };
 
@@ -229,35 +231,35 @@ void bind_grammar_loading(Module& module) {
   module
       .def<&load_grammar>(
           "load",
-          "load(name_or_path, options) -> Grammar or SynchronousGrammar  A grammar of the "
-          "grammars folder, a grammar file (.lua), a text file in NLTK's notation (.txt, "
-          ".pcfg, .cfg), or one of a synchronous grammar (.scfg, .itg).")
-      .def<&parse>("parse",
-                   "parse(text) -> Grammar or SynchronousGrammar  A grammar from text in NLTK's "
-                   "notation; with a line '#% synchronous', a synchronous one.")
+          "load(name_or_path, options) -> Grammar or SynchronousGrammar  Returns a grammar of the "
+          "grammars folder, or the grammar in a file: a grammar file (.lua), text in NLTK's "
+          "notation (.txt, .pcfg, .cfg) or a synchronous grammar (.scfg, .itg).")
+      .def<&parse>(
+          "parse",
+          "parse(text) -> Grammar or SynchronousGrammar  Returns a grammar from text in NLTK's "
+          "notation, or a synchronous grammar if the text has a line '#% synchronous'.")
       .def<&from_nltk>("from_nltk",
-                       "from_nltk(text) -> Grammar  A grammar from the text of an nltk.PCFG or "
-                       "nltk.CFG.")
-      .def<&from_rules>(
-          "from_rules",
-          "from_rules(text, {options}) -> Grammar  Returns a grammar from a list of rules as they "
-          "are read off treebanks, one '0.9 S --> NP VP' per line: a weight or a count, which may "
-          "be absent, and symbols without quotes. Symbols that are on no left side are terminals.")
+                       "from_nltk(text) -> Grammar  Returns a grammar from the text of an "
+                       "nltk.PCFG or nltk.CFG.")
+      .def<&from_rules>("from_rules",
+                        "from_rules(text, {options}) -> Grammar  Returns a grammar from a list of "
+                        "rules as they are read off treebanks, with one rule such as '0.9 S --> NP "
+                        "VP' per line: a weight or a count, which may be absent, and symbols "
+                        "without quotes. Symbols that are not on any left side are terminals.")
       .def<&synchronous>(
           "synchronous",
-          "synchronous(text or {options}) -> SynchronousGrammar  Returns a grammar of pairs from "
-          "text, one rule 'A -> S1 T2 | T2 S1' per line, or from a table of rules.")
+          "synchronous(text or {options}) -> SynchronousGrammar  Returns a synchronous grammar "
+          "from text, with one rule 'A -> S1 T2 | T2 S1' per line, or from a table of rules.")
       .def<[](const GrammarSpec& given) { return build_grammar(given.spec); }>(
           "build", "build{options} -> Grammar  Returns a grammar from a list of rules.")
-      .def<&change_limits>(
-          "limits",
-          "limits{options} -> table  Sets how many steps and bytes the file of a grammar, an "
-          "automaton or a hint may use, and returns both limits.")
+      .def<&change_limits>("limits",
+                           "limits{options} -> table  Sets the limits of steps and memory for the "
+                           "file of a grammar, an automaton or a hint, and returns both.")
       .def<&list_grammars>("list",
-                           "list(kind='context_free') -> table  The names that load() knows of "
-                           "grammars that are context-free, or 'synchronous'.")
+                           "list(kind='context_free') -> table  Returns the names of the "
+                           "'context_free' or 'synchronous' grammars that load() knows.")
       .def<&describe_grammar>(
-          "describe", "describe(name_or_path) -> string  What a grammar is, and its options.");
+          "describe", "describe(name_or_path) -> string  Describes a grammar and its options.");
 }
 
 }  // namespace pushdown

@@ -2,16 +2,16 @@
 #include "bindings/model.h"
 
 #include "base/check.h"
-#include "bindings/alphabet.h"
-#include "bindings/bind.h"
-#include "bindings/definition.h"
-#include "bindings/kinds.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/kinds.h"
+#include "bindings/binder/options.h"
+#include "bindings/define/definition.h"
+#include "bindings/grammar_alphabet.h"
+#include "bindings/model_sequence.h"
 #include "bindings/modules.h"
-#include "bindings/options.h"
 #include "bindings/pda.h"
-#include "bindings/sequence_model.h"
-#include "bindings/session.h"
-#include "bindings/tensor.h"
+#include "bindings/session/session.h"
+#include "bindings/tensor/tensor.h"
 #include "model/network_automaton.h"
 #include "model/stack_rnn.h"
 #include "model/sublayer.h"
@@ -50,7 +50,7 @@ ModelState begin(const LanguageModel& model, std::optional<std::int64_t> batch,
   return {model.begin(batch.value_or(1), length.value_or(0)), !batch};
 }
 
-// The words of one string, or one entry for each string of a batch : B x c
+// The symbols of one string, or one entry for each string of a batch : B x c
 using Words = std::variant<std::string, std::vector<Tokens>>;
 Tensor words_tensor(const LanguageModel& model, const Words& words, const ModelState& state) {
   constexpr auto kModelPlace = "model.read";
@@ -124,7 +124,7 @@ struct GradientOption {
   static OptionRows rows() {
     return declare<GradientOption>(
         {{"gradient", &GradientOption::gradient,
-          "records gradients, in a pass as in training; else an evaluation as in accepts()"}});
+          "records gradients, as in a training pass; false: evaluates as accepts() does"}});
   }
 };
 
@@ -133,12 +133,12 @@ Recognition recognition_of(const Recognizer& model, const Tokens& tokens, bool g
   return model.run(word_tensor(model, tokens));
 }
 
-// The scores after every pass, before the first too.
+// The scores before the first symbol and after every pass.
 Tensor scores(const Recognizer& model, const Tokens& tokens, const GradientOption& options) {
   return recognition_of(model, tokens, options.gradient).scores[0];
 }
 
-// The probabilities of what is read next, after every symbol : m x V.
+// The probabilities of the next symbol after every symbol : m x V.
 Tensor next_symbols(const Recognizer& model, const Tokens& tokens, const GradientOption& options) {
   check(model.predicts_next_symbol(), "model.next_symbols",
         "the model must have next_symbol = true");
@@ -177,7 +177,8 @@ std::string describe_recognizer(std::optional<std::string> given) {
 }  // namespace
 
 void bind_model(lua_State* L) {
-  Module module(L, "model", "Language models and recognizers, and automata in them.");
+  Module module(L, "model",
+                "Language models, recognizers and transducers, and the automata in them.");
   module
       .def<&language_model>(
           "language_model",
@@ -187,62 +188,64 @@ void bind_model(lua_State* L) {
           "recognizer",
           "recognizer{options} -> Recognizer  Returns a recognizer of valid strings with new "
           "parameters; see pd.model.describe_recognizer().")
-      .def<&describe_recognizer>(
-          "describe_recognizer",
-          "describe_recognizer(architecture='recurrent') -> string  The options of recognizer.")
-      .def<&architectures>("architectures",
-                           "architectures() -> table  The networks a model can be made of.")
+      .def<&describe_recognizer>("describe_recognizer",
+                                 "describe_recognizer(architecture='recurrent') -> string  "
+                                 "Describes the options of recognizer.")
+      .def<&architectures>(
+          "architectures",
+          "architectures() -> table  Returns the architectures that a model can have.")
       .def<&describe_options>(
           "describe",
-          "describe(architecture='recurrent') -> string  The options of language_model.");
-  module.def<&layers>("layers", "layers() -> table  The kinds of layers of a transformer.")
-      .def<&describe_layer>("describe_layer",
-                            "describe_layer(kind) -> string  What a layer of a transformer is, and "
-                            "its options.");
+          "describe(architecture='recurrent') -> string  Describes the options of language_model.");
+  module.def<&layers>("layers", "layers() -> table  Returns the kinds of layers of a transformer.")
+      .def<&describe_layer>(
+          "describe_layer",
+          "describe_layer(kind) -> string  Describes a layer of a transformer and its options.");
   Class<LanguageModel> language_models(module, "A language model: a network and an output layer.");
   language_models
       .def<&logits>("logits",
-                    "model:logits(tokens) -> Tensor  Scores n x V of every symbol at every "
-                    "position of a string; row t predicts symbol t.")
-      .def<&model_log_probability>(
-          "log_probability",
-          "model:log_probability(tokens) -> number  Natural logarithm of the "
-          "probability of a string.")
+                    "model:logits(tokens) -> Tensor  Returns the scores of every symbol at every "
+                    "position of a string, n x V. Row t predicts symbol t.")
+      .def<&model_log_probability>("log_probability",
+                                   "model:log_probability(tokens) -> number  Returns the natural "
+                                   "logarithm of the probability of a string.")
       .def<&begin>("begin",
-                   "model:begin(batch, length) -> ModelState  Where reading begins: of one string, "
-                   "or of `batch` strings at once; `length` says how many symbols are expected.")
-      .def<&read>(
-          "read",
-          "model:read(words, state) -> Tensor, ModelState  Scores c x V (of a batch B x c x "
-          "V) that predict the next c symbols, as rows of logits, and where that leads.")
-      .def<&next_logits>(
-          "next",
-          "model:next(state) -> Tensor, ModelState  Scores V (of a batch B x V) of whatever comes "
-          "next, the end symbol included, and a state that has them already.")
+                   "model:begin(batch, length) -> ModelState  Returns the state before the first "
+                   "symbol of one string, or of `batch` strings read together. `length` is the "
+                   "expected number of symbols.")
+      .def<&read>("read",
+                  "model:read(words, state) -> Tensor, ModelState  Returns the scores that predict "
+                  "the next symbols, c x V or for a batch B x c x V, as rows of logits, and the "
+                  "state after these symbols.")
+      .def<&next_logits>("next",
+                         "model:next(state) -> Tensor, ModelState  Returns the scores of what "
+                         "comes next, the end symbol included, V or for a batch B x V, and a state "
+                         "in which they are already computed.")
       .def<&model_strengths>(
           "strengths",
-          "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
-          "with strengths, by name: strengths n x K x S after each symbol, push, pop and "
-          "read_strength n x K, read n x K x S, the shares in the reading, and push_distribution, "
-          "pop_distribution, read_distribution n x K x (k+1) of expectations; K memories, S "
-          "places, bottom first; symbols, what was read.")
+          "model:strengths(tokens) -> table  Returns how a memory of sections with strengths "
+          "changes while the model reads a string, by name: strengths n x K x S after each symbol; "
+          "push, pop and read_strength n x K; read n x K x S, the shares in the reading; "
+          "push_distribution, pop_distribution and read_distribution n x K x (k+1) of expected "
+          "values; and symbols, the symbols read. K is the number of memories and S the number of "
+          "places, bottom first.")
       .def<&model_trace>("trace",
-                         "model:trace(tokens) -> Trace  The pushdown automaton in a network with a "
-                         "nondeterministic stack, on a string: all its runs at once.")
+                         "model:trace(tokens) -> Trace  Returns all runs, on a string, of the "
+                         "pushdown automaton in a network with a nondeterministic stack.")
       .def<&model_best_run>("best_run",
-                            "model:best_run(tokens) -> Run  The run of greatest weight: what the "
-                            "network pushes, replaces and pops while it reads the string.")
-      .def<&model_transition_weights>(
-          "log_transition_weights",
-          "model:log_transition_weights(tokens) -> Tensor  The logarithms n x C x W of the "
-          "transition weights that each symbol gives a nondeterministic stack.");
+                            "model:best_run(tokens) -> Run  Returns the run of greatest weight: "
+                            "what the network pushes, replaces and pops while it reads the string.")
+      .def<&model_transition_weights>("log_transition_weights",
+                                      "model:log_transition_weights(tokens) -> Tensor  Returns the "
+                                      "logarithms of the transition weights that the network gives "
+                                      "a nondeterministic stack at each symbol, n x C x W.");
   bind_sequence_model(language_models);
   Class<Recognizer> recognizers(module,
-                                "A recognizer: a network that tells valid strings from others.");
+                                "A recognizer: a network that decides whether a string is valid.");
   recognizers
-      .def<&model_accepts>(
-          "accepts",
-          "model:accepts(tokens) -> boolean  Whether the model takes a string for valid.")
+      .def<&model_accepts>("accepts",
+                           "model:accepts(tokens) -> boolean  Returns whether the model classifies "
+                           "a string as valid.")
       .def<&scores>(
           "scores",
           "model:scores(tokens, {options}) -> Tensor  Returns the scores before the first symbol "
@@ -251,26 +254,30 @@ void bind_model(lua_State* L) {
           "above 1/2 for output = 'own'.")
       .def<&recognizer_strengths>(
           "strengths",
-          "model:strengths(tokens) -> table  What reading a string does to a memory of sections "
-          "with strengths, by name: strengths n x K x S after each symbol, push, pop and "
-          "read_strength n x K, read n x K x S, the shares in the reading, and push_distribution, "
-          "pop_distribution, read_distribution n x K x (k+1) of expectations; K memories, S "
-          "places, bottom first; symbols, what was read.")
+          "model:strengths(tokens) -> table  Returns how a memory of sections with strengths "
+          "changes while the model reads a string, by name: strengths n x K x S after each symbol; "
+          "push, pop and read_strength n x K; read n x K x S, the shares in the reading; "
+          "push_distribution, pop_distribution and read_distribution n x K x (k+1) of expected "
+          "values; and symbols, the symbols read. K is the number of memories and S the number of "
+          "places, bottom first.")
       .def<&next_symbols>(
           "next_symbols",
           "model:next_symbols(tokens, {options}) -> Tensor  Returns the probabilities m x V of the "
           "next symbol after every pass of a string, for a model with next_symbol = true.");
   bind_sequence_model(recognizers);
-  Class<ModelState>(module, "Where a model stands in a string that it reads in pieces.")
+  Class<ModelState>(module, "The state of a model in a string that it reads in pieces.")
       .def<[](const ModelState& state) {
         return ModelState{state.reading.detached(), state.single};
       }>("detach",
-         "state:detach() -> ModelState  The same state, through which no gradient flows back.")
+         "state:detach() -> ModelState  Returns the same state without its gradient graph, so that "
+         "no gradient flows back through it.")
       .def<[](const ModelState& state) { return state.reading.symbols; }>(
-          "symbols", "state:symbols() -> integer  How many symbols have been given.")
+          "symbols",
+          "state:symbols() -> integer  Returns the number of symbols that have been read.")
       .def<[](const ModelState& state) { return state.reading.state->bytes(); }>(
-          "bytes", "state:bytes() -> integer  The memory that the state holds.")
-      .def<&state_line>("__tostring", "tostring(state) -> string  One line about the state.");
+          "bytes", "state:bytes() -> integer  Returns the memory that the state uses in bytes.")
+      .def<&state_line>("__tostring",
+                        "tostring(state) -> string  Returns one line about the state.");
 }
 
 }  // namespace pushdown

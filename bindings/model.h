@@ -1,6 +1,6 @@
 // Models as Lua objects.
 #pragma once
-#include "bindings/value.h"
+#include "bindings/binder/value.h"
 #include "model/language_model.h"
 #include "model/recognizer.h"
 #include "model/transducer.h"
@@ -44,7 +44,7 @@ struct Value<SequenceModelPtr> {
   }
 };
 
-// Where a model stands, as Lua sees it.
+// The state of a model within a string, as a Lua object.
 struct ModelState {
   ReadingState reading;
   bool single = true;  // one string, without a batch dimension

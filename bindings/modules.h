@@ -1,5 +1,5 @@
-// One function a file: each adds its functions to the `pd` table on top of the stack and leaves it
-// there. open.cpp calls them.
+// Each function has a file of its own, adds its functions to the `pd` table on top of the stack and
+// leaves the table there. open.cpp calls them.
 #pragma once
 #include <lua.hpp>
 

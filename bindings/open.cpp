@@ -1,18 +1,18 @@
-// luaopen_pushdown: what require 'pushdown' runs, in the shell or in any LuaJIT.
+// luaopen_pushdown: the function that require 'pushdown' calls, in the shell or in any LuaJIT.
 #include <ATen/Parallel.h>
 #include <dlfcn.h>
 
 #include <filesystem>
 
 #include "base/check.h"
-#include "bindings/bind.h"
-#include "bindings/interrupt.h"
-#include "bindings/memory_reserve.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/interrupt.h"
+#include "bindings/binder/memory_reserve.h"
+#include "bindings/binder/options.h"
+#include "bindings/binder/registry_keys.h"
 #include "bindings/modules.h"
-#include "bindings/options.h"
-#include "bindings/progress.h"
-#include "bindings/registry_keys.h"
-#include "bindings/session.h"
+#include "bindings/session/progress.h"
+#include "bindings/session/session.h"
 #include "tensor/blas.h"
 #include "tensor/memory.h"
 
@@ -21,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// share/pushdown of the installation this module lies in, else the source tree it was built from.
+// Returns share/pushdown of the installation of this module, or the source tree from which it was
+// built.
 fs::path find_root() {
   std::error_code ignored;
   const fs::path installed = module_folder() / ".." / ".." / "share" / "pushdown";
@@ -47,7 +48,7 @@ int search_library(lua_State* L) {
   return 1;
 }
 
-// pd.NAME for a module of scripts/lib that was not required yet; any other name is an error.
+// pd.NAME loads a module of scripts/lib that has not been required yet; any other name is an error.
 int library_field(lua_State* L) {
   return guarded(L, [](lua_State* L) -> int {
     if (lua_type(L, 2) != LUA_TSTRING) return 0;
@@ -104,7 +105,8 @@ void find_progress_listener(lua_State* L) {
 void install_searcher(lua_State* L) {
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "loaders");
-  // Second, after package.preload: nothing in the user's folders shadows the library by chance.
+  // Second, after package.preload, so that no file in the user's folders replaces the library by
+  // chance.
   for (auto i = static_cast<int>(lua_objlen(L, -1)); i >= 2; --i) {
     lua_rawgeti(L, -1, i);
     lua_rawseti(L, -2, i + 1);
@@ -136,15 +138,17 @@ int open(lua_State* L) {
   lua_pushstring(L, (root / "scripts").c_str());
   lua_setfield(L, -2, "scripts");
   Module(L, "pd")
-      .def<&docs>("docs", "docs() -> table  Every documented name with its doc string.")
+      .def<&docs>(
+          "docs",
+          "docs() -> table  Returns a table of all documented names with their doc strings.")
       .def<&doc_name>("doc_name",
-                      "doc_name(object) -> string  The name in docs() of a function, "
+                      "doc_name(object) -> string  Returns the name in docs() of a function, "
                       "module or object, or nil.")
       .def<&options_listing>(
           "options",
-          "options(name) -> table  Returns the options of a function by its full name as a list of "
-          "tables with name, type, doc, required, default, choices, minimum, maximum, and of, the "
-          "kinds that have the option where not all do. Returns nil if the function has no "
+          "options(name) -> table  Returns the options of a function, given by its full name, as a "
+          "list of tables with name, type, doc, required, default, choices, minimum, maximum, and "
+          "`of`: the kinds that have the option, if not all do. Returns nil if the function has no "
           "options. Without a name, returns the names of all functions with options.");
   bind_session(L);
   bind_log(L);

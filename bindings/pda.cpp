@@ -1,11 +1,10 @@
-// pd.pda: pushdown automata. Making them is in pda_loading.cpp, what comes of running them in
-// trace.cpp.
+// pd.pda: pushdown automata. pda_loading.cpp makes them, and pda_trace.cpp has their runs.
 #include "bindings/pda.h"
 
 #include "base/check.h"
-#include "bindings/bind.h"
+#include "bindings/binder/bind.h"
 #include "bindings/modules.h"
-#include "bindings/tensor.h"
+#include "bindings/tensor/tensor.h"
 #include "pda/deterministic_run.h"
 #include "pda/minimisation.h"
 #include "pda/notation.h"
@@ -108,8 +107,8 @@ bool pda_accepts(const Pda& pda, const Tokens& tokens) {
 struct MinimalOptions {
   bool keep_dead = false;
   static OptionRows rows() {
-    return declare<MinimalOptions>(
-        {{"keep_dead", &MinimalOptions::keep_dead, "keeps states from which nothing is accepted"}});
+    return declare<MinimalOptions>({{"keep_dead", &MinimalOptions::keep_dead,
+                                     "keeps states from which no string is accepted"}});
   }
 };
 
@@ -152,11 +151,12 @@ void bind_pda(lua_State* L) {
   bind_trace(module);
   Class<Pda>(module, "A weighted pushdown automaton.")
       .def<&pda_accepts>("accepts",
-                         "pda:accepts(tokens) -> boolean  Whether some run accepts the "
-                         "string, a text with blanks between symbols or a list.")
-      .def<&log_weight>("log_weight",
-                        "pda:log_weight(tokens) -> number  Natural logarithm of the total weight "
-                        "of the runs that accept the string; -inf where none does.")
+                         "pda:accepts(tokens) -> boolean  Returns whether a run accepts the "
+                         "string, which is a text with blanks between symbols or a list.")
+      .def<&log_weight>(
+          "log_weight",
+          "pda:log_weight(tokens) -> number  Returns the natural logarithm of the total weight of "
+          "the runs that accept the string, or -inf if there are none.")
       .def<&trace>("trace",
                    "pda:trace(tokens, {options}) -> Trace  Returns all runs on the string at once, "
                    "by Lang's algorithm.")
@@ -168,47 +168,50 @@ void bind_pda(lua_State* L) {
                  "error after `limit` moves.")
       .def<&transition_weights>(
           "transition_weights",
-          "pda:transition_weights(tokens) -> Tensor  The weights n x C x W that make "
-          "pd.stack.simulate{kind = 'nondeterministic'} this automaton on the string.")
+          "pda:transition_weights(tokens) -> Tensor  Returns the weights n x C x W with which "
+          "pd.stack.simulate{kind = 'nondeterministic'} computes this automaton on the string.")
       .def<&Pda::normalized>("normalized",
-                             "pda:normalized() -> Pda  The same with weights that sum to one over "
-                             "each state, top and input symbol.")
+                             "pda:normalized() -> Pda  Returns the automaton with weights that sum "
+                             "to 1 for each state, top and input symbol.")
       .def<&Pda::deterministic>("deterministic",
-                                "pda:deterministic() -> boolean  Whether there is at most one "
-                                "transition for each state, top and input symbol.")
+                                "pda:deterministic() -> boolean  Returns whether there is at most "
+                                "one transition for each state, top and input symbol.")
       .def<[](const Pda& pda) { return pda.alphabet(); }>(
-          "alphabet", "pda:alphabet() -> Alphabet  The input symbols.")
-      .def<&Pda::name>("name", "pda:name() -> string  The name, empty if there is none.")
-      .def<&Pda::states>("states", "pda:states() -> table  The states, the start state first.")
+          "alphabet", "pda:alphabet() -> Alphabet  Returns the input symbols.")
+      .def<&Pda::name>("name", "pda:name() -> string  Returns the name, or an empty string.")
+      .def<&Pda::states>("states",
+                         "pda:states() -> table  Returns the states, the start state first.")
       .def<&Pda::stack_symbols>(
-          "stack_symbols", "pda:stack_symbols() -> table  Those of the stack, the bottom first.")
-      .def<&accepting_table>("accepting",
-                             "pda:accepting() -> table  The weight of each accepting state.")
+          "stack_symbols",
+          "pda:stack_symbols() -> table  Returns the stack symbols, the bottom symbol first.")
+      .def<&accepting_table>(
+          "accepting", "pda:accepting() -> table  Returns the weight of each accepting state.")
       .def<&Pda::at_bottom>("at_bottom",
-                            "pda:at_bottom() -> boolean  Whether a run is accepted only with the "
-                            "bottom symbol alone on the stack.")
-      .def<&dead_states>("dead", "pda:dead() -> table  The states that are traps.")
-      .def<&Pda::strength>("strength", "pda:strength() -> number  Its strength as a hint, or nil.")
-      .def<&minimal_pda>(
-          "minimal",
-          "pda:minimal{options} -> Pda  Returns a deterministic automaton with equal "
-          "states merged, and without what no accepted string uses.")
+                            "pda:at_bottom() -> boolean  Returns whether a run is accepted only if "
+                            "the bottom symbol is alone on the stack.")
+      .def<&dead_states>("dead", "pda:dead() -> table  Returns the trap states.")
+      .def<&Pda::strength>("strength",
+                           "pda:strength() -> number  Returns its strength as a hint, or nil.")
+      .def<&minimal_pda>("minimal",
+                         "pda:minimal{options} -> Pda  Returns a deterministic automaton with "
+                         "equal states merged and without the parts that no accepted string uses.")
       .def<&isomorphic>("isomorphic",
-                        "pda:isomorphic(other) -> boolean  Whether two deterministic automata are "
-                        "the same up to the names of states and of the bottom symbol.")
+                        "pda:isomorphic(other) -> boolean  Returns whether two deterministic "
+                        "automata are the same up to the names of states and of the bottom symbol.")
       .def<[](lua_State* L, Any pda, const std::optional<std::string>& path) {
         Value<Pda>::get(L, pda.index);
         return draw(L, "state_diagram", "pda", pda, path);
       }>("svg",
-         "pda:svg(path) -> string  A state diagram as SVG; also written to the path where one is "
-         "given.")
+         "pda:svg(path) -> string  Returns a state diagram as SVG. Also writes it to the path, if "
+         "one is given.")
       .def<&transitions_table>("transitions",
-                               "pda:transitions() -> table  The transitions, each {state, top, "
-                               "symbol, next, push or replace or pop, weight, text, origin}.")
+                               "pda:transitions() -> table  Returns the transitions, each {state, "
+                               "top, symbol, next, push or replace or pop, weight, text, origin}.")
       .def<[](const Pda& pda) { return to_text(pda); }>(
-          "text", "pda:text() -> string  The automaton as pd.pda.parse reads it.")
-      .def<&show_pda>("__show", "show(pda) -> string  All transitions.")
-      .def<&pda_line>("__tostring", "tostring(pda) -> string  One line about the automaton.");
+          "text", "pda:text() -> string  Returns the automaton as text that pd.pda.parse reads.")
+      .def<&show_pda>("__show", "show(pda) -> string  Returns all transitions as text.")
+      .def<&pda_line>("__tostring",
+                      "tostring(pda) -> string  Returns one line about the automaton.");
 }
 
 }  // namespace pushdown

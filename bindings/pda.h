@@ -1,7 +1,7 @@
 // Pushdown automata, their runs and Lang's algorithm as Lua values.
 #pragma once
-#include "bindings/alphabet.h"
-#include "bindings/options.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar_alphabet.h"
 #include "pda/trace.h"
 
 namespace pushdown {
@@ -20,20 +20,21 @@ struct ClassName<Trace> {
   }
 };
 
-// A run with the automaton it belongs to.
+// A run with its automaton.
 struct PdaRun {
   std::shared_ptr<const StringAutomaton> automaton;
   Run run;
-  double log_total = 0;  // of all runs that it was chosen from
+  double log_total = 0;  // total of all runs that it was chosen from
 };
 template <>
 struct ClassName<PdaRun> {
   static constexpr const char* value = "Run";
 };
 
-// The run of greatest weight, of the accepted ones or of all; nothing where there is none.
+// Returns the run of greatest weight among the accepting runs or among all runs, or nothing if
+// there is none.
 std::optional<PdaRun> best_run_of(std::shared_ptr<const StringAutomaton> automaton, bool accepted);
-// The options of functions about runs; each declares those that it has.
+// The options of functions about runs. Each function declares those that it has.
 struct RunOptions {
   bool accepted = true;
   std::int64_t limit = 100'000;
@@ -41,22 +42,22 @@ struct RunOptions {
 };
 template <class X>
 OptionRow<X> accepted_row() {
-  return {"accepted", &X::accepted, "accepting runs only, else all"};
+  return {"accepted", &X::accepted, "considers only accepting runs; false: all runs"};
 }
 template <class X>
 OptionRow<X> limit_row() {
-  return {"limit", &X::limit, "moves to try before an error", at_least(1)};
+  return {"limit", &X::limit, "maximum number of moves to try", at_least(1)};
 }
 std::vector<PdaRun> all_runs_of(std::shared_ptr<const StringAutomaton> automaton,
                                 const RunOptions& options);
 
-// What pd.pda.load gives.
+// The result of pd.pda.load.
 Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options);
-// pushdown.plot[kind]{[field] = object, path =} -> the SVG, pushed.
+// Calls pushdown.plot[kind]{[field] = object, path =} and pushes the SVG.
 Results draw(lua_State* L, const char* kind, const char* field, const Any& object,
              const std::optional<std::string>& path);
 
-// call, parse, load, list and describe of pd.pda; the classes Trace and Run.
+// Binds call, parse, load, list and describe of pd.pda, and the classes Trace and Run.
 void bind_pda_loading(Module& module);
 void bind_trace(Module& module);
 

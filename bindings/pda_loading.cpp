@@ -1,8 +1,8 @@
-// Making automata for pd.pda: files, text, and tables of transitions.
+// Makes automata for pd.pda from files, text, and tables of transitions.
 #include "base/check.h"
-#include "bindings/bind.h"
-#include "bindings/definition_file.h"
+#include "bindings/binder/bind.h"
 #include "bindings/grammar.h"
+#include "bindings/grammar_file.h"
 #include "bindings/pda.h"
 #include "pda/from_grammar.h"
 #include "pda/minimisation.h"
@@ -62,7 +62,7 @@ TransitionPattern read_transition(const Json& row, std::size_t place) {
   return t;
 }
 
-// From what a file, or the user, collected.
+// From the declarations of a file or of the user.
 Pda build_pda(const Json& spec) {
   check(spec.is_object() && spec.contains("transitions"), kPdaLoadingPlace,
         "expected a table with a list of transitions");
@@ -115,8 +115,9 @@ struct PdaSpec {
          text_option("bottom", nullptr, "bottom symbol"),
          text_option("start", nullptr, "start state"),
          list_option("accepting", nullptr, "accepting states, or their weights by name"),
-         boolean_option("at_bottom", false, "accepts only with the bottom alone on the stack"),
-         list_option("dead", nullptr, "states that are traps"),
+         boolean_option("at_bottom", false,
+                        "accepts only if the bottom symbol is alone on the stack"),
+         list_option("dead", nullptr, "trap states"),
          number_option("strength", nullptr, "strength as a hint"),
          list_option("states", nullptr, "states in order"),
          list_option("symbols", nullptr, "input symbols in order"),
@@ -128,13 +129,13 @@ struct PdaSpec {
 }  // namespace
 
 Pda load_pda(lua_State* L, const std::string& name, const std::optional<Json>& options) {
-  const auto path = find_definition(L, Definition::automaton, name);
+  const auto path = find_definition(L, DefinitionKind::automaton, name);
   const Json given = options.value_or(Json::object());
   if (path.extension() != ".lua") {
     resolve_options("pda.load", {}, given);  // a text has no options
-    return Pda(parse_pda(read_definition(L, Definition::automaton, path), path.string()));
+    return Pda(parse_pda(read_definition(L, DefinitionKind::automaton, path), path.string()));
   }
-  return build_pda(run_definition(L, Definition::automaton, path, given));
+  return build_pda(run_definition(L, DefinitionKind::automaton, path, given));
 }
 
 void bind_pda_loading(Module& module) {
@@ -142,26 +143,28 @@ void bind_pda_loading(Module& module) {
       .call<[](const PdaSpec& given) { return build_pda(given.spec); }>(
           "pda{options} -> Pda  Returns an automaton from a list of transitions.")
       .def<[](const std::string& text) { return Pda(parse_pda(text)); }>(
-          "parse", "parse(text) -> Pda  An automaton from text, one transition a line.")
-      .def<&load_pda>("load",
-                      "load(name_or_path, options) -> Pda  An automaton of the grammars folder, a "
-                      "hint ('an_bn/whole'), an automaton file (.lua), or a text file (.pda).")
+          "parse",
+          "parse(text) -> Pda  Returns an automaton from text with one transition per line.")
+      .def<&load_pda>(
+          "load",
+          "load(name_or_path, options) -> Pda  Returns an automaton of the grammars folder, a hint "
+          "('an_bn/whole'), or the automaton in an automaton file (.lua) or a text file (.pda).")
       .def<&hint_names>("hints",
-                        "hints() -> table  The hints that load() knows by name: automata and "
-                        "parts of them to be inserted into networks.")
+                        "hints() -> table  Returns the names of the hints that load() knows: "
+                        "automata and parts of automata that can be inserted into networks.")
       .def<&merged>("merged",
-                    "merged(list) -> Pda  All transitions of several automata or hints in one, "
-                    "states and symbols going by their names.")
+                    "merged(list) -> Pda  Returns one automaton with all transitions of several "
+                    "automata or hints. States and symbols with the same name become one.")
       .def<&pda_from_grammar>("from_grammar",
-                              "from_grammar(grammar) -> Pda  An automaton that gives every string "
-                              "the grammar's probability. Its accepted runs are the leftmost "
-                              "derivations of grammar:greibach(), whose number may differ from "
-                              "that of the grammar's own derivations.")
-      .def<[](lua_State* L) { return definition_names(L, Definition::automaton); }>(
-          "list", "list() -> table  The names that load() knows.")
+                              "from_grammar(grammar) -> Pda  Returns an automaton that gives every "
+                              "string the same probability as the grammar. Its accepting runs are "
+                              "the leftmost derivations of grammar:greibach(). Their number may "
+                              "differ from the number of the grammar's own derivations.")
+      .def<[](lua_State* L) { return definition_names(L, DefinitionKind::automaton); }>(
+          "list", "list() -> table  Returns the names that load() knows.")
       .def<[](lua_State* L, const std::string& name) {
-        return describe_definition(L, Definition::automaton, name);
-      }>("describe", "describe(name_or_path) -> string  What an automaton is, and its options.");
+        return describe_definition(L, DefinitionKind::automaton, name);
+      }>("describe", "describe(name_or_path) -> string  Describes an automaton and its options.");
 }
 
 }  // namespace pushdown

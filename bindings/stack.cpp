@@ -1,14 +1,14 @@
-// pd.stack: the differentiable stacks, and the bare data structures behind them.
+// pd.stack: the differentiable stacks, and their bare data structures.
 #include "stack/stack.h"
 
 #include "base/check.h"
-#include "bindings/contract.h"
-#include "bindings/definition.h"
-#include "bindings/kinds.h"
+#include "bindings/analysis_contract.h"
+#include "bindings/binder/kinds.h"
+#include "bindings/binder/options.h"
+#include "bindings/define/definition.h"
+#include "bindings/model_sequence.h"
 #include "bindings/modules.h"
-#include "bindings/options.h"
-#include "bindings/sequence_model.h"
-#include "bindings/tensor.h"
+#include "bindings/tensor/tensor.h"
 #include "model/stack_rnn.h"
 
 namespace pushdown {
@@ -52,8 +52,8 @@ struct Simulated {
   }
 };
 
-// Tensors and nested tables of numbers are taken out of the options as inputs, by the names that
-// the kind declares.
+// Takes tensors and nested tables of numbers out of the options as inputs, by the names that the
+// kind declares.
 std::pair<Json, NamedTensors> simulation(lua_State* L, OptionTable options) {
   options.push("kind");
   const auto name = Value<std::optional<std::string>>::get(L, lua_gettop(L));
@@ -121,29 +121,28 @@ NamedTensors stack_strengths(lua_State* L, const Simulated& options) {
 
 void bind_stack(lua_State* L) {
   Module module(L, "stack", "Differentiable stacks.");
-  module.def<&stack_kind_names>("kinds", "kinds() -> table  The names of the stacks.")
+  module.def<&stack_kind_names>("kinds", "kinds() -> table  Returns the names of the stacks.")
       .def<&stack_describe_kind>("describe",
-                                 "describe(kind) -> string  What a stack is, its options, and the "
-                                 "tensors that simulate takes.")
+                                 "describe(kind) -> string  Describes a stack, its options, and "
+                                 "the tensors that simulate takes.")
       .def<&simulate_kind>(
           "simulate",
           "simulate{options} -> Tensor  Drives a bare stack with the tensors and options that "
-          "describe(kind) lists. Returns the readings B x (n+1) x R, the one before any step "
-          "first, differentiable in every tensor.")
+          "describe(kind) lists. Returns the readings B x (n+1) x R, differentiable with respect "
+          "to every tensor. The first reading is the one before any step.")
       .def<&stack_strengths>(
           "strengths",
-          "strengths{options} -> table  Returns what the same call of simulate does to a memory of "
-          "sections with strengths, by name: strengths B x n x K x S after each step, push, pop "
-          "and read_strength B x n x K, read B x n x K x S, the shares in the reading; K = 1, S "
-          "places of sections, bottom first.")
-      .def<&stack_program>(
-          "program",
-          "program(kind or {options}) -> string  Returns the recorded program of a step of a small "
-          "network with the stack: its operations, their sizes and multiply-adds in a sequence.")
-      .def<&define_stack>(
-          "define",
-          "define{options} -> string  Makes a stack of Lua functions a kind like the others; see "
-          "docs/extending.md.")
+          "strengths{options} -> table  Returns how the same call of simulate changes a memory of "
+          "sections with strengths, by name: strengths B x n x K x S after each step; push, pop "
+          "and read_strength B x n x K; and read B x n x K x S, the shares in the reading. K is 1 "
+          "and S is the number of places of sections, bottom first.")
+      .def<&stack_program>("program",
+                           "program(kind or {options}) -> string  Returns the recorded program of "
+                           "one step of a small network with the stack: its operations, with their "
+                           "sizes and their multiply-adds in a sequence.")
+      .def<&define_stack>("define",
+                          "define{options} -> string  Makes a kind of stack from Lua functions and "
+                          "returns its name; see docs/extending.md.")
       .def<&check_stack>("check",
                          "check(kind or {options}) -> Contract  Runs the contract tests on a "
                          "stack: shapes, gradients, batches, pieces, options.");

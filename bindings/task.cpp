@@ -1,20 +1,20 @@
-// Samplers of grammars, and pd.task: data sets. Labelled strings are in task_labelled.cpp, running
-// texts and corpora in task_text.cpp, number prediction in number.cpp.
+// Samplers of grammars, and datasets of pd.task. task_labelled.cpp has labelled strings,
+// task_text.cpp running texts and corpora, and task_numbers.cpp number prediction.
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "bindings/alphabet.h"
-#include "bindings/bind.h"
-#include "bindings/dataset.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
 #include "bindings/grammar.h"
-#include "bindings/inputs.h"
-#include "bindings/labelled.h"
+#include "bindings/grammar_alphabet.h"
 #include "bindings/modules.h"
-#include "bindings/number.h"
-#include "bindings/options.h"
-#include "bindings/pairs.h"
-#include "bindings/running_text.h"
-#include "bindings/sentences.h"
-#include "bindings/session.h"
+#include "bindings/session/inputs.h"
+#include "bindings/session/session.h"
+#include "bindings/task_dataset.h"
+#include "bindings/task_labelled.h"
+#include "bindings/task_numbers.h"
+#include "bindings/task_pairs.h"
+#include "bindings/task_sentences.h"
+#include "bindings/task_text.h"
 #include "task/dataset_text.h"
 #include "task/sampled_dataset.h"
 
@@ -27,10 +27,11 @@ struct OwnDataset {
   std::optional<std::vector<double>> log_probabilities;
   using Self = OwnDataset;
   static OptionRows rows() {
-    return declare<Self>({{"alphabet", &Self::alphabet, "symbols of the strings", required},
-                          {"strings", &Self::strings, "the strings", required},
-                          {"log_probabilities", &Self::log_probabilities,
-                           "natural logarithm of the probability of each string"}});
+    return declare<Self>(
+        {{"alphabet", &Self::alphabet, "symbols of the strings", required},
+         {"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
+         {"log_probabilities", &Self::log_probabilities,
+          "natural logarithm of the probability of each string"}});
   }
 };
 
@@ -91,7 +92,7 @@ double sampler_lower_bound(const Sampler& sampler, const TaskStrings& strings) {
   const auto& alphabet = sampler.grammar().alphabet();
   if (const auto* dataset = std::get_if<std::shared_ptr<Dataset>>(&strings)) {
     check((*dataset)->alphabet() == alphabet, "sampler.lower_bound",
-          "the data set's symbols are {}, the sampler's {}",
+          "the dataset's symbols are {}, the sampler's {}",
           quoted_list((*dataset)->alphabet().symbols()), quoted_list(alphabet.symbols()));
     return sampler.lower_bound((*dataset)->words());
   }
@@ -157,7 +158,8 @@ void bind_sampler(Module& module) {
       .def<&Sampler::expected_lower_bound>(
           "expected_lower_bound",
           "sampler:expected_lower_bound() -> number  Returns the exact entropy divided by the mean "
-          "length in nats per symbol: the limit of the lower bound of ever larger datasets.")
+          "length, in nats per symbol. It is the limit of the lower bound for ever larger "
+          "datasets.")
       .def<&estimate_entropy>("estimate_entropy",
                               "sampler:estimate_entropy{options} -> number, number  Returns an "
                               "estimate of the entropy in nats per string from random strings, "
@@ -173,13 +175,15 @@ void bind_sampler(Module& module) {
 }  // namespace
 
 void bind_task(lua_State* L) {
-  Module module(L, "task", "Data sets: strings with probabilities, and strings with labels.");
+  Module module(L, "task",
+                "Datasets: strings with probabilities, strings with labels, pairs and text.");
   module
       .def<&make_dataset>("dataset",
                           "dataset{options} -> Dataset  Returns a dataset of given strings.")
-      .def<&load_dataset>("load_dataset",
-                          "load_dataset(path) -> Dataset  Reads a file that dataset:save wrote.");
-  Class<Dataset>(module, "Strings over one alphabet, with their probabilities where known.")
+      .def<&load_dataset>(
+          "load_dataset",
+          "load_dataset(path) -> Dataset  Returns the dataset in a file that dataset:save wrote.");
+  Class<Dataset>(module, "Strings over one alphabet, with their probabilities if they are known.")
       .def<&Dataset::size>("size", "dataset:size() -> integer  Returns the number of strings.")
       .def<&task_strings_of>(
           "strings",
@@ -193,10 +197,10 @@ void bind_task(lua_State* L) {
       .def<&Dataset::log_probabilities>(
           "log_probabilities",
           "dataset:log_probabilities() -> table  Returns the natural logarithms of the "
-          "probabilities of the strings in their source.")
+          "probabilities of the strings in the distribution that they were drawn from.")
       .def<&Dataset::lower_bound>("lower_bound",
                                   "dataset:lower_bound() -> number  Returns the cross-entropy of "
-                                  "the source itself in nats per symbol.")
+                                  "that distribution itself in nats per symbol.")
       .def<&save_dataset>("save",
                           "dataset:save(path)  Writes a text file with one string per line.")
       .def<&dataset_line>("__tostring",

@@ -1,14 +1,14 @@
 // pd.task: strings labelled valid or invalid.
+#include "bindings/task_labelled.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "bindings/alphabet.h"
-#include "bindings/bind.h"
-#include "bindings/dataset.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
 #include "bindings/grammar.h"
-#include "bindings/inputs.h"
-#include "bindings/labelled.h"
-#include "bindings/options.h"
-#include "bindings/session.h"
+#include "bindings/grammar_alphabet.h"
+#include "bindings/session/inputs.h"
+#include "bindings/session/session.h"
+#include "bindings/task_dataset.h"
 #include "task/curriculum.h"
 #include "task/labelled_sampling.h"
 #include "task/string_floor.h"
@@ -36,7 +36,7 @@ struct MadeLabels : LabelledOptions {
           Between{0, 1}},
          {"swaps", &Self::swaps, "numbers of edits of a difficult negative"},
          {"edits", &Self::edits, "kinds of edits", OneOf{labelled_edits()}},
-         {"distinct", &Self::distinct, "strings that occur only once",
+         {"distinct", &Self::distinct, "which strings occur only once",
           OneOf{{"all", "negatives", "none"}}},
          {"positive_lengths", &Self::positive_lengths, "how the lengths of valid strings are drawn",
           OneOf{{"uniform", "grammar"}}},
@@ -45,7 +45,7 @@ struct MadeLabels : LabelledOptions {
          {"negative_kind", &Self::negative_kind,
           "random and difficult negatives, or negatives with the statistics of valid strings",
           OneOf{{"usual", "matched"}}},
-         {"exclude", &Self::exclude, "sets none of whose strings may occur"},
+         {"exclude", &Self::exclude, "datasets whose strings must not occur"},
          {"seed", &Self::own_seed, "random seed"}});
   }
 };
@@ -69,11 +69,12 @@ struct OwnLabels {
   bool classes = false;
   using Self = OwnLabels;
   static OptionRows rows() {
-    return declare<Self>({{"alphabet", &Self::alphabet, "symbols of the strings", required},
-                          {"strings", &Self::strings, "the strings", required},
-                          {"labels", &Self::labels, "true for each valid string", required},
-                          {"classes", &Self::classes,
-                           "labels are observed classes, so that one string may have both"}});
+    return declare<Self>(
+        {{"alphabet", &Self::alphabet, "symbols of the strings", required},
+         {"strings", &Self::strings, "the strings", required, TypeText{"list of strings"}},
+         {"labels", &Self::labels, "true for each valid string", required},
+         {"classes", &Self::classes,
+          "labels are observed classes, so that one string may have both"}});
   }
 };
 
@@ -119,7 +120,7 @@ LabelledDataset of_length(const LabelledDataset& dataset, std::int64_t shortest,
   return dataset.subset(indices);
 }
 
-// The valid strings alone, for a language model.
+// Only the valid strings, for a language model.
 Dataset valid_strings(const LabelledDataset& dataset) {
   std::vector<Word> words;
   for (std::int64_t i = 0; i < dataset.size(); ++i)
@@ -130,8 +131,8 @@ Dataset valid_strings(const LabelledDataset& dataset) {
 std::vector<std::pair<std::string, std::vector<std::vector<int>>>> targets_of(
     const LabelledDataset& dataset, const Grammar& grammar) {
   check(dataset.alphabet() == grammar.alphabet(), "labelled.step_targets",
-        "the data set's symbols are {}, the grammar's {}",
-        quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
+        "the dataset's symbols are {}, the grammar's {}", quoted_list(dataset.alphabet().symbols()),
+        quoted_list(grammar.alphabet().symbols()));
   std::vector<std::vector<int>> viable, member;
   for (const auto& targets : step_targets(grammar, dataset.words())) {
     viable.emplace_back(targets.viable.begin(), targets.viable.end());
@@ -153,12 +154,12 @@ struct PhaseOptions : CurriculumOptions {
     return declare<Self>(
         {{"kind", &Self::kind, "order of the strings",
           OneOf{{"sequential", "incremental", "two_stage"}}},
-         {"threshold", &Self::threshold, "two_stage: greatest length of the first stage"},
+         {"threshold", &Self::threshold, "two_stage: maximum length of the first stage"},
          {"epochs", &Self::limits,
           "epoch at which each stage ends; 350, or {200, 350} for two_stage, if absent"},
-         {"step", &Self::step, "increase of the greatest length from one pass to the next",
+         {"step", &Self::step, "increase of the maximum length from one pass to the next",
           at_least(1)},
-         {"stage_end", &Self::stage_end, "end of a stage", OneOf{stage_ends()}}});
+         {"stage_end", &Self::stage_end, "what ends a stage", OneOf{stage_ends()}}});
   }
 };
 
@@ -203,14 +204,13 @@ void bind_labelled(Module& module) {
       .def<&labelled_dataset_of>(
           "labelled",
           "labelled{options} -> LabelledDataset  Returns strings of the grammar's language, and "
-          "strings that an exact oracle made from the grammar rejects.")
+          "strings that are rejected by an exact oracle made from the grammar.")
       .def<&own_strings>("labelled_dataset",
                          "labelled_dataset{options} -> LabelledDataset  Returns a dataset of "
                          "given strings.")
-      .def<&load_labelled>(
-          "load_labelled",
-          "load_labelled(path) -> LabelledDataset  Reads a file that labelled:save wrote: a label, "
-          "a tab and a string per line.");
+      .def<&load_labelled>("load_labelled",
+                           "load_labelled(path) -> LabelledDataset  Returns the dataset in a file "
+                           "that labelled:save wrote, with a label, a tab and a string per line.");
   Class<LabelledDataset>(module, "Strings over one alphabet, each labelled valid or invalid.")
       .def<&LabelledDataset::size>("size",
                                    "labelled:size() -> integer  Returns the number of strings.")
@@ -238,7 +238,7 @@ void bind_labelled(Module& module) {
                        "shares with the same balance of labels. No string is in two parts.")
       .def<&of_length>("of_length",
                        "labelled:of_length(shortest, longest) -> LabelledDataset  Returns the "
-                       "strings of these lengths in their order.")
+                       "strings of these lengths in the same order.")
       .def<&phases_of>(
           "curriculum",
           "labelled:curriculum{options} -> table  Returns the phases of sequential, incremental or "
@@ -246,18 +246,18 @@ void bind_labelled(Module& module) {
           "without a limit has no epochs.")
       .def<&targets_of>("step_targets",
                         "labelled:step_targets(grammar) -> table  Returns the lists viable and "
-                        "member: for each string and time, from before the first symbol, 1 if the "
-                        "prefix can become a string of the language, or is one.")
+                        "member. For each string and time, from before the first symbol on, they "
+                        "have 1 if the prefix can become a string of the language, or is one.")
       .def<[](const LabelledDataset& dataset, const Grammar& grammar) {
         return with_dead_ends(dataset, grammar);
       }>("with_dead_ends",
-         "labelled:with_dead_ends(grammar) -> LabelledDataset  Returns the same strings with the "
-         "number of symbols after which no string of the language can follow.")
-      .def<[](const LabelledDataset& dataset) {
-        return dataset.dead_ends();
-      }>("dead_ends",
-         "labelled:dead_ends() -> table  Returns for each string the number of symbols after which "
-         "it cannot become valid, 0 if there is none. Returns an empty table if this is not known.")
+         "labelled:with_dead_ends(grammar) -> LabelledDataset  Returns the same strings with "
+         "dead_ends(): the number of symbols after which no string of the language can follow.")
+      .def<[](const LabelledDataset& dataset) { return dataset.dead_ends(); }>(
+          "dead_ends",
+          "labelled:dead_ends() -> table  Returns for each string the number of symbols after "
+          "which it cannot become valid, or 0 if there is none. Returns an empty table if this is "
+          "not known.")
       .def<&wrong_of>("wrong_labels",
                       "labelled:wrong_labels(grammar) -> table  Returns the numbers of the strings "
                       "whose label the grammar contradicts.")

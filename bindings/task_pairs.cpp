@@ -1,14 +1,14 @@
 // pd.task: pairs of a source and a target string.
+#include "bindings/task_pairs.h"
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "bindings/alphabet.h"
-#include "bindings/bind.h"
-#include "bindings/inputs.h"
-#include "bindings/kinds.h"
-#include "bindings/options.h"
-#include "bindings/pairs.h"
-#include "bindings/session.h"
-#include "bindings/synchronous.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/kinds.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar_alphabet.h"
+#include "bindings/grammar_synchronous.h"
+#include "bindings/session/inputs.h"
+#include "bindings/session/session.h"
 #include "task/chomsky.h"
 #include "task/pair_list.h"
 
@@ -27,7 +27,8 @@ struct MadePairs {
   std::shared_ptr<SynchronousGrammar> grammar;
   Json rest;
   static OptionRows rows() {
-    return declare<MadePairs>({{"grammar", &MadePairs::grammar, "of kind = 'grammar'"}})
+    return declare<MadePairs>(
+               {{"grammar", &MadePairs::grammar, "grammar of the pairs, for kind = 'grammar'"}})
         .open(&MadePairs::rest, "kind", groups_of_pairs);
   }
 };
@@ -82,9 +83,10 @@ struct AlphabetOptions {
   std::shared_ptr<Alphabet> source, target;
   using Self = AlphabetOptions;
   static OptionRows rows() {
-    return declare<Self>(
-        {{"source_alphabet", &Self::source, "symbols of the sources; those found if absent"},
-         {"target_alphabet", &Self::target, "symbols of the targets; those found if absent"}});
+    return declare<Self>({{"source_alphabet", &Self::source,
+                           "symbols of the sources; if absent, those in the pairs"},
+                          {"target_alphabet", &Self::target,
+                           "symbols of the targets; if absent, those in the pairs"}});
   }
 };
 
@@ -131,21 +133,20 @@ std::string pairs_line(const PairSource& source) {
 
 void bind_pairs(Module& module) {
   module
-      .def<&transduction_pairs>(
-          "transduction",
-          "transduction{options} -> Pairs  Returns a source of pairs without end; see "
-          "pd.task.describe_transduction(kind).")
+      .def<&transduction_pairs>("transduction",
+                                "transduction{options} -> Pairs  Returns an endless source of "
+                                "pairs; see pd.task.describe_transduction(kind).")
       .def<&chomsky_source>(
           "chomsky",
           "chomsky(task, {options}) -> Pairs  Returns a task of Deletang et al. (2023), such as "
           "'reverse_string'; see pd.task.chomsky_tasks() and pd.task.describe_transduction(task).")
-      .def<&list_chomsky_tasks>(
-          "chomsky_tasks",
-          "chomsky_tasks() -> table  The tasks of Deletang et al. (2023), each "
-          "{name=, level=, ends=}: its level in the hierarchy, and whether the "
-          "model has to find out where a target ends.")
-      .def<&transductions>("transductions",
-                           "transductions() -> table  Returns the kinds of pairs without end.")
+      .def<&list_chomsky_tasks>("chomsky_tasks",
+                                "chomsky_tasks() -> table  Returns the tasks of Deletang et al. "
+                                "(2023), each {name=, level=, ends=}: its level in the hierarchy, "
+                                "and whether the model has to find out where a target ends.")
+      .def<&transductions>(
+          "transductions",
+          "transductions() -> table  Returns the kinds of endless sources of pairs.")
       .def<&describe_transduction>(
           "describe_transduction",
           "describe_transduction(kind) -> string  Describes the pairs of a kind and its options.")
@@ -153,10 +154,9 @@ void bind_pairs(Module& module) {
                        "pairs(list, {options}) -> Pairs  Returns the pairs of a list of {source, "
                        "target}, or of a file with a pair 'source ||| target' per line.");
   Class<PairSource>(module, "Pairs of a source and a target string, drawn without end.")
-      .def<&draw_pairs>(
-          "draw",
-          "pairs:draw(count, {options}) -> table  Returns so many pairs, each a table with the "
-          "texts source and target.")
+      .def<&draw_pairs>("draw",
+                        "pairs:draw(count, {options}) -> table  Returns this number of pairs, each "
+                        "a table with the texts source and target.")
       .def<[](const PairSource& source) {
         return std::make_shared<Alphabet>(source.source_alphabet());
       }>("source_alphabet",

@@ -1,12 +1,12 @@
 // pd.task: corpora of sentences.
+#include "bindings/task_sentences.h"
 #include "base/check.h"
-#include "bindings/alphabet.h"
-#include "bindings/bind.h"
-#include "bindings/inputs.h"
-#include "bindings/interrupt.h"
-#include "bindings/options.h"
-#include "bindings/progress.h"
-#include "bindings/sentences.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/interrupt.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar_alphabet.h"
+#include "bindings/session/inputs.h"
+#include "bindings/session/progress.h"
 #include "task/sentences.h"
 
 namespace pushdown {
@@ -23,23 +23,27 @@ Shared sentences_shared(const TokenFilePtr& file) {
 const std::vector<OptionSpec>& sentence_options() {
   static const std::vector<OptionSpec> specs{
       text_option("words", "blanks",
-                  "what a word is: what stands between white space, by the Unicode standard, or "
-                  "every character",
+                  "definition of a word: text between white space, a word of the Unicode standard, "
+                  "or every character",
                   {"blanks", "unicode", "characters"}),
-      text_option("sentences", "lines",
-                  "what a sentence is: a line, or within lines by the Unicode standard",
-                  {"lines", "unicode"}),
-      boolean_option("lower", false, "all words in lower case"),
+      text_option(
+          "sentences", "lines",
+          "definition of a sentence: a line, or a sentence of the Unicode standard within a line",
+          {"lines", "unicode"}),
+      boolean_option("lower", false, "converts all words to lower case"),
       integer_option("vocabulary", 10000,
-                     "words of the vocabulary, <unk> and the most frequent ones of the training "
-                     "part; 0: all",
+                     "number of words of the vocabulary, which consists of <unk> and the most "
+                     "frequent words of the training part; 0: all",
                      0),
-      integer_option("minimum_count", 1, "words that are rarer in the training part are <unk>", 1),
-      integer_option("longest", 0, "sentences of more words are left out; 0: none", 0),
+      integer_option("minimum_count", 1,
+                     "words that occur less often in the training part become <unk>", 1),
+      integer_option(
+          "longest", 0,
+          "maximum number of words of a sentence; longer sentences are left out; 0: no limit", 0),
       list_option("shares", Json::array(),
-                  "of training and test, or training, validation and test; {1}: all is for "
-                  "training; 0.9 and 0.1 if empty"),
-      integer_option("seed", 0, "decides which sentence is in which part", 0)};
+                  "shares of training and test, or training, validation and test; {1}: all is for "
+                  "training; if empty, 0.9 and 0.1"),
+      integer_option("seed", 0, "random seed of the assignment of sentences to parts", 0)};
   return specs;
 }
 
@@ -50,10 +54,9 @@ struct PreparedSentences {
   Json core;
   using Self = PreparedSentences;
   static OptionRows rows() {
-    return declare<Self>(
-               {{"folder", &Self::folder, "folder of the files that are written", required},
-                {"alphabet", &Self::alphabet, "a vocabulary to use instead of a new one"},
-                {"progress", &Self::progress, "shows progress on stderr"}})
+    return declare<Self>({{"folder", &Self::folder, "folder for the files", required},
+                          {"alphabet", &Self::alphabet, "a vocabulary to use instead of a new one"},
+                          {"progress", &Self::progress, "shows progress on stderr"}})
         .resolved(&Self::core, sentence_options());
   }
 };
@@ -133,15 +136,17 @@ std::string sentences_line_of(const TokenFile& file) {
 
 void bind_sentences(Module& module) {
   module
-      .def<&sentences>(
-          "sentences",
-          "sentences(path, {options}) -> table  Writes the parts train and test, or train, valid "
-          "and test, of a text file, a folder of them or a treebank (.conllu, .mrg) to files of "
-          "numbers in `folder`, and returns them. The text may be larger than memory.")
-      .def<&lower>("lower", "lower(text) -> string  Returns the text in lower case by Unicode.")
-      .def<&load_sentences>(
-          "load_sentences",
-          "load_sentences(path) -> Sentences  Opens a file that sentences wrote.");
+      .def<&sentences>("sentences",
+                       "sentences(path, {options}) -> table  Writes the parts train and test, or "
+                       "train, valid and test, of a corpus to files of numbers in `folder`, and "
+                       "returns them. The corpus is a text file, a folder of text files or a "
+                       "treebank (.conllu, .mrg). It may be larger than memory.")
+      .def<&lower>("lower",
+                   "lower(text) -> string  Returns the text in lower case, as the Unicode standard "
+                   "defines it.")
+      .def<&load_sentences>("load_sentences",
+                            "load_sentences(path) -> Sentences  Opens a file that "
+                            "pd.task.sentences wrote and returns its sentences.");
   Class<TokenFile>(module, "Sentences of a corpus in a file, for language models.")
       .def<&TokenFile::size>("size",
                              "sentences:size() -> integer  Returns the number of sentences.")

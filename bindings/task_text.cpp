@@ -3,11 +3,11 @@
 
 #include "base/atomic_file.h"
 #include "base/check.h"
-#include "bindings/alphabet.h"
-#include "bindings/bind.h"
-#include "bindings/inputs.h"
-#include "bindings/options.h"
-#include "bindings/running_text.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
+#include "bindings/grammar_alphabet.h"
+#include "bindings/session/inputs.h"
+#include "bindings/task_text.h"
 #include "task/corpus.h"
 
 namespace pushdown {
@@ -22,7 +22,7 @@ struct TextOptions : CorpusOptions {
   using Self = TextOptions;
   static OptionRows rows() {
     return declare<Self>(
-        {{"vocabulary", &Self::vocabulary, "number of the most frequent words kept; 0: all",
+        {{"vocabulary", &Self::vocabulary, "number of the most frequent words to keep; 0: all",
           at_least(0)},
          {"empty_lines",
           &Self::empty_lines,
@@ -97,14 +97,16 @@ std::string text_line_of(const RunningText& text) {
 
 void bind_running_text(Module& module) {
   module
-      .def<&corpus>("corpus",
-                    "corpus(path, {options}) -> table  Returns the texts train, valid and test of "
-                    "a folder in the format of the Penn Treebank, or of one file that is split.")
+      .def<&corpus>(
+          "corpus",
+          "corpus(path, {options}) -> table  Returns the texts train, valid and test from a folder "
+          "in the format of the Penn Treebank, or from one file that is split.")
       .def<&own_words>("running_text",
                        "running_text{options} -> RunningText  Returns a text of given words.")
-      .def<&load_text>("load_text",
-                       "load_text(path) -> RunningText  Reads a file that text:save wrote.");
-  Class<RunningText>(module, "Words in one long row, for language models.")
+      .def<&load_text>(
+          "load_text",
+          "load_text(path) -> RunningText  Returns the text in a file that text:save wrote.");
+  Class<RunningText>(module, "One long sequence of words, for language models.")
       .def<&RunningText::size>("size", "text:size() -> integer  Returns the number of words.")
       .def<[](const RunningText& text) { return text.alphabet(); }>(
           "alphabet", "text:alphabet() -> Alphabet  Returns the vocabulary.")
@@ -117,8 +119,8 @@ void bind_running_text(Module& module) {
       .def<[](const RunningText& text, const RunningText& train) {
         return unigram_perplexity(train, text);
       }>("unigram_perplexity",
-         "text:unigram_perplexity(train) -> number  Returns the perplexity under the frequencies "
-         "of words in the text `train`, one added to each.")
+         "text:unigram_perplexity(train) -> number  Returns the perplexity of the words under "
+         "their frequencies in the text `train`, with 1 added to each count.")
       .def<&save_text>("save", "text:save(path)  Writes a text file that load_text reads.")
       .def<&text_line_of>("__tostring",
                           "tostring(text) -> string  Returns one line about the text.");

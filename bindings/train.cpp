@@ -4,26 +4,26 @@
 #include <filesystem>
 
 #include "base/check.h"
-#include "bindings/bind.h"
-#include "bindings/dataset.h"
-#include "bindings/definition.h"
-#include "bindings/evaluation.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/interrupt.h"
+#include "bindings/binder/kinds.h"
+#include "bindings/binder/options.h"
+#include "bindings/define/definition.h"
 #include "bindings/grammar.h"
-#include "bindings/interrupt.h"
-#include "bindings/kinds.h"
-#include "bindings/log.h"
 #include "bindings/model.h"
 #include "bindings/modules.h"
-#include "bindings/options.h"
-#include "bindings/progress.h"
-#include "bindings/session.h"
-#include "bindings/training.h"
-#include "train/git_state.h"
-#include "train/learning.h"
+#include "bindings/session/log.h"
+#include "bindings/session/progress.h"
+#include "bindings/session/session.h"
+#include "bindings/task_dataset.h"
+#include "bindings/train_evaluation.h"
+#include "bindings/train_trainer.h"
+#include "train/learning/learning.h"
+#include "train/records/git_state.h"
 
 namespace pushdown {
 
-// What trainer:epochs() returns.
+// The result of trainer:epochs().
 struct Epochs {
   std::shared_ptr<Training> training;
 };
@@ -35,7 +35,7 @@ struct ClassName<Epochs> {
 
 namespace {
 
-// The words of the command line as `arg` holds them: the program's own at negative indices.
+// Returns the words of the command line from `arg`, with those of the program at negative indices.
 Json command_line(lua_State* L) {
   std::map<int, std::string> words;
   lua_getglobal(L, "arg");
@@ -49,7 +49,7 @@ Json command_line(lua_State* L) {
   return list;
 }
 
-// What a run folder records beside the options.
+// The facts that a run folder records besides the options.
 Json about_now(lua_State* L) {
   std::error_code ignored;
   const auto folder = std::filesystem::current_path(ignored);
@@ -69,7 +69,7 @@ TrainingPtr watched(lua_State* L, std::unique_ptr<Trainer> trainer, bool progres
 }
 
 constexpr auto kMirrorMeaning =
-    "'tensorboard:FOLDER' or 'wandb:FOLDER', where the metrics of a run are written, too";
+    "'tensorboard:FOLDER' or 'wandb:FOLDER': also writes the metrics of the run there";
 
 struct TrainerOptions {
   AnyModel model;
@@ -82,12 +82,12 @@ struct TrainerOptions {
   using Self = TrainerOptions;
   static OptionRows rows() {
     return declare<Self>(
-               {{"model", &Self::model, "what is trained", required},
+               {{"model", &Self::model, "model to train", required},
                 {"train", &Self::train, "training set, of the model's kind", required},
-                {"valid", &Self::valid, "validation set, which decides which epoch is best"},
-                {"test", &Self::test, "of a transducer: pairs on which accuracy is measured",
+                {"valid", &Self::valid, "validation set, which decides which epoch is the best"},
+                {"test", &Self::test, "for a transducer: pairs on which accuracy is measured",
                  TypeText{"Pairs"}},
-                {"grammar", &Self::grammar, "grammar of the strings, to measure by"},
+                {"grammar", &Self::grammar, "grammar of the strings, used in measurements"},
                 {"progress", &Self::progress, "shows progress on stderr"},
                 {"mirror", &Self::mirror, kMirrorMeaning}})
         .open(&Self::rest, "", trainer_groups);
@@ -114,7 +114,7 @@ TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
   const std::string target = mirror_target(L, options.mirror);
   Json rest = options.rest;
   if (!rest.contains("seed")) rest["seed"] = seed_or_next(L, std::nullopt);
-  // Asking git takes milliseconds and is only worth them for a record.
+  // Calling git takes milliseconds, which are only worth it for a record.
   const Json about = rest.contains("run_folder") ? about_now(L) : Json::object();
   auto training =
       watched(L, std::make_unique<Trainer>(std::move(problem), rest, about), options.progress);
@@ -125,7 +125,7 @@ TrainingPtr make_trainer(lua_State* L, const TrainerOptions& options) {
   return training;
 }
 
-// A run goes on with what is defined now; the folder has what was defined when it began.
+// A run continues with the current definitions. The folder has the definitions from its beginning.
 void tell_changed_definitions(const Trainer& trainer, const Path& folder) {
   for (const OriginPtr& origin : trainer.problem().origins()) {
     const Path copy = definition_file(folder, *origin);
@@ -179,7 +179,7 @@ void draw_curves(lua_State* L, const Trainer& trainer, const Path& folder) {
   if (wrong) log_message("warn", fmt::format("the learning curves were not drawn: {}", *wrong));
 }
 
-// After an epoch, unless drawing would take a noticeable part of the time.
+// Draws after an epoch, unless drawing would take a noticeable part of the time.
 void draw_when_due(lua_State* L, Training& training) {
   const Path* folder = training.trainer->run_folder();
   if (folder == nullptr) return;
@@ -217,12 +217,12 @@ void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, d
 
 namespace {
 
-// The rest of the running epoch, with a line of progress on stderr.
+// Trains the rest of the current epoch, with a progress line on stderr.
 std::optional<EpochMetrics> epoch_with_progress(Training& training) {
   Trainer& trainer = *training.trainer;
   if (!training.progress) return trainer.run_epoch();
   ProgressLine line;
-  // Formatting costs more than a small update: only when something can be shown.
+  // Formatting costs more than a small update, so it is done only if something can be shown.
   auto next_look = std::chrono::steady_clock::now();
   trainer.callbacks.progress = [&](const Progress& progress) {
     const auto now = std::chrono::steady_clock::now();
@@ -233,7 +233,7 @@ std::optional<EpochMetrics> epoch_with_progress(Training& training) {
                progress.done, progress.total, progress.validating ? "batches" : "updates",
                fmt::format("loss {:.4f}", progress.loss)});
   };
-  // The line does not outlive this call, whatever ends it.
+  // Removes the line when this call ends for any reason.
   const std::shared_ptr<void> forget(nullptr, [&](void*) { trainer.callbacks.progress = nullptr; });
   return trainer.run_epoch();
 }
@@ -256,7 +256,7 @@ std::optional<Json> next_epoch(lua_State* L, Epochs& epochs, Rest) {
   try {
     metrics = epoch_with_progress(training);
   } catch (const ScriptError&) {
-    // Nothing of the update that it ended in has been done.
+    // The update in which the error occurred has no effect.
     trainer.checkpoint();
     throw;
   } catch (const std::runtime_error& error) {
@@ -321,7 +321,7 @@ struct LoadModelOptions {
     return declare<Self>(
         {{"which", &Self::which, "the best parameters of a run, or the newest",
           OneOf{{"best", "last"}}},
-         {"device", &Self::device, "'cpu', 'cuda' or 'cuda:n'; that of the model if absent"}});
+         {"device", &Self::device, "'cpu', 'cuda' or 'cuda:n'; if absent, that of the model"}});
   }
 };
 
@@ -358,52 +358,58 @@ void bind_train(lua_State* L) {
             "RunningText or Sentences, of a Recognizer on a LabelledDataset, or of a Transducer on "
             "Pairs; see pd.train.describe(kind).")
         .def<&resume>("resume",
-                      "resume(folder, {options}) -> Trainer  Continues the run in a folder bit for "
-                      "bit, with changed limits if given.");
+                      "resume(folder, {options}) -> Trainer  Resumes the run in a folder bit for "
+                      "bit. Given options replace limits of the run.");
     bind_evaluation(module);
     bind_training_kinds(module);
     bind_together(module);
-    Class<Training>(module, "Trains one model; it can be stopped and goes on at any update.")
+    Class<Training>(module, "Trains one model. Training can be stopped and resumed at any update.")
         .def<&step>("step",
-                    "trainer:step() -> table  One update: loss (nats per symbol of the batch, or "
-                    "per string "
-                    "for a recognizer), gradient_norm, learning_rate, epoch and update.")
+                    "trainer:step() -> table  Makes one update. Returns loss (nats per symbol of "
+                    "the batch, or per string for a recognizer), gradient_norm, learning_rate, "
+                    "epoch and update.")
         .def<[](const TrainingPtr& training) { return Epochs{training}; }>(
             "epochs",
-            "trainer:epochs() -> iterator  `for epoch in trainer:epochs()` trains until nothing "
-            "improves or the epochs are done; each round gives the epoch's numbers.")
+            "trainer:epochs() -> iterator  Returns an iterator: `for epoch in trainer:epochs()` "
+            "trains until early stopping or the last epoch and gives the metrics of each epoch.")
         .def<&save_trainer>(
             "save",
             "trainer:save(folder, {options})  Writes a run folder from which pd.train.resume "
             "continues.")
-        .def<&trainer_evaluate>(
-            "evaluate",
-            "trainer:evaluate(data, {options}) -> table  Returns pd.train.evaluate of the model as "
-            "it is now.")
+        .def<&trainer_evaluate>("evaluate",
+                                "trainer:evaluate(data, {options}) -> table  Returns the result of "
+                                "pd.train.evaluate for the current parameters of the model.")
         .def<[](const Training& t) { return history_of(*t.trainer); }>(
-            "history", "trainer:history() -> table  The numbers of every epoch so far.")
+            "history", "trainer:history() -> table  Returns the metrics of every epoch so far.")
         .def<[](const Training& t) { return t.trainer->model(); }>(
             "model",
-            "trainer:model() -> LanguageModel, Recognizer or Transducer  The model that is "
+            "trainer:model() -> LanguageModel, Recognizer or Transducer  Returns the model that is "
             "trained.")
         .def<[](const Training& t) { return t.trainer->options(); }>(
-            "options", "trainer:options() -> table  All options, defaults filled in.")
+            "options",
+            "trainer:options() -> table  Returns all options, with the defaults filled in.")
         .def<[](const Training& t) -> std::optional<std::string> {
           const Path* folder = t.trainer->run_folder();
           return folder ? std::optional(folder->string()) : std::nullopt;
-        }>("run_folder", "trainer:run_folder() -> string  Where the run's files are, or nil.")
+        }>("run_folder",
+           "trainer:run_folder() -> string  Returns the path of the run folder, or nil.")
         .def<[](const Training& t) -> std::optional<std::string> {
           const auto reason = t.trainer->finished();
           return reason.empty() ? std::nullopt : std::optional(reason);
-        }>("finished", "trainer:finished() -> string  Why training is over, or nil.")
+        }>("finished",
+           "trainer:finished() -> string  Returns the reason why training has ended, or nil.")
         .def<[](const Training& t) { return t.trainer->updates_done(); }>(
-            "updates", "trainer:updates() -> integer  Updates since training began.")
+            "updates",
+            "trainer:updates() -> integer  Returns the number of updates since training began.")
         .def<[](const Training& t) { return t.trainer->updates_per_epoch(); }>(
-            "updates_per_epoch", "trainer:updates_per_epoch() -> integer  Batches in an epoch.")
-        .def<&training_line>("__tostring", "tostring(trainer) -> string  One line about it.");
+            "updates_per_epoch",
+            "trainer:updates_per_epoch() -> integer  Returns the number of batches in an epoch.")
+        .def<&training_line>("__tostring",
+                             "tostring(trainer) -> string  Returns one line about the trainer.");
     Class<Epochs>(module, "The epochs of a trainer, one after the other.")
         .def<&next_epoch>("__call",
-                          "epochs() -> table  Trains one epoch; nil when training is over.");
+                          "epochs() -> table  Trains one epoch and returns its metrics, or nil "
+                          "when training is over.");
   }
   lua_getfield(L, -1, "model");
   define(L, lua_gettop(L), "pd.model.load", "load", bound<&load_trainer>(),

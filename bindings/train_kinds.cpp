@@ -1,12 +1,12 @@
-// The part of pd.train that says what there is: the options of trainers, objectives, learning
-// algorithms, optimizers.
+// The part of pd.train that describes what is available: the options of trainers, objectives,
+// learning algorithms and optimizers.
 #include "base/check.h"
-#include "bindings/contract.h"
-#include "bindings/definition.h"
-#include "bindings/kinds.h"
-#include "bindings/training.h"
-#include "train/learning.h"
-#include "train/problem_kinds.h"
+#include "bindings/analysis_contract.h"
+#include "bindings/binder/kinds.h"
+#include "bindings/define/definition.h"
+#include "bindings/train_trainer.h"
+#include "train/learning/learning.h"
+#include "train/problems/problem_kinds.h"
 
 namespace pushdown {
 namespace {
@@ -71,42 +71,43 @@ std::vector<OptionGroup> trainer_groups(lua_State*) {
 
 void bind_training_kinds(Module& module) {
   module
-      .def<&describe_trainer>("describe",
-                              "describe(kind='language_model') -> string  Describes the options of "
-                              "trainer for a 'language_model', a language model on a running "
-                              "'text' or on 'sentences', a 'recognizer' or a 'transducer'.")
+      .def<&describe_trainer>(
+          "describe",
+          "describe(kind='language_model') -> string  Describes the options of trainer for one "
+          "kind of model and data: a 'language_model' on strings, on a running 'text' or on "
+          "'sentences', a 'recognizer' or a 'transducer'.")
       .def<&objective_names>(
           "objectives",
           "objectives() -> table  Returns the objectives that recognizers can be trained with.")
-      .def<&describe_objective>("describe_objective",
-                                "describe_objective(kind) -> string  What an objective is, and "
-                                "its options.")
-      .def<&define_objective>(
-          "define_objective",
-          "define_objective{options} -> string  Makes an objective of a Lua function a kind like "
-          "the others; see docs/extending.md.")
+      .def<&describe_objective>(
+          "describe_objective",
+          "describe_objective(kind) -> string  Describes an objective and its options.")
+      .def<&define_objective>("define_objective",
+                              "define_objective{options} -> string  Makes a kind of objective from "
+                              "a Lua function and returns its name; see docs/extending.md.")
       .def<&check_objective>("check_objective",
                              "check_objective(kind or {options}) -> Contract  Runs the contract "
                              "tests on an objective: losses, gradients, batches, pieces, options.")
       .def<&learning_names>(
           "learning_algorithms",
           "learning_algorithms() -> table  Returns the learning algorithms of recognizers.")
-      .def<&describe_learning>("describe_learning",
-                               "describe_learning(kind) -> string  What a learning algorithm "
-                               "does, and its options.")
-      .def<&optimizer_names>("optimizers", "optimizers() -> table  The names of the optimizers.")
+      .def<&describe_learning>(
+          "describe_learning",
+          "describe_learning(kind) -> string  Describes a learning algorithm and its options.")
+      .def<&optimizer_names>("optimizers",
+                             "optimizers() -> table  Returns the names of the optimizers.")
       .def<&describe_optimizer>(
           "describe_optimizer",
-          "describe_optimizer(kind) -> string  What an optimizer does, and its options.")
+          "describe_optimizer(kind) -> string  Describes an optimizer and its options.")
       .def<&annealing_names>("annealings",
-                             "annealings() -> table  How the learning rate can change from update "
-                             "to update.")
-      .def<&describe_annealing>("describe_annealing",
-                                "describe_annealing(kind) -> string  What an annealing does, and "
-                                "its options.")
+                             "annealings() -> table  Returns the kinds of annealing, which change "
+                             "the learning rate from update to update.")
+      .def<&describe_annealing>(
+          "describe_annealing",
+          "describe_annealing(kind) -> string  Describes an annealing and its options.")
       .def<&describe_noise>(
           "describe_noise",
-          "describe_noise() -> string  The options of adaptive noise on weights.");
+          "describe_noise() -> string  Describes the options of adaptive noise on weights.");
 }
 
 }  // namespace pushdown

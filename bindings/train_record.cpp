@@ -1,11 +1,11 @@
-// What a training leaves besides its own files: its provenance, a row in the registry of runs, and
-// a mirror for other programs. Lua does all of it (scripts/lib/runs/training.lua, mirror.lua).
+// The records of a training besides its own files: its provenance, a row in the registry of runs,
+// and a mirror for other programs. Lua code makes them (scripts/lib/runs/training.lua, mirror.lua).
 #include <cstdlib>
 
 #include "base/check.h"
-#include "bindings/interrupt.h"
-#include "bindings/log.h"
-#include "bindings/training.h"
+#include "bindings/binder/interrupt.h"
+#include "bindings/session/log.h"
+#include "bindings/train_trainer.h"
 
 namespace pushdown {
 

@@ -2,19 +2,19 @@
 #include <mutex>
 
 #include "base/check.h"
-#include "bindings/interrupt.h"
-#include "bindings/log.h"
-#include "bindings/options.h"
-#include "bindings/progress.h"
-#include "bindings/training.h"
+#include "bindings/binder/interrupt.h"
+#include "bindings/binder/options.h"
+#include "bindings/session/log.h"
+#include "bindings/session/progress.h"
+#include "bindings/train_trainer.h"
 #include "train/together.h"
 
 namespace pushdown {
 
-// What pd.train.together() returns.
+// The result of pd.train.together().
 struct Together {
   std::vector<TrainingPtr> trainings;
-  std::vector<std::string> errors;  // of the trainers that failed; they are left out from then on
+  std::vector<std::string> errors;  // of the trainers that failed; they no longer take part
 };
 
 template <>
@@ -32,7 +32,7 @@ std::shared_ptr<Together> together(std::vector<TrainingPtr> trainings) {
   return made;
 }
 
-// One line for all: the updates of the round, and the lowest loss of a batch.
+// One progress line for all: the updates of the round, and the lowest loss of a batch.
 class SharedProgress {
  public:
   SharedProgress(const std::vector<Training*>& trainings) : trainings_(trainings) {
@@ -88,7 +88,7 @@ std::shared_ptr<void> log_file_of(const Trainer& trainer) {
   return add_log_file((*trainer.run_folder() / "log.txt").string());
 }
 
-// The newest numbers of every trainer, with `finished` or `error` where it has come to an end.
+// Returns the newest metrics of every trainer, with `finished` or `error` if it has ended.
 Json latest(const Together& all) {
   Json list = Json::array();
   for (std::size_t i = 0; i < all.trainings.size(); ++i) {
@@ -124,7 +124,7 @@ std::optional<Json> next_round(lua_State* L, Together& all, Rest) {
   for (std::size_t k = 0; k < results.size(); ++k) {
     const auto name = fmt::format("model {}: ", indices[k] + 1);
     const auto log_file = log_file_of(*trainers[k]);
-    // A trainer whose time is over takes no part from now on.
+    // A trainer whose time limit is reached no longer takes part.
     stopped = stopped || (results[k].stopped && trainers[k]->finished().empty());
     if (results[k].epoch) {
       tell_epoch(L, *trainings[k], *results[k].epoch, rates[k], name);
@@ -148,14 +148,14 @@ std::optional<Json> next_round(lua_State* L, Together& all, Rest) {
 void bind_together(Module& module) {
   module.def<&together>(
       "together",
-      "together{trainer, ...} -> iterator  Trains all of them at once on the session's threads, or "
-      "models of one form on a CUDA device in one launch, "
-      "each with the numbers it has alone; each round gives a list of their newest epochs' "
-      "numbers, "
-      "with `finished` or `error` of those that came to an end.");
+      "together{trainer, ...} -> iterator  Trains all trainers at once on the session's threads, "
+      "or models of the same form in one launch on a CUDA device. Each model gets the same numbers "
+      "as if it were trained alone. Each round gives a list of their newest metrics, with "
+      "`finished` or `error` for trainers that have ended.");
   Class<Together>(module, "Several trainers that train at once.")
       .def<&next_round>("__call",
-                        "together() -> table  One epoch of each; nil when all are finished.");
+                        "together() -> table  Trains one epoch of each trainer and returns a list "
+                        "of their newest metrics, or nil when all have finished.");
 }
 
 }  // namespace pushdown

@@ -5,8 +5,8 @@ set(PUSHDOWN_CUDA AUTO CACHE STRING "CUDA kernels: AUTO, ON or OFF")
 set(PUSHDOWN_HAVE_CUDA OFF)
 if(PUSHDOWN_CUDA STREQUAL "ON" OR (PUSHDOWN_CUDA STREQUAL "AUTO" AND PUSHDOWN_TORCH_CUDA))
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    # Machine code for one, and what a driver translates at the first start for all others: machine
-    # code for each takes minutes to compile.
+    # Machine code for one architecture, and code that a driver translates at the first start for
+    # all others, because machine code for each takes minutes to compile.
     set(CMAKE_CUDA_ARCHITECTURES 75-virtual 90-real)
   endif()
   if(NOT CMAKE_CUDA_COMPILER AND EXISTS /usr/local/cuda/bin/nvcc)

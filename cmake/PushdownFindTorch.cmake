@@ -16,7 +16,7 @@ else()
   set(torch_hints "")
 endif()
 
-# Results that were found for another PUSHDOWN_TORCH_DIR do not count.
+# Results for another PUSHDOWN_TORCH_DIR are not valid.
 if(NOT "${PUSHDOWN_TORCH_FOUND_FOR}" STREQUAL "${torch_dir}")
   unset(PUSHDOWN_TORCH_INCLUDE CACHE)
   foreach(library torch_cpu torch c10 torch_cuda c10_cuda)
@@ -58,8 +58,8 @@ if(PUSHDOWN_TORCH_VERSION VERSION_LESS oldest_torch)
                       "newer, got ${PUSHDOWN_TORCH_VERSION}; docs/install.md says how to get a newer one.")
 endif()
 
-# The libraries' own version: in a Python package version.py, in a LibTorch archive build-version, in
-# Debian the name of the library.
+# The libraries' own version: a Python package has it in version.py, a LibTorch archive in
+# build-version, and Debian in the name of the library.
 get_filename_component(torch_lib_folder ${PUSHDOWN_LIB_c10} DIRECTORY)
 get_filename_component(torch_real_name ${PUSHDOWN_LIB_torch_cpu} REALPATH)
 set(torch_library_version "")
@@ -81,7 +81,7 @@ if(torch_library_version AND NOT torch_library_version VERSION_EQUAL PUSHDOWN_TO
                       "${torch_library_version} in ${torch_lib_folder}.")
 endif()
 
-# The machine is in bytes 18 and 19 of an ELF file.
+# Bytes 18 and 19 of an ELF file contain the machine.
 file(READ ${PUSHDOWN_LIB_c10} torch_header LIMIT 20 HEX)
 string(SUBSTRING "${torch_header}                                        " 36 4 torch_machine)
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -95,7 +95,7 @@ if(NOT torch_header MATCHES "^7f454c46" OR NOT torch_machine STREQUAL expected_m
   message(FATAL_ERROR "The LibTorch in ${torch_lib_folder} is for another processor: expected libc10.so for "
                       "${CMAKE_SYSTEM_PROCESSOR}, got one with the ELF machine '${torch_machine}'.")
 endif()
-# Libraries of the old ABI of C++ strings have no symbol with this word.
+# Libraries with the old ABI of C++ strings have no symbol with this word.
 file(STRINGS ${PUSHDOWN_LIB_c10} torch_new_strings REGEX "__cxx11" LIMIT_COUNT 1)
 if(NOT torch_new_strings)
   message(FATAL_ERROR "The LibTorch in ${torch_lib_folder} has the old ABI of C++ strings: expected one built "

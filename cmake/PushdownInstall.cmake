@@ -1,4 +1,4 @@
-# Relocatable install: bin/pushdown finds lib/pushdown and share/pushdown beside itself.
+# Relocatable install: bin/pushdown finds lib/pushdown and share/pushdown relative to itself.
 # The first and the last of these rules write the list that cmake/uninstall.cmake reads.
 install(CODE "set(PUSHDOWN_MANIFEST_STEP begin)")
 install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/manifest.cmake)
@@ -16,14 +16,15 @@ install(DIRECTORY docs DESTINATION share/pushdown FILES_MATCHING PATTERN "*.md"
   PATTERN adr EXCLUDE PATTERN results EXCLUDE PATTERN pictures EXCLUDE PATTERN output EXCLUDE)
 install(FILES README.md LICENSE DESTINATION share/doc/pushdown)
 
-# The commit that was built, for the provenance of runs (pd.build); none without git. Every build of the module asks.
+# The commit of the build, for the provenance of runs (pd.build); none without git. Every build of
+# the module updates it.
 add_custom_target(commit COMMAND ${CMAKE_COMMAND} -DSOURCE=${CMAKE_CURRENT_SOURCE_DIR}
   -DFILE=${CMAKE_CURRENT_BINARY_DIR}/commit -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/commit.cmake VERBATIM)
 add_dependencies(core commit)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/commit DESTINATION share/pushdown OPTIONAL)
 install(FILES docs/pushdown.1 DESTINATION share/man/man1)
 
-# Stubs for editors, made by the program itself.
+# Stubs for editors, which the program itself writes.
 file(GLOB_RECURSE stub_sources CONFIGURE_DEPENDS scripts/lib/*.lua)
 set(stubs ${CMAKE_BINARY_DIR}/stubs/pushdown.lua)
 file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/stubs)
@@ -37,8 +38,8 @@ install(FILES ${stubs} DESTINATION share/pushdown/stubs)
 install(CODE "set(PUSHDOWN_MANIFEST_STEP end)")
 install(SCRIPT ${CMAKE_CURRENT_LIST_DIR}/manifest.cmake)
 
-# `cpack -G DEB` in the build folder makes a Debian package for /usr; its dependencies are those of the
-# libraries that are linked.
+# `cpack -G DEB` in the build folder makes a Debian package for /usr. Its dependencies are those of
+# the linked libraries.
 set(CPACK_PACKAGE_NAME pushdown)
 set(CPACK_PACKAGE_CONTACT "The Pushdown developers <pushdown@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY
@@ -53,6 +54,7 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS libjs-dygraphs)
-# What shlibdeps cannot see: the stub libraries stand in for others, and scripts call programs.
+# Dependencies that shlibdeps cannot find: the stub libraries replace others, and scripts call
+# programs.
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_BINARY_DIR}/torch-stubs)
 include(CPack)

@@ -1,5 +1,6 @@
-# The kernel layer. Files named *.isa.cpp hold the hot loops: torch-free, without any inline
-# function of the standard library, compiled once for each instruction set and chosen at run time.
+# The kernel layer. Files named *.isa.cpp contain the hot loops. They do not use LibTorch or inline
+# functions of the standard library, are compiled once for each instruction set, and one is chosen
+# at run time.
 file(GLOB_RECURSE kernel_sources CONFIGURE_DEPENDS src/kernel/*.cpp)
 file(GLOB_RECURSE isa_sources CONFIGURE_DEPENDS src/kernel/*.isa.cpp)
 list(REMOVE_ITEM kernel_sources ${isa_sources})
@@ -8,14 +9,14 @@ if(PUSHDOWN_HAVE_CUDA)
   file(GLOB_RECURSE cuda_sources CONFIGURE_DEPENDS src/kernel/*.cu)
 endif()
 add_library(pushdown_kernel STATIC ${kernel_sources} ${cuda_sources})
-# An object of its own, so that a program can bring the kernels along (tests/cuda).
+# A separate object library, so that a program can contain the kernels (tests/cuda).
 set_source_files_properties(src/kernel/nocuda.cpp PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 target_link_libraries(pushdown_kernel PUBLIC pushdown_base)
 target_precompile_headers(pushdown_kernel REUSE_FROM pushdown_base)
 pushdown_unity(pushdown_kernel 12)
 if(PUSHDOWN_HAVE_CUDA)
   set_target_properties(pushdown_kernel PROPERTIES CUDA_RUNTIME_LIBRARY Static)
-  # Kernels call constexpr functions that they share with the processor's.
+  # Kernels call constexpr functions that they share with those for the processor.
   target_compile_options(pushdown_kernel PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr>)
   target_compile_definitions(pushdown_kernel PRIVATE PUSHDOWN_HAVE_CUDA=1)
@@ -38,8 +39,8 @@ endif()
 foreach(isa ${PUSHDOWN_ISAS})
   add_library(pushdown_kernel_${isa} OBJECT ${isa_sources})
   target_include_directories(pushdown_kernel_${isa} PRIVATE src)
-  # -O3 in every build type but the sanitizers': the loops are useless without it. Products and sums
-  # may be fused; the order of sums is as written.
+  # -O3 in every build type except the sanitizers', because the loops are useless without it.
+  # Products and sums may be fused; the order of sums is that of the source.
   target_compile_options(pushdown_kernel_${isa} PRIVATE ${flags_${isa}} -ffp-contract=fast
     -fno-math-errno -fno-trapping-math
     $<$<NOT:$<OR:$<BOOL:${PUSHDOWN_ASAN}>,$<BOOL:${PUSHDOWN_TSAN}>,$<BOOL:${PUSHDOWN_FUZZ}>>>:-O3>)

@@ -1,5 +1,5 @@
-# The kernel for notebooks, where the library of Jupyter's protocol is there: xeus 2, which contains the
-# message queue, or xeus 5 with xeus-zmq.
+# The kernel for notebooks, if the library of Jupyter's protocol is installed: xeus 2, which
+# contains the message queue, or xeus 5 with xeus-zmq.
 #   PUSHDOWN_JUPYTER  AUTO (if xeus is found) | ON (an error without it) | OFF
 set(PUSHDOWN_JUPYTER AUTO CACHE STRING "Build the kernel for notebooks: AUTO (if xeus is found), ON, OFF")
 set(xeus_library "")

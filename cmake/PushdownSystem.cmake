@@ -1,4 +1,4 @@
-# What Pushdown needs of the system and the compiler, and how programs find their libraries.
+# Requirements of Pushdown on the system and the compiler, and how programs find their libraries.
 if(NOT CMAKE_SYSTEM_NAME STREQUAL "Linux"
    OR NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|aarch64|arm64)$")
   message(FATAL_ERROR "Unsupported system: expected Linux on x86-64 or arm64, got "
@@ -12,5 +12,5 @@ elseif(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   message(WARNING "Pushdown is tested with g++ 12 and 14 only, not with ${CMAKE_CXX_COMPILER_ID} "
                   "${CMAKE_CXX_COMPILER_VERSION}.")
 endif()
-# Installed programs find libraries outside the system's folders where the build found them.
+# Installed programs look for libraries outside the system's folders where the build found them.
 set(CMAKE_INSTALL_RPATH_USE_LINK_PATH ON)

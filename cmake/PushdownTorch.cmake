@@ -1,13 +1,13 @@
-# Finds LibTorch without its own TorchConfig.cmake, which for CUDA builds insists on compilers and
-# libraries that are not needed here.
+# Finds LibTorch without its own TorchConfig.cmake, which requires compilers and libraries for CUDA
+# builds that are not needed here.
 #   in : PUSHDOWN_TORCH_DIR  empty = the system's LibTorch; else a torch package (…/site-packages/torch)
 #   out: target pushdown::torch, PUSHDOWN_TORCH_VERSION, PUSHDOWN_TORCH_CUDA, PUSHDOWN_MODULE_RPATH
 include(PushdownFindTorch)
 option(PUSHDOWN_TRIM_TORCH
        "Shadow libtorch's unused OpenCV/FFmpeg dependencies with empty libraries (starts 140 ms sooner)" ON)
 
-# A Python package brings headers of other libraries along, fmt among them, which would hide the
-# system's: only LibTorch's own are seen.
+# A Python package contains headers of other libraries, such as fmt, which would hide the system's.
+# Therefore only LibTorch's own headers are visible.
 if(PUSHDOWN_TORCH_DIR)
   set(torch_own_headers ${CMAKE_BINARY_DIR}/torch-headers)
   file(MAKE_DIRECTORY ${torch_own_headers})
@@ -31,17 +31,18 @@ if(PUSHDOWN_LIB_torch_cuda)
   set(PUSHDOWN_TORCH_CUDA ON)
   list(APPEND torch_libraries ${PUSHDOWN_LIB_torch_cuda} ${PUSHDOWN_LIB_c10_cuda})
   target_compile_definitions(pushdown_torch INTERFACE PUSHDOWN_TORCH_CUDA=1)
-  # A Python package keeps the CUDA libraries that torch_cuda needs in folders beside it.
+  # A Python package has the CUDA libraries that torch_cuda needs in neighbouring folders.
   target_link_options(pushdown_torch INTERFACE -Wl,--allow-shlib-undefined)
 endif()
 list(JOIN torch_libraries "," torch_list)
-# torch_cuda registers itself from static initialisers: the linker must not drop it. The C++ library comes
-# first: libtorch.so of a Python package has parts of an older one inside, which it exports (std::filesystem).
+# torch_cuda registers itself in static initializers, so the linker must not drop it. The C++
+# library comes first, because libtorch.so of a Python package contains and exports parts of an
+# older one (std::filesystem).
 target_link_libraries(pushdown_torch INTERFACE
   "-Wl,--push-state,--no-as-needed,-lstdc++,${torch_list},--pop-state" ${PUSHDOWN_LIB_c10})
 
-# Debian's libtorch_cpu is linked against 24 libraries that it never calls. Empty libraries of the
-# same names, found first through DT_RPATH, save their loading.
+# Debian's libtorch_cpu is linked with 24 libraries that it never calls. Empty libraries of the same
+# names, found first through DT_RPATH, avoid loading them.
 if(PUSHDOWN_TRIM_TORCH AND NOT PUSHDOWN_TORCH_DIR)
   execute_process(COMMAND ldd -u ${PUSHDOWN_LIB_torch_cpu} OUTPUT_VARIABLE unused ERROR_QUIET)
   string(REGEX MATCHALL "lib(opencv_[a-z0-9]+|av[a-z]+|sw[a-z]+|lmdb|leveldb)\\.so[.0-9a-z]*"
@@ -59,12 +60,13 @@ if(PUSHDOWN_TRIM_TORCH AND NOT PUSHDOWN_TORCH_DIR)
     endif()
   endforeach()
   if(unused)
-    # DT_RPATH, not RUNPATH: it must also govern libtorch's own dependencies.
-    # Programs and modules name the folder themselves, relative to where they lie (BUILD_RPATH).
+    # DT_RPATH and not RUNPATH, because it must also apply to libtorch's own dependencies.
+    # Programs and modules name the folder themselves, relative to their own place (BUILD_RPATH).
     target_link_options(pushdown_torch INTERFACE -Wl,--disable-new-dtags)
   endif()
 endif()
-# The module finds the stub libraries beside itself, and a LibTorch outside the system's folders.
+# The module finds the stub libraries in its own folder, and a LibTorch outside the system's
+# folders.
 set(PUSHDOWN_MODULE_RPATH "$ORIGIN/torch-stubs")
 if(torch_dir)
   list(APPEND PUSHDOWN_MODULE_RPATH ${torch_lib_folder})

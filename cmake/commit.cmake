@@ -1,4 +1,5 @@
-# Writes the commit of the sources into FILE, which stays as it is where nothing changed: SOURCE and FILE are given.
+# Writes the commit of the sources SOURCE into FILE, which does not change if the commit is the
+# same.
 execute_process(COMMAND git -C ${SOURCE} describe --always --dirty --abbrev=12
   OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
 set(before "")

@@ -1,5 +1,6 @@
-# Runs twice while `make install` does: at its begin, to see which folders there are, and at its end, to
-# write lib/pushdown/manifest.txt, which lists the files and the folders made, relative to the prefix.
+# Runs twice during `make install`: at the beginning, to note the existing folders, and at the end,
+# to write lib/pushdown/manifest.txt. This lists the files and the new folders, relative to the
+# prefix.
 set(prefix "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
 set(manifest "${prefix}/lib/pushdown/manifest.txt")
 if(prefix MATCHES "_CPack_Packages")
@@ -19,7 +20,7 @@ else()
   foreach(file ${CMAKE_INSTALL_MANIFEST_FILES})
     file(RELATIVE_PATH file "${CMAKE_INSTALL_PREFIX}" "${file}")
     list(APPEND PUSHDOWN_MANIFEST "file ${file}")
-    # Folders of its own.
+    # The program's own folders.
     get_filename_component(folder "${file}" DIRECTORY)
     while(folder MATCHES "(^|/)pushdown(/|$)")
       list(APPEND PUSHDOWN_MANIFEST "folder ${folder}")

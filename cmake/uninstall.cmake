@@ -1,4 +1,4 @@
-# Removes what `make install` put into a folder, and the folders that it made there and that are empty:
+# Removes the files that `make install` installed, and the folders that it made if they are empty:
 #   cmake -D PREFIX=/usr/local -P cmake/uninstall.cmake
 # The list is PREFIX/lib/pushdown/manifest.txt, which the installation wrote.
 get_filename_component(PREFIX "${PREFIX}" ABSOLUTE)
@@ -29,7 +29,7 @@ foreach(path ${files})
   endif()
   math(EXPR count "${count} + 1")
 endforeach()
-# The innermost first.
+# The innermost folders first.
 list(SORT folders ORDER DESCENDING)
 foreach(path ${folders})
   file(GLOB rest ${path}/* ${path}/.*)

@@ -6,7 +6,7 @@
 #include <xeus/xkernel.hpp>
 #include <xeus/xkernel_configuration.hpp>
 #if XEUS_VERSION_MAJOR >= 5
-// Since xeus 3 the message queue is a library of its own.
+// Since xeus 3 the message queue has been a separate library.
 #include <xeus-zmq/xserver_zmq.hpp>
 #include <xeus-zmq/xzmq_context.hpp>
 #else
@@ -29,7 +29,8 @@ int main(int count, char** words) {
     std::fputs("usage: pushdown-kernel -f CONNECTION_FILE (Jupyter starts it so)\n", stderr);
     return 2;
   }
-  // In all threads, before there are any: a cell lets the signal through while it runs.
+  // Blocks the signal before any other thread exists, so in all threads. A running cell lets it
+  // through.
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);

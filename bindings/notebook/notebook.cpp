@@ -7,8 +7,8 @@
 #include <utility>
 #include <xeus/xhelper.hpp>
 
-#include "bindings/progress.h"
-#include "bindings/registry_keys.h"
+#include "bindings/binder/registry_keys.h"
+#include "bindings/session/progress.h"
 #include "bindings/shell/completion.h"
 #include "bindings/shell/entry.h"
 #include "bindings/shell/script_files.h"
@@ -21,10 +21,10 @@ using Status = Interpreter::Status;
 
 constexpr const char* kNotebookKey = "pushdown.notebook";
 
-Notebook* the_notebook = nullptr;  // that shows the progress of trainings, which know no Lua state
+Notebook* the_notebook = nullptr;  // shows the progress of trainings, which know no Lua state
 
-// Lets SIGINT through while it lives, but none that came before: elsewhere it would end a call of
-// the message library, which takes that for a failure.
+// Lets SIGINT through during its lifetime, but none that came before. Elsewhere SIGINT would end a
+// call of the message library, which treats that as a failure.
 class AllowInterrupts {
  public:
   AllowInterrupts() {
@@ -50,7 +50,7 @@ Notebook* notebook_of(lua_State* L) {
   return self;
 }
 
-// Positions of the protocol count characters, ours bytes.
+// Positions in the protocol count characters, ours count bytes.
 std::size_t byte_of(std::string_view text, int characters) {
   std::size_t byte = 0;
   for (; byte < text.size(); ++byte)
@@ -99,7 +99,7 @@ Notebook::Notebook()
       "=notebook");
 }
 
-// The table {type = text} on top of the stack is taken into `data`.
+// Moves the table {type = text} on top of the stack into `data`.
 static void take_bundle(lua_State* L, nlohmann::json& data) {
   for (lua_pushnil(L); lua_istable(L, -2) && lua_next(L, -2) != 0; lua_pop(L, 1))
     if (lua_type(L, -2) == LUA_TSTRING && lua_isstring(L, -1))
@@ -130,7 +130,8 @@ int Notebook::print_result(lua_State* L) {
   return 0;
 }
 
-// display(value), display(text, 'text/html'): shows it now, as a cell shows its value at its end.
+// display(value) and display(text, 'text/html') show a value immediately, as a cell shows its value
+// at its end.
 int Notebook::display(lua_State* L) {
   luaL_checkany(L, 1);
   Json data;
@@ -149,7 +150,7 @@ int Notebook::display(lua_State* L) {
 Interpreter::Outcome Notebook::run_cell(const std::string& code) {
   Interpreter::Outcome outcome;
   for (const auto& text : entries_of(interpreter_, code)) {
-    // The value of the last one is the result of the cell.
+    // The value of the last entry is the result of the cell.
     if (!result_.is_null()) {
       const std::lock_guard lock(publishing_);
       display_data(std::exchange(result_, nullptr), Json::object(), Json::object());
@@ -220,7 +221,7 @@ nlohmann::json Notebook::execute(int count, const std::string& code, bool silent
   auto lines = lines_of(message);
   if (stopped) lines.resize(1);
   if (!silent) publish_execution_error(name, lines.front(), lines);
-  // Not by create_error_reply, whose order of arguments changed between versions.
+  // Does not use create_error_reply, because the order of its arguments differs between versions.
   return {{"status", "error"}, {"ename", name}, {"evalue", lines.front()}, {"traceback", lines}};
 }
 

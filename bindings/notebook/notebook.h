@@ -1,5 +1,5 @@
-// A Jupyter kernel: cells are entries as at the prompt, values come with pictures and tables where
-// there are any.
+// A Jupyter kernel. Cells are entries as at the prompt. Values are shown with pictures and tables
+// if they have any.
 #pragma once
 #include <iostream>
 #include <mutex>
@@ -32,23 +32,25 @@ class Notebook : public xeus::xinterpreter {
 
   // Runs a cell and publishes its value and output; returns the reply.
   Json execute(int count, const std::string& code, bool silent);
-  // Runs the entries of a cell: one, unless the prompts of a session were pasted into it.
+  // Runs the entries of a cell. There is one, unless the prompts of a session were pasted into the
+  // cell.
   Interpreter::Outcome run_cell(const std::string& code);
   Interpreter::Outcome run_one(const std::string& code);
-  // Shows how far a training is, in place of what it said before in this cell.
+  // Shows the progress of a training and replaces the previous line about it in this cell.
   void show_progress(const std::string& text);
-  // "text/plain" and what else pushdown.notebook knows for the values on the stack.
+  // Returns "text/plain" and the other types that pushdown.notebook has for the values on the
+  // stack.
   static Json bundle(lua_State* L);
   static int print_result(lua_State* L);
   static int display(lua_State* L);
 
   Interpreter interpreter_;
-  // The streams of C++, mute until the first cell: xeus 5 greets on them.
+  // The streams of C++ are mute until the first cell, because xeus 5 prints a greeting to them.
   std::streambuf* output_ = std::cout.rdbuf(nullptr);
   std::streambuf* log_ = std::clog.rdbuf(nullptr);
   std::mutex publishing_;
   OutputCapture capture_;
-  Json result_;  // of the cell that runs
+  Json result_;  // of the running cell
   int cell_ = 0;
   bool progress_shown_ = false;  // in this cell
 };

@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <stdexcept>
 
-#include "bindings/text.h"
+#include "bindings/binder/text.h"
 
 namespace pushdown {
 namespace {
@@ -18,7 +18,7 @@ void make_pipe(int (&ends)[2]) {
   fcntl(ends[0], F_SETFL, O_NONBLOCK);
 }
 
-// How many bytes at the end are the beginning of a character.
+// Returns the number of bytes at the end that are an incomplete character.
 std::size_t unended_bytes(const std::string& text) {
   for (std::size_t back = 1; back <= 3 && back <= text.size(); ++back) {
     const auto byte = static_cast<unsigned char>(text[text.size() - back]);
@@ -64,8 +64,8 @@ void OutputCapture::stop() {
   thread_.join();
 }
 
-// A line is printed at a time. What a few milliseconds bring is one message: of very many the
-// client's queue would drop some.
+// Programs print line by line. The output of a few milliseconds is sent as one message, because the
+// client's queue would drop some of very many messages.
 constexpr int kGatherMilliseconds = 5;
 
 void OutputCapture::run() {
@@ -86,7 +86,7 @@ void OutputCapture::read_all(Stream& stream) {
   char chunk[65536];
   for (ssize_t count; (count = read(stream.file, chunk, sizeof chunk)) > 0;) {
     text.append(chunk, static_cast<std::size_t>(count));
-    if (text.size() > (1u << 20)) break;  // the rest comes with the next round
+    if (text.size() > (1u << 20)) break;  // the rest follows in the next round
   }
   const auto kept = unended_bytes(text);
   stream.unended = text.substr(text.size() - kept);

@@ -1,5 +1,5 @@
-// What this process and its children print, as pieces of text: files 1 and 2 lead into pipes for as
-// long as the process lives, and are read by a thread between start() and stop().
+// The output of this process and its children, as pieces of text. Files 1 and 2 are pipes for the
+// rest of the process. A thread reads them between start() and stop().
 #pragma once
 #include <functional>
 #include <string>
@@ -9,23 +9,23 @@ namespace pushdown {
 
 class OutputCapture {
  public:
-  // Called from the thread with "stdout" or "stderr" and UTF-8 text; other bytes are '?'.
+  // Called from the thread with "stdout" or "stderr" and UTF-8 text; each other byte becomes '?'.
   using Publish = std::function<void(const char* stream, const std::string& text)>;
 
-  // std::runtime_error where there are no pipes left.
+  // Throws std::runtime_error if no pipes are left.
   explicit OutputCapture(Publish publish);
   ~OutputCapture();
   OutputCapture(const OutputCapture&) = delete;
   OutputCapture& operator=(const OutputCapture&) = delete;
 
   void start();
-  void stop();  // everything printed until now is published then
+  void stop();  // publishes everything that was printed before
 
  private:
   struct Stream {
     const char* name;
     int file;             // read end
-    std::string unended;  // the beginning of a character
+    std::string unended;  // an incomplete character
   };
   void run();
   void read_all(Stream& stream);

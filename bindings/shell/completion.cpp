@@ -49,7 +49,7 @@ void push_next(lua_State* L) {
   if (!lua_getmetatable(L, -1)) {
     lua_pushnil(L);
   } else {
-    // A bound class keeps its methods here even where __index is a function.
+    // A bound class keeps its methods here even if __index is a function.
     lua_getfield(L, -1, "methods");
     if (!lua_istable(L, -1)) {
       lua_pop(L, 1);
@@ -64,7 +64,7 @@ void push_next(lua_State* L) {
   lua_remove(L, -2);
 }
 
-// Replaces the value on top by its field, looked up without calling anything.
+// Replaces the value on top by its field. Calls nothing for the lookup.
 void push_field(lua_State* L, const std::string& name) {
   for (int depth = 0; depth < 10 && !lua_isnil(L, -1); ++depth) {
     if (lua_istable(L, -1)) {
@@ -91,8 +91,8 @@ void offer(Request& request, const std::string& name) {
   if (std::all_of(name.begin(), name.end(), is_word)) request.found.insert(name);
 }
 
-// Calls a function of pushdown.prompt.library, or of a field of it, that is given one text; leaves
-// its result.
+// Calls a function of pushdown.prompt.library, or of a field of it, with one text, and leaves its
+// result.
 void ask_library(lua_State* L, const char* function, const std::string& text) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "pushdown.prompt.library");
@@ -103,8 +103,8 @@ void ask_library(lua_State* L, const char* function, const std::string& text) {
   lua_call(L, 1, 1);
 }
 
-// Replaces `pd` on top by a module of the library, which is loaded if need be; any other name as
-// push_field does.
+// Replaces `pd` on top by a module of the library, which is loaded if necessary. Other names are
+// treated as in push_field.
 void push_module(lua_State* L, const std::string& name) {
   lua_pushvalue(L, -1);
   push_field(L, name);
@@ -131,7 +131,7 @@ int collect(lua_State* L) {
   lua_pushvalue(L, LUA_GLOBALSINDEX);
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (i == 0 && names[i] == "pd")
-      lua_getfield(L, -1, "pd");  // loads the module if need be
+      lua_getfield(L, -1, "pd");  // loads the module if necessary
     else if (i == 1 && names[0] == "pd")
       push_module(L, names[i]);
     else
@@ -157,7 +157,7 @@ int collect(lua_State* L) {
   return 0;
 }
 
-// The names in a folder that a path ends in the beginning of.
+// Returns the names in a folder that begin with the last part of the path.
 Completion complete_file(std::string_view text, std::size_t first) {
   const std::string path(text.substr(first));
   const auto slash = path.rfind('/');
@@ -210,7 +210,7 @@ int ask(lua_State* L) {
 
 namespace {
 
-// Lua code runs, and Ctrl-C ends it as it ends an entry.
+// This runs Lua code, and Ctrl-C ends it as it ends an entry.
 struct RunningLua {
   explicit RunningLua(lua_State* state) : L(state) { enter_lua(L); }
   ~RunningLua() {
@@ -225,7 +225,8 @@ struct RunningLua {
 Completion complete(lua_State* L, std::string_view text) {
   const int top = lua_gettop(L);
   const RunningLua running(L);
-  // Only calls, tables, strings and commands: what needs no library should not wait for it.
+  // Asks only for calls, tables, strings and commands, so that other completions do not wait for
+  // the library.
   if (text.find_first_of("({[\"':") != text.npos) {
     Asked asked{text, {}};
     const bool fine = lua_cpcall(L, ask, &asked) == 0;

@@ -1,5 +1,5 @@
-// The module pushdown.so, which holds everything but the shell itself. Loading it takes a few
-// tenths of a second, nearly all of it LibTorch; at the prompt that happens in the background.
+// The module pushdown.so, which has everything except the shell itself. Loading it takes a few
+// tenths of a second, nearly all of it for LibTorch. At the prompt this happens in the background.
 #pragma once
 #include <future>
 #include <lua.hpp>
@@ -9,10 +9,11 @@ namespace pushdown {
 
 class Core {
  public:
-  // Finds the module: beside the executable (build tree), or in ../lib/pushdown (installed).
+  // Finds the module: next to the executable (build tree) or in ../lib/pushdown (installation).
   Core();
-  void start();  // begins to load it in a thread
-  // luaopen_pushdown; waits for the loading, or does it now. Throws std::runtime_error.
+  void start();  // starts loading it in a thread
+  // Calls luaopen_pushdown. Waits for the thread, or loads the module now. Throws
+  // std::runtime_error.
   lua_CFunction open_function();
 
  private:

@@ -17,9 +17,9 @@
 #include <filesystem>
 #include <string_view>
 
+#include "bindings/binder/text.h"
+#include "bindings/session/terminal.h"
 #include "bindings/shell/interrupt.h"
-#include "bindings/terminal.h"
-#include "bindings/text.h"
 
 namespace pushdown {
 namespace {
@@ -105,7 +105,7 @@ class LibeditEditor : public Editor {
     el_set(edit_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
     el_set(edit_, EL_ADDFN, "paste", "Insert a pasted block", &LibeditEditor::on_paste);
     el_set(edit_, EL_BIND, "\\e[200~", "paste", nullptr);
-    // A Ctrl-D typed while something ran arrives as a zero byte.
+    // A Ctrl-D that was typed while code ran arrives as a zero byte.
     el_set(edit_, EL_BIND, "^@", "ed-ignore", nullptr);
     el_set(edit_, EL_BIND, "\\e[3~", "ed-delete-next-char", nullptr);
     el_set(edit_, EL_BIND, "\\e[H", "ed-move-to-beg", nullptr);
@@ -113,7 +113,7 @@ class LibeditEditor : public Editor {
     el_set(edit_, EL_BIND, "\\e[1;5C", "em-next-word", nullptr);
     el_set(edit_, EL_BIND, "\\e[1;5D", "ed-prev-word", nullptr);
     el_source(edit_, nullptr);
-    // The editor's own command line reads what it must not: with an open quote it crashes.
+    // The command line of libedit must not read this: it crashes on an open quote.
     el_set(edit_, EL_BIND, "\\ex", "ed-unassigned", nullptr);
     el_set(edit_, EL_BIND, "-a", ":", "ed-unassigned", nullptr);
     HistEvent event;
@@ -149,7 +149,7 @@ class LibeditEditor : public Editor {
       el_reset(edit_);
       return {Event::interrupted, ""};
     }
-    if (text == nullptr && error == EILSEQ) {  // typed bytes that are no characters: drop the line
+    if (text == nullptr && error == EILSEQ) {  // typed bytes that are not characters: drop the line
       std::fputs("\n", stdout);
       std::fputs("the line is not UTF-8\n", stderr);
       el_reset(edit_);
@@ -189,8 +189,8 @@ class LibeditEditor : public Editor {
     return text;
   }
 
-  // Adds the entry to the file, which other prompts add to as well: one at a time, each to what the
-  // others have left there. Nothing is lost when the disk is full.
+  // Adds the entry to the file. Other prompts also add to it, one at a time, each after what the
+  // others have written. A full disk does not lose earlier entries.
   void keep(const std::string& entry) const {
     const int lock = ::open((file_ + ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (lock < 0) return;
@@ -219,7 +219,8 @@ class LibeditEditor : public Editor {
     return static_cast<LibeditEditor*>(data);
   }
 
-  // One character in the bytes of the locale: 1, 0 at the end, -1 with the reason in errno.
+  // Reads one character in the encoding of the locale. Returns 1, 0 at the end, or -1 with the
+  // reason in errno.
   static int next_character(EditLine*, wchar_t* character) {
     std::mbstate_t state = {};
     for (;;) {
@@ -258,7 +259,7 @@ class LibeditEditor : public Editor {
     return CC_REDISPLAY;
   }
 
-  // The terminal is asked to mark what is pasted, so that a block of lines is one entry.
+  // Asks the terminal to mark pasted text, so that a pasted block of lines is one entry.
   static void set_bracketed_paste(bool on) {
     std::fputs(on ? "\033[?2004h" : "\033[?2004l", stdout);
     std::fflush(stdout);
@@ -316,7 +317,8 @@ bool use_color(int file) {
 std::unique_ptr<Editor> make_editor(Editor::Completer completer) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || dumb_terminal())
     return std::make_unique<PlainEditor>();
-  // Characters of more than a byte need a UTF-8 locale; numbers keep their point in every country.
+  // Characters of more than one byte need a UTF-8 locale. Numbers have a decimal point in every
+  // locale.
   if (!std::setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) std::setlocale(LC_CTYPE, "C.UTF-8");
   return std::make_unique<LibeditEditor>(std::move(completer));
 }

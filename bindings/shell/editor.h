@@ -1,4 +1,4 @@
-// Reads lines: with libedit on a terminal that can move its cursor, else plainly.
+// Reads lines: with libedit on a terminal that can move its cursor, otherwise plainly.
 #pragma once
 #include <functional>
 #include <memory>
@@ -20,15 +20,16 @@ class Editor {
 
   virtual ~Editor() = default;
   virtual Reading read(const std::string& prompt) = 0;
-  // Keeps an entry, which may have several lines, for recall now and in later sessions.
+  // Keeps an entry, possibly of several lines, for recall in this session and later ones.
   virtual void remember(const std::string& entry) {}
-  // Somebody sits there: prompts, colours and a greeting make sense.
+  // Whether a person uses the terminal, so that prompts, colours and a greeting make sense.
   virtual bool interactive() const = 0;
 };
 
-// The best editor for the process's standard input and output.
+// Returns the best editor for the process's standard input and output.
 std::unique_ptr<Editor> make_editor(Editor::Completer completer);
-// Whether to colour what goes to this file: a terminal, not "dumb", and NO_COLOR is not set.
+// Returns whether to colour the output to this file: it is a terminal other than "dumb", and
+// NO_COLOR is not set.
 bool use_color(int file);
 
 }  // namespace pushdown

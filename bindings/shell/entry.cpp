@@ -25,7 +25,7 @@ std::string time_text(double seconds) {
   return text;
 }
 
-// The text as a Lua string literal.
+// Returns the text as a Lua string literal.
 std::string literal(std::string_view text) {
   std::string result = "\"";
   for (const char c : text) {
@@ -44,28 +44,29 @@ std::string help_call(std::string_view topic) {
          literal(topic) + "))";
 }
 
-// Whether the text compiles; nothing is left on the stack.
+// Returns whether the text compiles. Leaves nothing on the stack.
 Interpreter::Outcome compiles(Interpreter& interpreter, const std::string& code) {
   auto outcome = interpreter.compile(code, kPromptChunk);
   if (outcome.status == Status::ok) lua_pop(interpreter.state(), 1);
   return outcome;
 }
 
-// Compiles statements, none perhaps, and behind them a call of the printer with the values of an
-// expression. Not as `return f()`: a tail call would lose the position in the prompt's text.
+// Compiles statements, possibly none, followed by a call of the printer with the values of an
+// expression. It is not `return f()`, because a tail call would lose the position in the prompt's
+// text.
 Interpreter::Outcome compile_value(Interpreter& interpreter, const std::string& statements,
                                    std::string expression) {
   expression.erase(expression.find_last_not_of(" \t\r\n;") + 1);
-  // A statement that begins with a bracket could be the arguments of what came before.
+  // A statement that begins with a bracket could be the arguments of the text before it.
   const std::string call =
       (statements.empty() ? "(...)(" : statements + "do end (...)(") + expression;
   auto outcome = interpreter.compile(call + ")", kPromptChunk);
-  if (outcome.status != Status::ok)  // it ends in a comment
+  if (outcome.status != Status::ok)  // it ends with a comment
     outcome = interpreter.compile(call + "\n)", kPromptChunk);
   return outcome;
 }
 
-// Compiles a text whose first part is statements and whose second is an expression, if it is so.
+// Compiles a text that consists of statements and an expression after them, if it does.
 Interpreter::Outcome compile_split(Interpreter& interpreter, const std::string& code,
                                    std::size_t place) {
   const std::string statements = code.substr(0, place), expression = code.substr(place);
@@ -75,8 +76,9 @@ Interpreter::Outcome compile_split(Interpreter& interpreter, const std::string& 
   return outcome;
 }
 
-// Whether an expression that begins there can be the last statement. What is correct Lua as a whole
-// means what it says: then only a call can, and only where nothing before it goes on with it.
+// Returns whether an expression that begins there can be the last statement. If the whole text is
+// correct Lua, its meaning must not change: then only a call can be, and only if the text before it
+// cannot continue with it.
 bool may_end_in_value(std::string_view code, const Outline::Start& start, bool correct) {
   return !correct || begins_with_name(code.substr(start.place)) ||
          (start.after_semicolon && code[start.place] == '(');
@@ -87,7 +89,7 @@ Interpreter::Outcome run_once(Interpreter& interpreter, lua_CFunction printer) {
   const int base = lua_gettop(L) - 1;  // below the function
   lua_pushcfunction(L, printer);
   auto outcome = interpreter.call(1, LUA_MULTRET);
-  if (outcome.status == Status::ok && lua_gettop(L) > base) {  // of statements that end in return
+  if (outcome.status == Status::ok && lua_gettop(L) > base) {  // of statements that end with return
     lua_pushcfunction(L, printer);
     lua_insert(L, base + 1);
     outcome = interpreter.call(lua_gettop(L) - base - 1, 0);
@@ -96,7 +98,7 @@ Interpreter::Outcome run_once(Interpreter& interpreter, lua_CFunction printer) {
   return outcome;
 }
 
-// "12.3 ms, processor 11.9 ms"; of several times the median, the middle half and all.
+// Returns "12.3 ms, processor 11.9 ms"; for several runs the median, the middle half and all times.
 std::string timing_text(std::vector<double> seconds, std::clock_t processor_begin) {
   const double processor = static_cast<double>(std::clock() - processor_begin) / CLOCKS_PER_SEC;
   if (seconds.size() == 1) return time_text(seconds[0]) + ", processor " + time_text(processor);
@@ -116,7 +118,7 @@ std::string timing_text(std::vector<double> seconds, std::clock_t processor_begi
          time_text(processor / static_cast<double>(seconds.size())) + " each";
 }
 
-// Whether the text of an entry waits for more.
+// Returns whether the text of an entry is incomplete.
 bool is_open(Interpreter& interpreter, const std::string& text) {
   bool incomplete = false;
   try {
@@ -181,7 +183,7 @@ bool global_is(lua_State* L, const char* name, bool (*fits)(lua_State*)) {
   return result;
 }
 
-// `quit`, `exit()`, unless something of the user's has that name.
+// `quit` and `exit()`, unless the user has defined that name.
 bool is_farewell(lua_State* L, std::string_view text) {
   for (const char* word : {"quit", "exit"}) {
     if (!text.starts_with(word)) continue;
@@ -240,7 +242,8 @@ Interpreter::Outcome compile_entry(Interpreter& interpreter, const Entry& entry,
     outcome = compile_split(interpreter, entry.code, start.place);
     if (outcome.status == Status::ok) return outcome;
   }
-  // At their end the locals are kept; what ends in `return` hands out its values instead.
+  // Keeps the locals at the end of the entry. An entry that ends with `return` passes its values
+  // instead.
   outcome = interpreter.compile(entry.code + "\ndo end (...)()", kPromptChunk);
   if (outcome.status == Status::ok) return outcome;
   outcome = interpreter.compile(entry.code, kPromptChunk);

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "bindings/binder/text.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/locals.h"
 #include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
-#include "bindings/text.h"
 
 namespace pushdown {
 namespace {
@@ -21,7 +21,7 @@ Interpreter* interpreter_of(lua_State* L) {
   return static_cast<Interpreter*>(lua_touserdata(L, lua_upvalueindex(1)));
 }
 
-// Runs C++ that may throw; the exception becomes a Lua error at the caller's position.
+// Runs C++ code that may throw. An exception becomes a Lua error at the caller's position.
 template <class F>
 int guarded(lua_State* L, F&& f) {
   try {
@@ -34,7 +34,7 @@ int guarded(lua_State* L, F&& f) {
   return lua_error(L);
 }
 
-// Whether the code that reads or makes a global is a file's, and whether it is a main chunk.
+// Whether the code that reads or makes a global is in a file, and whether it is a main chunk.
 struct Accessor {
   bool in_file = false, main_chunk = false;
 };
@@ -47,12 +47,27 @@ Accessor accessor(lua_State* L) {
           std::strcmp(frame.what, "main") == 0};
 }
 
-// The error value as text, then where it was raised and through which calls, Lua functions only.
+// The start of the sources of the library's Lua files; empty before the module is loaded.
+std::string library_source(lua_State* L) {
+  lua_getfield(L, LUA_REGISTRYINDEX, "pushdown.library");
+  const char* source = lua_tostring(L, -1);
+  std::string result = source ? source : "";
+  lua_pop(L, 1);
+  return result;
+}
+
+// Returns the error value as text, then its position and the calls that led to it, only of Lua
+// functions. If the library refuses a call, its own functions are left out, and so is the entry of
+// a prompt that made the call.
 int add_traceback(lua_State* L) {
   constexpr int kFirst = 8, kLast = 3;
   std::string text = lua_type(L, 1) == LUA_TSTRING
                          ? std::string(lua_tostring(L, 1), lua_objlen(L, 1))
                          : "error value: " + show_line(L, 1);
+  const std::string library = library_source(L);
+  // A message that starts with a position in the library reports an error of the library itself.
+  bool in_library = !library.empty() && !text.starts_with(library.substr(1));
+  bool left_out = false;
   std::vector<std::string> calls;
   lua_Debug frame;
   for (int level = 1; lua_getstack(L, level, &frame) != 0; ++level) {
@@ -60,7 +75,12 @@ int add_traceback(lua_State* L) {
     if (frame.currentline <= 0) continue;
     std::string call = std::string(frame.short_src) + ":" + std::to_string(frame.currentline);
     keep_locals(L, level);
-    if (std::strcmp(frame.what, "main") == 0)
+    in_library = in_library && std::string_view(frame.source).starts_with(library);
+    const bool main_chunk = std::strcmp(frame.what, "main") == 0;
+    const bool entry = main_chunk && std::strcmp(frame.source, kPromptChunk) == 0;
+    left_out = left_out || in_library;
+    if (in_library || (left_out && calls.empty() && entry)) continue;
+    if (main_chunk)
       call += " in the main chunk";
     else if (frame.name)
       call += " in function '" + std::string(frame.name) + "'";
@@ -68,8 +88,12 @@ int add_traceback(lua_State* L) {
       call += " in a function";
     calls.push_back(std::move(call));
   }
+  // A single call is shown only if the message does not start with its position.
+  if (calls.size() == 1 &&
+      (!left_out || text.starts_with(calls[0].substr(0, calls[0].find(" in ")) + ":")))
+    calls.clear();
   const int count = static_cast<int>(calls.size());
-  for (int i = 0; count > 1 && i < count; ++i) {
+  for (int i = 0; i < count; ++i) {
     if (i == kFirst && count > kFirst + kLast + 1) {
       text += "\n  ... " + std::to_string(count - kFirst - kLast) + " more";
       i = count - kLast;
@@ -80,8 +104,8 @@ int add_traceback(lua_State* L) {
   return 1;
 }
 
-// package.loaders entry: require 'pushdown.NAME' before the module is loaded loads it, and asks the
-// searcher that the module has put in front of this one.
+// package.loaders entry: before the module is loaded, require 'pushdown.NAME' loads it, and then
+// asks the searcher that the module has put in front of this one.
 int search_library(lua_State* L) {
   if (!std::string_view(luaL_checkstring(L, 1)).starts_with("pushdown.")) return 0;
   lua_getglobal(L, "require");
@@ -96,7 +120,7 @@ int search_library(lua_State* L) {
   return 1;
 }
 
-// pushdown.runs finishes what it recorded of this script, if that module is loaded at all.
+// If pushdown.runs is loaded, it finishes its records of this script.
 void close_records(lua_State* L, const char* status, const std::string& message) {
   const int top = lua_gettop(L);
   luaL_checkstack(L, 8, "closing the record of the run");
@@ -107,7 +131,7 @@ void close_records(lua_State* L, const char* status, const std::string& message)
     lua_getfield(L, -1, "close");
     lua_pushstring(L, status);
     lua_pushlstring(L, message.data(), message.size());
-    // What cannot be recorded any more must not change how the script ends.
+    // A record that cannot be written must not change how the script ends.
     if (message.empty()) lua_pop(L, 1), lua_pushnil(L);
     static_cast<void>(lua_pcall(L, 2, 0, 0));
   }

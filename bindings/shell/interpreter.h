@@ -1,7 +1,8 @@
-// The Lua state of the shell: its globals, how chunks are compiled and run, and how errors read.
+// The Lua state of the shell: its globals, the compilation and execution of chunks, and the text of
+// errors.
 //
-// Undeclared globals are errors in files: reading one that is not there, or making one from within
-// a function. A file's main chunk may make globals, and at the prompt everything may.
+// Undeclared globals are errors in files: to read one that does not exist, or to make one in a
+// function. The main chunk of a file may make globals, and at the prompt all code may.
 #pragma once
 #include <lua.hpp>
 #include <optional>
@@ -15,7 +16,7 @@ namespace pushdown {
 
 inline constexpr const char* kPromptChunk = "=prompt";
 
-// What the command line says of the session; handed to pd.session once the module is there.
+// The session options of the command line. They are passed to pd.session once the module is loaded.
 struct SessionChoices {
   std::optional<std::string> device, log_level;
   std::optional<int> threads;
@@ -37,20 +38,21 @@ class Interpreter {
     Status status = Status::ok;
     std::string error;  // with the traceback
   };
-  // Compiles text; the chunk is left on the stack. The text must be UTF-8 and no bytecode.
+  // Compiles a text and leaves the chunk on the stack. The text must be UTF-8 and not bytecode.
   Outcome compile(std::string_view text, const char* chunk_name);
   Outcome compile_file(const std::string& path);  // "-": standard input
-  // Calls the function below its `arguments` on the stack; results are left, nothing on an error.
+  // Calls the function below its `arguments` on the stack. Leaves the results, or nothing after an
+  // error.
   Outcome call(int arguments, int results);
   // Compiles and runs; `arguments` become `...`.
   Outcome run_text(std::string_view text, const char* chunk_name,
                    const std::vector<std::string>& arguments = {});
   Outcome run_file(const std::string& path, const std::vector<std::string>& arguments);
-  Outcome require(const std::string& module);  // and sets the global of its last name
+  Outcome require(const std::string& module);  // and sets the global with the last part of its name
   // Tells the record of runs, if one is open, how the script ended.
   void end_records(const Outcome& outcome);
-  Outcome load_module();  // makes `pd` ready now
-  // The message, and behind its first line what a name that is nothing was perhaps meant to be.
+  Outcome load_module();  // loads `pd` now
+  // Returns the message, with a suggestion after its first line if the name does not exist.
   std::string with_suggestion(const std::string& message);
 
   void set_jit(bool on);
@@ -69,7 +71,7 @@ class Interpreter {
   SessionChoices choices_;
 };
 
-// Writes out everything and ends the process at once: LibTorch's own way out takes long.
+// Flushes all output and ends the process at once, because LibTorch's own shutdown takes long.
 [[noreturn]] void leave(int status);
 
 }  // namespace pushdown

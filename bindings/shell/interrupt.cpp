@@ -7,8 +7,9 @@
 
 #include <atomic>
 #include <cerrno>
+#include <string_view>
 
-#include "bindings/registry_keys.h"
+#include "bindings/binder/registry_keys.h"
 
 namespace pushdown {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 constexpr int kEndingSignals[] = {SIGTERM, SIGHUP, SIGPIPE};
 constexpr unsigned kSecondsToEnd = 120;
 
-// A signal handler can reach nothing but globals.
+// A signal handler can access only globals.
 std::atomic<int> flag{0};
 std::atomic<int> ending{0};
 std::atomic<bool> lua_runs{false};
@@ -30,7 +31,7 @@ long long now_ms() {
   return time.tv_sec * 1000LL + time.tv_nsec / 1000000;
 }
 
-// Whether the message handler is running, which must be let finish.
+// Whether the message handler is running, which must not be stopped.
 bool in_message_handler(lua_State* L) {
   lua_Debug frame;
   for (int level = 0; level < 4 && lua_getstack(L, level, &frame) != 0; ++level) {
@@ -44,11 +45,23 @@ bool in_message_handler(lua_State* L) {
 
 void raise_interrupted(lua_State* L, lua_Debug*) {
   if (in_message_handler(L)) return;
+  lua_getfield(L, LUA_REGISTRYINDEX, "pushdown.library");
+  const char* library = lua_tostring(L, -1);  // the registry keeps it
+  lua_pop(L, 1);
+  // The position in the user's code, or else the innermost one. In a hook, level 0 is the running
+  // code, which may be C and has no lines then.
   lua_Debug frame;
-  int level = 0;  // in a hook, level 0 is the code that runs; that may be C, which has no lines
-  while (lua_getstack(L, level, &frame) && lua_getinfo(L, "l", &frame) && frame.currentline <= 0)
-    ++level;
-  luaL_where(L, level);
+  int place = 0;
+  bool found = false;
+  for (int level = 0; lua_getstack(L, level, &frame) != 0; ++level) {
+    lua_getinfo(L, "Sl", &frame);
+    if (frame.currentline <= 0) continue;
+    const bool in_library = library && std::string_view(frame.source).starts_with(library);
+    if (!found || !in_library) place = level;
+    found = true;
+    if (!in_library) break;
+  }
+  luaL_where(L, place);
   lua_pushliteral(L, "interrupted");
   lua_concat(L, 2);
   lua_error(L);

@@ -10,7 +10,7 @@ namespace {
 constexpr const char* kProtectedKey = "pushdown.protected_globals";
 constexpr const char* kAnnouncedKey = "pushdown.announced_locals";
 
-// Whether the set of this key in the registry has the name.
+// Returns whether the set with this key in the registry contains the name.
 bool has_name(lua_State* L, const char* key, const char* name) {
   lua_getfield(L, LUA_REGISTRYINDEX, key);
   bool found = false;
@@ -33,7 +33,7 @@ void protect_globals(lua_State* L) {
     lua_pushboolean(L, 1);
     lua_rawset(L, names);
   }
-  for (const char* name : {"pd", "arg"}) {  // they come later
+  for (const char* name : {"pd", "arg"}) {  // defined later
     lua_pushboolean(L, 1);
     lua_setfield(L, names, name);
   }

@@ -1,4 +1,4 @@
-// Locals of entries outlive them: they become globals of the same name.
+// Locals of entries live on after the entry: they become globals of the same name.
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -6,13 +6,13 @@
 
 namespace pushdown {
 
-// The globals that are there now are never replaced by a local of an entry: `local table` must not
-// break the library.
+// Marks the current globals: a local of an entry never replaces them, because `local table` must
+// not break the library.
 void protect_globals(lua_State* L);
-// The names that the next entry declares outside of its blocks.
+// Sets the names that the next entry declares outside of its blocks.
 void announce_locals(lua_State* L, const std::vector<std::string>& names);
-// Makes globals of those that are active at this level of the running calls, if that is the main
-// chunk of an entry.
+// Makes globals of those that are active at this level of the running calls, if that level is the
+// main chunk of an entry.
 void keep_locals(lua_State* L, int level);
 
 }  // namespace pushdown

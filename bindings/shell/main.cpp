@@ -1,5 +1,5 @@
-// The program `pushdown`: the command line, scripts and the prompt. Everything else is in the
-// module pushdown.so, which this program does not link, so that it starts at once.
+// The program `pushdown`: the command line, scripts and the prompt. The module pushdown.so has
+// everything else. This program does not link it, so that it starts at once.
 #include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
@@ -23,9 +23,10 @@
 namespace pushdown {
 namespace {
 
-// What --version prints behind the version: what was built for devices, and what is there.
+// The text of --version after the version: the device support of the build, and the devices.
 constexpr const char* kVersionCommand = "io.write(require('pushdown').device.text())";
-// `pushdown runs ...`, `report ...`, `kernel ...`; scripts of these names are ./runs and so on.
+// `pushdown runs ...`, `report ...`, `kernel ...`; scripts of these names need a path, such as
+// ./runs.
 const char* command_text(const std::string& word) {
   if (word == "runs") return "os.exit(require('pushdown.runs.command').run{...})";
   if (word == "report") return "os.exit(require('pushdown.report.command').run{...})";
@@ -58,7 +59,7 @@ std::string check_seed(const std::string& text) {
              : "must be an integer from 0 to 2^53, got '" + text + "'";
 }
 
-// A validator that refuses words other than these, and leaves the help text alone.
+// A validator that refuses all other words and does not change the help text.
 CLI::Validator one_of(std::vector<std::string> words) {
   return {[words](const std::string& word) {
             if (std::find(words.begin(), words.end(), word) != words.end()) return std::string();
@@ -67,7 +68,7 @@ CLI::Validator one_of(std::vector<std::string> words) {
           ""};
 }
 
-// ", did you mean '--threads'?", or nothing.
+// Returns ", did you mean '--threads'?", or "".
 std::string nearest_option(const CLI::App& app, const std::string& word) {
   std::vector<std::string> names;
   for (const auto* option : app.get_options())
@@ -76,7 +77,7 @@ std::string nearest_option(const CLI::App& app, const std::string& word) {
   return near.empty() ? "" : ", did you mean " + near + "?";
 }
 
-// Parses, or leaves with status 0 (help) or 2 (wrong usage).
+// Parses the command line, or exits with status 0 (help) or 2 (wrong usage).
 CommandLine parse(int count, char** words) {
   CommandLine line;
   CLI::App app(
@@ -142,7 +143,7 @@ CommandLine parse(int count, char** words) {
   return line;
 }
 
-// The kernel kills this process as soon as its parent has ended, however that happens.
+// The kernel kills this process as soon as its parent has ended for any reason.
 void exit_with(pid_t parent) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() == parent) return;
@@ -151,16 +152,16 @@ void exit_with(pid_t parent) {
   leave(1);
 }
 
-// If one of the descriptors 0 to 2 is closed, the next file opened would get its number, and prints
-// would go into that file. A null device takes its place: using it is still an error, because it
-// cannot be written to (1, 2) or read (0).
+// If one of the descriptors 0 to 2 is closed, the next opened file would get its number, and prints
+// would go into that file. A null device takes its place. Using it is still an error, because it
+// cannot be written (1, 2) or read (0).
 void fill_standard_descriptors() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (::fcntl(file, F_GETFD) < 0)
       static_cast<void>(::open("/dev/null", file == STDIN_FILENO ? O_WRONLY : O_RDONLY));
 }
 
-// arg[0] is the script, arg[1..] its arguments, arg[-1], ... what came before, as in Lua.
+// arg[0] is the script, arg[1..] its arguments, and arg[-1], ... the words before it, as in Lua.
 void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
   const int script = count - static_cast<int>(script_words);
   lua_createtable(L, count, count);
@@ -171,14 +172,14 @@ void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
   lua_setglobal(L, "arg");
 }
 
-// Reports an error and leaves. An interrupt says where the user's script was, but not where the
-// library was in a subcommand.
+// Reports an error and exits. For an interrupt, it prints the position in the user's script, but in
+// a subcommand not the position in the library.
 void require_success(Interpreter& interpreter, const Interpreter::Outcome& outcome,
                      const std::string& subcommand = "") {
   if (outcome.status == Interpreter::Status::ok) return;
   const bool interrupted = outcome.status == Interpreter::Status::interrupted;
   if (ending_signal() == SIGPIPE)
-    ;  // nobody reads any more
+    ;  // nobody reads the output any more
   else if (interrupted)
     print_interrupted(subcommand.empty() ? outcome.error
                                          : "pushdown " + subcommand + ": interrupted");
@@ -193,7 +194,7 @@ int run(int count, char** words) {
   if (line.parent > 0) exit_with(line.parent);
   if (line.version) {
     std::puts("pushdown " PUSHDOWN_VERSION);
-    std::fflush(stdout);  // whatever becomes of the module
+    std::fflush(stdout);  // even if the module fails
     Interpreter interpreter({});
     require_success(interpreter, interpreter.run_text(kVersionCommand, "=--version"));
     return 0;

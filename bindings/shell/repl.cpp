@@ -6,26 +6,27 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bindings/binder/text.h"
+#include "bindings/session/terminal.h"
 #include "bindings/shell/editor.h"
 #include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
 #include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
-#include "bindings/terminal.h"
-#include "bindings/text.h"
 
 namespace pushdown {
 namespace {
 
 using Status = Interpreter::Status;
 
-// The text as it may be shown: on a terminal without control characters, its lines broken at words.
+// Returns the text that may be shown: on a terminal without control characters and with lines
+// broken at words.
 std::string for_terminal(const std::string& text, int file) {
   const int columns = terminal_columns(file);
   return columns > 0 ? wrapped(without_controls(text), columns) : text;
 }
 
-// Replaces a picture by what the prompt shows of it.
+// Replaces a picture by the text that the prompt shows for it.
 void replace_picture(lua_State* L, int index) {
   if (!is_svg(L, index)) return;
   lua_getglobal(L, "require");
@@ -83,19 +84,20 @@ class Prompt {
     if (entry_.empty()) return complete(L_, line);
     const std::size_t before = entry_.size() + 1;
     auto found = complete(L_, entry_ + "\n" + std::string(line));
-    if (found.start < before) return {};  // it began in a line that cannot be changed any more
+    if (found.start < before) return {};  // it began in a line that can no longer be changed
     found.start -= before;
     return found;
   }
 
-  // Runs what is complete; at the `end` of the input everything has to be. False: leave.
+  // Runs the complete entries; at the `end` of the input all must be complete. Returns false for
+  // leaving.
   bool take_entries(bool end) {
     const auto texts = entries_of(interpreter_, std::exchange(entry_, ""));
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const bool last = i + 1 == texts.size();
       const auto taken = take_entry(texts[i], end || !last);
       if (taken == Taken::left || ending_signal() != 0) return false;
-      if (taken == Taken::failed) break;  // what follows in a copied session builds on it
+      if (taken == Taken::failed) break;  // the rest of a copied session depends on it
       if (taken == Taken::incomplete) entry_ = texts[i];
     }
     return true;
@@ -131,7 +133,7 @@ class Prompt {
     const bool stopped = outcome.status == Status::interrupted;
     if (status_ != 130) status_ = stopped ? 130 : 1;
     if (ending_signal() == SIGPIPE)
-      ;  // nobody reads any more
+      ;  // nobody reads the output any more
     else if (stopped)
       print_interrupted(outcome.error);
     else

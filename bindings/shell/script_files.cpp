@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <cstring>
 
-#include "bindings/input_path.h"
-#include "bindings/registry_keys.h"
+#include "bindings/binder/registry_keys.h"
+#include "bindings/session/input_path.h"
 
 namespace pushdown {
 namespace {
@@ -22,7 +22,7 @@ void push_scripts(lua_State* L) {
   lua_setfield(L, LUA_REGISTRYINDEX, kScriptsKey);
 }
 
-// Whether a string field of the table on top of the stack is this text.
+// Returns whether a string field of the table on top of the stack is this text.
 bool has_field(lua_State* L, const char* key, std::string_view text) {
   lua_getfield(L, -1, key);
   std::size_t size = 0;
@@ -55,7 +55,7 @@ void note_script(lua_State* L, const std::string& path, std::string_view text) {
   lua_pop(L, 1);
 }
 
-// Compiles a file of Lua and leaves the chunk, or a message and false.
+// Compiles a Lua file and leaves the chunk. Returns false and leaves a message if that fails.
 bool load_noted(lua_State* L, const std::string& path, const char* mode) {
   std::string text;
   if (!read_script(L, path, text)) {
@@ -71,7 +71,7 @@ bool load_noted(lua_State* L, const std::string& path, const char* mode) {
   return luaL_loadbufferx(L, code.data(), code.size(), ("@" + path).c_str(), mode) == 0;
 }
 
-// loadfile and dofile without a name read standard input, as before.
+// Without a name, loadfile and dofile read standard input, as in Lua.
 int call_replaced(lua_State* L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
@@ -103,7 +103,7 @@ int do_file(lua_State* L) {
   return lua_gettop(L);
 }
 
-// package.loaders entry: a module in package.path.
+// package.loaders entry for modules in package.path.
 int search_path(lua_State* L) {
   lua_getglobal(L, "package");
   lua_getfield(L, -1, "searchpath");

@@ -1,6 +1,6 @@
-// The scripts that a session has read, and the entries of a prompt, as runs record them: kept in
-// the Lua registry for the module (registry_keys.h). loadfile, dofile and require of a module in a
-// file note what they read; while a run is reproduced they read its copies (input_path.h).
+// The scripts that a session has read and the entries of a prompt, which runs record. They are kept
+// in the Lua registry for the module (registry_keys.h). loadfile, dofile, and require of a module
+// in a file note what they read. While a run is reproduced they read its copies (input_path.h).
 #pragma once
 #include <lua.hpp>
 #include <string>
@@ -8,9 +8,10 @@
 
 namespace pushdown {
 
-// The whole file ("-": standard input), noted as a script; false and errno if it cannot be read.
+// Reads the whole file ("-": standard input) and notes it as a script. Returns false and sets errno
+// if it cannot be read.
 bool read_script(lua_State* L, const std::string& path, std::string& text);
-// Notes an entry of a prompt or a notebook: together they are one text.
+// Notes an entry of a prompt or a notebook. All entries together are one text.
 void note_entry(lua_State* L, std::string_view text);
 // Replaces loadfile, dofile and the searcher of package.path.
 void note_scripts(lua_State* L);

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bindings/registry_keys.h"
-#include "bindings/text.h"
+#include "bindings/binder/registry_keys.h"
+#include "bindings/binder/text.h"
 
 namespace pushdown {
 namespace {
@@ -46,7 +46,7 @@ std::string quoted(std::string text) {
   return result + (cut ? "'..." : "'");
 }
 
-// tostring(value), and for modules and functions of the product their names.
+// Returns tostring(value), or the names of the program's own modules and functions.
 std::string plain(lua_State* L, int index) {
   lua_getglobal(L, "tostring");
   lua_pushvalue(L, index);
@@ -97,7 +97,7 @@ class Shower {
     bool is_number = false;
     double number = 0;
     std::string key, text;
-    std::string shown;  // already, where the key is neither a number nor a string
+    std::string shown;  // the text of a key that is neither a number nor a string
   };
 
   std::string show_table(int index, std::size_t indent) {
@@ -132,7 +132,7 @@ class Shower {
     return parts;
   }
 
-  // Keys that are no positions of the list part, numbers first, then by name.
+  // Keys outside the list part: numbers first, then names.
   std::vector<Entry> collect_keys(int index, std::size_t list_size, std::size_t indent) {
     std::vector<Entry> entries;
     for (lua_pushnil(L_); lua_next(L_, index) != 0; lua_pop(L_, 1)) {
@@ -175,7 +175,8 @@ class Shower {
     return text;
   }
 
-  // One line if it fits; else entries that are short flow, and long ones get lines of their own.
+  // One line if it fits. Otherwise several short entries share a line, and each long entry has its
+  // own lines.
   std::string join(const std::vector<std::string>& parts, std::size_t indent) const {
     std::size_t total = 2, longest = 0;
     bool lines = false;

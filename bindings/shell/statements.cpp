@@ -27,7 +27,8 @@ bool is_keyword(std::string_view word) {
   return std::find(std::begin(kKeywords), std::end(kKeywords), word) != std::end(kKeywords);
 }
 
-// Behind the long bracket `[==[ ... ]==]` that begins at `place`; npos if none begins there.
+// Returns the position after the long bracket `[==[ ... ]==]` that begins at `place`, or npos if
+// none begins there.
 std::size_t long_bracket_end(std::string_view code, std::size_t place) {
   std::size_t open = place + 1;
   while (open < code.size() && code[open] == '=') ++open;
@@ -68,7 +69,7 @@ class OutlineReader {
   }
 
  private:
-  enum class Fresh { no, line, semicolon };            // what came before this token
+  enum class Fresh { no, line, semicolon };            // before this token
   enum class Names { none, first, after_name, next };  // in the declaration of locals
 
   void skip_comment() {
@@ -137,7 +138,7 @@ class OutlineReader {
   Outline outline_;
 };
 
-// What is behind the prompt at the beginning of a line, where it is there.
+// Returns the text after the prompt at the beginning of a line, if there is a prompt.
 bool take_prompt(std::string_view& line, std::string_view prompt) {
   const auto first = std::min(line.find_first_not_of(" \t"), line.size());
   if (!line.substr(first).starts_with(prompt)) return false;

@@ -1,5 +1,5 @@
-// What can be seen of an entry without compiling it: where its statements may begin, which locals
-// are declared outside of its blocks, and the prompts of a session that was copied from somewhere.
+// Facts about an entry that do not need compilation: where its statements may begin, which locals
+// it declares outside of its blocks, and the prompts of a copied session.
 #pragma once
 #include <string>
 #include <string_view>
@@ -15,19 +15,19 @@ struct Outline {
   std::vector<Start> starts;        // outside of blocks and brackets; the first one is left out
   std::vector<std::string> locals;  // each once
 };
-// Of any text; where that is not Lua, some of it.
+// Reads any text; if it is not Lua, the result is incomplete.
 Outline outline_of(std::string_view code);
 
-// Whether a statement that is a call may begin with this text: it begins with a name.
+// Returns whether a statement that is a call may begin with this text, which is then a name.
 bool begins_with_name(std::string_view code);
 
-// A line of a copied session: what it has behind `pd> ` or `... `, or neither.
+// Returns the text after `pd> ` or `... ` in a line of a copied session, or nothing.
 struct SessionLine {
   enum class Kind { entry, continuation, other };
   Kind kind;
   std::string_view text;
 };
-// Whether the text begins with the prompt `pd> `.
+// Returns whether the text begins with the prompt `pd> `.
 bool is_session(std::string_view text);
 std::vector<SessionLine> session_lines(std::string_view text);
 

@@ -1,7 +1,7 @@
 // The contracts of recognizers and of their objectives.
 #include "analysis/contract.h"
 #include "analysis/contract_words.h"
-#include "train/learning.h"
+#include "train/learning/learning.h"
 
 namespace pushdown {
 namespace {
@@ -212,7 +212,8 @@ Complaints objective_gradients(const Json& options, const TrainingKinds& kinds) 
   const auto objective = make_objective(options, kinds.objectives);
   const auto model = recognizer_for(*objective, options);
   const auto batch = labelled(2, 5);
-  // Finite differences do not treat constants in a loss (train/state_and_length.h) as constants.
+  // Finite differences do not treat constants in a loss (train/learning/state_and_length.h) as
+  // constants.
   const bool constants = options["kind"] == "state_and_length";
   compare_gradients(ledger, model.parameters(), constants ? model.parameters().size() : 0, [&] {
     const auto result = learned(model, *objective, batch);

@@ -7,7 +7,7 @@
 #include "base/options.h"
 #include "base/stopping.h"
 #include "grammar/normal_form.h"
-#include "grammar/text.h"
+#include "grammar/symbol_text.h"
 #include "grammar/utf8.h"
 
 namespace pushdown {
@@ -232,8 +232,7 @@ Grammar::Grammar(const GrammarSource& source) {
   normalise_weights(data->rules, data->nonterminals, report);
   check_reachable(data->rules, data->alphabet, data->nonterminals, data->start, report);
   check_productive(data->rules, data->nonterminals, data->start, report);
-  data_ = data;
-  auto form = make_normal_form(*this);
+  auto form = make_normal_form(data->alphabet, data->nonterminals, data->rules, data->start);
   data->termination.assign(form.mass.begin(), form.mass.begin() + data->nonterminals.size());
   data->normal_form = std::make_unique<NormalForm>(std::move(form));
   const double ends = data->termination[data->start];
@@ -241,6 +240,7 @@ Grammar::Grammar(const GrammarSource& source) {
     data->warnings.push_back(
         fmt::format("grammar{} is supercritical: a derivation from {} ends with probability {:.6g}",
                     source.name.empty() ? "" : " " + source.name, start, ends));
+  data_ = std::move(data);
 }
 
 const std::string& Grammar::name() const { return data_->name; }

@@ -16,35 +16,9 @@
 #include <vector>
 
 #include "grammar/alphabet.h"
+#include "grammar/rule.h"
 
 namespace pushdown {
-
-struct Symbol {
-  bool terminal = false;
-  int id = 0;  // in the alphabet, or among the nonterminals
-
-  friend bool operator==(const Symbol&, const Symbol&) = default;
-  friend auto operator<=>(const Symbol&, const Symbol&) = default;
-};
-
-struct Rule {
-  int left = 0;
-  std::vector<Symbol> right;
-  double weight = 0;   // probability given the left side
-  std::string origin;  // "dyck.lua:12", or empty
-};
-
-// A symbol of a rule as written, before symbols are numbered.
-struct NamedSymbol {
-  bool terminal = false;
-  std::string name;
-};
-struct NamedRule {
-  std::string left;
-  std::vector<NamedSymbol> right;
-  double weight = 1;  // any non-negative number
-  std::string origin = {};
-};
 
 struct GrammarSource {
   std::string name = {};                  // shown in messages
@@ -61,7 +35,7 @@ class Grammar {
  public:
   // Throws if there are no rules, a nonterminal has no rules, a weight is negative or not finite,
   // the weights of a left side sum to zero, a symbol is unreachable or derives no terminal string,
-  // or a name cannot be written as text (see grammar/text.h).
+  // or a name cannot be written as text (see grammar/symbol_text.h).
   explicit Grammar(const GrammarSource& source);
 
   const std::string& name() const;

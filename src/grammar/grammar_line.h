@@ -5,14 +5,12 @@
 #include <optional>
 
 #include "grammar/line_reader.h"
-#include "grammar/text.h"
+#include "grammar/symbol_text.h"
 
 namespace pushdown {
 
 class GrammarLine : public LineReader {
  public:
-  static constexpr std::string_view kArrow = "\xE2\x86\x92";
-
   GrammarLine(std::string_view line, std::string origin, std::string_view where = "grammar.parse")
       : LineReader(where, line, std::move(origin), true) {}
 

@@ -8,21 +8,21 @@
 #include "base/memory.h"
 #include "base/stopping.h"
 #include "grammar/fixed_point.h"
-#include "grammar/text.h"
 
 namespace pushdown {
 namespace {
 
 class Binariser {
  public:
-  explicit Binariser(const Grammar& grammar) : grammar_(grammar), names_(grammar.nonterminals()) {}
+  Binariser(const Alphabet& alphabet, const std::vector<std::string>& nonterminals,
+            const std::vector<Rule>& rules)
+      : alphabet_(alphabet), rules_(rules), names_(nonterminals) {}
 
   void run(NormalForm& form) {
     const StopCheck stop;
-    const auto& rules = grammar_.rules();
-    for (std::size_t i = 0; i < rules.size(); ++i)
-      if (stop(); rules[i].weight > 0)
-        add(rules[i].left, rules[i].right, rules[i].weight, static_cast<int>(i));
+    for (std::size_t i = 0; i < rules_.size(); ++i)
+      if (stop(); rules_[i].weight > 0)
+        add(rules_[i].left, rules_[i].right, rules_[i].weight, static_cast<int>(i));
     form.names = std::move(names_);
     form.short_rules = std::move(short_rules_);
     form.size = static_cast<int>(form.names.size());
@@ -106,7 +106,8 @@ class Binariser {
     std::string name;
     const auto show = [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i)
-        name += (name.empty() ? "<" : " ") + grammar_.symbol_name(right[i]);
+        name += (name.empty() ? "<" : " ") +
+                (right[i].terminal ? alphabet_.symbol(right[i].id) : names_[right[i].id]);
     };
     if (range.size() <= kLongest) {
       show(range.begin, range.end);
@@ -119,8 +120,9 @@ class Binariser {
     return name + ">";
   }
 
-  const Grammar& grammar_;
-  std::vector<std::string> names_;
+  const Alphabet& alphabet_;
+  const std::vector<Rule>& rules_;
+  std::vector<std::string> names_;  // the grammar's nonterminals, then the added ones
   std::vector<ShortRule> short_rules_;
   std::map<Key, int> numbers_;  // of the remainders
   std::vector<int> ids_;        // nonterminals of the remainders, -1: not created yet
@@ -251,10 +253,11 @@ class Splitter {
 
 }  // namespace
 
-NormalForm make_normal_form(const Grammar& grammar) {
+NormalForm make_normal_form(const Alphabet& alphabet, const std::vector<std::string>& nonterminals,
+                            const std::vector<Rule>& rules, int start) {
   NormalForm form;
-  form.start = grammar.start();
-  Binariser(grammar).run(form);
+  form.start = start;
+  Binariser(alphabet, nonterminals, rules).run(form);
   form.nullable = epsilon_masses(form);
   form.mass = total_masses(form);
   form.empty_mass = form.nullable[form.start];
@@ -283,19 +286,6 @@ std::vector<ClosedRule> closed_rules(const NormalForm& form) {
     for (const auto& [right, weight] : weights) rules.push_back({left, right, weight});
   }
   return rules;
-}
-
-std::string closed_rules_text(const Grammar& grammar) {
-  const auto& form = grammar.normal_form();
-  std::string text;
-  for (const auto& rule : closed_rules(form)) {
-    text += form.names[rule.left] + " ->";
-    for (const auto symbol : rule.right)
-      text += " " + (symbol.terminal ? quoted_terminal(grammar.alphabet().symbol(symbol.id))
-                                     : form.names[symbol.id]);
-    text += fmt::format(" [{}]\n", rule.weight);
-  }
-  return text;
 }
 
 }  // namespace pushdown

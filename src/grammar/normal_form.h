@@ -18,7 +18,8 @@
 #include <string>
 #include <vector>
 
-#include "grammar/grammar.h"
+#include "grammar/alphabet.h"
+#include "grammar/rule.h"
 
 namespace pushdown {
 
@@ -76,7 +77,9 @@ struct NormalForm {
   std::vector<int> closed;
 };
 
-NormalForm make_normal_form(const Grammar& grammar);
+// Returns the normal form of these rules; `start` is the number of the start symbol.
+NormalForm make_normal_form(const Alphabet& alphabet, const std::vector<std::string>& nonterminals,
+                            const std::vector<Rule>& rules, int start);
 
 // A rule of the grammar without epsilon and unary rules. Weights are masses, which need not sum to
 // one per left side because the share of the empty string is gone.
@@ -88,7 +91,5 @@ struct ClosedRule {
 // Returns the rules with the closure multiplied in. Strings and masses are the same, except that
 // the empty string is missing.
 std::vector<ClosedRule> closed_rules(const NormalForm& form);
-// Returns lines such as "S -> 'a' S|1 [0.25]".
-std::string closed_rules_text(const Grammar& grammar);
 
 }  // namespace pushdown

@@ -8,7 +8,7 @@
 #include "base/stopping.h"
 #include "grammar/chart.h"
 #include "grammar/inside.h"
-#include "grammar/text.h"
+#include "grammar/symbol_text.h"
 
 namespace pushdown {
 namespace {

@@ -5,6 +5,7 @@
 
 #include "base/stopping.h"
 #include "grammar/grammar_line.h"
+#include "grammar/normal_form.h"
 
 namespace pushdown {
 namespace {
@@ -110,21 +111,6 @@ class Reader {
   std::map<std::string, Side> sides_;
 };
 
-}  // namespace
-
-std::string weight_text(double weight) {
-  std::string text = fmt::format("{}", weight);
-  for (int digits = 17; text.find('e') != std::string::npos && digits < 1080; digits += 8) {
-    const auto fixed = fmt::format("{:.{}f}", weight, digits);
-    double back = 0;
-    std::from_chars(fixed.data(), fixed.data() + fixed.size(), back);
-    if (back == weight) text = fixed;
-  }
-  return text;
-}
-
-namespace {
-
 std::string directives(const Grammar& grammar, const std::vector<std::string>& first_use) {
   std::string text;
   if (!grammar.name().empty() && nonterminal_name_error(grammar.name()).empty())
@@ -188,32 +174,17 @@ std::string to_text(const Grammar& grammar) {
   return directives(grammar, first_use) + text;
 }
 
-std::string quoted_terminal(std::string_view symbol) {
-  const char quote = symbol.find('\'') == std::string_view::npos ? '\'' : '"';
-  std::string text(1, quote);
-  for (const char c : symbol) {
-    if (c == quote || c == '\\') text += '\\';
-    text += c;
+std::string closed_rules_text(const Grammar& grammar) {
+  const auto& form = grammar.normal_form();
+  std::string text;
+  for (const auto& rule : closed_rules(form)) {
+    text += form.names[rule.left] + " ->";
+    for (const auto symbol : rule.right)
+      text += " " + (symbol.terminal ? quoted_terminal(grammar.alphabet().symbol(symbol.id))
+                                     : form.names[symbol.id]);
+    text += fmt::format(" [{}]\n", rule.weight);
   }
-  return text + quote;
-}
-
-std::string nonterminal_name_error(std::string_view name) {
-  if (name.empty()) return "names must not be empty";
-  if (find_invalid_utf8(name)) return "names must be UTF-8 text";
-  const auto shown = fmt::format("name {} ", name);
-  if (name.starts_with('%')) return shown + "must not begin with %";
-  if (std::any_of(name.begin(), name.end(), is_white_space) ||
-      name.find_first_of("|[]#\"") != std::string_view::npos ||
-      name.find("->") != std::string_view::npos ||
-      name.find(GrammarLine::kArrow) != std::string_view::npos)
-    return shown + "must not contain white space, an arrow or any of | [ ] # \"";
-  const auto quote = name.find('\'');
-  if (quote == 0) return shown + "must not begin with a quote";
-  if (quote != std::string_view::npos &&
-      name.find_first_not_of('\'', quote) != std::string_view::npos)
-    return shown + "may end in primes but must not contain a quote; put a space before a terminal";
-  return "";
+  return text;
 }
 
 }  // namespace pushdown

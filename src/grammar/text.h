@@ -21,6 +21,7 @@
 #include <string_view>
 
 #include "grammar/grammar.h"
+#include "grammar/symbol_text.h"
 
 namespace pushdown {
 
@@ -33,12 +34,8 @@ NamedRule parse_rule(std::string_view text, std::string_view origin);
 // Rules are grouped by left side, the start symbol first.
 std::string to_text(const Grammar& grammar);
 
-// Returns the shortest fixed-point notation that parses to the same number; NLTK has no exponents.
-std::string weight_text(double weight);
-
-// Returns 'a' or "a", whichever needs no escapes.
-std::string quoted_terminal(std::string_view symbol);
-// Returns why `name` cannot be a nonterminal ("must not be empty"), or an empty string if it can.
-std::string nonterminal_name_error(std::string_view name);
+// Returns the rules without epsilon and unary rules (closed_rules() in normal_form.h), one per
+// line: "S -> 'a' S|1 [0.25]".
+std::string closed_rules_text(const Grammar& grammar);
 
 }  // namespace pushdown

@@ -148,7 +148,8 @@ using Index = std::int64_t;
 // Calls visit<0>() .. visit<kCount - 1>(), with compile-time constant indices: arrays of vectors
 // indexed by them stay in registers.
 template <class Visit, int... kIndex>
-[[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, kIndex...>, Visit visit) {
+[[gnu::always_inline]] inline void unrolled(std::integer_sequence<int, kIndex...>,
+                                            [[maybe_unused]] Visit visit) {
   (visit.template operator()<kIndex>(), ...);
 }
 template <int kCount, class Visit>
@@ -156,6 +157,16 @@ template <int kCount, class Visit>
   unrolled(std::make_integer_sequence<int, kCount>{}, visit);
 }
 #define PUSHDOWN_UNROLLED(index) [&]<int index>() __attribute__((always_inline))
+
+// Returns a mask of the first `count` lanes.
+template <class F, std::size_t... kLane>
+[[gnu::always_inline]] inline auto first_lanes(Index count, std::index_sequence<kLane...>) {
+  return Vector<F>{static_cast<F>(kLane)...} < splat(static_cast<F>(count));
+}
+template <class F>
+[[gnu::always_inline]] inline auto first_lanes(Index count) {
+  return first_lanes<F>(count, std::make_index_sequence<kLanes<F>>{});
+}
 
 template <class F>
 void copy(F* to, const F* from, Index count) {

@@ -127,8 +127,8 @@ class Network {
   virtual Passes advance(const Tensor& words, const Refinement& refinement,
                          const NetworkStatePtr& state, Random* noise) const;
   // Adds `scale` times the gradient of the sum of the losses to the gradients of the parameters, of
-  // W and of b, by a learning algorithm (train/learning.h) for which the network has a kernel.
-  // Returns nothing if it has none.
+  // W and of b, by a learning algorithm (train/learning/learning.h) for which the network has a
+  // kernel. Returns nothing if it has none.
   virtual std::optional<ValidityLosses> differentiate(const ValidityBatch& batch,
                                                       std::string_view algorithm,
                                                       Random& random) const {

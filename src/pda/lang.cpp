@@ -141,4 +141,48 @@ double LangChart<S>::accepted() const {
 template class LangChart<Log>;
 template class LangChart<Best>;
 
+namespace {
+
+// Returns the moves of the best run that ends with `edge` on top. Every edge stores its last move
+// and the edges that it was computed from, which have earlier moves.
+std::vector<Move> moves_along(const StringAutomaton& automaton, const LangChart<Best>& chart,
+                              int edge) {
+  std::vector<Move> moves(automaton.length());
+  std::vector<int> open;
+  // The elements below the top.
+  while (edge >= 0) {
+    open.push_back(edge);
+    const auto& e = chart.edges()[edge];
+    edge = e.from_time < 0 ? -1 : chart.best_edge(e.from_time, e.from);
+  }
+  while (!open.empty()) {
+    const auto& e = chart.edges()[open.back()];
+    open.pop_back();
+    if (e.move < 0) continue;  // the initial bottom symbol
+    moves[e.time - 1] = automaton.moves[e.time - 1][e.move];
+    for (const int before : {e.below, e.popped})
+      if (before >= 0) open.push_back(before);
+  }
+  return moves;
+}
+
+}  // namespace
+
+std::optional<Run> best_run(const StringAutomaton& automaton, bool accepted) {
+  const LangChart<Best> chart(automaton);
+  const int last = automaton.length();
+  double best = kMinusInfinity;
+  int end = -1;
+  for (int b = 0; b < automaton.configurations(); ++b) {
+    const double weight = accepted ? chart.accepted(b) : chart.forward(last, b);
+    if (weight > best) best = weight, end = b;
+  }
+  if (end < 0) return std::nullopt;
+  int edge = chart.best_edge(last, end);
+  if (accepted && automaton.at_bottom)
+    for (const int e : chart.edges_into(last, end))
+      if (chart.edges()[e].from_time < 0) edge = e;
+  return Run{best, moves_along(automaton, chart, edge)};
+}
+
 }  // namespace pushdown

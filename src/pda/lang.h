@@ -79,4 +79,8 @@ class LangChart {
   std::vector<Node> nodes_;
 };
 
+// Returns the run of greatest weight, found by Lang's algorithm, or nothing if there is
+// none. With `accepted`, only accepted runs count, and the weight of the last state is a factor.
+std::optional<Run> best_run(const StringAutomaton& automaton, bool accepted);
+
 }  // namespace pushdown

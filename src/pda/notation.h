@@ -38,10 +38,4 @@ TransitionPattern parse_transition(std::string_view text, std::string_view origi
 // transitions and weights. Variables are expanded.
 std::string to_text(const Pda& pda);
 
-// Returns the name as written in the notation: bare if possible, otherwise in quotes.
-std::string pda_name_text(std::string_view name);
-// Returns why `name` cannot be a state or symbol ("must not be empty"), or an empty string if it
-// can.
-std::string pda_name_error(std::string_view name);
-
 }  // namespace pushdown

@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/options.h"
 #include "base/stopping.h"
-#include "pda/notation.h"
+#include "pda/names.h"
 
 namespace pushdown {
 

@@ -62,10 +62,6 @@ std::vector<std::vector<int>> stacks_of(const StringAutomaton& automaton,
 // not accepted.
 double log_accepting(const StringAutomaton& automaton, int state, const std::vector<int>& stack);
 
-// Returns the run of greatest weight, found by Lang's algorithm (lang.h), or nothing if there is
-// none. With `accepted`, only accepted runs count, and the weight of the last state is a factor.
-std::optional<Run> best_run(const StringAutomaton& automaton, bool accepted);
-
 // Returns all runs, in the order of the moves, by trying every move. Throws std::invalid_argument
 // if the search takes more than `limit` moves: the number of runs can grow exponentially with the
 // length.

@@ -186,11 +186,20 @@ void ConlluReader::finish(const ConlluSentence& sentence) const {
 
 void visit_conllu(const std::string& path,
                   const std::function<void(const ConlluSentence&)>& visit) {
-  for (const auto& file : files_named(kConlluPlace, path, ".conllu")) {
-    std::ifstream input(file, std::ios::binary);
-    if (!input) fail_environment(kConlluPlace, "cannot open '{}'", file.string());
-    ConlluReader reader(input, file.string());
-    for (ConlluSentence sentence; reader.next(sentence);) visit(sentence);
+  ConlluFiles files(files_named(kConlluPlace, path, ".conllu"));
+  while (const auto sentence = files.next()) visit(*sentence);
+}
+
+std::optional<ConlluSentence> ConlluFiles::next() {
+  ConlluSentence sentence;
+  while (true) {
+    if (reader_ && reader_->next(sentence)) return sentence;
+    reader_.reset();
+    if (file_ == files_.size()) return std::nullopt;
+    const auto& path = files_[file_++];
+    input_ = std::ifstream(path, std::ios::binary);
+    if (!input_) fail_environment(kConlluPlace, "cannot open '{}'", path.string());
+    reader_.emplace(input_, path.string());
   }
 }
 

@@ -6,8 +6,11 @@
 // gives the surface form of the words it spans; forms() can return either. Empty nodes (8.1), which
 // occur only in the enhanced graph, are checked and skipped.
 #pragma once
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <istream>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -71,5 +74,22 @@ class ConlluReader {
 // Calls visit(sentence) for every sentence of the files that `path` names: a file, all *.conllu in
 // a folder and its subfolders, or a pattern (see files_named).
 void visit_conllu(const std::string& path, const std::function<void(const ConlluSentence&)>& visit);
+
+// The sentences of several files, one after another.
+class ConlluFiles {
+ public:
+  explicit ConlluFiles(std::vector<std::filesystem::path> files) : files_(std::move(files)) {}
+
+  // Returns the next sentence; nothing at the end. Throws std::runtime_error for a file that cannot
+  // be opened.
+  std::optional<ConlluSentence> next();
+  std::size_t files() const { return files_.size(); }
+
+ private:
+  std::vector<std::filesystem::path> files_;
+  std::size_t file_ = 0;
+  std::ifstream input_;
+  std::optional<ConlluReader> reader_;
+};
 
 }  // namespace pushdown

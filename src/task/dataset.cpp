@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kDatasetPlace = "dataset";
 
 void check_words(const Alphabet& alphabet, const std::vector<Word>& words) {
-  check(!words.empty(), kDatasetPlace, "a data set needs at least one string");
+  check(!words.empty(), kDatasetPlace, "a dataset needs at least one string");
   for (std::size_t i = 0; i < words.size(); ++i)
     for (const int id : words[i])
       check(id >= 0 && id < alphabet.size(), kDatasetPlace,

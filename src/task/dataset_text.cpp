@@ -8,7 +8,7 @@
 namespace pushdown {
 namespace {
 
-constexpr RowFormat kDatasetFormat{"dataset.load", "# pushdown data set 1", "a data set",
+constexpr RowFormat kDatasetFormat{"dataset.load", "# pushdown data set 1", "a dataset",
                                    "a logarithm"};
 
 double parse_number(const std::string& place, std::string_view text) {

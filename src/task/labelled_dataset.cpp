@@ -17,13 +17,13 @@ namespace {
 
 constexpr std::string_view kLabelledDatasetPlace = "labelled";
 constexpr RowFormat kLabelledFormat{"labelled.load", "# pushdown labelled data set 1",
-                                    "a labelled data set", "1 or 0"};
+                                    "a labelled dataset", "1 or 0"};
 constexpr RowFormat kClassified{"labelled.load", "# pushdown classified data set 1",
-                                "a classified data set", "1 or 0"};
+                                "a classified dataset", "1 or 0"};
 
 void check_alphabet(const LabelledDataset& dataset, const Grammar& grammar) {
   check(dataset.alphabet() == grammar.alphabet(), kLabelledDatasetPlace,
-        "the data set and the grammar have different symbols: {} and {}",
+        "the dataset and the grammar have different symbols: {} and {}",
         quoted_list(dataset.alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
 }
 
@@ -41,7 +41,7 @@ LabelledDataset::LabelledDataset(Alphabet alphabet, std::vector<Word> words,
       labels_(std::move(labels)),
       dead_ends_(std::move(dead_ends)),
       meaning_(meaning) {
-  check(!words_.empty(), kLabelledDatasetPlace, "a labelled data set needs at least one string");
+  check(!words_.empty(), kLabelledDatasetPlace, "a labelled dataset needs at least one string");
   check(labels_.size() == words_.size(), kLabelledDatasetPlace,
         "the number of labels must equal the number of strings, {}, got {}", words_.size(),
         labels_.size());

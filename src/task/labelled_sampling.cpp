@@ -55,7 +55,7 @@ class Maker {
         symbols_(grammar.alphabet().size()) {
     for (const auto& dataset : exclude) {
       check(dataset->alphabet() == grammar.alphabet(), kLabelledSamplingPlace,
-            "an excluded data set and the grammar have different symbols: {} and {}",
+            "an excluded dataset and the grammar have different symbols: {} and {}",
             quoted_list(dataset->alphabet().symbols()), quoted_list(grammar.alphabet().symbols()));
       used_.insert(dataset->words().begin(), dataset->words().end());
       if (options.negative_kind == "matched")

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <iterator>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -273,6 +275,38 @@ std::vector<NumberExamples> split_examples(NumberExamples examples,
     begin = end;
   }
   return parts;
+}
+
+std::string number_format(const std::string& path) {
+  std::error_code ignored;
+  if (path.ends_with(".tsv")) return "table";
+  if (path.ends_with(".conllu") || std::filesystem::is_directory(path, ignored)) return "conllu";
+  return "lines";
+}
+
+NumberExamples examples_where(const NumberExamples& examples, const NumberFilter& filter) {
+  const auto fits = [&](const NumberExample& example) {
+    return (!filter.attractors || example.attractors == *filter.attractors) &&
+           (!filter.homogeneous || example.homogeneous() == *filter.homogeneous) &&
+           (!filter.both_forms || example.both_forms() == *filter.both_forms) &&
+           (!filter.plural || example.plural == *filter.plural);
+  };
+  NumberExamples part;
+  std::copy_if(examples.begin(), examples.end(), std::back_inserter(part), fits);
+  return part;
+}
+
+NumberCounts count_examples(const NumberExamples& examples) {
+  NumberCounts counts;
+  for (const auto& example : examples) {
+    ++(example.plural ? counts.plural : counts.singular);
+    counts.both_forms += example.both_forms();
+    if (example.attractors < 0) continue;
+    auto& group = counts.by_attractors[example.attractors];
+    ++group.examples;
+    group.homogeneous += example.homogeneous();
+  }
+  return counts;
 }
 
 }  // namespace pushdown

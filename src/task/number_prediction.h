@@ -7,6 +7,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,7 @@ struct NumberExample {
   // Returns whether all intervening nouns are attractors. Linzen et al. report accuracy by
   // attractors for only such examples.
   bool homogeneous() const { return attractors >= 0 && attractors == intervening; }
+  bool both_forms() const { return !verb.empty() && !other.empty(); }
 };
 
 using NumberExamples = std::vector<NumberExample>;
@@ -57,6 +59,26 @@ std::string number_lines(const NumberExamples& examples);
 NumberExamples parse_number_table(std::string_view text, const std::string& file,
                                   const std::string& words = "sentence",
                                   const Fold& fold = nullptr);
+
+// Returns the format of files with this name: 'table' (.tsv), 'conllu' (.conllu, and folders) or
+// 'lines', the published files.
+std::string number_format(const std::string& path);
+
+// Properties that examples must have; those without a value do not matter.
+struct NumberFilter {
+  std::optional<int> attractors;
+  std::optional<bool> homogeneous, both_forms, plural;
+};
+NumberExamples examples_where(const NumberExamples& examples, const NumberFilter& filter);
+
+struct NumberCounts {
+  struct Group {
+    std::int64_t examples = 0, homogeneous = 0;
+  };
+  std::int64_t singular = 0, plural = 0, both_forms = 0;
+  std::map<int, Group> by_attractors;  // of examples whose attractors are known
+};
+NumberCounts count_examples(const NumberExamples& examples);
 
 // Returns the form of the other number of is/are, has/have, does/do and their short forms, or an
 // empty text. `lemma`, if known, distinguishes the meanings of 's and 've.

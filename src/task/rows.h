@@ -20,7 +20,7 @@ namespace pushdown {
 struct RowFormat {
   std::string_view where;  // start of messages
   std::string_view title;  // the first line
-  std::string_view kind;   // "a data set"
+  std::string_view kind;   // "a dataset"
   std::string_view field;  // "a logarithm"
 };
 

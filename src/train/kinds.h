@@ -2,7 +2,7 @@
 // defined itself.
 #pragma once
 #include "model/kinds.h"
-#include "train/objective.h"
+#include "train/learning/objective.h"
 
 namespace pushdown {
 

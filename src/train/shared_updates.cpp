@@ -4,7 +4,7 @@
 
 #include "base/stopping.h"
 #include "tensor/error_text.h"
-#include "train/gradient.h"
+#include "train/learning/gradient.h"
 
 namespace pushdown {
 namespace {
@@ -55,19 +55,16 @@ std::vector<std::vector<std::size_t>> SharedUpdates::groups(const std::vector<Tr
   const auto can_share = [&](const Trainer& trainer) {
     const auto* model = dynamic_cast<const LanguageModel*>(trainer.model().get());
     return model != nullptr && (engine != nullptr || engine_of(*model) != nullptr) &&
-           trainer.finished().empty() && !trainer.closed_ && !trainer.order_->at_end() &&
-           trainer.accumulate_ == 1 && !trainer.noise_ && !trainer.clip_value_ &&
-           model->frozen().empty() &&
-           trainer.problem_->likelihood_batch(trainer.batch()).has_value();
+           trainer.shared_batch().has_value();
   };
   const auto optimizer_form = [](const Trainer& trainer) {
-    Json options = trainer.options_["optimizer"];
+    Json options = trainer.options()["optimizer"];
     options.erase("learning_rate");
     return options;
   };
   const auto same = [&](const Trainer& first, const Trainer& second) {
     return optimizer_form(first) == optimizer_form(second) &&
-           first.optimizer_->steps() == second.optimizer_->steps() &&
+           first.optimizer().steps() == second.optimizer().steps() &&
            can_go_together(language_model(first), language_model(second));
   };
   std::vector<std::vector<std::size_t>> all;
@@ -90,7 +87,7 @@ SharedUpdates::SharedUpdates(std::vector<Trainer*> trainers, std::vector<Togethe
     : engine_(engine != nullptr ? std::move(engine) : engine_of(language_model(*trainers[0]))) {
   for (std::size_t m = 0; m < trainers.size(); ++m) {
     members_.push_back({trainers[m], results[m]});
-    if (!trainers[m]->began_) trainers[m]->began_ = Clock::now();
+    trainers[m]->start_clock();
     clear_gradients(trainers[m]->model()->parameters());
   }
 }
@@ -99,7 +96,7 @@ void SharedUpdates::run() {
   for (;;) {
     std::erase_if(members_, [](const Member& member) {
       Trainer& trainer = *member.trainer;
-      if (trainer.order_->at_end()) return true;
+      if (trainer.updates_left() == 0) return true;
       if (!trainer.stopped()) return false;
       trainer.checkpoint();
       return member.result->stopped = true;
@@ -125,7 +122,7 @@ void SharedUpdates::update() {
   std::vector<double> units, shares;
   for (const Member& member : members_) {
     const Trainer& trainer = *member.trainer;
-    const auto batch = trainer.problem_->likelihood_batch(trainer.batch());
+    const auto batch = trainer.shared_batch();
     models.push_back(&language_model(trainer));
     words.push_back(batch->words);
     units.push_back(batch->units);
@@ -164,11 +161,10 @@ void SharedUpdates::update() {
       continue;
     }
     going.push_back(member);
-    optimizers.push_back(trainer.optimizer_.get());
+    optimizers.push_back(&trainer.optimizer());
     rows.push_back(m);
     rates.push_back(trainer.step_rate());
-    const double scale = trainer.clip_norm_ / (norm + 1e-6);
-    scales.push_back(trainer.clip_norm_ > 0 && scale < 1 ? scale : 1);
+    scales.push_back(trainer.clip_factor(norm));
     norms.push_back(norm);
     losses.push_back(sum);
   }
@@ -188,8 +184,7 @@ void SharedUpdates::update() {
   std::erase_if(members_, [&, m = std::size_t{0}](const Member& member) mutable {
     const auto place = m++;
     try {
-      member.trainer->tell_update(
-          member.trainer->count_update(losses[place], norms[place], seconds));
+      member.trainer->finish_update(losses[place], norms[place], seconds);
       return false;
     } catch (const std::exception& error) {
       member.result->error = error_text(error);

@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 #include "base/stopping.h"
-#include "train/gradient.h"
+#include "train/learning/gradient.h"
 
 namespace pushdown {
 namespace {
@@ -150,6 +150,10 @@ void Trainer::check_update(const BatchLoss& sum, double norm) {
   if (checkpoint_due_) checkpoint();
 }
 
+double Trainer::clip_factor(double norm) const {
+  return clip_norm_ > 0 ? norm_clip_factor(norm, clip_norm_) : 1;
+}
+
 UpdateMetrics Trainer::count_update(const BatchLoss& sum, double norm, double seconds) {
   for (auto left = batches_of_update(); left > 0; --left) {
     epoch_strings_ += static_cast<std::int64_t>(batch().size());
@@ -239,8 +243,18 @@ std::optional<UpdateMetrics> Trainer::step() {
   return metrics;
 }
 
-std::optional<UpdateMetrics> Trainer::take_batch() {
+std::optional<LikelihoodBatch> Trainer::shared_batch() const {
+  const bool plain = accumulate_ == 1 && !noise_ && !clip_value_ && model_->frozen().empty();
+  if (!plain || !finished().empty() || closed_ || order_->at_end()) return std::nullopt;
+  return problem_->likelihood_batch(batch());
+}
+
+void Trainer::start_clock() {
   if (!began_) began_ = Clock::now();
+}
+
+std::optional<UpdateMetrics> Trainer::take_batch() {
+  start_clock();
   if (stopped()) {
     checkpoint();
     return std::nullopt;
@@ -255,6 +269,10 @@ std::optional<UpdateMetrics> Trainer::take_batch() {
   }
   tell_update(metrics);
   return metrics;
+}
+
+void Trainer::finish_update(const BatchLoss& sum, double norm, double seconds) {
+  tell_update(count_update(sum, norm, seconds));
 }
 
 void Trainer::tell_update(const UpdateMetrics& metrics) {

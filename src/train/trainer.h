@@ -12,14 +12,14 @@
 #include <memory>
 #include <optional>
 
-#include "train/adaptive_noise.h"
-#include "train/annealing.h"
-#include "train/batch_order.h"
-#include "train/language_modelling.h"
-#include "train/metrics.h"
-#include "train/optimizer.h"
-#include "train/run_folder.h"
-#include "train/schedule.h"
+#include "train/optimizing/adaptive_noise.h"
+#include "train/optimizing/annealing.h"
+#include "train/optimizing/optimizer.h"
+#include "train/optimizing/schedule.h"
+#include "train/problems/batch_order.h"
+#include "train/problems/language_modelling.h"
+#include "train/records/metrics.h"
+#include "train/records/run_folder.h"
 
 namespace pushdown {
 
@@ -79,6 +79,28 @@ class Trainer {
   double learning_rate() const { return optimizer_->learning_rate(); }
   const std::vector<EpochMetrics>& history() const { return history_; }
 
+  // The parts of an update, for gradients that are computed outside (shared_updates.h):
+  // shared_batch(), check_update(), a step of optimizer() with the gradient multiplied by
+  // clip_factor() and the learning rate step_rate(), then finish_update().
+  // Returns the next update's batch; nothing if the epoch or training is over, or if the gradient
+  // is not that of -log p alone: with accumulation, noise, frozen parameters or clip_value.
+  std::optional<LikelihoodBatch> shared_batch() const;
+  // Returns whether should_stop returns true or max_seconds have passed since the first update of
+  // this object.
+  bool stopped() const {
+    return out_of_time() || (callbacks.should_stop && callbacks.should_stop());
+  }
+  void start_clock();  // of max_seconds, if it does not run yet
+  // Throws if the loss or the norm of the gradient is not finite. Writes a checkpoint that is due.
+  void check_update(const BatchLoss& sum, double norm);
+  Optimizer& optimizer() { return *optimizer_; }
+  const Optimizer& optimizer() const { return *optimizer_; }
+  // Returns the factor by which clip_norm scales a gradient of this norm, at most 1.
+  double clip_factor(double norm) const;
+  double step_rate() const;  // learning rate of the next update
+  // Counts the update, which took `seconds`, and reports it.
+  void finish_update(const BatchLoss& sum, double norm, double seconds);
+
   // Writes last.safetensors into the run folder, if there is one. Does not write weights that are
   // not finite: the last good checkpoint stays.
   void checkpoint();
@@ -95,31 +117,24 @@ class Trainer {
  private:
   friend std::unique_ptr<Trainer> resume_trainer(const Path&, const Json&, const Json&,
                                                  const TrainingKinds&);
-  friend class SharedUpdates;
   using Clock = std::chrono::steady_clock;
 
   void open_run_folder(const Path& folder, bool overwrite);
   void write_initial(const RunFolder& folder) const;
   Json config() const;
   TensorFile best_file() const;
-  bool stopped() const {
-    return out_of_time() || (callbacks.should_stop && callbacks.should_stop());
-  }
-  bool out_of_time() const;  // max_seconds have passed since the first update of this object
+  bool out_of_time() const;
   std::int64_t updates_of(std::int64_t batches) const {
     return (batches + accumulate_ - 1) / accumulate_;
   }
   bool parameters_finite() const;
   std::optional<UpdateMetrics> take_batch();
   UpdateMetrics update();
-  // The parts of update() around the step: the batch's loss and gradient norm, before and after.
-  // batch() returns the next batch of the epoch, or one that is `ahead` positions later.
+  // Returns the next batch of the epoch, or one that is `ahead` positions later.
   const std::vector<std::int64_t>& batch(std::int64_t ahead = 0) const;
   std::int64_t batches_of_update() const;  // of the next update
-  void check_update(const BatchLoss& sum, double norm);
   UpdateMetrics count_update(const BatchLoss& sum, double norm, double seconds);
   void tell_update(const UpdateMetrics& metrics);
-  double step_rate() const;  // learning rate of the next update
   std::optional<EpochMetrics> close_epoch();
   EpochMetrics write_epoch();
   void report(const Progress& progress) const;

@@ -1,4 +1,4 @@
-// Trees from distances against Algorithm 1 of Merrill et al. (2019) written down as it is printed.
+// Trees from distances, compared with Algorithm 1 of Merrill et al. (2019) as it is printed.
 #include "analysis/parse_induction.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +15,7 @@ namespace {
 using testing_support::message;
 using Texts = std::vector<std::string>;
 
-// MAKETREE, with trees as texts. X[:i-1] and X[i+1:] are the words before and behind the i-th.
+// MAKETREE, with trees as texts. X[:i-1] and X[i+1:] are the words before and after the i-th.
 std::string make_tree(const Texts& x, const std::vector<double>& d) {
   if (x.empty()) return "";
   if (x.size() == 1) return x[0];
@@ -65,7 +65,7 @@ TEST(ParseInduction, RandomDistancesWithTies) {
 }
 
 TEST(ParseInduction, DistancesToTheNextWordMoveOnByOne) {
-  // Between a and b 1, b and c 3, c and d 2; the last number belongs to no boundary.
+  // The distances are 1 between a and b, and 3 between b and c; the last number has no boundary.
   EXPECT_EQ(bracketed(tree_from_distances(letters(4), {1, 3, 2, 9}, DistanceTo::next)),
             "((a b) (c d))");
   EXPECT_EQ(bracketed(tree_from_distances(letters(4), {2, 2, 2, 2}, DistanceTo::next)),
@@ -109,7 +109,8 @@ TEST(ParseInduction, Baselines) {
 }
 
 TEST(ParseInduction, RandomTreesSplitUniformly) {
-  // Of four words a split in the middle has probability 1/3, the other four trees 1/6.
+  // For four words, a split in the middle has probability 1/3, and each of the other four trees
+  // 1/6.
   Random random(3, "test");
   std::map<std::string, int> counts;
   const int rounds = 30'000;

@@ -1,4 +1,4 @@
-// F1 against a comparison of all spans by brute force, over brackets as texts.
+// F1, compared with a brute-force comparison of all spans of brackets in texts.
 #include "analysis/parse_score.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ std::vector<std::string> tokens_of(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// Whether some bracket holds exactly the words i .. j-1.
+// Returns whether some bracket contains exactly the words i .. j-1.
 bool holds(const std::vector<std::string>& tokens, int i, int j) {
   for (std::size_t a = 0; a < tokens.size(); ++a) {
     if (tokens[a] != "(") continue;
@@ -80,7 +80,7 @@ double oracle(const Counts& c) {
   return c.common == 0 ? 0 : 2.0 * c.common / (c.induced + c.gold);
 }
 
-// ---- By hand ----
+// ---- Computed by hand ----
 
 TEST(ParseScore, ByHand) {
   const Json with{{"root", true}, {"binarized", "none"}};
@@ -91,16 +91,16 @@ TEST(ParseScore, ByHand) {
   EXPECT_DOUBLE_EQ(f1("((a b) (c d))", "((a b) (c d))", without), 1);
   EXPECT_DOUBLE_EQ(f1("(((a b) c) d)", "(a (b (c d)))", without), 0);
   EXPECT_DOUBLE_EQ(f1("(((a b) c) d)", "(a (b (c d)))", with), 1.0 / 3);
-  // Precision 1/3, recall 1: the flat tree has the root alone.
+  // Precision 1/3, recall 1: the flat tree has only the root.
   const auto flat = score(trees_of("((a b) (c d))", true), trees_of("(a b c d)", true), with);
   EXPECT_DOUBLE_EQ(flat.precision, 1.0 / 3);
   EXPECT_DOUBLE_EQ(flat.recall, 1);
   EXPECT_DOUBLE_EQ(flat.f1, 0.5);
-  // Neither has a span, or the gold tree alone has none.
+  // Neither tree has a span, or only the gold tree has none.
   EXPECT_DOUBLE_EQ(f1("(a b)", "(a b)", without), 1);
   EXPECT_DOUBLE_EQ(f1("(a)", "((a))", with), 1);
   EXPECT_DOUBLE_EQ(f1("((a b) c)", "(a b c)", without), 0);
-  // Chains and phrases of one word count for nothing.
+  // Chains and phrases of one word are not counted.
   EXPECT_DOUBLE_EQ(f1("(((a b)) (c))", "((a b) c)", with), 1);
 }
 
@@ -129,13 +129,13 @@ TEST(ParseScore, GoldTreesAreBinarized) {
 TEST(ParseScore, PunctuationLeavesBothTrees) {
   const auto gold = trees_of("(S (NP (D a) (N b)) (, c) (VP (V d) (N e)) (. f))", false);
   const auto induced = trees_of("((a b) (c (d (e f))))", true);
-  // Left are (a b)(d e) on both sides.
+  // (a b)(d e) are left on both sides.
   const Json drop{{"punctuation", "drop"}, {"root", true}};
   const auto dropped = score(induced, gold, drop);
   EXPECT_DOUBLE_EQ(dropped.f1, 1);
   EXPECT_EQ(dropped.sentences[0].words, 4);
   EXPECT_LT(score(induced, gold, {{"root", true}}).f1, 1);
-  // Lengths are those after it.
+  // Lengths are measured after the removal.
   EXPECT_EQ(score(induced, gold, {{"punctuation", "drop"}, {"max_length", 4}}).sentences.size(),
             1u);
   EXPECT_DOUBLE_EQ(score(induced, gold, {{"punctuation", "drop"}, {"punctuation_tags", {","}}})
@@ -198,7 +198,7 @@ TEST(ParseScore, TreesThatDisagreeAreNamed) {
             "induced tree and 'sat' in the gold tree");
   EXPECT_EQ(message([&] { score(trees_of("(a b)", true), gold); }),
             "[tree.score] the numbers of induced and gold trees must be equal, got 1 and 2");
-  // The case of letters makes no difference.
+  // Letter case makes no difference.
   EXPECT_DOUBLE_EQ(score(trees_of("(A b) ((the cat) sat)", true), gold, {{"binarized", "left"}}).f1,
                    1);
 }
@@ -213,7 +213,7 @@ TEST(ParseScore, RandomTreesAgainstAllSpans) {
     std::vector<std::string> words;
     for (int i = 0; i < n; ++i) words.push_back("w" + std::to_string(i));
     induced.push_back(random_tree(words, random));
-    // Phrases are left out, made twice and put over single words.
+    // Phrases are left out, doubled and added over single words.
     auto phrases = random_tree(words, random).phrases();
     std::vector<Phrase> kept;
     for (const auto& phrase : phrases)

@@ -1,5 +1,5 @@
-// Automata out of networks: what was inserted comes back, and what a network with random weights
-// does is what its automaton does, on all short strings.
+// Automata extracted from networks: an inserted automaton is recovered, and a network with random
+// weights agrees with its automaton on all short strings.
 #include "analysis/pda_extraction.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ std::unique_ptr<Recognizer> make(const Alphabet& alphabet, const char* order, in
   return std::make_unique<Recognizer>(alphabet, options);
 }
 
-TEST(PdaExtraction, TheInsertedAutomatonComesBack) {
+TEST(PdaExtraction, TheInsertedAutomatonIsRecovered) {
   for (const auto& pda : {marked_palindrome(), equal_counts()})
     for (const auto* order : {"third", "second"}) {
       auto model = make(pda.alphabet(), order, 8);
@@ -41,7 +41,7 @@ TEST(PdaExtraction, TheInsertedAutomatonComesBack) {
     }
 }
 
-TEST(PdaExtraction, RandomAutomataComeBack) {
+TEST(PdaExtraction, RandomAutomataAreRecovered) {
   int same = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Pda pda = encodable_pda(3, 2, 0.7, seed % 2 == 0, seed);

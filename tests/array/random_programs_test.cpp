@@ -1,5 +1,4 @@
-// Random programs of operators: what is recorded gives the values and gradients that LibTorch
-// gives.
+// Random programs of operators: recorded programs give the same values and gradients as LibTorch.
 #include <gtest/gtest.h>
 
 #include <ATen/ATen.h>
@@ -18,7 +17,7 @@ struct Argument {
   bool parameter;
 };
 
-// A program: the same seed does the same to the same shapes.
+// A program: the same seed gives the same operations for the same shapes.
 class Program {
  public:
   explicit Program(std::uint64_t seed) : random_(seed, "program") {}
@@ -40,7 +39,7 @@ class Program {
   std::int64_t dimension(const Tensor& x) {
     return 1 + static_cast<std::int64_t>(random_.below(static_cast<std::uint64_t>(x.dim() - 1)));
   }
-  // One that can be broadcast with x.
+  // A tensor that can be broadcast with x.
   Tensor partner(const Tensor& x) {
     for (int k = 0; k < 8; ++k) {
       const Tensor y = any();

@@ -18,7 +18,7 @@ namespace {
 using testing_support::message;
 using testing_support::Scratch;
 
-// Runs `action` where no file may grow beyond `bytes`, as on a full disk.
+// Runs `action` while no file may grow beyond `bytes`, as on a full disk.
 template <class Action>
 void with_little_space(rlim_t bytes, const Action& action) {
   const auto before = ::signal(SIGXFSZ, SIG_IGN);
@@ -75,7 +75,7 @@ TEST(ProcessLock, TheLatestOfAProcessWrites) {
   EXPECT_TRUE(first.owned());
 }
 
-// Whether the lock on the folder is free for another open file, as of another process.
+// Returns whether another open file, such as that of another process, could lock the folder.
 bool is_free(const Path& folder) {
   const int descriptor = ::open((folder / ".lock").c_str(), O_RDWR | O_CLOEXEC);
   struct flock lock {};

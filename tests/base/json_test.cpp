@@ -34,7 +34,7 @@ TEST(Json, NamesThatOccurTwiceCanBeRefused) {
             std::string::npos);
 }
 
-TEST(Json, ErrorsAreSaidWithoutTheNameOfTheLibrary) {
+TEST(Json, ErrorsDoNotNameTheLibrary) {
   try {
     parse_json("[1, ");
     FAIL();

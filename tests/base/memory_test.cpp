@@ -15,7 +15,7 @@ namespace {
 
 using testing_support::message;
 
-TEST(Memory, WhatIsTooMuchIsRefusedWithBothNumbers) {
+TEST(Memory, TooLargeRequestsAreRefusedWithBothNumbers) {
   EXPECT_EQ(message([] { check_memory("here", "a list", 63e6); }), "no error");
   const std::string text = message([] { check_memory("here", "a list", 4e18); });
   EXPECT_TRUE(std::regex_match(text, std::regex(R"(\[here\] a list needs 4 EB of memory, )"

@@ -7,7 +7,7 @@ namespace {
 
 const std::vector<std::string> kNames{"learning_rate", "threads", "list", "io", "size", "hidden"};
 
-TEST(Nearest, NamesWhatWasProbablyMeant) {
+TEST(Nearest, SuggestsTheNearestName) {
   for (const auto& [wanted, expected] : {std::pair{"lr", "'learning_rate'"},
                                          {"treads", "'threads'"},
                                          {"lsit", "'list'"},
@@ -17,7 +17,7 @@ TEST(Nearest, NamesWhatWasProbablyMeant) {
   EXPECT_EQ(nearest_names("bat", {"bar", "baz", "cat"}), "'bar' or 'baz' or 'cat'");
 }
 
-TEST(Nearest, NamesNothingThatIsFar) {
+TEST(Nearest, SuggestsNoDistantNames) {
   for (const char* wanted : {"", "x", "foo", "zz", "quux", "data", "sized_up"})
     EXPECT_EQ(nearest_names(wanted, kNames), "") << wanted;
 }

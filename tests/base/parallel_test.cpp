@@ -42,7 +42,9 @@ TEST_P(Parallel, NestedCallsRunInPlace) {
 
 INSTANTIATE_TEST_SUITE_P(Threads, Parallel, testing::Values(1, 2, 5));
 
-TEST(ParallelCount, RefusesNonsense) { EXPECT_THROW(set_thread_count(0), std::invalid_argument); }
+TEST(ParallelCount, RefusesInvalidNumbers) {
+  EXPECT_THROW(set_thread_count(0), std::invalid_argument);
+}
 
 }  // namespace
 }  // namespace pushdown::parallel_test

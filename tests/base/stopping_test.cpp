@@ -28,7 +28,7 @@ TEST(Stopping, ACheckThrowsOnceItsScopesFlagIsSet) {
   EXPECT_NO_THROW(StopCheck()());
 }
 
-TEST(Stopping, ThreadsHaveTheFlagOfWhoAskedThem) {
+TEST(Stopping, ThreadsHaveTheFlagOfTheirCaller) {
   for (const int threads : {1, 3}) {
     set_thread_count(threads);
     StopFlag flag{0};
@@ -44,7 +44,7 @@ TEST(Stopping, ThreadsHaveTheFlagOfWhoAskedThem) {
     }
     EXPECT_LT(done, 100);
     EXPECT_EQ(stop_flag(), nullptr);
-    // The threads are as before.
+    // The threads are unchanged.
     std::atomic<int> again{0};
     parallel_for(1000, [&](std::int64_t) {
       EXPECT_EQ(stop_flag(), nullptr);

@@ -1,11 +1,11 @@
-// Multiply-adds of one training update, by formula.
+// Multiply-adds of one training update, computed by formula.
 #pragma once
 #include <cstdint>
 #include <string>
 
 namespace pushdown::bench {
 
-// What the arithmetic count depends on besides the kernel's shape.
+// The sizes that the arithmetic count depends on, besides the shape of the kernel.
 struct Workload {
   std::int64_t gates = 4;  // G / H: those of the LSTM
   std::string stack = "none";
@@ -17,10 +17,10 @@ struct Workload {
   bool state_symbol = false;
 };
 
-// The multiply-adds that the mathematics of forward and backward pass ask for, n being the length
+// The multiply-adds that the mathematics of the forward and backward passes need. n is the length
 // of the strings: T = n - 1 steps of the cell, U = n - 2 updates of the stack, C = Q S, W = 2 C +
 // Q, reading R, rows of the action layer A. A product of weights and a vector counts three times:
-// the forward pass, the gradient of the vector, and that of the weights.
+// for the forward pass, the gradient of the vector, and the gradient of the weights.
 //   cell          3 T G (H + R);   one-hot inputs are looked up
 //   action layer  3 U A H;         output layer 3 n V H
 //   superposition 9 m sum_u min(u, U + 1 - u): push, pop and no_op of every cell that a later

@@ -1,5 +1,4 @@
-// Benchmarks print one row a case, `name key=value ...`, so that scripts can read them, and tables
-// for people.
+// Benchmarks print one row `name key=value ...` per case, for scripts, and tables for people.
 #pragma once
 #include <functional>
 #include <string>
@@ -7,14 +6,14 @@
 namespace pushdown::bench {
 
 struct Timing {
-  double median_ms = 0;  // of the wall times
-  double least_ms = 0;   // the least of them: what an undisturbed run takes on a busy machine
-  double best_ms = 0;    // least processor time of all threads together
+  double median_ms = 0;  // median wall time
+  double least_ms = 0;   // least wall time, as for an undisturbed run on a busy machine
+  double best_ms = 0;    // least processor time, summed over all threads
 };
-// At least `repeats` runs of `work` after one that does not count.
+// Runs `work` once without counting it, and then at least `repeats` times.
 Timing measure(int repeats, const std::function<void()>& work);
 
-// Peak memory of the process above what it held when `start_peak` was called, MB (10^6 bytes).
+// Peak memory of the process minus its memory when `start_peak` was called, in MB (10^6 bytes).
 void start_peak();
 double peak_megabytes();
 
@@ -23,9 +22,9 @@ void bench_recognizers();
 void bench_steps();
 void bench_transduction();
 void bench_language();
-// 0, or 77 where there is no CUDA device.
+// Returns 0, or 77 if there is no CUDA device.
 int bench_device();
-// One row of the above, so many updates: something to run under a profiler.
+// Repeats one of these rows for this number of updates, to be run under a profiler.
 void bench_model(const std::string& name, int length, int repeats, int threads);
 
 }  // namespace pushdown::bench

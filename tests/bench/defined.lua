@@ -1,5 +1,5 @@
--- Stacks and cells that are written in Lua against the built-in ones, and against tensor operations: one update
--- with Adam, processor time, the least of many. `build/release/pushdown --threads 1 tests/bench/defined.lua`
+-- Compares stacks and cells written in Lua with the built-in ones and with tensor operations: the least processor time
+-- of one update with Adam. `build/release/pushdown --threads 1 tests/bench/defined.lua`
 local pd = require 'pushdown'
 
 pd.stack.define {
@@ -71,7 +71,7 @@ local function milliseconds(t)
   return 1000 * (os.clock() - start)
 end
 
--- In turn, so that what else the machine does touches both.
+-- The measurements alternate, so that other work of the machine affects both.
 local function compare(name, built_in, defined)
   local wanted, got = trainer(built_in[1], built_in[2], true, built_in.memories), trainer(defined[1], defined[2], true)
   local plain = trainer(defined[1], defined[2], false)

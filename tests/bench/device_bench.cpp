@@ -1,6 +1,6 @@
-// Training updates on a CUDA device: one model, and many at once, against the processor and against
-// LibTorch's operations on the same device; and the passes of the kernels alone, with what they
-// reach of the device's peaks.
+// Training updates on a CUDA device: one model, and many together, compared with the processor and
+// with LibTorch's operations on the same device. Also the passes of the kernels alone, as a share
+// of the device's peaks.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr int kLength = 80;
-constexpr int kSkipped = 77;  // what ctest takes for a test that was not run
+constexpr int kSkipped = 77;  // ctest takes this for a test that was not run
 
 // NS-RNN with Q x S, an LSTM of 20 units, batch 10.
 struct Size {
@@ -55,7 +55,7 @@ std::unique_ptr<LanguageModel> make_model(const Size& size, int seed, const std:
                               {"seed", seed}});
 }
 
-// A trainer of strings that are all of one length, so many updates an epoch.
+// Returns a trainer of strings of one length with this number of updates per epoch.
 std::unique_ptr<Trainer> make_trainer(const Size& size, int seed, int updates,
                                       const std::string& device, bool kernels) {
   const Workload work = size.work();
@@ -70,7 +70,7 @@ std::unique_ptr<Trainer> make_trainer(const Size& size, int seed, int updates,
       Json{{"batch", work.batch}, {"seed", seed}, {"optimizer", {{"learning_rate", 0.001}}}});
 }
 
-// Milliseconds of an update of all models; the second epoch counts.
+// Returns the milliseconds of an update of all models in the second epoch.
 double update_ms(const Size& size, int models, int updates, const std::string& device,
                  bool kernels = true) {
   std::vector<std::unique_ptr<Trainer>> owned;
@@ -92,10 +92,10 @@ void print_update(const Size& size, const std::string& where, int models, double
 
 struct PassTimes {
   double forward_ms = 0, backward_ms = 0;
-  double bytes = 0;  // see below
+  double bytes = 0;  // explained below
 };
 
-// The two passes of the kernels over random models.
+// The two passes of the kernels with random models.
 PassTimes time_passes(const Size& size, int models) {
   const Workload work = size.work();
   std::vector<std::unique_ptr<LanguageModel>> owned;
@@ -116,7 +116,8 @@ PassTimes time_passes(const Size& size, int models) {
     wait_for_cuda_device();
     times[backward].push_back(
         std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-    // What must move at least: the tape is written, then read, and so are the values and gradients.
+    // The least number of bytes to move: the tape is written and read, and so are the values and
+    // gradients.
     const auto sizes = device_step_sizes(program.memory);
     std::int64_t other = program.parameters;
     for (const StepNode& node : plans.front()->program()->nodes)
@@ -151,7 +152,7 @@ void bench_passes(const CudaDevice& device, const Size& size, int models) {
   std::fflush(stdout);
 }
 
-// What was run, or why it was not: no room for so many models, say.
+// The measurement, or the reason why there is none, such as too little memory for these models.
 void attempt(const std::string& what, const std::function<void()>& action) {
   try {
     action();

@@ -1,4 +1,4 @@
-// Sampling and scoring of the five grammars of Dusell and Chiang 2020 (appendix B).
+// Sampling and scoring with the five grammars of Dusell and Chiang (2020), appendix B.
 #include <chrono>
 #include <cstdio>
 #include <map>
@@ -40,7 +40,7 @@ double seconds_of(const std::function<void()>& work) {
 void bench_grammar() {
   for (const auto& [name, text] : kGrammars) {
     const Grammar grammar(parse_grammar(text));
-    // The tables are part of the work.
+    // The time includes making the tables.
     const double seconds =
         seconds_of([&] { Sampler(grammar, 40, 80).sample_batches(10000, 10, 1); });
     std::printf("sample grammar=%s strings=10000 lengths=40-80 seconds=%.3f\n", name.c_str(),

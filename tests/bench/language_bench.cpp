@@ -1,18 +1,18 @@
 // Training updates (forward, cross-entropy over a vocabulary, backward, Adam) of the language model
-// of Merrill et al. (2019): an LSTM of 100 hidden units, stack vectors of 16 numbers, pushes and
-// readings of expected strength up to 4 and pops of 1, words as 50 learned numbers, a vocabulary of
-// 10,000, batches of 20 x 30 words; over sentences that an end symbol closes, and over a running
-// text whose pieces go on from each other. Against the same network composed from LibTorch's
-// operations, one thread.
+// of Merrill et al. (2019), on one thread. It has an LSTM of 100 hidden units, stack vectors of 16
+// numbers, pushes and readings of expected strength up to 4, pops of 1, words as 50 learned
+// numbers, a vocabulary of 10,000, and batches of 20 x 30 words. The data are sentences with an end
+// symbol, or a running text in consecutive pieces. The comparison is the same network composed from
+// LibTorch's operations.
 #include <cstdio>
 
 #include "bench.h"
 #include "kernel/dense/dense.h"
 #include "model/language_model.h"
 #include "model/stack_rnn.h"
-#include "train/gradient.h"
-#include "train/optimizer.h"
-#include "train/text_reader.h"
+#include "train/learning/gradient.h"
+#include "train/optimizing/optimizer.h"
+#include "train/problems/text_reader.h"
 
 namespace pushdown::bench {
 namespace {
@@ -21,8 +21,8 @@ constexpr std::int64_t kBatch = 20, kLength = 30, kHidden = 100, kSize = 16, kEm
                        kVocabulary = 10000, kGreatest = 4, kPieces = 6;
 constexpr double kBar = 5;
 
-// Multiply-adds of the products with matrices, counted three times: forward, gradient of the
-// vector, gradient of the matrix.
+// The multiply-adds of products with matrices count three times: for the forward pass, the gradient
+// of the vector, and the gradient of the matrix.
 double multiply_adds(std::int64_t predicted) {
   const double cell = 4.0 * kHidden * (kEmbedding + kHidden + kSize),
                actions = (kSize + 2.0 * (kGreatest + 1)) * kHidden,
@@ -49,7 +49,7 @@ Alphabet vocabulary() {
   return Alphabet(words);
 }
 
-// Few words are frequent.
+// A few words are frequent.
 Word random_words(std::int64_t count) {
   Random random(1);
   Word words;
@@ -66,8 +66,8 @@ const Tensor& parameter(const LanguageModel& model, const std::string& wanted) {
   throw std::out_of_range(wanted);
 }
 
-// The same by LibTorch's operations: what a sentence's words, or those of a piece, are predicted
-// from.
+// The same network by LibTorch's operations: the vectors from which the words of a sentence or a
+// piece are predicted.
 Tensor composed_losses(const LanguageModel& model, const Tensor& hiddens, const Tensor& targets) {
   const Tensor scores =
       at::linear(hiddens, parameter(model, "output.weight"), parameter(model, "output.bias"));
@@ -122,7 +122,7 @@ void bench_text(double peak) {
       std::make_shared<RunningText>(vocabulary(), random_words(kBatch * kLength * kPieces));
   const TextReader reader("bench", model, text, kBatch, kLength, 4);
   const auto& network = *model.network().stack_rnn();
-  // The second piece on: the stack holds what the first one left.
+  // From the second piece on, the stack has the content that the previous piece left.
   std::pair<std::int64_t, ReadingState> place{0, reader.begin()};
   const auto ours = [&] {
     if (place.first == kPieces) place = {0, reader.begin()};

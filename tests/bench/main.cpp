@@ -1,7 +1,6 @@
 // Runs the benchmarks named on the command line, or all: update, recognizer, steps, transduction,
-// language, grammar. `bench device` runs those of a CUDA device, and ends with 77 where there is
-// none. `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a
-// profiler.
+// language, grammar. `bench device` runs those of a CUDA device and exits with 77 if there is none.
+// `bench model NAME LENGTH UPDATES [THREADS]` repeats the update of one model, for a profiler.
 #include <ATen/Parallel.h>
 
 #include <algorithm>
@@ -52,7 +51,7 @@ Timing measure(int repeats, const std::function<void()>& work) {
 }
 
 void start_peak() {
-  std::ofstream("/proc/self/clear_refs") << 5;  // the kernel forgets the old peak
+  std::ofstream("/proc/self/clear_refs") << 5;  // resets the peak in the kernel
   peak_at_start = memory_field("VmRSS");
 }
 

@@ -1,5 +1,5 @@
--- Running text in pieces with a carried stack: by programs that take the stack over from the piece before,
--- and by tensor operations. Processor time of an epoch with stochastic gradient descent, the least of several.
+-- Compares running text in pieces with a carried stack: with programs that take the stack over from the previous piece,
+-- and with tensor operations. Measures the least processor time of an epoch with stochastic gradient descent.
 -- `build/release/pushdown --threads 1 tests/bench/pieces.lua`
 local pd = require 'pushdown'
 

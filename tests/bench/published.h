@@ -1,5 +1,5 @@
-// Training updates of the published implementations, measured on the machine that the bars were set
-// on: AMD EPYC (family 25, model 17), one core, Debian 12, PyTorch 1.13.1 on the CPU with one
+// Training updates of the published implementations, measured on the machine on which the bars were
+// set: AMD EPYC (family 25, model 17), one core, Debian 12, PyTorch 1.13.1 on the CPU with one
 // thread, float32, batch 10, LSTM of 20 hidden units, vocabulary 3 (7 for 3 x 3), median wall time.
 //   conll2020  github.com/bdusell/nondeterministic-stack-rnn, tag conll2020 (c872e4bf): the code of
 //              the 2020 paper
@@ -11,7 +11,7 @@ namespace pushdown::bench {
 struct Published {
   const char* model;
   int length;
-  double conll2020_ms, newest_ms;  // 0: not measured or no such model
+  double conll2020_ms, newest_ms;  // 0: not measured, or there is no such model
 };
 
 inline constexpr Published kPublished[] = {
@@ -33,8 +33,9 @@ inline constexpr Published kPublished[] = {
     {"vector_nondeterministic 2x2 size=3", 40, 0, 962.6},
     {"vector_nondeterministic 2x2 size=3", 60, 0, 2794},
     {"vector_nondeterministic 2x2 size=3", 80, 0, 7121},
-    // The newest code was not measured at 3 x 2: github.com/bdusell/nondeterministic-stack-rnn,
-    // main (23e5011), which takes about the same time.
+    // The newest code was not measured at 3 x 2. This is
+    // github.com/bdusell/nondeterministic-stack-rnn, main (23e5011), which takes about the same
+    // time.
     {"nondeterministic 3x2", 80, 40720, 4586},
     {"nondeterministic 3x3", 40, 12630, 1326},
     {"nondeterministic 3x3", 60, 47930, 3624},

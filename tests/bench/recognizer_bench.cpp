@@ -1,5 +1,5 @@
-// Epochs of the neural state pushdown automaton over 4,008 labelled strings of 1 to 21 symbols, as
-// many as Mali et al. (2019) train on, by each learning algorithm, on one core.
+// Epochs of the neural state pushdown automaton on 4,008 labelled strings of 1 to 21 symbols, the
+// number in Mali et al. (2019), with each learning algorithm, on one core.
 #include <cstdio>
 #include <numeric>
 
@@ -8,7 +8,7 @@
 #include "kernel/state_pushdown/state_pushdown.h"
 #include "model/recognizer.h"
 #include "task/dataset.h"
-#include "train/recognition.h"
+#include "train/problems/recognition.h"
 #include "train/trainer.h"
 
 namespace pushdown::bench {
@@ -38,9 +38,9 @@ RecognizerPtr make_recognizer(int passes) {
                                                                       {"seed", 1}});
 }
 
-// The active neurons that all passes over the data begin with, by the pass of the symbol.
+// The active neurons at the beginning of all passes over the data, by the pass of the symbol.
 struct Activity {
-  double passes = 0, active = 0;  // of the first passes
+  double passes = 0, active = 0;  // number of first passes
   double later_passes = 0, later_active = 0;
 };
 Activity activity_of(const Recognizer& model, const LabelledDataset& data) {
@@ -60,8 +60,8 @@ Activity activity_of(const Recognizer& model, const LabelledDataset& data) {
   return sum;
 }
 
-// Multiply-adds of the weights' side of one epoch, by the formulas of
-// kernel/state_pushdown/state_pushdown.h without the padding of rows.
+// Multiply-adds with the weights in one epoch, by the formulas of
+// kernel/state_pushdown/state_pushdown.h, without the padding of rows.
 double epoch_multiply_adds(const std::string& algorithm, const Activity& did) {
   const double j = kStates, v = kSymbols, r = v + 1, inputs = v + 1;
   const auto count = [&](double rows, double passes, double active) {
@@ -73,7 +73,7 @@ double epoch_multiply_adds(const std::string& algorithm, const Activity& did) {
   return count(j + v, did.passes, did.active) + count(j, did.later_passes, did.later_active);
 }
 
-// Processor seconds of the gradients of all batches, by the network's own kernel.
+// Processor seconds of the gradients of all batches with the network's own kernel.
 double gradient_seconds(const Recognizer& model, const LabelledDataset& data, int batch_size,
                         const std::string& algorithm) {
   std::vector<std::int64_t> all(static_cast<std::size_t>(data.size()));

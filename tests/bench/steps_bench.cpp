@@ -1,11 +1,12 @@
-// Recorded steps against the same networks by tensor operations: one update of a recognizer's size,
-// forward and backward, one thread, and updates a second on the D2 strings of Mali et al. (2021).
+// Recorded steps compared with the same networks by tensor operations: one update of the size of a
+// recognizer, forward and backward, on one thread; and updates per second on the D2 strings of Mali
+// et al. (2021).
 #include <cstdio>
 
 #include "bench.h"
 #include "model/recognizer.h"
 #include "model/stack_rnn.h"
-#include "train/recognition.h"
+#include "train/problems/recognition.h"
 #include "train/trainer.h"
 
 namespace pushdown::bench {
@@ -61,7 +62,7 @@ void bench_network(const Network& given) {
   std::fflush(stdout);
 }
 
-// Strings of the lengths that D2 has up to 55 symbols; what they are does not matter to the clock.
+// Strings with the lengths of D2 up to 55 symbols. The symbols do not affect the time.
 void bench_epoch() {
   constexpr int kStrings = 6230, kLongest = 55;
   Random random(1);

@@ -1,7 +1,7 @@
-// One update of a transducer's size, forward and backward, as Grefenstette et al. (2015) train
+// One update of the size of a transducer, forward and backward, as Grefenstette et al. (2015) train
 // them: an LSTM with a memory of sections over joint sequences, and an output layer with a
-// cross-entropy at every step. Recorded steps against the same network by tensor operations, one
-// thread.
+// cross-entropy at every step. Recorded steps are compared with the same network by tensor
+// operations, on one thread.
 #include <cstdio>
 
 #include "bench.h"
@@ -23,8 +23,8 @@ struct Row {
   int action_layers;  // of kSize + 2 rows
 };
 
-// Multiply-adds of the matrix products, those with a matrix counted three times: forward, gradient
-// of the vector, gradient of the matrix.
+// The multiply-adds of the matrix products. Those with a matrix count three times: for the forward
+// pass, the gradient of the vector, and the gradient of the matrix.
 double multiply_adds(const Row& row) {
   const double cell = 4.0 * kHidden * (kEmbedding + kHidden + row.readings * kSize),
                actions = row.action_layers * (kSize + 2.0) * kHidden, output = kSymbols * kHidden;
@@ -60,7 +60,7 @@ void bench_row(const Row& row, double peak) {
     };
     times[recorded] = measure(recorded ? 12 : 3, update).least_ms;
   }
-  const double rate = multiply_adds(row) / times[1] * 1e-6;  // billions a second
+  const double rate = multiply_adds(row) / times[1] * 1e-6;  // billions per second
   std::printf(
       "transduction network=\"%s\" stepwise_ms=%.0f recorded_ms=%.1f ratio=%.1f bar=%.0f "
       "gflops=%.0f percent_of_peak=%.0f\n",

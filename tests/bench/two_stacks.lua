@@ -1,7 +1,7 @@
 -- Two stacks of vectors with strengths (Grefenstette et al. 2015) as one definition, which defined.lua measures.
 local pd = require 'pushdown'
 
--- name: of the kind; size: of a vector, unless an option says otherwise.
+-- name: the name of the kind; size: the size of a vector, unless an option gives another one.
 return function(name, size)
   local function pushed(stack, push, pop, vector)
     local strengths = stack.strengths

@@ -1,6 +1,6 @@
-// Whole training updates (forward, cross-entropy, backward, clipping by norm, Adam) of language
-// models with an LSTM of 20 hidden units, batch 10, against the published implementations, against
-// bars, and against the multiply-add peak of the core.
+// Complete training updates (forward, cross-entropy, backward, clipping by norm, Adam) of language
+// models with an LSTM of 20 hidden units and batch 10. They are compared with the published
+// implementations, with bars, and with the multiply-add peak of the core.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -13,8 +13,8 @@
 #include "kernel/dense/dense.h"
 #include "model/language_model.h"
 #include "published.h"
-#include "train/gradient.h"
-#include "train/optimizer.h"
+#include "train/learning/gradient.h"
+#include "train/optimizing/optimizer.h"
 #include "train/trainer.h"
 
 namespace pushdown::bench {
@@ -113,7 +113,7 @@ Result bench_update(const Model& model, int length, int threads = 1, int repeats
   return result;
 }
 
-// Seconds of forward and backward pass of one long string.
+// Returns the seconds of the forward and backward pass of one long string.
 Timing bench_long(int length) {
   const auto network = make_model(automaton(2, 2));
   const Tensor words = random_words(1, length, 3);
@@ -143,7 +143,7 @@ Timing bench_epoch() {
   return time;
 }
 
-// Multiply-adds a second of a loop that does nothing else, float32.
+// Returns the multiply-adds per second of a loop that does nothing else, in float32.
 double multiply_add_peak() {
   const auto kernel = kernel_for<DenseKernel<float>>(current_isa());
   std::int64_t count = 0;

@@ -1,5 +1,5 @@
-// The cases of the contract tests: options of models, one for every row of the registries and every
-// choice of its options.
+// The cases of the contract tests: options of models, one case for every row of the registries and
+// for every choice of its options.
 #pragma once
 #include "analysis/contract.h"
 #include "model/analog_pushdown.h"
@@ -8,7 +8,7 @@
 
 namespace pushdown::testing_support {
 
-// Every kind with its defaults, and once with each other choice of each option.
+// Every kind with its defaults, and with each other choice of each option.
 inline std::vector<Json> variants(const std::string& kind, const std::vector<OptionSpec>& specs) {
   const Json base = small_options(kind, specs);
   std::vector<Json> all{base};
@@ -17,7 +17,7 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
       Json other = base;
       other[spec.name] = std::move(value);
       if (spec.name == "pop") other.erase("pop_bias");
-      // A reading that sees no more than the last push would hide all pops.
+      // A reading that sees only the last push would hide all pops.
       if (spec.name == "push" && other[spec.name] == "fixed")
         other.update(Json{{"read", "expectation"}, {"max_strength", 4}});
       all.push_back(other);
@@ -33,8 +33,8 @@ inline std::vector<Json> variants(const std::string& kind, const std::vector<Opt
   return all;
 }
 
-// Strengths of pushes, pops and readings together, as Merrill et al. (2019) have them: u fixed to
-// 1, d fixed to 1, all free, a sigmoid d.
+// Combinations of strengths of pushes, pops and readings as in Merrill et al. (2019): u fixed to 1,
+// d fixed to 1, all free, a sigmoid d.
 inline std::vector<Json> strength_variants() {
   std::vector<Json> all;
   for (const auto& [push, pop] : {std::pair{"expectation", "fixed"},
@@ -67,8 +67,7 @@ inline std::vector<Json> controller_variants() {
   return all;
 }
 
-// A controller and a stack with something between them: how the reading arrives, noise, states
-// carried forward.
+// Options between a controller and a stack: coupling, noise, and states carried forward.
 inline std::vector<Json> recurrence_cases() {
   const Json stack{{"kind", "superposition"}, {"size", 3}};
   const auto with = [](Json controller, Json stack, Json more) {
@@ -81,7 +80,7 @@ inline std::vector<Json> recurrence_cases() {
   for (const auto& controller : controller_kinds())
     cases.push_back(with({{"kind", controller.name}, {"layers", controller.name == "gru" ? 2 : 1}},
                          stack, {{"coupling", "state"}, {"carry_forward", "soft"}}));
-  // With four hidden units the pops of the stratification stack would take all there is.
+  // With four hidden units the pops would empty the stratification stack.
   for (const auto& kind : stack_kinds())
     cases.push_back(with({{"kind", "elman"}, {"hidden", 5}}, small_options(kind.name, kind.options),
                          {{"coupling", "state"}}));
@@ -131,11 +130,11 @@ inline std::vector<Json> all_cases() {
   for (auto& automaton : variants("nnpda", analog_pushdown_network().options)) {
     automaton["architecture"] = automaton["kind"];
     automaton.erase("kind");
-    // A string that stops teaches its states nothing, and one that never pushes the actions
-    // nothing; with these many states all kinds push somewhere.
+    // A string that stops teaches its states nothing, and one that never pushes teaches the actions
+    // nothing. With this number of states all kinds push somewhere.
     automaton["underflow"] = "continue";
     automaton["states"] = automaton.value("order", "third") == "second" ? 4 : 3;
-    // An approximation, and no derivative.
+    // This is an approximation and not a derivative.
     if (automaton.value("stack_derivative", "") != "top_and_bottom") cases.push_back(automaton);
   }
   return cases;

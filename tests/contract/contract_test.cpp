@@ -1,4 +1,4 @@
-// What every row of the stack and controller registries, and what is between the two, must keep:
+// The contract of every row of the stack and controller registries, and of what is between the two:
 // shapes, finite numbers, correct gradients, independence of the sequences in a batch, rejection of
 // unknown options.
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What every objective must keep, and that the contracts find what is broken.
+// The contract of every objective, and that the contract tests find violations.
 #include <gtest/gtest.h>
 
 #include "cases.h"
@@ -27,7 +27,7 @@ TEST_P(ObjectiveContract, Holds) {
 
 INSTANTIATE_TEST_SUITE_P(Registry, ObjectiveContract, testing::ValuesIn(objective_cases()));
 
-// The names of the checks that complain.
+// The names of the checks with complaints.
 std::string complaining(const std::vector<ContractCheck>& checks, const Json& options,
                         const TrainingKinds& kinds) {
   std::string names;
@@ -36,7 +36,7 @@ std::string complaining(const std::vector<ContractCheck>& checks, const Json& op
   return names;
 }
 
-// Objectives that are wrong in one way each.
+// Objectives with one error each.
 TEST(ContractItself, FindsBrokenObjectives) {
   struct Broken : Objective {
     std::string how;
@@ -60,7 +60,7 @@ TEST(ContractItself, FindsBrokenObjectives) {
   }
 }
 
-// Stacks that are wrong in one way each, driven by the first two numbers of the hidden vector.
+// Stacks with one error each, driven by the first two numbers of the hidden vector.
 struct BrokenState : StackState {
   Tensor sum;
   explicit BrokenState(Tensor given) : sum(std::move(given)) {}

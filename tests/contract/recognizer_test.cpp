@@ -1,4 +1,4 @@
-// What every network must keep as the body of a recognizer: shapes, finite numbers, gradients of
+// The contract of every network as the body of a recognizer: shapes, finite numbers, gradients of
 // its losses, independence of the strings in a batch, passes and end symbols, rejected options.
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "model/state_pushdown.h"
 #include "support/golden.h"
 #include "support/gradient.h"
-#include "train/learning.h"
+#include "train/learning/learning.h"
 
 namespace pushdown::recognizer_test {
 namespace {
@@ -21,7 +21,7 @@ std::vector<Json> recognizer_cases() {
     options.erase("kind");
     cases.push_back(options);
   }
-  // The measure that a network has itself.
+  // The network's own measure.
   cases.push_back({{"architecture", "nnpda"}, {"states", 3}, {"output", "own"}});
   return cases;
 }

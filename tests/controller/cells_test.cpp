@@ -1,4 +1,4 @@
-// Every recurrent cell against its equations, written once more with plain loops over numbers.
+// Every recurrent cell, compared with its equations in plain loops over numbers.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 struct Layer {
   std::map<std::string, Tensor> tensors;
 
-  // W x, or the rows first .. first + count - 1 of it.
+  // Returns W x, or the rows first .. first + count - 1 of it.
   Row map(const std::string& name, const Row& x, std::size_t first = 0,
           std::size_t count = 0) const {
     const Tensor& w = tensors.at(name);
@@ -36,7 +36,7 @@ struct Layer {
   }
 };
 
-using States = std::vector<Row>;  // what one layer carries, the hidden vector first
+using States = std::vector<Row>;  // the state of one layer, the hidden vector first
 using Step = States (*)(const Json& options, const Layer&, const Row& x, const States& old);
 
 double squash(const Json& options, const char* otherwise, double x) {
@@ -214,7 +214,7 @@ class Cells : public testing::TestWithParam<Case> {
     options["layers"] = layers;
     Random random(11);
     const auto made = make_controller(options, {kInput, at::TensorOptions(at::kDouble), &random});
-    // Where every nonlinearity is felt.
+    // Values for which every nonlinearity matters.
     at::NoGradGuard guard;
     for (const auto& [name, tensor] : made->parameters()) {
       Tensor noise = at::empty_like(tensor);
@@ -301,7 +301,7 @@ ControllerPtr make(Json options) {
   return make_controller(options, {kInput, at::TensorOptions(at::kDouble), &random});
 }
 
-TEST(CellInitialisation, IsWhatTheOptionsSay) {
+TEST(CellInitialisation, FollowsTheOptions) {
   const auto delta = make({{"kind", "delta_rnn"},
                            {"alpha", 2},
                            {"beta", 0.5},
@@ -327,7 +327,7 @@ TEST(CellInitialisation, IsWhatTheOptionsSay) {
   EXPECT_GT(wide.abs().max().item<double>(), 0.9);
 }
 
-// Without its first unit at 1 a second-order network does not see the first symbol.
+// If its first unit is not 1, a second-order network does not see the first symbol.
 TEST(SecondOrderStart, DecidesWhetherTheFirstSymbolIsSeen) {
   const Tensor one = at::tensor({1.0, 0.0, 0.0}, at::kDouble).view({1, 3});
   const Tensor other = at::tensor({0.0, 1.0, 0.0}, at::kDouble).view({1, 3});

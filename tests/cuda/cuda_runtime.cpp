@@ -19,7 +19,7 @@ constexpr unsigned kMostThreads = 1024, kMostRows = 65535;
 constexpr std::size_t kMostShared = 48 * 1024;
 constexpr int kGuardByte = 0xa5, kNewByte = 0xff;  // all bits set: a NaN in float32 and float64
 
-// Memory between two zones that nobody may touch.
+// Memory between two guard zones.
 class Guarded {
  public:
   explicit Guarded(std::size_t bytes) : bytes_(bytes), all_(bytes + 2 * kGuard) {
@@ -42,7 +42,7 @@ class Guarded {
 
 enum class State { ready, at_block, at_warp, done };
 
-// A context begins a fiber; jumps, which ask nothing of the kernel, continue it.
+// A context starts a fiber. Jumps, which need no system call, continue it.
 struct Fiber {
   ucontext_t context;
   jmp_buf place;
@@ -84,14 +84,14 @@ void begin_fiber() {
   _longjmp(device().scheduler, 1);
 }
 
-// Gives the turn back; returns when this thread may go on.
+// Passes the turn on, and returns when this thread may continue.
 void wait_as(State state) {
   Fiber& own = device().fibers[device().running];
   own.state = state;
   if (_setjmp(own.place) == 0) _longjmp(device().scheduler, 1);
 }
 
-// Lets a thread have its turn.
+// Gives a thread its turn.
 void run_fiber(unsigned t) {
   Device& d = device();
   Fiber& fiber = d.fibers[t];
@@ -103,7 +103,7 @@ void run_fiber(unsigned t) {
   setcontext(&fiber.context);
 }
 
-// Whether the threads from `first` on are all at this barrier.
+// Returns whether all threads from `first` on are at this barrier.
 bool all_at(State state, unsigned first, unsigned count) {
   const auto* fibers = device().fibers.data() + first;
   return std::all_of(fibers, fibers + count, [&](const Fiber& f) { return f.state == state; });
@@ -129,7 +129,7 @@ std::string run_block() {
       moved = true;
       run_fiber(t);
     }
-    // A warp goes on when all of its lanes wait, the block when all threads do.
+    // A warp continues when all of its lanes wait, the block when all threads do.
     for (unsigned first = 0; first < d.threads; first += kWarp)
       if (all_at(State::at_warp, first, kWarp))
         for (unsigned t = first; t < first + kWarp; ++t) d.fibers[t].state = State::ready;
@@ -151,7 +151,7 @@ std::string run_block() {
   }
 }
 
-// A write beside some memory, as an error.
+// Reports a write outside of some memory as an error.
 cudaError_t check_guards() {
   for (const auto& [place, memory] : device().memory)
     if (!memory->is_whole())

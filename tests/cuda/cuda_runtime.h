@@ -1,10 +1,10 @@
-// Stands in for the CUDA runtime, so that the .cu files, launches included, compile as C++ and run
-// on the processor. Device memory is plain memory. A launch returns when all blocks have run, one
-// after the other; the threads of a block are fibers that take turns at barriers and shuffles, so
-// that a result does not depend on the machine. What a device would not forgive is an error here:
-// a barrier that not all threads of a block reach, a shuffle that not all lanes of a warp reach, a
-// write beside an allocation or beside shared memory, more threads, blocks or shared memory than a
-// device has. New memory, shared memory too, is full of NaN.
+// A replacement for the CUDA runtime, with which the .cu files, launches included, compile as C++
+// and run on the processor. Device memory is plain memory. A launch returns when all blocks have
+// run, one after the other. The threads of a block are fibers that take turns at barriers and
+// shuffles, so that a result does not depend on the machine. Behaviour that is undefined on a
+// device is an error here: a barrier that not all threads of a block reach, a shuffle that not all
+// lanes of a warp reach, a write outside of an allocation or of shared memory, more threads, blocks
+// or shared memory than a device has. New memory, including shared memory, is full of NaN.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -51,21 +51,21 @@ namespace cuda_stand_in {
 
 inline constexpr unsigned kWarp = 32;
 
-// Where the running thread is.
+// The position of the running thread.
 struct Place {
   dim3 thread, block, threads;
 };
 Place& place();
 
-// Waits for all threads of the block; gives this thread's value to its warp and returns that of a
-// lane, both behind and before all lanes.
+// Wait for all threads of the block; give this thread's value to its warp and return the value of a
+// lane, waiting for all lanes before and after.
 void wait_for_block();
 std::uint64_t exchange(std::uint64_t value, unsigned lane);
 
 void* shared_memory();
-// Which way the threads of a block take turns: what a missing barrier leaves to chance differs.
+// The order in which the threads of a block take turns. It changes results if a barrier is missing.
 void set_descending(bool descending);
-// What was wrong at the last error; empty for none.
+// The message of the last error, or "".
 const std::string& complaint();
 
 cudaError_t run(const std::function<void()>& thread, dim3 grid, dim3 block,

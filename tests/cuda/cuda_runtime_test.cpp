@@ -1,4 +1,4 @@
-// The stand-in for the CUDA runtime finds what a device would not forgive.
+// The replacement for the CUDA runtime finds behaviour that is undefined on a device.
 #include "cuda/cuda_runtime.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ struct Memory {
   double* numbers = nullptr;
 };
 
-// The sum of thread + 1 over the block: by shuffles, then through shared memory.
+// Sums thread + 1 over the block, by shuffles and then through shared memory.
 __global__ void sum_kernel(double* sums) {
   double sum = threadIdx.x + 1;
   for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
@@ -59,7 +59,7 @@ __global__ void neighbour_kernel(double* numbers, bool waits) {
   numbers[threadIdx.x] = next;
 }
 
-// What a missing barrier leaves to chance depends on the order of the threads here.
+// If a barrier is missing, the result depends on the order of the threads here.
 TEST(CudaStandIn, OrderShowsAMissingBarrier) {
   for (const bool waits : {true, false}) {
     std::vector<std::vector<double>> found;
@@ -84,7 +84,7 @@ __global__ void parting_warp_kernel() {
   if (threadIdx.x != 5) __shfl_xor_sync(0xffffffffu, 1.0, 1);
 }
 
-TEST(CudaStandIn, FindsWhatIsWrong) {
+TEST(CudaStandIn, FindsErrors) {
   const Memory memory(10);
   EXPECT_EQ(launch(stray_kernel, dim3(), 32, 0, memory.numbers, 9), cudaSuccess);
   for (const int place : {-1, 10}) {

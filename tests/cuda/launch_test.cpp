@@ -1,5 +1,5 @@
-// The launches of the CUDA kernels, on the stand-in for the CUDA runtime: what every stack leaves
-// behind on the processor's kernels it leaves behind here, whichever way threads take turns.
+// The launches of the CUDA kernels with the replacement for the CUDA runtime. Every stack gives the
+// same results as the kernels of the processor, in every order of the threads.
 #include <gtest/gtest.h>
 
 #include "cuda/cuda_runtime.h"
@@ -34,7 +34,7 @@ class Launches final : public DeviceRunner {
   }
 };
 
-// Several models that read symbols, whichever way threads take turns.
+// Several models that read symbols, in every order of the threads.
 TEST(Launch, ModelsOfEveryStack) {
   for (const Json& stack :
        {Json{{"kind", "none"}}, Json{{"kind", "superposition"}, {"size", 3}},
@@ -72,7 +72,7 @@ TEST(Launch, ModelsOfEveryStack) {
   }
 }
 
-// More numbers than shared memory holds: those that should be near lie in scratch.
+// There are more numbers than shared memory holds, so the fast ones are in scratch memory.
 TEST(Launch, WithoutSharedMemory) {
   const LanguageModel model(Alphabet({"a", "b"}),
                             Json{{"controller", {{"kind", "elman"}, {"hidden", 2}}},

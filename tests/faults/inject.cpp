@@ -1,17 +1,17 @@
-// Runs a program and lets one of its calls for files fail.
+// Runs a program and makes one of its file calls fail.
 //
 //   inject --root FOLDER [--kind KIND --at K [--on]] [--log FILE] -- PROGRAM ARGUMENTS...
 //
-// Counted are the calls of the program, and of the programs that it starts, which open, write,
-// sync, map, cut, rename, remove or make files and folders in FOLDER. Call number K (from 1) fails,
-// with
-// --on all from there on. KIND: ENOSPC, EIO, EMFILE, EACCES; short (half of the bytes of a write
-// are written, and it says so); kill (SIGKILL in place of the call); fork (counts the processes
-// that are started instead, and lets one fail with EAGAIN). FILE gets one line for each call
-// counted. Status: the program's, 128 + its signal, 77 where the system cannot do this, or 2.
+// It counts the calls of the program, and of the programs that it starts, that open, write, sync,
+// map, truncate, rename, remove or make files and folders in FOLDER. Call number K (from 1) fails,
+// with --on also all later ones. KIND: ENOSPC, EIO, EMFILE, EACCES; short (half of the bytes of a
+// write are written, and the call returns that number); kill (SIGKILL in place of the call); fork
+// (counts the started processes instead, and makes one fail with EAGAIN). FILE gets one line for
+// each counted call. Status: that of the program, 128 + its signal, 77 if the system cannot do
+// this, or 2.
 //
 // The kernel asks this process about each of these calls (seccomp's user notification), so that
-// none is missed, whichever library makes it: the C library's own streams, SQLite, LuaJIT,
+// none is missed, no matter which library makes it: the C library's streams, SQLite, LuaJIT,
 // LibTorch.
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -47,7 +47,7 @@ namespace fs = std::filesystem;
 
 constexpr int kCannot = 77;
 
-// Where a call names its file: by descriptor, by path, or by folder and path.
+// How a call names its file: by descriptor, by path, or by folder and path.
 struct Call {
   const char* name;
   int descriptor = -1, folder = -1, path = -1;  // numbers of arguments
@@ -101,7 +101,7 @@ int install_filter() {
     code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(number), 0, 1));
     code.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_USER_NOTIF));
   }
-  // Memory without a file is asked for too often to be asked about.
+  // Memory without a file is allocated too often to ask about it.
   code.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, static_cast<unsigned>(SYS_mmap), 0, 3));
   code.push_back(BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
                           static_cast<unsigned>(offsetof(seccomp_data, args) + 3 * 8)));
@@ -241,7 +241,7 @@ class Supervisor {
     }
   }
 
-  // The call and its file, if it is one of those that count.
+  // Returns the call and its file, if it is one of the counted calls.
   std::optional<std::string> counted(const seccomp_notif& request) const {
     const int number = request.data.nr;
     if (starts_process(number)) {
@@ -297,7 +297,7 @@ int run(const Options& options, char** words) {
   if (child < 0) return fail("fork");
   if (child == 0) {
     const int listener = install_filter();
-    // From here on the parent is asked, also about the closing of what is not needed.
+    // From here on the parent is asked, also when unneeded files are closed.
     if (listener < 0 || !send_descriptor(sockets[1], listener)) ::_exit(kCannot);
     ::close(listener);
     ::execvp(words[0], words);
@@ -312,7 +312,7 @@ int run(const Options& options, char** words) {
     pollfd ready{listener, POLLIN, 0};
     if (::poll(&ready, 1, 100) > 0) {
       if (ready.revents & POLLIN) supervisor.answer();
-      // Nobody is left who could ask.
+      // No process is left that could ask.
       ended = (ready.revents & (POLLHUP | POLLERR)) && !(ready.revents & POLLIN);
     }
   }

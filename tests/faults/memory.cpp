@@ -1,11 +1,11 @@
-// Lets allocations of a program fail; loaded in front of all other libraries (LD_PRELOAD), and told
-// what to do by the program itself:
+// Makes allocations of a program fail. It is loaded in front of all other libraries (LD_PRELOAD),
+// and the program itself controls it:
 //
 //   pushdown_fail_allocation(at, least)   of the allocations of `least` bytes and more from now on,
 //                                         number `at` (from 1) finds no memory; 0: none does.
 //                                         Returns how many there were since the last call.
 //
-// Counted are those of the C and C++ libraries and anonymous maps, which LuaJIT takes. See
+// It counts the allocations of the C and C++ libraries, and anonymous maps, which LuaJIT uses. See
 // tests/lua/memory_faults.lua.
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -23,7 +23,7 @@ void* __libc_memalign(std::size_t, std::size_t);
 
 static std::atomic<long> number{0}, failing{0};
 static std::atomic<std::size_t> smallest{~std::size_t{0}};
-// The program keeps some memory for a second try. From this size on that fails, too.
+// The program keeps some memory for a second try. From this size on, the second try fails, too.
 constexpr std::size_t kBeyondReserve = 16384;
 static std::atomic<std::size_t> again{0};  // the size of the allocation that is tried again
 

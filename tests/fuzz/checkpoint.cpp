@@ -1,4 +1,5 @@
-// A checkpoint of a small trainer, whole or with other metadata, and the configuration of its run.
+// A checkpoint of a small trainer, unchanged or with other metadata, and the configuration of its
+// run.
 #include <unistd.h>
 
 #include <regex>
@@ -6,8 +7,8 @@
 #include "base/random.h"
 #include "fuzz/fuzz.h"
 #include "task/dataset.h"
-#include "train/language_modelling.h"
-#include "train/run_folder.h"
+#include "train/problems/language_modelling.h"
+#include "train/records/run_folder.h"
 #include "train/trainer.h"
 
 namespace pushdown {
@@ -42,13 +43,13 @@ struct FuzzedRun {
 
 }  // namespace
 
-// First byte: 0 a checkpoint file; 1 the state in it; 2 the description of the model; 3 the
+// The first byte: 0 a checkpoint file, 1 the state in it, 2 the description of the model, 3 the
 // configuration.
 FUZZ_TARGET(checkpoint) {
   static FuzzedRun run;
   if (bytes.empty()) return;
   const std::string text(bytes.substr(1));
-  // Models of millions of parameters take time.
+  // Models with millions of parameters take time.
   if (bytes[0] % 4 >= 2 && std::regex_search(text, std::regex("[0-9]{4}"))) return;
   switch (bytes[0] % 4) {
     case 0:

@@ -1,4 +1,4 @@
-// Runs every target of this folder on the inputs that are kept beside it, whole, cut and changed,
+// Runs every target of this folder on the inputs that are kept with it, unchanged, cut and mutated,
 // without libFuzzer.
 #include <gtest/gtest.h>
 
@@ -22,7 +22,7 @@ std::vector<fs::path> inputs_of(const std::string& name) {
   return files;
 }
 
-// Empty, or what went wrong.
+// Returns "" or the error.
 std::string failure(const fuzz::NamedTarget& target, std::string_view bytes) {
   try {
     target.run(bytes);
@@ -32,7 +32,8 @@ std::string failure(const fuzz::NamedTarget& target, std::string_view bytes) {
   }
 }
 
-// The inputs with a few changes each: bytes replaced, removed, doubled, and taken from others.
+// The inputs with a few mutations each: bytes that are replaced, removed, doubled, or taken from
+// other inputs.
 std::string mutated(const std::vector<std::string>& inputs, Random& random) {
   std::string bytes = inputs[random.below(inputs.size())];
   for (std::uint64_t changes = 1 + random.below(4); changes-- > 0;) {

@@ -1,10 +1,10 @@
-// Readers of files and texts under inputs that nobody foresaw. A target is one function of bytes,
-// which must return for any of them: it may refuse them, by a message that names the place, but not
+// Readers of files and texts with arbitrary inputs. A target is a function of bytes that must
+// return for any of them. It may refuse them with a message that names the place, but must not
 // crash, leak, hang or throw anything else.
 //
-// Each file of this folder makes a program with libFuzzer (CMake preset `fuzz`) and is a part of
-// test_fuzz, which runs the inputs that are kept beside it, tests/fuzz/NAME/*, and mutations of
-// them. An input that ever failed stays there, as found-*.
+// Each file of this folder makes a program with libFuzzer (CMake preset `fuzz`). It is also a part
+// of test_fuzz, which runs the kept inputs, tests/fuzz/NAME/*, and mutations of them. An input that
+// has ever failed is kept there as found-*.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Registration {
   Registration(const char* name, Target run) { targets().push_back({name, run}); }
 };
 
-// What a target found: never refused, so that it ends the program.
+// An error that a target has found. No target catches it, so it ends the program.
 struct Failure : std::logic_error {
   using std::logic_error::logic_error;
 };
@@ -38,7 +38,7 @@ inline void require(bool condition, const std::string& text) {
   if (!condition) throw Failure(text);
 }
 
-// Runs `action`; true where it refused its input, as it may: by std::invalid_argument or
+// Runs `action`. Returns true if it refused its input, which it may do by std::invalid_argument or
 // std::runtime_error with a message of the form "[where] what is wrong".
 template <class Action>
 bool refused(const Action& action) {
@@ -57,7 +57,7 @@ bool refused(const Action& action) {
   return true;
 }
 
-// What reading gives, written, must be read again and be written the same way.
+// The result of reading must be readable after it is written, and be written the same way again.
 template <class Write, class Read>
 void round_trip(const Write& write, const Read& read) {
   const std::string first = write();

@@ -4,7 +4,7 @@
 
 namespace pushdown {
 
-// An archive, an array, or what follows the first byte as the header of an array of 8 bytes.
+// An archive, an array, or the bytes after the first one as the header of an array of 8 bytes.
 FUZZ_TARGET(numpy) {
   if (bytes.empty()) return;
   std::string file(bytes);

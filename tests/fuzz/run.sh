@@ -1,7 +1,7 @@
 #!/bin/sh
-# run.sh BUILD SECONDS [TARGET...]: runs the fuzz targets that are built in BUILD, for SECONDS each, from the inputs
-# that are kept beside this script. New inputs are kept in BUILD/corpus, those that fail in BUILD/failed. Says for each
-# target how many inputs were run. Status 1 if one failed.
+# run.sh BUILD SECONDS [TARGET...]: runs the fuzz targets in BUILD for SECONDS each, starting from
+# the inputs in this folder. Keeps new inputs in BUILD/corpus and failing ones in BUILD/failed.
+# Prints the number of inputs for each target. Exits with status 1 if one failed.
 set -u
 build=$1 seconds=$2
 shift 2
@@ -12,7 +12,7 @@ status=0 total=0
 for name; do
   corpus=$build/corpus/$name log=$build/fuzz-$name.log
   mkdir -p "$corpus"
-  # LibTorch and ICU keep what they have made until the end, which is no leak of ours.
+  # LibTorch and ICU keep their objects until the end, which is not a leak of this program.
   if ASAN_OPTIONS=detect_leaks=${LEAKS:-1} "$build/fuzz_$name" -max_total_time="$seconds" -max_len=4096 -timeout=20 \
     -rss_limit_mb=4096 -artifact_prefix="$build/failed/$name-" -print_final_stats=1 \
     "$corpus" "$here/$name" >"$log" 2>&1; then

@@ -1,4 +1,4 @@
-#include "train/safetensors.h"
+#include "train/records/safetensors.h"
 
 #include <cstring>
 
@@ -6,8 +6,8 @@
 
 namespace pushdown {
 
-// The first byte says whether the rest is a file, or a header to which its length and as many bytes
-// of data as the second byte says are added.
+// The first byte tells whether the rest is a file, or a header. A header gets its length and, as
+// the second byte says, a number of bytes of data.
 FUZZ_TARGET(safetensors) {
   if (bytes.size() < 2) return;
   std::string file(bytes.substr(1));

@@ -1,4 +1,4 @@
-# With PUSHDOWN_FUZZ: one program of libFuzzer for each target, and nothing else of the tests.
+# With PUSHDOWN_FUZZ: one libFuzzer program for each target, and no other tests.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.cpp)
 add_custom_target(fuzz)
 foreach(source ${fuzz_sources})

@@ -1,4 +1,4 @@
-// Running texts, data sets and labelled lists: texts that begin with their alphabet.
+// Running texts, datasets and labelled lists: texts that begin with their alphabet.
 #include "fuzz/fuzz.h"
 #include "task/dataset_text.h"
 #include "task/labelled_dataset.h"

@@ -24,10 +24,10 @@ FUZZ_TARGET(trees) {
       }
       restricted(tree, [](int word) { return word % 2 == 0; });
       if (options.keep_escapes) continue;
-      // Functions of labels were cut off, so those that are left belong to the label.
+      // Functions of labels have been cut off, so remaining ones belong to the label.
       BracketOptions again;
       again.keep_functions = again.keep_empty_elements = true;
-      // A tree of bare words cannot be told from one of labels.
+      // A tree with only words looks like one with labels.
       if (std::any_of(tree.tags().begin(), tree.tags().end(),
                       [](const auto& tag) { return tag.empty(); }))
         continue;

@@ -1,4 +1,4 @@
-// Cutting lines into sentences and words, and strings into symbols.
+// Splits lines into sentences and words, and strings into symbols.
 #include "fuzz/fuzz.h"
 #include "grammar/alphabet.h"
 #include "grammar/utf8.h"

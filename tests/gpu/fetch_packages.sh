@@ -1,10 +1,10 @@
 #!/bin/sh
-# Unpacks the Debian packages that Pushdown is built with, LibTorch aside, into a folder, for a
-# machine on which nothing can be installed:
+# Unpacks the Debian packages for building Pushdown, except LibTorch, into a folder for a machine on
+# which nothing can be installed:
 #   tests/gpu/fetch_packages.sh FOLDER
-# Runs on a Debian or Ubuntu of the other machine's architecture whose C library is not newer than
-# that machine's. Needs apt-get, apt-cache and dpkg; no root, nothing is installed here.
-# tests/gpu/run.sh takes the folder.
+# Runs on a Debian or Ubuntu with the architecture of the other machine and a C library that is not
+# newer. Needs apt-get, apt-cache and dpkg, but not root, and installs nothing. tests/gpu/run.sh
+# takes the folder as an argument.
 set -eu
 
 [ $# -eq 1 ] || { echo "usage: fetch_packages.sh FOLDER" >&2; exit 2; }
@@ -14,7 +14,7 @@ folder=$(cd "$1" && pwd)
 wanted="libluajit-5.1-dev libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev libcli11-dev \
 libsqlite3-dev libicu-dev libzip-dev libgtest-dev googletest pkgconf"
 
-# What they need in turn, but for what a machine with a compiler has.
+# Their dependencies, except those that a machine with a compiler has.
 depends() {
   apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
     --no-enhances "$1" 2>/dev/null | sed -n 's/^ *|\{0,1\}Depends: \(lib[^<:]*\|pkgconf[^<:]*\)$/\1/p' |
@@ -35,10 +35,11 @@ done
 mkdir -p "$folder/packages"
 cd "$folder/packages"
 for package in $all; do
-  # What a library links to may be named differently from release to release, and be missing.
+  # Libraries that others link to may have different names in different releases, and may be
+  # missing.
   apt-get download -qq "$package" 2>/dev/null || {
     case " $wanted " in
-      *" $package "*) echo "cannot download $package; is the list of packages there (apt-get update)?" >&2
+      *" $package "*) echo "cannot download $package; is the list of packages up to date (apt-get update)?" >&2
         exit 1 ;;
       *) echo "left out: $package" >&2 ;;
     esac
@@ -46,7 +47,7 @@ for package in $all; do
 done
 for package in *.deb; do dpkg -x "$package" "$folder"; done
 rm -r "$folder/packages"
-# Neither documentation nor static libraries, tests' aside, are needed.
+# Documentation is not needed, and static libraries only for the tests.
 rm -rf "$folder/usr/share/doc" "$folder/usr/share/man" "$folder/usr/share/info" \
   "$folder/usr/share/lintian" "$folder/usr/share/icu" "$folder/usr/share/terminfo" \
   "$folder/usr/src" "$folder/lib/terminfo"

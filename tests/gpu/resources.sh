@@ -1,8 +1,9 @@
 #!/bin/sh
-# What the compiler says that the CUDA kernels take of a device, as a table:
+# Prints a table of the resources of a device that the CUDA kernels take, as the compiler reports
+# them:
 #   tests/gpu/resources.sh [ARCHITECTURE...] > docs/reference/cuda_resources.md      (75 80 90)
-#   tests/gpu/resources.sh --check     whether that file is current; 77 if it is of another compiler
-# Needs nvcc and c++filt, and minutes; no device.
+#   tests/gpu/resources.sh --check     checks that file; 77 if it is from another compiler
+# Needs nvcc and c++filt, but no device, and takes minutes.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 table="$root/docs/reference/cuda_resources.md"
@@ -47,11 +48,11 @@ report() {
 {
   echo '[Documentation](../README.md) › [CUDA](cuda.md)'
   echo
-  echo '# What the CUDA kernels take of a device'
+  echo '# Resources of the CUDA kernels'
   echo
-  echo "By the compiler (nvcc $version, \`tests/gpu/resources.sh\`), for blocks of 256 threads. Warps are those that a multiprocessor"
-  echo 'holds at once as far as registers go, of all that it could hold. A launch asks for as much shared memory as its shape'
-  echo 'needs, at most 48 KB.'
+  echo "The compiler reports these numbers (nvcc $version, \`tests/gpu/resources.sh\`) for blocks of 256 threads. The last column is"
+  echo 'the number of warps that a multiprocessor can hold at once with these registers, out of all that it could hold. A'
+  echo 'launch uses the shared memory that its shape needs, at most 48 KB.'
   echo
   echo '| kernel | pass | numbers | architecture | registers | spilled bytes | warps |'
   echo '|---|---|---|---|---|---|---|'

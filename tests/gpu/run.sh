@@ -1,18 +1,19 @@
 #!/bin/sh
-# Builds Pushdown with CUDA and runs the tests and the benchmark of its CUDA parts, on a machine
-# that has the CUDA toolkit, a C++ compiler, CMake, ninja and a Python with torch, and nothing else:
+# Builds Pushdown with CUDA and runs the tests and the benchmark of its CUDA parts. The machine
+# needs only the CUDA toolkit, a C++ compiler, CMake, ninja and a Python with torch:
 #   tests/gpu/run.sh [PACKAGES] [RESULTS]
-# PACKAGES: the folder of fetch_packages.sh; "" where the packages are installed. RESULTS: a folder,
-# build/gpu/results unless given, for results.json, one text file for each step, and the benchmark's
-# rows. See docs/reference/cuda.md.
+# PACKAGES: the folder of fetch_packages.sh, or "" if the packages are installed. RESULTS: the
+# folder for results.json, one text file for each step, and the rows of the benchmark; by default
+# build/gpu/results. See docs/reference/cuda.md.
 #
-# From the environment:
-#   STEPS               which of "build test sanitize bench" (all)
+# Environment variables, with their defaults:
+#   STEPS               some of "build test sanitize bench" (all)
 #   PUSHDOWN_TORCH_DIR  the torch package (that of python3; else the system's LibTorch)
-#   ARCHITECTURES       CMAKE_CUDA_ARCHITECTURES (native where there is a device, else the default)
+#   ARCHITECTURES       CMAKE_CUDA_ARCHITECTURES (native if there is a device, else CMake's default)
 #   JOBS                parallel compilations (all processors)
-#   STEP_SECONDS        after which a program of a step is ended (3000)
-# Ends with 0 if all is well, 77 if there is no device and so nothing was run on one, else 1.
+#   STEP_SECONDS        time limit for each program of a step (3000)
+# Exits with 0 if all steps succeed, with 77 if nothing ran on a device because there is none, else
+# with 1.
 set -u
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -99,7 +100,7 @@ fi
 
 if wants sanitize && [ -x "$build/test_model" ]; then
   if ! command -v compute-sanitizer >/dev/null 2>&1; then
-    echo "== compute-sanitizer is not here"
+    echo "== compute-sanitizer is not installed"
   elif [ -z "$device" ]; then
     echo "== compute-sanitizer: no device"
   else
@@ -108,7 +109,7 @@ if wants sanitize && [ -x "$build/test_model" ]; then
       check="compute-sanitizer --tool $tool --error-exitcode 1"
       # shellcheck disable=SC2086  # a list of words
       step "${tool}_grammar" $check "$build/test_grammar" '--gtest_filter=DeviceInside.OnTheDevice'
-      [ "$tool" = initcheck ] && continue  # LibTorch leaves memory as it was on purpose
+      [ "$tool" = initcheck ] && continue  # LibTorch leaves memory uninitialized on purpose
       # shellcheck disable=SC2086
       step "${tool}_model" $check "$build/test_model" '--gtest_filter=*Recorded.OnTheDevice/?'
     done
@@ -135,6 +136,6 @@ rm -f "$records"
 echo "results in $results"
 [ $failed -eq 0 ] || exit 1
 if [ -z "$device" ]; then
-  echo "There is no CUDA device here: what needs one was skipped."
+  echo "There is no CUDA device: the steps that need one were skipped."
   exit 77
 fi

@@ -47,7 +47,7 @@ TEST(Alphabet, ErrorsNameTheSymbolAndTheNearest) {
 TEST(Utf8, FindsTheFirstBadByte) {
   EXPECT_EQ(find_invalid_utf8("aé\xE2\x86\x92\xF0\x9F\x98\x80"), std::nullopt);
   EXPECT_EQ(find_invalid_utf8("ab\xff"), 2u);
-  EXPECT_EQ(find_invalid_utf8("a\xE2\x86"), 1u);         // cut short
+  EXPECT_EQ(find_invalid_utf8("a\xE2\x86"), 1u);         // truncated
   EXPECT_EQ(find_invalid_utf8("\xE0\x80\x80"), 0u);      // overlong
   EXPECT_EQ(find_invalid_utf8("x\xED\xA0\x80"), 1u);     // surrogate
   EXPECT_EQ(find_invalid_utf8("\xF4\x90\x80\x80"), 0u);  // beyond U+10FFFF

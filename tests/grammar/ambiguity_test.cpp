@@ -12,7 +12,7 @@ namespace {
 
 Grammar grammar_of(const std::string& text) { return Grammar(parse_grammar(text)); }
 
-TEST(Ambiguity, IsFoundWhereTheOracleKnowsSeveralDerivations) {
+TEST(Ambiguity, IsFoundIfTheOracleHasSeveralDerivations) {
   constexpr int kLongest = 5;
   int ambiguous = 0;
   for (const auto& [name, text] : oracle::grammar_texts()) {
@@ -22,7 +22,7 @@ TEST(Ambiguity, IsFoundWhereTheOracleKnowsSeveralDerivations) {
     bool several = false;
     for (const auto& [word, p] : sums)
       several = several || (p > 0 && std::log(p / oracle::weight_of(best, word)) > 1e-5);
-    // So many that every short string is among them.
+    // This number includes every short string.
     const auto found = find_ambiguous_string(grammar, kLongest, 2000, 1);
     ASSERT_EQ(found.has_value(), several);
     if (!found) continue;
@@ -33,7 +33,7 @@ TEST(Ambiguity, IsFoundWhereTheOracleKnowsSeveralDerivations) {
   EXPECT_GT(ambiguous, 3);
 }
 
-TEST(Ambiguity, IsNotFoundWhereThereIsNone) {
+TEST(Ambiguity, IsNotFoundIfThereIsNone) {
   for (const char* text : {"S -> 'a' S 'a' [.4] | 'b' S 'b' [.4] | 'c' [.2]",
                            "S -> T S [.4] | T [.6]\nT -> '(' S ')' [.5] | '(' ')' [.5]"})
     EXPECT_FALSE(find_ambiguous_string(grammar_of(text), 14, 20, 1)) << text;

@@ -1,5 +1,6 @@
-// Inside weights and length tables by the source of the CUDA kernels, in teams of threads of the
-// processor, against inside.h and length_table.h; where there is a device, by the kernels too.
+// Inside weights and length tables by the source of the CUDA kernels, in teams of processor
+// threads, compared with inside.h and length_table.h. If there is a device, the kernels run there,
+// too.
 #include "grammar/device_inside.h"
 
 #include <gtest/gtest.h>
@@ -68,8 +69,8 @@ std::vector<Grammar> grammars() {
   for (const auto& [name, text] : oracle::grammar_texts()) all.push_back(grammar_of(text));
   return all;
 }
-// The mean of the masses from the start symbol and from another nonterminal: that of a grammar with
-// a start symbol that chooses between them.
+// The mean of the masses from the start symbol and from another nonterminal, which is the mass of a
+// grammar whose start symbol chooses between them.
 double mean_mass(const Grammar& grammar, int nonterminal, int length) {
   auto source = grammar.source();
   const auto& names = grammar.nonterminals();
@@ -171,7 +172,7 @@ TEST(DeviceLengths, RefuseNegativeLengths) {
   EXPECT_THROW(LengthBatch(grammars(), -1), std::invalid_argument);
 }
 
-TEST(DeviceInside, RefusesSymbolsThatAreNone) {
+TEST(DeviceInside, RefusesInvalidSymbols) {
   const Grammar grammar = grammars().front();
   EXPECT_THROW(InsideBatch(grammar, {{0, 99}}), std::invalid_argument);
 }

@@ -42,7 +42,7 @@ TEST(ExchangeText, NltkTextHasNamesThatNltkReads) {
   const std::string text = nltk_text(grammar);
   EXPECT_TRUE(text.starts_with("# X_1 stands for X:1\n# S_prime stands for S'\nS_prime -> "))
       << text;
-  EXPECT_EQ(text.find("S'"), text.rfind("S'"));  // in the comment alone
+  EXPECT_EQ(text.find("S'"), text.rfind("S'"));  // only in the comment
   expect_same_strings(grammar, parsed(text));
   EXPECT_NE(message([] { nltk_text(parsed("S -> 'a\"\\'b'")); }).find("both kinds of quotes"),
             std::string::npos);

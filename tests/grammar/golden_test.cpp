@@ -101,12 +101,13 @@ TEST(ConditionedRemoval, DropsTheRootsOwnUseOfTheRule) {
   GrammarSource source;
   source.rules = {{"S", {{true, "a"}, {false, "S"}, {true, "a"}}, 0.75}, {"S", {}, 0.25}};
   const Grammar reference(remove_rules_conditioned(source));
-  // S -> a S a with .75 and S -> a a with .25: the empty string is conditioned away.
+  // S -> a S a with .75 and S -> a a with .25: the probabilities are conditioned on a non-empty
+  // string.
   EXPECT_NEAR(log_probability(reference, {0, 0}), std::log(0.25), 1e-15);
   EXPECT_EQ(log_probability(reference, {}), kMinusInfinity);
 }
 
-TEST(ConditionedRemoval, RefusesWhatDoesNotEnd) {
+TEST(ConditionedRemoval, RefusesGrammarsWithoutFiniteDerivations) {
   GrammarSource source;
   source.rules = {
       {"S", {{false, "S"}, {false, "S"}}, 0.25}, {"S", {{true, "a"}}, 0.5}, {"S", {}, 0.25}};

@@ -70,7 +70,7 @@ TEST(Grammar, SupercriticalIsAWarningWithTheTerminationProbability) {
   EXPECT_NEAR(grammar.termination_probability(), 0.25, 1e-15);
   ASSERT_EQ(grammar.warnings().size(), 1u);
   EXPECT_NE(grammar.warnings()[0].find("0.25"), std::string::npos);
-  // Critical: the branching ends with probability one although no margin is left.
+  // Critical: the branching terminates with probability one, but only just.
   EXPECT_EQ(Grammar(parse_grammar("S -> S S [.5] | 'a' [.5]")).termination_probability(), 1.0);
   // The gender grammar of Grefenstette et al. 2015 as printed: .625 x^2 - .875 x + .25 = 0.
   const Grammar gender(
@@ -88,7 +88,7 @@ TEST(FixedPoint, PartsAreSolvedInOrder) {
   EXPECT_EQ(x[2], 0.0);
 }
 
-TEST(FixedPoint, StrongComponentsComeAfterWhatTheyReach) {
+TEST(FixedPoint, StrongComponentsComeAfterTheComponentsTheyReach) {
   const auto parts = strong_components({{1}, {2}, {1, 3}, {}, {0}});
   EXPECT_EQ(parts, (std::vector<std::vector<int>>{{3}, {2, 1}, {0}, {4}}));
 }
@@ -111,7 +111,7 @@ std::vector<double> dense_solution(int size, const SparseMatrix& rows, std::vect
   return b;
 }
 
-TEST(FixedPoint, SkipsOnlyWhatIsZero) {
+TEST(FixedPoint, SkipsOnlyZeros) {
   Random random(5);
   for (int round = 0; round < 50; ++round) {
     const int size = 1 + static_cast<int>(random.below(30));

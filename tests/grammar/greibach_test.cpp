@@ -1,5 +1,5 @@
-// Greibach normal form and the homomorphism into the hardest context-free language, against brute
-// force over all short strings.
+// Greibach normal form and the homomorphism into the hardest context-free language, compared with
+// brute force over all short strings.
 #include "grammar/greibach.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace {
 
 constexpr std::size_t kLongest = 5;
 
-// More grammars than the oracle has: some in the form already, some left-recursive in other ways.
+// More grammars than the oracle has: some already in the normal form, others left-recursive in
+// other ways.
 std::map<std::string, std::string> texts() {
   auto all = oracle::grammar_texts();
   all["in the form"] = "S -> 'a' B B [.5] | 'b' [.5]\nB -> 'b' B [.3] | 'a' [.7]";
@@ -55,7 +56,7 @@ TEST(Greibach, StringsKeepTheirWeights) {
     const auto wanted = oracle::sums(grammar, kLongest);
     const double ends = grammar.termination_probability();
     for (const auto& word : oracle::all_words(grammar.alphabet().size(), kLongest)) {
-      Word other;  // a symbol of weight 0 alone is in no rule of the result
+      Word other;  // a symbol with only weight 0 is in no rule of the result
       bool known = true;
       for (const int id : word) {
         const auto found = greibach.alphabet().find(grammar.alphabet().symbol(id));
@@ -71,7 +72,7 @@ TEST(Greibach, StringsKeepTheirWeights) {
   }
 }
 
-TEST(Greibach, MassesAreWhatTheRulesSumTo) {
+TEST(Greibach, MassesAreTheSumsOfTheRules) {
   for (const auto& [name, text] : texts()) {
     const auto form = greibach_form(Grammar(parse_grammar(text)));
     std::vector<double> sums(form.names.size());
@@ -90,8 +91,8 @@ TEST(Greibach, GrammarsInTheFormKeepTheirRules) {
   EXPECT_EQ(to_text(greibach_grammar(grammar)), to_text(grammar));
 }
 
-// Whether a string is in L0, by its definition: every way to choose the y_i, as the set of bracket
-// stacks that are open after each piece. Nothing is shared with the product.
+// Returns whether a string is in L0 by its definition: tries every choice of the y_i, as the set of
+// bracket stacks that are open after each piece. It shares no code with the product.
 bool in_hardest_language(const std::vector<std::string>& symbols) {
   std::set<std::string> open{"start"};
   std::vector<std::string> pieces{""};
@@ -141,7 +142,7 @@ TEST(HardestLanguage, TheRecogniserOfTheTestKnowsTheLanguage) {
     EXPECT_FALSE(in(text)) << text;
 }
 
-TEST(HardestLanguage, HomomorphismTellsMembersFromTheRest) {
+TEST(HardestLanguage, HomomorphismSeparatesMembersFromOtherStrings) {
   for (const auto& [name, text] : texts()) {
     SCOPED_TRACE(name);
     const Grammar grammar(parse_grammar(text));

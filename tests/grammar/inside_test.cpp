@@ -36,7 +36,7 @@ TEST_P(EachGrammar, LogProbabilityEqualsTheSumOverDerivations) {
 
 TEST_P(EachGrammar, ClosedRulesHaveNoEpsilonOrUnaryRulesAndTheSameStrings) {
   const auto rules = closed_rules(grammar_.normal_form());
-  // Iterating the closed rules on tables of strings is an oracle of its own.
+  // Iterating the closed rules on tables of strings is a separate oracle.
   std::vector<oracle::Strings> table(grammar_.normal_form().size);
   for (std::size_t round = 0; round <= kLongest; ++round) {
     std::vector<oracle::Strings> next(table.size());
@@ -238,13 +238,13 @@ TEST(Inside, PalindromesOfLength601) {
 }
 
 TEST(Inside, EmptyStringsOnlyThroughACriticalNonterminal) {
-  // N derives nothing but the empty string, with probability one although it is critical.
+  // N derives only the empty string, with probability one although it is critical.
   const Grammar grammar(parse_grammar("S -> 'a' N 'b' N\nN -> N N [.5] | [.5]"));
   EXPECT_NEAR(log_probability(grammar, {0, 1}), 0, 1e-14);
   EXPECT_EQ(grammar.termination_probability(), 1.0);
 }
 
-TEST(Inside, RefusesWhatIsNotInTheAlphabet) {
+TEST(Inside, RefusesSymbolsOutsideTheAlphabet) {
   const Grammar grammar(parse_grammar("S -> 'a'"));
   EXPECT_THROW(log_probability(grammar, {1}), std::invalid_argument);
   EXPECT_THROW(log_probability(grammar, {-1}), std::invalid_argument);

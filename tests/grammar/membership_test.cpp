@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kLongest = 6;
 
-// Every string up to a length, by pushing and taking back, with what was visited checked by f.
+// Visits every string up to a length by pushing and removing symbols; f checks what was visited.
 void walk(Membership& membership, std::size_t longest, const std::function<void()>& f) {
   f();
   if (membership.word().size() == longest) return;
@@ -24,7 +24,7 @@ void walk(Membership& membership, std::size_t longest, const std::function<void(
   }
 }
 
-// Independent of the grammars: what the languages are.
+// Definitions of the languages that do not use the grammars.
 bool is_balanced(const Word& word) {
   Word open;
   for (const int s : word) {
@@ -185,7 +185,7 @@ TEST(Membership, Errors) {
   EXPECT_THROW(strings_of_length(dyck2(), 2, 0), std::invalid_argument);
 }
 
-TEST(StringsOfLength, AllOfThemOrAsManyAsAsked) {
+TEST(StringsOfLength, AllOfThemOrTheRequestedNumber) {
   for (const auto& [name, text] : oracle::grammar_texts()) {
     SCOPED_TRACE(name);
     const Grammar grammar(parse_grammar(text));

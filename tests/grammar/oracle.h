@@ -1,6 +1,6 @@
 // Brute-force oracles for grammars: the weight of every short string from every nonterminal, by
-// iterating the grammar's own equations on tables of strings. Nothing is shared with the product:
-// no binarisation, no epsilon or unary removal, no chart.
+// iterating the grammar's own equations on tables of strings. They share no code with the product:
+// no binarization, no removal of epsilon or unary rules, no chart.
 #pragma once
 #include <algorithm>
 #include <map>

@@ -47,7 +47,7 @@ TEST(ParseCount, EmptyAndUnaryRules) {
   EXPECT_EQ(parse_count(parsed("S -> 'a' [1] | 'a' 'a' [0]"), {0, 0}), 0);
 }
 
-TEST(ParseCount, CyclesAreInfiniteOnlyWhereTheyCanBePassed) {
+TEST(ParseCount, CyclesAreInfiniteOnlyIfTheyCanBePassed) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const Grammar unary = parsed("S -> A | 'b'\nA -> B | 'a'\nB -> A | 'c' 'c'");
   const auto id = [&](const char* symbol) { return unary.alphabet().id(symbol); };

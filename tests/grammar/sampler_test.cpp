@@ -64,7 +64,7 @@ TEST(LengthTable, SamplesFollowTheGrammarGivenTheLength) {
       for (int i = 0; i < kDraws; ++i) ++counts[table.sample(l, random)];
       for (const auto& [word, count] : counts) EXPECT_TRUE(given_length.contains(word));
       const double freedom = static_cast<double>(given_length.size()) - 1;
-      // Five standard deviations; draws are seeded, so this does not flicker.
+      // Five standard deviations. Draws are seeded, so the test always gives the same result.
       EXPECT_LE(chi_square(given_length, counts, kDraws),
                 freedom + 5 * std::sqrt(2 * freedom) + 1e-9)
           << "length " << l;

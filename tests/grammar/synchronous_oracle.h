@@ -1,5 +1,5 @@
 // Brute force for synchronous grammars: the weight of every short pair, by iterating the grammar's
-// own equations on tables of pairs. Nothing is shared with the product but the rules themselves.
+// own equations on tables of pairs. It shares only the rules with the product.
 #pragma once
 #include <algorithm>
 #include <map>

@@ -34,7 +34,7 @@ Counts counts_of(const SynchronousSampler& sampler, int draws, std::uint64_t see
   return counts;
 }
 
-// Pearson's statistic of counts against expected counts, rare cells together; fails when it is more
+// Pearson's statistic of counts and expected counts, with rare cells merged. Fails if it is more
 // than five standard deviations too large.
 void expect_fit(const Counts& counts, const Counts& expected) {
   double chi = 0, cells = -1, rest = 0, rest_count = 0;
@@ -114,7 +114,8 @@ TEST(SynchronousSampler, UniformLengthsThenTheGrammarsDistribution) {
   }
 }
 
-// The paper's procedure: draw from the grammar, cut off what grows too long, reject the rest.
+// The procedure of the paper: draw from the grammar, stop when a string grows too long, reject the
+// others.
 Counts rejection(const SynchronousGrammar& grammar, LengthInterval source, LengthInterval target,
                  int draws) {
   const FreeSampler sampler(grammar.source_side());
@@ -170,7 +171,7 @@ TEST(SynchronousSampler, TheSeedDecides) {
   EXPECT_NE(counts_of(sampler, 50, 4), counts_of(sampler, 50, 6));
 }
 
-TEST(SynchronousSampler, WhatCannotBeDrawnIsRefused) {
+TEST(SynchronousSampler, ImpossibleLengthsAreRefused) {
   const auto grammar = grammar_of("S -> 'a' 'a' S1 | 'x' S1\nS -> 'a' | 'x'");
   EXPECT_EQ(message([&] {
               SynchronousSampler(grammar, {4, 4});
@@ -183,7 +184,7 @@ TEST(SynchronousSampler, WhatCannotBeDrawnIsRefused) {
               SynchronousSampler(grammar, {1, 4}, PairLengths::uniform, {{3, 2}});
             }),
             "no error");
-  // A source of length 2n - 1 has a target of length n: nothing fits, and the search ends.
+  // A source of length 2n - 1 has a target of length n: no pair fits, and the search ends.
   EXPECT_EQ(message([&] {
               SynchronousSampler(grammar, {9, 9}, PairLengths::uniform, {{6, 7}});
             }),

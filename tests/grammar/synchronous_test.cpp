@@ -114,7 +114,7 @@ TEST(Synchronous, AMalformedRuleIsNamedWithLineRuleAndSymbol) {
             "digits are an index");
 }
 
-TEST(Synchronous, WhatNeverEndsOrIsNotReachedIsRefused) {
+TEST(Synchronous, EndlessAndUnreachableRulesAreRefused) {
   EXPECT_EQ(refusal("A -> 'a' | 'a'\nB -> 'b' | 'b'"),
             "[grammar] text:2: the start symbol A does not reach 'B'");
   EXPECT_EQ(refusal("A -> 'a' B1 | B1\nA -> 'a' | 'a'\nB -> B1 | 'b' B1"),
@@ -224,7 +224,7 @@ TEST(Synchronous, TranslationsAreThoseOfBruteForce) {
       if (all.complete) {
         EXPECT_EQ(found, expected);
       } else {
-        // The shortest ones are there.
+        // The shortest translations are among them.
         EXPECT_EQ(all.targets.size(), 25u);
         for (const auto& target : expected)
           EXPECT_TRUE(target.size() >= all.targets.back().size() || found.contains(target));
@@ -268,7 +268,7 @@ TEST(Synchronous, LongPairsAreParsed) {
   }
 }
 
-TEST(Synchronous, TheForestHasItsLimits) {
+TEST(Synchronous, TheForestHasLimits) {
   const auto grammar = grammar_of("S -> S1 S2 | S2 S1\nS -> 'a' | 'x'");
   EXPECT_NE(message([&] {
               contains(grammar, {Word(300, 0), Word(300, 0)});

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# Tries the two commands of the README in a bare Debian: a root folder made by debootstrap, in which
-# nothing but git and make was installed. Needs root, debootstrap and a network; takes most of an hour.
+# Tries the two commands of the README in a bare Debian: a root folder made by debootstrap with only
+# git and make installed. Needs root, debootstrap and a network, and takes most of an hour.
 #   fresh.sh SUITE [--folder FOLDER] [--mirror URL]     SUITE: bookworm or trixie
-# FOLDER (default ${TMPDIR:-/tmp}/pushdown-roots) gets SUITE.base, the bare root, which later runs use
-# again; SUITE, the root of this run; and SUITE.logs. STEPS chooses among these (default: all):
-#   refuse   make run as a user, without packages: ends in a message
-#   offline  make run as root, without packages and network: ends in a message
+# FOLDER (default ${TMPDIR:-/tmp}/pushdown-roots) gets SUITE.base, the bare root, which later runs
+# use again; SUITE, the root of this run; and SUITE.logs. STEPS selects some of these (default:
+# all):
+#   refuse   make run as a user, without packages: ends with a message
+#   offline  make run as root, without packages and network: ends with a message
 #   run      make run as root
 #   test     make test as root
-#   user     both as an ordinary user, in a clone of their own, with the packages there
+#   user     both as an ordinary user, in a separate clone, with the packages installed
 set -euo pipefail
 source=$(cd "$(dirname "$0")/../.." && pwd)
 suite=${1:-}
@@ -25,7 +26,7 @@ while [ $# -gt 0 ]; do
   esac
 done
 [ "$(id -u)" -eq 0 ] || { echo 'fresh.sh: this must run as root.' >&2; exit 1; }
-command -v debootstrap >/dev/null || { echo 'fresh.sh: there is no debootstrap.' >&2; exit 1; }
+command -v debootstrap >/dev/null || { echo 'fresh.sh: debootstrap is not installed.' >&2; exit 1; }
 # In a mount namespace of its own: what is mounted below disappears with it.
 if [ "${PUSHDOWN_FRESH:-}" != inside ]; then
   PUSHDOWN_FRESH=inside exec unshare --mount "$0" "$suite" --folder "$folder" ${mirror:+--mirror "$mirror"}
@@ -34,7 +35,7 @@ fi
 mkdir -p "$folder"
 base=$folder/$suite.base root=$folder/$suite logs=$folder/$suite.logs
 if [ ! -e "$base/.complete" ]; then
-  echo "Making $base by debootstrap."
+  echo "Making $base with debootstrap."
   rm -rf "$base"
   # shellcheck disable=SC2086  # a word, or none
   debootstrap --variant=minbase "$suite" "$base" $mirror >"$folder/$suite.debootstrap.log" 2>&1 || {
@@ -74,7 +75,7 @@ bare_packages=$(packages)
 bare_megabytes=$(megabytes)
 
 rows="" bad=0
-# try NAME EXPECTED TEXT COMMAND...: EXPECTED is ok or fails; a failure has to print the text.
+# try NAME EXPECTED TEXT COMMAND...: EXPECTED is ok or fails. A failure must print the text.
 try() {
   local name=$1 expected=$2 text=$3 outcome=ok
   shift 3

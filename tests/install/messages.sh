@@ -1,6 +1,7 @@
 #!/bin/sh
-# Bad systems end in one clear sentence: install_packages.sh with made-up programs in the place of apt,
-# uname, df and others, and cmake/PushdownFindTorch.cmake with made-up LibTorches. Needs no root.
+# Unsuitable systems give one clear message. Tests install_packages.sh with fake programs in place
+# of apt, uname, df and others, and cmake/PushdownFindTorch.cmake with fake LibTorches. Needs no
+# root.
 #   messages.sh [CMAKE]
 set -eu
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -11,7 +12,7 @@ trap 'rm -rf "$top"' EXIT
 passed=0 failed=0 purpose=run
 unset PUSHDOWN_TORCH_DIR CONDA_PREFIX CXX || true
 
-# A program of the test's PATH: its text reads the word WHAT of the case.
+# A fake program on the PATH of the test. Its text reads the word WHAT of the case.
 program() {
   { echo '#!/bin/sh'; cat; } >"$top/bin/$1"
   chmod +x "$top/bin/$1"
@@ -40,7 +41,7 @@ program c++ <<'END'
 case $WHAT in compiler) echo 9.4.0 ;; *) echo 12.2.0 ;; esac
 END
 program dpkg-query <<'END'
-# Of a system of the case "kernel" only the library of the kernel for notebooks is missing.
+# In the case "kernel" only the library of the kernel for notebooks is missing.
 for package; do :; done
 case $WHAT/$package in complete/*) echo installed ;; kernel*/xeus*) exit 1 ;; kernel*) echo installed ;; *) exit 1 ;; esac
 END
@@ -78,7 +79,7 @@ case "$WHAT $*" in
 esac
 END
 
-# says CASE STATUS TEXT...: the script ends with this status and prints each of the texts.
+# says CASE STATUS TEXT...: the script exits with this status and prints each of the texts.
 says() {
   case=$1 status=$2
   shift 2
@@ -103,7 +104,7 @@ check() {
     printf 'FAILED %s: %s\n%s\n' "$name" "$trouble" "$output"
   fi
 }
-# Nothing may have been installed by the case before.
+# The previous case must not have installed anything.
 untouched() {
   if grep -v -e --simulate -e --print-uris -e --download-only "$top/calls" | grep -q install; then
     failed=$((failed + 1))
@@ -116,7 +117,7 @@ says compiler 1 "[install] the compiler 'c++' is too old: expected g++ 12 or new
 says user 1 'needs 2 packages that are not installed: 250 MB to download, 1024 MB on disk.' \
   'this user may not install them' 'sudo apt-get update && sudo apt-get install -y --no-install-recommends cmake g++'
 untouched
-# The kernel for notebooks comes where apt offers its library, and is not waited for elsewhere.
+# The kernel for notebooks is built if apt offers its library. Without it the build goes on.
 installs() {
   says "$1" 0
   if [ "$2" = none ]; then
@@ -167,7 +168,7 @@ tree old 1.12 1.12 _ZNSt7__cxx11E '\076\0'
 tree abi 2.6 2.6 _ZN3c105ErrorC1ESs '\076\0'
 tree mixed 2.7 2.6 _ZNSt7__cxx11E '\076\0'
 tree arm 2.7 2.7 _ZNSt7__cxx11E '\267\0'
-# torch CASE STATUS TEXT...: of CMake, with the tree of this name.
+# torch CASE STATUS TEXT...: the same for CMake, with the tree of this name.
 torch() {
   case=$1 status=$2
   shift 2
@@ -192,7 +193,8 @@ for name in old abi nowhere; do
   says "$name" 1 "[install] PUSHDOWN_TORCH_DIR: " "$text"
 done
 
-# system CASE STATUS TEXT...: of CMake, with the variables SYSTEM, PROCESSOR, COMPILER and VERSION.
+# system CASE STATUS TEXT...: the same for CMake, with the variables SYSTEM, PROCESSOR, COMPILER and
+# VERSION.
 system() {
   case=$1 status=$2
   shift 2

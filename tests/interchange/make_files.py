@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the files in files/ with NumPy, safetensors and PyTorch's own writers.
+"""Writes the files in files/ with the writers of NumPy, safetensors and PyTorch.
 
     python3 -m venv venv && venv/bin/pip install numpy safetensors torch
     venv/bin/python make_files.py
@@ -90,7 +90,7 @@ def one_hot(words):
 
 
 def scores(hiddens, layer):
-    """Of the language model: the first symbol is predicted by the bias alone."""
+    """The scores of the language model, which predicts the first symbol from the bias only."""
     rows = [layer.bias] + [layer(h) for h in hiddens[:-1]]
     return torch.stack(rows).tolist()
 
@@ -106,7 +106,7 @@ def pytorch_modules():
         EXPECTED[name] = scores(hiddens[:, 0], output)
 
 
-# ---- Published programs: their names, the papers' equations ----
+# ---- Published programs: their names, and the equations of the papers ----
 def linear(inputs, outputs):
     return torch.nn.Linear(inputs, outputs)
 
@@ -132,7 +132,7 @@ class Superposition:
 
 
 class Stratification:
-    """strengths(h) gives push, pop and read."""
+    """strengths(h) returns push, pop and read."""
     def __init__(self, size, strengths, vector):
         self.sections, self.strengths, self.vector = [], strengths, vector
         self.read, self.zero = torch.tensor(1.0), torch.zeros(size)
@@ -163,7 +163,7 @@ class Nondeterministic:
         start[0, 0, 0, 0] = channels
         alpha = torch.zeros(Q, S)
         alpha[0, 0] = 1
-        self.gamma = {(-1, 0): start}  # of the stack automaton's nodes i and j
+        self.gamma = {(-1, 0): start}  # for the nodes i and j of the stack automaton
         self.alpha = {-1: alpha, 0: alpha}
         self.t = 0
 
@@ -197,7 +197,7 @@ class Nondeterministic:
 
 
 def run(cell, stack, words, embed):
-    """The hidden vectors of an LSTM cell whose input is that of the symbol and the stack's reading."""
+    """The hidden vectors of an LSTM cell that reads the symbol's vector and the stack's reading."""
     state, hiddens = (torch.zeros(H), torch.zeros(H)), []
     for word in words:
         if hiddens and stack is not None:

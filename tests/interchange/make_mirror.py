@@ -1,5 +1,5 @@
 """Makes files/mirror.tfevents with TensorBoard's own writer, and files/mirror.json with the length and the SHA-256 of an
-offline run that the writer of Weights & Biases makes. tests/lua/test_mirror.lua writes the same events.
+offline run by the writer of Weights & Biases. tests/lua/test_mirror.lua writes the same events.
 
 Needs tensorboard, and wandb 0.19 (later versions have no writer in Python). Made with tensorboard 2.21.0 and
 wandb 0.19.11.
@@ -32,7 +32,7 @@ def make_tensorboard(path):
 
     def hparams(tag, data):
         metadata = hparams_metadata.create_summary_metadata(data)
-        # Maps have no order of their own.
+        # Maps have no defined order.
         content = plugin_data_pb2.HParamsPluginData.FromString(metadata.plugin_data.content)
         metadata.plugin_data.content = content.SerializeToString(deterministic=True)
         return summary_pb2.Summary(value=[
@@ -98,7 +98,7 @@ def make_wandb():
     version = internal.VersionInfo(producer="pushdown")
     write(header=internal.HeaderRecord(version_info=version))
     write(run=run)
-    for epoch in range(1, 201):  # over the borders of blocks
+    for epoch in range(1, 201):  # beyond the borders of blocks
         history(epoch, [("accuracy", "0.25"), ("loss", '"NaN"' if epoch == 7 else "-0.5"), ("_runtime", str(epoch)),
                         ("_step", str(epoch)), ("_timestamp", str(int(started) + epoch))])
     summary([("test", "0.5")])

@@ -1,5 +1,5 @@
 """Reads an event file of TensorBoard or an offline run of Weights & Biases without their programs, and prints the numbers
-as JSON: {"scalars": {tag: [[step, time, value], ...]}, "records": count}. Wrong sums and cut files are errors.
+as JSON: {"scalars": {tag: [[step, time, value], ...]}, "records": count}. Wrong checksums and cut files are errors.
 
     read_mirror.py tensorboard|wandb FILE
 """
@@ -53,7 +53,7 @@ def log_records(data):
 
 
 def fields(data):
-    """{number: [values]} of a message: integers, and bytes of fixed and of delimited fields."""
+    """Returns {number: [values]} of a message: integers, and the bytes of fixed and delimited fields."""
     found, at = {}, 0
 
     def varint():

@@ -1,4 +1,4 @@
-"""Reads a folder with TensorBoard itself: the output of read_mirror.py, and the hyperparameters."""
+"""Reads a folder with TensorBoard itself. Prints the output of read_mirror.py and the hyperparameters."""
 import json
 import sys
 

@@ -1,4 +1,4 @@
-// The matrix products around recorded steps, on every instruction set, against LibTorch.
+// The matrix products of recorded steps, on every instruction set, compared with LibTorch.
 #include "kernel/dense/dense.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ TYPED_TEST(Dense, LogLikelihoodAndItsGradients) {
   }
 }
 
-// Some rows times a matrix in panels, added to what is there.
+// Some rows times a matrix in panels, added to the old values.
 TYPED_TEST(Dense, ProductsWithPanels) {
   using F = TypeParam;
   for (const std::int64_t rows : {1, 3, 10, 13, 50, 131})
@@ -112,7 +112,7 @@ TYPED_TEST(Dense, SumsOfOuterProducts) {
     const Tensor wanted =
         at::matmul((factors * scales.view({kBatch, 1, 1})).flatten(0, 1).t(), c.flatten(0, 1));
     for (const Isa isa : usable_isas()) {
-      // The result is a part of a wider matrix; what is beside it must stay.
+      // The result is a part of a wider matrix, whose other numbers must not change.
       const Tensor out = at::full({rows, columns + 2}, 7, this->options);
       OuterSum<F> sum{kBatch,
                       steps,

@@ -1,4 +1,4 @@
-// Loops over rows against plain ones, for every instruction set.
+// Loops over rows, compared with plain loops, for every instruction set.
 #include "kernel/dense/rows.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // The kernel of the neural state pushdown automaton on every instruction set: the same numbers on
-// each, real-time learning against going back, and the rank-one estimate, which is kept in scaled
-// rows, against its formulas with whole vectors.
+// each; real-time learning compared with backpropagation; and the rank-one estimate, which is kept
+// in scaled rows, compared with its formulas for whole vectors.
 #include "kernel/state_pushdown/state_pushdown.h"
 
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ struct Trial {
     const auto pool = std::make_shared<BufferPool>();
     const auto kernel = kernel_for<StatePushdownKernel<F>>(isa, shape, task);
     const auto bytes = static_cast<std::size_t>(kernel.scratch_bytes(shape, length));
-    // Rubbish in the scratch memory, and a mark behind it.
+    // Arbitrary bytes in the scratch memory, and a mark after it.
     const Buffer scratch(pool, bytes + 64);
     std::fill_n(scratch.as<unsigned char>(), bytes + 64, static_cast<unsigned char>(0xCD));
     kernel.run(shape, parameters(), string, &loss, scratch.as<void>());
@@ -173,7 +173,7 @@ TYPED_TEST(StatePushdownKernels, PackAndUnpackAreInverse) {
     add_packed_state_pushdown<F>(
         shape, trial.packed.data(),
         {state_weight.data(), state_bias.data(), action_weight.data(), action_bias.data()});
-    for (F& value : state_weight) value -= 1;  // what was there is added to
+    for (F& value : state_weight) value -= 1;  // results are added to the old values
     EXPECT_LT(distance(state_weight, trial.state_weight), 1e-6);
     EXPECT_EQ(state_bias, trial.state_bias);
     EXPECT_EQ(action_weight, trial.action_weight);
@@ -287,7 +287,7 @@ class PlainRankOne {
  private:
   std::int64_t rows() const { return padded_size(trial_.shape.states + trial_.shape.symbols); }
   std::size_t bias(int i) const { return trial_.packed.size() - rows() + i; }
-  // Column `read` of neuron `from`; V + 1: that of the input.
+  // Column `read` of neuron `from`; V + 1 is the column of the input.
   std::size_t place(int from, int read, std::int64_t l, int i) const {
     const auto& shape = trial_.shape;
     const auto reads = shape.symbols + 1;

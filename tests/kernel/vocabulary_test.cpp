@@ -1,4 +1,4 @@
-// The output layer over a vocabulary, on every instruction set, against LibTorch.
+// The output layer over a vocabulary, on every instruction set, compared with LibTorch.
 #include "kernel/dense/vocabulary.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
--- What the tests of definitions share: kinds that are written in Lua beside the built-in ones, and models
--- and trainings of them.
+-- Common parts of the tests of definitions: kinds that are written in Lua next to the built-in ones, and models and
+-- trainings with them.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -118,7 +118,7 @@ local function run(t)
   return lines(t)
 end
 
--- Runs a script in a session of its own; returns what it says and its status.
+-- Runs a script in a separate session. Returns its output and its status.
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local function session(code, more)
   local path = scratch .. '/script.lua'

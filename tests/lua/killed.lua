@@ -1,5 +1,5 @@
--- What tests/lua/kills.lua kills: killed.lua KIND FOLDER begins a small training of that kind, or goes on with the one
--- in the folder, and writes its fingerprint, every bit of it, beside the folder at the end.
+-- The process that tests/lua/kills.lua kills. killed.lua KIND FOLDER begins a small training of that kind or resumes
+-- the one in the folder. At the end it writes its exact fingerprint next to the folder.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -9,7 +9,7 @@ local M = {}
 local function grammar() return pd.grammar.load 'marked_reversal' end
 
 local function with(options, folder, epochs)
-  -- A kill before the first checkpoint leaves a folder with nothing to go on with.
+  -- A kill before the first checkpoint leaves a folder that cannot be resumed.
   options.overwrite = true
   options.run_folder, options.epochs, options.seed, options.progress = folder, epochs, 7, false
   options.checkpoint_every, options.log_every = 5, 3
@@ -58,7 +58,7 @@ M.kinds = {
   end,
 }
 
--- All that a training has made, without its times: weights, metrics, and the lines of metrics.jsonl.
+-- All results of a training without its times: weights, metrics, and the lines of metrics.jsonl.
 function M.fingerprint(trainer)
   local parts = {}
   local function add(value, path)
@@ -84,7 +84,7 @@ function M.fingerprint(trainer)
   return table.concat(parts, '\n') .. '\n'
 end
 
--- Trains to the end, from wherever the folder is; the fingerprint.
+-- Trains from the state of the folder to the end. Returns the fingerprint.
 function M.run(kind, folder)
   local function one(make, place)
     if files.exists(place .. '/checkpoints/last.safetensors') then
@@ -105,7 +105,7 @@ function M.run(kind, folder)
   return M.fingerprint(trainer)
 end
 
--- A grid of three runs of two kinds, on two workers: its script is this file.
+-- A grid of three runs of two kinds on two workers. Its script is this file.
 function M.grid(folder)
   local rows = require 'pushdown.grid'.run { name = 'killed', script = pd.root .. '/tests/lua/killed.lua',
     folder = folder, workers = 2, restarts = 1, failures = 'report', progress = false,

@@ -1,6 +1,6 @@
--- kills.lua COUNT [SEED]: so many times a training of some kind, or a worker or the coordinator of a grid, is killed
--- (SIGKILL) at a random moment of its life and started again, until it ends; what it has made then is that of a
--- training that nobody killed, bit for bit.
+-- kills.lua COUNT [SEED]: kills (SIGKILL) a training of some kind, or a worker or the coordinator of a grid, COUNT
+-- times at random moments, and starts it again until it ends. The results must equal those of a training without kills,
+-- bit for bit.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
@@ -31,7 +31,7 @@ local function children(pid)
   return list
 end
 
--- The fingerprint of each kind without a kill, and how long its process lives.
+-- The fingerprint of each kind without a kill, and the run time of its process.
 local expected, lives = {}, {}
 for _, kind in ipairs(kinds) do
   local place, began = folder .. '/whole-' .. kind, pd.process.now()
@@ -45,7 +45,7 @@ local kills, rounds = {}, 0
 local total = 0
 for _, kind in ipairs(kinds) do kills[kind] = 0 end
 
--- One training with `most` kills.
+-- One training with at most `most` kills.
 local function round(kind, most)
   rounds = rounds + 1
   local place = ('%s/%d-%s'):format(folder, rounds, kind)

@@ -1,7 +1,7 @@
 -- memory_faults.lua LEAST [MOST [JOB]], which tests/lua/test_memory_faults.lua runs with tests/faults/memory.cpp.
--- Each job is a few calls. The k-th allocation of LEAST bytes and more finds no memory, for every k or for MOST of them
--- spread over all. The call that it belongs to ends with a sentence or does without; made again, it works, and what
--- comes of the job is that of an undisturbed one.
+-- Each job consists of a few calls. The k-th allocation of LEAST bytes and more fails, for every k or for MOST values
+-- of k spread over all. The call with this allocation must fail with a sentence or succeed without it. The repeated
+-- call must work, and the result of the job must equal that of an undisturbed job.
 local pd = require 'pushdown'
 local ffi = require 'ffi'
 local files = require 'pushdown.files'
@@ -15,10 +15,10 @@ local folder = os.tmpname()
 os.remove(folder)
 files.make_folder(folder)
 
--- What was said of failing calls.
+-- The messages of failing calls.
 local said = {}
 
--- Makes a call, and once more where it failed.
+-- Makes a call, and repeats it if it failed.
 local function again(f, ...)
   local results = { pcall(f, ...) }
   if results[1] then return unpack(results, 2) end
@@ -101,7 +101,7 @@ local jobs = {
   end },
 }
 
--- Sentences without names of C++ and places in LibTorch.
+-- Messages must not contain C++ names or places in LibTorch.
 local function complaint(message)
   for _, words in ipairs { 'std::', 'bad_alloc', '%.cpp', 'c10' } do
     if message:find(words) then return message end

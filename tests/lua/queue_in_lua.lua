@@ -1,7 +1,7 @@
--- The neural queue of Grefenstette et al. (2015) as a definition: strengths are used up from the front.
+-- The neural queue of Grefenstette et al. (2015) as a definition: strengths are consumed from the front.
 local pd = require 'pushdown'
 
--- name: of the kind; size: of a vector, unless an option says otherwise.
+-- name: the name of the kind; size: the size of a vector, unless an option gives another one.
 return function(name, size)
   pd.stack.define {
     name = name, doc = 'A queue of vectors with strengths.',

@@ -1,4 +1,4 @@
--- For tests of what is done with recorded runs: a folder with a registry, and run folders as trainings leave them.
+-- For tests with recorded runs: a folder with a registry, and run folders like those of trainings.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -19,8 +19,8 @@ function M.new()
   return self
 end
 
--- The text of metrics.jsonl: epochs = list of tables, epoch counted, 10 updates and a quarter of a second each unless
--- they say otherwise.
+-- The text of metrics.jsonl. epochs: a list of tables. Unless they say otherwise, epochs are numbered, and each has 10
+-- updates and takes a quarter of a second.
 function M.metrics(epochs)
   local lines = {}
   for i, numbers in ipairs(epochs) do
@@ -31,8 +31,9 @@ function M.metrics(epochs)
   return table.concat(lines)
 end
 
--- Enters a run and makes its folder: name (below runs/), epochs = as above, or row fields: grid, point, restart, seed,
--- options, result, status, command, git. files = {[name] = text} come on top. Returns its number and folder.
+-- Enters a run and makes its folder. Fields: name (below runs/), epochs (as above), and the row fields grid, point,
+-- restart, seed, options, result, status, command, git. files = {[name] = text} adds files. Returns its number and
+-- folder.
 function M:add(given)
   local folder = self.folder .. '/runs/' .. given.name
   files.make_folder(folder)
@@ -56,7 +57,7 @@ function M:add(given)
   return id, folder
 end
 
--- Standard output, standard error and status of a command of this process: module = 'pushdown.runs.command'.
+-- Returns standard output, standard error and status of a command in this process: module = 'pushdown.runs.command'.
 function M.answer(module, ...)
   local output, errors = {}, {}
   local before = { print = print, write = io.write, stderr = io.stderr }
@@ -71,7 +72,7 @@ function M.answer(module, ...)
   return table.concat(output), table.concat(errors), status
 end
 
--- Output with errors, and status, of a shell command.
+-- Returns the output, including errors, and the status of a shell command.
 function M.shell(command)
   local pipe = assert(io.popen('(' .. command .. ') 2>&1; echo "exit $?"'))
   local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
@@ -79,14 +80,14 @@ function M.shell(command)
   return output, tonumber(status)
 end
 
--- Fails unless the text has all the parts.
+-- Fails unless the text contains all parts.
 function M.has(text, ...)
   for _, part in ipairs { ... } do
     if not text:find(part, 1, true) then error(('%q in\n%s'):format(part, text:sub(1, 4000)), 2) end
   end
 end
 
--- Fails if the text has one of the parts.
+-- Fails if the text contains one of the parts.
 function M.lacks(text, ...)
   for _, part in ipairs { ... } do
     if text:find(part, 1, true) then error(('no %q in\n%s'):format(part, text:sub(1, 4000)), 2) end

@@ -1,4 +1,4 @@
--- What all bindings share: options from tables, errors with positions, docs, the session, the log.
+-- Common properties of all bindings: options from tables, errors with positions, docs, the session, the log.
 local test = require 'pushdown.test'
 local pd = require 'pushdown'
 
@@ -8,7 +8,7 @@ test('options become numbers, texts, lists and tables; errors name the path', fu
   test.fails('options.threads%): expected an integer, got the number 1.5', session { threads = 1.5 })
   test.fails("'threads' must be between 1 and 1024, got 0", session { threads = 0 })
   test.fails("'log_level' must be one of .*, got \"lod\"", session { log_level = 'lod' })
-  -- Options that are read as a whole.
+  -- Options that are read as one table.
   local function load(options) return function() pd.grammar.load('dyck', options) end end
   test.fails('options.device%): expected UTF%-8 text, got byte 0xff at position 4', load { device = 'cpu\255' })
   test.fails('options.device.a%[2%]%): expected a number, string, boolean or table, got a function',
@@ -78,7 +78,7 @@ test('the session and the devices', function()
   local devices = pd.device.list()
   test.equal(devices[1].name, 'cpu')
   local status = pd.device.status()
-  -- Models can be on a device where there is one, and kernels and LibTorch have CUDA.
+  -- Models can be on a device if there is one and if the kernels and LibTorch have CUDA.
   test.equal(status.reason == '', status.torch_cuda and status.cuda_tensors and status.cuda_devices > 0)
   test.equal(#devices, 1 + status.cuda_devices)
   for i = 2, #devices do

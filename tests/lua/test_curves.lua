@@ -21,7 +21,7 @@ test('a history by columns', function()
     '{"event":"update","epoch":1,"update":2,"loss":0.7,"gradient_norm":2}',
     '{"event":"epoch","epoch":1,"updates":2,"cross_entropy":0.5,"seconds":1.5,"improved":true,"best_epoch":1}',
     '{"event":"epoch","epoch":2,"updates":4,"cross_entropy":0.4,"seconds":1,"note":"a, \\"cross_entropy\\":9"}',
-    -- Taken up again, the second epoch was trained once more.
+    -- The resumed run trained the second epoch again.
     '{"event":"epoch","epoch":2,"updates":4,"cross_entropy":0.25,"seconds":2,"improved":false}',
     '',
     '{"event":"epoch", "epoch": 3, "updates":6, "accuracy":null, "perplexity":1e-3, "seconds":0.5}',
@@ -42,7 +42,7 @@ test('a history by columns', function()
   test.equal(histories.read(folder), nil)
 end)
 
--- Mean and sample deviation by another way: sums of squares.
+-- Mean and sample deviation computed in another way: sums of squares.
 local function by_hand(values)
   local sum, squares = 0, 0
   for _, value in ipairs(values) do sum, squares = sum + value, squares + value ^ 2 end
@@ -50,7 +50,7 @@ local function by_hand(values)
   return sum / count, math.sqrt((squares - sum ^ 2 / count) / (count - 1))
 end
 
-test('a band is mean, deviation and range of who is there', function()
+test('a band has the mean, deviation and range of the available runs', function()
   local band = bands.of { { x = { 1, 2, 3, 4 }, y = { 4, 2, 1, 0.5 } }, { x = { 1, 2, 3 }, y = { 5, 0 / 0, 3 } },
     { x = { 1, 2 }, y = { 9, 1 } } }
   test.near(band.x, { 1, 2, 3, 4 })
@@ -78,7 +78,7 @@ test('a band is mean, deviation and range of who is there', function()
   test.equal(bands.of { { x = { 7 }, y = { 2 } } }.mean[1], 2)
 end)
 
-test('curves without common places are read between their points', function()
+test('curves without common places are interpolated', function()
   local band = bands.of { { x = { 0, 10 }, y = { 0, 10 } }, { x = { 4, 5, 8 }, y = { 1, 3, 3 } } }
   test.equal(band.interpolated, true)
   test.equal(#band.x, 200)
@@ -106,7 +106,7 @@ test('a thinned band keeps values, the first and the last', function()
   test.equal(#whole.x, 1001)
 end)
 
--- A grid of two points with three restarts each, one run by itself, one without metrics.
+-- A grid of two points with three restarts each, one separate run, and one without metrics.
 local function falling(from, count)
   local epochs = {}
   for i = 1, count do
@@ -176,7 +176,7 @@ test('runs plot writes a picture', function()
   lacks(files.read(path), '<polygon')
 end)
 
-test('many points are cut, and it says so', function()
+test('many points are cut with a note', function()
   for k = 1, 10 do
     scene:add { name = ('many/k=%d/restart-1'):format(k), grid = 'many', point = 'k=' .. k, restart = 1,
       epochs = falling(k, 3) }
@@ -184,7 +184,7 @@ test('many points are cut, and it says so', function()
   has(plot('--grid', 'many'), 'The first 8 of 10 are shown')
 end)
 
-test('what runs plot refuses', function()
+test('runs plot refuses wrong calls', function()
   local function fails(expected_status, expected, ...)
     local output, errors, status = plot(...)
     test.equal(output, '')

@@ -29,7 +29,7 @@ test('lines of JSON', function()
   path = write('b.jsonl', '{"s": "ab", "ok": "yes"}\n{"s": "", "ok": "no"}')
   local data_of_keys = pd.data.read(path, { text = 's', label = 'ok', positive = 'yes', characters = true })
   test.equal(labelled(data_of_keys), '1:a b|0:')
-  -- Without labels it is a data set for language models.
+  -- Without labels it is a dataset for language models.
   data = pd.data.read(path, { text = 's', label = false, characters = true })
   test.equal(tostring(data):match '^%a+', 'Dataset')
   test.equal(table.concat(data:strings(), '|'), 'a b|')
@@ -104,7 +104,7 @@ test('the folders of FLaRe', function()
   test.fails('not a language of FLaRe', function() pd.data.flare(folder) end)
 end)
 
-test('what is read can be trained on', function()
+test('the datasets can be used in training', function()
   local lines = {}
   for i = 1, 40 do lines[i] = json.encode { text = ('a '):rep(i % 5) .. 'b', label = i % 5 % 2 } end
   local data = pd.data.read(write('train.jsonl', table.concat(lines, '\n')))
@@ -134,13 +134,13 @@ test('the tasks of the Chomsky hierarchy, and a transducer that reads nothing of
       stack = { kind = 'superposition', size = 3 }, embedding = 4, output_embedding = 0, dtype = 'float64', seed = 3 }
   end
   local deaf, hearing = transducer(false), transducer(true)
-  -- What a model makes of the second symbol, 0 against 1, does not depend on the first one if it reads nothing.
+  -- If the model reads nothing, the prediction of the second symbol, 0 or 1, does not depend on the first one.
   local function second(model, first)
     return model:log_probability('0 1', first .. ' 0') - model:log_probability('0 1', first .. ' 1')
   end
   test.near(second(deaf, '0'), second(deaf, '1'), 1e-12)
   assert(math.abs(second(hearing, '0') - second(hearing, '1')) > 1e-6)
-  -- What it writes by itself is what it finds most likely at every place: the accuracies are those of its targets.
+  -- The model writes the most probable symbol at every position, so the accuracies are those of its targets.
   local list, right, symbols = {}, 0, 0
   for i, pair in ipairs(task:draw(20, { seed = 4 })) do list[i] = { pair.source, pair.target } end
   for _, pair in ipairs(list) do
@@ -148,7 +148,7 @@ test('the tasks of the Chomsky hierarchy, and a transducer that reads nothing of
     for symbol in deaf:translate(pair[1]):gmatch '%S+' do written[#written + 1] = symbol end
     for symbol in pair[2]:gmatch '%S+' do
       place, symbols = place + 1, symbols + 1
-      -- Behind its own end it writes nothing; only places before it can be compared.
+      -- It writes nothing after its own end, so only earlier positions can be compared.
       if written[place] == symbol then right = right + 1 end
     end
   end
@@ -173,7 +173,7 @@ test('grammars in the notation of NLTK and as lists of rules', function()
   test.fails('notation', function() grammar:text 'penn' end)
 end)
 
--- What NLTK itself reads and counts, where it is installed.
+-- The results of NLTK itself, if it is installed.
 local python = io.popen 'python3 -c "import nltk" 2>/dev/null; echo $?'
 local has_nltk = python:read '*l' == '0'
 python:close()

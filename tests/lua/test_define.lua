@@ -1,5 +1,5 @@
--- Stacks, controllers and objectives that are written in Lua: the same numbers as the built-in ones, and
--- what is said about mistakes.
+-- Stacks, controllers and objectives written in Lua: they give the same numbers as the built-in ones, and mistakes give
+-- clear messages.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local defined = dofile(pd.root .. '/tests/lua/defined.lua')
@@ -7,7 +7,7 @@ local superposition, mine, lstm, labelled, model, trainer, recognizer, same_numb
   defined.mine, defined.lstm, defined.labelled, defined.model, defined.trainer, defined.recognizer,
   defined.same_numbers, defined.run
 
-test('definitions are listed and described with where they stand', function()
+test('definitions are listed and described with their position', function()
   test.equal(mine, 'lua_superposition')
   local kinds = pd.stack.kinds()
   test.equal(kinds[#kinds], mine)
@@ -109,12 +109,12 @@ test('errors in Lua functions name their file and line and what was expected', f
   test.fails('self cannot be changed, got a new value for \'depth\'', function()
     use { update = function(self, cells, actions) self.depth = 1 return right.update(self, cells, actions) end }
   end)
-  -- Errors that are no texts pass as they are.
+  -- Errors that are not texts are passed on unchanged.
   local thrown = { code = 7 }
   local ok, got = pcall(use, { update = function() error(thrown) end })
   test.equal(ok, false)
   test.equal(got, thrown)
-  -- A stack that is used within itself.
+  -- A stack that uses itself.
   local inner
   test.fails('calls itself too often', function()
     pd.stack.define { name = 'endless', initial = function(self, batch) return self:zeros(batch, 1) end,
@@ -123,11 +123,11 @@ test('errors in Lua functions name their file and line and what was expected', f
     inner = model { stack = 'endless' }
     inner:logits('0 1 # 1 0')
   end)
-  -- All is as before.
+  -- Everything is as before.
   test.equal(#model():logits('0 1 # 1 0'):size(), 2)
 end)
 
-test('a training whose stack fails goes on where it was', function()
+test('a training whose stack fails can be continued', function()
   local fail_at, calls = 40, 0
   local definition = superposition 'failing'
   local right = definition.update
@@ -142,7 +142,7 @@ test('a training whose stack fails goes on where it was', function()
   test.near(run(t), run(trainer { model = model { kernels = false } }), 0)
 end)
 
-test('nonsense definitions are refused', function()
+test('invalid definitions are refused', function()
   local function refused(pattern, changes, define)
     local definition = superposition 'nonsense'
     for key, value in pairs(changes) do definition[key] = value end
@@ -197,7 +197,7 @@ test('nonsense definitions are refused', function()
   end)
 end)
 
-test('a new definition of the same name leaves what was made before', function()
+test('a new definition of the same name does not change existing models', function()
   local function constant(value)
     pd.stack.define { name = 'constant', initial = function(self, b) return self:full({ b, 1 }, value) end,
       update = function(_, state) return state end, reading = function(_, state) return state end }

@@ -1,11 +1,11 @@
--- What is written in Lua is recorded: the same numbers without Lua, and what is said where it cannot be.
+-- Code written in Lua is recorded: it gives the same numbers without Lua, and a message if it cannot be recorded.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local defined = dofile(pd.root .. '/tests/lua/defined.lua')
 local superposition, lstm, model, trainer, run, same_numbers, session = defined.superposition, defined.lstm,
   defined.model, defined.trainer, defined.run, defined.same_numbers, defined.session
 
--- Trains with and without recording and compares.
+-- Trains with and without recording and compares the results.
 local function compare(options, tolerance)
   local recorded = model(options)
   options.kernels = false
@@ -53,7 +53,7 @@ end)
 
 test('stacks of many forms give the numbers of tensor operations', function()
   local reading = function(_, cells) return cells[{ {}, 1 }] end
-  -- Its full size from the start.
+  -- It has its full size from the start.
   pd.stack.define { name = 'whole', doc = 'A stack of its full size.',
     options = { { 'size', 3, 'size of a cell', minimum = 1 } },
     actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
@@ -154,7 +154,7 @@ test('a parameter that is frozen or set anew is seen', function()
   test.near(m:log_probability('0 1 # 1 0'), wanted:log_probability('0 1 # 1 0'), 1e-12)
 end)
 
-test('the program can be looked at', function()
+test('the program can be shown', function()
   local text = pd.stack.program { kind = defined.mine, size = 3, steps = 6 }
   assert(text:find('array', 1, true) and text:find('multiply_add', 1, true), text)
   assert(text:find('operations, %d+ multiply%-adds in step 4 of 6'), text)
@@ -169,9 +169,9 @@ test('the program can be looked at', function()
   end)
 end)
 
--- Each mistake in `update` of a stack of 3 numbers: the code, and what is said of its line.
+-- Each mistake in `update` of a stack of 3 numbers: the code, and the message about its line.
 local mistakes = {
-  -- What cannot be recorded runs by tensor operations, and this is told once.
+  -- Code that cannot be recorded runs by tensor operations, and one message says so.
   { 'if state:sum():item() > 0 then return state end return v', 'a number is read from a recorded tensor' },
   { 'if state[1][1] < state[1][2] then return v end return state', 'a number is read from a recorded tensor' },
   { 'local t = state:to_table() return v * t[1][1]', 'numbers are read from a recorded tensor' },
@@ -188,7 +188,7 @@ local mistakes = {
   { 'return pd.tensor.op("erfinv", v * 0.5)', "the operator 'erfinv' cannot be recorded" },
   { 'return v / #v', 'it does something else when it is called again, or with another number' },
   { 'CALLS[1] = CALLS[1] + 1 return v * CALLS[1]', 'it does something else when it is called again' },
-  -- What is wrong is an error.
+  -- Mistakes are errors.
   { 'return v + self:zeros(#v, 4)', 'The size of tensor a %(3%) must match', true },
   { 'return v:unsqueze(1)', "a Tensor has no method 'unsqueze', did you mean 'unsqueeze'", true },
   { 'return v .. state', 'attempt to concatenate', true },
@@ -198,7 +198,7 @@ local mistakes = {
   { 'return v:sum(2)', 'the reading must be %d+ x 3 of float64, got', true },
 }
 
-test('mistakes are told with the line where they are', function()
+test('mistakes are reported with their line', function()
   local code = [[
 local pd, CALLS = require 'pushdown', { 0 }
 pd.stack.define { name = 'mistaken', actions = { { 'vector', 3, activation = 'tanh' } },
@@ -229,7 +229,7 @@ print 'goes on']]
     end
   end
   assert(#mistakes >= 20)
-  -- Nothing is said where kernels are not wanted.
+  -- There is no message if kernels are off.
   code = code:gsub('MISTAKE', function() return mistakes[1][1] end)
   local quiet = session((code:gsub('dtype =', 'kernels = false, dtype =')))
   test.equal(quiet, 'goes on\nexit 0\n')

@@ -1,4 +1,4 @@
--- Trainings of what is written in Lua: algorithms, threads, going on, the contract tests, memory and Ctrl-C.
+-- Training of parts written in Lua: algorithms, threads, resuming, the contract tests, memory and Ctrl-C.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -74,12 +74,12 @@ test('a resumed training equals an uninterrupted one, bit for bit', function()
   test.near(run(resumed), lines(whole), 0)
   same_numbers(resumed:model(), whole:model(), 0)
   same_numbers(pd.model.load(place, { which = 'last' }), whole:model(), 0)
-  -- The folder says what the run was made of.
+  -- The folder records the definitions of the run.
   local config = files.read(place .. '/config.json')
   assert(config:find('"definitions"', 1, true) and config:find('"lua_superposition"', 1, true), config)
   for _, name in ipairs { 'stack.lua_superposition.lua', 'controller.lua_lstm.lua' } do
     local copy = files.read(place .. '/definitions/' .. name)
-    assert(copy:find('What the tests of definitions share', 1, true), name)
+    assert(copy:find('Common parts of the tests of definitions', 1, true), name)
   end
 end)
 
@@ -125,7 +125,7 @@ local function broken(changes)
   return pd.stack.check(pd.stack.define(definition))
 end
 
-test('what is wrong with a definition is found and told', function()
+test('mistakes in a definition are found and reported', function()
   local function complaint(contract, name)
     assert(not contract:passed())
     for _, result in ipairs(contract:results()) do
@@ -134,7 +134,7 @@ test('what is wrong with a definition is found and told', function()
     error(('%s does not complain:\n%s'):format(name, tostring(contract)))
   end
   local right = superposition 'right'
-  -- Sequences of a batch that see each other.
+  -- Sequences of a batch that affect each other.
   assert(complaint(broken { update = function(self, cells, actions)
     local shared = { action = actions.action, vector = actions.vector - actions.vector:mean(1, true) }
     return right.update(self, cells, shared)
@@ -143,17 +143,17 @@ test('what is wrong with a definition is found and told', function()
   assert(complaint(broken { update = function(self, cells, actions)
     return right.update(self, cells:detach(), actions)
   end }, 'gradients'):find('is off by', 1, true))
-  -- An action layer nobody reads.
+  -- An action layer that is not read.
   assert(complaint(broken { actions = { { 'action', 3, activation = 'softmax' },
     { 'vector', 'size', activation = 'sigmoid' }, { 'idle', 2 } } }, 'parameters')
     :find("no score depends on 'stack.idle_weight'", 1, true))
-  -- A state that the functions keep to themselves.
+  -- A state that the functions keep in a variable of their own.
   local steps = 0
   assert(complaint(broken { update = function(self, cells, actions)
     steps = steps + 1
     return right.update(self, cells, actions) * (1 + 0.01 * (steps % 3))
   end }, 'pieces'))
-  -- An error in the middle.
+  -- An error in the middle of training.
   assert(complaint(broken { update = function(_, _, actions) return actions.vektor end }, 'shapes')
     :find('expected a state, got nil', 1, true))
 end)
@@ -212,7 +212,7 @@ test('memory does not grow with the steps', function()
   assert(after - before < 20, ('%.1f MB, then %.1f MB'):format(before, after))
 end)
 
--- Presses Ctrl-C a moment later; os.execute itself would not see it.
+-- Presses Ctrl-C a moment later, because os.execute itself would not receive it.
 local press = "os.execute('(sleep 0.3; kill -INT $PPID) &')"
 
 test('Ctrl-C stops a definition that does not end, and a training in the middle loses nothing', function()
@@ -252,7 +252,7 @@ test('Ctrl-C stops a definition that does not end, and a training in the middle 
   local whole = session(with { LAST = 0, PRESS = '', GO_ON = 'false', PLACE = folder() })
   interrupted(with { LAST = 12, PRESS = press, GO_ON = 'false', PLACE = place })
   local resumed = session(with { LAST = 0, PRESS = '', GO_ON = 'true', PLACE = place })
-  -- The script that goes on is another text than the one that began.
+  -- The text of the resuming script differs from that of the first one.
   local told, rest = resumed:match('^([^\n]+)\n(.*)$')
   assert(told:find("the stack 'slow' is defined by a script that has changed since the run began", 1, true), told)
   test.equal(rest, whole)

@@ -1,4 +1,4 @@
--- The protocol of the DiffStk experiments: its sets in their full sizes, its models, and runs that go on.
+-- The protocol of the DiffStk experiments: its datasets in their full sizes, its models, and resumed runs.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -54,7 +54,7 @@ for _, task in ipairs(protocol.tasks) do
         seen[strings[i]] = true
       end
     end
-    -- Of the strings of a set only difficult negatives late in the string can mislead the mean.
+    -- Among the strings of a dataset, only difficult negatives with a late error can mislead the mean.
     local by_mean = protocol.automaton_mean(options, grammar, sets.test)
     assert(by_mean > 90 and by_mean < 100, by_mean)
   end)
@@ -65,10 +65,10 @@ test('the mean of an exact automaton', function()
   local grammar = protocol.grammar(options)
   local set = pd.task.labelled_dataset { alphabet = grammar:alphabet(),
     strings = { '( )', '( ( ) ]', ') ( ( )', '( (' }, labels = { true, false, false, false } }
-  -- With the end symbol: 3/3; 3/5, wrong; 0/5; 2/3, wrong.
+  -- With the end symbol: 3/3; 3/5, incorrect; 0/5; 2/3, incorrect.
   test.near(protocol.automaton_mean(options, grammar, set), 50, 1e-9)
   options.end_symbol = false
-  -- 2/2; 3/4, wrong; 0/4; 2/2, wrong.
+  -- 2/2; 3/4, incorrect; 0/4; 2/2, incorrect.
   test.near(protocol.automaton_mean(options, grammar, set), 50, 1e-9)
 end)
 
@@ -99,7 +99,7 @@ test('parameters can start larger', function()
     test.near((made[2][name] - tensor * 5):abs():max():item(), 0, 1e-6)
     assert(tensor:abs():max():item() > 0, name)
   end
-  -- The range alone leaves output and action layers, and weights that start at 1.
+  -- The range does not apply to output and action layers, and to weights that start at 1.
   local options = defaults { task = 'd2', model = 'diffstk_mirnn', initial_range = 0.5 }
   local wide = protocol.model(options, protocol.grammar(options)):parameters()
   options.initial_range = 0.1
@@ -125,7 +125,7 @@ test('the LSTM as it is printed is another network', function()
   end
 end)
 
-test('an interrupted run goes on and gives the same numbers', function()
+test('an interrupted run continues and gives the same numbers', function()
   local run_folder = top .. '/one'
   local output, status = run('--smoke', '--task', 'd3', '--model', 'lstm', '--run-folder', run_folder)
   assert(status == 0, output)
@@ -155,9 +155,9 @@ test('an interrupted run goes on and gives the same numbers', function()
   assert(status ~= 0 and output:find('negatives was usual and is matched now', 1, true), output)
 end)
 
-test('curricula have the epochs that were asked for, and nonsense is told', function()
+test('curricula have the requested epochs, and invalid options are reported', function()
   local run_folder = top .. '/rising'
-  -- Lengths 2 to 8: passes up to 2 and 7, then two epochs of all.
+  -- Lengths 2 to 8: passes over lengths up to 2 and 7, then two epochs over all.
   local output, status = run('--smoke', '--model', 'lstm', '--curriculum', 'incremental', '--epochs', '4',
     '--run-folder', run_folder)
   assert(status == 0, output)

@@ -1,10 +1,10 @@
--- The models of scripts/experiments/diffstk: each can be built from its options, and is what it says.
+-- The models of scripts/experiments/diffstk: each can be built from its options and has its stated properties.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
 local models = dofile(pd.root .. '/scripts/experiments/diffstk/models.lua')
 
--- The entry as options of a model.
+-- Returns the entry as options of a model.
 local function options(name)
   local chosen = { alphabet = { '(', ')', '[', ']' }, seed = 3 }
   for key, value in pairs(models[name]) do
@@ -45,7 +45,7 @@ test('P belongs to the couplings through the state, and has its columns', functi
   for name in pairs(models) do
     test.equal(shapes(pd.model.recognizer(options(name)))['coupling.weight'], wanted[name])
   end
-  -- Behind the four symbols and the end symbol, the reading of the original Stack RNN.
+  -- After the four symbols and the end symbol, the reading of the original Stack RNN.
   test.equal(shapes(pd.model.recognizer(options 'stack_rnn'))['controller.weight_ih_l0'], '8x7')
   test.equal(shapes(pd.model.recognizer(options 'diffstk_rnn'))['controller.weight_ih_l0'], '8x5')
 end)

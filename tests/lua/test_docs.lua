@@ -1,4 +1,4 @@
--- The generated pages are current, and the sessions in the README show what the shell prints.
+-- The generated pages are up to date, and the sessions in the README show the output of the shell.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -8,7 +8,7 @@ local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the sh
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- Output and success of the shell with these arguments.
+-- Returns the output of the shell with these arguments, and whether it succeeded.
 local function run(...)
   local words = { quoted(shell) }
   for _, word in ipairs { ... } do words[#words + 1] = quoted(word) end

@@ -16,7 +16,7 @@ local function tolerance(section)
   return varies and math.huge or 1e-6
 end
 
--- What a section needs and the machine lacks, or nil.
+-- Returns what a section needs and the machine does not have, or nil.
 local found = {}
 local function succeeds(command)
   if found[command] == nil then found[command] = os.execute(command .. ' > /dev/null 2>&1') == 0 end
@@ -29,7 +29,8 @@ local function missing(section)
   if text:find '%$ pushdown kernel' and not files.exists(shell .. '-kernel') then return 'the kernel for notebooks' end
 end
 
--- The differences between what the examples of a page print and what the page shows, and the number of entries.
+-- Returns the differences between the output of the examples of a page and the output on the page, and the number of
+-- entries.
 local function differences(page)
   local problems, entries = {}, 0
   sessions.run(page, shell, function(shown, printed, section)
@@ -80,7 +81,7 @@ for _, name in ipairs(pages) do
   end)
 end
 
-test('a page that shows something else is found out', function()
+test('a page with another output is detected', function()
   local text = '# Sums\n\nAdds.\n\n```\npd> 1 + 1\n3\npd> 2 * 2\n4\n```\n\n## 1. More\n\n```\n$ echo 1 2\n1 2\n3\n```\n'
   local made = sessions.run(text, shell)
   test.equal(made, (text:gsub('\n3\n', '\n2\n', 1):gsub('\n3\n', '\n')))
@@ -91,7 +92,7 @@ test('a page that shows something else is found out', function()
   test.equal(#differences(made), 0)
 end)
 
-test('a reference page without a session at its top is found out', function()
+test('a reference page without a session at its top is detected', function()
   local session = '```\npd> 1 + 1\n2\n```\n'
   test.equal(wrong_opening('[Up](x)\n\n# Sums\n\nAdds.\n\n```lua\n-- a.lua\n```\n\n' .. session), nil)
   assert(wrong_opening('\n# Sums\n\n' .. session):find 'sentence')

@@ -1,4 +1,4 @@
--- Experiments: command lines, sizes, run folders; tables, JSON and files, which they stand on.
+-- Experiments: command lines, sizes, run folders, and the tables, JSON and files that they are built on.
 require 'pushdown'
 local test = require 'pushdown.test'
 local experiment = require 'pushdown.experiment'
@@ -26,7 +26,7 @@ local function temporary_folder()
   return path
 end
 
--- Message of a wrong command line.
+-- Returns the message of a wrong command line.
 local function usage(...)
   local ok, problem = pcall(experiment.parse, declaration, { ... })
   assert(not ok and type(problem) == 'table', 'expected a usage error, got ' .. tostring(problem))
@@ -49,7 +49,7 @@ test('defaults, both spellings of values, lists and flags', function()
   test.equal(options.controller, 'a=b')
   test.equal(experiment.parse(declaration, { '--verbose', '--no-verbose' }).verbose, false)
   test.equal(experiment.parse(declaration, { '--verbose=false' }).verbose, false)
-  -- A declaration's default table is never handed out itself.
+  -- A declaration's default table itself is never passed on.
   options.lengths[1] = 99
   test.equal(declaration.options[4][2][1], 11)
 end)
@@ -98,6 +98,13 @@ test('help shows every option with default and doc', function()
   assert(text:find('11,31', 1, true) and text:find('--smoke', 1, true) and text:find('--run-folder', 1, true))
 end)
 
+test('help of a command shows the words that it takes, and its description fits', function()
+  local text = experiment.help({ name = 'pushdown squares ID...', doc = ('word '):rep(30):sub(1, -2), words = true,
+    run_folder = false, options = {} }, 60)
+  assert(text:find('^pushdown squares ID%.%.%. %[options%]\n\nword'), text)
+  for line in text:gmatch '[^\n]+' do assert(#line <= 60, line) end
+end)
+
 test('help shortens the defaults of long lists', function()
   local items = {}
   for i = 1, 40 do items[i] = 'item_number_' .. i end
@@ -109,6 +116,7 @@ end)
 
 test('mistakes of a declaration are found at once', function()
   local function parse(given) return function() experiment.parse(given, {}) end end
+  test.fails('%[experiment%] a declaration needs a name', parse {})
   test.fails('needs a name and a doc', parse { name = 'x', options = { { 'a', 1 } } })
   test.fails("'a' is declared twice", parse { name = 'x', options = { { 'a', 1, 'd' }, { 'a', 2, 'd' } } })
   test.fails("smoke sets 'b', which is not an option", parse { name = 'x', options = {}, smoke = { b = 1 } })
@@ -160,6 +168,22 @@ say "x", y     –               0.1
   test.fails('expected {columns', function() report.table { rows = {} } end)
 end)
 
+test('a wide table breaks the names of its columns and its texts', function()
+  local made = report.table { columns = { 'hint', { 'best accuracy', format = '%.1f' }, 'ended because' },
+    rows = { { 'none', 58.7, 'all epochs are done' }, { 'mine', 100, 'done' } } }
+  test.equal(made:text(30), [[
+             best  ended
+hint     accuracy  because
+------------------------------
+none         58.7  all epochs
+                   are done
+mine        100.0  done
+]])
+  test.equal(made:text(100), made:text())
+  -- Words stay whole, even if the table is then too wide.
+  assert(made:text(5):find('accuracy  because', 1, true), made:text(5))
+end)
+
 test('a table as LaTeX', function()
   local made = report.table { title = 'Results', columns = { 'model_name', { 'loss', format = '%.2f' }, 'p' },
     rows = { { 'a & b_c #1 {50%} ~x^2 \\ $', -0.126, '1e-05' }, { 'λ', 0.5, '0.4 ± 0.1' } }, note = 'Two runs.' }
@@ -179,7 +203,7 @@ a \& b\_c \#1 \{50\%\} \textasciitilde{}x\textasciicircum{}2 \textbackslash{} \$
   files.make_folder(folder)
   made:save(folder .. '/t')
   test.equal(files.read(folder .. '/t.tex'), made:latex())
-  -- Where LaTeX is installed, it takes the table.
+  -- If LaTeX is installed, it accepts the table.
   if os.execute 'command -v pdflatex > /dev/null 2>&1' == 0 then
     files.write(folder .. '/page.tex', '\\documentclass{article}\\usepackage{booktabs,amsmath}\n\\begin{document}\n'
       .. made:latex():gsub('λ', 'l') .. '\\end{document}\n')
@@ -206,7 +230,7 @@ test('JSON: what is written is read back', function()
   test.equal(json.encode { 1 / 0, 0 / 0 }, '[null,null]')
   test.equal(json.decode '"\\u00e9\\ud83d\\ude00\\/"', 'é😀/')
   test.equal(json.decode ' [ -0.5e1 ,1E+2 ] '[2], 100)
-  -- The order of the text is kept when it is written again.
+  -- Writing keeps the order of the text.
   test.equal(json.encode(json.decode '{"z":1,"a":[]}'), '{"z":1,"a":[]}')
 end)
 

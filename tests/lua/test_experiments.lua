@@ -1,5 +1,5 @@
--- Every experiment runs in its smallest size and leaves what it promises; a grammar of one's own
--- goes through training, grid and figures.
+-- Every experiment runs in its smallest size and writes the promised files. A grammar of the user's own goes through
+-- training, grid and figures.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -22,7 +22,7 @@ local function run(script, ...)
   return output, tonumber(output:match('exit (%d+)\n$'))
 end
 
--- Scripts that read what is not a part of the program, and arguments that give them something small.
+-- Scripts that read external data, and arguments that give them small data instead.
 local corpus = top .. '/corpus.txt'
 files.write(corpus, ('the cat saw the dog\na dog ran\nthe end of the cat\n'):rep(12))
 local numbers, trees = top .. '/numbers.txt', top .. '/trees.mrg'
@@ -47,7 +47,7 @@ do
 end
 
 for _, script in ipairs(files.find(pd.root .. '/scripts/experiments', '%.lua$')) do
-  -- What returns something is for other scripts to load.
+  -- Files that return a value are loaded by other scripts.
   if not files.read(pd.root .. '/scripts/experiments/' .. script):find('\nreturn ') then
     test(script, function()
       local help, status = run(script, '--help')
@@ -65,7 +65,7 @@ for _, script in ipairs(files.find(pd.root .. '/scripts/experiments', '%.lua$'))
   end
 end
 
-test('programmed networks tell every string right', function()
+test('programmed networks classify every string correctly', function()
   local folder = top .. '/programmed'
   local output, status = run('nspda/table5.lua', '--n', '60', '--positives', '100', '--negatives', '100',
     '--run-folder', folder)
@@ -120,7 +120,7 @@ rule("S -> 'a' S 'b'", 0.6)
 rule("S -> 'a' 'b'", 0.4)
 ]]
 
-test('one training leaves its figures, and goes on where it was', function()
+test('one training writes its figures, and can be resumed', function()
   local folder = top .. '/one'
   local output, status = run('ns_rnn/train.lua', '--smoke', '--model', 'vrns', '--run-folder', folder)
   assert(status == 0, output)
@@ -154,7 +154,7 @@ test("a grammar of one's own goes through grid and figures", function()
   assert(csv:match('^task,model,setting,restarts,length,mean_difference,standard_deviation\n'), csv)
 end)
 
-test('nonsense is told', function()
+test('invalid options are reported', function()
   local output, status = run('ns_rnn/grid.lua', '--smoke', '--models', 'ns,gpt')
   assert(status == 2 and output:find("--models must be one of lstm, ", 1, true), output)
   output, status = run('ns_rnn/train.lua', '--smoke', '--task', 'no_such_language')

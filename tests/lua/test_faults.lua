@@ -1,7 +1,7 @@
--- Calls for files that fail, one after another: at no moment may a training, a grid, an export, a report or a token
--- file be left so that going on gives other numbers. Without an argument a few of the calls are tried, with a number so
--- many of each kind, spread over all, with 'all' every one; a job and a kind of failure may follow. The failures are
--- made by tests/faults/inject.cpp.
+-- Makes file calls fail, one after another: no failure may leave a training, a grid, an export, a report or a token
+-- file in a state whose continuation gives other numbers. Without an argument the test tries a few calls, with a number
+-- this many of each kind, spread over all, and with 'all' every one. A job and a kind of failure may follow.
+-- tests/faults/inject.cpp makes the failures.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
@@ -25,7 +25,7 @@ if able == 77 then
   os.exit(0)
 end
 
--- The C library says that memory is missing where a pipe cannot start a process.
+-- The C library reports missing memory if a pipe cannot start a process.
 local reasons = { ENOSPC = { 'No space left on device' }, EIO = { 'Input/output error' },
   EMFILE = { 'Too many open files' }, EACCES = { 'Permission denied' },
   fork = { 'Resource temporarily unavailable', '] cannot [^\n]*: Cannot allocate memory',
@@ -33,8 +33,8 @@ local reasons = { ENOSPC = { 'No space left on device' }, EIO = { 'Input/output 
 local of_sqlite = { 'disk I/O error', 'database or disk is full', 'unable to open database file',
   'attempt to write a readonly database' }
 
--- What is done, as a script that gets the folder to work in, begins or goes on, and says in lines that begin with
--- 'OUT' what came of it.
+-- The jobs, as scripts. A script gets its folder, begins or resumes the job, and prints the results in lines that begin
+-- with 'OUT'.
 local scripts = {}
 
 scripts.training = [[
@@ -99,7 +99,7 @@ end
 if rows.failed > 0 then os.exit(1) end
 ]]
 
--- Of runs that are there already.
+-- Jobs with existing runs.
 local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua').new()
 for restart = 1, 2 do
   made:add { name = 'g/rate=1/restart-' .. restart, grid = 'g', point = 'rate=1', restart = restart, seed = 7,
@@ -117,7 +117,7 @@ local function script(name)
   end
 end
 
--- name, command line for a folder, and the file in which it ends, if it says nothing.
+-- name, command line for a folder, and the file with the result if the job prints none.
 local jobs = {
   { 'tokens', script 'tokens' },
   { 'export', function(folder)
@@ -132,7 +132,7 @@ local jobs = {
   { 'grid', script 'grid' },
 }
 
--- Which calls of the list each kind of failure is tried at: those that the system lets fail so.
+-- The calls of the list that each kind of failure applies to: those that can fail in this way.
 local places = { ENOSPC = 'open write pwrite writev fsync fdatasync rename mkdir ftruncate', kill = '',
   EIO = 'write pwrite writev fsync fdatasync mmap', short = 'write pwrite', EMFILE = 'open',
   EACCES = 'open rename unlink mkdir', fork = '' }
@@ -146,7 +146,7 @@ local function new_folder()
 end
 local function remove(folder) os.execute('rm -rf ' .. quoted((folder:gsub('/work$', '')))) end
 
--- The numbers of the calls to try: all, or few of them from first to last.
+-- The numbers of the calls to try: all, or a few from first to last.
 local function chosen(calls, kind, few)
   if only_kind and only_kind ~= kind then return {} end
   local fitting, list = {}, {}

@@ -38,7 +38,7 @@ local function listed_in(text)
   return rows
 end
 
--- What is wrong with the rows, as lines. `exists` says whether a folder exists, at any level.
+-- Returns the errors of the rows, as lines. `exists` tells whether a folder exists, at any level.
 local function faults(rows, folders, exists)
   local found = {}
   for folder in pairs(folders) do

@@ -1,10 +1,10 @@
--- Random calls of everything that is documented, random options of constructors, and changed inputs of the readers in
--- Lua. Each must end in a result or in a message; none may end the process, hang, or say raw words of C++.
+-- Random calls of all documented functions, random options of constructors, and mutated inputs of the readers in Lua.
+-- Each must end with a result or a message. None may end the process, hang, or show raw C++ messages.
 --
---   test_fuzz.lua [INPUTS [TARGET [SEED]]]     so many inputs for each target, 0: those that are kept alone
+--   test_fuzz.lua [INPUTS [TARGET [SEED]]]     this number of inputs for each target, 0: only the kept ones
 --
--- A process runs the inputs (tests/lua/fuzz/run.lua); this one starts it again behind an input that ended it, and
--- presses Ctrl-C in calls that take long.
+-- A process runs the inputs (tests/lua/fuzz/run.lua). This one restarts it after an input that ended it, and presses
+-- Ctrl-C in calls that take long.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
@@ -18,23 +18,23 @@ files.make_folder(top .. '/work')
 local quoted = files.quoted
 local pool = pd.process.pool()
 
--- Seconds until the first input, until Ctrl-C in one, and until what does not answer to it is a failure. Sanitizers and
--- other programs slow all down.
+-- Seconds until the first input, until Ctrl-C in a call, and until a call that ignores it is a failure. Sanitizers and
+-- other programs slow everything down.
 local beginning, patience, answer = 120, 10, 20
 
--- Memory is limited, so that what asks for too much is refused. Programs with sanitizers reserve more than that.
+-- Memory is limited, so that calls that need too much are refused. Programs with sanitizers reserve more than that.
 local limit = 'ulimit -v 12000000; '
 if select(2, test.command(limit .. quoted(shell) .. ' -e ""')) ~= 0 then limit = '' end
 
--- The number and the words of the input that runs.
+-- The number and the description of the running input.
 local function current(log)
   local number, size, words = files.read(log):match '^(%d+)\n(%d+)\n(.*)$'
   if not number then return 0, '' end
   return tonumber(number), words:sub(1, tonumber(size))
 end
 
--- Runs inputs from `first` on until the process ends: the last one, what it was, and what went wrong or nil; whether
--- it was interrupted.
+-- Runs inputs from `first` on until the process ends. Returns the last input, its description, the error or nil, and
+-- whether it was interrupted.
 local function run(target, first, last)
   local log, output = top .. '/log', top .. '/output'
   files.write(log, '')
@@ -75,7 +75,7 @@ end
 
 local function try(target)
   os.execute(('rm -rf %s/work && mkdir %s/work'):format(quoted(top), quoted(top)))
-  -- Help searches all texts for a word, which takes longer than the others.
+  -- Help searches all texts for a word, which takes longer than other calls.
   local wanted = target == 'help' and math.ceil(inputs / 10) or inputs
   local last, first, long, failures = math.max(wanted, kept_inputs(target)), 1, 0, {}
   while first <= last and #failures < 5 do

@@ -1,4 +1,4 @@
--- Grammars from Lua: loading, the sandbox, scoring, sampling, data sets, and what goes wrong.
+-- Grammars from Lua: loading, the sandbox, scoring, sampling, datasets, and errors.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -7,7 +7,7 @@ local json = require 'pushdown.json'
 local infinity = math.huge
 local names = { 'dyck', 'hardest_cfl', 'marked_reversal', 'padded_reversal', 'unmarked_reversal' }
 
--- Calls f with the path of a temporary file of this text and ending.
+-- Calls f with the path of a temporary file with this text and extension.
 local function with_file(text, ending, f)
   local base = os.tmpname()
   local path = base .. ending
@@ -64,7 +64,7 @@ test('the five grammars are listed and described', function()
   end
 end)
 
-test('what is declared unambiguous has one derivation for every string', function()
+test('grammars declared unambiguous have one derivation for every string', function()
   local count = 0
   for _, name in ipairs(names) do
     for _, mode in ipairs { 'paper', 'reference' } do
@@ -150,7 +150,7 @@ test('strings are texts with blanks or lists of symbols', function()
   test.equal(grammar:log_probability '0 # 1', -infinity)
 end)
 
-test('sampling is decided by the seed', function()
+test('the seed determines the samples', function()
   local grammar = pd.grammar.load 'dyck'
   local one = grammar:sample { length = 30, seed = 5 }
   test.equal(type(one), 'string')
@@ -164,7 +164,7 @@ test('sampling is decided by the seed', function()
   for _, string in ipairs(free) do assert(grammar:log_probability(string) > -infinity) end
 end)
 
-test('samplers and their data sets', function()
+test('samplers and their datasets', function()
   local grammar = pd.grammar.load 'dyck'
   local sampler = grammar:sampler { lengths = { 9, 15 } }
   test.equal(table.concat(sampler:lengths(), ' '), '10 12 14')
@@ -271,12 +271,12 @@ test('the sandbox offers the grammar words and nothing else', function()
   end
   test.fails("dump", loading 'local x = string.dump(error)')
   test.fails('compiled Lua is not read', loading(string.dump(function() end)))
-  -- What a file does to its tables of functions stays in the file.
+  -- Changes that a file makes to its tables of functions stay in the file.
   with_file("string.rep = nil; math.huge = 1; table.concat = nil; rule 'S -> \"a\"'", '.lua', function(path)
     pd.grammar.load(path)
     assert(string.rep and table.concat and math.huge == infinity)
   end)
-  -- Assigning a global is visible in this file alone.
+  -- Only this file sees the assigned global.
   with_file("leaked = 1; rule 'S -> \"a\"'", '.lua', pd.grammar.load)
   test.equal(rawget(_G, 'leaked'), nil)
 end)
@@ -347,7 +347,7 @@ test('a list of rules makes a grammar', function()
   test.fails("unknown option 'rule'", function() pd.grammar.build { rule = {}, rules = {} } end)
 end)
 
-test('a false promise of unambiguity is found', function()
+test('a wrong declaration of unambiguity is found', function()
   local path = os.tmpname()
   local file = assert(io.open(path, 'w'))
   file:write "#% name double\n#% unambiguous\nS -> S S [.4] | 'a' [.6]\n"

@@ -1,12 +1,12 @@
--- Every grammar of the grammars folder loads with its defaults, samples, and knows its own samples;
--- every automaton loads; a synchronous grammar draws pairs and knows them. Each file is one of the three.
+-- Every grammar of the grammars folder loads with its defaults, samples, and accepts its own samples. Every automaton
+-- loads. A synchronous grammar draws pairs and accepts them. Each file is one of the three.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
 local paths = files.find(pd.root .. '/grammars', '^[%w_]+%.lua$')
 
-test('the grammars of the first paper are there', function()
+test('the grammars of the first paper exist', function()
   local found = {}
   for _, path in ipairs(paths) do found[path:gsub('%.lua$', '')] = true end
   for _, name in ipairs { 'marked_reversal', 'unmarked_reversal', 'padded_reversal', 'dyck',

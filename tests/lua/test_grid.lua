@@ -1,4 +1,4 @@
--- Grids: seeds, the pool, retries, what survives the death of workers and coordinators.
+-- Grids: seeds, the pool, retries, and the state after the death of workers and coordinators.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local grid = require 'pushdown.grid'
@@ -15,7 +15,7 @@ files.make_folder(folder)
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 local function path(name) return folder .. '/' .. name end
 
--- A script that trains nothing. It notes each of its starts, and what it does is told by its options.
+-- A script that trains nothing. It notes each of its starts, and its options control what it does.
 files.write(path 'toy.lua', [[
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -36,7 +36,7 @@ end
 run:finish { validation_difference = options.rate, seed = options.seed, seconds = 0.25 }
 ]])
 
--- Writes a script that runs the toy's grid with these options and says how it went.
+-- Writes a script that runs the toy's grid with these options and prints the result.
 local function coordinator(name, more)
   files.write(path(name .. '.lua'), ([[
 local grid = require 'pushdown.grid'
@@ -66,7 +66,7 @@ local function wait_until(what, condition)
   error('waited a minute in vain: ' .. what, 2)
 end
 
--- Ended, whether or not its parent has asked how.
+-- The process has ended, whether or not its parent has waited for it.
 local function ended(pid)
   local file = io.open(('/proc/%d/stat'):format(pid))
   local text = file and file:read('*a')
@@ -88,7 +88,7 @@ local function rows_of(name)
   return registry:find { grid = 'test/' .. name }
 end
 
-test('seeds depend on grid, point and restart alone', function()
+test('seeds depend only on grid, point and restart', function()
   test.equal(grid.seed('ns_rnn/marked_reversal/ns', 'learning_rate=0.005', 1), 946630296)
   test.equal(grid.seed('', '', 0), 1029218723)
   local seen = {}
@@ -131,7 +131,7 @@ test('a grid runs to its end, and does nothing when it is started again', functi
   test.equal(status, 0)
   assert(output:find('4 were finished before', 1, true), output)
   test.equal(starts('plain', 'rate=0.1', 1), 1)
-  -- Without the registry, the folders say what is finished.
+  -- Without the registry, the folders show which runs are finished.
   os.remove(path 'registry.sqlite')
   output = run(command)
   assert(output:find('FAILED 0', 1, true), output)
@@ -157,7 +157,7 @@ test('a run that fails is tried once more, then reported', function()
   output, status = run(coordinator('broken', 'workers = 2, fixed = { mode = "fails" }, failures = "report"'))
   test.equal(status, 0)
   assert(output:find('ROW rate=0.1 2', 1, true) and output:find('FAILED 2', 1, true), output)
-  -- An end without a result is a failure too.
+  -- An end without a result is also a failure.
   output = run(coordinator('silent', 'workers = 2, fixed = { mode = "silent" }, failures = "report"'))
   assert(output:find('FAILED 4', 1, true) and output:find('wrote no result.json', 1, true), output)
 end)
@@ -173,7 +173,7 @@ test('a killed worker is started again', function()
   end
 end)
 
-test('a killed coordinator takes its workers along, and the next one goes on', function()
+test('the workers of a killed coordinator end, and the next one continues', function()
   os.remove(path 'go')
   local command = coordinator('resumed', 'workers = 2, fixed = { mode = "waits" }')
   local pid = start(command, 'first')
@@ -242,28 +242,28 @@ test('results made by hand are taken over, those of other options are not', func
   end
   make(grid.seed('test/adopted', 'rate=0.2', 1), '2e-1')
   local output = run(command)
-  assert(output:find('1 were finished before', 1, true) and output:find('FAILED 0', 1, true), output)
+  assert(output:find('1 was finished before', 1, true) and output:find('FAILED 0', 1, true), output)
   test.equal(starts('adopted', 'rate=0.2', 1), 1)
   test.equal(rows_of 'adopted'[1].status, 'done')
-  make(77, '0.2')  -- refused: the folder holds a run with another seed
+  make(77, '0.2')  -- refused: the folder has a run with another seed
   test.equal(starts('adopted', 'rate=0.2', 1), 1)
   local status
   output, status = run(coordinator('plain', 'fixed = { mode = "plain" }, flags = { "--quick" }'))
   test.equal(status, 1)
   assert(output:find('4 of 4 runs differ from how', 1, true), output)
   assert(output:find('rate=0.1 restart 1: quick was false and is true now', 1, true), output)
-  -- Half a result is none.
+  -- An incomplete result does not count.
   files.write(path 'runs/plain/rate=0.1/restart-1/result.json', '{"validation_diff')
   output = run(coordinator('plain', 'fixed = { mode = "plain" }'))
   assert(output:find('3 were finished before', 1, true) and output:find('FAILED 0', 1, true), output)
   test.equal(starts('plain', 'rate=0.1', 1), 2)
 end)
 
-test('runs of another script or other options are listed, and taken or made anew as asked', function()
+test('runs of another script or other options are listed, and accepted or repeated on request', function()
   local toy = files.read(path 'toy.lua')
   local command = coordinator('changed', 'workers = 2, fixed = { mode = "plain" }')
   test.equal(select(2, run(command)), 0)
-  -- A constant of the script, which no option tells.
+  -- A constant of the script that no option reveals.
   files.write(path 'toy.lua', (toy:gsub('seconds = 0.25', 'seconds = 0.5')))
   local output, status = run(command)
   test.equal(status, 1)
@@ -274,7 +274,7 @@ test('runs of another script or other options are listed, and taken or made anew
   output, status = run(coordinator('changed', 'workers = 2, fixed = { mode = "plain" }, changed = "accept"'))
   test.equal(status, 0)
   assert(output:find('4 were finished before', 1, true), output)
-  -- One point is made anew: its folder has the new script, the other is still as it was.
+  -- One point is made again: its folder has the new script, and the other is unchanged.
   local one = ([[
 local grid = require 'pushdown.grid'
 local rows = grid.run { name = 'test/changed', script = 'toy.lua', folder = 'runs/changed', restarts = 2,
@@ -295,7 +295,7 @@ print('NOTE ' .. tostring(rows.note))
   test.equal(status, 0)
   assert(output:find('NOTE 2 of 2 runs were made with other options or another script: test/changed rate=0.2 restart 1 '
     .. '(mode was plain and is other now)', 1, true), output)
-  -- What was begun under other options cannot go on, and begins anew.
+  -- Unfinished runs with other options cannot be resumed and start again.
   os.remove(path 'runs/changed/rate=0.2/restart-1/result.json')
   output, status = run(line)
   test.equal(status, 0)
@@ -305,7 +305,7 @@ print('NOTE ' .. tostring(rows.note))
   files.write(path 'toy.lua', toy)
 end)
 
-test('a run goes on under options that may change', function()
+test('a run continues with other values of options that may change', function()
   files.write(path 'longer.lua', [[
 local options, run = require 'pushdown.experiment'.start { name = 'longer', doc = 'Counts.', options = {
   { 'epochs', 1, 'how far', may_change = true }, { 'seed', 1, 'seed' }, { 'restart', 1, 'restart' } } }
@@ -329,7 +329,7 @@ print('EPOCHS ' .. rows[1].result.epochs)
   test.equal(json.decode(files.read(path 'runs/more/default/restart-1/experiment.json')).options.epochs, 3)
 end)
 
-test('several grids share a pool, and mistakes are told before anything runs', function()
+test('several grids share a pool, and mistakes are reported before anything runs', function()
   local here = path 'runs'
   local function spec(more)
     local given = { name = 'g', script = path 'toy.lua', folder = here .. '/several', points = { { rate = 1 } },

@@ -1,15 +1,15 @@
--- What `make install` puts somewhere works there, and after it was moved.
+-- The files that `make install` installs work in their place, and after they are moved.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
 local build = assert(os.getenv('PUSHDOWN_BUILD_DIR'), 'PUSHDOWN_BUILD_DIR names the build folder')
-local source = pd.root  -- the tests run in the sources
+local source = pd.root  -- the tests run in the source folder
 local top = os.tmpname()
 os.remove(top)
 files.make_folder(top)
 
--- Output of a command line, which has to succeed.
+-- Returns the output of a command line, which must succeed.
 local function run(command)
   local pipe = assert(io.popen(('cd %s && { %s; } 2>&1; echo "exit $?"'):format(top, command)))
   local output, status = pipe:read('*a'):match('^(.*)exit (%d+)\n$')
@@ -18,7 +18,7 @@ local function run(command)
   return output
 end
 
-test('an installation works wherever it lies', function()
+test('an installation works in any folder', function()
   run(('cmake --install %s --prefix %s/first'):format(build, top))
   run('mkdir elsewhere && mv first elsewhere/moved')
   local out = run [[elsewhere/moved/bin/pushdown -e 'print(pd.root, #pd.grammar.list(), pd.version)']]
@@ -29,7 +29,7 @@ test('an installation works wherever it lies', function()
   out = run [[elsewhere/moved/bin/pushdown -e 'local m = pd.model.language_model{ alphabet = { "a", "b" },
     stack = { kind = "superposition", size = 3 } } print(m:log_probability "a a" < 0, pd.json ~= nil)']]
   test.equal(out, 'true\ttrue\n')
-  -- Runs of an installed program name the commit that it was built from.
+  -- Runs of an installed program name the commit from which it was built.
   local commit = run(("git -C '%s' describe --always --dirty --abbrev=12 2>/dev/null || true"):format(source))
     :match('^%S+')
   if commit then test.equal(files.read(top .. '/elsewhere/moved/share/pushdown/commit'), commit .. '\n') end
@@ -39,7 +39,7 @@ test('an installation works wherever it lies', function()
   end
 end)
 
-test('uninstalling leaves what was there before, and what others put there', function()
+test('uninstalling keeps older files and those of others', function()
   local files_in = function(folder) return run(('find %s | LC_ALL=C sort'):format(folder)) end
   run 'mkdir -p second/lib/other && touch second/lib/other/kept'
   local before = files_in 'second'
@@ -58,7 +58,7 @@ test('uninstalling leaves what was there before, and what others put there', fun
   assert(out:gsub('%s+', ' '):find('[uninstall] Pushdown is not installed in ', 1, true), out)
 end)
 
--- A build against a LibTorch elsewhere, as PUSHDOWN_TORCH_DIR names it.
+-- A build with another LibTorch, as PUSHDOWN_TORCH_DIR selects it.
 test('an installed module finds the LibTorch of its build', function()
   local cache = files.read(build .. '/CMakeCache.txt')
   local torch = cache:match '\nPUSHDOWN_TORCH_DIR:PATH=([^\n]+)'

@@ -1,5 +1,5 @@
--- Tensors, weights and models from other programs and for them. The files in tests/interchange/files are made by
--- NumPy, safetensors and PyTorch (tests/interchange/make_files.py).
+-- Exchange of tensors, weights and models with other programs. NumPy, safetensors and PyTorch made the files in
+-- tests/interchange/files (tests/interchange/make_files.py).
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -52,7 +52,7 @@ test('half and byte tensors of PyTorch are read', function()
   test.equal(metadata.format, 'pt')
 end)
 
-test('what is written is read back, bit for bit', function()
+test('written tensors are read back, bit for bit', function()
   local tensors = { a = pd.tensor.randn({ 3, 4 }, { seed = 1 }), b = pd.tensor({ 1, -2 }, { dtype = 'int64' }),
     c = pd.tensor.randn({ 2, 3, 2 }, { seed = 2, dtype = 'float64' }):transpose(1, 3), d = pd.tensor.zeros { 0, 2 },
     e = pd.tensor { 1, 2 }:gt(1.5), f = pd.tensor(0.1) }
@@ -86,7 +86,7 @@ test('unsound and hostile files are refused by name, and nothing is written for 
     refused('cut.npz', write('cut.npz', npz:sub(1, size)))
   end
   for size = 0, #npy - 1, 7 do refused('cut.npy', write('cut.npy', npy:sub(1, size))) end
-  -- A number of the first array has another bit: the archive's checksum tells.
+  -- A changed bit in a number of the first array: the archive's checksum detects it.
   local at = npz:find('\147NUMPY', 1, true) + 140
   refused('flipped.npz', write('flipped.npz', npz:sub(1, at - 1) .. string.char(255 - npz:byte(at)) .. npz:sub(at + 1)))
   local function header(text)
@@ -211,11 +211,11 @@ test("PyTorch's LSTM, GRU and RNN of two layers go in, and come out", function()
     local report = m:load_parameters(stored .. name .. '.safetensors', { rename = ours })
     test.equal(#report.missing + #report.left_over, 0)
     test.near(m:logits(words), expected[name], 1e-12)
-    -- The same by the table of names.
+    -- The same with the table of names.
     local other = model { controller = { kind = kind, hidden = 4, layers = 2 } }
     pd.published.load(other, stored .. name .. '.safetensors', 'torch')
     test.equal(other:log_probability(words), m:log_probability(words))
-    -- Out again.
+    -- And exported again.
     local theirs, original = {}, pd.tensor.load(stored .. name .. '.safetensors')
     for own, tensor in pairs(m:parameters()) do
       theirs[own:gsub('^controller%.', 'rnn.'):gsub('^output%.', 'out.') .. ''] = tensor
@@ -294,7 +294,7 @@ test('checkpoints of nondeterministic-stack-rnn and rau', function()
   end
 end)
 
-test('a start that rau has learned', function()
+test('an initial state that rau has learned', function()
   local tensors = pd.tensor.load(stored .. 'rau_superposition.safetensors')
   local learned = pd.tensor({ { 0.5, -1, 0.25, 2 } }, { dtype = 'float64' })
   tensors['first.first.second.controller.initial_hidden_state_inputs'] = learned
@@ -369,6 +369,12 @@ if has_numpy then
       if not line:match '^%s*#' then count = count + 1 end
     end
     assert(count <= 60, count)
+  end)
+
+  test('the reader with NumPy shows its usage', function()
+    local output, status = run(("python3 '%s'"):format(reader))
+    test.equal(status, 0, output)
+    assert(output:find('python3 run_model.py FOLDER', 1, true), output)
   end)
 
   test('the reader with NumPy gives our log-probabilities', function()

@@ -1,11 +1,11 @@
--- Ctrl-C in the commands of the shell, at moments spread over the time that they take: they end at once and leave no
--- half a file. Calls at the prompt are tested in tests/shell/interrupt_test.cpp.
+-- Ctrl-C in the commands of the shell, at moments spread over their run time: they end at once and leave no incomplete
+-- file. tests/shell/interrupt_test.cpp tests calls at the prompt.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
 local shell = assert(os.getenv 'PUSHDOWN_BINARY', 'PUSHDOWN_BINARY names the shell')
--- Half a second on a machine that does nothing else.
+-- Half a second on an idle machine.
 local most = tonumber(os.getenv 'PUSHDOWN_INTERRUPT_SECONDS' or 4)
 
 local made = dofile(pd.root .. '/tests/lua/recorded_runs.lua').new()
@@ -19,7 +19,7 @@ end
 
 local pool = pd.process.pool()
 
--- Seconds that the command takes whole.
+-- Seconds that the whole command takes.
 local function whole(command, output)
   local began = pd.process.now()
   local process = pool:start { command = command, output = output }
@@ -45,7 +45,7 @@ for name, words in pairs { report = { 'report', '--grid', 'g' }, export = { 'run
       local ending = process:poll()
       if ending.code ~= 0 then
         stopped = stopped + 1
-        -- Before the program has its own answer to the signal, the system's ends it.
+        -- Before the program handles the signal itself, the system ends the process.
         local said = files.read(output)
         assert(ending.code == 130 or ending.signal == 2, ending.text .. said)
         assert(ending.signal == 2 or said:find(('pushdown %s: interrupted\n'):format(words[1]), 1, true), said)

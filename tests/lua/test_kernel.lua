@@ -1,5 +1,5 @@
--- `pushdown kernel install` builds the kernel for notebooks, or says what is missing for that. A cmake of the test's
--- own stands in for the real one.
+-- `pushdown kernel install` builds the kernel for notebooks, or says what is missing for that. A fake cmake replaces
+-- the real one.
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 
@@ -46,7 +46,7 @@ test('a build folder without the kernel gets one', function()
   assert(status == 0 and output:find('Building the kernel in ', 1, true), output)
   assert(files.read(top .. '/calls'):find('--build ' .. top .. '/build --target notebooks', 1, true))
   assert(files.read(top .. '/data/kernels/pushdown/kernel.json'):find('/build/pushdown-kernel', 1, true))
-  -- Now it is there.
+  -- Now it exists.
   cmake 'exit 1'
   output, status = install()
   assert(status == 0 and not output:find 'Building', output)

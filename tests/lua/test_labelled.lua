@@ -1,5 +1,5 @@
--- Labelled strings from Lua: made from every grammar of the recognition tasks, checked against what the
--- languages are, saved, divided, and what goes wrong.
+-- Labelled strings from Lua: made from every grammar of the recognition tasks, compared with the definitions of the
+-- languages, saved, divided; and errors.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
@@ -16,7 +16,7 @@ local function balanced(text)
   return #open == 0
 end
 
--- The languages said again, as tests of a text without blanks.
+-- Definitions of the languages, as tests of a text without blanks.
 local function is_palindrome(text) return text == text:reverse() end
 local languages = {
   { 'palindrome', {}, function(s)
@@ -67,7 +67,7 @@ for _, case in ipairs(languages) do
   local member = spaced or function(text) return plain((text:gsub(' ', ''))) end
   test(name .. ' ' .. show(options), function()
     local grammar = pd.grammar.load(name, options)
-    -- Every string of up to 6 symbols (fewer where the alphabet is large).
+    -- Every string of up to 6 symbols (fewer if the alphabet is large).
     local symbols = grammar:alphabet():symbols()
     local longest = #symbols <= 3 and 6 or #symbols <= 4 and 5 or 3
     local function walk(text, length)
@@ -91,14 +91,14 @@ for _, case in ipairs(languages) do
     test.equal(data:positives(), 400)
     test.equal(data:negatives(), 410)
     test.equal(#data:wrong_labels(grammar), 0)
-    -- Longer strings, none of which was seen.
+    -- Longer strings, none of which is in the training set.
     local long = pd.task.labelled { grammar = grammar, lengths = { 120, 160 }, positives = 30, negatives = 30,
       difficult = 1, distinct = 'none', seed = 2, exclude = data }
     for i, text in ipairs(long:strings()) do test.equal(member(text), long:labels()[i]) end
   end)
 end
 
-test('what a grammar says is declared unambiguous has one derivation', function()
+test('grammars declared unambiguous have one derivation', function()
   for _, case in ipairs(languages) do
     local grammar = pd.grammar.load(case[1], case[2])
     test.equal(grammar:unambiguous(), case[1] ~= 'dyck_n')
@@ -112,7 +112,7 @@ end)
 
 local dyck = pd.grammar.load 'dyck_n'
 
-test('nothing of the training set is in the test set, and the seed decides', function()
+test('training and test set share no string, and the seed determines both', function()
   local options = { grammar = dyck, lengths = { 2, 12 }, positives = 200, negatives = 200, difficult = 0.3, seed = 3 }
   local train = pd.task.labelled(options)
   local again = pd.task.labelled(options)
@@ -172,7 +172,7 @@ test('saving and loading', function()
   test.fails('No such file', function() pd.task.load_labelled(path) end)
 end)
 
-test('own strings, step targets and wrong labels', function()
+test('given strings, step targets and wrong labels', function()
   local data = pd.task.labelled_dataset { alphabet = dyck:alphabet(), labels = { true, false, true },
     strings = { '( ) [ ]', '( ] )', { '(', '(' } } }
   test.equal(tostring(data), 'LabelledDataset: 2 valid and 1 invalid strings of length 2 to 4')
@@ -184,7 +184,7 @@ test('own strings, step targets and wrong labels', function()
   test.near(data:with_dead_ends(dyck):dead_ends(), { 0, 2, 0 })
   test.equal(data:valid_strings():size(), 2)
   assert(dyck:viable_prefix '( [' and not dyck:viable_prefix '( ]' and dyck:viable_prefix '')
-  test.fails("the data set's symbols are", function()
+  test.fails("the dataset's symbols are", function()
     data:step_targets(pd.grammar.load 'an_bn')
   end)
   test.fails('labelled both valid and invalid', function()
@@ -224,7 +224,7 @@ test('parts and curricula', function()
   test.fails('increasing', function() data:curriculum { kind = 'two_stage', epochs = { 3, 2 } } end)
 end)
 
-test('what goes wrong', function()
+test('errors', function()
   local function with(options) return function()
     local all = { grammar = dyck, lengths = { 2, 8 }, positives = 5, negatives = 5, seed = 1 }
     for key, value in pairs(options) do all[key] = value end
@@ -245,7 +245,7 @@ test('what goes wrong', function()
     pd.task.labelled { grammar = pd.grammar.parse "S -> 'a' S | 'a'", lengths = { 1, 30 }, positives = 5,
       negatives = 10, seed = 1 }
   end)
-  test.fails('an excluded data set and the grammar have different symbols', with { exclude = pd.task.labelled_dataset {
+  test.fails('an excluded dataset and the grammar have different symbols', with { exclude = pd.task.labelled_dataset {
     alphabet = { 'a' }, strings = { 'a' }, labels = { true } } })
   test.fails('p %+ p1 must be below 1', function() pd.grammar.load('dyck_n', { p = 0.8, p1 = 0.2 }) end)
 end)

@@ -1,4 +1,4 @@
--- The arrows of the source tree point one way (docs/architecture.md).
+-- Dependencies of the source tree point in one direction (docs/architecture.md).
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
@@ -27,8 +27,8 @@ test('each kind of violation is caught', function()
   caught('src/task/a.cpp', '#include "train/trainer.h"', 'task must not include train, got train/trainer.h')
   caught('src/model/a.cpp', '#include <lua.hpp>',
     'the core must not include a Lua header, got lua.hpp')
-  caught('src/train/a.cpp', '#include "bindings/bind.h"',
-    'the core must not include the bindings, got bindings/bind.h')
+  caught('src/train/a.cpp', '#include "bindings/binder/bind.h"',
+    'the core must not include the bindings, got bindings/binder/bind.h')
   caught('src/train/a.cpp', '#include <torch/torch.h>',
     'only the folder tensor may include LibTorch, got torch/torch.h')
   caught('src/model/a.cpp', '#include <ATen/ScalarOps.h>',
@@ -44,23 +44,23 @@ test('each kind of violation is caught', function()
   -- Through two headers.
   caught('src/kernel/a.isa.cpp', '#include "kernel/b.h"', 'kernels must not include LibTorch', {
     ['src/kernel/b.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
-  caught('bindings/shell/a.cpp', '#include "bindings/bind.h"',
+  caught('bindings/shell/a.cpp', '#include "bindings/binder/bind.h"',
     'the shell starts without LibTorch, so it must not include it', {
-      ['bindings/bind.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
+      ['bindings/binder/bind.h'] = '#include "tensor/torch.h"', ['src/tensor/torch.h'] = '#include <ATen/ATen.h>' })
 end)
 
-test('what is allowed is not caught', function()
+test('permitted dependencies are not caught', function()
   test.equal(violations {
     ['src/model/a.cpp'] = '#include "stack/stack.h"\n#include "grammar/alphabet.h"\n#include <vector>',
     ['src/train/a.cpp'] = '#include "kernel/isa.h"\n// #include <lua.hpp>\nint n = snprintf(0, 0, "");',
     ['src/stack/stack.h'] = '/* #include "train/trainer.h"\n std::cout */ #include "tensor/torch.h"',
-    ['bindings/tensor.cpp'] = '#include <ATen/ScalarOps.h>',
+    ['bindings/tensor/tensor.cpp'] = '#include <ATen/ScalarOps.h>',
     ['bindings/shell/main.cpp'] = '#include <lua.hpp>\n#include "bindings/shell/repl.h"',
   }, '')
 end)
 
-test('every Lua test ends with its verdict', function()
-  -- Without test.finish() failures would have no consequence.
+test('every Lua test ends with test.finish', function()
+  -- Without test.finish() failures would have no effect.
   for _, name in ipairs(files.find(pd.root .. '/tests/lua', '^test_.*%.lua$')) do
     local text = files.read(pd.root .. '/tests/lua/' .. name)
     assert(text:find '\ntest%.finish%(%)%s*$', name .. ' does not end with test.finish()')

@@ -1,4 +1,4 @@
--- Learning algorithms, noise and annealing from Lua: training, going on after a stop, bad input.
+-- Learning algorithms, noise and annealing from Lua: training, resuming after a stop, bad input.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
@@ -65,7 +65,7 @@ for _, kind in ipairs(algorithms) do
   end)
 end
 
-test('wrong options say what is right', function()
+test('messages about wrong options name the valid ones', function()
   test.fails("did you mean 'rtrl'", function() trainer{ learning = 'rtlr' } end)
   test.fails('window', function() trainer{ learning = { kind = 'tbptt', window = 0 } } end)
   test.fails('spread', function() trainer{ annealing = { kind = 'stochastic', spread = 2 } } end)
@@ -87,7 +87,7 @@ test('the next symbol and the mean of all answers', function()
     for key, value in pairs(more or {}) do options[key] = value end
     return pd.model.recognizer(options)
   end
-  -- Valid strings alone: what follows each symbol is learned, and how often.
+  -- With only valid strings, the model learns what follows each symbol, and how often.
   local valid = data:valid_strings()
   local labels = {}
   for i = 1, valid:size() do labels[i] = true end
@@ -110,7 +110,7 @@ test('the next symbol and the mean of all answers', function()
   test.equal(own.accuracy, pd.train.evaluate(m, data, { decision = 'mean' }).accuracy)
   test.equal(last.accuracy, pd.train.evaluate(model { decision = 'last' }, data).accuracy)
 
-  -- The sets of next symbols of valid strings, which were all that was learned from.
+  -- The sets of next symbols of valid strings, which were the only training data.
   local known = pd.train.evaluate(t:model(), positives, { grammar = grammar })
   assert(known.next_symbol_accuracy >= 0.5, known.next_symbol_accuracy)
   test.equal(pd.train.evaluate(t:model(), positives, { grammar = grammar, threshold = 0.9 }).next_symbol_accuracy, 0)
@@ -158,7 +158,7 @@ test('the next symbol and the mean of all answers', function()
   end)
 end)
 
-test('what there is describes itself', function()
+test('all kinds have descriptions', function()
   for _, kind in ipairs(pd.train.annealings()) do
     assert(pd.train.describe_annealing(kind):find(kind, 1, true))
   end

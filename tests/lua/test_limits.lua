@@ -1,4 +1,4 @@
--- Sizes that no machine holds, disks that are full, and programs started without their standard streams.
+-- Sizes that no machine can hold, full disks, and programs started without their standard streams.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -16,7 +16,7 @@ local function model(controller, stack)
   return pd.model.language_model { alphabet = grammar:alphabet(), seed = 1, controller = controller, stack = stack }
 end
 
-test('what cannot be held is refused before it is asked for, with both numbers', function()
+test('too large objects are refused before they are allocated, with both numbers', function()
   local too_much = '%[[%w.]+%] [^\n]* needs [%d.]+ [GTPE]?B of memory, [%d.]+ [kMGT]?B are available'
   local large = model({ kind = 'elman', hidden = 4 }, { kind = 'nondeterministic', states = 3, symbols = 3 })
   for _, action in ipairs {
@@ -68,7 +68,7 @@ test('the sizes of stacks are bounded', function()
   end
 end)
 
--- Every file of these has at most 512 bytes, as on a full disk.
+-- Each of these files has at most 512 bytes, as on a full disk.
 local function on_full_disk(text)
   return run(("trap '' XFSZ; ulimit -f 1; %s -e %s"):format(quoted(shell), quoted(text)))
 end
@@ -86,7 +86,7 @@ test('a short file on a full disk is an error and leaves the one before', functi
   test.equal(files.read(path), ('x'):rep(100))
 end)
 
-test('what is printed without standard streams goes into no file', function()
+test('output without standard streams does not go into files', function()
   files.write(top .. '/train.lua', [[
     io.stdout:setvbuf 'no'
     local grammar = pd.grammar.load 'marked_reversal'
@@ -110,7 +110,7 @@ test('what is printed without standard streams goes into no file', function()
     for _, name in ipairs(files.find(folder, '')) do
       local text = files.read(folder .. '/' .. name)
       if name ~= 'log.txt' then assert(not text:find 'epoch 1:', name .. closed) end
-      -- The copy of the script holds what it prints.
+      -- The copy of the script contains its output.
       assert(name:find '^inputs/' or not text:find('printed', 1, true) and not text:find('complained', 1, true),
         name .. closed)
     end

@@ -62,8 +62,8 @@ local function code_points(text)
   return points
 end
 
--- GitHub keeps letters, digits, marks, hyphens and underscores of all scripts. Of what is not ASCII this knows letters
--- below U+2000, the superscript letters i and n, the subscript letters, and everything from U+3040 on.
+-- GitHub keeps letters, digits, marks, hyphens and underscores of all scripts. Outside of ASCII, this function knows
+-- letters below U+2000, the superscript letters i and n, the subscript letters, and everything from U+3040 on.
 local function kept_in_slug(char, point)
   if point < 128 then return char:match('[%w_%- ]') ~= nil end
   if point == 0xAA or point == 0xB5 or point == 0xBA then return true end
@@ -114,7 +114,7 @@ local function links_of(text)
   return links
 end
 
--- The path that a relative link leads to, from the root on, or nil if it leaves the root.
+-- Returns the target path of a relative link, from the root on, or nil if it leaves the root.
 local function resolved(page, link)
   local parts = {}
   for part in ((page:match('^(.*/)') or '') .. link):gmatch('[^/]+') do
@@ -134,7 +134,7 @@ local function text_of(path)
   return texts[path]
 end
 
--- What is wrong with a link, or nil.
+-- Returns the error of a link, or nil.
 local function fault(page, target)
   if target:match('^%a[%w+.-]*:') then
     local host = '^https?://[%w-]+%.[%w.-]+'
@@ -185,7 +185,7 @@ test('headings have the anchors that GitHub gives them', function()
   assert(not anchors.no)
 end)
 
-test('links are found, and wrong ones are faults', function()
+test('links are found, and wrong ones are reported', function()
   local links = links_of('[a](b.md) and `[no](no)`\n```\n[no](no)\n```\n![x](y.svg "t") <img width="4" src="z.svg">\n'
     .. '<a href="w.md">w</a>\n[r]: u.md\n')
   local found = {}

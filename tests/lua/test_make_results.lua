@@ -1,4 +1,4 @@
--- The tables of docs/results are made from what run folders hold.
+-- The tables of docs/results are made from the files in run folders.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local results = dofile(pd.root .. '/scripts/tools/make_results.lua')
@@ -19,7 +19,7 @@ test('columns are chosen, renamed and joined with their deviations', function()
 | LSTM | 9.00 ± 0.25 |  |]])
 end)
 
-test('a wrong column is an error that names those there are', function()
+test('a wrong column is an error that names the valid ones', function()
   test.fails("no column 'modell'; the columns are model,", function()
     results.select(left, results.columns '| modell')
   end)
@@ -27,7 +27,7 @@ test('a wrong column is an error that names those there are', function()
   test.fails('there is no table', function() results.select('nothing', results.columns '| model') end)
 end)
 
-test('what stands between the comments is replaced, and nothing else', function()
+test('only the text between the comments is replaced', function()
   local page = 'before\n<!-- table: a/b.lua | model | paper ± -->\nold\n<!-- end of table -->\nafter % 1\n'
   local filled = results.filled(page, function(script, columns)
     return ('%s has %d columns, 5 %%'):format(script, #columns)

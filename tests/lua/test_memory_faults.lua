@@ -1,6 +1,6 @@
--- The k-th large allocation of trainings, checkpoints, parsers and tensors finds no memory: tests/lua/memory_faults.lua
--- with tests/faults/memory.cpp in front. Of allocations of 4 kB and more some are tried, with
--- 'all' every one, on one thread and on two.
+-- The k-th large allocation of trainings, checkpoints, parsers and tensors fails: tests/lua/memory_faults.lua with
+-- tests/faults/memory.cpp preloaded. The test tries some allocations of 4 kB and more, with 'all' every one, on one
+-- thread and on two.
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
 

@@ -1,5 +1,6 @@
--- Runs for TensorBoard and Weights & Biases: the bytes that their own writers make (tests/interchange/make_mirror.py),
--- a reader in Python that knows the formats alone, and TensorBoard's reader where it is installed.
+-- Runs for TensorBoard and Weights & Biases, compared with the bytes of their own writers
+-- (tests/interchange/make_mirror.py), with a reader in Python that knows only the formats, and with TensorBoard's
+-- reader if it is installed.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -26,7 +27,7 @@ local function values(...)
   return list
 end
 
-test('sums are those of the standards', function()
+test('checksums are those of the standards', function()
   local checksum = require 'pushdown.mirror.checksum'
   test.equal(checksum.ieee '123456789', 0xCBF43926)
   test.equal(checksum.castagnoli '123456789', 0xE3069283)
@@ -126,7 +127,7 @@ local function check_curve(place, points, metric, epochs, tolerance)
   end
 end
 
-test('a training is mirrored while it works', function()
+test('a training is mirrored while it runs', function()
   if not has_python then return print 'skipped: there is no python3' end
   for _, kind in ipairs { 'tensorboard', 'wandb' } do
     local place, tolerance = 'runs/' .. kind, kind == 'wandb' and 0 or 1e-6
@@ -137,7 +138,7 @@ test('a training is mirrored while it works', function()
     local output, status = run('train.lua', place, 'steps', kind .. ':' .. logs)
     assert(status == 0, output)
     check_curve(place, curve(), 'cross_entropy', 3, tolerance)
-    -- It goes on later, and one file has it all.
+    -- The training is resumed, and one file has all of it.
     output, status = run('train.lua', place, 'resume', kind .. ':' .. logs, '5')
     assert(status == 0, output)
     check_curve(place, curve(), 'cross_entropy', 5, tolerance)
@@ -151,7 +152,7 @@ test('PUSHDOWN_MIRROR mirrors every training with a run folder', function()
   only('^other/events%.out%.tfevents', 'all')
 end)
 
-test('wrong targets are errors, and what cannot be written is a warning', function()
+test('wrong targets are errors, and failed writes are warnings', function()
   local output, status = run('train.lua', 'runs/wrong', 'epochs', 'tensorbord:logs')
   test.equal(status, 1)
   assert(output:find("did you mean 'tensorboard'?", 1, true), output)
@@ -167,7 +168,7 @@ test('wrong targets are errors, and what cannot be written is a warning', functi
   end)
 end)
 
-test('runs export writes what is in the run folders', function()
+test('runs export writes the content of the run folders', function()
   run('runs', 'note', '1', 'the first\n`one`')
   run('runs', 'tag', '1', '2', '+good')
   local output, status = run('runs', 'export', '--tensorboard', 'out', '--where', 'epochs=5')
@@ -175,7 +176,7 @@ test('runs export writes what is in the run folders', function()
   assert(output:find('out: 10 epochs of 2 runs', 1, true), output)
   local first = files.read(only('^wandb/events', 'out'))
   run('runs', 'export', '--tensorboard', 'out', '--where', 'epochs=5')
-  assert(first == files.read(only('^wandb/events', 'out')))  -- again the same bytes
+  assert(first == files.read(only('^wandb/events', 'out')))  -- the same bytes again
   output, status = run('runs', 'export', '--wandb', 'out', '--where', 'epochs=5')
   assert(status == 0, output)
   test.equal(#files.find(folder .. '/out', '^offline%-run%-%d+_%d+%-%x+/run%-%x+%.wandb$'), 2)

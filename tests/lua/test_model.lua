@@ -74,7 +74,7 @@ test('gradients reach the parameters', function()
   end
 end)
 
-test('what a memory with strengths does can be looked at', function()
+test('the strengths of a memory are available', function()
   local m = model{ stack = { kind = 'stratification_deque', size = 3, memories = 2 } }
   local run = m:strengths('0 1 # 1')
   test.equal(table.concat(run.strengths:size(), ' '), '4 2 8')
@@ -165,7 +165,7 @@ test('a transformer is a language model', function()
   test.fails("unknown option 'stack'", function() model{ architecture = 'transformer', stack = {} } end)
 end)
 
-test('options say everything, the line says the main things', function()
+test('options are complete, and the line has the main ones', function()
   local m = model{ stack = { kind = 'nondeterministic', states = 3 } }
   test.equal(m:options().stack.states, 3)
   test.equal(m:options().stack.symbols, 2)
@@ -196,14 +196,14 @@ test('bad input is named', function()
   test.fails('LanguageModel', function() return m.log_probability({}, '0') end)
 end)
 
-test('what hangs on a tensor is told to the collector', function()
+test('the collector counts the graph of a tensor', function()
   local function most_memory()
     return tonumber(require 'pushdown.files'.read '/proc/self/status':match 'VmHWM:%s*(%d+)') / 1024
   end
   local large = pd.model.language_model { alphabet = { 'a', 'b' }, seed = 1,
     controller = { kind = 'lstm', hidden = 20 }, stack = { kind = 'nondeterministic', states = 2, symbols = 2 } }
   local before = most_memory()
-  -- Each holds the graph of 600 steps, megabytes, and is itself small.
+  -- Each keeps the graph of 600 steps, several megabytes, but is itself small.
   for _ = 1, 120 do large:logits(('a b '):rep(300)) end
   assert(most_memory() - before < 700, ('it grew by %d MB'):format(most_memory() - before))
 end)

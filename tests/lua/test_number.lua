@@ -1,4 +1,4 @@
--- Tree banks in CoNLL-U and examples of number prediction from Lua.
+-- Treebanks in CoNLL-U and examples of number prediction from Lua.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -30,9 +30,9 @@ local bank = '# sent_id = a\n' .. rows [[
 2 walk walk VERB VBP _ 0 root _ _
 ]]
 files.write(top .. '/bank/a.conllu', bank)
-files.write(top .. '/bank/notes.txt', 'no tree bank')
+files.write(top .. '/bank/notes.txt', 'no treebank')
 
-test('sentences of a tree bank come one after another', function()
+test('sentences of a treebank come one after the other', function()
   local sentences = {}
   for sentence in pd.task.conllu(top .. '/bank') do sentences[#sentences + 1] = sentence end
   test.equal(#sentences, 3)
@@ -56,7 +56,7 @@ test('sentences of a tree bank come one after another', function()
   test.fails('there is no file or folder', function() pd.task.conllu(top .. '/none') end)
 end)
 
-test('examples of a tree bank', function()
+test('examples of a treebank', function()
   local examples = pd.task.number_examples(top .. '/bank/a.conllu')
   test.equal(tostring(examples), 'NumberData: 3 examples of number prediction, 2 plural')
   local first = examples:example(1)

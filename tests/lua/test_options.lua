@@ -9,7 +9,7 @@ os.remove(folder)
 os.execute('mkdir -p ' .. folder)
 local function path(name) return folder .. '/' .. name end
 
--- What stands for values by name or a list, not for options, and results.
+-- Names in usage lines for values by name, lists and results, which are not options.
 local no_options = { ['LanguageModel:set_parameters'] = true, ['Recognizer:set_parameters'] = true,
   ['Transducer:set_parameters'] = true, ['pd.train.together'] = true, ['pd.file.contents'] = true }
 
@@ -21,7 +21,7 @@ test('every function with a table of options declares them', function()
       assert(pd.options(name), name .. ' has no declared options')
       count = count + 1
     end
-    -- A list that another sentence gives would become wrong.
+    -- A list that another sentence contains would become outdated.
     if pd.options(name) then
       for _, option in ipairs(pd.options(name)) do
         assert(usage:find(option.name .. '=', 1, true) or usage:find('...', 1, true), name .. ': ' .. option.name)
@@ -83,7 +83,7 @@ language:save(path 'model.safetensors')
 pd.tensor.save(path 'x.npy', x)
 trainer:save(path 'run')
 
--- The arguments before the options, where there are some: of a method the object first.
+-- The arguments before the options, if there are any. For a method the object is first.
 local before = {
   ['Grammar:log_probabilities'] = { grammar }, ['Grammar:sample'] = { grammar }, ['Grammar:sampler'] = { grammar },
   ['LabelledDataset:curriculum'] = { labelled }, ['LabelledDataset:split'] = { labelled, { 1, 1 } },
@@ -117,7 +117,7 @@ local before = {
   ['pd.tree.read'] = { path 'lines.txt' }, ['pd.tree.score'] = { { tree }, { tree } },
 }
 
--- Options that a call cannot do without, or that lead to all others.
+-- Options that a call needs, or on which all others depend.
 local f = function() end
 local given = {
   ['pd.controller.check'] = { kind = 'lstm' }, ['pd.stack.check'] = { kind = 'superposition' },
@@ -182,7 +182,7 @@ test('options of a wrong type are refused by name', function()
   end
 end)
 
-test('numbers out of range and texts that are no choice are refused by name', function()
+test('numbers out of range and texts that are not a choice are refused by name', function()
   for _, name in ipairs(pd.options()) do
     for _, option in ipairs(pd.options(name)) do
       local values = {}
@@ -192,7 +192,7 @@ test('numbers out of range and texts that are no choice are refused by name', fu
       for _, value in ipairs(option.of and {} or values) do
         local fine, message = pcall(call, name, with(name, option.name, value))
         message = tostring(message)
-        -- A kind that is none is said by the registry.
+        -- The registry reports a kind that does not exist.
         local said = message:find(option.name, 1, true) or message:find('no such choice', 1, true)
         assert(not fine and said, ('%s, %s = %s: %s'):format(name, option.name, value, message))
       end
@@ -211,10 +211,21 @@ test('missing options are named', function()
   end
 end)
 
--- The functions whose options a page's tables list, table by table; false for tables of other things.
+-- The options of a describe function, one in every line but the first: "  share   number, default 0.15: fraction".
+local function described(text)
+  local list = {}
+  for line in text:gmatch '\n  ([^\n]+)' do
+    local default = (line:match ', default (.-): ' or ''):gsub('"', '')
+    list[#list + 1] = { name = line:match '^[%w_]+', default = default ~= '' and (tonumber(default) or default) or nil }
+  end
+  return list
+end
+
+-- The functions whose options a page's tables list, table by table.
 local pages = {
   ['data.md'] = { 'pd.task.labelled', 'pd.task.corpus', 'pd.task.sentences' },
   ['hints.md'] = { 'pd.model.insert_rules', 'pd.model.extract_pda' },
+  ['learning.md'] = { 'pd.train.describe_noise' },
   ['models.md'] = { 'pd.model.language_model', 'pd.model.language_model', 'pd.model.recognizer',
   'pd.model.transducer' },
   ['nnpda.md'] = { 'pd.model.recognizer', 'pd.train.check_objective' },
@@ -227,34 +238,104 @@ local pages = {
 -- Pages that list every option of these.
 local complete = { ['pd.task.labelled'] = true, ['pd.task.corpus'] = true, ['pd.task.sentences'] = true,
   ['pd.model.insert_rules'] = true, ['pd.model.extract_pda'] = true, ['pd.tree.read'] = true, ['pd.tree.score'] = true,
-  ['pd.tensor.rand'] = true }
+  ['pd.tensor.rand'] = true, ['pd.train.describe_noise'] = true }
 
-test('the reference pages list declared options', function()
+-- The defaults of a cell, one for each of `count` options; {} where it has prose or nothing.
+local function defaults_in(cell, count)
+  local list = {}
+  if cell == '' or cell:find '{' then return list end
+  for part in (cell .. ', '):gmatch '(.-), ' do
+    part = part:gsub("[`']", ''):gsub('−', '-')
+    if part:find ' ' then return {} end
+    list[#list + 1] = part
+  end
+  if #list == 1 then for i = 2, count do list[i] = list[1] end end
+  return #list == count and list or {}
+end
+
+local function same_default(written, default)
+  if written == 'none' and default == nil then return true end
+  if type(default) == 'number' then return tonumber(written) == default end
+  if type(default) == 'table' then return written == default.kind end
+  return tostring(default) == written
+end
+
+test('the reference pages list declared options with their defaults', function()
+  local compared = 0
   for page, functions in pairs(pages) do
-    local found = {} -- table by table the names in the first column
+    local found = {} -- table by table the rows: the names in the first column, and the defaults
     local table_of
     for line in (files.read(pd.root .. '/docs/reference/' .. page) .. '\n'):gmatch '(.-)\n' do
       if line:find '^| option' then
-        table_of = {}
+        table_of = { has_defaults = line:find '^| option[^|]*| default |' }
         found[#found + 1] = table_of
       elseif not line:find '^|' then
         table_of = nil
       elseif table_of then
-        for name in (line:match '^| *(.-) *|' or ''):gmatch '`([%w_]+)`' do table_of[#table_of + 1] = name end
+        local names = {}
+        local first, second = line:match '^| *(.-) *| *(.-) *|'
+        for name in first:gmatch '`([%w_]+)`' do names[#names + 1] = name end
+        table_of[#table_of + 1] = { names = names,
+          defaults = table_of.has_defaults and defaults_in(second, #names) or {} }
       end
     end
     test.equal(#found, #functions)
     for i, name in ipairs(functions) do
       local declared, listed = {}, {}
-      for _, option in ipairs(pd.options(name)) do declared[option.name] = true end
-      for _, option in ipairs(found[i]) do
-        assert(declared[option], ('%s lists %s, which %s does not declare'):format(page, option, name))
-        listed[option] = true
+      local rows = name:find 'describe' and described(pd.train.describe_noise()) or pd.options(name)
+      for _, option in ipairs(rows) do
+        declared[option.name] = declared[option.name] or {}
+        table.insert(declared[option.name], option)
+      end
+      for _, row in ipairs(found[i]) do
+        for k, option in ipairs(row.names) do
+          assert(declared[option], ('%s lists %s, which %s does not declare'):format(page, option, name))
+          listed[option] = true
+          if row.defaults[k] then
+            compared = compared + 1
+            local fits = false
+            for _, one in ipairs(declared[option]) do fits = fits or same_default(row.defaults[k], one.default) end
+            assert(fits, ('%s: the default of %s is %s, not %s'):format(page, option,
+              tostring(declared[option][1].default), row.defaults[k]))
+          end
+        end
       end
       for option in pairs(complete[name] and declared or {}) do
         assert(listed[option], ('%s does not list %s of %s'):format(page, option, name))
       end
     end
+  end
+  assert(compared > 60, compared)
+end)
+
+-- The kinds of a table's first column, each with the options that its row mentions.
+local kinds_on = {
+  { page = 'learning.md', heading = '^| `annealing` |', describe = pd.train.describe_annealing,
+    kinds = pd.train.annealings() },
+}
+
+test('the tables of kinds mention declared options', function()
+  for _, row in ipairs(kinds_on) do
+    local left = {}
+    for _, kind in ipairs(row.kinds) do left[kind] = true end
+    local inside = false
+    for line in (files.read(pd.root .. '/docs/reference/' .. row.page) .. '\n'):gmatch '(.-)\n' do
+      if line:find(row.heading) then
+        inside = true
+      elseif not line:find '^|' then
+        inside = false
+      elseif inside and line:find '`' then
+        local kind = line:match '^| `([%w_]+)` |'
+        assert(left[kind], ('%s: %s is no kind'):format(row.page, kind))
+        left[kind] = nil
+        local declared = {}
+        for _, option in ipairs(described(row.describe(kind))) do declared[option.name] = true end
+        for option in line:gsub('^| `[%w_]+` |', ''):gmatch '`([%w_]+)`' do
+          assert(declared[option], ('%s: %s has no option %s'):format(row.page, kind, option))
+        end
+      end
+    end
+    test.equal(next(left), nil)
   end
 end)
 

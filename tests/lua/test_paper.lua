@@ -1,4 +1,4 @@
--- What goes into a paper: tables for LaTeX, pictures as PDF and PNG.
+-- Output for papers: tables for LaTeX, pictures as PDF and PNG.
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 local plot = require 'pushdown.plot'

@@ -3,7 +3,7 @@ local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
 
--- Under the collector that runs all the time, a few strings of each kind do.
+-- With the collector running all the time, a few strings of each kind are enough.
 local reduced = os.getenv('PUSHDOWN_GC_STRESS') == '1'
 
 -- All strings over the symbols of at most this length, as texts.
@@ -46,7 +46,7 @@ test('the shipped automata accept what the grammars derive', function()
   test.equal(pd.pda.load('marked_reversal_pda', { symbols = 3 }):accepts('0 2 # 2 0'), true)
 end)
 
-test('lists and descriptions tell grammars and automata apart', function()
+test('lists and descriptions distinguish grammars and automata', function()
   local grammars, automata = ' ' .. table.concat(pd.grammar.list(), ' ') .. ' ', pd.pda.list()
   test.equal(table.concat(automata, ' '), 'dyck_pda marked_reversal_pda unmarked_reversal_pda')
   for _, name in ipairs(automata) do test.equal(grammars:find(' ' .. name .. ' ', 1, true), nil) end
@@ -128,7 +128,7 @@ test('the stack of a network gives the readings of the automaton', function()
   test.near(pda:trace(w, { bottom = 'original' }):distribution(), readings[1], 1e-12)
 end)
 
-test('runs say what they do', function()
+test('runs describe themselves', function()
   local run = reversal:best_run('0 1 1 0')
   test.equal(tostring(run), table.concat({
     'Run of 4 steps, weight 1, 1 of the weight of all',
@@ -145,12 +145,12 @@ test('runs say what they do', function()
   test.equal(#run:stacks(), 5)
   test.equal(reversal:best_run('0 1'), nil)
   test.equal(#reversal:best_run('0 1', { accepted = false }):steps(), 2)
-  -- The runs one by one sum to the whole.
+  -- The single runs sum to the total.
   local half = reversal:normalized()
   local runs, total = half:all_runs('0 0 0 0 0 0', { accepted = false }), 0
   for _, one in ipairs(runs) do total = total + one:share() end
   test.near(total, 1)
-  -- All pushes, or pops from the k-th symbol on: k = 2 would need more than there is.
+  -- Only pushes, or pops from the k-th symbol on: k = 2 would need more symbols than the stack has.
   test.equal(#runs, 4)
   test.near(half:log_weight('0 0 0 0'), runs[1] and math.log(0.5 * 0.5))
   test.fails('more than 5 moves', function() reversal:all_runs('0 0 0 0 0 0 0', { limit = 5 }) end)
@@ -239,14 +239,14 @@ test('Greibach normal form keeps the probabilities', function()
   end
 end)
 
-test('the shipped hardest language holds the images of members alone', function()
+test('the shipped hardest language contains only the images of members', function()
   local hardest = pd.grammar.load('hardest_cfl')
   local texts = { "S -> 'a' S B | 'a' B\nB -> 'b'", "S -> '0' S '0' | '1' S '1' | '#'",
     "S -> S S | 'a' | 'b' 'b'" }
   for _, text in ipairs(texts) do
     local grammar = pd.grammar.parse(text)
     local members, others = 0, 0
-    -- It has no strings whose brackets are all decoys: h(w) for a single symbol w is one of those.
+    -- It has no strings whose brackets are all decoys: h(w) for a single symbol w is such a string.
     for _, w in ipairs(all_strings(grammar:alphabet():symbols(), 3)) do
       if #w > 1 then
         local member = grammar:log_probability(w) > -math.huge

@@ -1,4 +1,4 @@
--- Plots: well-formed SVG whose marks lie where the axes say, and the same charts as text.
+-- Plots: well-formed SVG with marks at the positions that the axes imply, and the same charts as text.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -7,7 +7,7 @@ local plot = require 'pushdown.plot'
 
 local nan, huge = 0 / 0, math.huge
 
--- Throws unless `text` is well-formed XML of one root element with nothing but the five entities.
+-- Throws unless `text` is well-formed XML with one root element and no entities besides the five standard ones.
 local function check_xml(text)
   local open, at, roots = {}, 1, 0
   text = text:gsub('^<%?xml.-%?>', '')
@@ -39,7 +39,7 @@ local function check_xml(text)
   assert(not text:lower():find('nan') and not text:find('inf%W'), 'no number is NaN or infinite')
 end
 
--- Coordinate attribute `key` of every element `name` in the text.
+-- Returns the coordinate attribute `key` of every element `name` in the text.
 local function attributes(text, name, key)
   local values = {}
   for tag in text:gmatch('<' .. name .. '[^>]*>') do
@@ -55,7 +55,7 @@ local function label_place(text, label, key)
   error('no label ' .. label)
 end
 
-test('marks lie where the tick labels say', function()
+test('marks are at the positions of the tick labels', function()
   local picture = plot.lines { series = { { x = { 0, 4, 10 }, y = { 0, 0.2, 0.4 } } } }
   check_xml(picture)
   local cx, cy = attributes(picture, 'circle', 'cx'), attributes(picture, 'circle', 'cy')
@@ -83,7 +83,7 @@ test('gaps, not lines, where a value is missing', function()
     test.equal(select(2, d:gsub('[ML]', '')), 2)
   end
   test.equal(lines, 2)
-  -- Values that a logarithmic axis does not have are gaps too.
+  -- Values that a logarithmic axis cannot show are also gaps.
   check_xml(plot.lines { y_log = true, series = { { y = { 1, 0, -2, 3 } } } })
 end)
 
@@ -118,7 +118,7 @@ test('markers = false draws none', function()
   for i = 1, 40 do y[i] = i end
   local picture = plot.lines { series = { { y = y, markers = false }, { y = y, markers = false } } }
   test.equal(#attributes(picture, 'circle', 'cx'), 0)
-  test.equal(#attributes(picture, 'rect', 'rx'), 1)  -- the legend's frame alone
+  test.equal(#attributes(picture, 'rect', 'rx'), 1)  -- only the frame of the legend
 end)
 
 test('text is escaped', function()
@@ -179,6 +179,14 @@ test('the terminal shows marks at the points, in both alphabets', function()
   assert(text:find('[\226][\160-\163]'), 'Braille')
 end)
 
+test('the legend below a chart in the terminal is no wider than the chart', function()
+  local series = {}
+  for i = 1, 8 do series[i] = { name = 'a curve, seed ' .. i, y = { 1, i } } end
+  local text = plot.text { series = series, columns = 60, ascii = true }
+  for line in text:gmatch '[^\n]+' do assert(#line <= 60, line) end
+  for i = 1, 8 do assert(text:find('a curve, seed ' .. i, 1, true), text) end
+end)
+
 test('bars and heat maps', function()
   check_xml(plot.bars { title = 'B', y_label = 'nats',
     categories = { 'a', 'a very long category name', '<c>' },
@@ -197,7 +205,7 @@ test('bars and heat maps', function()
   assert(picture:find('#d9d9d9', 1, true), 'missing values are grey')
 end)
 
--- What a stack of 4 numbers a vector does on three words.
+-- The content of a stack of 4 numbers per vector on three words.
 local function sentence(stack)
   stack.kind, stack.size, stack.max_strength = stack.kind or 'stratification', 4, stack.max_strength or 4
   local model = pd.model.language_model{ alphabet = { 'a', 'b', '<&>' }, controller = { kind = 'lstm', hidden = 5 },
@@ -219,7 +227,7 @@ test('strengths over the words of a sentence', function()
   local picture = plot.word_strengths(spec)
   check_xml(picture)
   local heights, push = attributes(picture, 'rect', 'height'), spec.run.push
-  -- Behind the background: push and read of three words, and two colours of the legend. The pop is fixed.
+  -- After the background: push and read of three words, and two colours of the legend. The pop is fixed.
   test.equal(#heights - #attributes(picture, 'rect', 'rx'), 3 * 2 + 2)
   test.near(heights[3] / heights[1], push[2][1]:item() / push[1][1]:item(), 0.02)
   for _, word in ipairs { 'a', '&lt;&amp;&gt;', 'b', 'push', 'read', 'on the stack' } do
@@ -259,7 +267,7 @@ test('distributions of strengths, step by step', function()
   local spec = sentence(variable)
   local picture = plot.strength_distributions(spec)
   check_xml(picture)
-  -- Every chance is a bar, and those of a distribution are 1 together.
+  -- Every probability is a bar, and those of a distribution sum to 1.
   local heights = attributes(picture, 'rect', 'height')
   test.equal(#heights, 3 * 2 * 5)
   for first = 0, 25, 5 do
@@ -292,7 +300,7 @@ test('distributions of strengths, step by step', function()
     '     push\n      0  1  2  3  mean\neat           ##  3.00\n')
 end)
 
-test('the heat map of strengths above 1 says how far it goes', function()
+test('the heat map of strengths above 1 shows its range', function()
   local bare = pd.stack.strengths { kind = 'stratification', push = { { 2.5, 0.5 } }, pop = { { 0, 1 } },
     vectors = { { { 1 }, { 1 } } } }
   local first = {}
@@ -326,7 +334,7 @@ test('histograms of groups', function()
   test.fails('range of the values is empty', function() plot.histograms { groups = {}, low = 2, high = 1 } end)
 end)
 
-test('learning curves take the bound where it is known', function()
+test('learning curves use the bound if it is known', function()
   local history = {
     { epoch = 1, train_cross_entropy = 0.9, cross_entropy = 0.8, cross_entropy_difference = 0.3 },
     { epoch = 2, train_cross_entropy = 0.7, cross_entropy = 0.6, cross_entropy_difference = 0.1 },
@@ -347,7 +355,7 @@ test('learning curves take the bound where it is known', function()
   check_xml(plot.curves { history = {} })
 end)
 
-test('legends stand beside or below the plot, and their names are whole', function()
+test('legends are beside or below the plot, and their names are complete', function()
   local legend = require 'pushdown.plot.legend'
   local svg = require 'pushdown.plot.svg'
   -- Names in several lines are complete, and no line is wider than asked for.
@@ -405,7 +413,7 @@ test('pictures as PDF and PNG', function()
   if export.possible() then
     test.equal(path('a.pdf'):sub(1, 5), '%PDF-')
     test.equal(path('a.PNG'):sub(1, 8), '\137PNG\r\n\26\n')
-    -- Twice the pixels of the SVG: the width is in bytes 17 to 20.
+    -- Twice the pixels of the SVG; bytes 17 to 20 contain the width.
     local a, b, c, d = path('a.png'):byte(17, 20)
     test.equal(((a * 256 + b) * 256 + c) * 256 + d, 1280)
     test.fails("cannot write '/proc/none/a%.", function() plot.save('/proc/none/a.pdf', plot.lines { series = {} }) end)
@@ -432,7 +440,7 @@ test('wrong calls say what was expected', function()
   test.fails('cannot write', function() plot.lines { series = {}, path = '/nowhere/at/all.svg' } end)
 end)
 
--- Every option of every function is checked; the pictures are remembered for the prompt.
+-- Every option of every function is checked. The prompt keeps the pictures.
 test('wrong options are errors', function()
   local options_of = require 'pushdown.plot.options'
   for name, options in pairs(options_of) do

@@ -1,4 +1,4 @@
--- Models by the length of the strings: what is drawn is what pd.train.evaluate measures.
+-- Measures of models by the length of the strings: the plot shows what pd.train.evaluate measures.
 local test = require 'pushdown.test'
 local pd = require 'pushdown'
 local plot = require 'pushdown.plot'
@@ -18,7 +18,7 @@ test('language models, of the lengths that have strings', function()
   end
 end)
 
-test('several of a name are their mean with a band, and names are in order', function()
+test('several models of a name are shown as mean with a band, and names are in order', function()
   local models = { b = { model(1), model(2) }, a = model(1) }
   local lines = lines_of({ models = models, grammar = grammar, lengths = { 3, 3 }, measure = 'cross_entropy' }, 'here')
   test.equal(lines.series[1].name, 'a')
@@ -38,7 +38,7 @@ test('recognizers, as a picture and as text', function()
   assert(plot.by_length_text(spec):find('length', 1, true))
 end)
 
-test('the strings of a data set, by the bins of evaluate', function()
+test('the strings of a dataset, by the bins of evaluate', function()
   local strings = {}
   for length = 3, 9, 2 do
     for _, text in ipairs(grammar:sampler({ lengths = { length, length } }):dataset(7, { seed = 2 }):strings()) do

@@ -39,14 +39,14 @@ test('programs of stacks', function()
     plot.program { stack = { kind = 'superposition', size = 3, hidden = 4 }, title = 'Superposition' })
 end)
 
-test('the program of a model, with what a state reads of itself', function()
+test('the program of a model, with the values that a state reads of itself', function()
   local model = pd.model.language_model { alphabet = { '0', '1' }, seed = 1, coupling = 'state',
     controller = { kind = 'mlstm', hidden = 5, layers = 2 }, carry_forward = 'counter',
     stack = { kind = 'parallel_superposition', no_op = true, stacks = 2 } }
   check_picture(model:program { format = 'dot' }, plot.program { model = model })
 end)
 
-test('what is asked for is said', function()
+test('wrong calls are reported', function()
   test.fails("either 'model' or 'stack'", function() plot.program {} end)
   test.fails('nonsense', function() plot.program { stack = 'nonsense' } end)
 end)

@@ -1,5 +1,5 @@
--- Provenance: what run folders record of their inputs, that a folder goes on only under the options of its run, and
--- making runs again.
+-- Provenance: the inputs that run folders record, that a folder continues only with the options of its run, and
+-- reproducing runs.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -14,7 +14,8 @@ files.make_folder(folder)
 folder = pd.file.real_path(folder)
 local quoted = files.quoted
 
--- Output and status of the shell in the folder of the tests, with a registry there; `input` at its prompt.
+-- Returns output and status of the shell in the folder of the tests, with a registry there; `input` is typed at its
+-- prompt.
 local function run(line, input)
   return test.command(('cd %s && PUSHDOWN_REGISTRY= %s --threads 1 --log-level warn %s < %s'):format(quoted(folder),
     quoted(shell), line, input or '/dev/null'))
@@ -55,7 +56,7 @@ files.write(folder .. '/sizes.lua', 'return 20\n')
 pd.task.labelled_dataset({ alphabet = { '(', ')' }, strings = { '( )' }, labels = { true } })
   :save(folder .. '/words.txt')
 
-test('a session knows what it has read, as it was', function()
+test('a session records its inputs as they were read', function()
   local output, status = run(('-e %s'):format(quoted [[
     local path = 'changing.lua'
     require 'pushdown.files'.write(path, [=[rule 'S -> "0"']=])
@@ -67,7 +68,7 @@ test('a session knows what it has read, as it was', function()
   has(output, ('grammar\t%s/changing.lua\t%s\trule \'S -> "0"\'\n'):format(folder, digest))
   assert(not output:find('"1"', 1, true), output)
   test.equal(pd.file.sha256_of_text 'abc', 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
-  -- The program that every system has says the same.
+  -- A program that every system has gives the same result.
   local path = folder .. '/bytes'
   files.write(path, ('\0\255\n'):rep(1234567))
   local pipe = io.popen('sha256sum ' .. quoted(path))
@@ -98,7 +99,7 @@ test('a run folder records program, machine, command line, seed and inputs', fun
   test.equal(table.concat(roles, ', '), 'script small.lua, script sizes.lua, grammar nested.lua, data words.txt')
 end)
 
-test('a folder goes on only under the options of its run', function()
+test('a folder continues only with the options of its run', function()
   local before = files.read(folder .. '/runs/one/experiment.json')
   local output, status = run 'small.lua --run-folder runs/one --hidden 5'
   test.equal(status, 1)
@@ -108,7 +109,7 @@ test('a folder goes on only under the options of its run', function()
   has(output, 'size was full and is quick now', 'hidden was 4 and is 2 now')
   test.equal(files.read(folder .. '/runs/one/experiment.json'), before)
   test.equal(#decoded 'runs/one/provenance.json'.starts, 1)
-  -- The other way round, as a first look is followed by the whole.
+  -- The other order: a first look is followed by the full run.
   assert(select(2, run 'small.lua --run-folder runs/look --quick') == 0)
   output, status = run 'small.lua --run-folder runs/look'
   test.equal(status, 1)
@@ -123,7 +124,7 @@ test('a folder goes on only under the options of its run', function()
   test.equal(kept.options.overwrite, nil)
   test.equal(#decoded 'runs/look/provenance.json'.starts, 1)
   assert(not files.exists(folder .. '/runs/look/left.csv'))
-  -- What may change changes, and the record says what ran.
+  -- Options that may change do change, and the record shows what ran.
   output, status = run 'small.lua --run-folder runs/look --epochs 3'
   assert(status ~= 0 or decoded 'runs/look/experiment.json'.options.epochs == 3, output)
   files.write(folder .. '/other.lua', (script:gsub("'small'", "'other'")))
@@ -142,18 +143,18 @@ test('--overwrite leaves the folders of other runs', function()
   assert(status == 0, output)
   assert(files.exists(folder .. '/runs/look/grid/point/restart-1/result.json'))
   assert(not pd.file.kind(folder .. '/runs/look/part'))
-  -- A folder that is no run's is not emptied.
+  -- A folder that belongs to no run is not emptied.
   files.make_folder(folder .. '/mine')
   files.write(folder .. '/mine/notes.txt', 'mine')
   run 'small.lua --run-folder mine --overwrite'
   test.equal(files.read(folder .. '/mine/notes.txt'), 'mine')
 end)
 
-test('a run is made again, from its inputs as they were', function()
+test('a run is reproduced from its inputs as they were', function()
   local output, status = run 'runs reproduce runs/one'
   assert(status == 0, output)
   has(output, 'The numbers are the same', 'runs/one-again-1')
-  -- The seed was drawn by the session, so that chance alone would not give the same numbers.
+  -- The session drew the seed, so the same numbers cannot be a coincidence.
   local again = decoded 'runs/one-again-1/provenance.json'.starts[1]
   test.equal(again.seed, decoded 'runs/one/provenance.json'.starts[1].seed)
   assert(select(2, run 'small.lua --run-folder runs/else') == 0)
@@ -167,7 +168,7 @@ test('a run is made again, from its inputs as they were', function()
   has(output, 'small.lua, which has changed', 'sizes.lua, which has changed', 'nested.lua, which has changed',
     'The numbers are the same')
   test.equal(files.read(folder .. '/sizes.lua'), 'return 30\n')
-  -- Numbers that are not those of the run are found.
+  -- Numbers that differ from those of the run are found.
   local result = decoded 'runs/one/result.json'
   result.cross_entropy = result.cross_entropy + 1e-12
   files.write(folder .. '/runs/one/result.json', json.encode(result))
@@ -185,7 +186,7 @@ test('a run is made again, from its inputs as they were', function()
   has(run 'runs reproduce', 'which run?')
 end)
 
-test('changed inputs of a run that goes on are told', function()
+test('changed inputs of a continued run are reported', function()
   files.write(folder .. '/small.lua', script)
   files.write(folder .. '/sizes.lua', 'return 20\n')
   assert(select(2, run 'small.lua --run-folder runs/on') == 0)
@@ -199,7 +200,7 @@ test('changed inputs of a run that goes on are told', function()
   assert(files.exists(folder .. '/runs/on/' .. starts[1].inputs[1].copy))
 end)
 
-test('runs made at the prompt are registered and made again', function()
+test('runs made at the prompt are registered and reproduced', function()
   files.write(folder .. '/typed', [[
 grammar = pd.grammar.load 'nested.lua'
 sampler = grammar:sampler { lengths = { 2, 10 } }
@@ -210,7 +211,7 @@ function trainer(folder, epochs)
     run_folder = folder, progress = false }
 end
 for _ in trainer('runs/first', 2):epochs() do end
--- The model of this run is one that was trained before.
+-- This run uses a model that was trained before.
 for _ in trainer('runs/second', 3):epochs() do end
 t = trainer('runs/third', 3)
 ]])
@@ -239,7 +240,7 @@ t = trainer('runs/third', 3)
   has(run 'runs reproduce runs/first', 'has no checkpoints/initial.safetensors')
 end)
 
-test('what is damaged or old is no provenance', function()
+test('damaged and missing provenance is reported', function()
   test.equal(provenance.read(folder), nil)
   files.write(folder .. '/provenance.json', '{"starts": [')
   test.equal(provenance.read(folder), nil)

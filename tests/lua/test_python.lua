@@ -1,4 +1,4 @@
--- What a run leaves can be read from Python without us: scripts/tools/read_run.py.
+-- Python can read the files of a run without our program: scripts/tools/read_run.py.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 

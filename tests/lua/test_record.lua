@@ -1,4 +1,4 @@
--- Records of finished runs: what gather takes into them, and grids that go on from them.
+-- Records of finished runs: the runs that gather takes into them, and grids that use them.
 local pd = require 'pushdown'
 local columns = require 'pushdown.record.columns'
 local csv = require 'pushdown.csv'
@@ -13,7 +13,7 @@ local top = os.tmpname()
 os.remove(top)
 files.make_folder(top)
 
--- Runs the shell in `top` with these words; returns its output and exit status.
+-- Runs the shell in `top` with these arguments. Returns its output and exit status.
 local function run(...)
   local words = { 'cd', files.quoted(top), '&&', files.quoted(shell) }
   for _, word in ipairs { ... } do words[#words + 1] = files.quoted(word) end
@@ -42,7 +42,7 @@ local function has(text, ...)
   for _, part in ipairs { ... } do assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
 end
 
--- The CSV files in two folders are the same; numbers of curves are recorded with a few digits.
+-- The CSV files in two folders are equal. Numbers of curves are recorded with a few digits.
 local function same_tables(one, other, tolerance)
   local names = files.find(one, '%.csv$')
   assert(#names > 0)
@@ -91,7 +91,7 @@ test('small tables as one text', function()
   end
 end)
 
--- Scripts of every paper with options that make them small, which are not those of --smoke or --quick.
+-- Scripts of every paper with small options other than those of --smoke or --quick.
 local small = {
   ['ns_rnn/figure4.lua'] = { paper = 'ns_rnn', tolerance = 1e-4, options = '--tasks dyck --models lstm,superposition '
     .. '--sizes 2 --learning-rates 0.01 --restarts 2 --lengths 6,12 --strings 50 --valid-strings 20 --epochs 3 '
@@ -119,7 +119,7 @@ for script, given in pairs(small) do
 
     local output = must(unpack(experiment(script, here .. '/second', given.options, '--recorded', into)))
     local count = #files.find(path(here .. '/first/grid'), '/result%.json$')
-    has(output, ('%d were finished before'):format(count),
+    has(output, ('%d %s finished before'):format(count, count == 1 and 'was' or 'were'),
       ('%d of %d runs come from the record, made at commit '):format(count, count))
     test.equal(#files.find(path(here .. '/second/grid'), 'output%.log$'), 0)
     same_tables(path(here .. '/first/out'), path(here .. '/second/out'), given.tolerance)
@@ -129,11 +129,11 @@ for script, given in pairs(small) do
       for key, value in pairs(one) do test.equal(other[key], value) end
       for key in pairs(other) do assert(one[key] ~= nil, key) end
     end
-    -- What came from a record is nothing to be recorded.
+    -- Runs that came from a record are not recorded again.
     has(must('runs', 'gather', here .. '/second/grid', '--into', into),
       count .. ' not recorded: taken over from a record')
 
-    -- Without the record all is trained here, also where it had been taken over, and gives the same numbers.
+    -- Without the record all runs are trained here, also those that had been taken over, and give the same numbers.
     output = must(unpack(experiment(script, here .. '/second', given.options)))
     assert(not output:find('recorded ones', 1, true), output)
     test.equal(#files.find(path(here .. '/second/grid'), 'output%.log$'), count)
@@ -183,12 +183,12 @@ test('a default that has changed makes another run of it', function()
   local list = wanted()
   test.equal(record.take_over(list, path 'changed/runs.csv'), nil)
   assert(not files.exists(path 'changed/restart-1/result.json'))
-  -- Nothing is left of a training that had begun here.
+  -- The files of a training that had begun here are gone.
   files.make_folder(path 'changed/restart-1/checkpoints')
   files.write(path 'changed/restart-1/checkpoints/last.safetensors', 'half')
   has(record.take_over(list, kept.path), '1 of 1 runs come from the record, made at commit ')
   assert(not files.exists(path 'changed/restart-1/checkpoints/last.safetensors'))
-  -- An option that is newer than the record has to have its default.
+  -- An option that is newer than the record must have its default.
   files.write(path 'changed/runs-defaults.csv', (files.read(defaults):gsub('""hidden"":20,', '')))
   assert(record.take_over(wanted(), path 'changed/runs.csv'))
   list = wanted()
@@ -225,7 +225,7 @@ test('smaller runs and those of no grid are refused', function()
   assert(not files.exists(path 'smoke/runs.csv'))
 end)
 
-test('other numbers replace those of the record only when that is asked for', function()
+test('other numbers replace those of the record only on request', function()
   local before = files.read(path 'other/grid/dyck/lstm/learning_rate=0.01/restart-1/result.json')
   files.write(path 'other/grid/dyck/lstm/learning_rate=0.01/restart-1/result.json',
     (before:gsub('"best_epoch": %d+', '"best_epoch": 77')))

@@ -1,4 +1,4 @@
--- `pushdown report`: what its page holds, that it holds nothing from outside, and its numbers.
+-- `pushdown report`: the content of its page, that it has no external content, and its numbers.
 local pd = require 'pushdown'
 local charts = require 'pushdown.report.charts'
 local document = require 'pushdown.report.document'
@@ -15,7 +15,7 @@ local has, lacks, quoted = made.has, made.lacks, made.quoted
 local scene = made.new()
 local page_path = scene.folder .. '/page.html'
 
--- A stand-in where the chart library is not installed, so that the data is in the pages.
+-- A replacement if the chart library is not installed, so that the pages contain the data.
 if not library.find() then
   library.find = function()
     return { script = 'window.nothing = 1;', licence = 'Permission is hereby granted', version = '1.0' }
@@ -26,7 +26,7 @@ local function report(...)
   return made.answer('pushdown.report.command', '--registry', scene.file, '-o', page_path, ...)
 end
 
--- The page about these runs, and the data in it.
+-- Returns the page about these runs, and the data in it.
 local function page(...)
   local output, errors, status = report(...)
   test.equal(status, 0)
@@ -44,16 +44,16 @@ local function chart_of(data, title)
   error('no chart ' .. title, 2)
 end
 
--- Nothing is loaded, and every element that is opened is closed.
+-- Nothing is loaded, and every opened element is closed.
 local function check_document(html)
-  -- The licence and the library name addresses in their texts; what could load is an attribute or a style.
+  -- The licence and the library contain addresses in their texts. Only attributes and styles could load something.
   local markup = html:gsub('<script.-</script>', ''):gsub('<pre>.-</pre>', '')
   for address in markup:gmatch('https?://[^"\'%s<)]*') do test.equal(address, 'http://www.w3.org/2000/svg') end
   lacks(markup, '<link rel="stylesheet', '<iframe', '<img', '<object', '<embed', '@import', 'src=')
   for value in markup:gmatch('url%(([^)]*)%)') do assert(value:match('^#'), value) end
   for value in markup:gmatch('[^%w]href="([^"]*)"') do assert(value:match('^#') or value == 'data:,', value) end
   has(html, "default-src 'none'", '<meta name="viewport"')
-  local open, void = {}, { meta = true, link = true, br = true, input = true }
+  local open, void = {}, { meta = true, link = true, br = true, input = true, wbr = true }
   for closing, name, rest in html:gsub('<!%-%-.-%-%->', ''):gsub('(<s[ct][ry][^>]*>).-(</s[ct][ry])', '%1%2')
     :gmatch('<(/?)(%a[%w]*)([^>]*)>') do
     if closing == '/' then
@@ -118,6 +118,7 @@ test('bands over restarts have the numbers of the restarts', function()
   end
   local html, data = page('--grid', 'g')
   check_document(html)
+  has(html, '=<wbr>')  -- the names of points, where a line may break
   has(html, '<title>g</title>', '6 runs at 2 points',
     'Not all runs are finished: 1 failed. Results are those of the finished ones: 5.', 'rate=1', 'What differs',
     'The same in all', '<dt>task</dt><dd><code>dyck</code>', 'a mean is over fewer restarts')
@@ -125,7 +126,8 @@ test('bands over restarts have the numbers of the restarts', function()
   local series = chart.axes.epoch[1]
   test.equal(series.runs, 3)
   for epoch = 1, 4 do
-    -- An independent computation: by pairs, sum (a - b)^2 over all pairs is n times the sum of squares about the mean.
+    -- An independent computation by pairs: the sum of (a - b)^2 over all pairs is n times the sum of squares about the
+    -- mean.
     local here, sum, pairs_sum = {}, 0, 0
     for _, list in ipairs(values) do here[#here + 1] = list[epoch] end
     for i = 1, #here do
@@ -142,7 +144,7 @@ test('bands over restarts have the numbers of the restarts', function()
   test.equal(#series.r, 3)
   test.equal(series.r[2][4], json.null)
   test.equal(chart.axes.epoch[2].n, 3)  -- the same everywhere
-  -- Mean ± deviation of 1, 4, 9, and of 5, 5 in the results; never the best.
+  -- Mean ± deviation of 1, 4, 9, and of 5, 5 in the results, but not the best value.
   has(html, '4.667 ± 4<small>1 to 9, 3 runs</small>', '5 ± 0<small>5 to 5, 2 runs</small>', '2 of 3')
   test.equal(#data.legend, 2)
   test.equal(data.legend[1].name .. data.legend[1].runs, 'rate=13')
@@ -154,10 +156,10 @@ test('runs by folder: a run, a point, a grid, all', function()
   has(page(scene.folder .. '/runs/g/rate=1'), 'g: rate=1', '3 runs at 1 point')
   has(page(scene.folder .. '/runs/g/'), '6 runs at 2 points', '1 failed')
   has(page(scene.folder .. '/runs'), '7 runs at 3 points')
-  -- Twice named is once shown, and numbers mix with folders.
+  -- A run that is named twice is shown once, and numbers can be mixed with folders.
   _, _, output = page('2', scene.folder .. '/runs/g/rate=1', '1')
   has(output, '4 runs at 2 points')
-  -- Without a registry the folders say it all.
+  -- Without a registry the folders have all information.
   local elsewhere = scene.folder .. '/copy'
   os.execute(('mkdir %s && cp -r %s %s'):format(quoted(elsewhere), quoted(scene.folder .. '/runs/g'),
     quoted(elsewhere)))
@@ -192,7 +194,7 @@ test('texts of the runs cannot become markup', function()
   has(data.legend[1].name, 'a?b')
 end)
 
-test('a page says by their hashes what it runs', function()
+test('a page names its scripts by their hashes', function()
   local sha256 = require 'pushdown.sha256'
   local function hex(text) return (sha256(text):gsub('.', function(c) return ('%02x'):format(c:byte()) end)) end
   -- The examples of FIPS 180-4.
@@ -247,7 +249,7 @@ test('pictures are cleaned', function()
     '<rect fill="red" stroke="url(#p1-s)"/>')
   becomes('<rect fill="blue" style="fill: red"/><g style="fill:red;stroke:  none  " stroke="blue"/>',
     '<rect fill="red"/><g fill="red" stroke="none"/>')
-  -- In a title an HTML parser reads HTML: an element there would take in the rest of the page.
+  -- An HTML parser reads titles as HTML: an element there would contain the rest of the page.
   becomes('<title>a<g/>b</title>', '<title>ab</title>')
   becomes('<desc>a<g>b</g><svg><title>c</title></svg>d</desc><g/>', '<desc>ad</desc><g/>')
   becomes('<title><title>a</title></title><rect/>', '<title></title><rect/>')
@@ -273,7 +275,7 @@ test('pictures are cleaned', function()
   refused('<svg/>', 'no size')
   refused('<svg viewBox="0 0 1"/>', 'no size')
   refused('<svg width="0" height="1"/>', 'no size')
-  -- An attribute that stands twice is no XML, and a browser takes the first one.
+  -- A repeated attribute is not valid XML, and a browser uses the first one.
   test.equal((pictures.cleaned('<svg viewBox="0 0 [1 1" width="2pt" height="3"/>', 'p')),
     '<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 2 3"/>')
   test.equal((pictures.cleaned([[<svg id='a' mask='viewBox="0 0 1 1"' width="2" height="3"/>]], '')),
@@ -290,7 +292,7 @@ test('pictures are cleaned', function()
     pictures.cleaned('<svg width="1" height="1"><g style="fill: a' .. (' '):rep(3e5) .. 'b"/></svg>', 'p')
     assert(os.clock() - began < 5, part .. ' takes ' .. (os.clock() - began) .. ' s')
   end
-  -- Our own pictures stay as they are, but for their names.
+  -- Our own pictures do not change, except for their names.
   local own = plot.lines { series = { { y = { 1, 2 }, low = { 0, 1 }, high = { 2, 3 }, name = 'a < b' } }, title = 'x' }
   local cleaned = assert(pictures.cleaned(own, 'p7-'))
   test.equal(select(2, cleaned:gsub('<polygon', '')), select(2, own:gsub('<polygon', '')))
@@ -298,7 +300,7 @@ test('pictures are cleaned', function()
   has(cleaned, 'clip-path="url(#p7-', 'id="p7-area', 'a &lt; b')
 end)
 
-test('pictures and tables that runs leave', function()
+test('pictures and tables of runs', function()
   local automaton = plot.automaton { trace = pd.pda.load 'an_bn/whole':trace { 'a', 'b' } }
   local id = scene:add { name = 'shown', experiment = 'shown', epochs = { { accuracy = 1 } }, result = { right = 1 },
     files = { ['automaton.svg'] = automaton, ['curves.svg'] = automaton,
@@ -349,7 +351,7 @@ test('chosen metrics, axes and titles', function()
   has(errors, "no run has 'fine'; the epochs have accuracy, seconds, the results test_error, epochs")
 end)
 
-test('smaller runs and runs at work are told', function()
+test('smaller runs and unfinished runs are marked', function()
   local id = scene:add { name = 'quick', size = 'quick', epochs = { { accuracy = 1 } } }
   has(page(tostring(id)), 'class="warning"', 'This run is smaller than the full run')
   local folder = scene.folder .. '/runs/untrained'
@@ -405,7 +407,7 @@ test('long curves are thinned out', function()
   has(html, 'Long curves show at least one in ')
 end)
 
-test('without the chart library a page has still pictures', function()
+test('without the chart library a page has static pictures', function()
   local gather = require 'pushdown.report.gather'
   local rows = gather.runs({ words = { '2' }, status = {}, where = {} }, scene.file)
   local points = require 'pushdown.runs.selection'.points(rows)
@@ -459,12 +461,13 @@ test('a page from a script', function()
   has(files.read(path), '<title>--A, b</title>')
   has(report_module.page { grid = 'g', status = { 'failed' }, path = path, registry = scene.file }, '1 run at 1 point')
   test.fails("%[report.page%] unknown option 'run'", function() report_module.page { run = { 1 } } end)
-  test.fails('%[report.page%] which runs%?', function() report_module.page { path = path } end)
+  test.fails('%[report.page%] which runs%? expected runs = {', function() report_module.page { path = path } end)
+  test.fails('%[report.page%] runs: expected a list', function() report_module.page { runs = 3 } end)
   test.fails('%[report.page%] there is no folder', function() report_module.page { runs = { 'nowhere' } } end)
   test.fails('%[report.page%] expected', function() report_module.page() end)
 end)
 
-test('what report refuses', function()
+test('report refuses wrong calls', function()
   os.remove(page_path)
   local function fails(expected_status, expected, ...)
     local output, errors, status = report(...)

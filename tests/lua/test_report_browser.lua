@@ -1,5 +1,5 @@
--- The page of `pushdown report` in a browser without a screen: nothing fails, everything is drawn, on a desk, on a
--- phone, in the dark and on paper. PUSHDOWN_BROWSER names a Chromium; without one the test is skipped.
+-- The page of `pushdown report` in a headless browser: there are no errors, and everything is drawn, on a desktop, on a
+-- phone, in dark mode and on paper. PUSHDOWN_BROWSER names a Chromium; without one the test is skipped.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -29,7 +29,7 @@ end
 
 local scene = made.new()
 
--- Starts the browser on a page of the scene; its messages and what it prints.
+-- Starts the browser on a page of the scene. Returns its messages and its output.
 local function run(page, words)
   local said = scene.folder .. '/said'
   local output, status = made.shell(('cd %s && HOME=. timeout 100 %s --headless --no-sandbox --disable-gpu '
@@ -43,7 +43,7 @@ local function run(page, words)
   return output
 end
 
--- What the page finds out about itself: put in front of everything and behind it.
+-- The checks in the page itself, inserted before and after everything else.
 local before = [[<script>
 window.problems = [];
 window.addEventListener('error', function (event) { problems.push(String(event.message)); });
@@ -242,7 +242,7 @@ local after = [[<pre id="probe"></pre><script>
 })();
 </script></body>]]
 
--- Six points with three restarts each, of which one ends early.
+-- Six points with three restarts each, one of which ends early.
 for k = 1, 6 do
   for restart = 1, 3 do
     local epochs = {}
@@ -257,7 +257,7 @@ for k = 1, 6 do
         ['strengths.svg'] = plot.heat_map { values = { { 0, 1 }, { 1, 0 } }, title = 'Strengths' } } }
   end
 end
--- The page with what probes it, which its policy is told to run.
+-- The page with the checks, which its policy is extended to allow.
 local sha256 = require 'pushdown.sha256'
 local function with_probe(html, ending)
   local hashes = {}
@@ -348,7 +348,7 @@ test('without the chart library', function()
   made.has(run(path, '--window-size=390,844 --dump-dom'), '<pre id="probe">0 problems, 0 canvases, 5 pictures</pre>')
 end)
 
-test('nothing of a hostile run runs or is loaded', function()
+test('no part of a hostile run is run or loaded', function()
   local code = "window.taken = 1; new Image().src = 'http://127.0.0.1:9/'"
   local evil = ('"\'></title></style></script><script>%s</script><img src="http://127.0.0.1:9/a" onerror="%s">'
     .. '<style>body { background: url(http://127.0.0.1:9/b) }</style><base href="http://127.0.0.1:9/">'

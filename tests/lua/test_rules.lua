@@ -1,5 +1,5 @@
--- Hints from files, rule insertion and extraction from Lua: every hint against its grammar, programmed
--- networks without an error, reports, errors that name the file.
+-- Hints from files, rule insertion and extraction from Lua: every hint compared with its grammar, programmed networks
+-- without errors, reports, and messages that name the file.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -12,7 +12,7 @@ local languages = {
   { 'parenthesis', {}, 6 }, { 'parenthesis', { bracket_types = 1 }, 10 }, { 'parenthesis', { bracket_types = 3 }, 4 },
 }
 
--- Options that the hint of this name has.
+-- The options of the hint with this name.
 local function hint(name, options)
   local known = pd.pda.describe(name)
   local own = {}
@@ -85,7 +85,7 @@ for _, case in ipairs(languages) do
     for _, transition in ipairs(second:transitions()) do assert(lines[transition.text], transition.text) end
     test.equal(table.concat(dead:dead(), ' '), 'dead')
     for _, transition in ipairs(dead:transitions()) do test.equal(transition.next, 'dead') end
-    -- Together they know what becomes of every string that is not dead yet, and only hopeless ones are.
+    -- Together they know the outcome of every string that is not dead yet, and only hopeless strings are dead.
     local both = pd.pda.merged { second, dead }
     local symbols = grammar:alphabet():symbols()
     each_string(symbols, math.min(longest, 5), function(text)
@@ -177,7 +177,7 @@ test('a hint may be a name, a path, an automaton or a list of these', function()
   test.equal(list.missing, 'keep')
   test.equal(list.numbers > 0, true)
   assert(tostring(list):find('Rules: 8 of 8 transitions programmed, strength'), tostring(list))
-  -- Files that are wrong name the line.
+  -- Errors in files name the line.
   local function broken(text, message)
     files.write(folder .. '/broken.lua', text)
     test.fails(message, function() pd.model.insert_rules(network(), folder .. '/broken.lua') end)
@@ -195,7 +195,7 @@ test('a hint may be a name, a path, an automaton or a list of these', function()
   for _, file in ipairs { 'mine.pda', 'mine.lua', 'broken.lua', '' } do os.remove(folder .. '/' .. file) end
 end)
 
-test('what goes wrong', function()
+test('errors', function()
   local function with(pda, options, more)
     return function() pd.model.insert_rules(network(more), pda, options) end
   end
@@ -244,7 +244,7 @@ test('state diagrams', function()
   end
   svg = pd.pda.load('palindrome/dead_states'):svg()
   assert(svg:find('#d9d9d9', 1, true) and svg:find('>c, any: replace top<', 1, true))
-  -- Weights, and replacing.
+  -- Weights, and replace transitions.
   svg = pd.pda.parse('%bottom _\nq, _ --a/0.5--> r, replace x\nr, x --a--> q, pop\n'):svg()
   assert(svg:find('>a, _: replace x / 0.5<', 1, true))
   local many = { '%bottom _' }

@@ -14,8 +14,8 @@ local file = folder .. '/runs/registry.sqlite'
 
 local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 
--- Standard output, standard error and exit status of the shell, started in the folder of the tests
--- with the registry of its own.
+-- Returns standard output, standard error and exit status of the shell, started in the folder of the tests with its
+-- registry.
 local function run(...)
   local words = {}
   for i, word in ipairs { ... } do words[i] = quoted(word) end
@@ -27,7 +27,7 @@ local function run(...)
   return output, files.read(errors), tonumber(status)
 end
 
--- Standard output, standard error and status of `pushdown runs ...`, within this process.
+-- Returns standard output, standard error and status of `pushdown runs ...` in this process.
 local function answer(...)
   local output, errors = {}, {}
   local before = { print = print, write = io.write, stderr = io.stderr }
@@ -53,7 +53,7 @@ local function has(text, ...)
   for _, part in ipairs { ... } do assert(text:find(part, 1, true), ('%q in\n%s'):format(part, text)) end
 end
 
-test('nothing recorded is no error', function()
+test('an empty record is not an error', function()
   local output, errors, status = run('runs', 'list')
   has(output, 'Nothing is recorded yet: there is no runs/registry.sqlite')
   test.equal(errors, '')
@@ -108,6 +108,19 @@ if options.how == 'late' then error('too late') end
   test.equal(again.message, nil)
 end)
 
+test('an interrupted experiment prints the folder that the next start needs', function()
+  local other = folder .. '/elsewhere'
+  files.make_folder(other)
+  for _, words in ipairs { '', '--run-folder x' } do
+    local errors = folder .. '/stderr'
+    os.execute(('cd %s && PUSHDOWN_REGISTRY=off %s ../demo.lua --how interrupted %s 2> %s'):format(quoted(other),
+      quoted(shell), words, quoted(errors)))
+    local chosen = files.read(errors):match 'continues this run with %-%-run%-folder (runs/demo/%S+)'
+    test.equal(chosen ~= nil, words == '')
+    assert(not chosen or files.exists(other .. '/' .. chosen .. '/experiment.json'), chosen)
+  end
+end)
+
 test('messages are cleaned of what is not UTF-8', function()
   test.equal(runs.clean_text 'plain\nché 😀', 'plain\nché 😀')
   test.equal(runs.clean_text 'a\233t\233', 'a?t?')
@@ -126,7 +139,7 @@ test('one folder, one process', function()
   test.equal(fine, 0)
 end)
 
-test('a registry that cannot be written costs a warning only', function()
+test('a registry that cannot be written gives only a warning', function()
   files.write(folder .. '/text', ('x'):rep(1000))
   local pipe = assert(io.popen(('cd %s && PUSHDOWN_REGISTRY=text %s demo.lua 2>&1; echo "exit $?"'):format(
     quoted(folder), quoted(shell))))
@@ -179,7 +192,7 @@ test('a list with filters', function()
   test.equal(ids('--since', '2999-01-01'), '')
   test.equal(ids('--experiment', '*'), '')
   test.equal(list('--where', 'rate=7'), 'No run matches.\n')
-  -- Points of numbers are below each other; what no run has is named, with what was perhaps meant.
+  -- Points are sorted by number. An unknown name is reported with a suggestion.
   test.equal(list('--where', 'td=3'), "No run matches.\nNo run has 'td', did you mean 'test_difference'?\n")
   test.equal(list('--where', 'rate=1,options.zzz=3'), "No run matches.\nNo run has 'options.zzz'.\n")
   has(list('--columns', 'id,rate,test_difference'), 'id  rate  test difference\n', ' 4     2             0.6\n')
@@ -203,9 +216,9 @@ test('notes and tags', function()
     return table.concat(numbers, ' ')
   end
   local header = command('list', '--csv', '--registry', grid_file):match '[^\n]*'
-  assert(not header:find('note', 1, true))  -- files for other programs are as ever
+  assert(not header:find('note', 1, true))  -- files for other programs are unchanged
   test.equal(command('note', '2', '--registry', grid_file), '')
-  command('note', '2', 'a \27[31mred\nbug', '--registry', grid_file)
+  test.equal(command('note', '2', 'a \27[31mred\nbug', '--registry', grid_file), 'note of run 2 set\n')
   test.equal(command('note', '2', '--registry', grid_file), 'a ?[31mred\nbug\n')
   command('note', '3', 'two', 'words', '--registry', grid_file)
   test.equal(command('tag', '2', '5', '+good', 'käse', '--registry', grid_file), '2 runs tagged\n')
@@ -242,7 +255,7 @@ end)
 test('points of a grid by mean, never by the best', function()
   local text = command('compare', '--grid', 'paper/g', '--registry', grid_file)
   local first, second, third = text:match('\n(rate[^\n]*)\n(rate[^\n]*)\n(rate[^\n]*)\n')
-  -- rate=1 has the best run, rate=2 the better mean. Deviation of 0.5, 0.01, 0.6 by hand: 0.31575.
+  -- rate=1 has the best run, rate=2 the better mean. The deviation of 0.5, 0.01, 0.6, computed by hand, is 0.31575.
   assert(first:find('^rate=2%s+1/2%s+1%s+0.3000%s+–%s+0.3000%s+0.6000%s+–%s+0.6000$'), first)
   assert(second:find('^rate=1%s+3/3%s+0%s+0.3700%s+0.3158%s+0.0100%s+0.7400%s+0.6315%s+0.0200$'), second)
   assert(third:find('^rate=3%s+0/1%s+1%s+–'), third)
@@ -258,7 +271,7 @@ end)
 test('paired tests of the points of a grid, and intervals', function()
   local registry_file = folder .. '/tests/registry.sqlite'
   local registry = pd.registry.open(registry_file)
-  -- Hollander and Wolfe (1973), p. 29: two-sided p = 0.0391; the seeds are shared, but not by the same restarts.
+  -- Hollander and Wolfe (1973), p. 29: two-sided p = 0.0391. The points share seeds, but not with the same restarts.
   local before = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30 }
   local after = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29 }
   local function enter(point, restart, seed, loss)
@@ -336,7 +349,7 @@ test('tables fit into any terminal', function()
   end
 end)
 
-test('wrong command lines leave with 2, other errors with 1', function()
+test('wrong command lines exit with 2, other errors with 1', function()
   local function fails(expected_status, expected, ...)
     local output, errors, status = answer(...)
     test.equal(output, '')

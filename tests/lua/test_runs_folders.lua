@@ -1,4 +1,4 @@
--- `pushdown runs export` and `pushdown runs rm`: runs as files for others, and taking them away.
+-- `pushdown runs export` and `pushdown runs rm`: export of runs as files, and removal of runs.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
@@ -9,7 +9,7 @@ local test = require 'pushdown.test'
 local shell = assert(os.getenv('PUSHDOWN_BINARY'), 'PUSHDOWN_BINARY names the shell')
 local has, lacks, quoted = made.has, made.lacks, made.quoted
 
--- A grid of two points with two restarts, and a run by itself.
+-- A grid of two points with two restarts, and a separate run.
 local function scene_of_five()
   local scene = made.new()
   for restart = 1, 2 do
@@ -30,7 +30,7 @@ local function export(...) return made.answer('pushdown.runs.command', 'export',
 
 local rows_of = require 'pushdown.report.lengths'.rows_of
 
--- CSV as a list of tables by column.
+-- Reads CSV as a list of tables by column.
 local function table_of(text)
   local rows = rows_of(text)
   local list = {}
@@ -106,7 +106,7 @@ test('export into files', function()
   has((export('--history', '-o', scene.folder .. '/out.csv')), 'out.csv: 8 epochs of 5 runs')
   test.equal(#table_of(files.read(scene.folder .. '/out.csv')), 8)
   test.equal(table.concat(files.find(scene.folder, '^[^/]*$'), ' '), 'out.csv out.json')
-  -- A failure leaves what was there.
+  -- A failure does not change existing files.
   local _, problem, failed = export('--where', 'rate', '-o', path)
   test.equal(failed, 2)
   has(problem, '--where needs conditions')
@@ -129,7 +129,7 @@ local function numbers()
   return table.concat(list, ' ')
 end
 
-test('rm only looks when told so, and asks first', function()
+test('rm can only list the runs, and asks first', function()
   local output, _, status = rm('--grid', 'g', '--dry-run', '--folders')
   test.equal(status, 0)
   has(output, '1  g rate=0.1, restart 1  done', 'Would remove 4 runs from ', ' and 4 folders with 15 files, ')
@@ -137,7 +137,7 @@ test('rm only looks when told so, and asks first', function()
   local said, left = made.shell(('%s runs rm --registry %s 1 < /dev/null'):format(quoted(shell), quoted(scene.file)))
   test.equal(left, 2)
   has(said, 'there is no terminal for confirmation: give --yes')
-  -- At a terminal: everything but a yes is a no.
+  -- At a terminal, every answer but yes means no.
   local function answered(answer)
     local inner = ('%s runs rm --registry %s --folders 4'):format(quoted(shell), quoted(scene.file))
     return (made.shell(("printf '%s\\n' | script -qec %s /dev/null"):format(answer, quoted(inner))))
@@ -150,14 +150,14 @@ test('rm only looks when told so, and asks first', function()
   test.equal(pd.file.kind(scene.folder .. '/runs/g/rate=0.2/restart-2'), nil)
 end)
 
-test('rm takes rows alone or with their folders', function()
+test('rm removes rows alone or with their folders', function()
   has((rm('1', '--yes')), 'Removed 1 run from ' .. scene.file .. '.\n')
   test.equal(numbers(), '2 3 5')
   test.equal(pd.file.kind(scene.folder .. '/runs/g/rate=0.1/restart-1'), 'folder')
   has((rm('2', '3', '--yes', '--folders')), 'Removed 2 runs from', ', 2 folders.')
   test.equal(numbers(), '5')
   test.equal(pd.file.kind(scene.folder .. '/runs/g/rate=0.1/restart-2'), nil)
-  -- A folder that is gone already.
+  -- A folder that no longer exists.
   os.execute('rm -r ' .. quoted(scene.folder .. '/runs/single'))
   has((rm('5', '--yes', '--folders')), 'Removed 1 run from', ', 0 folders.')
   test.equal(numbers(), '')
@@ -168,10 +168,10 @@ test('folders that are no run folders stay, and links are not followed', functio
   local outside = scene.folder .. '/outside'
   files.make_folder(outside)
   files.write(outside .. '/precious', 'x')
-  -- A link to a folder from within a run folder.
+  -- A link to a folder in a run folder.
   local inner, folder = scene:add { name = 'inner', result = { loss = 1 } }
   os.execute(('ln -s %s %s'):format(quoted(outside), quoted(folder .. '/link')))
-  -- A run folder that is a link itself; one that is not ours; one with another run in it; the folder of the registry.
+  -- A run folder that is itself a link; a foreign folder; a folder with another run in it; the folder of the registry.
   local linked, at = scene:add { name = 'linked', result = { loss = 1 } }
   os.execute(('mv %s %s && ln -s %s %s'):format(quoted(at), quoted(scene.folder .. '/moved'),
     quoted(scene.folder .. '/moved'), quoted(at)))
@@ -213,7 +213,7 @@ test('a run that is running is refused, with the grid that waits for it', functi
   test.equal(numbers(), ('%d %d %d'):format(id, waiting, done))
   test.equal(pd.file.kind(folder), 'folder')
   lock:release()
-  -- Its process is gone: now it is lost, and may go.
+  -- Its process has ended: now the run is lost and can be removed.
   has((rm('--yes', '--folders', '--grid', 'busy')), 'Removed 2 runs')
   test.equal(numbers(), tostring(done))
 end)
@@ -230,7 +230,7 @@ test('many may remove at once', function()
   lacks(files.read(scene.folder .. '/said'), 'traceback', 'locked')
 end)
 
-test('what rm refuses', function()
+test('rm refuses wrong calls', function()
   local _, errors, status = rm()
   test.equal(status, 2)
   has(errors, 'which runs? pushdown runs rm ID...')

@@ -1,4 +1,4 @@
--- How tables of runs fit into a terminal: what differs stays different, and columns stay apart.
+-- The layout of tables of runs in a terminal: different values stay different, and columns stay separate.
 local layout = require 'pushdown.runs.layout'
 local shorten = require 'pushdown.runs.shorten'
 local wrapped = require 'pushdown.wrapped'
@@ -7,7 +7,7 @@ local test = require 'pushdown.test'
 
 local function length(text) return select(2, text:gsub('[^\128-\191]', '')) end
 
--- What a call prints, as lines.
+-- Returns the output of a call as lines.
 local function printed(f, ...)
   local output, raw_print, raw_write = {}, print, io.write
   _G.print = function(text) output[#output + 1] = (text or '') .. '\n' end
@@ -23,10 +23,10 @@ end
 
 test('texts are shortened so that they differ', function()
   test.equal(table.concat(shorten({ 'short', 'a' }, 8), ' '), 'short a')
-  -- What all share goes first.
+  -- The common beginning is shortened first.
   local texts = shorten({ 'runs/ns_rnn/dyck/lstm', 'runs/ns_rnn/dyck/gru' }, 8)
   test.equal(table.concat(texts, ' '), '…lstm …gru')
-  -- The middle tells them apart, then the end, then the place where they differ.
+  -- The texts differ in the middle, then at the end, then at one place.
   for _, given in ipairs {
     { 'first_of_all_these', 'second_of_all_these' },
     { 'xxxxxxxxxxxxAxxxxxxxxxxxx', 'xxxxxxxxxxxxBxxxxxxxxxxxx' },
@@ -61,7 +61,7 @@ test('columns stay apart and cells differ at 80 and 120 columns', function()
     test.equal(#lines, 5)
     for _, line in ipairs(lines) do assert(length(line) <= width, line) end
     for i, row in ipairs(rows) do
-      -- A table: the cells of a line, two blanks or more between them.
+      -- A table: the cells of a line are separated by two blanks or more.
       local cells = {}
       for cell in (lines[i + 2] .. '  '):gmatch '(%S.-)%s%s+' do cells[#cells + 1] = cell end
       test.equal(#cells, 4)
@@ -70,7 +70,7 @@ test('columns stay apart and cells differ at 80 and 120 columns', function()
       end
     end
   end
-  -- Where that is impossible every row is lines of its own.
+  -- If that is impossible, every row takes several lines.
   local lines = printed(layout.table, columns, rows, 30, true)
   assert(table.concat(lines, '\n'):find('run 3: ', 1, true))
   for _, line in ipairs(lines) do
@@ -78,7 +78,19 @@ test('columns stay apart and cells differ at 80 and 120 columns', function()
   end
 end)
 
-test('points stand below each other', function()
+test('names of columns are broken at blanks before points are shortened', function()
+  local rows = { { 'learning_rate=0.02', '4/4', '0.0400' }, { 'learning_rate=0.005', '4/4', '0.1024' } }
+  local lines = printed(layout.table, { 'point', 'done', 'mean cross entropy difference' }, rows, 40)
+  test.equal(table.concat(lines, '\n'), [[
+                           mean cross
+                              entropy
+point                done  difference
+-------------------------------------
+learning_rate=0.02   4/4       0.0400
+learning_rate=0.005  4/4       0.1024]])
+end)
+
+test('points are aligned below each other', function()
   local lines = printed(layout.table, { 'n', 'value' }, { { '1', '0.25' }, { '2', '10.125' }, { '3', '7' } }, 80)
   local points = {}
   for i = 3, 4 do points[#points + 1] = lines[i]:find('.', 1, true) end

@@ -1,5 +1,5 @@
--- What a stranger's files can do: compute, within limits, and nothing else. Files of grammars, automata and hints run
--- in a sandbox; run folders and checkpoints are only read.
+-- What untrusted files can do: compute within limits, and nothing else. Files of grammars, automata and hints run in a
+-- sandbox; run folders and checkpoints are only read.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local grammar = require 'pushdown.grammar'
@@ -17,7 +17,7 @@ local function write(name, text)
   return folder .. '/' .. name
 end
 
--- Runs the shell in the folder; what it prints, and its exit status.
+-- Runs the shell in the folder. Returns its output and its exit status.
 local function run(words)
   local command = { 'cd', quoted(folder), '&& PUSHDOWN_REGISTRY=off timeout 60', quoted(shell), '--threads 1' }
   for _, word in ipairs(words) do command[#command + 1] = quoted(word) end
@@ -30,7 +30,7 @@ end
 local original = { string = getmetatable('').__index, find = string.find, format = string.format, floor = math.floor,
   concat = table.concat }
 
--- Nothing of this state has changed.
+-- No value of this state has changed.
 local function check_outside()
   test.equal(getmetatable('').__index, original.string)
   test.equal(original.string, string)
@@ -41,7 +41,7 @@ local function check_outside()
   test.equal(debug.gethook(), nil)
 end
 
--- Loads the text as a grammar; the message of the error that it ends with, and its seconds.
+-- Loads the text as a grammar. Returns the error message and the seconds it took.
 local function attack(text)
   local path, started = write('attack.lua', text), pd.process.now()
   local ok, message = pcall(pd.grammar.load, path)
@@ -56,7 +56,7 @@ local function refused(pattern, text)
   assert(seconds < 60, ('%s\ntook %.1f s'):format(text, seconds))
 end
 
-test('what can be reached from inside is known', function()
+test('the values that a file can reach are known', function()
   local reached, names = {}, {}
   local function walk(value, name)
     local kind = type(value)
@@ -70,7 +70,7 @@ test('what can be reached from inside is known', function()
         walk(inner, name .. '.' .. tostring(key))
       end
     end
-    -- A file cannot ask for metatables; their functions are called by what it does.
+    -- A file cannot access metatables. Its operations call their functions.
     if kind == 'table' and debug.getmetatable(value) then walk(debug.getmetatable(value), 'meta of ' .. name) end
   end
   grammar.collect('rule "S -> \'a\'"', 'x.lua', {}, function() return {} end, function(chunk, strings)
@@ -81,7 +81,7 @@ test('what can be reached from inside is known', function()
   for _, value in ipairs { 0, true, function() end } do test.equal(debug.getmetatable(value), nil) end
   test.equal(debug.getmetatable(nil), nil)
 
-  -- Every function and table of the outer state but these is out of reach.
+  -- A file cannot reach any function or table of the outer state except these.
   local harmless = {}
   for _, f in ipairs { ipairs, pairs, tostring, tonumber, type, error, assert, select, unpack } do
     harmless[f] = true
@@ -117,7 +117,7 @@ test('what can be reached from inside is known', function()
     end
   end
   assert(shared > 30, 'the walk found only ' .. shared)
-  -- What is there besides: the words, the environment with its two metamethods, and the libraries' copies.
+  -- The other accessible values: the words, the environment with its two metamethods, and the libraries' copies.
   for value, name in pairs(reached) do
     if type(value) == 'table' then
       assert(({ env = true, ['env.math'] = true, ['env.string'] = true, ['env.table'] = true,
@@ -144,7 +144,7 @@ test('names of the outside do not exist', function()
   refused('compiled Lua', '\27LJ\2\2')
 end)
 
-test('what a file changes is its own', function()
+test('changes of a file stay in the file', function()
   attack [[string.find, string.format, math.floor, table.concat = nil, nil, nil, nil
     string.rep, rule, name = error, error, error
     local s = ('x'):upper()
@@ -198,7 +198,7 @@ end)
 
 test('memory ends in a loop that would be compiled', function()
   local before = pd.grammar.limits {}
-  -- Compiled code does not survive the end of memory. It must not be there, wherever memory ends.
+  -- Compiled code does not survive running out of memory, so it must not exist when memory may run out.
   jit.on()
   for megabytes = 0.5, 8, 0.25 do
     pd.grammar.limits { memory = megabytes * 2 ^ 20 }
@@ -236,11 +236,11 @@ test('the limits are those of the user', function()
   pd.grammar.limits(before)
   test.fails('steps must be above 0', function() pd.grammar.limits { steps = 0 } end)
   test.fails("'step'", function() pd.grammar.limits { step = 1 } end)
-  -- A file has no way to them.
+  -- A file cannot reach them.
   refused("'pd' is not a word", 'pd.grammar.limits { steps = 1e15 }')
 end)
 
-test('what is no file is not read', function()
+test('only files are read', function()
   os.execute('mkfifo ' .. quoted(folder .. '/pipe.lua'))
   test.fails('is no file', function() pd.grammar.load(folder .. '/pipe.lua') end)
   os.execute('ln -s /dev/zero ' .. quoted(folder .. '/zero.txt'))
@@ -266,7 +266,7 @@ test('listing runs nothing', function()
   assert(lines[3]:find 'machine' and not lines[3]:find 'loop', output)
   assert(lines[4]:find "did you mean 'dyck'", output)
   test.equal(files.exists(canary), false)
-  -- What is said without running is what holds: every file of the installation loads as its kind.
+  -- The kind that is found without running is correct: every file of the installation loads as its kind.
   for _, name in ipairs(pd.grammar.list()) do assert(tostring(pd.grammar.load(name)):find '^Grammar', name) end
   for _, name in ipairs(pd.grammar.list 'synchronous') do
     assert(tostring(pd.grammar.load(name)):find '^SynchronousGrammar', name)

@@ -22,10 +22,10 @@ end
 
 local function same(got, expected) test.equal(json.encode(got), json.encode(expected)) end
 
--- The largest difference between the shares below each value and what the distribution function says
--- (Kolmogorov and Smirnov).
+-- Returns the largest difference between the shares below each value and the distribution function (Kolmogorov and
+-- Smirnov).
 local function distance(distribution, share_below)
-  -- The second option makes points of equal numbers different.
+  -- The second option makes points with equal numbers different.
   local values, options = {}, { x = distribution, y = grid.uniform(0, 1) }
   for i, point in ipairs(grid.random { count = 2000, seed = 7, options = options }) do values[i] = point.x end
   table.sort(values)
@@ -79,7 +79,7 @@ test('more points continue the list, more options change no other, and seeds dif
   end
   same(points(5), few)
   assert(points(1, nil, 2)[1].rate ~= few[1].rate)
-  -- A point in a folder name: what was drawn with these seeds stays so.
+  -- Points are parts of folder names, so the values that these seeds give must not change.
   test.equal(grid.point_name(grid.random { count = 1, seed = 1, options = { rate = grid.log_uniform(1e-4, 1e-2) } }[1]),
     'rate=0.0004331')
 end)
@@ -101,7 +101,7 @@ end)
 
 -- ---- Successive halving ----
 
--- A script that trains nothing, but goes on where it was. Large rates are good at first and bad later.
+-- A script that trains nothing but resumes. Large rates are good at first and bad later.
 files.write(path 'toy.lua', [[
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
@@ -149,10 +149,10 @@ local function starts(name, point)
   return files.read(('%s/runs/%s/%s/restart-1/starts'):format(folder, name, point)):gsub('\n', ' ')
 end
 
-test('the best third goes on where it was', function()
+test('the best third continues', function()
   local output = search('plain', 'rungs = { 1, 3, 9 },')
   local rungs = rungs_of(output)
-  -- 1 / rate / epochs + rate is least at rate = 1 always.
+  -- 1 / rate / epochs + rate is always least at rate = 1.
   same({ #rungs[1].points, rungs[1].kept, #rungs[2].points, rungs[2].kept, #rungs[3].points, rungs[3].kept },
     { 9, 3, 3, 1, 1, 1 })
   same({ rungs[1].points[1].point, rungs[1].points[2].point, rungs[1].points[3].point },
@@ -162,12 +162,12 @@ test('the best third goes on where it was', function()
   test.equal((starts('plain', 'rate=1')), '1 3 9 ')
   test.equal((starts('plain', 'rate=2')), '1 3 ')
   test.equal((starts('plain', 'rate=4')), '1 ')
-  -- Started again, nothing runs and the answer is the same.
+  -- A restarted search runs nothing and gives the same answer.
   same(rungs_of(search('plain', 'rungs = { 1, 3, 9 },')), rungs)
   test.equal((starts('plain', 'rate=1')), '1 3 9 ')
 end)
 
-test('killed in the second rung, a search goes on: an old result is not taken for the new one', function()
+test('killed in the second rung, a search continues: an old result is not taken for the new one', function()
   files.write(path 'kill', '')
   local output = search('killed', 'rungs = { 2, 5 }, keep = 2,', four)
   assert(output:find('no point has a result after epochs = 5', 1, true), output)

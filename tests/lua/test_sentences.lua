@@ -1,4 +1,4 @@
--- Corpora of sentences, language models on them, and what these know of the number of verbs.
+-- Corpora of sentences, language models on them, and their knowledge of the number of verbs.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -24,7 +24,7 @@ test('a text becomes parts of sentences', function()
   test.equal(again:sentence(1), parts.test:sentence(1))
   test.equal(again:word_count(), parts.test:word_count())
   test.fails('the sentences are 1 to', function() again:sentence(0) end)
-  -- Another text in the words of this one.
+  -- Another text with the vocabulary of this one.
   local other = pd.task.sentences(put('other.txt', 'the zebra ran\n'), { folder = top .. '/other', shares = { 1 },
     alphabet = parts.train:alphabet() })
   test.equal(other.train:sentence(1), 'the <unk> ran')
@@ -39,7 +39,7 @@ test('words and sentences are found by the Unicode standard', function()
   test.equal(pd.task.lower 'ÄB', 'äb')
 end)
 
-test('what is wrong with a text is told', function()
+test('errors in a text are reported', function()
   test.fails('bad.txt:2: byte 2 %(0xff%) is not UTF%-8', function()
     pd.task.sentences(put('bad.txt', 'good\nb\255\n'), { folder = top .. '/bad' })
   end)
@@ -57,7 +57,7 @@ local function model()
     controller = { kind = 'lstm', hidden = 8 }, stack = { kind = 'stratification', size = 3 } }
 end
 
-test('a language model learns sentences, and goes on where it stopped', function()
+test('a language model learns sentences, and resumes where it stopped', function()
   local function trainer(folder, epochs)
     return pd.train.trainer { model = model(), train = parts.train, valid = parts.test, batch = 4, epochs = epochs,
       optimizer = { kind = 'adam', learning_rate = 0.02 }, seed = 1, run_folder = top .. folder, progress = false }
@@ -97,7 +97,7 @@ test('a classifier takes prefixes that both numbers follow, and a language model
     epochs = 60, batch = 4, optimizer = { kind = 'adam', learning_rate = 0.05 }, stop_accuracy = 0,
     run_folder = top .. '/classes', progress = false, seed = 1 }
   for _ in trainer:epochs() do end
-  -- Of the two sheep one is always wrong.
+  -- One of the two sheep is always wrong.
   test.equal(pd.train.evaluate(pd.model.load(top .. '/classes'), labelled).accuracy, 0.75)
   assert(pd.train.resume(top .. '/classes', { epochs = 61, progress = false }))
   test.fails('is labelled both valid and invalid', function()

@@ -19,8 +19,8 @@ local function write(name, text)
   return path
 end
 
--- Runs a command line of the shell; returns its standard output, standard error and exit status.
--- `input` is what it reads; nothing by default.
+-- Runs a command line of the shell with `input` (by default nothing). Returns its standard output, standard error and
+-- exit status.
 local function run(arguments, input)
   local words = { quoted(shell) }
   for _, word in ipairs(arguments) do words[#words + 1] = quoted(word) end
@@ -35,11 +35,11 @@ end
 
 test('version and help', function()
   local out, err, status = run { '--version' }
-  -- Then what was built for CUDA, and what is there.
+  -- Then the CUDA support of the build, and the devices.
   test.equal(out, 'pushdown ' .. pd.version .. '\n' .. pd.device.text())
   test.equal(err, '')
   test.equal(status, 0)
-  -- Whatever else was asked for.
+  -- Also together with other options.
   test.equal(run { '--device', 'cuda:77', '--version', '-e', 'print(1)' }, out)
   out, err, status = run { '--help' }
   test.equal(status, 0)
@@ -58,7 +58,7 @@ test('a file comes after texts', function()
   os.remove(path)
 end)
 
-test('wrong usage leaves with 2 and says what is wrong', function()
+test('wrong usage exits with 2 and a message', function()
   local function usage(...)
     local out, err, status = run { ... }
     test.equal(status, 2)
@@ -78,11 +78,11 @@ test('wrong usage leaves with 2 and says what is wrong', function()
   assert(usage('-e'):find('-e', 1, true))
 end)
 
-test('a device that is not there is an error of its own', function()
+test('a missing device has its own message', function()
   local _, err, status = run { '--device', 'cuda:77', '-e', 'print(1)' }
   test.equal(status, 1)
   assert(err:find("'cuda:77' was requested", 1, true), err)
-  -- Which of the reasons it is.
+  -- Finds out which reason applies.
   local build = pd.device.status()
   if not build.torch_cuda then
     assert(err:find('LibTorch ' .. build.torch .. ' of this build has no CUDA', 1, true), err)
@@ -105,7 +105,7 @@ test('-e runs text, several in order', function()
   test.equal(status, 1)
 end)
 
-test('the session takes what the command line says', function()
+test('the session has the options of the command line', function()
   local out = run { '--threads', '3', '--seed', '17', '--log-level', 'error', '--device', 'cpu', '-e',
     'local s = pd.session() print(s.threads, s.seed, s.log_level, s.device) pd.log.warn("hidden")' }
   test.equal(out, '3\t17\terror\tcpu\n')
@@ -147,7 +147,7 @@ test('-i gives the prompt after the file, with its globals', function()
   local out, _, status = run({ '-i', path }, 'made + 1\nmade = nil\nmade\n')
   test.equal(out, '42\nnil\n')
   test.equal(status, 0)
-  -- The prompt is there to look at what went wrong.
+  -- The prompt starts after the error, so that the user can inspect the state.
   local broken = write('broken.lua', 'before = 5\nerror("half way")')
   local err
   out, err = run({ '-i', broken }, 'before\n')
@@ -188,7 +188,24 @@ local r = outer()
   assert(not err:find('[C]', 1, true) and not err:find('\27', 1, true), err)
 end)
 
-test('what cannot be run is told in one line', function()
+test('a call that the library refuses shows the lines of the user, not those of the library', function()
+  local path = write('refused.lua', [[
+local function draw()
+  local picture = pd.plot.lines {}
+  return picture
+end
+local picture = draw()
+print(picture)
+]])
+  local _, err = run { path }
+  assert(err:find('[plot.lines] series must be a list', 1, true), err)
+  assert(err:find('refused.lua:2 in function', 1, true) and err:find('refused.lua:5 in the main chunk', 1, true), err)
+  assert(not err:find('scripts/lib', 1, true), err)
+  _, err = run({}, ':run nothing/here\n')
+  test.equal(err, "error: :run: there is no script 'nothing/here'\n")
+end)
+
+test('a file that cannot be run is reported in one line', function()
   local function fails(path)
     local out, err, status = run { path }
     test.equal(status, 1)
@@ -280,7 +297,7 @@ Tensor 2 float32 {1, 2}
   test.equal(status, 0)
 end)
 
-test('tables print sorted, cut and without running round in circles', function()
+test('tables are printed sorted, cut and without endless cycles', function()
   local out = run({}, [[
 t = {}; t.self = t; t.a = {b = {c = {d = {e = {f = {g = 1}}}}}}; t[true] = 1
 t
@@ -331,11 +348,22 @@ help 'controler'
     'pd.train.evaluate(', "There is no help on 'controler', did you mean 'pd.controller'?" } do
     assert(out:find(text, 1, true), text .. ' in\n' .. out)
   end
+  for line in out:gmatch '[^\n]+' do assert(#line <= 98, line) end
+end)
+
+test('the cheat sheet fits 80 columns, and its examples run', function()
+  local sheet = require('pushdown.prompt').cheat_sheet()
+  for line in sheet:gmatch '[^\n]+' do assert(#line < 80, line) end
+  -- Some lines have two examples, separated by blanks.
+  local examples = sheet:match('\n\n(.*)$'):gsub('(%S)   +', '%1\n')
+  local _, err, status = run({}, (examples:gsub('epochs = 5', 'epochs = 1, progress = false')))
+  test.equal(err, '')
+  test.equal(status, 0)
 end)
 
 test('completion inside calls, tables and strings', function()
   local complete = require 'pushdown.prompt.completion'
-  -- The words that the end of a text may become, and what follows.
+  -- The completions of the end of a text, and what follows them.
   local function words(text)
     local start, found, ending = complete(text)
     return type(found) == 'table' and table.concat(found, ' ') or found, ending, start
@@ -345,7 +373,7 @@ test('completion inside calls, tables and strings', function()
   test.equal(found, 'hidden')
   test.equal(ending, ' = ')
   test.equal(start, #'pd.model.language_model{ alphabet = a, controller = { kind = [[lstm]], h')
-  -- Keys that are there already are not offered again, and comments and strings are no keys.
+  -- Existing keys are not offered again, and comments and strings are not keys.
   test.equal(words "pd.stack.simulate{ kind = 'superposition', -- depth = 1\n note = 'no_op = ', de", 'depth')
   test.equal(words "pd.stack.simulate{ depth = 1, kind = 'superposition', de", nil)
   test.equal(words "m = model{ stack = { kind = 'strat", 'stratification stratification_deque stratification_queue')
@@ -358,7 +386,7 @@ test('completion inside calls, tables and strings', function()
   test.equal(words "t{ optimizer = { kind = 'adam', beta", 'beta1 beta2')
   test.equal(words "pd.train.trainer{ optimizer = 'ad", 'adam adamw')
   test.equal(words "pd.model.language_model{ layers = { { kind = 'superp", 'superposition')
-  -- Choices, and no files where there are only these.
+  -- Choices, without files if only choices fit.
   test.equal(words "pd.model.language_model{ architecture = '", 'nnpda nspda recurrent transformer')
   test.equal(words "pd.model.recognizer{ alphabet = a, architecture = 'n", 'nnpda nspda')
   test.equal(words "pd.model.recognizer{ architecture = 'zzz", '')
@@ -374,8 +402,12 @@ test('completion inside calls, tables and strings', function()
   test.equal(words ':ti', 'time')
   test.equal(words ':ed', 'edit')
   test.equal(words ':run ns_rnn/tra', 'ns_rnn/train')
+  test.equal(words ':run tutorial/02', 'tutorial/02_grammar')
   test.equal(words ':run no/such', 'files')
-  -- Elsewhere it is for files, or for the names of Lua.
+  test.equal(words "help 'super", 'superposition')
+  -- The tensors of pd.stack.simulate are no options of a model's stack.
+  test.equal(words "pd.model.language_model{ stack = { kind = 'superposition', vec", 'vector')
+  -- In other places it completes files or the names of Lua.
   test.equal(words "io.open('", 'files')
   test.equal(words "f{ x = 'pat", 'files')
   for _, text in ipairs { '', 'pd.st', 'pd.stack.simulate{ kind = ki', 'x = { [', '-- pd.grammar.load("', '--[[ {',
@@ -394,14 +426,14 @@ test('methods are completed by the class of their object', function()
   local usage = pd.docs()['Grammar:sample']
   local offered = options_of 'grammar_of_test:sample{ '
   for option in offered:gmatch '%S+' do assert(usage:find(option .. '=', 1, true), option .. ' in ' .. usage) end
-  -- What another class takes is offered only where the class is not known.
+  -- Options of other classes are offered only if the class is not known.
   assert(not offered:find 'target_lengths' and options_of('unknown:sample{ '):find 'target_lengths', offered)
   assert(not options_of('of_test.sampler:sample{ '):find 'target_lengths')
   rawset(_G, 'grammar_of_test', nil)
   rawset(_G, 'of_test', nil)
 end)
 
--- The choices that completion knows by heart are those that the calls take.
+-- The choices in the completion's own list are those that the calls accept.
 test('choices of completion are accepted', function()
   local complete = require 'pushdown.prompt.completion'
   local g = pd.grammar.load 'marked_reversal'
@@ -514,7 +546,7 @@ test('standard output that cannot be written is an error', function()
   status, err = status_of('>&-', "print 'x'")
   test.equal(status, 1)
   assert(err:find('standard output could not be written', 1, true), err)
-  -- What is opened does not take the place of what was closed.
+  -- An opened file does not replace a closed stream.
   local path = folder .. '/first'
   status = status_of('<&- >&-', ("local f = io.open(%q, 'w') print 'printed' f:write 'written' f:close()"):format(path))
   test.equal(status, 1)
@@ -523,7 +555,7 @@ test('standard output that cannot be written is an error', function()
   test.equal(status_of('> /dev/full', "print 'x' os.exit(5)"), 5)
 end)
 
-test('a reader that has left ends the program quietly', function()
+test('a closed reader ends the program quietly', function()
   local errors = folder .. '/stderr'
   local pipe = io.popen(('( %s -e %s 2> %s; echo $? > %s/status ) | head -n 1'):format(quoted(shell),
     quoted 'for i = 1, 1e9 do print(i) end', quoted(errors), quoted(folder)))
@@ -555,7 +587,7 @@ test('SIGTERM and SIGHUP end a training with a checkpoint, like Ctrl-C', functio
     while not process:poll() do pool:wait(1) end
     test.equal(process:poll().code, wanted)
     assert(pd.process.now() - began < 5, 'it took long to end')
-    -- Not a second had passed, and no other reason for a checkpoint.
+    -- Less than a second had passed, and there was no other reason for a checkpoint.
     assert(files.read(last) ~= first, name .. ' wrote no checkpoint')
     assert(pd.train.resume(place, { progress = false }):updates() > 0)
   end

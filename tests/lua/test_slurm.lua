@@ -1,4 +1,4 @@
--- Grids as tasks of a Slurm that this test starts on loopback; skipped where that is not possible.
+-- Grids as tasks of a Slurm that this test starts on loopback; skipped if that is not possible.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 local test = require 'pushdown.test'
@@ -66,25 +66,25 @@ test('all runs are made, by arrays no longer than the cluster takes', function()
   end
   local arrays = select(2, output:gsub('jobs %d+ and, for retries', ''))
   test.equal(arrays, 2)  -- of three tasks and of one: MaxArraySize is 4
-  -- The tasks wrote nothing into the registry, this process did.
+  -- The tasks wrote nothing to the registry, but this process did.
   assert(files.read(path 'runs/plain/rate=0.1/restart-1/starts'):match '^%d+ off\n$')
   local rows = pd.registry.open(path 'registry.sqlite', { must_exist = true }):find { grid = 'test/plain' }
   test.equal(#rows, 4)
   for _, row in ipairs(rows) do test.equal(row.status, 'done') end
-  -- Once more: there is nothing left to do.
+  -- A second call has nothing to do.
   output, status = run(coordinator('plain', ''))
   test.equal(status, 0)
   assert(output:find('4 were finished before', 1, true) and not output:find('jobs ', 1, true), output)
 end)
 
-test('what dies is tried once more by the dependent array', function()
+test('the dependent array repeats tasks that died', function()
   local output, status = run(coordinator('killed', "fixed = { mode = 'killed' }"))
   test.equal(status, 0, output)
   assert(output:find('ROW rate=0.2 2 done', 1, true), output)
   test.equal(starts_of('killed', 'rate=0.1', 1), 2)
 end)
 
-test('what fails twice is told with the end of its log', function()
+test('a task that fails twice is reported with the end of its log', function()
   local output, status = run(coordinator('fails', "fixed = { mode = 'fails' }"))
   test.equal(status, 1)
   for _, text in ipairs { '2 OF 4 RUNS FAILED', 'this point is broken', 'wrote no result.json',
@@ -103,7 +103,7 @@ test('a coordinator that dies finds its jobs again, and the throttle holds', fun
     if files.exists(path 'runs/waits/rate=0.1/restart-1/starts') then break end
     pool:wait(0.1)
   end
-  -- Two arrays, of three tasks and one, the second one behind the first.
+  -- Two arrays, of three tasks and one, one after the other.
   pool:wait(1.5)
   local queue = run(('SLURM_CONF=%s squeue -h -r -t RUNNING'):format(path 'slurm/slurm.conf'))
   test.equal(select(2, queue:gsub('\n', '')), 1)
@@ -119,7 +119,7 @@ test('a coordinator that dies finds its jobs again, and the throttle holds', fun
   end
 end)
 
-test('what Slurm refuses is said', function()
+test('errors of Slurm are reported', function()
   local output, status = run(coordinator('refused', "slurm = { 'partition=nowhere' }"))
   test.equal(status, 1)
   assert(output:find('sbatch refused the jobs', 1, true) and output:find('partition', 1, true), output)

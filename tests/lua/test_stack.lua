@@ -108,7 +108,7 @@ local function palindrome_weights(word)
   return pd.tensor({ rows }, { dtype = 'float64', requires_grad = true })
 end
 
-test('the nondeterministic stack sees the bottom exactly behind palindromes', function()
+test('the nondeterministic stack shows the bottom exactly after palindromes', function()
   for _, case in ipairs{ { { 1, 2, 2, 1 }, 0.5 }, { { 1, 2, 1, 2 }, 0 }, { { 1, 1, 1, 1 }, 0.4 } } do
     local readings = pd.stack.simulate{ kind = 'nondeterministic', states = 2, symbols = 3,
       reading = 'state_symbol', bottom = 'reexposed', weights = palindrome_weights(case[1]) }
@@ -177,7 +177,7 @@ test('bad input is named', function()
     vectors = { { { 1 }, { 2, 3 } } } })
 end)
 
-test('a window forgets what is older', function()
+test('a window forgets older symbols', function()
   -- push 1, push 2, replace by 2, pop, pop: the bottom is seen again, unless it is out of sight
   local log = {}
   for t, column in ipairs{ 2, 3, 6, 7, 7 } do

@@ -12,7 +12,7 @@ test('quantiles of Student\'s t, as tables have them', function()
   end
   test.near(interval.t_quantile(0.995, 5), 4.032, 5e-4)
   test.near(interval.t_quantile(0.025, 4), -2.776, 5e-4)
-  -- With one and two degrees of freedom there are formulas.
+  -- For one and two degrees of freedom there are formulas.
   for _, t in ipairs { -3, -0.5, 0, 0.1, 1, 20, 1e4 } do
     test.near(interval.t_probability(t, 1), 0.5 + math.atan(t) / math.pi, 1e-12)
     test.near(interval.t_probability(t, 2), 0.5 + t / (2 * math.sqrt(2 + t * t)), 1e-12)
@@ -33,8 +33,8 @@ test('the interval of a mean', function()
 end)
 
 test('Wilcoxon: worked examples', function()
-  -- Hollander and Wolfe (1973), p. 29: Hamilton depression scale; as R's help of wilcox.test has it: V = 40, two-sided
-  -- p = 0.03906.
+  -- Hollander and Wolfe (1973), p. 29: Hamilton depression scale. R's help of wilcox.test gives V = 40 and two-sided p
+  -- = 0.03906.
   local before = { 1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30 }
   local after = { 0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29 }
   local differences = {}
@@ -43,15 +43,15 @@ test('Wilcoxon: worked examples', function()
   test.equal(result.statistic, 40)
   test.equal(result.n, 9)
   test.equal(result.p, 2 * 0.01953125)
-  -- The differences in height of Darwin's maize, as SciPy's documentation has them: statistic 24, p = 0.0412597656.
+  -- The differences in height of Darwin's maize. SciPy's documentation gives the statistic 24 and p = 0.0412597656.
   result = paired.wilcoxon { 6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75 }
   test.equal(120 - result.statistic, 24)
   test.near(result.p, 0.041259765625, 1e-15)
-  -- Least p for five pairs: 2 / 2^5.
+  -- The least p for five pairs: 2 / 2^5.
   test.equal(paired.wilcoxon({ 1, 2, 3, 4, 5 }).p, 0.0625)
 end)
 
--- p over all choices of signs, without the sums of ranks being gathered.
+-- p over all choices of signs, without collecting the sums of ranks.
 local function by_enumeration(differences)
   local values = {}
   for _, value in ipairs(differences) do
@@ -104,7 +104,7 @@ test('Wilcoxon: exact with ties and zeros, and close to normal for many', functi
 end)
 
 test('bootstrap: all samples of few pairs, drawn ones of many', function()
-  -- Three differences: 27 samples, written out.
+  -- Three differences: all 27 samples, computed by hand.
   local values = { 1, 2, 6 }
   local means, count = {}, 0
   for a = 1, 3 do
@@ -120,13 +120,13 @@ test('bootstrap: all samples of few pairs, drawn ones of many', function()
   assert(result.exact)
   test.equal(result.mean, 3)
   test.equal(result.p, count / 27)
-  test.equal(result.p, 1 / 27)  -- three times 6 alone
+  test.equal(result.p, 1 / 27)  -- only three times 6
   table.sort(means)
   test.near(result.low, means[1] + 0.65 * (means[2] - means[1]), 1e-12)
   test.near(result.high, means[26] + 0.35 * (means[27] - means[26]), 1e-12)
   test.equal(paired.bootstrap({ 2, 2, 2 }).p, 0)
   test.equal(paired.bootstrap({ 1, -1 }).p, 1)
-  -- Drawn samples come near to the interval of the normal distribution, and are the same every time.
+  -- Drawn samples approach the interval of the normal distribution, and are the same every time.
   local many = {}
   for i = 1, 400 do many[i] = math.sin(i * 12.9898) * 2 + 0.1 end
   local mean, deviation = statistics(many)
@@ -142,7 +142,7 @@ test('bootstrap: all samples of few pairs, drawn ones of many', function()
   paired.bootstrap(many, { samples = 100 })
   test.equal(math.random(), first)
   assert(state and paired.bootstrap(many, { seed = 2 }).low ~= drawn.low)
-  -- Seven pairs are the first that are drawn; they are near to their enumeration.
+  -- Seven pairs are the smallest number for which samples are drawn. The result is close to the enumeration.
   local seven, total, far = { 0.3, -0.1, 0.2, 0.5, -0.2, 0.4, 0.1 }, 0, 0
   local function all(depth, sum)
     if depth == 7 then

@@ -1,5 +1,5 @@
--- Suites: the languages of FLaRe against their grammars, the loss against the built-in ones, what the search and its
--- tables say, and published numbers.
+-- Suites: the languages of FLaRe compared with their grammars, the loss compared with the built-in ones, the results
+-- and tables of the search, and published numbers.
 local pd = require 'pushdown'
 local csv = require 'pushdown.csv'
 local files = require 'pushdown.files'
@@ -27,7 +27,7 @@ local function words(text)
   return list
 end
 
--- All strings of up to so many symbols.
+-- All strings of up to this number of symbols.
 local function each_string(alphabet, longest, visit)
   local function go(symbols)
     visit(symbols)
@@ -58,7 +58,7 @@ test('grammars and predicates of the languages agree on every short string', fun
   assert(valid > 1000)
 end)
 
-test('strings are labelled as the language has them, half of them valid, of all lengths', function()
+test('strings are labelled by the language, half of them valid, of all lengths', function()
   for _, language in ipairs(languages) do
     local set = sampling(language, 401, { 0, 60 }, 7)
     local labels, shortest, longest = set:labels(), math.huge, 0
@@ -72,6 +72,23 @@ test('strings are labelled as the language has them, half of them valid, of all 
     test.equal(table.concat(sampling(language, 20, { 0, 9 }, 1):strings(), '/'),
       table.concat(sampling(language, 20, { 0, 9 }, 1):strings(), '/'))
   end
+end)
+
+test('edits keep the lengths and replace a symbol by another one', function()
+  local lengths = { 2, 5 }
+  local strings = sampling({ name = 'ones', alphabet = { '0', '1' }, draw = function(_, length)
+    local symbols = {}
+    for i = 1, length do symbols[i] = '1' end
+    return symbols
+  end, contains = function(symbols) return not table.concat(symbols):find '0' end }, 400, lengths, 3):strings()
+  local one_edit = 0
+  for _, string in ipairs(strings) do
+    local symbols = words(string)
+    assert(#symbols >= lengths[1] and #symbols <= lengths[2], string)
+    if select(2, string:gsub('0', '')) == 1 then one_edit = one_edit + 1 end
+  end
+  assert(one_edit > 60, one_edit)
+  -- Nothing can be edited: a single symbol, and a single length.
   test.fails('no invalid string', function()
     sampling({ name = 'all', alphabet = { 'a' }, draw = function() return { 'a' } end,
       contains = function() return true end }, 4, { 1, 1 }, 1)
@@ -116,6 +133,14 @@ test('published numbers', function()
   fails("score must be a number from 0 to 100, got '101'", 'task,model,score,source\none,LSTM,101,A\n')
   fails('expected a model and a source', 'task,model,score,source\none,LSTM,1,\n')
   fails('a second score of LSTM on one', 'task,model,score,source\none,LSTM,1,A\none,LSTM,2,A\n')
+  -- Only the tasks of the result are shown.
+  files.write(path, 'task,model,score,source\none,LSTM,61.5,A\ntwo,Tape-RNN,7,B\n')
+  local shown = suite.published(path, { 'one', 'two' }, { 'two' })
+  test.equal(table.concat(shown.models, ' ') .. '|' .. table.concat(shown.sources, ' '), 'Tape-RNN|B')
+  test.equal(#suite.published('none', {}).models, 0)
+  local tasks = {}
+  for i, task in ipairs(pd.task.chomsky_tasks()) do tasks[i] = task.name end
+  assert(#suite.published(pd.root .. '/scripts/experiments/chomsky/published.csv', tasks).sources > 0)
 end)
 
 test('validation chooses, and a finished search is not made again', function()
@@ -136,7 +161,7 @@ test('validation chooses, and a finished search is not made again', function()
     setting.valid = setting.valid + result.valid_accuracy / 2
     setting.perplexity = setting.perplexity + result.valid_perplexity / 2
     setting.score, setting.best = setting.score + result.score / 2, math.max(setting.best, result.score)
-    -- The score is the mean over the lengths of lengths.csv that training has not.
+    -- The score is the mean over the lengths of lengths.csv that are not in training.
     local sum, count = 0, 0
     for _, row in ipairs(select(2, csv.read((grid .. '/' .. file):gsub('result.json', 'lengths.csv')))) do
       if tonumber(row.length) > 4 then sum, count = sum + tonumber(row.accuracy), count + 1 end
@@ -164,7 +189,50 @@ test('validation chooses, and a finished search is not made again', function()
   test.equal(files.read(folder .. '/again/scores.csv'), files.read(place .. '/scores.csv'))
 end)
 
-test('a training goes on with more updates or epochs', function()
+test('the end of a target of known length is not predicted', function()
+  for _, model in ipairs { 'stack_rnn', 'ns_rnn', 'transformer' } do
+    local place = folder .. '/ends-' .. model
+    local output, status = run('chomsky/train.lua', '--smoke', '--model', model, '--run-folder', place)
+    assert(status == 0, output)
+    local trained = pd.model.load(place)
+    local bias = trained:parameters()['output.bias']:to_table()
+    test.equal(#bias, 3)
+    local function accuracy(last)
+      trained:set_parameters { ['output.bias'] = { bias[1], bias[2], last } }
+      return pd.train.evaluate(trained, pd.task.chomsky('reverse_string', { lengths = { 6, 6 } }), { pairs = 2,
+        seed = 6, batch = 2 }).symbol_accuracy
+    end
+    test.equal(accuracy(1e9), 0)
+    test.near(tonumber(select(2, csv.read(place .. '/lengths.csv'))[6].accuracy), accuracy(-1e9), 1e-12)
+  end
+end)
+
+test('three numbers are a list of which all are tried, and the least loss chooses', function()
+  local grid = folder .. '/list'
+  local output, status = run('chomsky/scores.lua', '--smoke', '--tasks', 'cycle_navigation', '--models', 'transformer',
+    '--learning-rates', '1e-3,2e-3,3e-3', '--batches', '2,2', '--workers', '1', '--folder', grid, '--run-folder',
+    folder .. '/listed')
+  assert(status == 0 and output:find('3 runs', 1, true), output)
+  test.equal(#files.find(grid, 'result%.json$'), 3)
+  assert(files.read(folder .. '/listed/scores.csv'):find('61.9', 1, true))
+  output, status = run('chomsky/scores.lua', '--smoke', '--learning-rates', '1e-3', '--folder', grid)
+  assert(status == 1 and output:find('--learning-rates must be two numbers', 1, true), output)
+  output, status = run('flare/scores.lua', '--smoke', '--tasks', 'parity', '--models', 'lstm', '--samples', '3',
+    '--workers', '1', '--folder', folder .. '/flare', '--run-folder', folder .. '/losses')
+  assert(status == 0, output)
+  local least, chosen = math.huge, nil
+  for _, row in ipairs(select(2, csv.read(folder .. '/losses/settings.csv'))) do
+    local loss = tonumber(row['valid loss'])
+    if row[''] == 'chosen' then chosen = loss end
+    least = math.min(least, loss)
+  end
+  test.equal(chosen, least)
+  output, status = run('flare/scores.lua', '--smoke', '--tasks', 'parity', '--models', 'lstm', '--samples', '3',
+    '--workers', '1', '--folder', folder .. '/flare', '--published', 'paper')
+  assert(status == 1 and output:find('there is no such file of this paper', 1, true), output)
+end)
+
+test('a training continues with more updates or epochs', function()
   for _, case in ipairs { { 'chomsky', '--steps', 'steps', 6 }, { 'flare', '--epochs', 'epochs', 4 } } do
     local script, place = case[1] .. '/train.lua', ('%s/%s-on'):format(folder, case[1])
     local extra = case[1] == 'flare' and { '--loss', 'recognition+lm', '--patience', '0' } or {}

@@ -1,5 +1,5 @@
--- Synchronous grammars and the pairs that are drawn from them, from Lua: the grammars of the transduction
--- tasks against what they should be, files, texts and tables of rules, and what goes wrong.
+-- Synchronous grammars and pairs drawn from them, from Lua: the grammars of the transduction tasks compared with their
+-- definitions, files, texts and tables of rules, and errors.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -14,7 +14,7 @@ local function words_of(text)
   return list
 end
 
--- The grammar of clauses said again: a recursive descent over the source that writes the target.
+-- The grammar of clauses in another form: a recursive descent over the source that writes the target.
 local function translate_clause(source)
   local words, at = words_of(source), 1
   local function class() return (words[at] or 'end'):match '^%a+' end
@@ -24,9 +24,9 @@ local function translate_clause(source)
     at = at + 1
     return other(words[at - 1])
   end
-  -- However phrases and relative clauses are bracketed, their words keep their order, verbs included.
+  -- For every bracketing of phrases and relative clauses, their words keep their order, including verbs.
   local subject, object, verb = {}, {}, nil
-  local depth = 0  -- relative clauses that wait for their verb
+  local depth = 0  -- relative clauses whose verb is still to come
   local part = subject
   while at <= #words do
     local c = class()
@@ -155,7 +155,7 @@ rule "T -> 'b' | 'y'"
   assert(described:find('^three: Swaps%.\n  n +number, default 1: words$'), described)
 end)
 
-test('what is wrong in a file is named with its line', function()
+test('errors in a file are reported with their line', function()
   local function file(content)
     files.write(top .. '/bad.lua', content)
     return function() pd.grammar.load(top .. '/bad.lua') end
@@ -176,7 +176,7 @@ test('what is wrong in a file is named with its line', function()
   test.fails('a Grammar', function() pd.pda.from_grammar(pd.grammar.synchronous(text)) end)
 end)
 
-test('questions that make no sense are refused', function()
+test('invalid questions are refused', function()
   local grammar = pd.grammar.synchronous(text)
   test.fails("'x' is not in the alphabet", function() grammar:contains('a x', 'x') end)
   test.fails("'b' is not in the alphabet", function() grammar:log_probability('a b', 'b') end)

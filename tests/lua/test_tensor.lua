@@ -1,4 +1,4 @@
--- pd.tensor: creation, indexing, arithmetic, reductions, gradients, and what nonsense gives.
+-- pd.tensor: creation, indexing, arithmetic, reductions, gradients, and errors for wrong input.
 local test = require 'pushdown.test'
 local pd = require 'pushdown'
 local tensor = pd.tensor
@@ -8,7 +8,7 @@ local function matrix() return tensor({ { 1, 2, 3 }, { 4, 5, 6 } }, f64) end
 
 local function shape(t) return table.concat(t:size(), ' ') end
 
-test('nested tables become tensors and come back', function()
+test('nested tables become tensors and tables again', function()
   local nested = { { { 1, 2 }, { 3, 4 }, { 5, 6 } }, { { -1, 0.5 }, { 0, 7 }, { 8, 9 } } }
   local t = tensor(nested, f64)
   test.equal(shape(t), '2 3 2')
@@ -56,7 +56,7 @@ test('wrong tables are errors that name the place', function()
   test.fails('at most 2 arguments, got 3', function() tensor.zeros(3, {}, 5) end)
 end)
 
-test('makers', function()
+test('constructors', function()
   test.near(tensor.zeros { 2, 2 }, { { 0, 0 }, { 0, 0 } }, 0)
   test.near(tensor.ones(3), { 1, 1, 1 }, 0)
   test.near(tensor.full({ 2 }, 2.5), { 2.5, 2.5 }, 0)
@@ -86,7 +86,7 @@ test('random tensors come from their seed', function()
   test.fails('floating%-point dtype', function() tensor.randn(3, { dtype = 'int64' }) end)
 end)
 
-test('the session seed fixes what has no seed of its own', function()
+test('the session seed determines tensors without a seed of their own', function()
   pd.session { seed = 11 }
   local a, b = tensor.randn(4), tensor.randn(4)
   pd.session { seed = 11 }
@@ -326,7 +326,7 @@ test('gradients agree with finite differences', function()
   end
 end)
 
-test('gradients add up until they are forgotten', function()
+test('gradients add up until they are cleared', function()
   local x = tensor({ 1, 2 }, { dtype = 'float64', requires_grad = true })
   test.equal(x:grad(), nil)
   local function square() return x * x end
@@ -361,7 +361,7 @@ test('recording can be switched off', function()
   test.near(x, { 3, 6 }, 0)
 end)
 
-test('any operator of LibTorch can be reached', function()
+test('any operator of LibTorch can be called', function()
   local t = matrix()
   test.near(tensor.op('cumsum', t, 0), { { 1, 2, 3 }, { 5, 7, 9 } }, 0)
   test.near(tensor.op('sum', t, { 0 }, true), { { 5, 7, 9 } }, 0)
@@ -388,7 +388,7 @@ test('wrong calls show how to call', function()
   test.fails('must have one element, got shape 2 x 3', function() t:item() end)
   test.fails('^[^\n]*test_tensor.lua:%d+: ', function() t:item() end)
   test.equal(getmetatable(t), 'Tensor')
-  -- Even what only debug reaches must not crash.
+  -- Even access by the debug library must not crash.
   local meta = debug.getmetatable(t)
   meta.__gc(5)
   meta.__gc()
@@ -419,7 +419,7 @@ test('memory behind dropped tensors comes back', function()
   collectgarbage()
   local before = resident()
   for _ = 1, 2000 do
-    local t = tensor.zeros { 1024, 256 } -- 1 MB that Lua sees as a few bytes
+    local t = tensor.zeros { 1024, 256 }  -- 1 MB that Lua counts as a few bytes
     t[1] = 1
   end
   local grown = (resident() - before) / 2 ^ 20

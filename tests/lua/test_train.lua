@@ -1,4 +1,4 @@
--- Training from Lua: the numbers it gives, going on after a stop, run folders, and bad input.
+-- Training from Lua: its results, resuming after a stop, run folders, and bad input.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -84,7 +84,7 @@ test('steps are the same updates', function()
   same(numbers(a:model()), numbers(b:model()))
 end)
 
-test('a loop that was left goes on where it was', function()
+test('a loop that was left can be continued', function()
   local whole, broken = trainer(), trainer()
   for _ in whole:epochs() do end
   broken:epochs()()

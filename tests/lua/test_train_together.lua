@@ -1,4 +1,4 @@
--- pd.train.together: the numbers of training alone, ends, failures and bad input.
+-- pd.train.together: the same numbers as separate training, ends, failures and bad input.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
@@ -16,7 +16,7 @@ local function trainer(k, options)
   return pd.train.trainer(all)
 end
 
-test('each trainer gets the numbers it has alone', function()
+test('each trainer gets the same numbers as alone', function()
   local alone, group = {}, {}
   for k = 1, 3 do
     alone[k] = trainer(k)
@@ -39,7 +39,7 @@ test('each trainer gets the numbers it has alone', function()
   end
 end)
 
-test('a trainer that fails is told and left out', function()
+test('a trainer that fails is reported and left out', function()
   local bad = trainer(2, { optimizer = { kind = 'sgd', learning_rate = 1e300 }, clip_norm = 0 })
   local told, rounds
   for epochs in pd.train.together { trainer(1), bad } do
@@ -55,7 +55,7 @@ test('a trainer that fails is told and left out', function()
   end)
 end)
 
-test('bad input is told', function()
+test('bad input is reported', function()
   test.fails('empty list', function() pd.train.together {} end)
   test.fails('Trainer', function() pd.train.together { trainer(1), 7 } end)
   test.fails('together', function() pd.train.together(trainer(1)) end)

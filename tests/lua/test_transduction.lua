@@ -1,4 +1,4 @@
--- Transducers as scripts see them: pairs, models, training, evaluation, and pictures of their memories.
+-- Transducers in scripts: pairs, models, training, evaluation, and pictures of their memories.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 
@@ -13,7 +13,7 @@ local function model(kind, of, more)
   return pd.model.transducer(options)
 end
 
-test('a transducer learns to reverse short strings, and writes what it is measured by', function()
+test('a transducer learns to reverse short strings, and its writing gives the measured accuracy', function()
   local train = pairs_of('reversal', 1, 4)
   local m = model('stratification', train)
   local trainer = pd.train.trainer { model = m, train = train, test = pairs_of('reversal', 5, 6), epochs = 12,
@@ -42,7 +42,7 @@ test('a transducer learns to reverse short strings, and writes what it is measur
   assert(m:log_probability('a1 a2', 'a2 a1') < 0)
 end)
 
-test('stopping and going on', function()
+test('stopping and continuing', function()
   local folder = os.tmpname()
   os.remove(folder)
   local train = pairs_of('copy', 1, 3)
@@ -73,7 +73,7 @@ test('pictures of the memory', function()
     assert(picture:find('^<%?xml') or picture:find('^<svg'), picture:sub(1, 40))
     test.fails('memory must be 1 to 1', function() pd.plot.strengths { run = run, memory = 2 } end)
   end
-  -- What is pushed at step 2 is in the column of step 2 and in its own row.
+  -- The vector that is pushed at step 2 is in the column of step 2 and in its own row.
   local bare = pd.stack.strengths { kind = 'stratification', push = pd.tensor { { 0, 1, 0 } },
     pop = pd.tensor { { 0, 0, 0 } }, vectors = pd.tensor { { { 1 }, { 1 }, { 1 } } } }
   local first = {}
@@ -88,7 +88,7 @@ test('heat maps as text', function()
   test.fails('values must be', function() pd.plot.heat_text { values = 3 } end)
 end)
 
-test('nonsense', function()
+test('invalid input', function()
   local train = pairs_of('copy', 1, 3)
   local m = model('stratification', train)
   test.fails("'b'", function() m:translate 'a1 b' end)

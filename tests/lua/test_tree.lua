@@ -46,7 +46,7 @@ test('files, folders and patterns of trees are read', function()
   test.fails('text:2: the bracket opened here is never closed', function() pd.tree.parse('(A a)\n(B (C c)') end)
 end)
 
-test('what a tree says of itself', function()
+test('the text of a tree', function()
   local tree = pd.tree.parse(bank)[1]
   test.equal(tree:size(), 7)
   test.equal(table.concat(tree:words(), ' '), 'The cat sat on the mat .')
@@ -113,7 +113,7 @@ end)
 test('scores carry their settings', function()
   local gold = pd.tree.parse(bank)
   local right = pd.tree.baseline(gold, 'right')
-  -- Gold, binarised: words 1-7 1-2 3-7 3-6 4-6 5-6, and 1-4 2-4 2-3.
+  -- Gold, binarized: words 1-7 1-2 3-7 3-6 4-6 5-6, and 1-4 2-4 2-3.
   local score = pd.tree.score(right, gold, { preset = 'htut' })
   test.near(score:f1(), 100 * (2 / 6 + 2 / 3) / 2)
   local without = pd.tree.score(right, gold, { preset = 'merrill' })
@@ -143,9 +143,9 @@ test('pictures', function()
   assert(alone:find('a &lt;tree&gt;', 1, true) and alone:find('>VP<', 1, true) and alone:find('>VBD<', 1, true))
   local both = pd.plot.tree { tree = left, gold = gold, path = top .. '/both.svg' }
   test.equal(files.read(top .. '/both.svg'), both)
-  -- The whole sentence and (The cat) are in both, each drawn twice; a circle more in the legend.
+  -- The whole sentence and (The cat) are in both, each drawn twice. The legend has one more circle.
   test.equal(select(2, both:gsub('<circle', '')), 5)
-  -- Left: four spans of its own; gold: three. One more square in the legend.
+  -- The left tree has four spans that the other has not, the gold tree three. The legend has one more square.
   test.equal(select(2, both:gsub('<rect[^>]*stroke=', '')), 8)
   assert(both:find('>extracted<', 1, true) and both:find('>gold<', 1, true))
   assert(pd.plot.tree { tree = left, gold = gold, layout = 'below' } ~= both)

@@ -1,4 +1,4 @@
--- Every chapter of the tutorial runs, in its smallest size, and leaves what it promises.
+-- Every chapter of the tutorial runs in its smallest size and writes the promised files.
 local pd = require 'pushdown'
 local test = require 'pushdown.test'
 local files = require 'pushdown.files'
@@ -10,7 +10,7 @@ local function quoted(text) return "'" .. text:gsub("'", "'\\''") .. "'" end
 local top = os.tmpname()
 os.remove(top)
 
--- Runs a chapter with its run folder in `top`; returns its output.
+-- Runs a chapter with its run folder in `top`. Returns its output.
 local function run(name, ...)
   local words = { quoted(shell), quoted(pd.root .. '/scripts/tutorial/' .. name) }
   for _, word in ipairs { ... } do words[#words + 1] = quoted(word) end
@@ -29,14 +29,16 @@ for _, name in ipairs(files.find(pd.root .. '/scripts/tutorial', '^[%w_]+%.lua$'
     local output
     output, status = run(name, '--smoke', '--run-folder', folder)
     assert(status == 0, output)
-    assert(output:find('SMOKE RUN, SMALLER THAN THE FULL ONE', 1, true), output)
+    -- The third chapter has nothing to make smaller.
+    local smaller = output:find('SMOKE RUN, SMALLER THAN THE FULL ONE', 1, true) ~= nil
+    assert(smaller == (name ~= '03_stacks.lua'), output)
     assert(files.exists(folder .. '/experiment.json'))
     output, status = run(name, '--smok')
     assert(status == 2 and output:find('did you mean --smoke?', 1, true), output)
   end)
 end
 
-test('the first run leaves a table, curves and configurations', function()
+test('the first run writes a table, curves and configurations', function()
   local folder = top .. '/01_first_run.lua/'
   for _, name in ipairs { 'results.csv', 'results.md', 'results.txt', 'curves.svg' } do
     assert(files.exists(folder .. name), name)
@@ -61,14 +63,14 @@ test('the rule that the newcomer writes changes what is learned', function()
   test.equal(#accuracies['mine.pda'], 3)
   assert(math.max(unpack(accuracies['no hint'])) < 75, output)
   assert(math.max(unpack(accuracies['mine.pda'])) > 99, output)
-  -- What needs no training is exact.
+  -- Results without training are exact.
   assert(output:find('2000 strings of 51 to 61 symbols, 0 wrong', 1, true), output)
   assert(output:find('the same automaton as the whole one above, up to names of states: true', 1, true), output)
   assert(output:find('contradiction.pda:6: first, a --b--> second, pop contradicts', 1, true), output)
   assert(files.read(folder .. 'trained.svg'):find('<svg', 1, true))
 end)
 
--- What the pages say that chapters print was printed by their code as it is, by the full chapters.
+-- The output on the pages was printed by the current code of the full chapters.
 test('the recorded output belongs to the chapters', function()
   local recording = dofile(pd.root .. '/scripts/tools/recording.lua')
   for _, name in ipairs(files.find(pd.root .. '/scripts/tutorial', '^[%w_]+%.lua$')) do
@@ -80,7 +82,7 @@ test('the recorded output belongs to the chapters', function()
     for block, shown in pairs(printed) do assert(page:find(shown, 1, true), name .. ', block ' .. block) end
     assert(not text:find('SMOKE RUN', 1, true), name)
     assert(page:find '!%[.-%]%(pictures/.-%.svg%)', name .. ' shows a picture')
-    -- Other prose is no other code; other code is.
+    -- A change of the prose does not change the code; a change of the code does.
     assert(recording.read(text, '-- another line\n' .. source))
     test.fails('the code of the chapter has changed', function() recording.read(text, source .. 'print(1)\n') end)
   end

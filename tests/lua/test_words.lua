@@ -70,7 +70,7 @@ test('a corpus has three texts of one vocabulary', function()
   test.equal(pd.task.load_text(top .. '/valid.txt'):words(), corpus.valid:words())
 end)
 
-test('what is no corpus is told', function()
+test('invalid corpora are reported', function()
   test.fails('no%-such', function() pd.task.corpus(top .. '/no-such') end)
   local empty = top .. '/empty'
   files.make_folder(empty)
@@ -92,7 +92,7 @@ test('what is no corpus is told', function()
   test.fails("did you mean 'vocabulary'", function() pd.task.corpus(folder, { vocabular = 4 }) end)
 end)
 
-test('training reports perplexity, and goes on bit for bit', function()
+test('training reports perplexity, and resumes bit for bit', function()
   local function run(t)
     for _ in t:epochs() do end
     local history = t:history()
@@ -136,7 +136,7 @@ test("a text of one's own needs no unknown word and no line end", function()
   test.equal(pd.task.load_text(top .. '/own/data/train.txt'):words(), own:words())
 end)
 
-test('texts and strings are not taken for each other', function()
+test('texts and strings are not confused', function()
   local strings = pd.task.dataset { alphabet = corpus.train:alphabet(), strings = { 'the cat' } }
   test.fails('RunningText', function() trainer { valid = strings } end)
   test.fails('a RunningText', function() trainer { train = strings } end)
@@ -157,7 +157,7 @@ test('without a corpus the scripts say what they expect', function()
   assert(not files.exists(top .. '/runs/diffstk/table5/experiment.json'))
 end)
 
-test('an interrupted run goes on and gives the same numbers', function()
+test('an interrupted run continues and gives the same numbers', function()
   local run_folder = top .. '/one'
   local function train(...)
     return script('train_words.lua', '--smoke', '--data', folder, '--model', 'diffstk_mirnn', '--run-folder',
@@ -186,7 +186,7 @@ test('an interrupted run goes on and gives the same numbers', function()
   test.equal(bare.carry_forward, 'none')
 end)
 
-test('table 5 has the numbers of the paper beside ours', function()
+test('table 5 has the numbers of the paper next to ours', function()
   local run_folder = top .. '/table5'
   local output, status = script('table5.lua', '--smoke', '--data', folder, '--rows', 'LSTM,DiffStk-MRNN',
     '--run-folder', run_folder, '--folder', top .. '/grid')
@@ -201,7 +201,7 @@ test('table 5 has the numbers of the paper beside ours', function()
   local result = json.decode(files.read(files.find(top .. '/grid', 'result%.json$')[1]
     and top .. '/grid/' .. files.find(top .. '/grid', 'result%.json$')[1]))
   assert(csv:find(('%.10g'):format(result.valid_perplexity):sub(1, 8), 1, true), csv)
-  -- The runs are there; with another corpus they are not those that are wanted.
+  -- The runs exist, but with another corpus they are not the wanted ones.
   local function again(data)
     return script('table5.lua', '--smoke', '--data', data, '--rows', 'LSTM', '--folder', top .. '/grid')
   end

@@ -1,5 +1,5 @@
-// The neural network pushdown automaton against its equations written once more in plain loops,
-// with numbers that carry a derivative along, and as a programmed recognizer.
+// The neural network pushdown automaton, compared with its equations in plain loops with numbers
+// that carry a derivative along, and as a programmed recognizer.
 #include "model/analog_pushdown.h"
 #include "model/kinds.h"
 
@@ -50,8 +50,8 @@ struct Setting {
   bool exact;
 };
 
-// One string by equations 5 to 9, 14, 18 and 20: the hidden vectors h_0 .. h_n; with passes K h_0
-// and those of all passes.
+// One string by equations 5 to 9, 14, 18 and 20: the hidden vectors h_0 .. h_n; for K passes, h_0
+// and the hidden vectors of all passes.
 std::vector<std::vector<Dual>> by_equations(const Setting& set, std::map<std::string, DualTensor> p,
                                             const std::vector<std::int64_t>& word, int passes = 1,
                                             bool carry_first = false) {
@@ -95,7 +95,7 @@ std::vector<std::vector<Dual>> by_equations(const Setting& set, std::map<std::st
       return next;
     };
     const std::vector<Dual> next = pass();
-    // The further passes, of strings that go on.
+    // The further passes of the strings that continue.
     const auto refine = [&] {
       remember();
       const auto first = S;
@@ -206,7 +206,7 @@ std::vector<Setting> settings() {
   for (const char* order : {"second", "third", "full"})
     for (const bool exact : {true, false}) {
       all.push_back({order, 2, 3, 1, 0.05, 0.5, true, exact});
-      // Without a bottom neuron the full order never begins to push.
+      // Without a bottom neuron the full order never starts to push.
       all.push_back({order, 3, 2, 0, 0.0, 0.0, std::string(order) == "full", exact});
       all.push_back({order, 2, 1, 0, 0.2, 1.0, true, exact});
     }
@@ -250,13 +250,13 @@ TEST_P(AnalogPushdown, FollowsItsEquationsAndTheirDerivatives) {
     }
     EXPECT_NEAR(slope, wanted_slope, 1e-9 * std::max(1.0, std::abs(wanted_slope))) << seed;
   }
-  // The strings above show what they are meant to show.
+  // Checks that the strings above cover the intended cases.
   EXPECT_GT(refused, 0);
   EXPECT_LT(refused, 48);
   EXPECT_GT(popped, 0);
 }
 
-// In one go and in pieces, which are step by step.
+// As a whole, and in pieces, which run step by step.
 TEST_P(AnalogPushdown, RefinementFollowsItsEquations) {
   const Setting& set = GetParam();
   constexpr int kPasses = 3;
@@ -334,7 +334,7 @@ TEST_P(AnalogPushdown, PiecesAndSingleStringsGiveTheSame) {
   EXPECT_LT(deviation(network->peek(state, nullptr).first, whole.select(1, 8)), 1e-14);
 }
 
-// Backpropagation cut in two at the tensors of a state.
+// Backpropagation in two parts, separated at the tensors of a state.
 TEST_P(AnalogPushdown, TheStatesTensorsCarryTheWholeGradient) {
   const NetworkPtr network = make_network(GetParam(), 8);
   const Tensor words = random_words(4, 8, GetParam().strings, 9);
@@ -380,7 +380,7 @@ TEST(AnalogPushdownFullOrder, ActionsStayWithinOneAndSaturatedNeuronsHaveGradien
   const NetworkPtr network = make_network(set, 1);
   {
     at::NoGradGuard guard;
-    // Outside of [-1, 1], to be cut.
+    // Values outside of [-1, 1], to be clipped.
     network->parameters()[2].second.mul_(50);
     network->parameters()[1].second.copy_(at::tensor({2000., -2000., 0.}, at::kDouble));
   }
@@ -417,8 +417,8 @@ TEST(AnalogPushdownQuantised, EvaluationsAreWholeAndTrainingIsNot) {
   }
 }
 
-// '(' pushes and ')' pops whatever is read; the only neuron is always on. Valid iff every pop finds
-// something and nothing is left.
+// '(' pushes and ')' pops for any reading; the only neuron is always on. A string is valid if and
+// only if every pop finds a symbol and the stack is empty at the end.
 void program_parentheses(const Recognizer& model) {
   at::NoGradGuard guard;
   for (const auto& [name, tensor] : model.parameters()) {
@@ -468,7 +468,7 @@ TEST(AnalogPushdownRecognizer, TheEndSymbolLeavesTheStackAlone) {
       said.hiddens.select(2, 0).select(1, 7).equal(said.hiddens.select(2, 0).select(1, 6)));
 }
 
-TEST(AnalogPushdownUnderflow, PopsTakeWhatThereIsWhereStringsDoNotStop) {
+TEST(AnalogPushdownUnderflow, PopsTakeTheRestIfStringsDoNotStop) {
   const Setting set{"third", 2, 2, 0, 0.0, 0.5, true, true};
   Json options = network_options(set);
   options["underflow"] = "continue";

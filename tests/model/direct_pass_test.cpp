@@ -1,4 +1,5 @@
-// Passes that differentiate themselves against the definition, step by step with LibTorch's graph.
+// Passes that differentiate themselves, compared with the definition, step by step with LibTorch's
+// graph.
 #include <gtest/gtest.h>
 
 #include "model/recorded_cases.h"
@@ -43,7 +44,7 @@ std::vector<Tensor> taken_gradients(const StackRnn& network) {
 TEST_P(DirectPasses, EqualTheDefinition) {
   for (const auto& [type, bound] : {std::tuple{at::kDouble, 1e-9}, {at::kFloat, 5e-5}}) {
     const StackRnn rnn = network(type);
-    // The second round has the plans of the first one, other symbols and other parameters.
+    // The second round uses the plans of the first one with other symbols and other parameters.
     for (const std::uint64_t round : {1, 2}) {
       for (const auto& [batch, steps, window, refinement] : {std::tuple{3, 12, 0, Refinement()},
                                                              {1, 1, 0, Refinement()},

@@ -29,8 +29,8 @@ const Tensor& parameter(const SequenceModel& model, const std::string& name) {
   throw std::out_of_range(name);
 }
 
-// A lookup is the product of a one-hot vector with the embedding: E of a symbol behind the input's
-// columns of a weight is a weight W E^T on one-hot vectors.
+// A lookup is the product of a one-hot vector with the embedding. A weight W on the embedding E of
+// a symbol is a weight W E^T on one-hot vectors.
 TEST(Embedding, IsALinearMapOfOneHotVectors) {
   const LanguageModel embedded(alphabet(), options("elman", "superposition", 3));
   LanguageModel plain(alphabet(), options("elman", "superposition", 0));

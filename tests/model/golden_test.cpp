@@ -1,5 +1,5 @@
-// A whole NS-RNN language model against the published code: logits, gradients, Adam updates are
-// checked in tests/train.
+// A whole NS-RNN language model, compared with the published code: logits and gradients.
+// tests/train checks the Adam updates.
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"

@@ -1,4 +1,4 @@
-// The learned initial state of a controller: by tensor operations, recorded and in pieces.
+// The learned initial state of a controller: with tensor operations, recorded and in pieces.
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"
@@ -82,7 +82,7 @@ TEST_P(LearnedStart, RecordedEqualsStepwise) {
       }
 }
 
-// Gradients that end at borders: the start belongs to the first window.
+// Gradients that end at borders: the initial state belongs to the first window.
 TEST_P(LearnedStart, WindowsEqualPieces) {
   const auto rnn = network();
   const Tensor x = inputs(2, 8);
@@ -130,7 +130,7 @@ TEST(Layers, RecordedEqualsStepwiseWithEight) {
   }
 }
 
-// The program starts from trained vectors; the definition does, too.
+// Both the program and the definition start from trained vectors.
 TEST(LearnedStartOfLanguageModels, IsTheSameWithAndWithoutKernels) {
   const auto model = [](bool kernels) {
     return LanguageModel(Alphabet({"a", "b"}), Json{{"controller", {{"kind", "lstm"}}},

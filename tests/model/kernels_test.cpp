@@ -1,4 +1,5 @@
-// Language models by kernels against the step-by-step definition: values and all gradients.
+// Language models with kernels, compared with the step-by-step definition: values and all
+// gradients.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -101,14 +102,15 @@ TEST_P(Kernels, EqualsStepwise) {
   for (const auto& [dtype, value_bound, gradient_bound] :
        {std::tuple{"float64", 1e-11, 1e-11}, {"float32", 1e-6, 2e-5}})
     for (const double scale : {1.0, 4.0}) {
-      // With large weights single precision alone decides which way a kink goes.
+      // With large weights, rounding in single precision decides on which side of a kink a value
+      // is.
       if (scale > 1 && std::string(dtype) == "float32") continue;
       for (const auto& [batch, length] : {std::pair{3, 13}, {1, 2}, {2, 1}, {1, 40}}) {
         const auto stepwise = model(false, dtype, scale), kernels = model(true, dtype, scale);
         const Tensor words = random_words(batch, length);
         const Tensor wanted = stepwise.logits(words), got = kernels.logits(words);
         EXPECT_LT(deviation(got, wanted), value_bound * scale) << dtype << ' ' << length;
-        // Each string's gradient with another weight.
+        // The gradient of each string gets another weight.
         const Tensor share = at::linspace(-0.5, 1, batch, got.options()).detach();
         const Tensor wanted_loss = stepwise.log_probabilities(words),
                      loss = kernels.log_probabilities(words);
@@ -160,7 +162,7 @@ TEST(KernelsThreads, SameNumbersForAnyThreadCount) {
   EXPECT_TRUE(results[0].equal(results[2]));
 }
 
-// A network that reads vectors, with the gradients that reach them.
+// A network that reads vectors, with the gradients with respect to them.
 TEST(KernelsInputs, EqualStepwise) {
   Random random(2);
   const StackRnn network(Json{{"kind", "lstm"}, {"hidden", 6}}, Json{{"kind", "nondeterministic"}},
@@ -202,7 +204,7 @@ TEST(KernelsMemory, GraphsAreFreed) {
   const LanguageModel model(Alphabet({"a", "b"}), Json{{"stack", {{"kind", "superposition"}}}});
   const Tensor words = at::zeros({1, 5}, at::kLong);
   const auto& weight = model.parameters()[1].second;
-  model.log_probabilities(words).sum().backward();  // what is recorded is kept
+  model.log_probabilities(words).sum().backward();  // the recorded graph is kept
   const auto count = weight.use_count();
   for (int i = 0; i < 3; ++i) model.log_probabilities(words).sum().backward();
   { const Tensor unused = model.logits(words); }

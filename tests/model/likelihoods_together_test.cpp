@@ -1,6 +1,6 @@
-// Language models by the kernels of CUDA devices, several in one launch, against the kernels of the
-// processor and the step-by-step definition: values and all gradients. The kernels run in threads
-// of the processor (support/team_runner.h); where there is a device, they run there too.
+// Language models with the kernels of CUDA devices, several in one launch, compared with the
+// kernels of the processor and the step-by-step definition: values and all gradients. The kernels
+// run in processor threads (support/team_runner.h), and also on a device if there is one.
 #include "model/likelihoods_together.h"
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ TEST_P(Together, EqualsTheProcessorAndTheDefinition) {
       ASSERT_EQ(got.sizes(), (std::vector<std::int64_t>{1, batch}));
       EXPECT_LT(deviation(got[0], wanted), value_bound) << dtype << ' ' << length;
       EXPECT_LT(deviation(got[0], on_processor), value_bound) << dtype << ' ' << length;
-      // Each string's gradient with another weight.
+      // The gradient of each string gets another weight.
       const Tensor share = at::linspace(-0.5, 1, batch, got.options()).detach();
       wanted.dot(share).backward();
       on_processor.dot(share).backward();
@@ -157,7 +157,7 @@ INSTANTIATE_TEST_SUITE_P(Pairs, Together, testing::ValuesIn(cases()));
 
 const Case kPlain{{{"kind", "lstm"}, {"hidden", 6}}, {{"kind", "nondeterministic"}}};
 
-TEST(TogetherMemory, TooLittleIsSaidBeforeTheFirstPass) {
+TEST(TogetherMemory, TooLittleIsReportedBeforeTheFirstPass) {
   const auto model = make_model(kPlain, "float32");
   const Tensor words = random_words(10, 40);
   const auto runner = std::make_shared<TeamRunner>();
@@ -170,7 +170,7 @@ TEST(TogetherMemory, TooLittleIsSaidBeforeTheFirstPass) {
   EXPECT_NE(said.find("0.0 MB are free"), said.npos) << said;
   EXPECT_NE(said.find("smaller batch"), said.npos) << said;
   EXPECT_EQ(runner->passes, 0);
-  // What it says is needed is enough, and less than that is not; without gradients it takes less.
+  // The reported size is enough, and less is not. Without gradients it is smaller.
   const auto bytes_of = [&](const char* before) {
     const auto place = said.find(before);
     return place == said.npos ? 0.0 : 1e6 * std::stod(said.substr(place + std::strlen(before)));
@@ -198,7 +198,7 @@ TEST(TogetherGraph, IsKeptOnRequestAndElseFreed) {
                                       device_engine(std::make_shared<TeamRunner>()))
         .sum();
   };
-  loss().backward();  // what is recorded is kept
+  loss().backward();  // the recorded graph is kept
   const auto count = weight.use_count();
   {
     weight.mutable_grad() = Tensor();
@@ -233,14 +233,14 @@ TEST(TogetherForm, OthersAreRefused) {
   EXPECT_THROW(log_probabilities_together({&one}, {words, words}, device_engine(runner)),
                std::invalid_argument);
   EXPECT_EQ(runner->passes, 0);
-  // What draws random numbers in training does not go together.
+  // Models that draw random numbers in training cannot run together.
   const LanguageModel noisy(
       Alphabet({"a", "b", "c"}),
       Json{{"controller", kPlain.controller}, {"stack", kPlain.stack}, {"noise", 0.1}});
   EXPECT_FALSE(can_go_together(noisy, noisy));
 }
 
-// What goes to the controller's state, is carried, or starts from trained vectors.
+// Readings added to the controller's state, carried states, and trained initial vectors.
 TEST(TogetherForm, OtherRecurrencesEqualTheProcessor) {
   const auto runner = std::make_shared<TeamRunner>(3, 1);
   for (const Json& more :
@@ -273,12 +273,12 @@ TEST(TogetherForm, OtherRecurrencesEqualTheProcessor) {
 
 // ---- On a device. ----
 
-TEST(TogetherRunner, IsThereWhereADeviceIs) {
+TEST(TogetherRunner, ExistsIfThereIsADevice) {
   EXPECT_EQ(cuda_runner(at::Device(at::kCPU)), nullptr);
   const std::string reason = no_device();
   if (!reason.empty() && !at::hasCUDA()) {
     EXPECT_THROW(parse_device("cuda"), std::runtime_error);
-    // One of three reasons, by name.
+    // Returns one of three reasons by name.
     const std::string said = message([] { parse_device("cuda"); });
     EXPECT_NE(said.find("'cuda' was requested"), said.npos) << said;
     EXPECT_EQ(said.find("has no CUDA (PUSHDOWN_TORCH_DIR") != said.npos, !torch_has_cuda()) << said;
@@ -303,7 +303,7 @@ TEST_P(Together, ModelsOnTheDevice) {
       wanted.sum().backward();
       got.sum().backward();
       expect_gradients(cuda, gradients(cpu), bound, dtype);
-      // The same again, to the bit.
+      // A second run gives exactly the same bits.
       const auto once = gradients(cuda);
       for (const auto& [name, tensor] : cuda.parameters()) tensor.mutable_grad() = Tensor();
       const Tensor again = cuda.log_probabilities(words);

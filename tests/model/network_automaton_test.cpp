@@ -1,4 +1,4 @@
-// The automaton of a network is the one that its stack runs.
+// The automaton of a network is the automaton that its stack runs.
 #include "model/network_automaton.h"
 
 #include <gtest/gtest.h>

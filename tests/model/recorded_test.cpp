@@ -1,4 +1,5 @@
-// Every controller with every stack that has kernels: the recorded step against the definition.
+// Every controller with every stack that has kernels: the recorded step, compared with the
+// definition.
 #include <gtest/gtest.h>
 
 #include "model/recorded_cases.h"
@@ -23,8 +24,8 @@ TEST_P(Recorded, EqualsStepwise) {
         const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
                                GetParam().recurrence);
         {
-          // So that the actions differ and no_op is at times the greatest; in single precision
-          // such networks are chaotic.
+          // With these parameters the actions differ, and no_op is sometimes the greatest. In
+          // single precision such networks are chaotic.
           at::NoGradGuard guard;
           for (const auto& [name, tensor] : network.parameters())
             tensor.mul_(type == at::kDouble ? 3 : 1);
@@ -48,7 +49,7 @@ TEST_P(Recorded, EqualsStepwise) {
         const auto wanted = run(false), got = run(true);
         EXPECT_LT(deviation(got[0], wanted[0]), value_bound);
         {
-          // Without gradients nothing is kept for them.
+          // Without gradients no values are kept for them.
           const at::NoGradGuard guard;
           Random drawn(7);
           EXPECT_TRUE(network.run_recorded(inputs, {}, training ? &drawn : nullptr).equal(got[0]));
@@ -60,7 +61,7 @@ TEST_P(Recorded, EqualsStepwise) {
       }
 }
 
-// Pieces that go on from each other: by programs that take the memory over, and step by step.
+// Consecutive pieces: with programs that take the memory over, and step by step.
 TEST_P(Recorded, PiecesEqualStepwise) {
   const auto options = at::TensorOptions().dtype(at::kDouble);
   Random random(3);
@@ -123,7 +124,7 @@ TEST_P(Recorded, PiecesEqualStepwise) {
   }
 }
 
-// By the source of the CUDA kernels.
+// With the source of the CUDA kernels.
 TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
   for (const auto& [type, bound] : {std::tuple{at::kDouble, 1e-10}, {at::kFloat, 5e-5}})
     for (const auto& [batch, steps, window] :
@@ -138,7 +139,7 @@ TEST_P(Recorded, OnDevicesEqualsTheProcessor) {
         const Tensor x = inputs.clone().requires_grad_();
         for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
         Random drawn(7);
-        // Of two steps with further passes.
+        // Two steps with further passes.
         const Refinement refinement(steps == 2 ? 3 : 1, window == 0);
         const Tensor hiddens = network.run_recorded(x, {}, &drawn, window, engine, refinement);
         (hiddens * at::arange(hiddens.numel(), options).view_as(hiddens).cos()).sum().backward();
@@ -189,7 +190,7 @@ TEST_P(Recorded, OnTheDevice) {
     }
 }
 
-TEST(RecordedOnDevices, SaysWhenMemoryDoesNotDo) {
+TEST(RecordedOnDevices, ReportsTooLittleMemory) {
   Random random(3);
   const StackRnn network({{"kind", "lstm"}, {"hidden", 7}}, {{"kind", "superposition"}}, 4,
                          at::kDouble, random);

@@ -1,6 +1,6 @@
-// Stack networks written once more, one sequence and one step at a time: cells by the equations of
-// Mali et al. (2021), Appendix A, and of the cells' papers; memories by those of Joulin and Mikolov
-// (2015), Suzgun et al. (2019) and Mali et al. (2021, equations 4-9).
+// Stack networks in plain form, one sequence and one step at a time. The cells follow the equations
+// of Mali et al. (2021), Appendix A, and of the cells' papers. The memories follow Joulin and
+// Mikolov (2015), Suzgun et al. (2019) and Mali et al. (2021, equations 4-9).
 #pragma once
 #include <map>
 
@@ -59,7 +59,7 @@ class RecurrenceReference {
     return at::stack(hiddens);
   }
 
-  int kept = 0, updated = 0;  // steps by carry-forward's counter
+  int kept = 0, updated = 0;  // steps, by the counter of carry-forward
 
  private:
   Tensor of(const std::string& name, const Tensor& x) const {
@@ -85,7 +85,7 @@ class RecurrenceReference {
     return {c.tanh() * part(3).sigmoid(), c};
   }
 
-  // x_t and the old hidden vector, whatever was added to it -> z_t and the cell.
+  // x_t and the old hidden vector, after any addition to it -> z_t and the cell.
   std::pair<Tensor, Tensor> cell(const Tensor& x, const Tensor& z) const {
     const std::string kind = controller_["kind"];
     if (kind == "elman") return {squash(affine(x, z)), c_};
@@ -116,7 +116,7 @@ class RecurrenceReference {
   std::int64_t memories() const { return stack_.value("stacks", std::int64_t{1}); }
   bool scalars() const { return stack_["kind"] == "parallel_superposition"; }
 
-  // Of the first memory, where only one is looked at; A numbers a memory.
+  // Uses the first memory if only one is needed; A numbers per memory.
   Tensor actions() const {
     if (stack_["kind"] == "none") return {};
     const Tensor scores = layer("action") / stack_.value("temperature", 1.0);

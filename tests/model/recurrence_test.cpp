@@ -1,4 +1,4 @@
-// What is between a controller and its stack: coupling, noise on the state, carry-forward.
+// Options between a controller and its stack: coupling, noise on the state, carry-forward.
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"
@@ -22,7 +22,8 @@ void PrintTo(const Case& given, std::ostream* out) {
        << given.recurrence.noise << ' ' << static_cast<int>(given.recurrence.carry);
 }
 
-// Weights so large that all nonlinearities are felt and actions differ from step to step.
+// Weights that are large enough for all nonlinearities to matter and for actions to differ from
+// step to step.
 StackRnn make(const Case& given, std::uint64_t seed = 11) {
   Json controller = given.controller;
   controller["hidden"] = kHidden;
@@ -53,7 +54,7 @@ Recurrence between(bool coupled, double noise = 0, CarryForward carry = CarryFor
   return recurrence;
 }
 
-// One scalar stack with three actions, of which the top three cells are read.
+// One scalar stack with three actions and a reading of the top three cells.
 Json scalar_stack(const char* keeps = "all", double empty = -1) {
   return {{"kind", "parallel_superposition"},
           {"stacks", 1},
@@ -63,7 +64,7 @@ Json scalar_stack(const char* keeps = "all", double empty = -1) {
           {"bias", true},
           {"empty", empty}};
 }
-// "Stack-RNN + softmax", on so few cells that its end is felt.
+// "Stack-RNN + softmax", with few cells, so that its end matters.
 Json vector_stack() {
   return {{"kind", "superposition"}, {"size", 5}, {"no_op", false}, {"depth", 6}};
 }
@@ -85,7 +86,7 @@ std::vector<Case> cases() {
       {rnn("tanh"), warm_stack, between(true)},
       {rnn("tanh"), tape, between(true)},
       {rnn("tanh"), warm_tape, between(true)},
-      // Equations 4-9 with each option alone and all together.
+      // Equations 4-9 with each option alone and with all together.
       {rnn("scaled_tanh"), scalar_stack(), between(true)},
       {rnn("scaled_tanh"), scalar_stack(), between(true, 0.2)},
       {rnn("scaled_tanh"), scalar_stack(), between(true, 0, CarryForward::soft)},
@@ -127,7 +128,7 @@ TEST_P(Recurrences, FollowTheirEquations) {
             << "sequence " << b << ", seed " << seed;
       kept += reference.kept;
       updated += reference.updated;
-      // What is not used up is not drawn.
+      // Random numbers that are not used are not drawn.
       EXPECT_EQ(random.state(), again.state());
     }
   if (GetParam().recurrence.carry == CarryForward::counter) {
@@ -136,8 +137,8 @@ TEST_P(Recurrences, FollowTheirEquations) {
   }
 }
 
-// The further passes of iterative refinement, in which the memory rests: step by step and recorded,
-// whole and in pieces.
+// The further passes of iterative refinement, during which the memory rests: step by step and
+// recorded, as a whole and in pieces.
 TEST_P(Recurrences, RefinementFollowsItsEquations) {
   constexpr int kPasses = 3;
   for (const bool carry_first : {false, true}) {
@@ -170,7 +171,8 @@ TEST_P(Recurrences, RefinementFollowsItsEquations) {
     }
     EXPECT_LT(deviation(at::cat(pieces, 1), got), 1e-13);
 
-    // The recorded program, values and gradients, whole and with gradients cut every 5 inputs.
+    // The recorded program, values and gradients, as a whole and with gradients that end every 5
+    // inputs.
     const auto gradients_of = [&](const std::function<Tensor(const Tensor&)>& run) {
       const Tensor x = inputs().set_requires_grad(true);
       for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
@@ -199,7 +201,7 @@ TEST_P(Recurrences, RefinementFollowsItsEquations) {
         Random own(9);
         return network.run_recorded(x, {}, &own, window, nullptr, refinement);
       });
-      // In pieces of 5 inputs, by programs that begin with the state of the piece before.
+      // Pieces of 5 inputs, with programs that begin with the state of the previous piece.
       const auto in_pieces = gradients_of([&](const Tensor& x) {
         Random own(9);
         StackRnnState at = network.initial(kBatch, kSteps);
@@ -298,7 +300,7 @@ TEST(RecurrenceOfLayers, CouplesTheFirstAndKeepsAll) {
   const StackRnn network = make(
       {{{"kind", "lstm"}, {"layers", 2}}, scalar_stack(), between(true, 0, CarryForward::counter)});
   auto state = network.read(inputs(3), network.initial(kBatch, 0)).second;
-  // As if the last two steps but one had been no_op.
+  // Behaves as if the last two steps but one had been no_op.
   Tensor resting = at::tensor({0.0, 1.0, 7.0}, at::kDouble).view({kBatch, 1});
   state.resting = resting;
   const auto next = network.read(inputs().narrow(1, 3, 1), state).second;
@@ -336,7 +338,7 @@ TEST(StateNoise, HasItsMeanAndDeviation) {
                   .item<bool>());
 }
 
-TEST(StateNoise, ComesFromTheGeneratorAndInTrainingAlone) {
+TEST(StateNoise, ComesFromTheGeneratorAndOnlyInTraining) {
   const LanguageModel model(Alphabet({"a", "b"}),
                             Json{{"stack", {{"kind", "superposition"}, {"size", 3}}},
                                  {"coupling", "state"},
@@ -393,7 +395,7 @@ TEST(RecurrenceLikelihoods, EqualTheDefinition) {
       }
       for (std::size_t i = 0; i < found[0].size(); ++i)
         EXPECT_LT(deviation(found[0][i], found[1][i]), 1e-12) << i;
-      // The same numbers were drawn, and no others: noise is no part of an evaluation.
+      // The same numbers were drawn, and no others: an evaluation has no noise.
       EXPECT_EQ(next[0], next[1]);
     }
 }

@@ -1,4 +1,4 @@
-// Stacks that round their actions when the model is evaluated, and only then.
+// Stacks that round their actions in evaluation, and only then.
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"
@@ -17,7 +17,7 @@ LanguageModel make(const char* kind, bool rounding, bool bias = true) {
                             {"seed", 4}});
 }
 
-// Makes every softmax of the actions decide.
+// Makes every softmax of the actions close to one-hot.
 void sharpen(const LanguageModel& model) {
   at::NoGradGuard guard;
   for (const auto& [name, tensor] : model.parameters())
@@ -26,7 +26,7 @@ void sharpen(const LanguageModel& model) {
 
 class Rounding : public testing::TestWithParam<const char*> {};
 
-TEST_P(Rounding, HappensInEvaluationAlone) {
+TEST_P(Rounding, HappensOnlyInEvaluation) {
   Random random(2);
   Tensor words = at::empty({3, 12}, at::kLong);
   for (std::int64_t i = 0; i < words.numel(); ++i)

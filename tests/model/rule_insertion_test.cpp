@@ -1,5 +1,5 @@
-// Rule insertion: programmed networks against the automata themselves, margins against brute force
-// over the ends of all intervals, what is left alone, and errors.
+// Rule insertion: programmed networks compared with the automata themselves, margins compared with
+// brute force over the ends of all intervals, weights that must not change, and errors.
 #include "model/rule_insertion.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,7 @@ const StatePushdown& network_of(const Recognizer& model) {
   return dynamic_cast<const StatePushdown&>(model.network());
 }
 
-// How many words are accepted.
+// Returns the number of accepted words.
 int expect_same_language(const Recognizer& model, const Pda& pda, int longest) {
   const auto words = all_words(pda.alphabet().size(), longest);
   const auto decided = decisions_of(model, words);
@@ -67,7 +67,7 @@ TEST(RuleInsertion, ProgrammedNetworksAreTheAutomaton) {
         }
 }
 
-TEST(RuleInsertion, RandomAutomataComeOutAsTheyWentIn) {
+TEST(RuleInsertion, RandomAutomataAreRecovered) {
   int most = 0, accepted = 0;
   for (std::uint64_t seed = 0; seed < 30; ++seed)
     for (const auto* order : {"third", "second"}) {
@@ -101,7 +101,7 @@ TEST(RuleInsertion, AcceptanceWithoutAnEndSymbol) {
   EXPECT_NE(report.acceptance_reason.find("end symbol"), std::string::npos);
 }
 
-// The smallest distance over all corners of the reading's box, by the network's own sums.
+// Returns the smallest distance over all corners of the reading's box, from the network's own sums.
 double brute_margin(const Recognizer& model, const Pda& pda, const RuleReport& report,
                     bool discrete) {
   const auto& network = network_of(model);
@@ -141,7 +141,7 @@ double brute_margin(const Recognizer& model, const Pda& pda, const RuleReport& r
   return margin;
 }
 
-// Large negative weights leave the language as it is.
+// Large negative weights do not change the language.
 TEST(RuleInsertion, InhibitionKeepsTheLanguage) {
   int refusing = 0;
   for (std::uint64_t seed = 0; seed < 12; ++seed)
@@ -169,7 +169,7 @@ TEST(RuleInsertion, InhibitionKeepsTheLanguage) {
   EXPECT_GT(refusing, 6);
 }
 
-TEST(RuleInsertion, InhibitionIsWhereThePaperWantsIt) {
+TEST(RuleInsertion, InhibitionIsWhereThePaperHasIt) {
   const Pda pda = equal_counts();
   auto model = make(pda.alphabet(), "third", 6);
   const auto report = insert_rules(*model, pda, {.strength = 2.0, .inhibition = true});
@@ -205,7 +205,7 @@ TEST(RuleInsertion, MarginsAreTheWorstCase) {
   for (const auto* order : {"third", "second"})
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
       const Pda pda = seed == 0 ? marked_palindrome() : encodable_pda(2, 2, 0.6, true, seed);
-      // Other weights stay, and disturb.
+      // The other weights stay and add disturbances.
       auto model = make(pda.alphabet(), order, 12, {{"dtype", "float64"}, {"range", 0.3}});
       const auto report =
           insert_rules(*model, pda, {.strength = 1.1, .missing = "keep", .inhibition = seed == 1});
@@ -229,7 +229,7 @@ TEST(RuleInsertion, TheStrengthIsTheOneWithTheLargestMargin) {
         insert_rules(*other, pda, {.strength = strength, .weight_scale = 1.0, .check = false});
     EXPECT_LE(std::min(report.margin, *report.discrete_margin), least + 1e-6) << strength;
   }
-  // 4 is more than discrete weights of size 1 can carry; of size 4 they can.
+  // Discrete weights of size 1 cannot reach 4; those of size 4 can.
   const auto message =
       message_of([&] { insert_rules(*model, pda, {.strength = 4.0, .weight_scale = 1.0}); });
   EXPECT_NE(message.find("strength 4 does not hold"), std::string::npos) << message;
@@ -246,7 +246,7 @@ TEST(RuleInsertion, TheStrengthIsTheOneWithTheLargestMargin) {
   EXPECT_EQ(insert_rules(*model, Pda(source)).strength, 2);
 }
 
-TEST(RuleInsertion, ProgrammedNumbersAloneChange) {
+TEST(RuleInsertion, OnlyProgrammedNumbersChange) {
   const Pda hint(parse_pda("%bottom _\n%states rise fall\nrise, _ --a--> rise, push a\n"));
   for (const auto* order : {"third", "second"}) {
     auto model = make(Alphabet({"a", "b"}), order, 5);
@@ -266,7 +266,7 @@ TEST(RuleInsertion, ProgrammedNumbersAloneChange) {
     EXPECT_EQ(frozen, report.numbers);
     EXPECT_EQ(network_of(*model).hints().sum().item<std::int64_t>(), 1);
     EXPECT_TRUE(network_of(*model).hints()[0][2][0].item<bool>());
-    // Not frozen the next time: the masks go with it.
+    // The next insertion is not frozen, and removes the masks.
     insert_rules(*model, hint);
     for (const auto& [name, mask] : model->frozen()) EXPECT_FALSE(mask.any().item<bool>()) << name;
   }
@@ -334,7 +334,7 @@ TEST(RuleInsertion, HintsTogether) {
             std::string::npos);
 }
 
-TEST(RuleInsertion, SaysWhatCannotBeEncoded) {
+TEST(RuleInsertion, ReportsAutomataThatCannotBeEncoded) {
   const Pda hint(parse_pda(
       "%bottom _\nq, _ --a--> q, push a\nq, a --a--> q, push b\nq, a --b--> q, replace b\n"
       "q, _ --b--> q, pop\nq, X --a--> q, pop\nq, b --a/0.5--> q, pop\n"

@@ -1,4 +1,4 @@
-// Neural state pushdown automata of every kind, and what the tests of them share.
+// Neural state pushdown automata of every kind, and the common parts of their tests.
 #pragma once
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ inline std::string name_of(const StatePushdownCase& c) {
   return c.order + "_" + c.reading + "_" + c.carry + "_" + std::to_string(c.passes);
 }
 
-// Weights that are large enough for all actions to occur, and biases of their own.
+// Weights that are large enough for all actions to occur, and biases.
 inline std::unique_ptr<Recognizer> make_model(const StatePushdownCase& c, int seed = 1,
                                               const Json& more = {}, int states = 4,
                                               int symbols = 3) {
@@ -74,7 +74,7 @@ inline Tensor alternating_labels(std::int64_t batch) {
   return at::arange(batch, at::kDouble).remainder(2);
 }
 
-// What training makes small, by autograd.
+// The training loss, by autograd.
 inline Tensor loss_of(const Recognizer& model, const Tensor& words, const Tensor& labels,
                       bool every_pass = true) {
   Random noise(1);

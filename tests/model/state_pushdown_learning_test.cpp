@@ -1,4 +1,5 @@
-// The learning algorithms of the neural state pushdown automaton's kernel against autograd.
+// The learning algorithms in the kernel of the neural state pushdown automaton, compared with
+// autograd.
 #include "model/state_pushdown_cases.h"
 #include "model/state_pushdown_reference.h"
 #include "support/golden.h"
@@ -39,7 +40,7 @@ TEST_P(StatePushdownLearners, TheKernelFindsTheGradientsOfAutograd) {
       }
 }
 
-// The mean over many draws, each component within what its standard error allows.
+// The mean over many draws: each component is within the limits of its standard error.
 TEST_P(StatePushdownLearners, UoroIsUnbiased) {
   const auto model = make_model(GetParam(), 2, {}, 3, 2);
   const Tensor words = random_words(2, 6, 2), labels = alternating_labels(2);
@@ -67,7 +68,7 @@ TEST_P(StatePushdownLearners, UoroIsUnbiased) {
     for (std::int64_t k = 0; k < error.numel(); ++k) {
       const double e = error[k].item<double>(), s = spread[k].item<double>();
       if (s < 1e-12) {
-        // Weights that nothing reached, and the output layer, whose gradient is direct.
+        // Weights without any gradient, and the output layer, whose gradient is direct.
         EXPECT_NEAR(e, 0, 1e-10) << model->parameters()[i].first;
         continue;
       }
@@ -76,7 +77,8 @@ TEST_P(StatePushdownLearners, UoroIsUnbiased) {
       ++count;
     }
   }
-  // The squares of standardised errors average 1; with many components far off that would show.
+  // The squares of the standardized errors average 1. Many components with large errors would
+  // change this.
   EXPECT_GT(count, 20);
   EXPECT_LT(total / count, 2.5);
 }
@@ -89,7 +91,7 @@ TEST_P(StatePushdownLearners, DeepStringsKeepTheirTwins) {
     network_of(*model).action_bias().fill_(30);
   }
   const Tensor words = random_words(1, 960), labels = at::ones({1}, at::kDouble);
-  // Tensor operations take long; one of the cases of refinement is enough for them.
+  // Tensor operations take long, so they run on only one case of refinement.
   for (const bool with_gradient : {false, true}) {
     if (with_gradient && GetParam().passes > 1) continue;
     const at::AutoGradMode mode(with_gradient);
@@ -150,7 +152,7 @@ TEST(StatePushdownLearning, LeavesUnknownAlgorithmsToOthers) {
   EXPECT_THROW(model->network().differentiate(batch, "bptt", random), std::invalid_argument);
 }
 
-TEST(StatePushdownLearning, UoroDependsOnTheGeneratorAlone) {
+TEST(StatePushdownLearning, UoroDependsOnlyOnTheGenerator) {
   const auto model = make_model({});
   const Tensor words = random_words(2, 6), labels = alternating_labels(2);
   differentiate(*model, words, labels, "uoro", true, 1);

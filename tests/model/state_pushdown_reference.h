@@ -1,8 +1,8 @@
-// The neural state pushdown automaton in plain loops, and an explicit smooth function around it:
-// the first run records what every quantiser did; later runs replace each by
+// The neural state pushdown automaton in plain loops, and an explicit smooth function around it.
+// The first run records the result of every quantiser; later runs replace each by
 //   (its recorded value) + smooth(x) - (smooth(x) as recorded),
-// and keep every choice (stack operations, which of max(a, 0) and 0 is taken). At the recorded
-// weights that function has the network's values, and it can be differentiated by differences.
+// and keep every choice (stack operations, the side of max(a, 0)). At the recorded weights that
+// function has the network's values, and finite differences can differentiate it.
 #pragma once
 #include <cmath>
 #include <map>
@@ -33,7 +33,8 @@ class StatePushdownReference {
     popped_ = values[2];
   }
 
-  // The loss of one string, ids of the network's inputs; `record` it, or stay near the recorded.
+  // The loss of one string, given as ids of the network's inputs; `record` it, or stay near the
+  // recorded run.
   double loss(const std::vector<int>& word, double label, bool record, bool every_pass = true) {
     const int states = static_cast<int>(network_.states()), symbols = symbol_count();
     const int passes = options_["passes"];

@@ -18,7 +18,7 @@ TEST_P(StatePushdownCases, FollowTheEquations) {
   for (int seed = 1; seed <= 6; ++seed) {
     const auto model = make_model(GetParam(), seed, {{"discrete", "never"}});
     const Tensor words = random_words(3, 9, 3, seed);
-    // With gradients tensor operations run, without the kernel.
+    // With gradients, tensor operations run instead of the kernel.
     const Recognition slow = model->run(words);
     at::NoGradGuard guard;
     const Recognition fast = model->run(words);
@@ -73,7 +73,7 @@ TEST_P(StatePushdownCases, GradientsAreThoseOfTheSmoothFunctionAround) {
         if (name.starts_with("action")) largest = std::max(largest, std::abs(above - below) / h);
       }
     }
-    // The action neurons are reached through the reading.
+    // Gradients reach the action neurons through the reading.
     if (every_pass) {
       EXPECT_GT(largest, 1e-4);
     }
@@ -117,7 +117,7 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
       const Passes made = network.advance(words.narrow(1, start, size), refinement, state, noise);
       EXPECT_EQ(made.hiddens.size(1), size * passes);
       hiddens.push_back(made.hiddens);
-      // A state made of its own tensors is the same state.
+      // A state made from its own tensors is the same state.
       state = made.state->with_tensors(made.state->tensors());
       start += size;
     }
@@ -139,7 +139,7 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
   EXPECT_TRUE(in_pieces(nullptr).equal(
       network.run_passes(words, refinement, nullptr).hiddens.narrow(1, 1, pieces.size(1))));
   if (passes > 1) return;
-  // read() and peek(), which hold a symbol back.
+  // read() and peek(), which lag by one symbol.
   NetworkStatePtr state = network.initial(3, 0);
   std::vector<Tensor> hiddens;
   std::int64_t start = 0;
@@ -155,13 +155,13 @@ TEST_P(StatePushdownCases, PiecesEqualTheWhole) {
   EXPECT_TRUE(network.peek(seen, nullptr).first.equal(last));
 }
 
-// a pushes, b pops, c does neither and the end symbol goes where the stack is empty.
+// a pushes, b pops, c does neither, and the end symbol comes with an empty stack.
 std::unique_ptr<Recognizer> programmed(const std::string& order) {
   auto model = make_model({order}, 1, {{"discrete", "never"}}, 2, 3);
   at::NoGradGuard guard;
   const auto& network = network_of(*model);
   for (const auto& [name, tensor] : model->parameters()) tensor.fill_(0);
-  // Second order: the input columns lie behind the four of the reading.
+  // Second order: the input columns follow the four columns of the reading.
   const auto action = [&](std::int64_t neuron, std::int64_t symbol) {
     return order == "third" ? network.action_weight()[neuron].select(2, symbol)
                             : network.action_weight()[neuron].select(1, 4 + symbol);
@@ -180,7 +180,7 @@ TEST(StatePushdownStack, IsMovedByTheActionsOfInputAndTop) {
     const auto model = programmed(order);
     const auto& network = network_of(*model);
     const auto values = network.values();
-    // symbols, the stack behind them, the reading behind them
+    // symbols, the stack after them, the reading after them
     struct Row {
       int symbol;
       std::vector<std::int64_t> stack;
@@ -192,7 +192,7 @@ TEST(StatePushdownStack, IsMovedByTheActionsOfInputAndTop) {
                         {0, {0}, {t, o, o, o}, 1},     // push
                         {2, {0}, {t, o, o, o}, 0},     // neither
                         {0, {0, 0}, {t, o, o, o}, 0},  // push
-                        {1, {0}, {t, o, o, o}, 0},     // pop: a is the new top too
+                        {1, {0}, {t, o, o, o}, 0},     // pop: the new top is also a
                         {3, {0}, {t, o, o, o}, 0},     // the end symbol pushes nothing
                         {1, {}, {p, o, o, t}, 0},      // pop: empty, a was popped
                         {1, {}, {o, o, o, t}, 1}};
@@ -213,8 +213,8 @@ TEST(StatePushdownStack, IsMovedByTheActionsOfInputAndTop) {
   }
 }
 
-TEST(StatePushdownStack, PushGoesBeforePop) {
-  // Every action neuron but c pushes; on top of c lies what was pushed before.
+TEST(StatePushdownStack, PushHasPriorityOverPop) {
+  // Every action neuron except c pushes; the symbol that was pushed before is on top of c.
   const auto model = programmed("third");
   const auto& network = network_of(*model);
   at::NoGradGuard guard;
@@ -254,7 +254,7 @@ TEST(StatePushdownWeights, ThePreActivationsAreThoseOfAStep) {
   }
 }
 
-TEST(StatePushdownWeights, AreDiscreteInEvaluationAlone) {
+TEST(StatePushdownWeights, AreDiscreteOnlyInEvaluation) {
   for (const std::string order : {"third", "second"})
     for (const double scale : {0.5, 1.5}) {
       const Json more{{"range", 1.5}, {"weight_scale", scale}};
@@ -282,7 +282,7 @@ TEST(StatePushdownWeights, AreDiscreteInEvaluationAlone) {
         EXPECT_TRUE(model->run(words, &noise).hiddens.equal(plain));
         EXPECT_TRUE(full->run(words).hiddens.equal(plain));
       }
-      // Always: the gradients of the rounded network go to the weights behind.
+      // Always: the gradients of the rounded network go to the underlying weights.
       Json always = more;
       always["discrete"] = "always";
       const auto through = make_model({order}, 2, always);
@@ -314,7 +314,7 @@ TEST(StatePushdownOptions, ReadingValuesAreDrawnAndRecorded) {
     EXPECT_EQ(network.least_values().top, 0.901);
     EXPECT_EQ(network.greatest_values().popped, 0.110);
   }
-  // A model made from recorded options has the same, whatever its seed.
+  // A model made from recorded options has the same numbers for any seed.
   Json recorded = first->options();
   recorded["seed"] = 9;
   const Recognizer loaded(Alphabet({"a", "b", "c"}), recorded);
@@ -339,7 +339,7 @@ TEST(StatePushdownOptions, HintsAndScaleAreBuffers) {
   EXPECT_THROW(network.set_weight_scale(0), std::invalid_argument);
 }
 
-TEST(StatePushdownOptions, ErrorsNameWhatIsWrong) {
+TEST(StatePushdownOptions, ErrorsNameTheWrongOption) {
   const auto expect = [](const Json& more, const std::string& part) {
     try {
       make_model({}, 1, more);

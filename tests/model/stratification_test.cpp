@@ -1,5 +1,5 @@
-// The kernels of the memories with strengths against their definition, at all sizes and at kinks,
-// and what a network tells of its strengths.
+// The kernels of the memories with strengths, compared with their definition at all sizes and at
+// kinks, and the strengths that a network reports.
 #include <gtest/gtest.h>
 
 #include "model/network.h"
@@ -58,7 +58,7 @@ TEST_P(StrengthKernels, EqualTheDefinitionAtAllSizes) {
       }
 }
 
-// Every way in which the three strengths can come about.
+// Every way to compute the three strengths.
 TEST_P(StrengthKernels, EqualTheDefinitionForAllStrengths) {
   for (const char* push : {"sigmoid", "expectation", "fixed"})
     for (const char* pop : {"sigmoid", "expectation", "fixed"})
@@ -79,8 +79,8 @@ TEST_P(StrengthKernels, EqualTheDefinitionForAllStrengths) {
         }
 }
 
-// Expectations that are the same at all steps, 1.5 of four values that are all as likely, or one
-// value alone: sums of strengths meet pops and readings exactly.
+// Expectations that are the same at all steps: 1.5, from four equally likely values, or a single
+// value. Sums of strengths then meet pops and readings exactly.
 TEST_P(StrengthKernels, EqualTheDefinitionAtKinksOfExpectations) {
   for (const int push : {-1, 1, 2})
     for (const int pop : {-1, 0, 1, 2})
@@ -110,7 +110,7 @@ TEST_P(StrengthKernels, EqualTheDefinitionAtKinksOfExpectations) {
 }
 
 // Actions that are the same at all steps, so that sums of strengths meet pops and windows exactly:
-// sigmoid(0) is 1/2, and saturated ones are 1 or next to nothing.
+// sigmoid(0) is 1/2, and saturated ones are 1 or almost 0.
 TEST_P(StrengthKernels, EqualTheDefinitionAtKinks) {
   for (const double push : {0.0, 50.0})
     for (const double pop : {0.0, 50.0, -1000.0})
@@ -130,7 +130,7 @@ TEST_P(StrengthKernels, EqualTheDefinitionAtKinks) {
       }
 }
 
-TEST_P(StrengthKernels, ANetworkTellsWhatItsMemoryDid) {
+TEST_P(StrengthKernels, ANetworkReportsTheStrengthsOfItsMemory) {
   const at::NoGradGuard guard;
   const auto rnn =
       network({{"size", 3}, {"memories", 2}, {"push", "expectation"}, {"read", "expectation"}});
@@ -139,7 +139,7 @@ TEST_P(StrengthKernels, ANetworkTellsWhatItsMemoryDid) {
   const auto wanted = rnn.stack().strengths(hiddens.narrow(1, 1, 5));
   ASSERT_EQ(run.size(), wanted.size());
   for (const auto& [name, tensor] : wanted) EXPECT_LT(deviation(run.at(name), tensor), 1e-12);
-  // The shares of a step are at most the strength of the reading in sum.
+  // The shares of a step sum to at most the strength of the reading.
   for (const auto& [name, tensor] : run) {
     if (!name.starts_with("read_strength")) continue;
     const Tensor shares = run.at("read" + name.substr(13)).sum(3);
@@ -152,7 +152,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, StrengthKernels,
                          testing::Values("stratification", "stratification_queue",
                                          "stratification_deque"));
 
-TEST(Strengths, ThereAreNoneWithoutSuchAMemory) {
+TEST(Strengths, AreAbsentWithoutSuchAMemory) {
   Random random(1);
   const StackRnn rnn({{"kind", "elman"}, {"hidden", 3}}, {{"kind", "superposition"}}, 2,
                      at::TensorOptions(at::kDouble), random);

@@ -1,5 +1,5 @@
-// Transducers: what is read and predicted, and that writing symbol by symbol is what the most
-// likely symbols of one pass say.
+// Transducers: their inputs and predictions, and that writing symbol by symbol gives the most
+// likely symbols of one pass.
 #include "model/transducer.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ const std::vector<Word> kTargets{{1}, {0, 0, 1, 1}, {}};
 TEST(Transducer, ReadsTheJointSequenceAndPredictsTargetAndEnd) {
   const auto model = small();
   const auto joint = model.joint(kSources, kTargets);
-  // Source ids 0 to 2, start 3, separator 4, target ids 5 and 6; the separator fills up.
+  // Source ids 0 to 2, start 3, separator 4, target ids 5 and 6; the separator is also the padding.
   const std::vector<std::int64_t> inputs{3, 0, 1, 2, 4, 6, 4, 4, 3, 4, 5, 5,
                                          6, 6, 4, 4, 3, 2, 2, 1, 0, 0, 4, 4};
   // The longest joint sequence is the third one, of 7.
@@ -42,7 +42,7 @@ TEST(Transducer, ReadsTheJointSequenceAndPredictsTargetAndEnd) {
   EXPECT_EQ(joint.predictions, (std::vector<std::int64_t>{2, 5, 1}));
 }
 
-TEST(Transducer, FillingUpChangesNothing) {
+TEST(Transducer, PaddingChangesNothing) {
   const auto model = small();
   at::NoGradGuard guard;
   const Tensor together = model.losses(model.joint(kSources, kTargets));
@@ -52,7 +52,7 @@ TEST(Transducer, FillingUpChangesNothing) {
   EXPECT_TRUE(at::allclose(together, at::cat(alone), 1e-9, 1e-12));
 }
 
-// All targets of at most n symbols and the beginnings of longer ones share the whole probability.
+// All targets of at most n symbols and the prefixes of longer ones share the whole probability.
 TEST(Transducer, ProbabilitiesOfTargetsSumToOne) {
   const auto model = small();
   at::NoGradGuard guard;
@@ -64,7 +64,7 @@ TEST(Transducer, ProbabilitiesOfTargetsSumToOne) {
     const Word target = targets[i];
     const auto losses = model.losses(model.joint({source}, {target}));
     const bool longest = target.size() == kLongest;
-    // Of the longest ones whatever comes behind them.
+    // The longest ones with any continuation.
     const auto counted = longest ? losses.narrow(0, 0, kLongest) : losses;
     sum += std::exp(-counted.sum().item<double>());
     for (int id = 0; id < 2 && !longest; ++id) {
@@ -85,7 +85,7 @@ TEST(Transducer, GradientsAreThoseOfDifferences) {
   }
 }
 
-// Up to its end or the limit, each symbol is the likeliest one behind those before it.
+// Up to its end or the limit, each symbol is the most likely one after those before it.
 TEST(Transducer, WritesTheLikeliestSymbols) {
   bool some_ended = false, some_not = false;
   for (std::int64_t seed = 0; seed < 12; ++seed) {
@@ -106,7 +106,7 @@ TEST(Transducer, WritesTheLikeliestSymbols) {
         EXPECT_EQ(static_cast<std::int64_t>(target.size()), kLongest);
       }
       (ended ? some_ended : some_not) = true;
-      // Alone as among others.
+      // The result is the same alone and in a batch.
       EXPECT_EQ(model.translate({kSources[i]}, kLongest)[0].target, target);
     }
   }
@@ -143,7 +143,7 @@ TEST(Transducer, HasThePapersNumberOfParameters) {
   EXPECT_NEAR(static_cast<double>(count), 1.9e6, 0.05e6);
 }
 
-TEST(Transducer, RefusesNonsense) {
+TEST(Transducer, RefusesInvalidInput) {
   const auto model = small();
   EXPECT_NE(message([&] { model.joint({}, {}); }).find("at least 1"), std::string::npos);
   EXPECT_NE(message([&] { model.joint({{0}}, {{2}}); }).find("target symbol ids must be 0 to 1"),

@@ -1,4 +1,4 @@
-// The transformer against its equations in plain loops, and what dropout must keep.
+// The transformer, compared with its equations in plain loops, and the properties of dropout.
 #include <gtest/gtest.h>
 
 #include "model/dropout.h"
@@ -31,7 +31,7 @@ LanguageModel make_model(const Json& layers, double dropout = 0, bool end_symbol
                                                        {"seed", 2}});
 }
 
-// ---- The equations, number by number. ----
+// ---- The equations for single numbers. ----
 
 class Reference {
  public:
@@ -146,7 +146,7 @@ class Reference {
     return times(readings, name + "output_weight");
   }
 
-  // Through the bare stack, which has tests of its own.
+  // Uses the bare stack, which has its own tests.
   Rows nondeterministic(const Rows& x, const std::string& name) const {
     const auto tensor = [](const Rows& rows) {
       std::vector<Tensor> all;
@@ -173,7 +173,7 @@ class Reference {
 TEST(Transformer, FollowsItsEquations) {
   const auto model = make_model(kLayers, 0, true);
   {
-    // Gains and biases of their own, so that each must be in its place.
+    // All gains and biases differ, so that each must be in its place.
     at::NoGradGuard guard;
     Random random(9);
     for (const auto& [name, tensor] : model.parameters())
@@ -212,7 +212,7 @@ TEST(TransformerDropout, IsRepeatedBySeedAndAbsentWithoutNoise) {
   const Tensor first = model.logits(words, &noise);
   EXPECT_TRUE(first.equal(model.logits(words, &same)));
   EXPECT_FALSE(first.equal(model.logits(words, &other)));
-  EXPECT_FALSE(first.equal(model.logits(words, &noise)));  // the generator has gone on
+  EXPECT_FALSE(first.equal(model.logits(words, &noise)));  // the generator has advanced
   Random unused(1);
   plain.logits(words, &unused);
   EXPECT_EQ(unused.state(), Random(1).state());
@@ -233,7 +233,7 @@ TEST(TransformerDropout, GradientsAreThoseOfTheDroppedNetwork) {
             1e-6);
 }
 
-TEST(Dropout, DropsTheShareItIsToldToAndScalesTheRest) {
+TEST(Dropout, DropsTheGivenShareAndScalesTheRest) {
   Random noise(3);
   const Tensor x = at::full({100, 200}, 2.0, at::kDouble).set_requires_grad(true);
   const Tensor y = dropout(x, 0.2, &noise);
@@ -243,7 +243,7 @@ TEST(Dropout, DropsTheShareItIsToldToAndScalesTheRest) {
   EXPECT_TRUE(x.grad().equal(y.detach() / 2));
 }
 
-TEST(TransformerErrors, NameWhatIsWrong) {
+TEST(TransformerErrors, NameTheError) {
   const auto complaint = [](const Json& options) -> std::string {
     Json all{{"architecture", "transformer"}};
     all.update(options);

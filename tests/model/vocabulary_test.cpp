@@ -1,5 +1,5 @@
-// Language models over a vocabulary that is large enough for its own kernel, against the same
-// models by tensor operations: sentences, pieces of a text, targets that are not there.
+// Language models with a vocabulary that is large enough for its own kernel, compared with the same
+// models by tensor operations: sentences, pieces of a text, missing targets.
 #include <gtest/gtest.h>
 
 #include "model/language_model.h"

@@ -22,7 +22,7 @@ std::map<std::string, std::string> texts() {
   return all;
 }
 
-TEST(FromGrammar, AcceptedRunsWeighWhatTheGrammarSays) {
+TEST(FromGrammar, AcceptedRunsHaveTheWeightsOfTheGrammar) {
   for (const auto& [name, text] : texts()) {
     SCOPED_TRACE(name);
     const Grammar grammar(parse_grammar(text));

@@ -1,5 +1,5 @@
-// Lang's algorithm against all runs, the paper's recurrence and example, and the differentiable
-// stack.
+// Lang's algorithm, compared with all runs, the paper's recurrence and example, and the
+// differentiable stack.
 #include "pda/lang.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ struct Case {
 
 class LangAlgorithm : public testing::TestWithParam<Case> {
  protected:
-  // Every convention and both ways to accept.
+  // Every convention, and both acceptance conditions.
   template <class F>
   void each(F f) {
     const auto c = GetParam();
@@ -77,7 +77,7 @@ TEST_P(LangAlgorithm, InnerWeightsFollowTheRecurrenceOfThePaper) {
     const int symbols = automaton.symbols(), states = static_cast<int>(automaton.states.size());
     const Tensor tensor = weight_tensor(automaton);
     const auto w = tensor.accessor<double, 3>();
-    // gamma[i + 1][j][a][b], Figure 3, whether or not (i, a) can be reached.
+    // gamma[i + 1][j][a][b] of Figure 3, whether or not (i, a) can be reached.
     using Grid = std::vector<std::vector<double>>;
     std::vector<std::vector<Grid>> gamma(
         n + 2, std::vector<Grid>(n + 1, Grid(size, std::vector<double>(size))));
@@ -105,7 +105,7 @@ TEST_P(LangAlgorithm, InnerWeightsFollowTheRecurrenceOfThePaper) {
       EXPECT_NEAR(std::exp(edge.weight), wanted, 1e-12 * (1 + wanted));
       EXPECT_TRUE(seen.insert({edge.from_time, edge.time, edge.from, edge.to}).second);
     }
-    // None out of a configuration that can be reached is missing.
+    // No edge from a reachable configuration is missing.
     for (int i = -1; i <= n; ++i)
       for (int j = std::max(i + 1, 0); j <= n; ++j)
         for (int a = 0; a < size; ++a)
@@ -124,7 +124,7 @@ TEST_P(LangAlgorithm, BestRunIsTheGreatestOfAllRuns) {
       const auto runs = all_runs(automaton, accepted, 5'000'000);
       const auto best = best_run(automaton, accepted);
       ASSERT_EQ(best.has_value(), !runs.empty());
-      // The total of the runs one by one is that of the algorithm.
+      // The sum over the single runs equals the total of the algorithm.
       const LangChart<Log> chart(automaton);
       double total = 0, wanted = 0;
       for (const auto& run : runs) total += std::exp(run.log_weight);
@@ -135,7 +135,7 @@ TEST_P(LangAlgorithm, BestRunIsTheGreatestOfAllRuns) {
       double greatest = kMinusInfinity;
       for (const auto& run : runs) greatest = std::max(greatest, run.log_weight);
       EXPECT_NEAR(best->log_weight, greatest, 1e-12);
-      // It is a run, and has the weight it says.
+      // It is a run and has the reported weight.
       double weight = 0;
       int configuration = 0;
       const auto stacks = stacks_of(automaton, best->moves);
@@ -180,7 +180,7 @@ TEST_P(LangAlgorithm, WindowsLoseTheSameRunsEverywhere) {
 TEST_P(LangAlgorithm, SharesAreTheReadingsOfTheDifferentiableStack) {
   each([](const StringAutomaton& whole) {
     auto automaton = whole;
-    // Every window is used by some case.
+    // Some case uses every window.
     automaton.window = (whole.configurations() + whole.reexposed) % 5;
     const Trace trace(std::make_shared<StringAutomaton>(automaton));
     const Json options{{"kind", "nondeterministic"},
@@ -257,7 +257,7 @@ TEST(LangLength, NothingUnderflows) {
   const LangChart<Log> chart(automaton);
   const double wanted = 2 * kHalf * std::log(0.001) + std::log(0.5);
   EXPECT_NEAR(chart.accepted(), wanted, 1e-8);
-  EXPECT_LT(chart.edges().size(), 4u * kHalf);  // linear where the automaton is deterministic
+  EXPECT_LT(chart.edges().size(), 4u * kHalf);  // linear if the automaton is deterministic
   const auto best = best_run(automaton, true);
   ASSERT_TRUE(best);
   EXPECT_NEAR(best->log_weight, wanted, 1e-8);

@@ -1,5 +1,5 @@
-// Reachability against runs on all short strings, minimisation against the language, isomorphism,
-// deterministic runs against Lang's algorithm.
+// Reachability compared with runs on all short strings, minimization compared with the language,
+// isomorphism, and deterministic runs compared with Lang's algorithm.
 #include "pda/minimisation.h"
 
 #include <gtest/gtest.h>
@@ -42,8 +42,8 @@ TEST(PdaMinimisation, KeepsTheLanguage) {
   EXPECT_GT(smaller, 5);
 }
 
-TEST(PdaMinimisation, StatesThatNothingLeadsToStandForThemselves) {
-  // Two of them, alike and unlike any state that is reached.
+TEST(PdaMinimisation, UnreachableStatesAreRemoved) {
+  // Two unreachable states that are like each other and unlike any reachable state.
   const Pda pda(
       parse_pda("%bottom _\n%accepting q\nq, _ --a--> q, push a\nq, a --a--> q, pop\n"
                 "lost, a --b--> gone, pop\ngone, a --b--> lost, pop\n"));
@@ -52,7 +52,7 @@ TEST(PdaMinimisation, StatesThatNothingLeadsToStandForThemselves) {
 }
 
 TEST(PdaMinimisation, MergesAndForgets) {
-  // Two copies of a state, one that nothing leads to, and a trap.
+  // Two copies of a state, an unreachable state, and a trap.
   const Pda pda(
       parse_pda("%bottom _\n%accepting p r\n%at_bottom\nq, x --a--> q, push a for x in _ a\n"
                 "q, a --b--> p, pop\np, a --b--> r, pop\nr, a --b--> p, pop\n"
@@ -71,11 +71,11 @@ TEST(PdaMinimisation, MergesAndForgets) {
                std::invalid_argument);
 }
 
-TEST(PdaReachability, IsWhatShortStringsShow) {
+TEST(PdaReachability, AgreesWithRunsOnShortStrings) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Pda pda = testing_support::random_pda(3, 3, 2, 0.04, 1, true, seed);
     const auto found = reachable(pda);
-    // Every run on every short string; with three states these show all there is.
+    // Every run on every short string. With three states these cover all cases.
     std::set<std::pair<int, int>> pairs{{0, 0}};
     std::set<int> at_bottom{0};
     for (const auto& word : all_words(2, 7)) {

@@ -52,7 +52,7 @@ TEST(PdaNotation, ReadsEveryPart) {
   expect_same(pda, Pda(pda.source()));
 }
 
-TEST(PdaNotation, RandomAutomataComeBack) {
+TEST(PdaNotation, RandomAutomataAreReadBack) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const Pda pda = testing_support::random_pda(3, 3, 2, 0.1, 1e-3, seed % 2 == 0, seed);
     expect_same(pda, Pda(parse_pda(to_text(pda))));
@@ -60,7 +60,7 @@ TEST(PdaNotation, RandomAutomataComeBack) {
   }
 }
 
-TEST(PdaNotation, AnyNamesComeBack) {
+TEST(PdaNotation, AnyNamesAreReadBack) {
   const std::vector<std::string> names{"(",  ")",  ",",   ";",   "$",  "#",  "/",    "-",   "--",
                                        "->", "'",  "\"",  "'\"", "\\", "%",  "-->",  "a,b", "a/b",
                                        "#a", "%a", "for", "all", "in", "a-", "push", "⊥",   "'a'"};
@@ -80,13 +80,13 @@ TEST(PdaNotation, AnyNamesComeBack) {
   expect_same(pda, Pda(parse_pda(to_text(pda))));
 }
 
-TEST(PdaNotation, VariablesStandForWhatFitsAllTheirPlaces) {
-  // Read and on the stack: the symbols in both alphabets.
+TEST(PdaNotation, VariablesStandForNamesThatFitAllTheirPlaces) {
+  // Symbols that are read and are on the stack belong to both alphabets.
   const Pda both(
       parse_pda("%bottom _\n%start q\n%stack_symbols 0 1 _\n%symbols 1 c 0\n"
                 "q, a --a--> q, pop for all a"));
   EXPECT_EQ(lines_of(both), (std::vector<std::string>{"q, 0 --0--> q, pop", "q, 1 --1--> q, pop"}));
-  // States; several variables; a value with the name of another variable.
+  // States, several variables, and a value with the name of another variable.
   const Pda states(
       parse_pda("%bottom _\n%start q\nq, _ --y--> r, push _\n"
                 "s, x --y--> r, replace x for all s, x for y in x y2"));
@@ -107,7 +107,7 @@ TEST(PdaNotation, NormalizedWeightsSumToOne) {
   EXPECT_FALSE(pda.deterministic());
 }
 
-// The message of what reading or building throws.
+// Returns the message of the exception that reading or building throws.
 std::string message_of(const std::string& text) {
   try {
     Pda pda(parse_pda(text));

@@ -1,4 +1,4 @@
-// Random small automata, and their transition weights as the nondeterministic stack takes them.
+// Random small automata, and their transition weights for the nondeterministic stack.
 #pragma once
 #include <cmath>
 #include <string>

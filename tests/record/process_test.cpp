@@ -40,7 +40,7 @@ Ending ending_of(Process& process) {
   return process.poll().value_or(Ending{-1, -1});
 }
 
-TEST(Process, EndsAreTold) {
+TEST(Process, EndsAreReported) {
   Process fine(shell("exit 0")), code(shell("exit 3")), killed(shell("kill -9 $$"));
   EXPECT_EQ(describe(ending_of(fine)), "exited with status 0");
   EXPECT_EQ(describe(ending_of(code)), "exited with status 3");
@@ -58,7 +58,7 @@ TEST(Process, OutputIsAppendedAndTheEnvironmentGrows) {
   EXPECT_EQ(content(scratch / "log"), "before\na=b c nowhere\nerror\n");
 }
 
-TEST(Process, WhatCannotBeStartedIsAnError) {
+TEST(Process, AProgramThatCannotStartIsAnError) {
   EXPECT_THROW(Process(Command{}), std::invalid_argument);
   try {
     Process process(Command{{"/no/such/program"}, "", {}, nullptr});
@@ -83,7 +83,7 @@ TEST(Process, SignalsThatAreBlockedOrIgnoredHereAreDefaultThere) {
   two.signal(SIGTERM);
   EXPECT_EQ(ending_of(one).signal, SIGINT);
   EXPECT_EQ(ending_of(two).signal, SIGTERM);
-  one.signal(SIGKILL);  // no error: it has ended
+  one.signal(SIGKILL);  // no error, because it has ended
 }
 
 TEST(ProcessPool, WaitsForTheFirstEnd) {
@@ -112,7 +112,7 @@ TEST(ProcessPool, StopsTheStubbornWithAllTheyStarted) {
   const pid_t grandchild = std::stoi(content(scratch / "pid"));
   pool.stop(0.2);
   EXPECT_EQ(ending_of(*stubborn).signal, SIGKILL);
-  // Dead, or a zombie that nobody has asked yet.
+  // Dead, or a zombie that no process has waited for yet.
   wait_for([&] {
     const auto stat = content(fmt::format("/proc/{}/stat", grandchild));
     return stat.empty() || stat.find(") Z") != stat.npos;

@@ -73,7 +73,7 @@ TEST(RunRegistry, ARunFromWaitingToDone) {
   EXPECT_EQ(row["seconds"], 12.5);
 }
 
-TEST(RunRegistry, AddingAgainFillsOnlyWhatIsAbsent) {
+TEST(RunRegistry, AddingAgainFillsOnlyAbsentFields) {
   const Scratch scratch;
   RunRegistry registry(scratch / "r.sqlite");
   const auto folder = (scratch / "a").string();
@@ -84,7 +84,7 @@ TEST(RunRegistry, AddingAgainFillsOnlyWhatIsAbsent) {
   EXPECT_EQ(row["seed"], 5);
   EXPECT_EQ(row["grid"], "g");
   EXPECT_EQ(row["status"], "running");
-  // One bad entry, and nothing is added.
+  // One bad entry prevents the addition of all.
   EXPECT_THROW(registry.add({{{"folder", "b"}}, {{"folder", "c"}, {"seed", "x"}}}),
                std::invalid_argument);
   EXPECT_EQ(registry.find(Json::object()).size(), 1u);
@@ -131,7 +131,7 @@ TEST(RunRegistry, FiltersAndOrder) {
   EXPECT_EQ(found({{"sort", "point"}, {"descending", true}, {"limit", 2}}), (Ids{3, 2}));
 }
 
-TEST(RunRegistry, WrongCallsSayWhatIsWrong) {
+TEST(RunRegistry, WrongCallsGiveClearMessages) {
   const Scratch scratch;
   RunRegistry registry(scratch / "r.sqlite");
   const auto wrong = [](auto action) { return message_of<std::invalid_argument>(action); };
@@ -163,7 +163,7 @@ TEST(RunRegistry, WrongCallsSayWhatIsWrong) {
   EXPECT_TRUE(registry.find(nullptr).empty());
 }
 
-TEST(RunRegistry, FilesThatAreNoRegistry) {
+TEST(RunRegistry, FilesThatAreNotARegistry) {
   const Scratch scratch;
   const auto refused = [&](const char* name) {
     return message_of<std::runtime_error>([&] { RunRegistry registry(scratch / name); });
@@ -181,13 +181,13 @@ TEST(RunRegistry, FilesThatAreNoRegistry) {
   EXPECT_FALSE(std::filesystem::exists(scratch / "absent"));
   std::filesystem::create_directory(scratch / "folder");
   expect_part(refused("folder"), "cannot open");
-  // An empty file is a registry that was not begun.
+  // An empty file is a registry without its tables.
   std::ofstream(scratch / "empty").flush();
   RunRegistry registry(scratch / "empty");
   EXPECT_TRUE(registry.find(nullptr).empty());
 }
 
-TEST(RunRegistry, ADamagedFileIsToldAndNotTouched) {
+TEST(RunRegistry, ADamagedFileIsReportedAndNotChanged) {
   const Scratch scratch;
   const auto file = scratch / "r.sqlite";
   {
@@ -265,7 +265,7 @@ TEST(RunRegistry, NotesAndTags) {
   EXPECT_EQ(where("note", "=", "*script*"), (Ids{3}));
   EXPECT_EQ(where("note", "!=", "*script*"), (Ids{1, 2}));
   EXPECT_EQ(ids(registry.find({{"sort", "note"}})), (Ids{3, 1, 2}));
-  // A run that is started again keeps both, and what is empty is nothing.
+  // A run that is started again keeps both. Empty values count as none.
   registry.begin({{"folder", (scratch.path() / "c").string()}});
   EXPECT_EQ(registry.find({{"id", 3}})[0]["note"], hostile);
   registry.update(3, {{"note", ""}});
@@ -330,7 +330,7 @@ TEST(RunRegistry, ManyRemoveAtOnce) {
       registry.begin({{"folder", (scratch / fmt::format("new-{}", i)).string()}});
     });
   for (auto& worker : workers) worker.join();
-  EXPECT_EQ(removed, kRuns);  // every row by one of them
+  EXPECT_EQ(removed, kRuns);  // every row is removed once
   EXPECT_EQ(RunRegistry(file).find({}).size(), 4u);
 }
 
@@ -339,7 +339,7 @@ TEST(RunRegistry, ManyWritersLoseNothing) {
   const auto file = scratch / "r.sqlite";
   constexpr int kWriters = 6, kRounds = 4;
   std::vector<std::thread> writers;
-  // They also race for making it.
+  // They also compete for making the registry.
   for (int i = 0; i < kWriters; ++i)
     writers.emplace_back([&, i] {
       RunRegistry registry(file);

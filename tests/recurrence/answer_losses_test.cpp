@@ -9,7 +9,7 @@ namespace {
 
 using testing_support::wavy_numbers;
 
-// The same by LibTorch's operations.
+// The same with LibTorch's operations.
 AnswerLosses composed(const AnswerRows& rows, const AnswerLayers& layers,
                       const AnswerCosts& costs) {
   const Tensor scores =

@@ -1,4 +1,4 @@
-// Recorded steps by the source of the CUDA kernels, in teams of threads of the processor, against
+// Recorded steps by the source of the CUDA kernels, in teams of processor threads, compared with
 // the processor's own kernels: values and all gradients, every operation and every memory.
 #include "recurrence/device_steps.h"
 
@@ -20,7 +20,7 @@ DeviceStepLaunch<F> by_teams(int size, int lanes) {
     run_step_teams(program, backward, size, lanes);
   };
 }
-// By the kernels of the processor where there is no launch.
+// Uses the kernels of the processor if there is no launch.
 template <class F>
 Tensor run_program(TracedProgram program, std::int64_t batch, std::int64_t steps,
                    std::int64_t window, const DeviceStepLaunch<F>& launch) {
@@ -29,7 +29,7 @@ Tensor run_program(TracedProgram program, std::int64_t batch, std::int64_t steps
   return run_device_steps<F>(std::move(program), batch, steps, window, launch);
 }
 
-// Value, then the gradient of each tensor.
+// The value, then the gradient of each tensor.
 template <class F>
 std::vector<Tensor> outcome(const MemoryNetwork& network, std::int64_t window,
                             const DeviceStepLaunch<F>& launch) {
@@ -85,7 +85,7 @@ TYPED_TEST(DeviceSteps, Teams) {
   }
 }
 
-// More threads than there are numbers, in groups as wide as a warp.
+// More threads than numbers, in groups as wide as a warp.
 TYPED_TEST(DeviceSteps, GroupsOf32) {
   using F = TypeParam;
   for (const std::size_t which : {0, 3, 7, 14}) {
@@ -96,7 +96,7 @@ TYPED_TEST(DeviceSteps, GroupsOf32) {
   }
 }
 
-// Gradients that end behind every so many steps.
+// Gradients that end after a fixed number of steps.
 TYPED_TEST(DeviceSteps, Windows) {
   using F = TypeParam;
   for (const auto& [name, shape] : memories()) {
@@ -150,7 +150,7 @@ TEST(DeviceStepsOperations, WithoutGradients) {
             1e-13);
 }
 
-TEST(DeviceStepsOperations, LeaveOutWhatIsNotDifferentiated) {
+TEST(DeviceStepsOperations, SkipValuesThatAreNotDifferentiated) {
   Everything one, other;
   for (Everything* network : {&one, &other})
     for (const std::size_t frozen : {0, 1, 4}) network->tensors[frozen].requires_grad_(false);
@@ -164,7 +164,7 @@ TEST(DeviceStepsOperations, LeaveOutWhatIsNotDifferentiated) {
   }
 }
 
-// A second backward pass gives the same, and does not touch what the first one gave.
+// A second backward pass gives the same and does not change the first result.
 TEST(DeviceStepsOperations, CanBeDifferentiatedAgain) {
   const MemoryNetwork network(shifted(ShiftedKind::stack, 2, true, true, 1), 2, 5, at::kDouble);
   const Tensor value = run_device_steps<double>(network.record(), 2, 5, 0, by_teams<double>(1, 1));
@@ -175,13 +175,13 @@ TEST(DeviceStepsOperations, CanBeDifferentiatedAgain) {
   EXPECT_LT(largest_difference(2 * once[2], twice[2]), 1e-13);
 }
 
-// Two programs of one kind as two models of one launch.
+// Two programs of the same kind, as two models of one launch.
 TEST(DeviceStepsModels, AreIndependent) {
   for (const auto& [name, shape] : memories()) {
     const MemoryNetwork one(shape, 2, 4, at::kDouble), other(shape, 2, 4, at::kDouble);
     for (const Tensor& tensor : other.tensors) tensor.detach().mul_(0.8);
     DeviceStepProgram<double> first, second;
-    // Values and gradients of the first pass, which stay where they are.
+    // Values and gradients of the first pass, which must not change.
     const auto keep = [](DeviceStepProgram<double>& to) {
       return [&to](const DeviceStepProgram<double>& program, bool backward) {
         to = program;
@@ -229,7 +229,7 @@ TEST(DeviceStepsModels, AreIndependent) {
   }
 }
 
-TEST(DeviceStepsOperations, RefuseWhatTheyDoNotHave) {
+TEST(DeviceStepsOperations, RefuseIncompletePrograms) {
   DeviceStepProgram<float> program;
   EXPECT_THROW(check_device_step(program, false), std::invalid_argument);  // no steps
   const StepNode node{StepOp::constant};

@@ -8,7 +8,7 @@ inline double largest_difference(const Tensor& a, const Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-// Softmax of each three numbers, and 1 at the greatest of each three.
+// The softmax of each three numbers, and 1 at the greatest of each three.
 inline Tensor grouped(const Tensor& x) {
   const Tensor each = x.view({x.size(0), 3, 3});
   return (each.softmax(2) + 0.5 * at::one_hot(each.argmax(2), 3)).flatten(1);
@@ -17,7 +17,7 @@ inline Traced grouped(const Traced& x) {
   return x.softmax_of_groups(3) + 0.5 * x.greatest_of_groups(3);
 }
 
-// Every operation at least once; sizes that fill no vector.
+// Every operation at least once, with sizes that do not fill vectors.
 struct Everything {
   int drawn = 0;
   std::vector<Tensor> tensors;
@@ -31,7 +31,7 @@ struct Everything {
     tensors.push_back(tensor.requires_grad_());
     return tensor;
   }
-  // Two vectors of state, of hidden numbers each: h and c.
+  // Two state vectors, h and c, of `hidden` numbers each.
   template <class V>
   std::vector<V> step(const V& x, const V* old) const {
     const V &h = old[0], &c = old[1];

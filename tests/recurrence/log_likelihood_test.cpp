@@ -16,7 +16,7 @@ const BufferPoolPtr& pool() {
   return buffers;
 }
 
-// Some of them none.
+// Some rows have none.
 Tensor targets(at::IntArrayRef shape, std::int64_t outcomes) {
   const Tensor ids = at::arange(shape[0] * shape[1]).mul(7919).remainder(outcomes + 1);
   return at::where(ids == outcomes, at::full_like(ids, -100), ids).view(shape);
@@ -42,7 +42,7 @@ TEST(LogLikelihoods, AreThoseOfTheSoftmaxInValuesAndGradients) {
                        b = wavy_numbers({outcomes}, type, 3);
           values.push_back(ours ? log_likelihoods_by_kernel(x, w, b, ids, pool())
                                 : log_likelihoods_composed(x, w, b, ids));
-          // Each row's gradient with another weight.
+          // The gradient of each row gets another weight.
           (values.back() * wavy_numbers({2, rows}, type, 4).detach()).sum().backward();
           gradients.push_back({x.grad(), w.grad(), b.grad()});
         }
@@ -70,7 +70,7 @@ TEST(LogLikelihoods, GradientsMatchFiniteDifferences) {
   EXPECT_LT(testing_support::gradient_error({x, w, b}, loss), 1e-7);
 }
 
-// Scores that would overflow, and a score that is far from all others.
+// Scores that would overflow, and a score far from all others.
 TEST(LogLikelihoods, LargeScoresAreNoTrouble) {
   const Tensor x = at::ones({1, 1}), w = at::full({50, 1}, 3e4).set_requires_grad(true);
   const Tensor ids = at::zeros({1}, at::kLong);
@@ -114,7 +114,7 @@ TEST(LogLikelihoods, TheGraphIsKeptOnRequestAndElseFreed) {
   loss.backward();
   EXPECT_TRUE(at::allclose(w.grad(), once * 2));
   EXPECT_ANY_THROW(loss.backward());
-  // Only what is asked for.
+  // Only the requested results.
   const Tensor fixed = x.detach();
   log_likelihoods_by_kernel(fixed, w, b, ids, pool()).sum().backward();
   EXPECT_FALSE(fixed.grad().defined());

@@ -1,10 +1,10 @@
-// Elman networks with every memory that recorded steps have, with all options of its kernels.
+// Elman networks with every memory of recorded steps and all options of its kernels.
 #pragma once
 #include "recurrence/step_run.h"
 
 namespace pushdown::testing_support {
 
-// Numbers that are always the same.
+// Fixed numbers.
 inline Tensor numbers(at::IntArrayRef shape, at::TensorOptions options, double seed, double scale) {
   return at::arange(c10::multiply_integers(shape), at::kDouble)
       .mul(1.37)
@@ -145,7 +145,7 @@ inline std::vector<Example> memories() {
   return all;
 }
 
-// An Elman network with a memory of a shape; h is as large as it must be.
+// An Elman network with a memory of a shape; h has the necessary size.
 struct MemoryNetwork {
   MemoryNetwork(const MemoryShape& given, std::int64_t batch, std::int64_t steps,
                 at::TensorOptions options)
@@ -166,7 +166,7 @@ struct MemoryNetwork {
     if (shape.automaton.channels > 0) bottom = leaf({shape.automaton.channels}, 1);
     const Tensor chosen =
         at::arange(batch * steps, at::kLong).mul(7).remainder(4).view({batch, steps});
-    // The last one of four leaves the stack alone.
+    // The last of the four does not change the stack.
     if (analog) symbols = at::one_hot(chosen, 4).narrow(2, 0, 3).to(options);
   }
 

@@ -1,5 +1,5 @@
-// Where teams wait: an operation number by number needs no barrier behind another one, a product
-// and what reads it elsewhere do.
+// The barriers of teams: between two element-wise operations none is needed. A product, and
+// operations that read it in other threads, need one.
 #include "recurrence/step_barriers.h"
 
 #include <gtest/gtest.h>
@@ -30,24 +30,24 @@ TEST(StepBarriers, AnElmanNetworkWaitsForItsProducts) {
   trace.bind(before, hidden);
   const TracedProgram program = trace.finish(hidden.sigmoid() * hidden);
   EXPECT_EQ(waiting(program, kWaitsForward), (Operations{StepOp::tanh}));
-  // The slope of the sum comes from all threads.
+  // The slope of the sum needs all threads.
   EXPECT_EQ(waiting(program, kWaitsBackward), (Operations{StepOp::affine}));
   EXPECT_EQ(waiting(program, kWaitsWithin), Operations());
 }
 
-TEST(StepBarriers, PartsThatLieElsewhereAreWaitedFor) {
+TEST(StepBarriers, PartsOfOtherThreadsNeedABarrier) {
   StepTrace trace(true);
   const Traced before = trace.state(at::zeros({1, 6}));
   const Traced whole = before.sigmoid();
   trace.bind(before, whole);
-  // Number i of the second half was computed by the thread of number 3 + i; that of the first half
-  // was not.
+  // The thread of number 3 + i computed number i of the second half, and now another thread needs
+  // it. This is not so for the first half.
   const Traced first = whole.narrow(1, 0, 3).tanh(), second = whole.narrow(1, 3, 3).relu();
   const TracedProgram program = trace.finish(first * second);
   EXPECT_EQ(waiting(program, kWaitsForward), (Operations{StepOp::relu}));
 }
 
-TEST(StepBarriers, NumbersThatOverlapAreWaitedForWithinAnOperation) {
+TEST(StepBarriers, OverlappingNumbersNeedABarrierWithinAnOperation) {
   StepTrace trace(true);
   const Tensor start = at::zeros({1, 5}).set_requires_grad(true);
   const Traced before = trace.state(start);

@@ -1,5 +1,5 @@
-// Recorded steps against the same steps computed by LibTorch, one after the other: values and all
-// gradients.
+// Recorded steps, compared with the same steps computed by LibTorch one after the other: values and
+// all gradients.
 #include "recurrence/step_run.h"
 
 #include <gtest/gtest.h>
@@ -35,8 +35,8 @@ TEST(StepRun, EqualsPlainStepsWithoutGradients) {
   EXPECT_LT(largest_difference(run_plainly(network, x), run_recorded(network, x)), 1e-13);
 }
 
-// What is frozen gets no gradient, and what is not gets the same.
-TEST(StepRun, LeavesOutWhatIsNotDifferentiated) {
+// Frozen parameters get no gradient, and the others get the same.
+TEST(StepRun, SkipsValuesThatAreNotDifferentiated) {
   Everything plain, recorded;
   for (Everything* network : {&plain, &recorded})
     for (const std::size_t frozen : {0, 1, 4}) network->tensors[frozen].requires_grad_(false);
@@ -95,14 +95,15 @@ TEST(StepTrace, MapsOneHotVectorsByTheirSymbols) {
   EXPECT_LT(largest_difference(gradients[0], gradients[1]), 1e-14);
 }
 
-// Inputs and parameters alone are no part of the recurrence; unused vectors neither.
-TEST(StepTrace, KeepsWhatTheRecurrenceNeeds) {
+// Values that depend only on inputs and parameters are not part of the recurrence, and neither are
+// unused vectors.
+TEST(StepTrace, KeepsTheValuesThatTheRecurrenceNeeds) {
   StepTrace trace;
   const Tensor weight = at::ones({2, 3}, at::kDouble);
   const Traced x = trace.sequence(inputs_of(1, 4, false));
   const Traced state = trace.state(at::zeros({1, 2}, at::kDouble));
   const Traced next = pushdown::linear(x, weight).sigmoid() * state;
-  pushdown::linear(next, at::ones({5, 2}, at::kDouble)).tanh();  // of no use
+  pushdown::linear(next, at::ones({5, 2}, at::kDouble)).tanh();  // unused
   trace.bind(state, next);
   const TracedProgram program = trace.finish(next);
   EXPECT_EQ(program.matrices.size(), 0u);
@@ -110,7 +111,7 @@ TEST(StepTrace, KeepsWhatTheRecurrenceNeeds) {
   EXPECT_EQ(program.nodes.back().op, StepOp::multiply);
 }
 
-TEST(StepTrace, NamesWhatDoesNotFit) {
+TEST(StepTrace, NamesMismatches) {
   StepTrace trace;
   const Traced state = trace.state(at::zeros({1, 2}, at::kDouble));
   EXPECT_THROW(pushdown::linear(state, at::ones({2, 3}, at::kDouble)), std::invalid_argument);

@@ -1,4 +1,4 @@
-// What entries of the prompt do beyond one expression or statement.
+// Entries of the prompt that are more than one expression or statement.
 #include <fstream>
 
 #include "shell/prompt.h"
@@ -19,7 +19,7 @@ TEST_F(Prompt, ShowsTheLastExpressionOfAPastedBlock) {
   EXPECT_TRUE(terminal.expect("\n5\n")) << terminal.screen();
   terminal.type(pasted("local function f(n)\r  return n * 2\rend\rf(50) -- the last one"));
   EXPECT_TRUE(terminal.expect("\n100\n")) << terminal.screen();
-  // What is correct Lua as a whole keeps its meaning.
+  // If the whole text is correct Lua, its meaning does not change.
   terminal.type(pasted("z = 5\r- 3"));
   terminal.type("'z is ' .. z\n");
   EXPECT_TRUE(terminal.expect("\nz is 2\n")) << terminal.screen();
@@ -36,7 +36,7 @@ TEST_F(Prompt, TakesSessionsThatWereCopiedWithTheirPrompts) {
              "pd> 'sum ' .. a\rsum 23"));
   ASSERT_TRUE(terminal.expect("\n21\n")) << terminal.screen();
   EXPECT_TRUE(terminal.expect("\nsum 23\n")) << terminal.screen();
-  // The first failure ends it.
+  // The first failure ends the entry.
   terminal.type(pasted("pd> error('first')\rpd> a = 'changed'"));
   ASSERT_TRUE(terminal.expect("first"));
   terminal.type("'kept ' .. a\n");
@@ -54,12 +54,12 @@ TEST_F(Prompt, KeepsLocals) {
   terminal.type("local function twice(n) return 2 * n end\n");
   terminal.type("'is ' .. twice(21)\n");
   EXPECT_TRUE(terminal.expect("\nis 42\n")) << terminal.screen();
-  // Those of an entry that fails or is stopped, too, but not those of its blocks.
+  // Also the locals of an entry that fails or is stopped, but not those of its blocks.
   terminal.type("local model = 'made' for i = 1, 2 do local inner = i error('stop') end\n");
   ASSERT_TRUE(terminal.expect("stop"));
   terminal.type("model .. ' ' .. tostring(inner) .. ' ' .. tostring(i)\n");
   EXPECT_TRUE(terminal.expect("\nmade nil nil\n")) << terminal.screen();
-  // The names that Lua and the shell have stay theirs.
+  // Locals do not replace the names of Lua and the shell.
   terminal.type("local table, pd = 1, 2\n");
   terminal.type("table.concat({ 'a', 'b' }) .. type(pd)\n");
   EXPECT_TRUE(terminal.expect("\nabtable\n")) << terminal.screen();
@@ -88,7 +88,7 @@ TEST_F(Prompt, RunKeepsTheLocalsOfAScript) {
 }
 
 TEST_F(Prompt, EditsAndRunsScripts) {
-  // An editor that writes what a person would.
+  // An editor that writes what a person would write.
   std::ofstream(home_ + "/editor") << "#!/bin/sh\n[ -e \"$1\" ] && exit 5\n"
                                       "echo \"written = 'by the ' .. arg[1]\" > \"$1\"\n";
   std::filesystem::permissions(home_ + "/editor", std::filesystem::perms::owner_all);
@@ -118,7 +118,7 @@ TEST_F(Prompt, TimesSeveralRuns) {
   EXPECT_TRUE(terminal.expect(":time -n needs a count from 1 to 1000000")) << terminal.screen();
 }
 
-TEST_F(Prompt, HelpAndFarewellsDoWhatTheySay) {
+TEST_F(Prompt, HelpAndWordsForLeavingWork) {
   auto terminal = start();
   ASSERT_TRUE(terminal.expect("pd> "));
   terminal.type("help\n");

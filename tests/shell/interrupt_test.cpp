@@ -1,4 +1,4 @@
-// Ctrl-C in long calls, pressed by a person at the prompt: each is answered within half a second.
+// Ctrl-C in long calls, pressed at the prompt: each must take effect within half a second.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Seconds. What is promised holds for a machine that has time; tests share theirs.
+// In seconds. The promise holds for an idle machine, but tests share theirs.
 double allowed() {
   const char* given = getenv("PUSHDOWN_INTERRUPT_SECONDS");
   return given != nullptr ? atof(given) : 2.0;
@@ -36,7 +36,7 @@ class Interrupt : public testing::Test {
             {"LC_ALL", "C.UTF-8"}, {"NO_COLOR", "1"}, {"PUSHDOWN_REGISTRY", "off"}};
   }
 
-  // Starts the call, presses Ctrl-C while it runs, and measures until the prompt is back.
+  // Starts the call, presses Ctrl-C while it runs, and measures the time until the prompt is back.
   void press_in(Terminal& prompt, const std::string& name, const std::string& call) {
     prompt.type("io.write('g', 'o\\n') io.flush() " + call + "\n");
     ASSERT_TRUE(prompt.expect("go\n", 20)) << name << ":\n" << prompt.screen();

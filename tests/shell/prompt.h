@@ -12,8 +12,8 @@
 
 namespace pushdown {
 
-// Ctrl-C while a line is edited, until the text shows. One that comes between the prompt's output
-// and its first read interrupts nothing; who sees that presses again.
+// Presses Ctrl-C while a line is edited, until the text appears. A Ctrl-C between the prompt's
+// output and its first read has no effect, so it is pressed again.
 inline bool clear_line(Terminal& terminal, const std::string& shown) {
   for (int i = 0; i < 5; ++i) {
     terminal.type("\x03");
@@ -49,10 +49,10 @@ class Prompt : public testing::Test {
 
 inline const std::string kCtrlC = "\x03", kCtrlD = "\x04", kCtrlP = "\x10";
 
-// Ctrl-D at the next prompt; the exit status.
+// Presses Ctrl-D at the next prompt. Returns the exit status.
 inline int leave_at_prompt(Terminal& terminal) {
   if (!terminal.expect("pd> ")) return -2;
-  // One that comes before the line is being edited is lost in the terminal.
+  // A Ctrl-D before the line is edited is lost in the terminal.
   for (int i = 0; i < 10; ++i) {
     terminal.type(kCtrlD);
     const int status = terminal.wait_exit(1);

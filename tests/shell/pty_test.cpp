@@ -1,4 +1,4 @@
-// The prompt as a person at a terminal meets it.
+// The prompt as a person at a terminal sees it.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(Prompt, IsThereWithinFiftyMilliseconds) {
+TEST_F(Prompt, AppearsWithinFiftyMilliseconds) {
   std::vector<double> times;
   for (int i = 0; i < 9; ++i) {
     const double begin = seconds_now();
@@ -22,7 +22,7 @@ TEST_F(Prompt, IsThereWithinFiftyMilliseconds) {
     ASSERT_TRUE(terminal.expect("pd> "));
     times.push_back(seconds_now() - begin);
   }
-  // The quickest: the others measure what else this machine does.
+  // The fastest run: the others also measure the load of the machine.
   EXPECT_LT(*std::min_element(times.begin(), times.end()), 0.050);
 }
 
@@ -105,7 +105,7 @@ TEST_F(Prompt, APastedBlockIsOneEntry) {
   terminal.type("\n");
   EXPECT_TRUE(terminal.expect("42")) << terminal.screen();
   EXPECT_EQ(terminal.screen().find("error"), std::string::npos) << terminal.screen();
-  // And it is one entry of the history.
+  // It is also one entry of the history.
   terminal.type(kCtrlP + "\n");
   EXPECT_TRUE(terminal.expect("is\t42") || terminal.expect("is      42", 1)) << terminal.screen();
 }
@@ -160,7 +160,7 @@ TEST_F(Prompt, SearchesTheHistory) {
   ASSERT_TRUE(terminal.expect("\nneedle\n"));
   terminal.type("'hay'\n");
   ASSERT_TRUE(terminal.expect("\nhay\n"));
-  // One that comes before the line is being edited is the terminal's own.
+  // A Ctrl-C before the line is edited goes to the terminal.
   bool searches = false;
   for (int i = 0; i < 10 && !searches; ++i) {
     terminal.type("\x12");
@@ -219,7 +219,7 @@ TEST_F(Prompt, CtrlCStopsTheStatementAndKeepsTheSession) {
   ASSERT_TRUE(terminal.expect("prompt:1: interrupted")) << terminal.screen();
   terminal.type("count >= 5\n");
   EXPECT_TRUE(terminal.expect("\ntrue\n")) << terminal.screen();
-  // A pcall in the user's code does not swallow it, nor does a coroutine.
+  // Neither pcall in the user's code nor a coroutine can catch it.
   terminal.type(
       "print('aga' .. 'in') coroutine.wrap(function() while true do pcall(function() while true do "
       "end end) end end)()\n");
@@ -253,9 +253,9 @@ TEST_F(Prompt, CtrlCClearsTheLineBeingTyped) {
   EXPECT_EQ(terminal.screen().find("error:"), std::string::npos);
 }
 
-TEST_F(Prompt, SecondCtrlCEndsWhatCannotBeInterrupted) {
+TEST_F(Prompt, SecondCtrlCEndsUninterruptibleCode) {
   auto terminal = start();
-  // One call into C that backtracks practically for ever.
+  // One call into C whose backtracking practically never ends.
   terminal.type(
       "print('de' .. 'ep') local a = ('a'):rep(40) string.find(a, ('a?'):rep(40) .. a .. 'b')\n");
   ASSERT_TRUE(terminal.expect("\ndeep"));
@@ -295,7 +295,7 @@ TEST_F(Prompt, KeepsItsHistoryForTheNextSession) {
   EXPECT_TRUE(terminal.expect("\nonetwo\n")) << terminal.screen();
 }
 
-TEST_F(Prompt, WorksWithoutAHomeOrACleverTerminal) {
+TEST_F(Prompt, WorksWithoutAHomeOrACapableTerminal) {
   auto no_home = environment();
   no_home["HOME"] = "/proc/no/home";
   Terminal homeless({SHELL_BINARY}, no_home);
@@ -317,7 +317,7 @@ TEST_F(Prompt, WorksWithoutAHomeOrACleverTerminal) {
   EXPECT_EQ(leave_at_prompt(dumb), 0);
 }
 
-TEST_F(Prompt, SurvivesNonsense) {
+TEST_F(Prompt, SurvivesInvalidInput) {
   auto terminal = start();
   ASSERT_TRUE(terminal.expect("pd> "));
   for (const char* line : {"%$#@",
@@ -343,7 +343,7 @@ TEST_F(Prompt, SurvivesNonsense) {
     terminal.type(std::string(line) + "\n");
     ASSERT_TRUE(terminal.expect("pd> ", 60)) << line << terminal.screen();
   }
-  terminal.type("x\xff\xfe y\n");  // bytes that are no characters
+  terminal.type("x\xff\xfe y\n");  // bytes that are not characters
   ASSERT_TRUE(terminal.expect("pd> ")) << terminal.screen();
   terminal.type("'ali' .. 've'\n");
   EXPECT_TRUE(terminal.expect("\nalive\n", 60)) << terminal.screen();
@@ -379,7 +379,7 @@ TEST(Script, CtrlCEndsItWithStatus130) {
   fs::remove_all(folder);
 }
 
-TEST_F(Prompt, AltXHarmsNothing) {
+TEST_F(Prompt, AltXHasNoEffect) {
   auto terminal = start();
   ASSERT_TRUE(terminal.expect("pd> "));
   for (const char* typed : {"\033x", "'", "\n"}) terminal.type(typed);
@@ -394,9 +394,9 @@ TEST_F(Prompt, WorksInWindowsOfAnyWidth) {
   for (int columns = 1; columns <= 26; ++columns) {
     terminal.resize(columns);
     const auto number = std::to_string(1000 + columns);
-    terminal.type("_ = nil\n");  // drawn in the width before
+    terminal.type("_ = nil\n");  // drawn with the previous width
     ASSERT_TRUE(terminal.expect("pd>")) << columns;
-    // The line is longer than the window, and edited.
+    // The line is longer than the window and is being edited.
     terminal.type("'" + number + "xxxxxxxxxxxxxxxxxx'\x01\x05\x02\x02\x7f:sub(1, 4) .. ' is'\n");
     ASSERT_TRUE(terminal.expect("pd>")) << columns;
     terminal.type("io.write('r', '" + number + "\\n')\n");
@@ -431,12 +431,12 @@ TEST_F(Prompt, TabRunsNoFile) {
   std::ofstream(home_ + "/grammars/loop.lua") << "while true do end\n";
   Terminal terminal({"/bin/sh", "-c", "cd " + home_ + " && exec " + SHELL_BINARY}, environment());
   ASSERT_TRUE(terminal.expect("pd> "));
-  terminal.type("'is ' .. #pd.grammar.list()\n");  // the library is there
+  terminal.type("'is ' .. #pd.grammar.list()\n");  // the library is loaded
   ASSERT_TRUE(terminal.expect("is 1"));
   terminal.type("pd.grammar.load 'loo\t");
   EXPECT_TRUE(terminal.expect("'loop", 5)) << terminal.screen();
   ASSERT_TRUE(clear_line(terminal, "^C\npd> "));
-  // What runs a file, by its own word, ends by a limit, or by Ctrl-C.
+  // A file that runs on completion or by its word ends at the limit of steps, or with Ctrl-C.
   terminal.type("pd.grammar.load 'loop'\n");
   EXPECT_TRUE(terminal.expect("takes more than 100000000 steps")) << terminal.screen();
   terminal.type(

@@ -1,4 +1,4 @@
-// A program in a pseudo-terminal, typed at and read like a person would.
+// A program in a pseudo-terminal. Tests type and read like a person.
 #pragma once
 #include <map>
 #include <string>
@@ -8,7 +8,8 @@ namespace pushdown {
 
 class Terminal {
  public:
-  // Starts the program with these words and, over the inherited ones, these environment variables.
+  // Starts the program with these arguments, and with these environment variables besides the
+  // inherited ones.
   Terminal(const std::vector<std::string>& words,
            const std::map<std::string, std::string>& environment);
   ~Terminal();
@@ -16,17 +17,17 @@ class Terminal {
   Terminal& operator=(const Terminal&) = delete;
 
   void type(const std::string& text);
-  // Waits until the text appears after what was expected before; false after `seconds`.
+  // Waits until the text appears after the previously expected text. Returns false after `seconds`.
   bool expect(const std::string& text, double seconds = 20);
-  // Makes the window so wide.
+  // Sets the width of the window.
   void resize(int columns);
   // Sends a signal to the program.
   void signal(int number);
-  // Waits for the end; the exit status, or -1 after `seconds`.
+  // Waits for the end. Returns the exit status, or -1 after `seconds`.
   int wait_exit(double seconds = 20);
-  // Everything shown so far, without control sequences.
+  // Returns everything shown so far, without control sequences.
   std::string screen() const;
-  // The same with them.
+  // Returns the same with control sequences.
   const std::string& raw() const { return raw_; }
 
  private:
@@ -35,7 +36,7 @@ class Terminal {
   int file_ = -1;
   int process_ = -1;
   std::string raw_;
-  std::size_t seen_ = 0;  // of screen(): up to where expect() has looked
+  std::size_t seen_ = 0;  // of screen(): the part that expect() has read
 };
 
 double seconds_now();

@@ -1,4 +1,4 @@
-// The analog stack against the chapter's traces, a stack of sections kept as a plain list, and
+// The analog stack, compared with the chapter's traces, a stack of sections in a plain list, and
 // finite differences.
 #include "stack/analog_stack.h"
 
@@ -63,14 +63,14 @@ TEST(AnalogStackTrace, TheWindowEndsOfSection35) {
 TEST(AnalogStackTrace, WindowEndsOfShortAndEmptyStacks) {
   expect_row(analog_window_ends(empty_analog_stack(1, 3, at::kDouble)), {0, 0, 0}, 1e-15);
   expect_row(analog_window_ends(pushed({{'a', .3}, {'b', .6}})), {0, 1, 0}, 1e-15);
-  // The pop takes the section on top as a whole, up to rounding.
+  // The pop takes the whole section on top, up to rounding.
   expect_row(analog_window_ends(popped(pushed({{'a', .3}, {'c', .3}, {'b', .6}}), .1 + .2 + .3)),
              {0, 0, 1}, 1e-15);
-  // One symbol from top to bottom: what comes in goes out.
+  // With one symbol from top to bottom, the reading does not change.
   expect_row(analog_window_ends(pushed({{'a', .8}, {'a', .8}})), {0, 0, 0}, 1e-15);
 }
 
-// One step of the data structure as one would write it down.
+// One step of the plain data structure.
 void plain_step(Sections& sections, double action, const std::vector<double>& symbol) {
   if (action > 0) sections.push_back({symbol, action});
   for (double left = -action; left > 0 && !sections.empty();) {
@@ -153,7 +153,7 @@ TEST(AnalogStack, GradientsMatchFiniteDifferences) {
   }
 }
 
-// Jacobian of the last reading, V x n, of pushes and pops of given lengths.
+// The Jacobian of the last reading, V x n, with respect to the lengths of pushes and pops.
 Tensor last_jacobian(const std::vector<double>& actions, const std::string& symbols,
                      const std::string& derivative) {
   const Tensor given = at::tensor(actions, at::kDouble).unsqueeze(0).clone().requires_grad_();
@@ -169,10 +169,10 @@ Tensor last_jacobian(const std::vector<double>& actions, const std::string& symb
   return at::stack(rows);
 }
 
-// Equation A-11: with the sections 1 .. K of the window, 1 the lowest, and tau_i the times that
-// made section i what it is, dR_k = sum_{i >= 2} (delta_ik - delta_1k) dA(tau_i).
+// Equation A-11: the sections of the window are 1 .. K, 1 the lowest, and tau_i are the times that
+// made section i what it is: dR_k = sum_{i >= 2} (delta_ik - delta_1k) dA(tau_i).
 TEST(AnalogStack, TheExactDerivativeIsThatOfTheSectionsInTheWindow) {
-  // b .9 | a .5 less .2 | c .4: in the window .3 of b, .3 of a, .4 of c.
+  // b .9 | a .5 less .2 | c .4: the window contains .3 of b, .3 of a, .4 of c.
   const Tensor exact = last_jacobian({.9, .5, -.2, .4}, "baac", "exact");
   const Tensor wanted = at::tensor({0., 1., 1., 0.,     //
                                     0., -1., -1., -1.,  //
@@ -182,7 +182,7 @@ TEST(AnalogStack, TheExactDerivativeIsThatOfTheSectionsInTheWindow) {
   EXPECT_LT(deviation(exact, wanted), 1e-15) << exact;
 }
 
-TEST(AnalogStack, TopAndBottomKeepsTheLatestActionAlone) {
+TEST(AnalogStack, TopAndBottomKeepsOnlyTheLatestAction) {
   const Tensor rough = last_jacobian({.9, .5, -.2, .4}, "baac", "top_and_bottom");
   Tensor wanted = at::zeros({3, 4}, at::kDouble);
   wanted[1][3] = -1;
@@ -205,7 +205,7 @@ TEST(AnalogStack, StepsWithoutAPushAddNoSection) {
   EXPECT_NEAR(analog_length(stack).item<double>(), .2, 1e-12);
 }
 
-TEST(AnalogStack, NonsenseIsRefused) {
+TEST(AnalogStack, InvalidOptionsAreRefused) {
   const Tensor vectors = at::zeros({2, 3, 4}, at::kDouble);
   EXPECT_THROW(simulate_stack({{"kind", "analog"}}, {{"vectors", vectors}}), std::invalid_argument);
   EXPECT_THROW(simulate_stack({{"kind", "analog"}},

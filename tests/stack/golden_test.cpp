@@ -1,4 +1,4 @@
-// Every stack against the published implementations' numbers.
+// Every stack, compared with numbers of the published implementations.
 #include <gtest/gtest.h>
 
 #include "stack/stack.h"

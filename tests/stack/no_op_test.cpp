@@ -1,4 +1,4 @@
-// What stacks say of their action no_op, and the temperature of their actions.
+// The action no_op of stacks, and the temperature of their actions.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -84,11 +84,11 @@ TEST_P(NoOps, AreTheSharesOfTheActionLayer) {
     EXPECT_EQ(said->greatest[b][0].item<bool>(), all);
     seen.insert(all);
   }
-  // Of one memory both cases are there.
+  // One memory has both cases.
   EXPECT_TRUE(memories > 1 || seen.size() == 2);
 }
 
-TEST_P(NoOps, DoNotCountWhereAnotherActionIsAsGreat) {
+TEST_P(NoOps, DoNotCountIfAnotherActionIsAsGreat) {
   const auto stack = make(GetParam().options);
   at::NoGradGuard guard;
   for (const auto& [name, tensor] : stack->parameters()) tensor.zero_();
@@ -112,7 +112,7 @@ INSTANTIATE_TEST_SUITE_P(
         Case{{{"kind", "list"}, {"lists", 2}, {"no_op", true}}, 2, 4, 3},
         Case{{{"kind", "baby_ntm"}, {"temperature", 2.0}}, 1, 5, 2}));
 
-TEST(NoOpsOfOtherStacks, AreNotThere) {
+TEST(NoOpsOfOtherStacks, DoNotExist) {
   const std::vector<Json> without{{{"kind", "none"}},
                                   {{"kind", "superposition"}, {"no_op", false}},
                                   {{"kind", "parallel_superposition"}},
@@ -134,7 +134,7 @@ TEST(NoOpsOfRoundedActions, AreWholeInEvaluation) {
   EXPECT_FALSE(soft.weight.equal(whole.weight));
 }
 
-// A low temperature makes the actions whole, a high one makes them alike.
+// A low temperature makes the actions almost one-hot, a high one makes them almost equal.
 TEST(Temperature, DividesTheScores) {
   for (const char* kind : {"superposition", "baby_ntm"}) {
     const auto readings = [&](double temperature, double scale) {

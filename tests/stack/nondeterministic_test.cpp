@@ -1,4 +1,5 @@
-// The nondeterministic stack against brute force, finite differences and its own fast twin.
+// The nondeterministic stack, compared with brute force, finite differences and its own fast
+// version.
 #include <gtest/gtest.h>
 
 #include "stack/automaton_state.h"
@@ -79,7 +80,7 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
   EXPECT_LT(deviation(fast, plain), 1e-12);
   EXPECT_LT(deviation(logits.grad(), plain_gradient), 1e-10);
 
-  // Logarithms, step by step, as a network drives it.
+  // Logarithms, step by step, in the way that a network drives the stack.
   logits.mutable_grad() = Tensor();
   auto memory = std::make_shared<AutomatonMemory>(shape, 3, kSteps, logits.options());
   std::vector<Tensor> forward{memory->reading(1).clone()};
@@ -87,13 +88,13 @@ TEST_P(Nondeterministic, FastEqualsPlainWithGradients) {
     forward.push_back(
         fast_step(memory, logits.select(1, t).log_softmax(2), {}, forward.back(), true));
   const Tensor stepped = at::stack(forward, 1);
-  for (int pass = 0; pass < 2; ++pass) {  // the second pass finds the gradient memory clean
+  for (int pass = 0; pass < 2; ++pass) {  // the second pass finds clean gradient memory
     logits.mutable_grad() = Tensor();
     (coefficients * stepped).sum().backward({}, pass == 0);
     EXPECT_LT(deviation(logits.grad(), plain_gradient), 1e-10) << "pass " << pass;
   }
 
-  // A loss that stops short of the last node, over memory that other passes have used.
+  // A loss that ends before the last node, in memory that other passes have used.
   logits.mutable_grad() = Tensor();
   memory = std::make_shared<AutomatonMemory>(shape, 3, kSteps, logits.options());
   forward.assign({memory->reading(1).clone()});
@@ -177,7 +178,7 @@ TEST(NondeterministicRange, HugeLogWeightsNeitherOverflowNorVanish) {
     EXPECT_LT(deviation(run_automaton(shape, true, (logits + shift).to(at::kFloat), true), wanted),
               1e-2);
   }
-  // State 1 can never be reached; its weights must not matter, however large.
+  // State 1 can never be reached, so its weights must not matter, however large they are.
   Tensor closed = at::zeros_like(logits);
   closed.narrow(3, 2, 2).fill_(-INFINITY);
   closed.narrow(3, 6, 2).fill_(-INFINITY);
@@ -247,7 +248,7 @@ TEST(NondeterministicIsa, AllInstructionSetsAgree) {
   }
 }
 
-// The weights that a network's stack says it takes drive the bare stack to the same readings.
+// The weights that a network reports for its stack drive the bare stack to the same readings.
 TEST(LogTransitionWeights, AreThoseOfTheSteps) {
   constexpr int kSteps = 6;
   for (const bool normalized : {true, false}) {
@@ -283,7 +284,7 @@ TEST(LogTransitionWeights, AreThoseOfTheSteps) {
   EXPECT_FALSE(other->log_transition_weights(at::zeros({1, 4}, at::kDouble)).defined());
 }
 
-TEST(NondeterministicKernels, OnDevicesForWholeSequencesAlone) {
+TEST(NondeterministicKernels, OnDevicesOnlyForWholeSequences) {
   const NondeterministicShape shape{.states = 2, .symbols = 2};
   NondeterministicShape limited = shape;
   limited.window = 3;

@@ -1,5 +1,5 @@
-// Memories of scalars side by side, the tape and the limited superposition stack, each against its
-// equations written once more with plain loops, and against finite differences.
+// Memories of scalars side by side, the tape and the limited superposition stack, each compared
+// with its equations in plain loops and with finite differences.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -32,7 +32,7 @@ double number(const Tensor& tensor, std::vector<std::int64_t> index) {
   return rest.item<double>();
 }
 
-// Drives one memory of sequence b through all steps; gives the readings one after the other.
+// Drives one memory of sequence b through all steps and returns its readings in order.
 using Drive = std::function<std::vector<double>(std::int64_t b)>;
 
 void expect_readings(const Tensor& got, const Drive& drive) {
@@ -104,7 +104,7 @@ TEST_P(Parallel, ListsFollowTheirEquations) {
             (std::vector<std::int64_t>{kBatch, kSteps + 1, memories * (2 * reach + 1)}));
   expect_readings(got, [&](std::int64_t b) {
     const auto far = kSteps + reach + 2;
-    std::vector<std::map<std::int64_t, double>> lists(memories);  // by place, the head at 0
+    std::vector<std::map<std::int64_t, double>> lists(memories);  // by position, the head at 0
     const auto at = [&](const std::map<std::int64_t, double>& list, std::int64_t i) {
       const auto found = list.find(i);
       return found == list.end() ? empty : found->second;
@@ -148,7 +148,7 @@ TEST_P(Parallel, GradientsMatchFiniteDifferences) {
   }
 }
 
-// Rounded actions are the discrete memory's.
+// Rounded actions are those of the discrete memory.
 TEST_P(Parallel, RoundingTakesTheGreatestAction) {
   for (const bool list : {false, true}) {
     Json options = list ? this->options("list", "reach")
@@ -158,7 +158,7 @@ TEST_P(Parallel, RoundingTakesTheGreatestAction) {
     const Tensor wanted = simulate_stack(options, {{"actions", whole}, {"values", values}});
     options["rounding"] = true;
     EXPECT_TRUE(simulate_stack(options, {{"actions", actions}, {"values", values}}).equal(wanted));
-    // The first of equals.
+    // The first of several equal ones.
     const Tensor equal = at::ones_like(actions);
     Tensor first = at::zeros_like(actions);
     first.select(3, 0).fill_(1);
@@ -172,8 +172,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Parallel,
                                          ParallelCase{2, 1, true, -1},
                                          ParallelCase{1, 4, true, 0.5}));
 
-// Equations 6 and 7 of Mali et al. (2021) as they are printed, on a stack so deep that its end is
-// not seen: no_op has a term at the top alone.
+// Equations 6 and 7 of Mali et al. (2021) as they are printed, on a stack whose end is too deep to
+// matter: no_op has a term only at the top.
 TEST(WornStacks, FollowThePrintedEquations) {
   const std::int64_t memories = 2;
   const Tensor actions = shares({kBatch, kSteps, memories, 3}, 7).detach().set_requires_grad(true);
@@ -200,7 +200,7 @@ TEST(WornStacks, FollowThePrintedEquations) {
             const double push = number(actions, {b, t, k, 0}), pop = number(actions, {b, t, k, 1}),
                          no_op = number(actions, {b, t, k, 2});
             stacks[k][0] = push * number(values, {b, t, k}) + pop * old[1] + no_op * old[0];
-            // What lies at the end of the vector cannot rise to the cells that are read.
+            // The end of the vector cannot reach the cells that are read.
             for (std::size_t i = 1; i + 1 < size; ++i)
               stacks[k][i] = push * old[i - 1] + pop * old[i + 1];
           }
@@ -211,7 +211,7 @@ TEST(WornStacks, FollowThePrintedEquations) {
                     {actions, values}, [&] { return simulate().pow(2).sum(); }, 40),
                 1e-6);
     }
-  // Without the action there is nothing that could keep less.
+  // Without the action nothing can keep less.
   const Tensor two = shares({kBatch, kSteps, memories, 2}, 9);
   const auto plain = [&](const char* keeps) {
     return simulate_stack({{"kind", "parallel_superposition"}, {"no_op_keeps", keeps}},
@@ -220,7 +220,7 @@ TEST(WornStacks, FollowThePrintedEquations) {
   EXPECT_TRUE(plain("all").equal(plain("top")));
 }
 
-// A list edited by whole actions: insert 1, 2, 3, go left twice, insert 9, go right.
+// Whole actions edit a list: insert 1, 2, 3, go left twice, insert 9, go right.
 TEST(List, MovesItsHeadAndInserts) {
   const std::vector<int> actions{2, 2, 2, 0, 0, 2, 1};
   const std::vector<double> values{1, 2, 3, 0, 0, 9, 0};
@@ -230,8 +230,8 @@ TEST(List, MovesItsHeadAndInserts) {
   const Tensor readings = simulate_stack(
       {{"kind", "list"}, {"reach", 2}},
       {{"actions", weights}, {"values", at::tensor(values, at::kDouble).view({1, steps, 1})}});
-  // 1 | 1 2 | 1 2 3 with the head on the last; then the head on 1; 9 takes its place and 1 goes to
-  // the left of it; then the head on 2.
+  // 1 | 1 2 | 1 2 3 with the head on the last; then the head is on 1; 9 takes its position and 1
+  // moves to its left; then the head is on 2.
   const Json wanted{{-1, -1, -1, -1, -1}, {-1, -1, 1, -1, -1}, {-1, 1, 2, -1, -1},
                     {1, 2, 3, -1, -1},    {-1, 1, 2, 3, -1},   {-1, -1, 1, 2, 3},
                     {-1, 1, 9, 2, 3},     {1, 9, 2, 3, -1}};

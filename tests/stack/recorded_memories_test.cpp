@@ -1,6 +1,7 @@
-// The memories of recorded steps, with all options of their kernels, against their definitions by
-// tensor operations: values and all gradients, also those that end behind a window. The kernels of
-// devices have the same source and are compared with these (recurrence/device_steps_test.cpp).
+// The memories of recorded steps, with all options of their kernels, compared with their
+// definitions by tensor operations: values and all gradients, also those that end at the border of
+// a window. The kernels for devices have the same source and are compared with these
+// (recurrence/device_steps_test.cpp).
 #include <gtest/gtest.h>
 
 #include "recurrence/memory_networks.h"
@@ -178,7 +179,7 @@ std::unique_ptr<Definition> definition(const MemoryNetwork& network) {
   return std::make_unique<Shifted>(z, network.batch, network.steps, options);
 }
 
-// What MemoryNetwork::record() writes down.
+// The steps that MemoryNetwork::record() records.
 Tensor run_plainly(const MemoryNetwork& network, std::int64_t window) {
   const auto& z = network.shape;
   const auto memory = definition(network);
@@ -218,7 +219,7 @@ TEST(RecordedMemories, EqualTheirDefinitions) {
                                                {2, 8, 1},
                                                {2, 8, 3},
                                                {1, 8, 20}}) {
-      // What follows a step is an output of the analog stack's network, and has no window.
+      // The values after a step are outputs of the analog stack's network, which has no window.
       if (window > 0 && shape.kind == MemoryKind::analog) continue;
       const MemoryNetwork network(shape, batch, steps, at::kDouble);
       const Tensor wanted = run_plainly(network, window),

@@ -1,4 +1,4 @@
-// States as lists of tensors: what learning algorithms that go forward in time replace.
+// States as lists of tensors, which learning algorithms that go forward in time replace.
 #include <gtest/gtest.h>
 
 #include "stack/stack.h"
@@ -73,14 +73,15 @@ TEST_P(StateTensors, GiveTheSameStateBack) {
   }
 }
 
-// Other numbers lead to what a stack that came by these numbers would do, and gradients end at the
-// tensors that were given.
-TEST_P(StateTensors, OthersAreTheStateFromThenOn) {
+// A state with other numbers behaves like a stack that computed these numbers, and gradients end at
+// the given tensors.
+TEST_P(StateTensors, ReplacedTensorsBecomeTheState) {
   const auto stack = this->stack();
   const auto state = later(*stack, 3);
   StackStatePtr strange = stack->initial(2, 0);
   for (int t = 0; t < 3; ++t)
-    // Near enough that as much is pushed: what an analog stack holds depends on it.
+    // Close numbers, so that as much is pushed, because the content of an analog stack depends on
+    // it.
     strange = stack->update(strange, 0.9 * hidden(static_cast<unsigned>(t)));
   std::vector<Tensor> leaves;
   for (const Tensor& tensor : strange->tensors())

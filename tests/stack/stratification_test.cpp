@@ -1,5 +1,5 @@
-// The memories of sections with strengths against the paper's equations written down as loops, its
-// backward equations at smooth places and at kinks, and finite differences.
+// The memories of sections with strengths, compared with the paper's equations in loops, with its
+// backward equations at smooth points and at kinks, and with finite differences.
 #include "stack/stratification.h"
 
 #include <gtest/gtest.h>
@@ -16,14 +16,14 @@ namespace {
 using namespace testing_support;
 using Numbers = std::vector<double>;
 
-// Sums over the indices low .. high of the paper, which begin at 1.
+// Sums over the paper's indices low .. high, which begin at 1.
 double sum(const Numbers& s, int low, int high) {
   double total = 0;
   for (int j = low; j <= high; ++j) total += s[static_cast<std::size_t>(j - 1)];
   return total;
 }
 
-// One memory and its readings as equations 1-11 have them.
+// One memory and its readings by equations 1-11.
 struct Equations {
   SectionEnds ends;
   std::vector<Numbers> V;
@@ -52,7 +52,7 @@ struct Equations {
     s.push_back(d);
     V.push_back(v);
   }
-  // Equations 3 and 10 (top), 5 and 11 (bottom), with r in the place of their 1.
+  // Equations 3 and 10 (top), 5 and 11 (bottom), with r instead of their 1.
   Numbers shares(bool top, double r) const {
     Numbers result;
     for (int i = 1; i <= count(); ++i)
@@ -60,7 +60,7 @@ struct Equations {
                                 positive(r - (top ? sum(s, i + 1, count()) : sum(s, 1, i - 1)))));
     return result;
   }
-  // Readings of these strengths; `at_bottom` is of a deque alone.
+  // Readings with these strengths; only a deque uses `at_bottom`.
   Numbers read(std::size_t size, double strength, double at_bottom) const {
     Numbers r;
     for (const bool top : {true, false}) {
@@ -99,7 +99,7 @@ class Memories : public testing::TestWithParam<Kind> {
  protected:
   static bool deque() { return GetParam().ends == SectionEnds::deque; }
   static Json options() { return {{"kind", GetParam().name}}; }
-  // Strengths up to `most`, a multiple of `grain` where that is not 0.
+  // Strengths up to `most`, multiples of `grain` if it is not 0.
   static NamedTensors inputs(std::int64_t batch, std::int64_t length, std::int64_t size,
                              double most, double grain, std::uint64_t seed, bool reads = true) {
     Random random(seed);
@@ -140,7 +140,7 @@ TEST_P(Memories, FollowTheEquations) {
           const double read = row("read" + top, b, t)[0], read_bottom = row("read_bottom", b, t)[0];
           const auto wanted = plain.read(kSize, read, read_bottom);
           EXPECT_LT(deviation(readings[b][t + 1], at::tensor(wanted, at::kDouble)), 1e-14);
-          // Every section has kept its place.
+          // Every section stays in its place.
           const auto first = deque() ? kLength - 1 - t : 0;
           const auto own = [&](const Tensor& of) {
             EXPECT_EQ(of.size(3), deque() ? 2 * kLength : kLength);
@@ -169,7 +169,7 @@ TEST_P(Memories, FollowTheEquations) {
     }
 }
 
-// Whole pushes and pops are those of the data structure.
+// Whole pushes and pops equal those of the data structure.
 TEST_P(Memories, AreTheDataStructureForWholeActions) {
   constexpr std::int64_t kLength = 40;
   const auto given = inputs(4, kLength, 2, 1, 1, 3, false);
@@ -221,7 +221,7 @@ TEST_P(Memories, GradientsMatchFiniteDifferences) {
   }
 }
 
-// Memories side by side are memories of their own.
+// Memories side by side equal separate memories.
 TEST_P(Memories, SideBySideDoNotKnowEachOther) {
   const auto make = [](std::int64_t memories) {
     Random random(5);
@@ -330,8 +330,8 @@ TEST_P(BackwardEquations, AreTheGradientsOfAStep) {
     EXPECT_EQ(by_push[at][0], i == t ? 1 : 0);
     EXPECT_EQ(by_pop[at][0], i < t && s(i) > 0 && popped(i) > 0 ? -1 : 0) << i;
     for (int n = 1; n < t; ++n) {
-      // The first case is printed for i < n; a section that is cut in part loses nothing of its own
-      // strength either, so it holds for i = n too.
+      // The first case is printed for i < n. A section that is cut in part loses none of its own
+      // strength either, so it also holds for i = n.
       const double wanted = i == t || s(i) <= 0 ? 0
                             : popped(i) > 0     ? (i <= n ? 1 : 0)
                                                 : (i == n ? 1 : 0);

@@ -1,5 +1,5 @@
-// Push, pop and read strengths of a stack against the equations of section 2 of Merrill et al.
-// (2019) written down as loops, from the bare structure to the layers that make the strengths.
+// Push, pop and read strengths of a stack, compared with the equations of section 2 of Merrill et
+// al. (2019) in loops, from the bare structure to the layers that compute the strengths.
 #include <gtest/gtest.h>
 
 #include "stack/stack.h"
@@ -14,7 +14,7 @@ using Numbers = std::vector<double>;
 
 double relu(double x) { return std::max(0.0, x); }
 
-// Section 2.1, indices from 1 as printed: entry 0 of every list is not used.
+// Section 2.1, with indices from 1 as printed: entry 0 of every list is unused.
 struct Equations {
   std::vector<Numbers> V{{}};
   Numbers s{0};
@@ -90,7 +90,7 @@ TEST(VariableStrengths, FollowTheEquations) {
     }
 }
 
-TEST(VariableStrengths, AReadingIsOfStrengthOneWhereNothingElseIsGiven) {
+TEST(VariableStrengths, AReadingHasStrengthOneByDefault) {
   for (const char* kind : {"stratification", "stratification_queue"}) {
     auto given = inputs(2, 9, 1.3, 0.25, 3);
     given["read"] = at::ones_like(given["push"]);
@@ -116,9 +116,9 @@ TEST(VariableStrengths, GradientsOfABareStackMatchFiniteDifferences) {
   }
 }
 
-// The slope of the strength of a reading is the vector that it ends in; where a section ends
-// exactly with it, that of the next one, and nothing behind the last.
-TEST(VariableStrengths, TheReadingHasTheSlopeOfItsRoom) {
+// The slope of the strength of a reading is the vector at which the reading ends. If a section ends
+// exactly there, it is the vector of the next section, or 0 after the last one.
+TEST(VariableStrengths, TheSlopeOfAReadingIsTheVectorAtItsEnd) {
   const Tensor vectors = at::tensor({1.0, 10.0, 100.0}, at::kDouble).view({1, 3, 1}),
                zero = at::zeros({1, 3}, at::kDouble), half = zero + 0.5;
   for (const auto& [strength, slope] :
@@ -131,7 +131,7 @@ TEST(VariableStrengths, TheReadingHasTheSlopeOfItsRoom) {
   }
 }
 
-// ---- Section 2.2: how the strengths come about. ----
+// ---- Section 2.2: the computation of the strengths. ----
 
 StackPtr make(Json options, std::int64_t hidden = 5) {
   Random random(5);

@@ -1,5 +1,5 @@
-// The fast twin of the nondeterministic stacks, with and without a window: its growth, and steps
-// behind a detached state.
+// The fast version of the nondeterministic stacks, with and without a window: its growth, and steps
+// after a detached state.
 #include <gtest/gtest.h>
 
 #include "stack/automaton_state.h"
@@ -39,7 +39,7 @@ class VectorFast : public testing::TestWithParam<std::tuple<int, int, int, bool,
   }
   bool normalized() const { return std::get<4>(GetParam()); }
 
-  // The readings that `run` makes of scores, vectors and bottom, and the gradients of a linear
+  // The readings that `run` computes from scores, vectors and bottom, and the gradients of a linear
   // loss.
   template <class F>
   Outcome differentiate(F run) const {
@@ -57,7 +57,7 @@ class VectorFast : public testing::TestWithParam<std::tuple<int, int, int, bool,
     return result;
   }
 
-  // Step by step; the state is detached behind the steps in `cuts`.
+  // Step by step; the state is detached after the steps in `cuts`.
   Outcome stepwise(bool fast, std::int64_t expected, const std::set<int>& cuts = {}) const {
     const auto shape = this->shape();
     return differentiate([&](const Tensor& scores, const Tensor& vectors, const Tensor& bottom) {
@@ -87,7 +87,7 @@ TEST_P(VectorFast, EqualsThePlainVersion) {
   const auto shape = this->shape();
   const Outcome wanted = stepwise(false, 0);
   expect_equal(stepwise(true, kSteps), wanted);
-  // Room for one step at first: the memory grows again and again.
+  // Initially there is room for one step, so the memory grows many times.
   expect_equal(stepwise(true, 1), wanted);
   const bool vector = shape.vector > 0;
   expect_equal(
@@ -141,7 +141,7 @@ TEST(WindowedState, IsPlainTensorsOnceItIsDetached) {
           EXPECT_TRUE(own[i].equal(same[i]));
           EXPECT_LT(deviation(own[i], wanted[i]), 1e-12);
         }
-        // Whoever restores these tensors goes on with the same numbers, bit for bit.
+        // A stack with these restored tensors continues with the same numbers, bit for bit.
         const auto restored = fast->with_tensors(same);
         const auto read = [&](const StackStatePtr& state) {
           const auto next =
@@ -155,7 +155,7 @@ TEST(WindowedState, IsPlainTensorsOnceItIsDetached) {
   }
 }
 
-TEST(WindowedState, DoesNotGrowWithWhatIsReadWithoutGradients) {
+TEST(WindowedState, DoesNotGrowWithReadSymbolsWithoutGradients) {
   const auto shape = limited(2);
   at::NoGradGuard guard;
   const Tensor scores = random_normal({300, 1, 40}, 5), vectors = random_normal({300, 1, 2}, 6);

@@ -1,5 +1,5 @@
-// Limited memory of the nondeterministic stacks against the equations of inner and forward weights,
-// summed term by term, with every term dropped that reaches back further than the window.
+// Limited memory of the nondeterministic stacks, compared with the equations of inner and forward
+// weights. They are summed term by term, without the terms that reach back further than the window.
 #include <gtest/gtest.h>
 
 #include "stack/automaton_state.h"
@@ -130,7 +130,7 @@ TEST_P(Window, GradientsAreThoseOfTheEquations) {
   for (const auto& leaf : leaves) leaf.set_requires_grad(true);
   const auto width = by_equations(shape(), inputs).size(1);
   const Tensor coefficients = random_normal({kSteps + 1, width}, 4);
-  // Differentiated here, and there taken at two points.
+  // Differentiated here, compared with a difference of two points.
   const auto loss = [&] {
     return (coefficients * (at::GradMode::is_enabled() ? composite(shape(), inputs)
                                                        : by_equations(shape(), inputs)))
@@ -150,7 +150,7 @@ TEST(WindowLimits, AsLongAsTheSequenceChangesNothing) {
     shape.reexposed = reexposed;
     const Tensor logits = random_normal({2, 8, 4, 10}, 5);
     const Tensor wanted = run_automaton(shape, false, logits, true);
-    // The initial bottom was pushed one time before the first step.
+    // The initial bottom was pushed one time step before the first step.
     shape.window = reexposed ? 9 : 8;
     EXPECT_TRUE(run_automaton(shape, false, logits, true).equal(wanted));
     EXPECT_LT(deviation(run_automaton(shape, true, logits, true), wanted), 1e-14);

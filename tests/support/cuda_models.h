@@ -8,7 +8,7 @@
 
 namespace pushdown::testing_support {
 
-// Why not; empty where they can.
+// Returns the reason why they cannot, or "".
 inline std::string no_device() {
   try {
     if (cuda_runner(parse_device("cuda")) != nullptr) return "";

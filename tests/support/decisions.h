@@ -1,4 +1,4 @@
-// What a recognizer decides, words of any length together.
+// The decisions of a recognizer on words of any length in one call.
 #pragma once
 #include <map>
 #include <vector>

@@ -1,5 +1,5 @@
-// Small automata that a neural state pushdown automaton can hold: random ones, and those of two
-// languages.
+// Small automata that a neural state pushdown automaton can represent: random ones, and those of
+// two languages.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace pushdown::testing_support {
 
-// At most one transition for a triple, each pushing what it reads, popping, or leaving the stack.
+// At most one transition for each triple. It pushes the symbol that it reads, pops, or does not
+// change the stack.
 inline Pda encodable_pda(int states, int symbols, double density, bool at_bottom,
                          std::uint64_t seed) {
   Random random(seed, "encodable automaton");
@@ -57,7 +58,7 @@ inline Pda equal_counts() {
                 "rise, a --b--> fall, pop\nfall, a --b--> fall, pop\n"));
 }
 
-// All words of at most this length.
+// Returns all words of at most this length.
 inline std::vector<std::vector<int>> all_words(int symbols, int longest) {
   std::vector<std::vector<int>> words{{}};
   for (std::size_t at = 0; at < words.size(); ++at)

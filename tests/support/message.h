@@ -1,11 +1,11 @@
-// What an action complains about.
+// The message of an action that throws.
 #pragma once
 #include <exception>
 #include <string>
 
 namespace pushdown::testing_support {
 
-// The text of the exception that `action` throws, or "no error".
+// Returns the text of the exception that `action` throws, or "no error".
 std::string message(auto&& action) {
   try {
     action();

@@ -1,5 +1,5 @@
-// Brute force: all runs of a weighted pushdown automaton over explicit stacks. The oracle of the
-// nondeterministic stack for a few steps.
+// Brute force: all runs of a weighted pushdown automaton with explicit stacks. For a few steps it
+// is the oracle of the nondeterministic stack.
 #pragma once
 #include <map>
 #include <utility>
@@ -13,8 +13,8 @@ namespace pushdown::testing_support {
 using Configurations = std::map<std::pair<int, std::vector<int>>, double>;
 
 // weights : n x (Q*S) x (2*Q*S + Q), float64. With the original bottom, a replace needs two
-// elements on the stack and a pop three, counting the initial bottom; with the reexposed one, one
-// and two. Returns the configurations after 0 .. n steps.
+// elements on the stack and a pop three, counting the initial bottom; with the reexposed bottom,
+// one and two. Returns the configurations after 0 .. n steps.
 inline std::vector<Configurations> all_runs(const Tensor& weights, int states, int symbols,
                                             bool reexposed) {
   const int size = states * symbols;

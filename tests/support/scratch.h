@@ -1,4 +1,4 @@
-// A folder that is there while the test runs.
+// A folder that exists while the test runs.
 #pragma once
 #include <stdlib.h>
 

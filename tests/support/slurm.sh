@@ -1,8 +1,8 @@
 #!/bin/sh
-# A Slurm of one machine on loopback, in a folder of its own, for tests.
+# A Slurm of one machine on loopback, in a separate folder, for tests.
 #   slurm.sh start DIR   prints nothing; the caller sets SLURM_CONF=DIR/slurm.conf
 #   slurm.sh stop DIR
-# Status 77, and why, where that is not possible.
+# Exits with status 77 and the reason if that is not possible.
 set -eu
 dir=$2
 skip() { echo "skipped: $1"; exit 77; }
@@ -29,7 +29,7 @@ mkdir -p "$dir/state" "$dir/spool"
 chmod 755 "$dir"
 dd if=/dev/urandom bs=1 count=1024 of="$dir/munge.key" 2>/dev/null
 chmod 400 "$dir/munge.key"
-# Forced: it would rather have a socket in a folder that is root's alone.
+# Forced, because it prefers a socket in a folder that only root can write.
 munged --force --key-file="$dir/munge.key" --socket="$dir/munge.socket" --pid-file="$dir/munged.pid" \
   --log-file="$dir/munged.log" --seed-file="$dir/munge.seed" >/dev/null 2>&1 || skip "munged does not start: $(tail -1 "$dir/munged.log")"
 host=$(hostname -s)
@@ -68,7 +68,7 @@ MaxArraySize=4
 NodeName=$host NodeAddr=127.0.0.1 CPUs=2 RealMemory=500 State=UNKNOWN
 PartitionName=main Nodes=$host Default=YES MaxTime=INFINITE State=UP
 C
-# Without a version it looks for one, and fails where no such file system is mounted.
+# Without a given version it searches for one, and fails if no such file system is mounted.
 echo 'CgroupPlugin=cgroup/v1' >"$dir/cgroup.conf"
 SLURM_CONF=$dir/slurm.conf
 export SLURM_CONF

@@ -1,4 +1,4 @@
-// Step programs by the source of the CUDA kernels, in teams of threads of the processor.
+// Step programs by the source of the CUDA kernels, in teams of processor threads.
 #pragma once
 #include <algorithm>
 #include <limits>
@@ -8,7 +8,7 @@
 
 namespace pushdown::testing_support {
 
-// Makes all that the pass must write before it reads it NaN.
+// Fills all memory that the pass must write before it reads it with NaN.
 template <class F>
 void spoil(const DeviceStepProgram<F>& program, bool backward) {
   constexpr F kNaN = std::numeric_limits<F>::quiet_NaN();
@@ -27,11 +27,11 @@ void spoil(const DeviceStepProgram<F>& program, bool backward) {
       continue;
     for (std::int64_t model = 0; model < program.models; ++model)
       for (std::int64_t b = 0; b < program.batch; ++b) {
-        // What was there before the first step is given, and so are sequences.
+        // The values from before the first step are given, and so are sequences.
         if (!backward && node.op != StepOp::sequence)
           std::fill_n(place.value + model * place.model + b * place.row + place.step,
                       place.step > 0 ? program.steps * place.step : node.size, kNaN);
-        // The gradient of what a memory leaves is given.
+        // The gradient with respect to the final memory is given.
         if (backward && place.gradient != nullptr && node.op != StepOp::left)
           std::fill_n(place.gradient + model * place.gradient_model + b * place.gradient_row,
                       place.slots * place.gradient_step, kNaN);
@@ -39,8 +39,8 @@ void spoil(const DeviceStepProgram<F>& program, bool backward) {
   }
 }
 
-// All sequences by teams of `size` threads in groups of `lanes`. Where the fast numbers are is not
-// to matter.
+// Runs all sequences by teams of `size` threads in groups of `lanes`. The place of the fast numbers
+// must not matter.
 template <class F>
 void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size, int lanes) {
   constexpr F kNaN = std::numeric_limits<F>::quiet_NaN();

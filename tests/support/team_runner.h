@@ -1,4 +1,4 @@
-// The kernels of CUDA devices by teams of threads of the processor, for tensors of the processor.
+// The kernels of CUDA devices by teams of processor threads, for tensors of the processor.
 #pragma once
 #include <limits>
 
@@ -13,7 +13,7 @@ class TeamRunner final : public DeviceRunner {
   explicit TeamRunner(int size = 1, int lanes = 1) : size_(size), lanes_(lanes) {}
 
   std::size_t memory = std::numeric_limits<std::size_t>::max();
-  mutable int passes = 0;  // run so far
+  mutable int passes = 0;  // number of passes so far
 
   void run(const DeviceStepProgram<float>& program, bool backward) const override {
     ++passes;

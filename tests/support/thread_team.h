@@ -1,5 +1,5 @@
-// Teams of threads of the processor for the step functions of the CUDA kernels (the words are those
-// of kernel/device_team.h).
+// Teams of processor threads for the step functions of the CUDA kernels (with the terms of
+// kernel/device_team.h).
 #pragma once
 #include <barrier>
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace pushdown::testing_support {
 
-// What the threads of a team share.
+// The shared part of a team.
 class TeamHall {
  public:
   TeamHall(int size, int lanes) : size(size), lanes(lanes), all(size), values(size) {
@@ -45,7 +45,7 @@ class ThreadTeam {
   }
 
  private:
-  // Of `count` threads of this one's group, which all call it.
+  // For `count` threads of the group of this one, which must all call it.
   template <class F>
   F sum_of(F value, std::int64_t first, std::int64_t count) const {
     if (lanes() == 1) return value;
@@ -62,7 +62,7 @@ class ThreadTeam {
   int id_;
 };
 
-// body(team) by `size` threads at once, in groups of `lanes`, a divisor of `size`.
+// Calls body(team) by `size` threads at once, in groups of `lanes`, a divisor of `size`.
 template <class Body>
 void run_team(int size, int lanes, const Body& body) {
   TeamHall hall(size, lanes);

@@ -1,10 +1,10 @@
-// Tensors for comparisons of two computations: sines, which are of both signs and all different.
+// Tensors for comparisons of two computations: sines, which have both signs and are all different.
 #pragma once
 #include "tensor/torch.h"
 
 namespace pushdown::testing_support {
 
-// scale sin(0.7 i + shift) for i = 0, 1, ..., wanting gradients.
+// Returns scale sin(0.7 i + shift) for i = 0, 1, ..., with requires_grad.
 inline Tensor wavy_numbers(at::IntArrayRef shape, at::ScalarType type, double shift,
                            double scale = 1) {
   std::int64_t count = 1;

@@ -29,13 +29,13 @@ TEST(BracketedText, TreesOfThePennTreebank) {
   const Texts expected{"(S (NP (DT The) (NN cat)) (VP (VBD sat)) (. .))", "(NP (NN dog))",
                        "(S (NN x) (VBZ y))"};
   EXPECT_EQ(read(text), expected);
-  // The same from Windows, with a byte order mark.
+  // The same text from Windows, with a byte order mark.
   std::string windows = "\xEF\xBB\xBF";
   for (const char c : text) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
   EXPECT_EQ(read(windows), expected);
 }
 
-TEST(BracketedText, EmptyElementsGoWithThePhrasesThatHoldNothingElse) {
+TEST(BracketedText, EmptyElementsAreRemovedWithPhrasesThatOnlyContainThem) {
   const std::string text =
       "(S (SBAR (-NONE- 0) (S (NP-SBJ (-NONE- *T*-1)) (VP (-NONE- *?*)))) (VP (VB go)))";
   EXPECT_EQ(read(text), Texts{"(S (VP (VB go)))"});
@@ -53,7 +53,7 @@ TEST(BracketedText, FunctionsOfLabelsAndNotOfPartsOfSpeech) {
   BracketOptions options;
   options.keep_functions = true;
   EXPECT_EQ(read(text, options), Texts{text});
-  // What would leave nothing stays.
+  // A label is kept if nothing would be left of it.
   EXPECT_EQ(read("(= (A a) (-X- (B b) (C c)))"), Texts{"(= (A a) (-X- (B b) (C c)))"});
 }
 
@@ -75,7 +75,7 @@ TEST(BracketedText, WordsAreReadAsTheyWereWritten) {
     for (int i = 0; i < 3; ++i) {
       std::string word;
       for (std::uint64_t k = 0; k <= random.below(5); ++k) word += parts[random.below(10)];
-      // What reading gives: it leaves no escape.
+      // The result of reading has no escapes.
       words.push_back(parse_brackets("(X " + bracketed(PhraseTree({word}, {"Y"}, {})) + ")", "f")[0]
                           .words()[0]);
     }
@@ -96,7 +96,7 @@ TEST(BracketedText, NestedRoots) {
   EXPECT_EQ(read("( (-NONE- *) (S (A a) (B b)))"), Texts{"(S (A a) (B b))"});
 }
 
-TEST(BracketedText, WhatIsWrittenIsReadAgain) {
+TEST(BracketedText, WrittenTreesAreReadBack) {
   for (const char* text :
        {"(S (A a) (NP (B b) (C c)) (D d))", "(A a)", "((A a) ((B b) (C c)))", "(S (X (Y (A a))))"})
     EXPECT_EQ(read(text), Texts{text});
@@ -108,7 +108,7 @@ TEST(BracketedText, WhatIsWrittenIsReadAgain) {
             (Texts{"((The cat) sat)", "(It rains)"}));
 }
 
-TEST(BracketedText, BracketsThatDoNotMatchAreToldWithTheirLine) {
+TEST(BracketedText, UnmatchedBracketsAreReportedWithTheirLine) {
   EXPECT_EQ(refusal("(A a)\n\n(S (A a)\n (B b)\n"),
             "[tree.read] f.mrg:3: the bracket opened here is never closed");
   EXPECT_EQ(refusal("(A a)\r\n(S\r\n (A a)))\r\n(B b)\r\n"),
@@ -117,7 +117,7 @@ TEST(BracketedText, BracketsThatDoNotMatchAreToldWithTheirLine) {
   EXPECT_EQ(refusal("("), "[tree.read] f.mrg:1: the bracket opened here is never closed");
 }
 
-TEST(BracketedText, WhatIsNoTreeIsToldWithItsLine) {
+TEST(BracketedText, InvalidTreesAreReportedWithTheirLine) {
   EXPECT_EQ(refusal("(S\n (A a)\n cat)"),
             "[tree.read] f.mrg:3: the word 'cat' occurs beside brackets in (S ...)");
   EXPECT_EQ(refusal("(S cat\n (A a))"),

@@ -42,7 +42,7 @@ std::string joined(std::string text) {
   return text;
 }
 
-// Recursive descent over digits + - * ( ) with C's precedence; unary minus before a digit.
+// Recursive descent over digits + - * ( ) with C's precedence, and a unary minus before a digit.
 class Calculator {
  public:
   Calculator(std::string text, int modulus) : text_(std::move(text)), modulus_(modulus) {}
@@ -120,7 +120,7 @@ TEST(Chomsky, BinaryNumbersAgainstWholeNumbers) {
 TEST(Chomsky, RegularTasks) {
   std::set<std::string> values;
   for (const auto& [source, target] : texts("even_pairs", 1, 12, 200)) {
-    // The number of changes is even where both ends are alike.
+    // The number of changes is even if both ends are equal.
     const std::string word = joined(source);
     EXPECT_EQ(target, word.front() == word.back() ? "0" : "1") << source;
   }

@@ -88,7 +88,7 @@ TEST(Conllu, LineEndsAndBlankLines) {
   }
   EXPECT_TRUE(read("").empty());
   EXPECT_TRUE(read("\n\n").empty());
-  // A comment within a sentence, and a last line without its end.
+  // A comment within a sentence, and a last line without a line end.
   auto text = row("1", "a") + "# note\n" + row("2", "b", "1");
   text.pop_back();
   EXPECT_EQ(forms(read(text)[0]), (Texts{"a", "b"}));
@@ -100,7 +100,7 @@ TEST(Conllu, RangesAtTheEndsAndOneAfterAnother) {
   EXPECT_EQ(forms(read(text)[0], true), (Texts{"ab", "C"}));
 }
 
-TEST(Conllu, WrongColumnsAreToldWithTheirLine) {
+TEST(Conllu, WrongColumnsAreReportedWithTheirLine) {
   const std::string where = "[task.conllu] f.conllu:";
   EXPECT_EQ(refusal(row("1", "a") + "2 b _ _ _ _ 0 _ _ _\n"),
             where + "2: expected 10 columns with tabs between them, got 1");
@@ -117,7 +117,7 @@ TEST(Conllu, WrongColumnsAreToldWithTheirLine) {
             where + "1: the number of a word must be 3, 3-4 or 3.1, got '99999999999'");
 }
 
-TEST(Conllu, WrongHeadsAreToldWithTheirLine) {
+TEST(Conllu, WrongHeadsAreReportedWithTheirLine) {
   const std::string where = "[task.conllu] f.conllu:";
   EXPECT_EQ(refusal("\n" + row("1", "a", "3") + row("2", "b", "1") + "\n" + row("1", "c")),
             where + "2: the head of word 1 is 3, but the sentence has 2 words");
@@ -126,7 +126,7 @@ TEST(Conllu, WrongHeadsAreToldWithTheirLine) {
             where + "1: the head must be the number of a word, 0 or _, got '-1'");
 }
 
-TEST(Conllu, WrongRangesAndEmptyNodesAreToldWithTheirLine) {
+TEST(Conllu, WrongRangesAndEmptyNodesAreReportedWithTheirLine) {
   const std::string where = "[task.conllu] f.conllu:";
   EXPECT_EQ(refusal(row("1", "a") + row("1-2", "b")),
             where + "2: the range 1-2 must begin at word 2");
@@ -141,7 +141,7 @@ TEST(Conllu, WrongRangesAndEmptyNodesAreToldWithTheirLine) {
             where + "2: expected the empty node 1.1, got 1.2");
 }
 
-TEST(Conllu, WhatIsNoTextOrSentenceIsToldWithItsLine) {
+TEST(Conllu, InvalidTextsAndSentencesAreReportedWithTheirLine) {
   const std::string where = "[task.conllu] f.conllu:";
   EXPECT_EQ(refusal(row("1", "a") + row("2", "b\xFF", "1")),
             where + "2: byte 4 (0xff) is not UTF-8");

@@ -31,7 +31,7 @@ TEST(Corpus, VocabularyIsOrderedByFrequencyAndLineEndsAreWords) {
             (std::vector<std::string>{"<unk>", "<eos>", "the", "dog", "cat", "saw", "end"}));
   EXPECT_EQ(words(corpus.train), "the cat saw the dog <eos> the end dog <eos>");
   EXPECT_EQ(words(corpus.valid), "the <unk> <unk> <eos>");
-  // A last line without its end is a line.
+  // A last line without a line end is a line.
   EXPECT_EQ(words(corpus.test), "dog <unk> end <eos>");
   EXPECT_EQ(corpus.train->count("the"), 3);
 }
@@ -63,7 +63,7 @@ TEST(Corpus, LinesOfWindowsAndAByteOrderMarkAreTheSameText) {
   EXPECT_EQ(windows.train->alphabet(), plain.train->alphabet());
 }
 
-TEST(Corpus, EmptyLinesAreWhatIsAskedFor) {
+TEST(Corpus, EmptyLinesAreTreatedAsRequested) {
   EXPECT_EQ(refusal("a\n \t\nb\n"),
             "[task.corpus] tr.txt:2: the line is empty; empty_lines = 'count' reads it as a single "
             "<eos>, 'skip' skips it");
@@ -73,7 +73,7 @@ TEST(Corpus, EmptyLinesAreWhatIsAskedFor) {
             "a <eos> b <eos>");
 }
 
-TEST(Corpus, WhatIsNoTextIsRefusedWithItsPlace) {
+TEST(Corpus, InvalidTextIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal(""), "[task.corpus] tr.txt: the text contains no words");
   EXPECT_EQ(refusal("\n\n", {0, EmptyLines::skip}),
             "[task.corpus] tr.txt: the text contains no words");

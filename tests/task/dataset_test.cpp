@@ -87,7 +87,7 @@ TEST(DatasetText, ErrorsNameTheLine) {
   const std::string head = "# pushdown data set 1\n# alphabet a b\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "d.txt: there are no strings"},
-      {"a b\n", "d.txt:1: a data set begins with"},
+      {"a b\n", "d.txt:1: a dataset begins with"},
       {"# pushdown data set 1\na b\n", "d.txt:2: expected '# alphabet"},
       {"# pushdown data set 1\n# alphabet a a\n", "d.txt:2: [alphabet] symbol 'a' is listed twice"},
       {head, "there are no strings"},

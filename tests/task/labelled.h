@@ -1,4 +1,4 @@
-// Languages, oracles and options that the tests of labelled strings share.
+// Languages, oracles and options for the tests of labelled strings.
 #pragma once
 #include <set>
 
@@ -14,7 +14,7 @@ inline Grammar dyck2() {
   return grammar_of("S -> '(' S ')' [.25] | '[' S ']' [.25] | S S [.25] | [.25]");
 }
 
-// Membership said again, without the grammar.
+// Membership by definition, without the grammar.
 inline bool is_an_bn(const Word& word) {
   const std::size_t n = word.size() / 2;
   for (std::size_t i = 0; i < word.size(); ++i)

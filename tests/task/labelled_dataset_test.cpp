@@ -1,4 +1,4 @@
-// Labelled sets: parts, step targets, dead ends, text, curricula.
+// Labelled datasets: parts, step targets, dead ends, text, curricula.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ TEST(LabelledDataset, SplitsKeepBalanceAndEqualStringsTogether) {
     all.insert(parts[p].words().begin(), parts[p].words().end());
   }
   EXPECT_EQ(all, std::multiset<Word>(data.words().begin(), data.words().end()));
-  // Ten different positives, each about thirty times.
+  // Ten different valid strings, each about thirty times.
   auto options = wanted(300, 100, 1, 20);
   options.distinct = "negatives";
   const auto halves = split(make_labelled(an_bn(), options), {1, 1}, 5);
@@ -90,7 +90,7 @@ TEST(DeadEnds, AreWhereAPrefixStopsBeingViable) {
   std::set<bool> seen;
   for (std::int64_t i = 0; i < made.size(); ++i) {
     const auto end = made.dead_ends()[i];
-    // After an a and then a b no a may follow, and never more b than a.
+    // No a may follow a b, and there are never more b than a.
     std::int64_t a = 0, b = 0, wanted_end = 0;
     for (const int symbol : made.words()[i]) {
       (symbol == 0 ? a : b) += 1;
@@ -137,7 +137,7 @@ TEST(LabelledText, ErrorsNameTheLine) {
   const std::string head = "# pushdown labelled data set 1\n# alphabet a b\n";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"", "d.txt: there are no strings"},
-      {"# pushdown data set 1\n", "d.txt:1: a labelled data set begins with the line"},
+      {"# pushdown data set 1\n", "d.txt:1: a labelled dataset begins with the line"},
       {"# pushdown labelled data set 1\na\n", "d.txt:2: expected '# alphabet"},
       {head + "1 a b\n", "d.txt:3: expected 1 or 0, a tab and a string"},
       {head + "1\ta\r\n\n", "d.txt:4: expected 1 or 0, a tab"},
@@ -191,7 +191,7 @@ TEST(Curriculum, TwoStages) {
   ASSERT_EQ(all.size(), 1u);
   EXPECT_EQ(all[0].strings, shorter.at(5));
   EXPECT_EQ(all[0].epochs, 30);
-  // What ends a stage.
+  // The ends of stages.
   for (const std::string end : {"epochs", "last_open", "converged"}) {
     const auto open =
         curriculum(data, {.kind = "two_stage", .threshold = 3, .epochs = {}, .stage_end = end});

@@ -18,7 +18,7 @@ TEST(LabelledSampling, CountsLengthsLabelsAndDistinctness) {
     bool (*oracle)(const Word&);
     std::int64_t positives;
   };
-  // Of the marked palindromes up to length 21 there are 2047; of a^n b^n only ten.
+  // There are 2047 marked palindromes up to length 21, but only ten a^n b^n.
   for (const auto& [grammar, oracle, positives] :
        {Case{an_bn(), is_an_bn, 10}, Case{marked(), is_marked, 1987},
         Case{dyck2(), is_balanced, 1987}})
@@ -38,7 +38,7 @@ TEST(LabelledSampling, CountsLengthsLabelsAndDistinctness) {
         ASSERT_TRUE(word.size() >= 1 && word.size() <= 21);
       }
       EXPECT_TRUE(wrong_labels(data, grammar).empty());
-      // Mixed: neither half is in one piece.
+      // The labels are mixed: neither half is in one block.
       EXPECT_NE(std::is_sorted(data.labels().begin(), data.labels().end()), true);
     }
 }
@@ -82,7 +82,7 @@ TEST(LabelledSampling, LanguagesWithoutNegativesAreAnErrorAndNoEndlessLoop) {
   const auto all = grammar_of("S -> 'a' S [.4] | 'b' S [.4] | 'a' [.1] | 'b' [.1]");
   EXPECT_TRUE(
       contains(problem([&] { make_labelled(all, wanted(3, 1, 40, 41)); }), "in 1000 tries"));
-  // Even lengths of one symbol: the odd ones are the negatives.
+  // Even lengths of one symbol: the odd lengths are the invalid strings.
   const auto even = grammar_of("S -> 'a' 'a' S [.9] | [.1]");
   auto odd = wanted(6, 5, 0, 10);
   EXPECT_TRUE(contains(problem([&] { make_labelled(even, odd); }), "there are only 0"));
@@ -92,7 +92,7 @@ TEST(LabelledSampling, LanguagesWithoutNegativesAreAnErrorAndNoEndlessLoop) {
     EXPECT_EQ(data.words()[i].size() % 2 == 0, data.labels()[i]);
 }
 
-TEST(LabelledSampling, NothingOfAnExcludedSetOccurs) {
+TEST(LabelledSampling, NoStringOfAnExcludedSetOccurs) {
   auto options = wanted(300, 300, 2, 14);
   options.difficult_low = options.difficult_high = 0.3;
   const auto train = std::make_shared<const LabelledDataset>(make_labelled(dyck2(), options));
@@ -107,7 +107,7 @@ TEST(LabelledSampling, NothingOfAnExcludedSetOccurs) {
     EXPECT_EQ(test.size(), 600);
     for (const auto& word : test.words()) ASSERT_FALSE(taken.contains(word));
   }
-  // Ten positives exist, and all are excluded.
+  // Ten valid strings exist, and all are excluded.
   const auto all =
       std::make_shared<const LabelledDataset>(make_labelled(an_bn(), wanted(10, 0, 1, 20)));
   auto more = wanted(1, 0, 1, 20);
@@ -115,7 +115,7 @@ TEST(LabelledSampling, NothingOfAnExcludedSetOccurs) {
   EXPECT_TRUE(contains(problem([&] { make_labelled(an_bn(), more, {all}); }),
                        "has only 0 beside the 10 excluded strings"));
   EXPECT_TRUE(contains(problem([&] { make_labelled(dyck2(), more, {all}); }),
-                       "an excluded data set and the grammar have different symbols: 'a' and 'b'"));
+                       "an excluded dataset and the grammar have different symbols: 'a' and 'b'"));
 }
 
 TEST(LabelledSampling, NegativesHaveTheLengthsOfThePositives) {
@@ -147,14 +147,15 @@ TEST(LabelledSampling, NegativesHaveTheLengthsOfThePositives) {
 }
 
 TEST(LabelledSampling, DifficultNegativesAreThatManyEditsAway) {
-  // With replacements alone and one positive, the distance to it is the number of changes left.
+  // With only replacements and one valid string, the distance to it is the number of remaining
+  // changes.
   const auto grammar = an_bn();
   for (const int swaps : {1, 3}) {
     auto options = wanted(1, 15, 12, 12);
     options.difficult_low = options.difficult_high = 1;
     options.swaps = {swaps};
     options.edits = {"replace"};
-    if (swaps == 1) options.negatives = 12;  // all there are
+    if (swaps == 1) options.negatives = 12;  // all that exist
     const auto data = make_labelled(grammar, options);
     std::set<int> distances;
     for (std::int64_t i = 0; i < data.size(); ++i) {

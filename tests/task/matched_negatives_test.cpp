@@ -1,4 +1,4 @@
-// Negatives that simple classifiers cannot tell from valid strings.
+// Invalid strings that simple classifiers cannot tell from valid ones.
 #include <gtest/gtest.h>
 
 #include <map>

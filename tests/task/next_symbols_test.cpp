@@ -1,4 +1,4 @@
-// The symbols that may follow, against lists of all strings of a language.
+// The possible next symbols, compared with lists of all strings of a language.
 #include "task/next_symbols.h"
 
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ std::vector<Word> all_words(int symbols, int longest) {
   return words;
 }
 
-// A string of up to 4 symbols can be completed by as many symbols in these languages.
+// In these languages a string of up to 4 symbols can be completed by as many symbols.
 void expect_brute_force(const Grammar& grammar, bool (*is_member)(const Word&)) {
   const int symbols = grammar.alphabet().size();
   std::set<Word> prefixes, members;
@@ -62,7 +62,7 @@ TEST(NextSymbols, OfBrackets) {
   EXPECT_EQ(sets[1], std::vector<SymbolSet>{0b10101});
 }
 
-TEST(NextSymbols, NonsenseIsTold) {
+TEST(NextSymbols, InvalidInputIsReported) {
   EXPECT_THROW(next_symbols(an_bn(), {{0, 2}}), std::invalid_argument);
   std::string text = "S -> ";
   for (int i = 0; i < 64; ++i) text += fmt::format("{}'s{}'", i > 0 ? " | " : "", i);

@@ -46,7 +46,7 @@ TEST(NumberPrediction, PublishedFiles) {
     EXPECT_FALSE(attractors_in_name(name)) << name;
 }
 
-TEST(NumberPrediction, MalformedLinesAreToldWithTheirPlace) {
+TEST(NumberPrediction, MalformedLinesAreReportedWithTheirPlace) {
   const auto refusal = [](const std::string& text) {
     return message([&] { parse_number_lines(text, "f"); });
   };
@@ -90,7 +90,7 @@ TEST(NumberPrediction, PublishedTable) {
   EXPECT_EQ(parse_number_table(text, "t", "orig_sentence", lower)[1].prefix, "dogs of men");
 }
 
-TEST(NumberPrediction, MalformedTablesAreToldWithTheirPlace) {
+TEST(NumberPrediction, MalformedTablesAreReportedWithTheirPlace) {
   const auto refusal = [](const std::string& text) {
     return message([&] { parse_number_table(text, "t.tsv"); });
   };
@@ -144,6 +144,40 @@ TEST(NumberPrediction, OtherForms) {
     EXPECT_EQ(regular_singular(plural), singular);
 }
 
+TEST(NumberPrediction, FormatsOfFiles) {
+  EXPECT_EQ(number_format("agreement.tsv"), "table");
+  EXPECT_EQ(number_format("bank.conllu"), "conllu");
+  EXPECT_EQ(number_format("."), "conllu");
+  EXPECT_EQ(number_format("numpred.test.2"), "lines");
+}
+
+TEST(NumberPrediction, FiltersAndCounts) {
+  // prefix, plural, attractors, intervening, verb, other
+  const NumberExamples examples{{"a", false, 0, 0, "is", "are"},
+                                {"b", true, 2, 2, "run", ""},
+                                {"c", true, 2, 3, "are", "is"},
+                                {"d", false, -1, -1, "", ""}};
+  const auto kept = [&](const NumberFilter& filter) {
+    std::string prefixes;
+    for (const auto& example : examples_where(examples, filter)) prefixes += example.prefix;
+    return prefixes;
+  };
+  EXPECT_EQ(kept({}), "abcd");
+  EXPECT_EQ(kept({.attractors = 2}), "bc");
+  EXPECT_EQ(kept({.homogeneous = true}), "ab");
+  EXPECT_EQ(kept({.homogeneous = false}), "cd");
+  EXPECT_EQ(kept({.both_forms = true}), "ac");
+  EXPECT_EQ(kept({.attractors = 2, .both_forms = true, .plural = true}), "c");
+
+  const NumberCounts counts = count_examples(examples);
+  EXPECT_EQ(counts.singular, 2);
+  EXPECT_EQ(counts.plural, 2);
+  EXPECT_EQ(counts.both_forms, 2);
+  ASSERT_EQ(counts.by_attractors.size(), 2u);
+  EXPECT_EQ(counts.by_attractors.at(2).examples, 2);
+  EXPECT_EQ(counts.by_attractors.at(2).homogeneous, 1);
+}
+
 TEST(NumberPrediction, SplitsHaveTheirSharesAndEveryExampleOnce) {
   NumberExamples examples;
   for (int i = 0; i < 1000; ++i)
@@ -171,9 +205,9 @@ TEST(NumberPrediction, SplitsHaveTheirSharesAndEveryExampleOnce) {
             kWhere + "shares must be above 0, got 0");
 }
 
-// ---- Tree banks ----
+// ---- Treebanks ----
 
-// "form/lemma/upos/xpos/head/relation" for each word, features in a seventh field.
+// "form/lemma/upos/xpos/head/relation" for each word; features are the seventh field.
 ConlluSentence sentence_of(const std::string& text) {
   std::istringstream words(text);
   ConlluSentence sentence;
@@ -234,7 +268,7 @@ TEST(NumberTreebank, FindsVerbsSubjectsAndAttractors) {
   EXPECT_EQ(main[0].prefix, "a man with dogs");
 }
 
-TEST(NumberTreebank, WhatIsNoExample) {
+TEST(NumberTreebank, SentencesWithoutAnExample) {
   for (const char* text :
        {// The verb comes first; a pronoun; a proper noun; another number; a modal; the past; no
         // words before; an infinitive.
@@ -251,7 +285,7 @@ TEST(NumberTreebank, WhatIsNoExample) {
     EXPECT_TRUE(found({text}).empty()) << text;
 }
 
-TEST(NumberTreebank, FeaturesServeWherePartsOfSpeechSayNothing) {
+TEST(NumberTreebank, FeaturesReplaceMissingPartsOfSpeech) {
   const auto all =
       found({"Hunde/Hund/NOUN/_/2/nsubj/Number=Plur "
              "laufen/laufen/VERB/_/0/root/Number=Plur|Person=3|Tense=Pres|VerbForm=Fin",

@@ -25,7 +25,7 @@ TEST(NumberWords, OnePrefixCanHaveBothNumbers) {
   EXPECT_EQ(dataset.words(), (std::vector<Word>{{1, 0}, {2, 1}, {2, 3}, {2, 3}}));
   EXPECT_EQ(dataset.labels(), (std::vector<bool>{false, true, false, true}));
   EXPECT_EQ(dataset.meaning(), LabelMeaning::observed_class);
-  // As text, as a part and back.
+  // As text, as a part, and converted back.
   const auto again = parse_labelled(to_text(dataset), "a file");
   EXPECT_EQ(again.meaning(), LabelMeaning::observed_class);
   EXPECT_EQ(again.words(), dataset.words());

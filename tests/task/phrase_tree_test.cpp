@@ -36,7 +36,7 @@ TEST(PhraseTree, PhrasesAreInPreorder) {
   EXPECT_EQ(daughters[3][1].phrase, 4);
 }
 
-TEST(PhraseTree, WhatIsNoTreeIsRefused) {
+TEST(PhraseTree, InvalidTreesAreRefused) {
   const std::vector<std::string> words{"a", "b", "c"};
   EXPECT_EQ(message([] { PhraseTree({}, {}, {}); }), "[tree] a tree needs at least one word");
   EXPECT_EQ(message([&] { PhraseTree(words, {"N"}, {}); }),
@@ -81,7 +81,7 @@ TEST(PhraseTree, BinarizedByHand) {
             "(S (NP (D a) ((A b) (N c))) ((V d) ((X (V e) (N f)) (. g))))");
   EXPECT_EQ(bracketed(binarized(tree, Branching::left)),
             "(S (((NP ((D a) (A b)) (N c)) (V d)) (X (V e) (N f))) (. g))");
-  // A chain over the whole sentence keeps its outermost label; one word needs no phrase.
+  // A chain over the whole sentence keeps its outermost label. One word needs no phrase.
   EXPECT_EQ(bracketed(binarized(tree_of("(S (VP (V a) (N b)))", false), Branching::left)),
             "(S (V a) (N b))");
   EXPECT_EQ(bracketed(binarized(tree_of("(S (NP (N a)))", false), Branching::right)), "(N a)");

@@ -1,5 +1,5 @@
-// The sets of Mali et al. (2021) in their full sizes: counts, lengths, labels against what the
-// languages are, the share of difficult strings, and that the sets have no string in common.
+// The datasets of Mali et al. (2021) in their full sizes: counts, lengths, labels compared with the
+// definitions of the languages, the share of difficult strings, and that the sets share no string.
 #include <gtest/gtest.h>
 
 #include "labelled.h"
@@ -26,7 +26,7 @@ struct Language {
   Grammar grammar;
   bool (*oracle)(const Word&);
   Sizes sizes;
-  int n120, n160;  // the first lengths from these on that have strings
+  int n120, n160;  // the first lengths from 120 and 160 on that have strings
 };
 
 std::vector<Language> languages() {
@@ -59,8 +59,8 @@ std::vector<LabelledDatasetPtr> sets_of(const Language& language, std::uint64_t 
   return sets;
 }
 
-// The share of negatives that differ from some positive of their length in at most six places,
-// which is what three transpositions can do.
+// The share of invalid strings that differ from a valid string of the same length in at most six
+// positions, which three transpositions can change.
 double near_share(const LabelledDataset& data) {
   std::map<std::size_t, std::vector<const Word*>> positives;
   for (std::int64_t i = 0; i < data.size(); ++i)
@@ -114,7 +114,7 @@ TEST(ProtocolSets, TheShareOfDifficultNegativesIsDrawnBetween15And30Percent) {
     std::set<double> shares;
     for (const std::uint64_t seed : {1, 2, 3}) {
       const auto sets = sets_of(all[l], seed);
-      // Long strings drawn at random are far from all others.
+      // Long random strings differ from all others in many positions.
       for (const std::size_t s : {2, 3, 4}) {
         const double share = near_share(*sets[s]);
         EXPECT_GE(share, 0.149) << all[l].name << seed << s;

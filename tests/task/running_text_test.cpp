@@ -17,7 +17,7 @@ RunningTextPtr counting(int size) {
   return std::make_shared<RunningText>(Alphabet(symbols), words);
 }
 
-// Every word once, in its order within a stream, the streams one after the other.
+// Every word once, in its order within a stream, one stream after the other.
 TEST(RunningText, PiecesHoldEveryWordOnceAndInOrder) {
   for (const int size : {1, 2, 7, 12, 13, 40, 41})
     for (const std::int64_t streams : {1, 2, 3, 5, 50})
@@ -71,7 +71,7 @@ TEST(RunningText, TextFormIsReadBack) {
   EXPECT_FALSE(is_running_text("# pushdown data set 1\n"));
 }
 
-TEST(RunningText, NonsenseIsRefused) {
+TEST(RunningText, InvalidOptionsAreRefused) {
   const auto refused = [](auto action) { EXPECT_THROW(action(), std::invalid_argument); };
   refused([] { RunningText(Alphabet({"a"}), {}); });
   refused([] { RunningText(Alphabet({"a"}), {1}); });
@@ -87,7 +87,7 @@ TEST(RunningText, NonsenseIsRefused) {
 
 TEST(RunningText, UnigramPerplexityByHand) {
   const Alphabet vocabulary({"a", "b", "c"});
-  // Counts 3, 1, 0 and one each: 4/7, 2/7, 1/7.
+  // Counts 3, 1 and 0, plus one each: 4/7, 2/7, 1/7.
   const RunningText train(vocabulary, {0, 0, 1, 0}), text(vocabulary, {0, 2});
   EXPECT_NEAR(unigram_perplexity(train, text), std::sqrt(7.0 / 4 * 7), 1e-12);
 }

@@ -87,7 +87,7 @@ TEST(Sentences, PartsDivideTheCorpus) {
   EXPECT_NEAR(static_cast<double>(parts[0].second->size()), 3200, 100);
   EXPECT_NEAR(static_cast<double>(parts[1].second->size()), 400, 70);
   EXPECT_EQ(parts[0].second->size() + parts[1].second->size() + parts[2].second->size(), 4000);
-  // The vocabulary is that of the training part, so that every other first word is unknown.
+  // The vocabulary is that of the training part, so every other first word is unknown.
   EXPECT_EQ(parts[0].second->alphabet().size(), parts[0].second->size() + 2);
   EXPECT_EQ(parts[2].second->unknown_count(), parts[2].second->size());
   options.seed = 1;
@@ -129,7 +129,7 @@ TEST(Sentences, TreebanksAreReadByTheirEndings) {
   EXPECT_EQ(texts(*parts[0].second), (Texts{"the cat sat", "can not"}));
 }
 
-TEST(Sentences, AnEarlierPreparationIsTakenAsItIs) {
+TEST(Sentences, AnEarlierPreparationIsReused) {
   const Scratch scratch;
   const auto file = put(scratch, "text.txt", "a b\nc\n"), made = scratch / "made";
   prepare_sentences(file, made, whole());
@@ -140,7 +140,7 @@ TEST(Sentences, AnEarlierPreparationIsTakenAsItIs) {
   prepare_sentences(file, made, whole(), count);
   EXPECT_EQ(calls, 0);
   EXPECT_EQ(std::filesystem::last_write_time(tokens), before);
-  // A file that was cut off is made again, and so is one of another text.
+  // A truncated file is written again, and so is the file of another text.
   std::filesystem::resize_file(tokens, 40);
   prepare_sentences(file, made, whole(), count);
   EXPECT_GT(calls, 0);
@@ -187,7 +187,7 @@ TEST(Sentences, BadTextIsRefusedByFileAndLine) {
             std::string::npos);
 }
 
-TEST(TokenFile, DamageIsSeen) {
+TEST(TokenFile, DamageIsDetected) {
   const Scratch scratch;
   const auto path = scratch / "a.tokens";
   {
@@ -249,14 +249,14 @@ TEST(TokenFile, EveryNumberInItIsChecked) {
   EXPECT_CONTAINS(with(kStarts + 8, ~std::uint64_t{0}, 8), "sentence 1 is outside");
   EXPECT_CONTAINS(with(kStarts + 8, 4, 8), "the lengths of its sentences are wrong");
   EXPECT_CONTAINS(with(kStarts + 24, 8, 8), "its sentences do not cover its words");
-  // Sizes whose sum is that of the file only modulo 2^64.
+  // The sum of the sizes equals the size of the file only modulo 2^64.
   EXPECT_CONTAINS(footer("\"words\":9", "\"words\":4611686018427387913"), "damaged");
   EXPECT_CONTAINS(footer("\"sentences\":3", "\"sentences\":2305843009213693955"), "damaged");
   EXPECT_CONTAINS(footer("\"sentences\":3", "\"sentences\":-1"), "damaged");
   EXPECT_CONTAINS(footer("\"a\",", "\"a\",\"a\","), "listed twice");
 }
 
-TEST(TokenFile, ANoteFindsTheFileOrTellsThatItIsGone) {
+TEST(TokenFile, ANoteFindsTheFileOrReportsThatItIsGone) {
   const Scratch scratch;
   const auto write = [&](const Path& path, const Word& word) {
     TokenFileWriter writer(path, Alphabet({"a", "b"}));

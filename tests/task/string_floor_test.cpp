@@ -1,4 +1,5 @@
-// Floors: simple classifiers against what they are by hand, automata against regular languages.
+// Floors: simple classifiers compared with results computed by hand, and automata with regular
+// languages.
 #include "task/string_floor.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ double error_of(const StringFloor& floor, const std::string& name) {
   return -1;
 }
 
-// The error of a classifier that is written down here.
+// The error of a classifier that is defined here.
 template <class Accepts>
 double by_hand(const LabelledDataset& data, Accepts accepts) {
   double wrong = 0;
@@ -32,7 +33,7 @@ double by_hand(const LabelledDataset& data, Accepts accepts) {
   return 100 * wrong / static_cast<double>(data.size());
 }
 
-// The sets of Mali et al. (2019): 1 to 21, and 22 to 60 symbols.
+// The datasets of Mali et al. (2019): 1 to 21, and 22 to 60 symbols.
 LabelledDataset protocol_set(const Grammar& grammar, bool test) {
   auto options = test ? wanted(1000, 1000, 22, 60) : wanted(1987, 2021, 1, 21);
   options.distinct = "none";
@@ -43,7 +44,7 @@ LabelledDataset protocol_set(const Grammar& grammar, bool test) {
   return make_labelled(grammar, options);
 }
 
-// All strings of up to `longest` symbols, with the label of a predicate.
+// All strings of up to `longest` symbols, labelled by a predicate.
 template <class Valid>
 LabelledDataset all_strings(int symbols, int longest, Valid valid) {
   std::vector<Word> words{{}};
@@ -80,7 +81,7 @@ TEST(StringFloor, BigramsOfAnBnAreAsThenBs) {
   EXPECT_DOUBLE_EQ(error_of(floor, "counts_modulo_3"), balance_modulo(3));
   EXPECT_DOUBLE_EQ(error_of(floor, "counts_compared"), balance_modulo(1000));
   EXPECT_DOUBLE_EQ(error_of(floor, "constant"), 50);
-  // An a for every b modulo 2 and 3, and a+ b+.
+  // As many a as b modulo 2 and 3, and a+ b+.
   EXPECT_LE(error_of(floor, "conjunction"), by_hand(test, a_then_b));
 }
 
@@ -133,7 +134,7 @@ TEST(StringFloor, RandomLabelsHaveTheFloor50) {
   Random random(3, "labels");
   const auto label = [&](const Word&) { return random.below(2) == 0; };
   const auto floor = string_floor(all_strings(2, 11, label), all_strings(2, 11, label));
-  // Of 4095 labels: five standard deviations.
+  // For 4095 labels: five standard deviations.
   EXPECT_NEAR(floor.error, 50, 5 * 0.78);
 }
 

@@ -30,14 +30,14 @@ TEST(Tokenizer, TheUnicodeStandardSeparatesWords) {
 TEST(Tokenizer, CharactersAreWhatAReaderSees) {
   TokenizerOptions options;
   options.words = WordBorders::characters;
-  // An e with a combining accent is one of them.
+  // An e with a combining accent is one character.
   EXPECT_EQ(split("ae\u0301 b", options), (Sentences{{"a", "e\u0301", "b"}}));
 }
 
 TEST(Tokenizer, LowerCaseIsThatOfUnicode) {
   TokenizerOptions options;
   options.lower = true;
-  // U+0130 becomes two code points, one byte more.
+  // U+0130 becomes two code points and one byte longer.
   EXPECT_EQ(split("\u00c4RGER OF \u0130 \u03a3", options),
             (Sentences{{"\u00e4rger", "of", "i\u0307", "\u03c3"}}));
   EXPECT_EQ(Tokenizer(options).folded("ABC"), "abc");

@@ -66,7 +66,7 @@ TEST(Transduction, DefaultsAreThePapers) {
   EXPECT_EQ(source->source_alphabet().symbols().back(), "a128");
 }
 
-TEST(Transduction, PairsDependOnTheSeedAlone) {
+TEST(Transduction, PairsDependOnlyOnTheSeed) {
   const auto source = make_pairs({{"kind", "copy"}});
   const auto once = drawn(*source, 50, 7);
   EXPECT_EQ(drawn(*source, 50, 7), once);
@@ -85,7 +85,7 @@ TEST(Transduction, PairsDependOnTheSeedAlone) {
   for (const auto& pairs : at_once) EXPECT_EQ(pairs, once);
 }
 
-TEST(Transduction, NonsenseIsRefused) {
+TEST(Transduction, InvalidOptionsAreRefused) {
   const auto refusal = [](const Json& options) { return message([&] { make_pairs(options); }); };
   EXPECT_NE(refusal({{"kind", "copi"}}).find("unknown kind 'copi', did you mean 'copy'?"),
             std::string::npos);
@@ -143,7 +143,7 @@ TEST(GrammarPairs, ModeGrammarHasTheGrammarsLengths) {
   EXPECT_NEAR(lengths[5], 11000 * 4 / 32.0 / sum, 5 * std::sqrt(11000 / 4.0));
 }
 
-TEST(GrammarPairs, WhatDescribesThemMakesThemAgain) {
+TEST(GrammarPairs, AreMadeAgainFromTheirDescription) {
   const SynchronousGrammar grammar(parse_synchronous(kSwaps));
   for (const Json& options :
        {Json{{"kind", "grammar"}, {"lengths", Json::array({2, 9})}},
@@ -158,7 +158,7 @@ TEST(GrammarPairs, WhatDescribesThemMakesThemAgain) {
   }
 }
 
-TEST(GrammarPairs, NonsenseIsRefused) {
+TEST(GrammarPairs, InvalidOptionsAreRefused) {
   const SynchronousGrammar grammar(parse_synchronous(kSwaps));
   const auto refusal = [&](const Json& options, const SynchronousGrammar* given) {
     return message([&] { make_pairs(options, given); });

@@ -22,7 +22,7 @@ std::string said(const std::function<void()>& action) {
   return "no error";
 }
 
-TEST(ErrorText, NamesNothingOfTheLibraries) {
+TEST(ErrorText, DoesNotNameTheLibraries) {
   EXPECT_EQ(said([] { throw std::invalid_argument("[here] this is wrong"); }),
             "[here] this is wrong");
   EXPECT_EQ(said([] { throw std::bad_alloc(); }), "[memory] not enough memory");

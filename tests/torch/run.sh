@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds Pushdown with other LibTorches and runs the whole test suite with each, without those tests
-# labelled slow. Takes about fifteen minutes for each on two cores, more with CUDA kernels.
+# Builds Pushdown with other LibTorches and runs the whole test suite with each, except the tests
+# with the label slow. Takes about fifteen minutes for each on two cores, more with CUDA kernels.
 #   run.sh TORCH_DIR...     TORCH_DIR: a Python torch package (.../site-packages/torch), or system
-# Each gets a build folder, build/torch-NAME, which stays there; a table is printed at the end. Ends
-# with 1 if one does not compile, warns, or fails a test. CMAKE_ARGS are passed on to CMake.
+# Each gets a build folder, build/torch-NAME, which is kept. A table is printed at the end. Exits
+# with 1 if a LibTorch does not compile, gives warnings, or fails a test. CMAKE_ARGS are passed on
+# to CMake.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 [ $# -gt 0 ] || { sed -n '2,/^set/s/^# \{0,1\}//p' "$0" >&2; exit 2; }

@@ -1,4 +1,4 @@
-#include "train/adaptive_noise.h"
+#include "train/optimizing/adaptive_noise.h"
 
 #include <gtest/gtest.h>
 
@@ -23,7 +23,7 @@ Json options(const Json& given = Json::object()) {
   return resolve_options("test", AdaptiveNoise::options(), given);
 }
 
-// The factor of every matrix of a changed tensor : K; all numbers of a matrix have the same.
+// The factor of every matrix of a changed tensor : K. All numbers of a matrix have the same factor.
 std::vector<double> factors(const Tensor& changed, const Tensor& original) {
   const Tensor ratio =
       (changed.detach() / original).reshape({-1, original.size(-1) * original.size(-2)});
@@ -38,7 +38,7 @@ std::vector<double> factors(const Tensor& changed, const Tensor& original) {
 
 TEST(AdaptiveNoise, PartitionsFollowThePapersBorders) {
   using Parts = std::vector<std::pair<std::int64_t, std::int64_t>>;
-  // In the paper's counting from 1: 1..3 | 4..6 | 7..9, and 1..3 | 4..6 | 7..10.
+  // Counted from 1 as in the paper: 1..3 | 4..6 | 7..9, and 1..3 | 4..6 | 7..10.
   EXPECT_EQ(noise_partitions(9), (Parts{{0, 3}, {3, 6}, {6, 9}}));
   EXPECT_EQ(noise_partitions(10), (Parts{{0, 3}, {3, 6}, {6, 10}}));
   EXPECT_EQ(noise_partitions(11), (Parts{{0, 3}, {3, 7}, {7, 11}}));
@@ -55,8 +55,9 @@ TEST(AdaptiveNoise, PartitionsFollowThePapersBorders) {
   }
 }
 
-// Of 5 x 12 = 60 matrices in partitions of 19, 20 and 21 with a share of 0.15: 3 of each; the
-// factors are p beta, p beta / 2, ..., each partition's smaller than those of the one before it.
+// Of 5 x 12 = 60 matrices in partitions of 19, 20 and 21, a share of 0.15 changes 3 of each
+// partition. The factors are p beta, p beta / 2, ..., smaller in each partition than in the
+// previous one.
 TEST(AdaptiveNoise, ChangesTheShareOfEachPartitionByHalvedFactors) {
   const Tensor weight = filled({5, 12, 3, 2}), before = weight.detach().clone();
   const Tensor matrix = filled({7, 4}), vector = filled({9});
@@ -188,7 +189,7 @@ TEST(AdaptiveNoise, SameSeedSameNoiseAndGradientsPassThrough) {
   second.restore();
   second.apply(three);
   EXPECT_FALSE(at::equal(a.detach(), b.detach()));
-  // The gradient is that of the changed weights, and stays when they are restored.
+  // The gradient is that of the changed weights, and it remains when they are restored.
   const Tensor changed = a.detach().clone();
   a.pow(2).sum().backward();
   first.restore();
@@ -210,7 +211,7 @@ TEST(AdaptiveNoise, KnowsItsEpochsAndStages) {
   EXPECT_FALSE(some.active(4, 1));
 }
 
-TEST(AdaptiveNoise, RefusesWhatMakesNoSense) {
+TEST(AdaptiveNoise, RefusesInvalidOptions) {
   const Tensor weight = filled({6, 3, 3}), matrix = filled({3, 3});
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] {
                     AdaptiveNoise(options(), {{"matrix", matrix}});

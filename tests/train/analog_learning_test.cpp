@@ -1,8 +1,9 @@
-// The learning algorithms on the neural network pushdown automaton: its state grows with the stack.
+// The learning algorithms on the neural network pushdown automaton, whose state grows with the
+// stack.
 #include <gtest/gtest.h>
 
 #include "support/golden.h"
-#include "train/learning.h"
+#include "train/learning/learning.h"
 
 namespace pushdown::analog_learning_test {
 namespace {
@@ -33,7 +34,7 @@ Recognizer automaton(Json options) {
   options["dtype"] = "float64";
   options["seed"] = 5;
   Recognizer model(Alphabet({"a", "b"}), options);
-  // a is pushed and b is popped, roughly.
+  // Roughly, a is pushed and b is popped.
   at::NoGradGuard guard;
   for (const auto& [name, parameter] : model.parameters())
     if (name == "action.weight") {

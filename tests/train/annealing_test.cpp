@@ -1,4 +1,4 @@
-#include "train/annealing.h"
+#include "train/optimizing/annealing.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@ namespace {
 
 using namespace testing_support;
 
-TEST(Annealing, NoneIsOneAlways) {
+TEST(Annealing, NoneIsAlwaysOne) {
   const Annealing none(Json::object(), 3);
   EXPECT_EQ(none.options(), (Json{{"kind", "none"}}));
   EXPECT_EQ(none.factor({100, 12345, 2}), 1.0);
@@ -74,7 +74,7 @@ TEST(Annealing, CosineFallsFromTheWarmUpToItsMinimum) {
                   "warmup must be below updates, got 5 and 5");
 }
 
-TEST(Annealing, IsAFunctionOfTimeAndSeedAlone) {
+TEST(Annealing, IsAFunctionOfOnlyTimeAndSeed) {
   const Json options{{"kind", "stochastic"}};
   const Annealing a(options, 3), b(options, 3), other(options, 4);
   std::set<double> seen;
@@ -102,14 +102,14 @@ TEST(Annealing, LaterStagesCanKeepTheRateThatWasReached) {
                      {"last_stage", 1},
                      {"afterwards", "reached"}};
   const Annealing annealing(options, 3);
-  // The mean of the last annealed epoch, 31: 0.8 / 4, however long the second stage lasts.
+  // The mean of the last annealed epoch, 31, is 0.8 / 4, however long the second stage lasts.
   for (const std::int64_t epoch : {32, 200})
     for (const std::int64_t update : {1, 7})
       EXPECT_DOUBLE_EQ(annealing.factor({epoch, update, 2, 31}), 0.2);
   double sum = 0;
   for (int update = 1; update <= 4000; ++update) sum += annealing.factor({31, update, 1, 30});
   EXPECT_NEAR(sum / 4000, 0.2, 2e-3);
-  // Without an epoch before there is nothing that was reached.
+  // Without a previous epoch there is no result yet.
   EXPECT_EQ(annealing.factor({1, 1, 2, 0}), 1.0);
   const Annealing exponential(Json{{"kind", "exponential"},
                                    {"decay", 0.5},
@@ -120,7 +120,7 @@ TEST(Annealing, LaterStagesCanKeepTheRateThatWasReached) {
   EXPECT_DOUBLE_EQ(exponential.factor({9, 5, 2, 3}), 0.25);
 }
 
-TEST(Annealing, RefusesWhatMakesNoSense) {
+TEST(Annealing, RefusesInvalidOptions) {
   const auto made = [](const Json& options) {
     return complaint<std::invalid_argument>([&] { Annealing(options, 0); });
   };

@@ -1,4 +1,4 @@
-// Training and evaluation in pieces with the state carried on.
+// Training and evaluation in pieces with the state carried over.
 #include <gtest/gtest.h>
 
 #include "support/golden.h"
@@ -43,7 +43,7 @@ TEST(Chunks, GradientsEndAtTheBordersAndAreSummed) {
                          {"clip_norm", 0},
                          {"optimizer", {{"kind", "sgd"}, {"learning_rate", 0.5}}}});
     const double loss = trainer.step()->loss;
-    // By hand: three pieces, the last of one symbol.
+    // Computed by hand: three pieces, the last of one symbol.
     const Tensor words = word_tensor(data->words(), {0, 1});
     auto state = reference->begin(2, 7);
     double sum = 0;
@@ -82,7 +82,7 @@ TEST(Chunks, EvaluationGivesTheSameCrossEntropy) {
     }
 }
 
-TEST(Chunks, AResumedTrainingGoesOnBitForBit) {
+TEST(Chunks, AResumedTrainingContinuesBitForBit) {
   const Json stack{{"kind", "vector_nondeterministic"}, {"window", 3}};
   const Scratch folder;
   const auto whole = small_model(stack);

@@ -1,8 +1,8 @@
-// What decides about a string: the answer after its last symbol, or the mean of all answers.
+// The decision about a string: by the answer after its last symbol, or by the mean of all answers.
 #include <gtest/gtest.h>
 
-#include "train/accuracy.h"
-#include "train/recognition.h"
+#include "train/evaluation/accuracy.h"
+#include "train/problems/recognition.h"
 #include "train/toy.h"
 
 namespace pushdown::testing_support::decision_test {
@@ -90,7 +90,7 @@ TEST(Decision, PassesThatWereLeftOutDoNotCount) {
   EXPECT_NEAR(all.values()[0], 0.525, 1e-12);
 }
 
-TEST(Decision, EveryAnswerHasToAgree) {
+TEST(Decision, EveryAnswerMustAgree) {
   const auto model = recognizer({{"decision", "every"}});
   EXPECT_EQ(model->threshold(), 0.5);
   const auto logit = [](double p) { return std::log(p / (1 - p)); };
@@ -113,7 +113,7 @@ TEST(Decision, EveryAnswerHasToAgree) {
     for (const bool label : {false, true}) {
       EXPECT_EQ(model->agrees(value[0], label), label);
       EXPECT_EQ(model->agrees(value[1], label), !label);
-      // Neither label is right for answers on both sides.
+      // Neither label is correct for answers on both sides of the threshold.
       EXPECT_FALSE(model->agrees(value[2], label));
     }
   }
@@ -128,7 +128,7 @@ TEST(Decision, AnEmptyStringHasTheAnswerBeforeIt) {
   EXPECT_NEAR(model->decisions(words)[1].item<double>(), p, 1e-12);
 }
 
-// Parameters so large that strings are told apart.
+// Parameters that are large enough for strings to differ.
 RecognizerPtr loud_recognizer(const std::string& decision) {
   auto model = recognizer({{"decision", decision}});
   at::NoGradGuard guard;
@@ -144,7 +144,8 @@ TEST(Decision, TrainingAndEvaluationHaveOneAccuracy) {
          std::vector<Json>{"bptt", {{"kind", "tbptt"}, {"window", 2}}, "uoro", "rtrl"})
       for (const double stop : {0.0, 1.0}) {
         const auto model = loud_recognizer(decision);
-        // The rate is so small that nothing changes: before and after the updates is the same.
+        // The rate is too small to change anything, so measurements before and after the updates
+        // are equal.
         Trainer trainer(recognition(model, train, valid),
                         {{"optimizer", {{"kind", "sgd"}, {"learning_rate", 1e-30}}},
                          {"learning", learning},
@@ -162,7 +163,7 @@ TEST(Decision, TrainingAndEvaluationHaveOneAccuracy) {
   EXPECT_GE(wrong["every"].size(), wrong["last"].size());
   for (const auto string : wrong["last"])
     EXPECT_TRUE(std::count(wrong["every"].begin(), wrong["every"].end(), string));
-  // An evaluation may decide in another way than the model.
+  // An evaluation may use another decision rule than the model.
   for (const std::string decision : {"last", "mean"}) {
     EvaluationOptions options;
     options.decision = parse_decision("test", decision);
@@ -171,7 +172,7 @@ TEST(Decision, TrainingAndEvaluationHaveOneAccuracy) {
   }
 }
 
-TEST(Decision, IsSavedAndGoesOnBitForBit) {
+TEST(Decision, IsSavedAndContinuesBitForBit) {
   const auto train = some_strings(40, 1), valid = some_strings(20, 2);
   const auto make = [&](const Json& more) {
     Json options{{"objective", "joint"},
@@ -203,7 +204,7 @@ TEST(Decision, IsSavedAndGoesOnBitForBit) {
   EXPECT_EQ(evaluate(*loaded, *valid, {})->all.accuracy(), *whole->history().back().accuracy);
 }
 
-TEST(Decision, ModelsOfBeforeAreWhatTheyWere) {
+TEST(Decision, OlderModelsAreUnchanged) {
   const auto model = recognizer();
   Json options = model->options();
   options.erase("decision");
@@ -212,7 +213,7 @@ TEST(Decision, ModelsOfBeforeAreWhatTheyWere) {
   EXPECT_EQ(old.decision(), Decision::last);
   EXPECT_FALSE(old.predicts_next_symbol());
   EXPECT_EQ(old.parameters().size(), model->parameters().size());
-  // The second output layer changes none of the other parameters.
+  // The second output layer does not change the other parameters.
   const auto more = recognizer({{"next_symbol", true}});
   ASSERT_EQ(more->parameters().size(), old.parameters().size() + 2);
   for (std::size_t i = 0; i < old.parameters().size(); ++i)

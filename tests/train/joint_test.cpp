@@ -1,12 +1,12 @@
-// The joint objective: the next symbol and the label, against loops, finite differences and the
-// learning algorithms.
-#include "train/joint.h"
+// The joint objective, the next symbol and the label, compared with loops, finite differences and
+// the learning algorithms.
+#include "train/learning/joint.h"
 
 #include <gtest/gtest.h>
 
 #include "support/golden.h"
-#include "train/learning_kinds.h"
-#include "train/recognition.h"
+#include "train/learning/learning_kinds.h"
+#include "train/problems/recognition.h"
 #include "train/toy.h"
 
 namespace pushdown::joint_test {
@@ -158,7 +158,7 @@ TEST(Joint, AllAlgorithmsAgreeWhereTheyMust) {
                                                      {{"kind", "tbptt"}, {"window", 5}},
                                                      {{"kind", "uoro"}, {"truncation", 5}}})
             expect_same(model, gradient(model, exact, batch, objective), wanted);
-          // Whatever the pieces, no symbol at their borders is forgotten or counted twice.
+          // For all pieces, no symbol at their borders is missed or counted twice.
           for (const std::int64_t window : {1, 2, 3}) {
             const auto got =
                 gradient(model, Json{{"kind", "tbptt"}, {"window", window}}, batch, objective);
@@ -167,7 +167,7 @@ TEST(Joint, AllAlgorithmsAgreeWhereTheyMust) {
               EXPECT_NEAR(got.values.scores[b], wanted.values.scores[b], 1e-11) << window;
             }
           }
-          // What is compared with the threshold is what the model decides by.
+          // The model decides by the value that is compared with the threshold.
           at::NoGradGuard guard;
           const Tensor decided = model.decisions(batch.words);
           for (std::int64_t b : {0, 1})
@@ -206,7 +206,7 @@ TEST(Joint, GradientsNeedNoGraph) {
           wanted.gradients = taken(model);
           expect_same(model, direct, wanted);
         }
-  // What scripts define, and what has no costs of its own, needs the graph.
+  // Parts that scripts define, and parts without direct costs, need the graph.
   Random random(1);
   EXPECT_FALSE(differentiate_directly(recognizer(), *make_objective("final"), strings(3), 0, random)
                    .has_value());
@@ -257,7 +257,7 @@ TEST(Joint, EmptyStringsHaveTheLossOfTheirLabel) {
   }
 }
 
-TEST(Joint, NonsenseIsRefused) {
+TEST(Joint, InvalidOptionsAreRefused) {
   const auto refused = [](const Json& options) {
     return complaint<std::invalid_argument>([&] { make_objective(options); });
   };

@@ -1,8 +1,8 @@
-// Training by every learning algorithm: the loss falls, and a training that was stopped goes on bit
-// for bit, with noise on the weights and an annealed learning rate.
+// Training with every learning algorithm: the loss falls, and a resumed training continues bit for
+// bit, with noise on the weights and an annealed learning rate.
 #include <gtest/gtest.h>
 
-#include "train/recognition.h"
+#include "train/problems/recognition.h"
 #include "train/toy.h"
 
 namespace pushdown::learning_resume_test {
@@ -49,7 +49,7 @@ TEST(LearningByTraining, LossesFall) {
   }
 }
 
-TEST(LearningByTraining, RealTimeAndBackpropagationGoTheSameWay) {
+TEST(LearningByTraining, RealTimeAndBackpropagationAgree) {
   auto back = trainer("bptt"), forward = trainer("rtrl");
   for (int epoch = 0; epoch < 2; ++epoch) {
     back->run_epoch();
@@ -76,7 +76,7 @@ void expect_to_go_on(const Json& learning, const Json& more, const Json& network
   EXPECT_EQ(timeless(whole->history()), timeless(resumed->history())) << learning << network;
 }
 
-TEST(LearningByTraining, GoesOnBitForBitAfterAStop) {
+TEST(LearningByTraining, ContinuesBitForBitAfterAStop) {
   Json noisy{{"noise", {{"share", 0.3}, {"first_epoch", 2}}},
              {"annealing", {{"kind", "stochastic"}, {"half_life", 3}}}};
   for (const Json& learning : algorithms()) expect_to_go_on(learning, noisy, kWithStack);

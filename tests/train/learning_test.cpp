@@ -1,5 +1,5 @@
-// The learning algorithms against backpropagation through whole strings.
-#include "train/learning.h"
+// The learning algorithms, compared with backpropagation through whole strings.
+#include "train/learning/learning.h"
 
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST_P(RealTimeLearning, IsTheGradientOfBackpropagation) {
     const Json objective = iterate ? "final" : "stepwise";
     const auto wanted = gradient(model, "bptt", batch, 1, objective);
     expect_same(model, gradient(model, "rtrl", batch, 1, objective), wanted);
-    // What is wanted is not nothing.
+    // The expected gradient is not 0.
     double largest = 0;
     for (const Tensor& tensor : wanted.gradients)
       largest = std::max(largest, tensor.abs().max().item<double>());
@@ -137,7 +137,7 @@ TEST(Learning, AllAlgorithmsAgreeWhereTheyMust) {
   for (const std::int64_t passes : {1, 3})
     for (const char* objective : {"stepwise", "final"}) {
       const auto model = small({{"passes", passes}, {"carry", passes > 1 ? "first" : "last"}});
-      // Read with its end symbol a string of four symbols has five.
+      // With its end symbol a string of four symbols has five.
       const auto batch = strings(3, 4);
       const auto wanted = gradient(model, "bptt", batch, 1, objective);
       for (const Json& exact :
@@ -147,7 +147,7 @@ TEST(Learning, AllAlgorithmsAgreeWhereTheyMust) {
                              {{"kind", "uoro"}, {"truncation", 5}},
                              {{"kind", "uoro"}, {"truncation", 9}, {"estimate", "batch"}}})
         expect_same(model, gradient(model, exact, batch, 1, objective), wanted);
-      // Losses and scores are exact whatever the gradient is.
+      // Losses and scores are exact for every gradient.
       for (const Json& other : std::vector<Json>{"uoro", {{"kind", "tbptt"}, {"window", 2}}}) {
         const auto got = gradient(model, other, batch, 1, objective);
         for (std::size_t b = 0; b < 3; ++b) {
@@ -234,7 +234,7 @@ TEST(TruncatedBackpropagation, SumsThePiecesFromConstantStates) {
   for (std::size_t i = 0; i < got.gradients.size(); ++i)
     EXPECT_LT(deviation(got.gradients[i], model.parameters()[i].second.grad()), 1e-11);
   EXPECT_NEAR(got.values.losses[0] + got.values.losses[1], loss, 1e-11);
-  // And that is another gradient than the whole one.
+  // This gradient differs from that of the whole string.
   const auto whole = gradient(model, "bptt", batch);
   double difference = 0;
   for (std::size_t i = 0; i < got.gradients.size(); ++i)
@@ -242,7 +242,7 @@ TEST(TruncatedBackpropagation, SumsThePiecesFromConstantStates) {
   EXPECT_GT(difference, 1e-4);
 }
 
-// At once, with gradients that end at the borders, or piece by piece.
+// At once with gradients that end at the borders, or piece by piece.
 TEST(TruncatedBackpropagation, IsTheSameAtOnceAndInPieces) {
   const auto batch = strings(3, 11);
   const Json still{{"kind", "parallel_superposition"}, {"stacks", 2}, {"no_op", true}},
@@ -306,7 +306,7 @@ TEST(UnbiasedOnline, IsExactForOneSymbol) {
     expect_same(model, gradient(model, "uoro", batch, seed), wanted, 1e-12);
 }
 
-TEST(UnbiasedOnline, IsAFunctionOfItsStreamAlone) {
+TEST(UnbiasedOnline, IsAFunctionOfOnlyItsStream) {
   const auto model = small();
   const auto batch = strings(2, 4);
   for (const char* estimate : {"string", "batch"}) {
@@ -317,8 +317,8 @@ TEST(UnbiasedOnline, IsAFunctionOfItsStreamAlone) {
   }
 }
 
-// The mean over many draws lies within 4 standard errors of the gradient, in every entry, while
-// the gradient without what flows from step to step does not.
+// The mean over many draws is within 4 standard errors of the gradient in every entry. The gradient
+// without the flow from step to step is not.
 void expect_unbiased(const Recognizer& model, const Json& uoro, const StringBatch& batch,
                      int draws) {
   const auto wanted = gradient(model, "bptt", batch).gradients;
@@ -353,7 +353,7 @@ TEST(UnbiasedOnline, IsTheGradientInTheMeanOfASecondOrderNetwork) {
       strings(1, 3), 600);
 }
 
-// Iterative refinement, as the experiments train networks of higher order.
+// Iterative refinement, with which the experiments train networks of higher order.
 TEST(UnbiasedOnline, IsTheGradientInTheMeanWithFurtherPasses) {
   Json second = pair_of({{"kind", "second_order"}, {"hidden", 3}}, {{"kind", "none"}});
   Json analog{{"architecture", "nnpda"}, {"states", 2}};
@@ -367,7 +367,7 @@ TEST(UnbiasedOnline, IsTheGradientInTheMeanWithFurtherPasses) {
 }
 
 TEST(UnbiasedOnline, IsTheGradientInTheMeanWithAStack) {
-  // With larger weights more flows from step to step.
+  // With larger weights, more gradient flows from step to step.
   const auto model = small();
   {
     at::NoGradGuard guard;
@@ -377,7 +377,7 @@ TEST(UnbiasedOnline, IsTheGradientInTheMeanWithAStack) {
   expect_unbiased(model, Json{{"kind", "uoro"}, {"truncation", 2}}, strings(1, 5), 300);
 }
 
-// Pieces of a network without a stack have kernels, which cannot be differentiated twice.
+// Pieces of a network without a stack run with kernels, which cannot be differentiated twice.
 TEST(UnbiasedOnline, IsTheGradientInTheMeanOfLongerPieces) {
   const auto model =
       recognizer(pair_of({{"kind", "second_order"}, {"hidden", 3}}, {{"kind", "none"}}));
@@ -397,7 +397,7 @@ TEST(UnbiasedOnline, KnowsThatTheFirstStateCanDependOnParameters) {
       "uoro", strings(1, 2), 200);
 }
 
-// The pushdown networks, by the definitions and not by their own kernels.
+// The pushdown networks, with the definitions and not with their own kernels.
 class StepwiseOutside : public Objective {
  public:
   Tensor losses(const ObjectiveBatch& batch) const override {

@@ -1,12 +1,13 @@
-// Whole sets of next symbols and answers about every prefix, against plain loops over the strings.
-#include "train/next_symbol_accuracy.h"
+// Whole sets of next symbols and answers about every prefix, compared with plain loops over the
+// strings.
+#include "train/evaluation/next_symbol_accuracy.h"
 
 #include <gtest/gtest.h>
 
 #include "grammar/text.h"
-#include "train/accuracy.h"
-#include "train/language_modelling.h"
-#include "train/recognition.h"
+#include "train/evaluation/accuracy.h"
+#include "train/problems/language_modelling.h"
+#include "train/problems/recognition.h"
 #include "train/toy.h"
 
 namespace pushdown::testing_support::next_symbol_accuracy_test {
@@ -51,7 +52,7 @@ Model loud(Model model) {
   return model;
 }
 
-// The set that a row of logits predicts.
+// Returns the set that a row of logits predicts.
 SymbolSet predicted_by(const Tensor& logits, double threshold) {
   SymbolSet set = 0;
   double sum = 0;
@@ -61,7 +62,7 @@ SymbolSet predicted_by(const Tensor& logits, double threshold) {
   return set;
 }
 
-// Which strings a threshold predicts, after one symbol and on.
+// Returns the strings that a threshold predicts, after one symbol and on.
 std::vector<bool> predicts(const Tensor& logits, const std::vector<std::int64_t>& strings,
                            const NextSymbols& sets, double threshold) {
   std::vector<bool> right;
@@ -87,7 +88,7 @@ TEST(NextSymbolAccuracy, TheWholeSetAtEveryPlace) {
   // String 1 has .35 for b after two symbols, string 2 wants b after the first.
   EXPECT_EQ(predicts(logits, {0, 1, 2}, sets, 0), (std::vector<bool>{true, false, false}));
   EXPECT_EQ(predicts(logits, {0, 1, 2}, sets, 0.5), (std::vector<bool>{false, false, false}));
-  // Without an end symbol its bit does not count.
+  // Without an end symbol its bit is ignored.
   EXPECT_EQ(predicts(logits.narrow(1, 0, 1).narrow(2, 0, 2), {0, 2}, sets, 0),
             (std::vector<bool>{true, false}));
 }
@@ -149,7 +150,7 @@ TEST(NextSymbolAccuracy, OfARecognizerIsThatOfAPlainLoop) {
           for (const auto& bin : result.bins) in_bins += bin.predicted;
           EXPECT_EQ(in_bins, predicted);
         }
-  // The cases above are not all of one kind.
+  // The cases above are of several kinds.
   EXPECT_GT(followed_counts.size(), 3U);
   EXPECT_GT(predicted_counts.size(), 3U);
 }
@@ -232,7 +233,7 @@ TEST(NextSymbolAccuracy, OfTheValidationStringsOfALanguageModel) {
                   "grammar needs validation strings");
 }
 
-TEST(NextSymbolAccuracy, AGrammarThatContradictsTheLabelsIsTold) {
+TEST(NextSymbolAccuracy, AGrammarThatContradictsTheLabelsIsReported) {
   const auto grammar = grammar_of(kAllStrings), other = grammar_of(kAnBn);
   const auto data = labelled_by(*other);
   const Recognizer model(grammar->alphabet(), loud_options(1, true));

@@ -1,11 +1,11 @@
-#include "train/optimizer.h"
+#include "train/optimizing/optimizer.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "base/random.h"
-#include "train/gradient.h"
+#include "train/learning/gradient.h"
 
 namespace pushdown::optimizer_test {
 namespace {
@@ -39,7 +39,7 @@ std::vector<double> numbers(const Tensor& tensor) {
   return {values.data_ptr<double>(), values.data_ptr<double>() + values.numel()};
 }
 
-// The formulas once more, entry by entry: p, g and running sums of one number.
+// The formulas again, entry by entry: p, g and running sums of one number.
 struct Scalar {
   double p, first = 0, second = 0;
 };
@@ -238,7 +238,7 @@ TEST(Gradient, NormOfBadEntriesIsNotFinite) {
   }
 }
 
-TEST(Gradient, ClippingByNormScalesOnlyWhatIsTooLong) {
+TEST(Gradient, ClippingByNormScalesOnlyLongerGradients) {
   Problem problem;
   problem.draw_gradients();
   const double norm = gradient_norm(problem.parameters);

@@ -1,17 +1,17 @@
-// Training recognizers: curricula, accuracy, frozen numbers, files, going on.
-#include "train/recognition.h"
+// Training of recognizers: curricula, accuracy, frozen numbers, files, continuation.
+#include "train/problems/recognition.h"
 
 #include <gtest/gtest.h>
 
 #include "model/rule_insertion.h"
 #include "pda/notation.h"
-#include "train/accuracy.h"
+#include "train/evaluation/accuracy.h"
 #include "train/toy.h"
 
 namespace pushdown::testing_support::recognition_test {
 namespace {
 
-// Strings over a and b of length 1 to `longest`; valid: as many a as b, all a first.
+// Strings over a and b of length 1 to `longest`. Valid: as many a as b, all a first.
 LabelledDatasetPtr counted_strings(int count, std::uint64_t seed, int longest = 6) {
   Random random(seed, "counted strings");
   std::vector<Word> words;
@@ -58,7 +58,7 @@ std::unique_ptr<Trainer> make_trainer(const Json& options,
       recognition(model, counted_strings(60, 1), counted_strings(20, 2)), options);
 }
 
-TEST(Recognition, AccuracyCountsWhatTheModelSays) {
+TEST(Recognition, AccuracyCountsTheAnswersOfTheModel) {
   const auto model = small_recognizer();
   const auto data = counted_strings(50, 3);
   const auto result = evaluate(*model, *data, {.batch = 7, .bin_width = 3});
@@ -120,12 +120,12 @@ TEST(Recognition, PassesAreThoseOfTrainingOrOfEvaluation) {
                      evaluated = made({{"evaluation_passes", 3}});
     Random random(1);
     at::NoGradGuard guard;
-    // In evaluation K is 1 by default, whatever it is in training.
+    // In evaluation K is 1 by default, for any K in training.
     EXPECT_TRUE(equal(three.run(words).scores, one.run(words).scores)) << network;
     EXPECT_TRUE(equal(three.decisions(words), one.decisions(words))) << network;
     EXPECT_TRUE(equal(evaluated.run(words).scores, three.run(words, &random).scores)) << network;
     EXPECT_TRUE(equal(one.run(words, &random).scores, one.run(words).scores)) << network;
-    // A memory that moves is that of a string with every symbol three times.
+    // A memory that moves equals that of a string with every symbol three times.
     const Tensor repeated = repeated_words(one.input(words), 3);
     EXPECT_TRUE(equal(moving.run(words, &random).hiddens,
                       one.network().run_passes(repeated, 1, nullptr).hiddens))
@@ -246,7 +246,7 @@ TEST(Recognition, LossIsEquationSeven) {
   EXPECT_NEAR(trainer.step()->loss, loss, 1e-9);
 }
 
-TEST(Recognition, InterruptedTrainingGoesOnBitForBit) {
+TEST(Recognition, InterruptedTrainingContinuesBitForBit) {
   for (const Json& curriculum :
        {Json("sequential"), Json("incremental"),
         Json{{"kind", "two_stage"}, {"threshold", 3}, {"epochs", {1, 2}}}}) {
@@ -318,7 +318,7 @@ TEST(Recognition, WithoutValidationTheBestEpochIsOneOfTheLastPhase) {
   EXPECT_EQ(history.back().best_accuracy, *best->train_accuracy);
 }
 
-TEST(Recognition, EndsWhenAllIsToldRight) {
+TEST(Recognition, EndsWhenAllStringsAreCorrectlyClassified) {
   auto trainer = make_trainer(
       with(kFast, {{"epochs", 300}, {"stop_accuracy", 1.0}, {"objective", "final"}}),
       small_recognizer({{"controller", {{"kind", "lstm"}, {"hidden", 8}}}, {"seed", 2}}));
@@ -354,7 +354,7 @@ TEST(Recognition, FrozenNumbersStay) {
   EXPECT_THROW(model->freeze(name, at::ones({1}, at::kBool)), std::invalid_argument);
 }
 
-TEST(Recognition, LoadedModelsSayTheSame) {
+TEST(Recognition, LoadedModelsGiveTheSameAnswers) {
   const Scratch scratch;
   auto trainer = make_trainer(with(kFast, {{"run_folder", (scratch / "run").string()}}),
                               small_recognizer({{"passes", 2}}));
@@ -392,10 +392,10 @@ TEST(Recognition, InsertedRulesAreSavedWithTheModel) {
         << model->buffers()[i].first;
   }
   EXPECT_EQ(evaluate(dynamic_cast<const Recognizer&>(*loaded), *data, {})->all.correct(), 60);
-  // Frozen and right: training changes nothing that counts.
+  // Frozen and correct: training changes nothing that matters.
   trainer.run_epoch();
   EXPECT_EQ(evaluate(*model, *data, {})->all.correct(), 60);
-  // Of one folder only one trainer writes.
+  // Only one trainer can write to a folder.
   std::filesystem::copy(scratch / "run", scratch / "copy",
                         std::filesystem::copy_options::recursive);
   auto resumed = resume_trainer(scratch / "copy");
@@ -404,7 +404,7 @@ TEST(Recognition, InsertedRulesAreSavedWithTheModel) {
   EXPECT_TRUE(same(weights(*resumed->model()), weights(*model)));
 }
 
-TEST(Recognition, NonsenseIsTold) {
+TEST(Recognition, InvalidOptionsAreReported) {
   const auto data = counted_strings(4, 1);
   const auto told = [&](const Json& options) {
     return complaint<std::invalid_argument>(

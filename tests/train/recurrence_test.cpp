@@ -1,10 +1,10 @@
-// Training networks with coupling through the state, noise on it and states carried forward:
-// learning algorithms, resumption, stored models.
+// Training of networks with coupling through the state, noise on the state and states carried
+// forward: learning algorithms, resuming, stored models.
 #include <gtest/gtest.h>
 
 #include "support/golden.h"
-#include "train/learning.h"
-#include "train/recognition.h"
+#include "train/learning/learning.h"
+#include "train/problems/recognition.h"
 #include "train/toy.h"
 
 namespace pushdown::recurrence_test {
@@ -54,7 +54,7 @@ std::vector<Tensor> gradients(const Recognizer& model, const Json& learning,
   return found;
 }
 
-// Forward in time the state is taken apart and put together after each symbol.
+// Algorithms that go forward in time take the state apart and restore it after each symbol.
 TEST(RecurrenceLearning, ForwardAndBackwardAgree) {
   for (const char* controller : {"elman", "lstm", "mrnn"})
     for (const char* coupling : {"input", "state"})
@@ -70,13 +70,13 @@ TEST(RecurrenceLearning, ForwardAndBackwardAgree) {
             EXPECT_LT(deviation(got[i], wanted[i]), 1e-10)
                 << options << ' ' << other << ' ' << model->parameters()[i].first;
         }
-        // An estimate, of which here only counts that it can be made.
+        // An estimate. The test only checks that it can be made.
         for (const Tensor& gradient : gradients(*model, "uoro"))
           EXPECT_TRUE(gradient.isfinite().all().item<bool>());
       }
 }
 
-// A string in pieces draws what the whole one draws.
+// A string in pieces draws the same numbers as the whole string.
 TEST(RecurrenceLearning, PiecesDrawTheSameNoise) {
   Json options = network("elman", "state", "counter", 0.3);
   options["dtype"] = "float64";
@@ -104,7 +104,7 @@ std::unique_ptr<Trainer> trainer(const Json& options, const Json& learning) {
            {"optimizer", {{"kind", "adam"}, {"learning_rate", 0.02}}}});
 }
 
-TEST(RecurrenceTraining, GoesOnBitForBitAfterAStop) {
+TEST(RecurrenceTraining, ContinuesBitForBitAfterAStop) {
   const Json options = network("elman", "state", "counter", 0.1);
   for (const Json& learning :
        {Json("bptt"), Json{{"kind", "tbptt"}, {"window", 2}}, Json("rtrl"), Json("uoro")}) {
@@ -130,7 +130,7 @@ TEST(RecurrenceTraining, LowersTheLossWithEveryOption) {
   }
 }
 
-// Descriptions of models written before these options were there.
+// Descriptions of models from before these options existed.
 TEST(StoredModels, WithoutOptionsOfTheRecurrenceHaveThePlainOne) {
   const auto model = small_model(Json{{"kind", "superposition"}, {"size", 3}});
   Json description = describe_model(*model);

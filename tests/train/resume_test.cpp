@@ -10,7 +10,7 @@
 
 #include "base/stopping.h"
 #include "task/dataset_text.h"
-#include "train/git_state.h"
+#include "train/records/git_state.h"
 #include "train/toy.h"
 
 extern char** environ;
@@ -45,7 +45,7 @@ TEST(Resume, StoppingAtAnyUpdateChangesNoBit) {
   auto whole = fresh();
   run_to_end(*whole);
   const auto updates = whole->updates_per_epoch();
-  // Within an epoch, at its last update, behind it, and in the last epoch.
+  // Within an epoch, at its last update, after it, and in the last epoch.
   for (const std::int64_t stop : {std::int64_t{0}, std::int64_t{1}, updates - 1, updates,
                                   updates + 1, 2 * updates + 3, 5 * updates - 1}) {
     const Scratch scratch;
@@ -59,7 +59,7 @@ TEST(Resume, StoppingAtAnyUpdateChangesNoBit) {
     run_to_end(*second);
     EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << stop;
     EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model()))) << stop;
-    // All the files too: the best weights and one line an epoch.
+    // Also all the files: the best weights and one line per epoch.
     const auto best = load_model(scratch / "run"), last = load_model(scratch / "run", "last");
     EXPECT_TRUE(same(weights(*last), weights(*whole->model())));
     const Scratch other;
@@ -99,7 +99,7 @@ TEST(Resume, ABrokenRunContinuesFromItsLastCheckpoint) {
   {
     auto first = fresh({{"run_folder", folder}, {"checkpoint_every", 3}, {"log_every", 1}});
     for (int i = 0; i < 15; ++i) first->step();
-  }  // no farewell: updates behind the last checkpoint are done again
+  }  // no final checkpoint: updates after the last checkpoint are repeated
   for (int round = 0; round < 40; ++round) {
     auto next = resume_trainer(folder);
     if (!next->finished().empty()) break;
@@ -137,7 +137,7 @@ TEST(Resume, AnInterruptWithinAnUpdateChangesNoBit) {
   auto whole = fresh();
   run_to_end(*whole);
   int within = 0, microseconds = 5;
-  // Until enough of them came while an update was under way.
+  // Until enough interrupts have arrived during an update.
   for (int round = 0; round < 100 && within < 10; ++round) {
     const Scratch scratch;
     auto trainer = fresh({{"run_folder", (scratch / "run").string()}});
@@ -155,7 +155,7 @@ TEST(Resume, AnInterruptWithinAnUpdateChangesNoBit) {
         while (flag == 0 && !stopped && trainer->finished().empty()) stopped = !trainer->step();
       }
       press.join();
-      // should_stop is not there to be asked: it was the update, or the validation, that ended.
+      // should_stop is no longer asked: the update or the validation ended.
       within += stopped;
       ASSERT_GE(trainer->updates_done(), before);
       if (stopped && within % 3 == 1) trainer = resume_trainer(scratch / "run");
@@ -179,7 +179,7 @@ TEST(Resume, SavingIntoTheOwnRunFolderIsACheckpoint) {
   EXPECT_EQ(metrics_lines(scratch / "run").size(), 2u);
 }
 
-TEST(Resume, TakesChangesThatDoNotTouchThePast) {
+TEST(Resume, AcceptsChangesThatDoNotAffectThePast) {
   const Scratch scratch;
   auto trainer = fresh({{"epochs", 2}});
   run_to_end(*trainer);
@@ -238,15 +238,15 @@ TEST(RunFolder, DoesNotOverwriteAnotherRun) {
                   "contains another run");
   auto second = fresh();
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { second->save(folder); }), "overwrite");
-  first->save(folder);  // its own
+  first->save(folder);  // its own run
   second->save(folder, true);
-  second->save(folder);  // now its own
+  second->save(folder);  // now its own run
   EXPECT_EQ(resume_trainer(folder)->updates_done(), 0);
   EXPECT_TRUE(metrics_lines(folder).empty());
   fresh({{"run_folder", folder}, {"overwrite", true}});
 }
 
-TEST(RunFolder, ClearsAwayWhatAKilledWriterLeft) {
+TEST(RunFolder, RemovesTheFilesOfAKilledWriter) {
   const Scratch scratch;
   fresh({{"run_folder", (scratch / "run").string()}});
   const Path stale = (scratch / "run") / "checkpoints" / "last.safetensors.123.tmp";
@@ -370,7 +370,7 @@ TEST(KillWorker, DISABLED_Trains) {
     trainer = resume_trainer(folder);
   } else {
     Json options = killed_options(folder, std::atoi(epochs));
-    options["overwrite"] = true;  // a kill may have come before the first checkpoint
+    options["overwrite"] = true;  // the process may have been killed before the first checkpoint
     trainer = fresh(options);
   }
   trainer->callbacks.progress = [](const Progress&) {
@@ -379,7 +379,7 @@ TEST(KillWorker, DISABLED_Trains) {
   run_to_end(*trainer);
 }
 
-// True when the worker came to its end within `patience`.
+// Returns true if the worker ended within `patience`.
 bool work_then_kill(const std::string& folder, int epochs, std::chrono::milliseconds patience) {
   std::string variables[] = {"PUSHDOWN_KILL_FOLDER=" + folder,
                              fmt::format("PUSHDOWN_KILL_EPOCHS={}", epochs)};
@@ -419,8 +419,8 @@ void killed_training_equals_an_uninterrupted_one(int kills, int epochs, std::uin
   bool done = false;
   while (!done) {
     ASSERT_LT(++starts, 200) << "no progress";
-    // On a busy machine a worker takes seconds to begin: patience doubles with every ten kills that
-    // came before there was anything to go on with.
+    // On a busy machine a worker takes seconds to start. The patience doubles with every ten kills
+    // that came before there was a checkpoint.
     const bool let_live = killed >= kills && resumed_within > 0;
     const auto patience =
         let_live ? 60000 : 20 + (static_cast<int>(random.below(900)) << std::min(missed / 10, 6));

@@ -1,6 +1,6 @@
-// What a run does with the files that it finds in its folder, and with failures to write there.
-#include "train/run_folder.h"
-#include "train/git_state.h"
+// How a run treats the files in its folder, and failures to write there.
+#include "train/records/run_folder.h"
+#include "train/records/git_state.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -26,7 +26,7 @@ std::unique_ptr<Trainer> trainer_in(const Path& folder, const Json& more = Json:
                                    options);
 }
 
-// Every file and link below the folder with its text.
+// Returns every file and link below the folder with its text.
 std::map<std::string, std::string> contents(const Path& folder) {
   std::map<std::string, std::string> files;
   for (const auto& entry : fs::recursive_directory_iterator(folder))
@@ -36,7 +36,7 @@ std::map<std::string, std::string> contents(const Path& folder) {
   return files;
 }
 
-// A folder of somebody's own, with the names that a run has, too.
+// A folder of another owner, which also has the names of a run's files.
 std::map<std::string, std::string> make_foreign(const Path& folder) {
   for (const char* name : {"data", "definitions", "checkpoints"})
     fs::create_directories(folder / name);
@@ -48,7 +48,7 @@ std::map<std::string, std::string> make_foreign(const Path& folder) {
   return contents(folder);
 }
 
-TEST(RunFolder, FoldersThatAreNoRunAreRefusedAndLeftAsTheyWere) {
+TEST(RunFolder, FoldersWithoutARunAreRefusedAndNotChanged) {
   const Scratch scratch;
   const auto before = make_foreign(scratch.path());
   EXPECT_CONTAINS(complaint<std::invalid_argument>([&] { trainer_in(scratch.path()); }),
@@ -57,7 +57,7 @@ TEST(RunFolder, FoldersThatAreNoRunAreRefusedAndLeftAsTheyWere) {
   auto trainer = trainer_in("");
   EXPECT_THROW(trainer->save(scratch.path()), std::invalid_argument);
   EXPECT_EQ(contents(scratch.path()), before);
-  // One file of another's is enough, also beside a lock of that name.
+  // One foreign file is enough, even next to a lock of that name.
   const Scratch other;
   write_file(other / "notes.txt", "mine");
   write_file(other / ".lock", "");
@@ -70,7 +70,7 @@ TEST(RunFolder, OverwritingRemovesOnlyWhatTheRunWrote) {
   auto kept = make_foreign(scratch.path());
   trainer_in(scratch.path(), {{"overwrite", true}})->run_epoch();
   trainer_in(scratch.path(), {{"overwrite", true}})->run_epoch();
-  // These have the names of files that the run itself needs, or that it is asked to replace.
+  // These have the names of files that the run itself needs or is asked to replace.
   for (const char* replaced :
        {"data/train.txt", "data/valid.txt", "config.json", "log.txt", "curves.svg"})
     kept.erase(replaced);
@@ -129,7 +129,7 @@ TEST(RunFolder, NamesInAStoredConfigurationLeadNowhereElse) {
 TEST(RunFolder, ARunThatWasKilledAtItsStartBeginsAgain) {
   const Scratch scratch;
   trainer_in(scratch / "run");
-  // As a kill leaves it before there is a configuration.
+  // The state after a kill before there is a configuration.
   for (const char* file : {"config.json", "metrics.jsonl", "checkpoints/last.safetensors"})
     fs::remove(scratch / "run" / file);
   write_file(scratch / "run" / "data" / "valid.txt.77.tmp", "half");
@@ -142,10 +142,10 @@ TEST(RunFolder, ARunThatWasKilledAtItsStartBeginsAgain) {
   fs::create_directories(scratch / "third");
   write_file(scratch / "third" / ".write_test.77.tmp", "");
   EXPECT_TRUE(trainer_in(scratch / "third")->run_epoch());
-  // A run whose checkpoint is gone is not taken for one.
+  // A folder without a checkpoint is not a run.
   fs::remove(scratch / "second" / "checkpoints" / "last.safetensors");
   EXPECT_THROW(trainer_in(scratch / "second"), std::invalid_argument);
-  // In the folder of an experiment, too.
+  // Also in the folder of an experiment.
   fs::create_directories(scratch / "other");
   write_file(scratch / "other" / "experiment.json", "{}");
   write_file(scratch / "other" / "table.csv", "a\n1\n");
@@ -153,7 +153,7 @@ TEST(RunFolder, ARunThatWasKilledAtItsStartBeginsAgain) {
   EXPECT_EQ(read_file(scratch / "other" / "table.csv"), "a\n1\n");
 }
 
-TEST(RunFolder, OfTwoTrainersOfARunOneWrites) {
+TEST(RunFolder, OnlyOneOfTwoTrainersOfARunWrites) {
   const Scratch scratch;
   auto first = trainer_in(scratch / "run");
   first->run_epoch();
@@ -165,12 +165,12 @@ TEST(RunFolder, OfTwoTrainersOfARunOneWrites) {
                   "no longer writes there");
   EXPECT_EQ(contents(scratch / "run"), before);
   EXPECT_TRUE(second->run_epoch());
-  // A resume that fails takes nothing away.
+  // A failed resume removes nothing.
   EXPECT_THROW(resume_trainer(scratch / "run", {{"batch", 3}}), std::invalid_argument);
   EXPECT_TRUE(second->run_epoch());
 }
 
-// No file may grow beyond `bytes` while this lives, as on a full disk.
+// During its lifetime no file may grow beyond `bytes`, as on a full disk.
 class LittleSpace {
  public:
   explicit LittleSpace(rlim_t bytes) : handler_(::signal(SIGXFSZ, SIG_IGN)) {

@@ -1,4 +1,4 @@
-#include "train/safetensors.h"
+#include "train/records/safetensors.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -40,7 +40,8 @@ TEST(Safetensors, RoundTripsBitForBit) {
   EXPECT_EQ(read.find("other"), nullptr);
 }
 
-// Knows only the published format: length, JSON, offsets. Shares nothing with the code under test.
+// A reader that knows only the published format: length, JSON, offsets. It shares no code with the
+// tested one.
 TEST(Safetensors, AnIndependentParserReadsTheFile) {
   const Path path = scratch("independent.safetensors");
   write_safetensors(path, example());
@@ -116,7 +117,7 @@ TEST(Safetensors, AnyDamagedHeaderByteIsAnErrorOrHarmless) {
     }
 }
 
-TEST(Safetensors, NamesWhatIsWrong) {
+TEST(Safetensors, NamesTheError) {
   EXPECT_COMPLAINT("abc", "3 bytes");
   EXPECT_COMPLAINT(std::string(8, '\xff'), "allowed");
   EXPECT_COMPLAINT(with_header("not json", 0), "does not start with");
@@ -162,7 +163,7 @@ TEST(Safetensors, NamesWhatIsWrong) {
   EXPECT_COMPLAINT(with_header(R"({"__metadata__":[]})", 0), "not an object");
 }
 
-TEST(Safetensors, RefusesToWriteWhatItCannotRead) {
+TEST(Safetensors, RefusesToWriteUnreadableTensors) {
   EXPECT_THROW(safetensors_bytes({{{"a", at::zeros({2}, at::kInt)}}, {}}), std::invalid_argument);
   EXPECT_THROW(safetensors_bytes({{{"a", at::zeros({2})}, {"a", at::zeros({2})}}, {}}),
                std::invalid_argument);

@@ -1,4 +1,4 @@
-#include "train/schedule.h"
+#include "train/optimizing/schedule.h"
 
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ TEST(Schedule, SmallGainsDoNotCount) {
   Schedule schedule(options({{"minimum_improvement", 0.1}}));
   schedule.observe(2.0);
   EXPECT_FALSE(schedule.observe(1.95));
-  EXPECT_FALSE(schedule.observe(1.9));  // exactly the minimum is not more than it
+  EXPECT_FALSE(schedule.observe(1.9));  // the gain must be more than the minimum
   EXPECT_TRUE(schedule.observe(1.85));
 }
 

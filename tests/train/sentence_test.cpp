@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
-#include "train/sentence_modelling.h"
-#include "train/text_reader.h"
+#include "train/problems/sentence_modelling.h"
+#include "train/problems/text_reader.h"
 #include "train/toy.h"
 
 namespace pushdown::sentence_test {
@@ -102,7 +102,7 @@ TEST(SentenceModelling, LearnsAndResumesBitForBit) {
     EXPECT_EQ(timeless(second->history()), timeless(whole->history())) << stop;
     EXPECT_TRUE(same(weights(*second->model()), weights(*whole->model()))) << stop;
   }
-  // The run's note of a file that is another one now.
+  // The run's record of a file that has been replaced.
   const auto folder = scratch / "gone";
   fresh()->save(folder);
   sentences(scratch / "train.tokens", 60, 5);
@@ -111,7 +111,7 @@ TEST(SentenceModelling, LearnsAndResumesBitForBit) {
       std::string::npos);
 }
 
-TEST(SentenceModelling, WhatDoesNotFitIsRefused) {
+TEST(SentenceModelling, MismatchedInputIsRefused) {
   const Scratch scratch;
   const auto file = sentences(scratch / "a.tokens", 5, 1),
              other = sentences(scratch / "b.tokens", 5, 1, {"<unk>", "a", "b", "d"});

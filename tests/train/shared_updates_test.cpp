@@ -1,5 +1,5 @@
-// Updates of several trainers made as one, with the kernels of CUDA devices run by threads of the
-// processor (support/team_runner.h), against the same trainers alone.
+// Shared updates of several trainers, with the kernels of CUDA devices run by processor threads
+// (support/team_runner.h), compared with the same trainers alone.
 #include "train/shared_updates.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ LanguageModelPtr model_of(int k, const Choices& choices) {
                                               {"seed", k}});
 }
 
-// Trainer k of a group: own parameters, learning rate, order, strings, batch and epochs.
+// Trainer k of a group: it has its own parameters, learning rate, order, strings, batch and epochs.
 std::unique_ptr<Trainer> member(int k, const Choices& choices = {}) {
   Json options{{"batch", 4 + k},
                {"epochs", 2 + k % 2},
@@ -78,8 +78,8 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
     Group alone(4, choices);
     std::int64_t shared_rounds = 0;
     for (int round = 0; round < 3; ++round) {
-      // A round of shared updates takes two passes; what a trainer has beyond the others it does
-      // alone, by the processor's kernels.
+      // A round of shared updates takes two passes. A trainer with more updates than the others
+      // makes the rest alone, with the processor's kernels.
       std::vector<std::int64_t> left;
       for (const Trainer* trainer : together.trainers)
         if (trainer->finished().empty()) left.push_back(trainer->updates_left());
@@ -107,8 +107,8 @@ TEST(SharedUpdates, GiveTheNumbersOfTrainingAlone) {
   }
 }
 
-// The parameters lie in common memory now: a checkpoint, and training alone, go on as ever.
-TEST(SharedUpdates, TrainersGoOnAlone) {
+// The parameters are in common memory now. Checkpoints and separate training still work.
+TEST(SharedUpdates, TrainersContinueAlone) {
   const Scratch scratch;
   Group together(3), alone(3);
   run_epoch_together(together.trainers, device_engine(std::make_shared<TeamRunner>()));
@@ -139,7 +139,7 @@ TEST(SharedUpdates, OneFailureLeavesTheOthersAlone) {
   }
 }
 
-TEST(SharedUpdates, StopAndGoOn) {
+TEST(SharedUpdates, StopAndContinue) {
   const auto runner = std::make_shared<TeamRunner>();
   Group together(2), alone(2);
   int asked = 0;
@@ -171,7 +171,7 @@ TEST(SharedUpdates, TooLittleMemoryIsAnErrorOfAll) {
   EXPECT_EQ(runner->passes, 0);
 }
 
-TEST(SharedUpdates, WhoGoesTogether) {
+TEST(SharedUpdates, TheTrainersThatShareUpdates) {
   using Places = std::vector<std::vector<std::size_t>>;
   const auto runner = std::make_shared<TeamRunner>();
   const auto groups = [&](const std::vector<Choices>& choices) {
@@ -196,7 +196,7 @@ TEST(SharedUpdates, WhoGoesTogether) {
   EXPECT_EQ(SharedUpdates::groups(together.trainers, device_engine(runner)), (Places{{1, 2}}));
 }
 
-// Where there is a device, without a runner being named; and the same numbers twice.
+// If there is a device, without naming a runner; a second run gives the same numbers.
 TEST(SharedUpdates, OnTheDevice) {
   try {
     if (cuda_runner(parse_device("cuda")) == nullptr) GTEST_SKIP() << "no CUDA kernels";

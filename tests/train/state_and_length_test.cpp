@@ -1,9 +1,10 @@
-// The error of state and stack length, case by case: values and the derivatives by S, L and U.
+// The error of state and stack length, case by case: values and the derivatives with respect to S,
+// L and U.
 #include <gtest/gtest.h>
 
 #include "model/recognizer.h"
 #include "support/golden.h"
-#include "train/objective.h"
+#include "train/learning/objective.h"
 
 namespace pushdown::state_and_length_test {
 namespace {
@@ -14,8 +15,8 @@ struct Expected {
   double loss, by_first, by_state, by_length, by_underflow;
 };
 
-// Strings of P passes with two state neurons; the rows of the passes before the last are noise that
-// must not matter.
+// Strings of P passes with two state neurons. The rows before the last pass are noise that must not
+// matter.
 class StateAndLength : public testing::Test {
  protected:
   struct String {
@@ -24,7 +25,7 @@ class StateAndLength : public testing::Test {
     std::int64_t viable = 100;
   };
 
-  // The string stands at pass `place` (0 the first) as given.
+  // Sets the values of the string at pass `place` (0 is the first).
   static ObjectiveBatch batch(const std::vector<String>& strings, std::int64_t passes,
                               std::int64_t place) {
     const auto count = static_cast<std::int64_t>(strings.size());
@@ -65,7 +66,7 @@ class StateAndLength : public testing::Test {
 TEST_F(StateAndLength, IsEquation16WithTheGradientOfEquation17) {
   expect("state_and_length",
          {{.9, .8, .5, 0, true},    // v = 1: (1 + .5 - .8)^2
-          {.9, 1.0, 0.0, 0, true},  // as it should be
+          {.9, 1.0, 0.0, 0, true},  // correct
           {.9, .8, .5, 0, false},   // v = 0: (.5 - .8)^2
           {.9, .2, .7, 0, false},   // v = -.5: no error once L >= S
           {.9, .0, .0, 0, false}},
@@ -94,10 +95,10 @@ TEST_F(StateAndLength, TheDeadNeuronFollowsEquation26) {
          {{.5 * (.01 + .25), -.1, 0, .5, 0},
           {.5 * (.01 + .25), -.1, 0, -.5, 0},
           {.5 * (.01 + .01), -.1, 0, -.1, 0}});
-  // The trap begins with the second of three symbols; a valid string is in none.
+  // The trap begins with the second of three symbols. A valid string is in no trap.
   expect(options, {{.9, .2, .5, 0, false, 2}}, {{.5 * .81, .9, 0, 0, 0}}, 1);
   expect(options, {{.9, .2, .5, 0, true, 4}}, {{.5 * (.01 + .25), -.1, 0, .5, 0}});
-  // After the last symbol: hopeless as a whole.
+  // After the last symbol: the whole string is in the trap.
   expect(options, {{.9, .2, .5, 0, false, 3}}, {{.5 * .81, .9, 0, 0, 0}});
 }
 
@@ -121,7 +122,7 @@ TEST_F(StateAndLength, PiecesAddUpToTheWhole) {
     }
 }
 
-TEST_F(StateAndLength, RefusesWhatItCannotTrain) {
+TEST_F(StateAndLength, RefusesModelsThatItCannotTrain) {
   const auto objective = make_objective("state_and_length");
   ObjectiveBatch other = batch({{.9, .8, .5, 0, true}}, 3, 2);
   other.scores = other.scores + 1;

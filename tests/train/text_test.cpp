@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
 #include "task/corpus.h"
-#include "train/text_modelling.h"
-#include "train/text_reader.h"
+#include "train/problems/text_modelling.h"
+#include "train/problems/text_reader.h"
 #include "train/toy.h"
 
 namespace pushdown::text_test {
@@ -47,7 +47,7 @@ LanguageModelPtr word_model(Json options, const std::string& dtype = "float64") 
   return std::make_shared<LanguageModel>(vocabulary(), options);
 }
 
-// The loss of every word of a text that is one stream, from one long read.
+// The loss of every word of a text with one stream, from one long read.
 Tensor losses_at_once(const LanguageModel& model, const RunningTextPtr& text) {
   at::NoGradGuard no_grad;
   const Word& words = text->words();
@@ -102,7 +102,7 @@ TEST(TextReader, StreamsAreTextsOfTheirOwn) {
 }
 
 TEST(TextReader, PerplexityByHand) {
-  // With all weights 0 and a bias of log p, every word has its probability.
+  // With all weights 0 and a bias of log p, every word has its own probability.
   const auto model = word_model(kLstm);
   const std::vector<double> p{0.05, 0.25, 0.4, 0.2, 0.1};
   for (const auto& [name, tensor] : model->parameters()) {
@@ -147,14 +147,15 @@ TEST(TextReader, AStackThatIsEmptiedDoesNotGrow) {
   const auto never = sizes(0), second = sizes(2);
   for (std::size_t p = 1; p < never.size(); ++p) EXPECT_GT(never[p], never[p - 1]);
   for (std::size_t p = 4; p < second.size(); ++p) EXPECT_EQ(second[p], second[p - 2]);
-  // What the controller knows goes on: the same words are not predicted as at the beginning.
+  // The state of the controller continues: the same words have other predictions than at the
+  // beginning.
   const TextReader reader("test", *model, words, 1, 5, 1);
   const ReadingState later = reader.losses(0, reader.begin(), nullptr).second;
   EXPECT_FALSE(at::allclose(reader.losses(1, later, nullptr).first,
                             reader.losses(1, reader.begin(), nullptr).first));
 }
 
-TEST(TextReader, NonsenseIsRefused) {
+TEST(TextReader, InvalidInputIsRefused) {
   const auto model = word_model(kLstm);
   const auto message = [&](auto action) -> std::string {
     try {
@@ -218,7 +219,7 @@ TEST(TextModelling, TheGradientIsThatOfThePieceAlone) {
   const auto sum = problem->differentiate({1}, random);
   EXPECT_EQ(sum.units, 12);
 
-  // The same by finite differences, the state before the piece held still.
+  // The same by finite differences, with a fixed state before the piece.
   const TextReader reader("test", *model, words, 2, 6, 0);
   at::NoGradGuard no_grad;
   const ReadingState before = reader.losses(0, reader.begin(), nullptr).second;
@@ -248,7 +249,7 @@ TEST(TextModelling, ItLearnsAndReportsPerplexity) {
   const auto& history = trainer->history();
   EXPECT_LT(*history.back().perplexity, *history.front().perplexity);
   EXPECT_NEAR(*history.back().perplexity, std::exp(*history.back().cross_entropy), 1e-9);
-  // Line ends come every fifth word, the others are drawn from three.
+  // Every fifth word is a line end; the others are drawn from three words.
   EXPECT_LT(*history.back().perplexity, 3.2);
   EvaluationOptions same{3};
   same.chunk = 4;
@@ -263,7 +264,7 @@ TEST(TextModelling, StoppingAtAnyUpdateChangesNoBit) {
     auto whole = fresh(model, more);
     run_to_end(*whole);
     EXPECT_EQ(whole->updates_per_epoch(), 8);
-    // Before and after the stack was emptied, and in the second epoch.
+    // Before and after the stack is emptied, and in the second epoch.
     for (const std::int64_t stop : {2, 3, 5, 10}) {
       const Scratch scratch;
       {
@@ -280,7 +281,7 @@ TEST(TextModelling, StoppingAtAnyUpdateChangesNoBit) {
   }
 }
 
-TEST(TextModelling, CheckpointsWithinAnEpochAndInterruptsGoOn) {
+TEST(TextModelling, CheckpointsWithinAnEpochAndInterruptsCanBeResumed) {
   auto whole = fresh(kDiffStk);
   run_to_end(*whole);
   const Scratch scratch;
@@ -288,7 +289,7 @@ TEST(TextModelling, CheckpointsWithinAnEpochAndInterruptsGoOn) {
   {
     auto first = fresh(kDiffStk, {{"run_folder", folder}, {"checkpoint_every", 3}});
     for (int i = 0; i < 5; ++i) first->step();
-  }  // no farewell: updates behind the last checkpoint are done again
+  }  // no final checkpoint: updates after the last checkpoint are repeated
   auto second = resume_trainer(folder);
   EXPECT_EQ(second->updates_done(), 3);
   int questions = 0;

@@ -26,7 +26,7 @@ LanguageModelPtr model_with_seed(int seed) {
       Json{{"controller", {{"kind", "lstm"}, {"hidden", 5}}}, {"stack", kStack}, {"seed", seed}});
 }
 
-// Trainer k of a group: own parameters, learning rate, order and number of epochs.
+// Trainer k of a group: it has its own parameters, learning rate, order and number of epochs.
 std::unique_ptr<Trainer> member(int k) {
   return std::make_unique<Trainer>(model_with_seed(k), reversal_strings(400, 1),
                                    reversal_strings(20, 2),
@@ -78,7 +78,7 @@ TEST(Together, OneFailureLeavesTheOthersAlone) {
   EXPECT_CONTAINS(results[1].error, "training has diverged");
 }
 
-TEST(Together, StopsAndGoesOn) {
+TEST(Together, StopsAndContinues) {
   const auto alone = member(0);
   alone->run_epoch();
   const Threads scope(2);

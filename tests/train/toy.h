@@ -1,15 +1,15 @@
-// Small models and data sets whose training takes milliseconds.
+// Small models and datasets whose training takes milliseconds.
 #pragma once
 #include "support/message.h"
 #include "support/scratch.h"
 #include "task/labelled_dataset.h"
-#include "train/evaluation.h"
+#include "train/evaluation/evaluation.h"
 #include "train/trainer.h"
 
 namespace pushdown::testing_support {
 
-// Marked reversal, w # reverse(w), with `log_probability` of a source that is easy to write down:
-// every w has 1 to `longest` letters, all lengths and letters alike.
+// Marked reversal, w # reverse(w), with the `log_probability` of a simple source: every w has 1 to
+// `longest` letters, and all lengths and letters are equally likely.
 inline DatasetPtr reversal_strings(int count, std::uint64_t seed, int longest = 6) {
   Random random(seed, "toy data");
   std::vector<Word> words;
@@ -47,7 +47,7 @@ inline bool same(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
                     [](const Tensor& x, const Tensor& y) { return at::equal(x, y); });
 }
 
-// What must not depend on interruptions: all but the times.
+// The results that must not depend on interruptions: all but the times.
 inline Json timeless(const EpochMetrics& metrics) {
   Json json = to_json(metrics);
   json.erase("seconds");
@@ -60,7 +60,7 @@ inline Json timeless(const std::vector<EpochMetrics>& history) {
   return list;
 }
 
-// The message of the exception of type Error that `action` throws, or "no error".
+// Returns the message of the exception of type Error that `action` throws, or "no error".
 template <class Error>
 std::string complaint(auto action) {
   try {
@@ -71,7 +71,7 @@ std::string complaint(auto action) {
   return "no error";
 }
 
-// All strings over a and b of length 1 to 4; valid: as many a as b, all a first.
+// All strings over a and b of length 1 to 4. Valid: as many a as b, all a first.
 inline LabelledDatasetPtr counted_strings() {
   std::vector<Word> words;
   std::vector<bool> labels;

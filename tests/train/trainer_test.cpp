@@ -4,7 +4,7 @@
 
 #include "base/parallel.h"
 #include "support/golden.h"
-#include "train/gradient.h"
+#include "train/learning/gradient.h"
 #include "train/toy.h"
 
 namespace pushdown::trainer_test {
@@ -66,7 +66,7 @@ TEST(Trainer, FollowsTheGoldenLossCurve) {
         << names[i];
 }
 
-// One update against the same update written with tensor operations.
+// One update, compared with the same update written with tensor operations.
 TEST(Trainer, OneUpdateIsGradientDescentOnTheMeanOverTheBatch) {
   const auto data = reversal_strings(5, 4, 1);  // all of length 3
   for (const double clip : {0.0, 0.05}) {
@@ -127,7 +127,7 @@ TEST(Trainer, AccumulatedBatchesAreOneBatch) {
   train(4, 3);
 }
 
-TEST(Trainer, AccumulatingGoesOnAfterACheckpoint) {
+TEST(Trainer, AccumulatingContinuesAfterACheckpoint) {
   const auto options = [](int epochs) {
     return Json{{"batch", 5}, {"accumulate", 3}, {"epochs", epochs}, {"seed", 2}};
   };
@@ -170,7 +170,7 @@ TEST(Trainer, EndsAfterItsSecondsAndCanBeResumed) {
   EXPECT_TRUE(same(weights(*whole.model()), weights(*resumed->model())));
 }
 
-TEST(Trainer, EpochReportsWhatTheDefinitionsSay) {
+TEST(Trainer, EpochReportsFollowTheDefinitions) {
   auto trainer = make_trainer();
   double loss = 0, symbols = 0;
   for (std::int64_t i = 0; i < trainer.updates_per_epoch(); ++i) {
@@ -179,7 +179,7 @@ TEST(Trainer, EpochReportsWhatTheDefinitionsSay) {
     EXPECT_EQ(metrics->update, i + 1);
     EXPECT_GT(metrics->gradient_norm, 0);
   }
-  ASSERT_EQ(trainer.epochs_done(), 1);  // the last update closed it
+  ASSERT_EQ(trainer.epochs_done(), 1);  // the last update ended it
   const auto* epoch = &trainer.history()[0];
   EXPECT_EQ(epoch->updates, trainer.updates_per_epoch());
   const auto strings = reversal_strings(20, 2);
@@ -212,7 +212,7 @@ TEST(Trainer, LearnsMarkedReversal) {
     const double last = *trainer.history().back().cross_entropy_difference;
     EXPECT_LT(last, 0.15);
     EXPECT_LT(last, first / 2);
-    EXPECT_GT(last, 0);  // nothing beats the source but by chance
+    EXPECT_GT(last, 0);  // a model beats the source only by chance
   }
 }
 
@@ -237,8 +237,8 @@ TEST(Trainer, SameSeedSameNumbersForAnyThreadCount) {
   EXPECT_FALSE(same(weights(*other.model()), results[0]));
 }
 
-// Interrupted before any batch, of training or of validation, and called again.
-TEST(Trainer, GoesOnAfterAnInterruptAsIfThereWasNone) {
+// Interrupted before a batch of training or of validation, and called again.
+TEST(Trainer, ContinuesAfterAnInterruptAsIfThereWasNone) {
   auto whole = make_trainer();
   while (whole.finished().empty()) whole.run_epoch();
   auto broken = make_trainer();
@@ -259,7 +259,7 @@ TEST(Trainer, GoesOnAfterAnInterruptAsIfThereWasNone) {
 }
 
 TEST(Trainer, StopsEarlyAndDecays) {
-  // At learning rate 0 nothing ever improves after the first epoch.
+  // At learning rate 0 there is no improvement after the first epoch.
   auto trainer =
       make_trainer(with(kFast, {{"epochs", 50}, {"optimizer", {{"learning_rate", 0.0}}}}));
   while (trainer.finished().empty()) trainer.run_epoch();
@@ -306,7 +306,7 @@ TEST(Trainer, DivergenceIsAnErrorThatHelps) {
   });
   for (const char* part : {"epoch 1", "update ", "1e+38", "smaller learning_rate"})
     EXPECT_CONTAINS(message, part);
-  // It stays where it was.
+  // The trainer stays at the failed update.
   EXPECT_EQ(complaint<std::runtime_error>([&] { trainer.step(); }), message);
   EXPECT_CONTAINS(complaint<std::runtime_error>([&] { trainer.run_epoch(); }), "diverged");
 }
@@ -315,7 +315,7 @@ TEST(Trainer, EndSymbolAndEmptyStrings) {
   const Alphabet alphabet({"0", "1", "#"});
   const auto mixed = std::make_shared<Dataset>(alphabet, std::vector<Word>{{}, {0, 1}, {}, {2}});
   Trainer plain(small_model(), mixed, mixed, kFast);
-  EXPECT_EQ(plain.updates_per_epoch(), 2);  // the empty ones teach nothing
+  EXPECT_EQ(plain.updates_per_epoch(), 2);  // empty strings teach nothing
   EXPECT_TRUE(std::isfinite(*plain.run_epoch()->cross_entropy));
   Trainer ending(small_model({{"kind", "none"}}, "float32", true), mixed, mixed, kFast);
   EXPECT_EQ(ending.updates_per_epoch(), 3);
@@ -328,7 +328,7 @@ TEST(Trainer, EndSymbolAndEmptyStrings) {
       "empty strings");
 }
 
-TEST(Trainer, RefusesWhatCannotBeTrained) {
+TEST(Trainer, RefusesModelsAndDataThatDoNotFit) {
   const auto data = reversal_strings(10, 1);
   const auto refuse = [&](const Json& options, const char* part) {
     EXPECT_CONTAINS(
@@ -381,11 +381,11 @@ TEST(Evaluation, BinsAddUpToTheWhole) {
   EXPECT_NEAR(bound / static_cast<double>(symbols), *result->all.lower_bound, 1e-12);
   EXPECT_EQ(result->all.shortest, 3);
   EXPECT_EQ(result->all.longest, 25);
-  // The size of the batches changes nothing but the last digits.
+  // The batch size only changes the last digits.
   EXPECT_NEAR(evaluate(*model, *data, {1, 5})->all.cross_entropy, result->all.cross_entropy, 1e-7);
 }
 
-TEST(Evaluation, BoundIsAbsentWhereTheSourceIsUnknownOrImpossible) {
+TEST(Evaluation, BoundIsAbsentIfTheSourceIsUnknownOrImpossible) {
   const auto model = small_model();
   const Alphabet alphabet({"0", "1", "#"});
   EXPECT_FALSE(evaluate(*model, Dataset(alphabet, {{0, 1}}), {})->all.lower_bound);

@@ -1,12 +1,12 @@
-// Training transducers: what is measured, that it learns, resuming, and what is refused.
-#include "train/transduction.h"
+// Training of transducers: measurements, learning, resuming, and refused input.
+#include "train/problems/transduction.h"
 
 #include <gtest/gtest.h>
 
 #include "task/pair_list.h"
 #include "task/pair_text.h"
+#include "train/evaluation/transduction_accuracy.h"
 #include "train/toy.h"
-#include "train/transduction_accuracy.h"
 
 namespace pushdown::transduction_test {
 namespace {
@@ -43,7 +43,7 @@ std::unique_ptr<Trainer> fresh(const Json& more = Json::object()) {
   return std::make_unique<Trainer>(transduction(small_transducer(*train), train, test), options);
 }
 
-// Coarse and fine accuracy of what is written symbol by symbol.
+// Coarse and fine accuracy of strings that are written symbol by symbol.
 TEST(Transduction, AccuracyIsThatOfWriting) {
   auto trainer = fresh({{"epochs", 15}, {"accuracy_every", 0}});
   while (trainer->finished().empty()) trainer->run_epoch();
@@ -70,7 +70,7 @@ TEST(Transduction, AccuracyIsThatOfWriting) {
   EXPECT_DOUBLE_EQ(found->all.coarse(), exact / 60);
   EXPECT_NEAR(found->all.fine(), fine / 60, 1e-12);
   EXPECT_EQ(found->wrong, wrong);
-  // Some are right and some wrong, else this compares little.
+  // Some are correct and some are not; otherwise the test would compare little.
   EXPECT_GT(exact, 0);
   EXPECT_LT(exact, 60);
   std::int64_t binned = 0;
@@ -78,7 +78,7 @@ TEST(Transduction, AccuracyIsThatOfWriting) {
   EXPECT_EQ(binned, 60);
 }
 
-TEST(Transduction, LossFallsAndAccuraciesComeWhenTheyAreDue) {
+TEST(Transduction, LossFallsAndAccuraciesAreMeasuredWhenTheyAreDue) {
   auto trainer = fresh({{"epochs", 8}});
   while (trainer->finished().empty()) trainer->run_epoch();
   const auto& history = trainer->history();
@@ -88,7 +88,7 @@ TEST(Transduction, LossFallsAndAccuraciesComeWhenTheyAreDue) {
   for (const auto& epoch : history) {
     EXPECT_EQ(epoch.coarse.has_value(), epoch.epoch % 2 == 0);
     EXPECT_EQ(epoch.train_fine.has_value(), epoch.epoch % 2 == 0);
-    // The test source decides nothing.
+    // The test source has no influence on training.
     EXPECT_EQ(epoch.improved, epoch.best_cross_entropy == epoch.train_cross_entropy);
   }
 }

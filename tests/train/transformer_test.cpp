@@ -1,4 +1,4 @@
-// A transformer wherever a language model is: trained, stored, resumed.
+// A transformer in all uses of a language model: trained, stored, resumed.
 #include <gtest/gtest.h>
 
 #include "toy.h"
@@ -40,7 +40,7 @@ TEST(TransformerTraining, LowersTheLoss) {
             0.75 * *training->history().front().cross_entropy);
 }
 
-TEST(TransformerTraining, StoppedAndResumedItGoesOnBitForBit) {
+TEST(TransformerTraining, ContinuesBitForBitAfterAStop) {
   for (const int chunk : {0, 3}) {
     const Scratch folder;
     const auto whole = transformer(0.2);

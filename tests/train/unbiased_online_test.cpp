@@ -1,10 +1,10 @@
-// UORO of networks of higher order by loops over numbers, against tensor operations with the same
-// random signs.
+// UORO of networks of higher order in loops over numbers, compared with tensor operations with the
+// same random signs.
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"
 #include "support/golden.h"
-#include "train/learning_kinds.h"
+#include "train/learning/learning_kinds.h"
 #include "train/toy.h"
 
 namespace pushdown::unbiased_online_test {
@@ -17,7 +17,7 @@ constexpr double kEpsilon = 1e-5;
 Recognizer make(Json options, const Json& more, double factor) {
   options.update(more);
   Recognizer model(Alphabet({"a", "b", "c"}), options);
-  // Larger weights push and pop more.
+  // With larger weights there are more pushes and pops.
   at::NoGradGuard guard;
   for (const auto& [name, parameter] : model.parameters()) parameter.mul_(factor);
   return model;
@@ -67,7 +67,7 @@ void expect_equal(const Recognizer& model, const Json& objective, const StringBa
     EXPECT_NEAR(found->losses.at(b), wanted.losses[b], tolerance * (1 + wanted.losses[b]));
     EXPECT_NEAR(found->scores.at(b), wanted.scores[b], tolerance * (1 + scale));
   }
-  // Both have drawn the same.
+  // Both have drawn the same numbers.
   EXPECT_EQ(one.next(), other.next());
 }
 
@@ -131,7 +131,7 @@ TEST(UnbiasedOnlineFast, IsThatOfTensorOperationsForAnalogPushdownNetworks) {
             refused = std::max(refused, measures.select(2, 1).max().item<double>());
             popped = std::max(popped, (-length.diff(1, 1)).max().item<double>());
           }
-  // The strings do all that there is to do: windows that are full, pops, and refused ones.
+  // The strings cover all cases: full windows, pops, and refused pops.
   EXPECT_GT(deepest, 2);
   EXPECT_GT(popped, 0.1);
   EXPECT_GT(refused, 0.1);

@@ -10,8 +10,8 @@ namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
 // read, but is never used.
 template <class F>
 struct ArrayOperand {
-  const F* first = nullptr;
-  bool single = false;
+  const F* first;
+  bool single;
 };
 template <class F>
 [[gnu::always_inline]] inline Vector<F> lanes_of(const ArrayOperand<F>& x, Index i) {

@@ -496,20 +496,101 @@ class ArrayRun {
     for (Index k = 0; k < count; ++k) sum += x[k * x_step] * y[k * y_step];
     return sum;
   }
+  // ---- Products with rows of up to kTile vectors, which stay in registers ----
+
+  static constexpr int kTile = 4;
+
+  // Calls of(vectors), a constant, for the whole and partial vectors of `count` numbers.
+  template <class Of>
+  [[gnu::always_inline]] static void in_tile(Index count, Of of) {
+    if (count <= kL) return of(std::integral_constant<int, 1>());
+    if (count <= 2 * kL) return of(std::integral_constant<int, 2>());
+    if (count <= 3 * kL) return of(std::integral_constant<int, 3>());
+    of(std::integral_constant<int, kTile>());
+  }
+
   // out[n] = sum_k weights[k] rows[k][n]
   static void sum_rows(F* out, const Factor& weights, const Factor& rows, Index columns,
                        Index inner) {
-    for (Index n = 0; n < columns; ++n) out[n] = 0;
-    for (Index k = 0; k < inner; ++k)
-      add_scaled(out, rows.at + k * rows.inner, weights.at[k * weights.inner], columns);
+    for (Index n = 0; n < columns; n += kTile * kL) {
+      const Index count = columns - n < kTile * kL ? columns - n : kTile * kL;
+      in_tile(count, [&](auto vectors) {
+        constexpr int kVectors = vectors;
+        Vector<F> sums[kVectors] = {};
+        const F *row = rows.at + n, *weight = weights.at;
+        for (Index k = 0; k < inner; ++k, row += rows.inner, weight += weights.inner) {
+          const Vector<F> factor = splat(*weight);
+          unrolled<kVectors>(PUSHDOWN_UNROLLED(v) { sums[v] += factor * load(row + v * kL); });
+        }
+        unrolled<kVectors - 1>(PUSHDOWN_UNROLLED(v) { store(out + n + v * kL, sums[v]); });
+        store_first(out + n + (kVectors - 1) * kL, sums[kVectors - 1], count - (kVectors - 1) * kL);
+      });
+    }
+  }
+  static void store_first(F* to, Vector<F> numbers, Index count) {
+    if (count == kL) return store(to, numbers);
+    for (Index i = 0; i < count; ++i) to[i] = numbers[i];
+  }
+  // to[k] += sum_n g[n] rows[k][n], for at most kTile vectors of columns
+  static void add_dots(F* to, Index to_step, const F* g, const F* rows, Index step, Index columns,
+                       Index inner) {
+    in_tile(columns, [&](auto vectors) {
+      constexpr int kVectors = vectors;
+      Vector<F> given[kVectors];
+      unrolled<kVectors>(PUSHDOWN_UNROLLED(v) { given[v] = load(g + v * kL); });
+      const auto last = first_lanes<F>(columns - (kVectors - 1) * kL);
+      const auto products = [&](const F* row) __attribute__((always_inline)) {
+        // Numbers after the row may be anything.
+        const Vector<F> end = given[kVectors - 1] * load(row + (kVectors - 1) * kL);
+        Vector<F> sum = last ? end : Vector<F>{};
+        unrolled<kVectors - 1>(PUSHDOWN_UNROLLED(v) { sum += given[v] * load(row + v * kL); });
+        return sum;
+      };
+      Index k = 0;
+      for (; k + 4 <= inner; k += 4, rows += 4 * step) {
+        const Vector<F> four[4] = {products(rows), products(rows + step), products(rows + 2 * step),
+                                   products(rows + 3 * step)};
+        F sums[4];
+        store_sums<F, 4>(four, sums);
+        for (int i = 0; i < 4; ++i) to[(k + i) * to_step] += sums[i];
+      }
+      for (; k < inner; ++k, rows += step) to[k * to_step] += sum_of(products(rows));
+    });
+  }
+  // to[k][n] += g[n] weights[k], for at most kTile vectors of columns
+  static void add_outer(F* to, Index step, const F* g, const F* weights, Index weight_step,
+                        Index columns, Index inner) {
+    in_tile(columns, [&](auto vectors) {
+      constexpr int kVectors = vectors;
+      const Index rest = columns - (kVectors - 1) * kL;
+      Vector<F> given[kVectors];
+      unrolled<kVectors>(PUSHDOWN_UNROLLED(v) { given[v] = load(g + v * kL); });
+      const auto last = first_lanes<F>(rest);
+      for (Index k = 0; k < inner; ++k, to += step) {
+        const Vector<F> weight = splat(weights[k * weight_step]);
+        unrolled<kVectors - 1>(
+            PUSHDOWN_UNROLLED(v) { store(to + v * kL, load(to + v * kL) + given[v] * weight); });
+        F* end = to + (kVectors - 1) * kL;
+        const Vector<F> product = given[kVectors - 1] * weight;
+        // A whole vector may extend into the following rows, which it leaves as they are.
+        const bool inside = step >= columns && kVectors * kL <= (inner - 1 - k) * step + columns;
+        if (inside)
+          store(end, load(end) + (last ? product : Vector<F>{}));
+        else
+          for (Index i = 0; i < rest; ++i) end[i] += product[i];
+      }
+    });
   }
   // to[n, k] += g[n] other[n, k]
   static void spread(F* to, Index to_column, Index to_inner, const Factor& other, const F* g,
                      Index g_step, Index columns, Index inner) {
+    const bool in_registers = columns <= kTile * kL;
     if (to_column == 0 && other.column == 1 && g_step == 1) {
+      if (in_registers) return add_dots(to, to_inner, g, other.at, other.inner, columns, inner);
       for (Index k = 0; k < inner; ++k)
         to[k * to_inner] += dot(g, other.at + k * other.inner, columns);
     } else if (to_column == 1 && other.column == 0 && g_step == 1) {
+      if (in_registers) return add_outer(to, to_inner, g, other.at, other.inner, columns, inner);
       for (Index k = 0; k < inner; ++k)
         add_scaled(to + k * to_inner, g, other.at[k * other.inner], columns);
     } else if (to_inner == 1 && other.inner == 1) {

@@ -1,5 +1,5 @@
--- Calls with random arguments: of everything that is documented, and of the constructors with random options, whose
--- objects are then used.
+-- Calls with random arguments: of all documented functions, and of the constructors with random options, whose objects
+-- are then used.
 local pd = require 'pushdown'
 local values = dofile(pd.root .. '/tests/lua/fuzz/values.lua')
 
@@ -7,7 +7,7 @@ local M = {}
 
 local random, one_of = math.random, values.one_of
 
--- What nobody calls at random, and why.
+-- The functions that are not called at random, and why.
 local left_out = {
   ['ProcessPool:start'] = 'starts programs',
   ['Process:signal'] = 'stops programs',
@@ -17,7 +17,7 @@ local left_out = {
   ['pd.train.check_objective'] = 'takes seconds',
 }
 
--- Anew at the beginning of each block, so that a call depends on few that came before it.
+-- New at the beginning of each block, so that a call depends on few earlier ones.
 local limits = pd.grammar.limits {}
 local function make_objects()
   pd.grammar.limits(limits)
@@ -73,7 +73,8 @@ local function remember(...)
   end
 end
 
--- What is called, by its full name: usage lines of functions and methods, sorted so that a seed means the same.
+-- The called functions and methods by full name, with their usage lines, sorted so that a seed always gives the same
+-- calls.
 local functions, methods = {}, {}
 for name, doc in pairs(pd.docs()) do
   local usage = doc:match '^(.-)  '
@@ -104,7 +105,7 @@ local function field(name)
   return value
 end
 
--- Each returns the function, its arguments with their number, and what is called in words.
+-- Each returns the function, its arguments with their number, and a description of the call.
 local function random_function()
   local chosen = one_of(functions)
   local arguments, n = values.arguments(chosen.name, chosen.usage)
@@ -129,7 +130,7 @@ local function random_method()
   return call, arguments, n + 1, chosen.name
 end
 
--- Constructors whose options are described.
+-- Constructors with described options.
 local constructors = {
   { 'pd.model.language_model', pd.model.describe, pd.model.architectures, 'architecture' },
   { 'pd.model.recognizer', pd.model.describe_recognizer, pd.model.architectures, 'architecture' },
@@ -142,7 +143,7 @@ local constructors = {
   { 'pd.pda.load', pd.pda.describe, function() return pd.pda.list() end },
 }
 
--- What is done with an object that random options gave.
+-- Uses an object that was made with random options.
 local uses = {
   LanguageModel = function(it) return it:log_probability '0 1 # 1 0', it:logits '0 1' end,
   Recognizer = function(it) return it:accepts '0 1 # 1 0' end,
@@ -187,7 +188,7 @@ local function shown(value, depth)
   return '{ ' .. table.concat(parts, ', ') .. ' }'
 end
 
--- One call: what it is in words, and the function that does it.
+-- One call: its description, and the function that makes it.
 local function prepared(make)
   local call, arguments, n, name = make()
   local words = {}

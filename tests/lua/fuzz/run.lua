@@ -1,21 +1,21 @@
--- run.lua TARGET SEED FIRST LAST LOG: the inputs FIRST to LAST of a target, in the current folder. LOG has the number
--- of the one that runs and what it is, in words, so that whoever has started this can tell where it died or hangs. Ends
--- with status 1 and the reason where an input failed.
+-- run.lua TARGET SEED FIRST LAST LOG: runs the inputs FIRST to LAST of a target in the current folder. LOG contains the
+-- number and the description of the running input, so that the process that started this one can tell where it crashed
+-- or hangs. Exits with status 1 and the reason if an input failed.
 local pd = require 'pushdown'
 
 local target, seed, first, last, log = arg[1], tonumber(arg[2]), tonumber(arg[3]), tonumber(arg[4]), arg[5]
 local calls = dofile(pd.root .. '/tests/lua/fuzz/calls.lua')
 local texts = dofile(pd.root .. '/tests/lua/fuzz/texts.lua')
 
--- Objects are made anew every so many inputs.
+-- Objects are made anew after this number of inputs.
 local block = 500
 
--- What no message may say: names and words of the C++ library and of LibTorch's assertions.
+-- Texts that no message may contain: names and words of the C++ library and of LibTorch's assertions.
 local raw = { 'std::', 'bad_alloc', 'json%.exception', 'c10::', 'basic_string', 'vector::', '_M_', '%f[%w]map::',
   '%f[%w]sto[idlu]', 'bad_variant', 'bad_optional', 'bad optional', 'bad_function', 'bad_cast', 'INTERNAL ASSERT',
   'Exception raised from', 'filesystem error', 'terminate called', 'regex_error', 'unordered_map', '%.cpp:%d' }
 
--- What is wrong with a message, or nil.
+-- Returns the error of a message, or nil.
 local function complaint(message)
   if type(message) == 'table' and type(message.usage) == 'string' then message = message.usage end
   if type(message) ~= 'string' then return 'the error is a ' .. type(message) end
@@ -39,7 +39,7 @@ for index = first, last do
   file:flush()
   local ok, message = pcall(action)
   if not ok then
-    -- An action may raise anything it likes itself; texts raise what they found.
+    -- An action itself may raise any error; readers of texts raise the errors that they found.
     local found = type(message) == 'table' and message.failure or complaint(message)
     if found and not (target == 'calls' and found:find '^the error is') then
       io.stdout:write('\nFAILED ', found, '\n')

@@ -1,5 +1,5 @@
--- Readers of texts in Lua: completion, help, CSV, JSON, pictures, and files of grammars in their sandbox, on inputs of
--- tests/fuzz/NAME with changes.
+-- Readers of texts in Lua: completion, help, CSV, JSON, pictures, and grammar files in their sandbox, with mutated
+-- inputs of tests/fuzz/NAME.
 local pd = require 'pushdown'
 local files = require 'pushdown.files'
 
@@ -9,7 +9,7 @@ local random = math.random
 
 local function require_that(condition, text) if not condition then error({ failure = text }, 0) end end
 
--- Runs a reader; its results, or nothing if it refused the text by a message with a place.
+-- Runs a reader. Returns its results, or nothing if it refused the text with a message that names a place.
 local function reading(reader, ...)
   local results = { pcall(reader, ...) }
   if results[1] then return unpack(results, 2) end
@@ -48,7 +48,7 @@ function targets.csv(text)
   if not lines or not lines[1] then return end
   local rows, columns = {}, {}
   for i, line in ipairs(lines) do
-    -- A line of one empty field is no line, and a table's lines are equally long.
+    -- A line of one empty field is not a line, and all lines of a table have the same length.
     if #line ~= #lines[1] or #line == 1 and line[1] == '' then return end
     rows[i - 1] = line
   end
@@ -100,7 +100,7 @@ function targets.grammar_file(text)
     'the outside is changed')
 end
 
--- The inputs with a few changes each, as tests/fuzz/driver_test.cpp makes them.
+-- The inputs with a few mutations each, as in tests/fuzz/driver_test.cpp.
 local function mutated(inputs)
   local text = inputs[random(#inputs)]
   local odd = '\0\255\128 \n\t\'"()[]{}0-/|%<>&;=,#:'
@@ -123,7 +123,7 @@ local function mutated(inputs)
   return text
 end
 
--- For each name a function that makes the next input, in words, and the function that reads it.
+-- For each name a function that returns a description of the next input, and the function that reads it.
 function M.target(name)
   local inputs = {}
   local folder = pd.root .. '/tests/fuzz/' .. name

@@ -1,4 +1,4 @@
--- Random arguments for functions that are documented: values that fit the name of the argument, and values of any type.
+-- Random arguments for documented functions: values that fit the name of the argument, and values of any type.
 local pd = require 'pushdown'
 
 local M = {}
@@ -6,7 +6,7 @@ local M = {}
 local random = math.random
 local function one_of(list) return list[random(#list)] end
 
--- Names of files below the working folder, which is thrown away: none leads out of it.
+-- Names of files in the working folder, which is deleted later. None leads out of it.
 local paths = { 'new', 'new.txt', 'sub/new', 'none/new', 'data.txt', 'labelled.txt', 'pairs.txt', 'words.txt', 'run',
   'model.safetensors', 'g.txt', 'g.lua', 'a.pda', '', 'x\0y', ('n'):rep(300), 'broken' }
 
@@ -33,7 +33,7 @@ local function any_object()
   return object(one_of(classes))
 end
 
--- Values that stay in texts about what was called.
+-- Values that are shown in descriptions of calls.
 local strange = { print, coroutine.create(function() end), io.stderr, function() error 'x' end,
   function(...) return ... end, function() return {} end, setmetatable({}, { __index = function() error 'index' end }),
   setmetatable({}, { __tostring = function() return 1 end }), newproxy(true) }
@@ -96,7 +96,7 @@ local function nested(kinds, describe)
   end
 end
 
--- What fits an argument or an option of this name.
+-- Values that fit an argument or an option of this name.
 local fitting = {
   tokens = tokens, source = tokens, target = tokens, words = tokens, word = function() return one_of(texts) end,
   strings = list_of(tokens), sentences = list_of(tree_text), list = list_of(pair), path = path, folder = path,
@@ -132,11 +132,11 @@ local fitting = {
   architecture = name_of(pd.model.architectures), kind = function()
     return one_of(one_of { pd.stack.kinds, pd.controller.kinds, pd.train.objectives, pd.task.transductions }())
   end,
-  -- A machine can start only so many, which is no matter of these tests.
+  -- A machine can start only a limited number, which these tests do not cover.
   threads = function() return one_of { 1, 2, 0, -1, 0 / 0 } end,
 }
 
--- What fits an argument of this name, seldom anything at all.
+-- A value that fits an argument of this name, or rarely any value.
 function M.named(name)
   local make = fitting[name]
   if make and random(10) > 1 then return make() end

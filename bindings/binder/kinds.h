@@ -1,0 +1,39 @@
+// The common functions of the modules of all registries: the kinds, and a description of each.
+#pragma once
+#include "base/registry.h"
+#include "bindings/binder/bind.h"
+
+namespace pushdown {
+
+// "lstm: Long short-term memory (...).\n  hidden  integer, default 20: ..."
+template <class Row>
+std::string describe_row(const Row& row, const std::vector<OptionSpec>& options,
+                         const std::string& origin = "") {
+  std::string text = row.name + ": " + row.doc + origin;
+  for (const auto& spec : options) text += "\n  " + describe(spec);
+  return text;
+}
+
+// The options of every kind.
+template <class Row>
+std::vector<OptionGroup> option_groups(const std::vector<Row>& rows) {
+  std::vector<OptionGroup> groups;
+  for (const auto& row : rows) groups.push_back({row.name, declared(row.options)});
+  return groups;
+}
+
+// Options that depend on the value of another option or argument.
+using SpecsByKind = std::vector<std::pair<std::string, std::vector<OptionSpec>>>;
+inline std::vector<OptionGroup> option_groups(const SpecsByKind& specs) {
+  std::vector<OptionGroup> groups;
+  for (const auto& [kind, options] : specs) groups.push_back({kind, declared(options)});
+  return groups;
+}
+inline Json resolve_by_kind(std::string_view where, const SpecsByKind& specs,
+                            const std::string& kind, const Json& given) {
+  for (const auto& [name, options] : specs)
+    if (name == kind) return resolve_options(where, options, given);
+  return resolve_options(where, {}, given);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,92 @@
+// pd.registry: the record of runs.
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
+#include "bindings/modules.h"
+#include "record/run_registry.h"
+
+namespace pushdown {
+
+template <>
+struct ClassName<RunRegistry> {
+  static constexpr const char* value = "Registry";
+};
+
+namespace {
+
+struct OpenOptions {
+  bool must_exist = false;
+  double busy_seconds = 60;
+  using Self = OpenOptions;
+  static OptionRows rows() {
+    return declare<Self>(
+        {{"must_exist", &Self::must_exist, "raises an error if the file does not exist"},
+         {"busy_seconds", &Self::busy_seconds, "seconds to wait for other processes"}});
+  }
+};
+
+std::shared_ptr<RunRegistry> open_registry(const std::string& path, const OpenOptions& options) {
+  check(!path.empty(), "registry.open", "the path must not be empty");
+  return std::make_shared<RunRegistry>(path, options.must_exist, options.busy_seconds);
+}
+
+const std::vector<OptionSpec>& filter_options() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("id", nullptr, "number of a run, or a list of numbers"),
+      text_option("experiment", nullptr, "name of the experiment"),
+      text_option("grid", nullptr, "name of the grid, which may contain * and ?"),
+      text_option("point", nullptr, "name of the point"),
+      text_option("status", nullptr, "status of the run, or a list of statuses"),
+      text_option("folder", nullptr, "run folder"),
+      number_option("since", nullptr, "earliest start of a run in seconds since 1970"),
+      list_option("where", nullptr, "conditions {{key, '<', value}, ...} on options and results"),
+      text_option("sort", nullptr, "column or key to sort by"),
+      boolean_option("descending", false, "sorts in descending order"),
+      integer_option("limit", nullptr, "maximum number of rows")};
+  return specs;
+}
+
+std::vector<Json> find_runs(RunRegistry& registry, const CoreOptions<&filter_options>& options) {
+  return registry.find(options.given);
+}
+
+std::string registry_line(const RunRegistry& registry) {
+  return fmt::format("Registry of runs in {}", registry.file().string());
+}
+
+std::string registry_file(const RunRegistry& registry) { return registry.file().string(); }
+
+}  // namespace
+
+void bind_record(lua_State* L) {
+  Module module(L, "registry", "The registry of runs, an SQLite file. pd.runs is built on it.");
+  module.def<&open_registry>(
+      "open",
+      "open(path, {options}) -> Registry  Opens the registry, and creates it if "
+      "it does not exist.");
+  Class<RunRegistry>(module, "A file with one row for each run.")
+      .def<&RunRegistry::add>("add",
+                              "registry:add(runs) -> table  Adds runs as waiting, or fills the "
+                              "absent fields of runs with the same folder. Returns the rows.")
+      .def<&RunRegistry::begin>("begin",
+                                "registry:begin(run) -> integer  Marks the run in run.folder as "
+                                "running, counts one more attempt, and returns its id.")
+      .def<&RunRegistry::update>(
+          "update", "registry:update(id, fields)  Replaces the given fields of the row.")
+      .def<&RunRegistry::finish>("finish",
+                                 "registry:finish(id, fields)  Marks the run as ended now. The "
+                                 "fields are status, result, message and seconds.")
+      .def<&RunRegistry::tag>("tag",
+                              "registry:tag(ids, added, removed)  Adds and removes tags of all "
+                              "these runs, or of none if there is an error.")
+      .def<&RunRegistry::remove>("remove",
+                                 "registry:remove(ids) -> integer  Removes the rows of these runs "
+                                 "in one step and returns how many there were.")
+      .def<&find_runs>(
+          "find", "registry:find{options} -> table  Returns the rows that match, oldest first.")
+      .def<&registry_file>("file", "registry:file() -> string  Returns the path of the file.")
+      .def<&registry_line>("__tostring",
+                           "tostring(registry) -> string  Returns one line about the registry.");
+}
+
+}  // namespace pushdown

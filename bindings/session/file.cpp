@@ -1,0 +1,127 @@
+// pd.file: operations on files and folders that must be correct even if the process is killed:
+// writing whole files, and removing folders without following links.
+#include <algorithm>
+
+#include "base/atomic_file.h"
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/options.h"
+#include "bindings/modules.h"
+#include "bindings/session/inputs.h"
+
+namespace pushdown {
+
+template <>
+struct ClassName<FileWriter> {
+  static constexpr const char* value = "FileWriter";
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_text(const std::string& path, const std::string& text) { write_file(path, text); }
+
+std::shared_ptr<FileWriter> writer(const std::string& path) {
+  return std::make_shared<FileWriter>(path);
+}
+
+void write_part(FileWriter& out, const std::string& text) { out.write(text); }
+
+// The kind of the path itself; links are not followed.
+std::optional<std::string> kind_of(const std::string& path) {
+  std::error_code error;
+  switch (fs::symlink_status(path, error).type()) {
+    case fs::file_type::none:
+    case fs::file_type::not_found: return std::nullopt;
+    case fs::file_type::regular: return "file";
+    case fs::file_type::directory: return "folder";
+    case fs::file_type::symlink: return "link";
+    default: return "other";
+  }
+}
+
+// The path without links, dots and double slashes. Parts that do not exist stay unchanged.
+std::string real_path(const std::string& path) {
+  std::error_code error;
+  const fs::path real = fs::weakly_canonical(fs::absolute(path), error);
+  if (error) fail_environment("file.real_path", "'{}': {}", path, error.message());
+  const std::string text = real.string();
+  return text.size() > 1 && text.back() == '/' ? text.substr(0, text.size() - 1) : text;
+}
+
+void check_folder(const std::string& path, const char* where) {
+  check(kind_of(path) == "folder", where, "'{}' must be a folder and no link", path);
+}
+
+// The entries of the folder itself.
+std::vector<std::string> names_in_folder(const std::string& path) {
+  check_folder(path, "file.list");
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename().string());
+  if (error) fail_environment("file.list", "cannot read '{}': {}", path, error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+// The number of files and bytes below a folder; links are not followed.
+Json contents(const std::string& path) {
+  check_folder(path, "file.contents");
+  std::int64_t files = 0, bytes = 0;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(path, error), end; !error && at != end;
+       at.increment(error)) {
+    std::error_code ignored;
+    const auto type = at->symlink_status(ignored).type();
+    if (type == fs::file_type::directory) continue;
+    ++files;
+    if (type == fs::file_type::regular) bytes += static_cast<std::int64_t>(at->file_size(ignored));
+  }
+  if (error) fail_environment("file.contents", "cannot read '{}': {}", path, error.message());
+  return {{"files", files}, {"bytes", bytes}};
+}
+
+void remove_folder(const std::string& path) {
+  check_folder(path, "file.remove_folder");
+  std::error_code error;
+  fs::remove_all(path, error);  // removes links, not their targets
+  if (error) fail_environment("file.remove_folder", "'{}': {}", path, error.message());
+}
+
+}  // namespace
+
+void bind_file(lua_State* L) {
+  Module module(L, "file", "Whole files, and folders. Symbolic links in folders are not followed.");
+  module
+      .def<&write_text>("write",
+                        "write(path, text)  Replaces the file completely or not at all, and waits "
+                        "until it is on the disk.")
+      .def<&writer>("writer",
+                    "writer(path) -> FileWriter  Returns a writer for a file that is written piece "
+                    "by piece. The file exists after commit().")
+      .def<&kind_of>("kind",
+                     "kind(path) -> string  Returns 'file', 'folder', 'link' or 'other', or nil if "
+                     "the path does not exist.")
+      .def<&real_path>(
+          "real_path",
+          "real_path(path) -> string  Returns the absolute path without symbolic links.")
+      .def<&names_in_folder>(
+          "list",
+          "list(folder) -> table  Returns the sorted names of the entries of the folder itself.")
+      .def<&contents>("contents",
+                      "contents(folder) -> {files=, bytes=}  Returns the number of files in the "
+                      "folder and below it, and their total size in bytes.")
+      .def<&remove_folder>("remove_folder",
+                           "remove_folder(folder)  Removes the folder and everything in it. "
+                           "Symbolic links are removed, not followed.");
+  bind_inputs(module);
+  Class<FileWriter>(module, "A file that is written piece by piece under a temporary name.")
+      .def<&write_part>("write", "writer:write(text)  Appends a text to the file.")
+      .def<&FileWriter::commit>("commit",
+                                "writer:commit()  Renames the complete file to its final name "
+                                "after its content is on the disk.");
+}
+
+}  // namespace pushdown

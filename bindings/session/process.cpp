@@ -1,0 +1,183 @@
+// pd.process: child processes for grids, and facts about the own process.
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+
+#include "base/check.h"
+#include "bindings/binder/bind.h"
+#include "bindings/binder/interrupt.h"
+#include "bindings/binder/options.h"
+#include "bindings/modules.h"
+#include "bindings/session/log.h"
+#include "bindings/session/session.h"
+#include "bindings/session/terminal.h"
+#include "record/process.h"
+
+namespace pushdown {
+
+template <>
+struct ClassName<Process> {
+  static constexpr const char* value = "Process";
+};
+template <>
+struct ClassName<ProcessPool> {
+  static constexpr const char* value = "ProcessPool";
+};
+template <>
+struct ClassName<FolderLock> {
+  static constexpr const char* value = "FolderLock";
+};
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr double kGrace = 60;  // seconds in which a child can write its checkpoint
+
+// Returns the pushdown executable that belongs to this module. In the build folder both are in the
+// same folder.
+std::string executable() {
+  Dl_info info;
+  if (dladdr(reinterpret_cast<const void*>(&executable), &info) != 0 && info.dli_fname) {
+    std::error_code ignored;
+    const fs::path folder = fs::canonical(info.dli_fname, ignored).parent_path();
+    for (const fs::path& path : {folder / "pushdown", folder / ".." / ".." / "bin" / "pushdown"})
+      if (fs::is_regular_file(path, ignored)) return fs::canonical(path).string();
+  }
+  fail_environment("process.executable", "the program pushdown is not beside its module");
+}
+
+struct StartOptions : Command {
+  std::string file;
+  using Self = StartOptions;
+  static OptionRows rows() {
+    return declare<Self>({{"command", &Self::words, "program and arguments", required},
+                          {"output", &Self::file, "file for its output"},
+                          {"environment", &Self::environment, "further environment variables"},
+                          {"lock", &Self::lock, "lock that the process also holds"}});
+  }
+};
+
+std::shared_ptr<Process> start(ProcessPool& pool, StartOptions command) {
+  command.output = command.file;
+  return pool.start(command);
+}
+
+void wait_for(lua_State* L, ProcessPool& pool, double seconds) {
+  pool.wait(seconds, interrupt_check(L));
+}
+
+// After Ctrl-C no more Lua code runs, so this function stops the children.
+Results supervise(lua_State* L, ProcessPool& pool, Any action) {
+  lua_pushvalue(L, action.index);
+  const int status = lua_pcall(L, 0, 0, 0);
+  const auto count = pool.running();
+  if (count > 0) {
+    log_message("info", fmt::format("stopping {} process{} (Ctrl-C again: at once)", count,
+                                    count == 1 ? "" : "es"));
+    pool.stop(kGrace);
+  }
+  if (status != 0) lua_error(L);
+  return {0};
+}
+
+Json poll(Process& process) {
+  const auto ending = process.poll();
+  if (!ending) return nullptr;
+  return {{"code", ending->code}, {"signal", ending->signal}, {"text", describe(*ending)}};
+}
+
+void signal_process(Process& process, const std::string& name) {
+  static const std::map<std::string, int> kSignals{
+      {"interrupt", SIGINT}, {"terminate", SIGTERM}, {"kill", SIGKILL}};
+  const auto found = kSignals.find(name);
+  check(found != kSignals.end(), "process.signal",
+        "the signal must be 'interrupt', 'terminate' or 'kill', got '{}'", name);
+  process.signal(found->second);
+}
+
+std::shared_ptr<FolderLock> lock(const std::string& folder) { return FolderLock::take(folder); }
+bool locked(const std::string& folder) { return FolderLock::held(folder); }
+std::string lock_folder(const FolderLock& held) { return held.folder().string(); }
+std::int64_t pid_of(const Process& process) { return process.pid(); }
+std::int64_t own_pid() { return ::getpid(); }
+
+std::string host() {
+  char name[256] = "";
+  ::gethostname(name, sizeof name - 1);
+  return name;
+}
+
+double now() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+std::optional<int> columns(const std::string& stream) {
+  check(stream == "stdout" || stream == "stderr", "process.columns",
+        "the stream must be 'stdout' or 'stderr', got '{}'", stream);
+  const int descriptor = stream == "stdout" ? STDOUT_FILENO : STDERR_FILENO;
+  const int width = terminal_columns(descriptor);
+  return width > 0 ? std::optional(width) : std::nullopt;
+}
+
+void bind_classes(Module& module) {
+  Class<ProcessPool>(module, "Child processes that are stopped when their owner fails.")
+      .def<&start>(
+          "start",
+          "pool:start{options} -> Process  Starts a program in a process group of its own.")
+      .def<&wait_for>("wait",
+                      "pool:wait(seconds)  Waits until a process ends, Ctrl-C is pressed, or the "
+                      "time in seconds has passed.")
+      .def<&ProcessPool::running>(
+          "running",
+          "pool:running() -> integer  Returns the number of processes that are still running.")
+      .def<&ProcessPool::stop>("stop",
+                               "pool:stop(grace)  Interrupts all processes, and kills those that "
+                               "still run after `grace` seconds.")
+      .def<&supervise>("supervise",
+                       "pool:supervise(action)  Calls action(). When it ends, also by an error or "
+                       "Ctrl-C, the pool stops the processes that still run.");
+  Class<Process>(module, "A child process.")
+      .def<&pid_of>("pid", "process:pid() -> integer  Returns the process ID.")
+      .def<&poll>("poll",
+                  "process:poll() -> table  Returns nil while the process runs, then {code=, "
+                  "signal=, text=}.")
+      .def<&signal_process>(
+          "signal", "process:signal(name)  Sends the signal 'interrupt', 'terminate' or 'kill'.");
+  Class<FolderLock>(module,
+                    "The lock of a run folder. It is held until the processes that hold it have "
+                    "ended or release it.")
+      .def<&lock_folder>("folder",
+                         "lock:folder() -> string  Returns the path of the locked folder.")
+      .def<&FolderLock::release>(
+          "release",
+          "lock:release()  Releases the lock. Child processes that inherited it keep it.");
+}
+
+}  // namespace
+
+void bind_process(lua_State* L) {
+  Module module(L, "process", "Child processes, and facts about this process.");
+  module
+      .def<[] { return ProcessPool(); }>("pool",
+                                         "pool() -> ProcessPool  Returns a new, empty pool.")
+      .def<&lock>("lock",
+                  "lock(folder) -> FolderLock  Takes the lock of a run folder and returns it, or "
+                  "nil if another process holds it. Makes the folder if necessary.")
+      .def<&locked>(
+          "locked",
+          "locked(folder) -> boolean  Returns whether a process holds the lock of the folder.")
+      .def<&executable>("executable",
+                        "executable() -> string  Returns the path of the pushdown executable.")
+      .def<&own_pid>("pid", "pid() -> integer  Returns the ID of this process.")
+      .def<&host>("host", "host() -> string  Returns the name of this machine.")
+      .def<&now>("now", "now() -> number  Returns the time in seconds since 1970.")
+      .def<&columns>("columns",
+                     "columns(stream) -> integer  Returns the width of the terminal in characters "
+                     "if the stream, 'stdout' or 'stderr', is a terminal, else nil.");
+  bind_classes(module);
+}
+
+}  // namespace pushdown

@@ -1,0 +1,58 @@
+// A trainer as a Lua object, with progress, log and curves.
+#pragma once
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bindings/binder/bind.h"
+#include "train/trainer.h"
+
+namespace pushdown {
+
+struct Training {
+  std::unique_ptr<Trainer> trainer;
+  bool progress = true;
+  bool mirrored = false;       // see mirror_training
+  double drawing_seconds = 0;  // time of the last drawing of the curves
+  std::chrono::steady_clock::time_point drawn;
+};
+using TrainingPtr = std::shared_ptr<Training>;
+
+template <>
+struct ClassName<Training> {
+  static constexpr const char* value = "Trainer";
+};
+
+// Logs the results of an epoch and draws the curves if they are due. `rate`: the learning rate
+// before the epoch; `name`: prefix of every message.
+void tell_epoch(lua_State* L, Training& training, const EpochMetrics& metrics, double rate,
+                const std::string& name = "");
+
+// Records the provenance of the training whose files are in `folder`, and enters it in the registry
+// of runs. event: "begins", "resumed", "saved", or "ended" when training is over. Errors are
+// logged.
+void record_training(lua_State* L, const Trainer& trainer, const char* event, const Path& folder);
+
+// The options of trainers, by the kind of model and data.
+std::vector<OptionGroup> trainer_groups(lua_State* L);
+// Calls a function of a module of the Lua library. `push_arguments` pushes its arguments and
+// returns their number. Returns why the call failed, or nothing. An interrupt is passed on to the
+// caller.
+std::optional<std::string> call_library(lua_State* L, const char* module, const char* function,
+                                        const std::function<int()>& push_arguments);
+// Mirrors a training for a program that shows trainings (scripts/lib/mirror.lua). Function and
+// argument: "begins" and the target, "epoch" or "ended". Errors are logged.
+void mirror_training(lua_State* L, const Path& folder, const char* function,
+                     const std::string& target = "");
+// Returns the target of the option `mirror` or of PUSHDOWN_MIRROR, or "" if there is none. Throws
+// std::invalid_argument for a text that is not a target.
+std::string mirror_target(lua_State* L, const std::optional<std::string>& option);
+
+// The descriptions of trainers, objectives, learning algorithms and optimizers.
+void bind_training_kinds(Module& module);
+// Binds pd.train.together and its class.
+void bind_together(Module& module);
+
+}  // namespace pushdown

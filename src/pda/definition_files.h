@@ -1,0 +1,56 @@
+// The files that describe grammars and pushdown automata, and where they are. A name means a file
+// in the folder grammars of the installation, or of the working directory; a hint, which is a whole
+// automaton or a part of one, a file in scripts/hints of the installation, or in hints of the
+// working directory. No file is run here.
+//
+// Errors are std::invalid_argument and read "[grammar.load] ..." or "[pda.load] ...".
+#pragma once
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pushdown {
+
+enum class DefinitionKind { grammar, automaton };
+
+// The words for a kind in messages: "grammar.load", "grammar" or "pushdown automaton", and the key
+// "grammar" or "automaton" of recorded inputs.
+struct DefinitionWords {
+  const char *load, *noun, *key;
+  std::vector<const char*> endings;  // of files in the kind's own notation
+};
+const DefinitionWords& words_of(DefinitionKind kind);
+
+// Throws that `name` is of the other kind than wanted.
+[[noreturn]] void wrong_definition(DefinitionKind wanted, const std::string& name);
+
+class DefinitionFiles {
+ public:
+  // `working`: the working directory; empty: that of the process.
+  explicit DefinitionFiles(const std::filesystem::path& installation,
+                           const std::filesystem::path& working = {});
+
+  // Returns the path of a file that a name or path refers to. An automaton may also be a hint,
+  // 'an_bn/whole'. Throws with the names that exist if there is none; a path is not checked.
+  std::filesystem::path find(DefinitionKind kind, const std::string& name) const;
+  // Returns the sorted names of this kind in both folders. The words that occur in a file determine
+  // its kind.
+  std::vector<std::string> names(DefinitionKind kind) const;
+  // Returns the names of the grammars that are synchronous, or of those that are not.
+  std::vector<std::string> grammar_names(bool synchronous) const;
+  // Returns the sorted hints of both folders, as find() takes them.
+  std::vector<std::string> hints() const;
+  bool is_hint(const std::filesystem::path& path) const;
+  // Throws with the names of the hints inside if an automaton has the name of a folder of hints.
+  void check_group(DefinitionKind kind, const std::string& name) const;
+
+ private:
+  std::vector<std::filesystem::path> folders_, hint_folders_;
+};
+
+// Reads a definition file. Throws for a file in the other kind's notation or of more than 16 MiB,
+// and std::runtime_error for one that cannot be read.
+std::string read_definition_file(DefinitionKind kind, const std::filesystem::path& path);
+
+}  // namespace pushdown

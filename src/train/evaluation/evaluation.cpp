@@ -1,0 +1,133 @@
+#include "train/evaluation/evaluation.h"
+
+#include <cmath>
+#include <map>
+
+#include "base/check.h"
+#include "train/evaluation/accuracy.h"
+#include "train/evaluation/next_symbol_accuracy.h"
+
+namespace pushdown {
+namespace {
+
+class Sum {
+ public:
+  void add(std::size_t length, double model, double source, bool predicted) {
+    ++result_.strings;
+    predicted_ += predicted;
+    result_.symbols += static_cast<std::int64_t>(length);
+    model_ += model;
+    source_ += source;
+  }
+
+  CrossEntropy result(std::int64_t shortest, std::int64_t longest, bool has_source,
+                      bool predicts) const {
+    CrossEntropy result = result_;
+    const auto symbols = static_cast<double>(result.symbols);
+    result.shortest = shortest;
+    result.longest = longest;
+    result.cross_entropy = -model_ / symbols;
+    if (has_source && std::isfinite(source_) && result.symbols > 0) {
+      result.lower_bound = -source_ / symbols;
+      result.difference = result.cross_entropy - *result.lower_bound;
+    }
+    if (predicts)
+      result.next_symbol_accuracy =
+          static_cast<double>(predicted_) / static_cast<double>(result.strings);
+    return result;
+  }
+
+ private:
+  CrossEntropy result_;
+  double model_ = 0, source_ = 0;
+  std::int64_t predicted_ = 0;
+};
+
+Json to_json(const CrossEntropy& value) {
+  Json json{{"shortest", value.shortest},
+            {"longest", value.longest},
+            {"strings", value.strings},
+            {"symbols", value.symbols},
+            {"cross_entropy", value.cross_entropy}};
+  if (value.lower_bound) json["lower_bound"] = *value.lower_bound;
+  if (value.difference) json["cross_entropy_difference"] = *value.difference;
+  if (value.next_symbol_accuracy) json["next_symbol_accuracy"] = *value.next_symbol_accuracy;
+  return json;
+}
+
+}  // namespace
+
+void check_alphabets(std::string_view where, const LanguageModel& model, const Dataset& dataset) {
+  check_alphabets(where, model, dataset.alphabet());
+}
+
+std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& dataset,
+                                   const EvaluationOptions& options) {
+  constexpr const char* kEvaluationPlace = "train.evaluate";
+  check_alphabets(kEvaluationPlace, model, dataset);
+  check(options.bin_width > 0, kEvaluationPlace, "bin_width must be at least 1, got {}",
+        options.bin_width);
+  check(options.batch > 0, kEvaluationPlace, "batch must be at least 1, got {}", options.batch);
+  check(options.chunk >= 0, kEvaluationPlace, "chunk must not be negative, got {}", options.chunk);
+  at::NoGradGuard no_grad;
+  const auto& words = dataset.words();
+  const auto batches = equal_length_batches(dataset, options.batch);
+  const NextSymbols* sets = options.next_symbols.get();
+  check(sets == nullptr || options.chunk == 0, kEvaluationPlace,
+        "the next symbols are measured on whole strings; leave out chunk");
+  check(sets == nullptr || sets->size() == words.size(), kEvaluationPlace,
+        "the number of sets of next symbols must equal the number of strings, got {} and {}",
+        sets ? sets->size() : 0, words.size());
+  std::vector<double> log_probabilities(words.size());
+  std::vector<char> predicted(words.size());
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    if (options.should_stop && options.should_stop()) return std::nullopt;
+    model.visit_log_probabilities(
+        word_tensor(dataset.words(), batches[i]), options.chunk, nullptr, [&](const Tensor& piece) {
+          const Tensor values = piece.to(at::kCPU, at::kDouble).contiguous();
+          for (std::size_t k = 0; k < batches[i].size(); ++k)
+            log_probabilities[batches[i][k]] += values.data_ptr<double>()[k];
+        });
+    if (sets != nullptr) {
+      const Tensor logits = model.logits(word_tensor(dataset.words(), batches[i]));
+      const auto ranges = predicting_thresholds(logits, batches[i], *sets, 0);
+      const double threshold = threshold_of(options.threshold, logits.size(2));
+      for (std::size_t k = 0; k < batches[i].size(); ++k)
+        predicted[batches[i][k]] = ranges[k].contains(threshold);
+    }
+    if (options.progress)
+      options.progress(static_cast<std::int64_t>(i + 1), static_cast<std::int64_t>(batches.size()));
+  }
+
+  const bool has_source = dataset.has_log_probabilities();
+  const auto* source = has_source ? &dataset.log_probabilities() : nullptr;
+  Sum all;
+  std::map<std::int64_t, Sum> bins;
+  std::size_t shortest = words.front().size(), longest = 0;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const auto length = words[i].size();
+    const double bound = source != nullptr ? (*source)[i] : 0;
+    const bool right = predicted[i] != 0;
+    all.add(length, log_probabilities[i], bound, right);
+    bins[static_cast<std::int64_t>(length) / options.bin_width].add(length, log_probabilities[i],
+                                                                    bound, right);
+    shortest = std::min(shortest, length);
+    longest = std::max(longest, length);
+  }
+  Evaluation evaluation;
+  evaluation.all = all.result(static_cast<std::int64_t>(shortest),
+                              static_cast<std::int64_t>(longest), has_source, sets != nullptr);
+  for (const auto& [bin, sum] : bins)
+    evaluation.bins.push_back(sum.result(bin * options.bin_width, (bin + 1) * options.bin_width - 1,
+                                         has_source, sets != nullptr));
+  return evaluation;
+}
+
+Json to_json(const Evaluation& evaluation) {
+  Json json = to_json(evaluation.all);
+  json["bins"] = Json::array();
+  for (const auto& bin : evaluation.bins) json["bins"].push_back(to_json(bin));
+  return json;
+}
+
+}  // namespace pushdown

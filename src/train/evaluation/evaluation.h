@@ -1,0 +1,43 @@
+// Cross-entropy of a language model on a dataset in nats per symbol, and its difference from that
+// of the distribution the data was drawn from:
+//   cross_entropy            = - sum_w log p_model(w) / sum_w |w|
+//   lower_bound              = - sum_w log p_source(w) / sum_w |w|
+//   cross_entropy_difference = cross_entropy - lower_bound
+// If the model has an end symbol, it adds to the numerator and not to |w|. Sums are computed in
+// float64 in the order of the strings.
+#pragma once
+#include <optional>
+
+#include "model/language_model.h"
+#include "task/dataset.h"
+#include "train/evaluation/evaluation_options.h"
+
+namespace pushdown {
+
+// Strings whose length is in [shortest, longest], or all strings. The bound and the difference are
+// absent if the source distribution is unknown or cannot generate one of the strings.
+struct CrossEntropy {
+  std::int64_t shortest = 0, longest = 0;  // of the strings themselves, or the bin's edges
+  std::int64_t strings = 0, symbols = 0;
+  double cross_entropy = 0;  // NaN if there are no symbols
+  std::optional<double> lower_bound;
+  std::optional<double> difference;
+  // The fraction of strings whose whole set of next symbols is predicted at every position, if
+  // these sets are known (EvaluationOptions::next_symbols).
+  std::optional<double> next_symbol_accuracy;
+};
+
+struct Evaluation {
+  CrossEntropy all;
+  std::vector<CrossEntropy> bins;  // [k width, (k + 1) width), without empty bins, in order
+};
+
+std::optional<Evaluation> evaluate(const LanguageModel& model, const Dataset& dataset,
+                                   const EvaluationOptions& options);
+
+// Throws std::invalid_argument if the data's alphabet is not the model's.
+void check_alphabets(std::string_view where, const LanguageModel& model, const Dataset& dataset);
+
+Json to_json(const Evaluation& evaluation);
+
+}  // namespace pushdown

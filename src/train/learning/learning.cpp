@@ -1,0 +1,154 @@
+#include "train/learning/learning.h"
+
+#include "tensor/backward.h"
+#include "train/learning/learning_kinds.h"
+
+namespace pushdown {
+
+namespace {
+
+AnswerLayers answer_layers(const Recognizer& model) {
+  return {model.output_weight(), model.output_bias(), model.next_weight(), model.next_bias()};
+}
+
+// Returns the symbol that follows each pass, if the objective needs it.
+Tensor next_of(const Recognizer& model, const Objective& objective, const StringBatch& batch) {
+  if (!objective.needs_next_symbol()) return {};
+  const Tensor words = model.input(batch.words);
+  return words.size(1) > 0 ? following(words, 0, words.size(1), model.passes())
+                           : at::full({words.size(0), 1}, -1, words.options());
+}
+
+// Returns the losses of outputs whose next_scores are not computed yet.
+Tensor losses_of(const Recognizer& model, const Objective& objective, ObjectiveBatch& read) {
+  const auto costs = objective.answer_costs();
+  if (costs && model.affine() && model.kernels() && suits_answer_losses(read.hiddens)) {
+    const Tensor losses = answer_losses({read.hiddens, read.labels, read.next, read.weights},
+                                        answer_layers(model), *costs)
+                              .losses;
+    return objective.averaged() ? losses / static_cast<double>(read.hiddens.size(1)) : losses;
+  }
+  if (objective.needs_next_symbol()) read.next_scores = model.next_scores(read.hiddens);
+  return objective.losses(read);
+}
+
+}  // namespace
+
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, Random& random) {
+  const at::AutoGradMode with_gradient(true);
+  return backpropagate(model, objective, batch, model.run(batch.words, &random));
+}
+
+ValidityLosses backpropagate(const Recognizer& model, const Objective& objective,
+                             const StringBatch& batch, const Recognition& said) {
+  const auto made = said.scores.size(1) - 1;  // P
+  const auto skip = made > 0 ? 1 : 0;         // the score before anything was read
+  ObjectiveBatch read{said.scores.narrow(1, skip, said.scores.size(1) - skip),
+                      said.hiddens.narrow(1, skip, said.scores.size(1) - skip), said.weights,
+                      batch.labels.to(said.scores.options())};
+  read.viable = batch.viable;
+  read.passes = model.passes();
+  read.next = next_of(model, objective, batch);
+  if (read.next.defined()) read.next = read.next.to(said.scores.device());
+  const Tensor losses = losses_of(model, objective, read);
+  run_backward(losses.mean());
+  Verdict verdict(model);
+  verdict.add(read.scores, read.weights);
+  return {numbers_of(losses), verdict.values()};
+}
+
+std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
+                                                     const Objective& objective,
+                                                     const StringBatch& batch, std::int64_t window,
+                                                     Random& random) {
+  const auto costs = objective.answer_costs();
+  if (!costs || !model.affine() || !model.kernels()) return std::nullopt;
+  const auto pass = model.direct_pass(batch.words, window, random);
+  if (pass == nullptr) return std::nullopt;
+  const auto strings = batch.words.size(0);
+  const Tensor hiddens = pass->output().view({strings, -1, model.network().hidden_size()});
+  const double share = objective.averaged() ? 1.0 / static_cast<double>(hiddens.size(1)) : 1.0;
+  const auto found = differentiate_answers(
+      {hiddens, batch.labels.to(hiddens.options()), next_of(model, objective, batch), {}},
+      answer_layers(model), *costs, share / static_cast<double>(strings));
+  pass->backward(found.slopes);
+  Verdict verdict(model);
+  verdict.add(found.answers.scores, {});
+  ValidityLosses result{numbers_of(found.answers.losses), verdict.values()};
+  if (share != 1)
+    for (double& loss : result.losses) loss *= share;
+  return result;
+}
+
+namespace {
+
+constexpr const char* kLearningPlace = "learning";
+
+class Backpropagation : public LearningAlgorithm {
+ public:
+  ValidityLosses gradient(const Recognizer& model, const Objective& objective,
+                          const StringBatch& batch, Random& random) const override {
+    if (auto inside = differentiate_inside(model, objective, batch, "bptt", random)) return *inside;
+    if (auto direct = differentiate_directly(model, objective, batch, 0, random)) return *direct;
+    return backpropagate(model, objective, batch, random);
+  }
+};
+
+}  // namespace
+
+const std::vector<LearningKind>& learning_kinds() {
+  static const std::vector<LearningKind> kinds{
+      {"bptt",
+       "Backpropagation through time: the exact gradient.",
+       {},
+       [](const Json&) -> LearningPtr { return std::make_unique<Backpropagation>(); }},
+      truncated_learning(),
+      real_time_learning(),
+      unbiased_online_learning()};
+  return kinds;
+}
+
+Json resolve_learning(const Json& options) {
+  const Json given = options.is_string() ? Json{{"kind", options}} : options;
+  const auto [row, resolved] = resolve_kind(kLearningPlace, learning_kinds(), given);
+  Json full{{"kind", row.name}};
+  full.update(resolved);
+  return full;
+}
+
+LearningPtr make_learning(const Json& options) {
+  const Json given = options.is_string() ? Json{{"kind", options}} : options;
+  const auto [row, resolved] = resolve_kind(kLearningPlace, learning_kinds(), given);
+  return row.make(resolved);
+}
+
+std::optional<ValidityLosses> differentiate_inside(const Recognizer& model,
+                                                   const Objective& objective,
+                                                   const StringBatch& batch,
+                                                   std::string_view algorithm, Random& random) {
+  const auto every_pass = objective.cross_entropy_of_every_pass();
+  // A kernel returns the scores after the last symbol only.
+  if (!every_pass || !model.affine() || model.decision() != Decision::last) return std::nullopt;
+  ValidityBatch inside;
+  inside.words = model.input(batch.words);
+  inside.labels = batch.labels;
+  inside.refinement = model.refinement(true);
+  if (model.memory_moves()) {
+    inside.words = repeated_words(inside.words, model.passes());
+    inside.refinement = 1;
+  }
+  inside.every_step = *every_pass;
+  inside.scale = 1.0 / static_cast<double>(batch.words.size(0));
+  const auto passes = std::max<std::int64_t>(inside.words.size(1), 1) * inside.refinement.passes;
+  const double share = objective.averaged() ? 1.0 / static_cast<double>(passes) : 1.0;
+  inside.scale *= share;
+  inside.output_weight = model.output_weight();
+  inside.output_bias = model.output_bias();
+  auto result = model.network().differentiate(inside, algorithm, random);
+  if (result && share != 1)
+    for (double& loss : result->losses) loss *= share;
+  return result;
+}
+
+}  // namespace pushdown

@@ -1,0 +1,159 @@
+#include "train/problems/language_modelling.h"
+
+#include <cmath>
+
+#include "base/check.h"
+#include "task/dataset_text.h"
+#include "train/evaluation/accuracy.h"
+#include "train/evaluation/evaluation.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kLanguageModellingPlace = "train.trainer";
+constexpr std::int64_t kStringsOnDevice = 256;  // of the same length, in an evaluation
+
+// The log-probabilities of training strings are not needed, and may take long to compute.
+std::string stored_text(const Dataset& dataset, bool with_log_probabilities) {
+  return to_text(with_log_probabilities ? dataset : Dataset(dataset.alphabet(), dataset.words()));
+}
+
+Json described(const Dataset& dataset, bool with_log_probabilities) {
+  std::size_t shortest = dataset.words().front().size(), longest = 0;
+  for (const auto& word : dataset.words()) {
+    shortest = std::min(shortest, word.size());
+    longest = std::max(longest, word.size());
+  }
+  Json json{{"strings", dataset.size()},
+            {"symbols", dataset.symbol_count()},
+            {"shortest", shortest},
+            {"longest", longest}};
+  if (with_log_probabilities && dataset.has_log_probabilities()) {
+    double sum = 0;
+    for (const double value : dataset.log_probabilities()) sum += value;
+    if (std::isfinite(sum))
+      json["lower_bound"] = -sum / static_cast<double>(dataset.symbol_count());
+  }
+  return json;
+}
+
+class LanguageModelling : public LanguageProblem {
+ public:
+  LanguageModelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid, GrammarPtr grammar)
+      : LanguageProblem(std::move(model), std::move(grammar)),
+        train_(std::move(train)),
+        valid_(std::move(valid)) {
+    check(train_ != nullptr, kLanguageModellingPlace, "there is no training set");
+    check_alphabets(kLanguageModellingPlace, *model_, *train_);
+    if (valid_ != nullptr) {
+      check_alphabets(kLanguageModellingPlace, *model_, *valid_);
+      check(valid_->symbol_count() > 0, kLanguageModellingPlace,
+            "the validation set contains only empty strings");
+    }
+    check(train_->symbol_count() > 0, kLanguageModellingPlace,
+          "the training set contains only empty strings");
+    if (grammar_ != nullptr) {
+      check(valid_ != nullptr, kLanguageModellingPlace,
+            "grammar needs validation strings to measure");
+      check_alphabets(kLanguageModellingPlace, *model_, grammar_->alphabet());
+      valid_next_ = std::make_shared<NextSymbols>(next_symbols(*grammar_, valid_->words()));
+    }
+  }
+
+  const std::vector<OptionSpec>& options() const override { return language_modelling_options(); }
+  const std::vector<const char*>& fixed_options() const override {
+    static const std::vector<const char*> names{"chunk"};
+    return names;
+  }
+  void configure(Json& options) override {
+    chunk_ = options["chunk"];
+    check(chunk_ == 0 || grammar_ == nullptr, kLanguageModellingPlace,
+          "grammar measures whole strings; leave out chunk");
+  }
+
+  std::int64_t training_strings() const override { return train_->size(); }
+
+  std::vector<TrainingPhase> phases(std::int64_t batch) const override {
+    // Without an end symbol, empty strings contribute nothing to training.
+    auto batches = equal_length_batches(*train_, batch);
+    if (!model_->end_symbol())
+      std::erase_if(batches, [&](const auto& of) { return train_->words()[of.front()].empty(); });
+    check(!batches.empty(), kLanguageModellingPlace,
+          "the training set contains only empty strings");
+    return {TrainingPhase{std::move(batches)}};
+  }
+
+  std::optional<LikelihoodBatch> likelihood_batch(
+      const std::vector<std::int64_t>& batch) const override {
+    if (chunk_ > 0) return std::nullopt;
+    return LikelihoodBatch{word_tensor(train_->words(), batch), units(batch)};
+  }
+
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
+    BatchLoss sum;
+    sum.units = units(batch);
+    sum.loss = differentiate_strings(word_tensor(train_->words(), batch), chunk_, random);
+    return sum;
+  }
+
+  bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t, const TrainingPhase&,
+               const EvaluationOptions& given) const override {
+    metrics.train_cross_entropy = sum.loss / sum.units;
+    if (valid_ == nullptr) return true;
+    EvaluationOptions options = given;
+    options.chunk = chunk_;
+    options.next_symbols = valid_next_;
+    // On a device, a launch has a fixed cost, so fewer and larger ones are faster.
+    if (!model_->parameters().front().second.is_cpu())
+      options.batch = std::max(options.batch, kStringsOnDevice);
+    const auto result = evaluate(*model_, *valid_, options);
+    if (!result) return false;
+    metrics.cross_entropy = result->all.cross_entropy;
+    metrics.lower_bound = result->all.lower_bound;
+    metrics.cross_entropy_difference = result->all.difference;
+    metrics.next_symbol_accuracy = result->all.next_symbol_accuracy;
+    return true;
+  }
+
+  std::string train_text() const override { return stored_text(*train_, false); }
+  std::optional<std::string> valid_text() const override {
+    return valid_ ? std::optional(stored_text(*valid_, true)) : std::nullopt;
+  }
+  Json describe_train() const override { return described(*train_, false); }
+  Json describe_valid() const override { return described(*valid_, true); }
+  void prepare() const override {
+    if (valid_ != nullptr && valid_->has_log_probabilities()) valid_->lower_bound();
+  }
+
+ private:
+  double units(const std::vector<std::int64_t>& batch) const {
+    double symbols = 0;
+    for (const auto index : batch)
+      symbols += static_cast<double>(train_->words()[static_cast<std::size_t>(index)].size());
+    // Empty strings predict only their end symbol.
+    return symbols > 0 ? symbols : static_cast<double>(batch.size());
+  }
+
+  DatasetPtr train_, valid_;
+  NextSymbolsPtr valid_next_;
+  std::int64_t chunk_ = 0;
+};
+
+}  // namespace
+
+const std::vector<OptionSpec>& language_modelling_options() {
+  static const std::vector<OptionSpec> specs{
+      integer_option("chunk", 0,
+                     "number of symbols that gradients reach back: longer strings are cut into "
+                     "pieces of this length, with the state carried over; 0: never",
+                     0)};
+  return specs;
+}
+
+ProblemPtr language_modelling(LanguageModelPtr model, DatasetPtr train, DatasetPtr valid,
+                              GrammarPtr grammar) {
+  return std::make_shared<LanguageModelling>(std::move(model), std::move(train), std::move(valid),
+                                             std::move(grammar));
+}
+
+}  // namespace pushdown

@@ -1,0 +1,73 @@
+// Everything that can be trained and measured: one row for each kind of model and data. Trainers,
+// evaluation, run folders and help all go by these rows.
+#pragma once
+#include <variant>
+
+#include "task/dataset.h"
+#include "task/labelled_dataset.h"
+#include "task/running_text.h"
+#include "task/token_file.h"
+#include "task/transduction.h"
+#include "train/problems/problem.h"
+
+namespace pushdown {
+
+// Data of any kind.
+using ProblemData =
+    std::variant<DatasetPtr, RunningTextPtr, TokenFilePtr, LabelledDatasetPtr, PairSourcePtr>;
+
+struct ProblemParts {
+  SequenceModelPtr model;
+  ProblemData train;
+  std::optional<ProblemData> second = std::nullopt;  // validation set; of a transducer, test pairs
+  GrammarPtr grammar = nullptr;                      // of the language, to measure by
+  const std::vector<ObjectiveKind>& objectives = objective_kinds();
+};
+
+struct Measurement {
+  SequenceModelPtr model;
+  ProblemData data;
+  GrammarPtr grammar = nullptr;
+  Json options = Json::object();  // resolved, or as they were given
+  std::function<bool()> should_stop = nullptr;
+};
+
+struct ProblemKind {
+  std::string name;
+  std::string doc;         // "a language model on a running text"
+  std::string model;       // kind() of the model
+  std::string model_name;  // for the reader: "LanguageModel"
+  std::size_t data;        // the alternative of ProblemData
+  const char* second;      // "valid" or "test": what the second data are
+  bool by_grammar;         // whether it can be measured by a grammar
+  const std::vector<OptionSpec>& (*options)();
+  const std::vector<OptionSpec>& (*evaluation_options)();
+  ProblemPtr (*make)(const ProblemParts& parts);
+  // Nothing when should_stop said so. Places of strings count from 0.
+  std::optional<Json> (*evaluate)(const Measurement& of);
+  // Whether a stored text holds such data, and its data.
+  bool (*holds)(const std::string& text);
+  ProblemData (*parse)(const std::string& text, const std::string& file);
+};
+const std::vector<ProblemKind>& problem_kinds();
+
+// "Dataset": what the reader calls such data.
+const char* data_name(std::size_t data);
+
+// The problem of these parts. std::invalid_argument: a model that cannot learn such data, second
+// data of another kind, a grammar where there is nothing to measure by it.
+ProblemPtr make_problem(std::string_view where, const ProblemParts& parts);
+// The numbers of a model on data, after resolving the options.
+std::optional<Json> measure(std::string_view where, Measurement of);
+
+// A text and the file it was read from.
+struct StoredText {
+  std::string text, file;
+};
+// The problem that a run folder holds.
+ProblemPtr stored_problem(const SequenceModelPtr& model, const StoredText& train,
+                          const std::optional<StoredText>& valid,
+                          const std::optional<StoredText>& grammar = std::nullopt,
+                          const std::vector<ObjectiveKind>& objectives = objective_kinds());
+
+}  // namespace pushdown

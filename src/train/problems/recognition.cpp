@@ -1,0 +1,220 @@
+#include "train/problems/recognition.h"
+
+#include "base/check.h"
+#include "task/curriculum.h"
+#include "task/dataset.h"
+#include "train/evaluation/accuracy.h"
+#include "train/learning/learning.h"
+
+namespace pushdown {
+namespace {
+
+constexpr const char* kRecognitionPlace = "train.trainer";
+
+const std::vector<OptionSpec>& curriculum_options() {
+  static const std::vector<OptionSpec> specs{
+      text_option("kind", "sequential", "the order of the strings",
+                  {"sequential", "incremental", "two_stage"}),
+      integer_option("threshold", 14, "two_stage: maximum length of the strings of the first stage",
+                     1),
+      list_option(
+          "epochs", Json::array(),
+          "number of epochs in random order at the end of each stage; empty: as in the paper"),
+      integer_option("step", 1,
+                     "incremental, two_stage: increase of the maximum length from stage to stage",
+                     1),
+      text_option("stage_end", "epochs",
+                  "what ends a stage: convergence or its epochs; the same but for the last stage, "
+                  "which has no number of epochs; convergence alone",
+                  stage_ends())};
+  return specs;
+}
+
+Json described(const LabelledDataset& dataset) {
+  return {{"strings", dataset.size()},
+          {"positives", dataset.positives()},
+          {"symbols", dataset.symbol_count()},
+          {"shortest", dataset.shortest()},
+          {"longest", dataset.longest()}};
+}
+
+class RecognitionProblem : public Problem {
+ public:
+  RecognitionProblem(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
+                     const std::vector<ObjectiveKind>& objectives, GrammarPtr grammar)
+      : Problem(std::move(grammar)),
+        model_(std::move(model)),
+        train_(std::move(train)),
+        valid_(std::move(valid)),
+        objectives_(objectives) {
+    check(model_ != nullptr, kRecognitionPlace, "there is no model");
+    check(train_ != nullptr, kRecognitionPlace, "there is no training set");
+    check_alphabets(kRecognitionPlace, *model_, train_->alphabet());
+    if (valid_ != nullptr) check_alphabets(kRecognitionPlace, *model_, valid_->alphabet());
+    if (grammar_ != nullptr) {
+      check(valid_ != nullptr, kRecognitionPlace, "grammar needs validation strings to measure");
+      check_alphabets(kRecognitionPlace, *model_, grammar_->alphabet());
+      valid_next_ = std::make_shared<NextSymbols>(next_symbols(*grammar_, valid_->words()));
+    }
+  }
+
+  const char* kind() const override { return "recognizer"; }
+  SequenceModelPtr model() const override { return model_; }
+  const std::vector<OptionSpec>& options() const override { return recognition_options(); }
+  const std::vector<const char*>& fixed_options() const override {
+    static const std::vector<const char*> names{"objective", "learning", "curriculum"};
+    return names;
+  }
+
+  void configure(Json& options) override {
+    options["objective"] = resolve_objective(options["objective"], objectives_);
+    options["learning"] = resolve_learning(options["learning"]);
+    options["curriculum"] =
+        resolve_options("train.trainer curriculum", curriculum_options(), options["curriculum"]);
+    objective_ = make_objective(options["objective"], objectives_);
+    check(!objective_->needs_next_symbol() || model_->predicts_next_symbol(), kRecognitionPlace,
+          "the objective '{}' needs a recognizer with next_symbol = true",
+          options["objective"]["kind"].get<std::string>());
+    learning_ = make_learning(options["learning"]);
+    curriculum_.kind = options["curriculum"]["kind"];
+    curriculum_.threshold = options["curriculum"]["threshold"];
+    curriculum_.step = options["curriculum"]["step"];
+    curriculum_.stage_end = options["curriculum"]["stage_end"];
+    curriculum_.epochs.clear();
+    for (const auto& epochs : options["curriculum"]["epochs"]) {
+      check(epochs.is_number_integer(), kRecognitionPlace,
+            "the curriculum's epochs must be integers, got {}", epochs.dump());
+      curriculum_.epochs.push_back(epochs.get<std::int64_t>());
+    }
+    stop_accuracy_ = options["stop_accuracy"];
+  }
+
+  std::int64_t training_strings() const override { return train_->size(); }
+
+  std::vector<TrainingPhase> phases(std::int64_t batch) const override {
+    std::vector<TrainingPhase> phases;
+    for (const auto& part : curriculum(*train_, curriculum_)) {
+      phases.push_back(
+          {equal_length_batches(train_->words(), part.strings, batch), part.epochs, part.stage});
+      // Without a curriculum, only the trainer's own number of epochs is the limit.
+      if (curriculum_.kind == "sequential") phases.back().epochs = kNoEpochLimit;
+    }
+    return phases;
+  }
+
+  BatchLoss differentiate(const std::vector<std::int64_t>& batch, Random& random) override {
+    StringBatch strings;
+    strings.words = word_tensor(train_->words(), batch);
+    strings.labels = at::empty({static_cast<std::int64_t>(batch.size())}, at::kDouble);
+    for (std::size_t i = 0; i < batch.size(); ++i)
+      strings.labels.data_ptr<double>()[i] = train_->labels()[batch[i]] ? 1 : 0;
+    if (!train_->dead_ends().empty()) strings.viable = hopeless_after(batch, strings.words.size(1));
+    const auto result = learning_->gradient(*model_, *objective_, strings, random);
+    BatchLoss sum;
+    sum.units = static_cast<double>(batch.size());
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      sum.loss += result.losses[i];
+      sum.correct += model_->agrees(result.scores[i], train_->labels()[batch[i]]);
+    }
+    return sum;
+  }
+
+  bool measure(EpochMetrics& metrics, const BatchLoss& sum, std::int64_t strings,
+               const TrainingPhase& phase, const EvaluationOptions& options) const override {
+    metrics.train_loss = sum.loss / sum.units;
+    for (const auto& batch : phase.batches)
+      metrics.symbols += static_cast<std::int64_t>(batch.size()) *
+                         static_cast<std::int64_t>(train_->words()[batch.front()].size());
+    if (stop_accuracy_ > 0) {
+      // Evaluates the model as it is now and in evaluation mode; training passes may differ from
+      // it.
+      std::vector<std::int64_t> learned;
+      for (const auto& batch : phase.batches)
+        learned.insert(learned.end(), batch.begin(), batch.end());
+      const auto result = evaluate(*model_, *train_, options, &learned);
+      if (!result) return false;
+      metrics.train_accuracy = result->all.accuracy();
+    } else {
+      metrics.train_accuracy = static_cast<double>(sum.correct) / static_cast<double>(strings);
+    }
+    if (valid_ == nullptr) return true;
+    EvaluationOptions of_valid = options;
+    of_valid.next_symbols = valid_next_;
+    const auto result = evaluate(*model_, *valid_, of_valid);
+    if (!result) return false;
+    metrics.accuracy = result->all.accuracy();
+    metrics.prefix_accuracy = result->prefix_accuracy(result->all);
+    metrics.next_symbol_accuracy = result->next_symbol_accuracy(result->all);
+    return true;
+  }
+  double value(const EpochMetrics& metrics) const override {
+    return 1 - metrics.accuracy.value_or(*metrics.train_accuracy);
+  }
+  void set_best(EpochMetrics& metrics, double value) const override {
+    metrics.best_accuracy = 1 - value;
+  }
+  bool converged(const EpochMetrics& metrics) const override {
+    return stop_accuracy_ > 0 && *metrics.train_accuracy >= stop_accuracy_;
+  }
+  std::vector<OriginPtr> origins() const override {
+    auto all = Problem::origins();
+    if (objective_ != nullptr && objective_->origin() != nullptr)
+      all.push_back(objective_->origin());
+    return all;
+  }
+  const char* convergence() const override {
+    return "all training strings are correctly classified";
+  }
+
+  std::string train_text() const override { return to_text(*train_); }
+  std::optional<std::string> valid_text() const override {
+    return valid_ ? std::optional(to_text(*valid_)) : std::nullopt;
+  }
+  Json describe_train() const override { return described(*train_); }
+  Json describe_valid() const override { return described(*valid_); }
+
+ private:
+  // Returns the number of symbols after which each string is a dead end, or more than are read if
+  // it never is.
+  Tensor hopeless_after(const std::vector<std::int64_t>& batch, std::int64_t length) const {
+    Tensor after = at::empty({static_cast<std::int64_t>(batch.size())}, at::kLong);
+    for (std::size_t i = 0; i < batch.size(); ++i) {
+      const auto dead_end = train_->dead_ends()[batch[i]];
+      after.data_ptr<std::int64_t>()[i] = dead_end > 0 ? dead_end : length + 2;
+    }
+    return after;
+  }
+
+  RecognizerPtr model_;
+  LabelledDatasetPtr train_, valid_;
+  NextSymbolsPtr valid_next_;
+  std::vector<ObjectiveKind> objectives_;
+  ObjectivePtr objective_;
+  LearningPtr learning_;
+  CurriculumOptions curriculum_;
+  double stop_accuracy_ = 0;
+};
+
+}  // namespace
+
+const std::vector<OptionSpec>& recognition_options() {
+  static const std::vector<OptionSpec> specs{
+      table_option("objective", Json{{"kind", "stepwise"}},
+                   "training objective: kind and its options"),
+      table_option("learning", Json{{"kind", "bptt"}}, "learning algorithm: kind and its options"),
+      table_option("curriculum", Json{{"kind", "sequential"}},
+                   "order of the strings: kind (sequential, incremental, two_stage), threshold, "
+                   "epochs, step, stage_end"),
+      number_option("stop_accuracy", 1.0,
+                    "accuracy on the training strings of a phase that ends the phase; 0: never", 0)
+          .between(0, 1)};
+  return specs;
+}
+
+ProblemPtr recognition(RecognizerPtr model, LabelledDatasetPtr train, LabelledDatasetPtr valid,
+                       const std::vector<ObjectiveKind>& objectives, GrammarPtr grammar) {
+  return std::make_shared<RecognitionProblem>(std::move(model), std::move(train), std::move(valid),
+                                              objectives, std::move(grammar));
+}
+
+}  // namespace pushdown

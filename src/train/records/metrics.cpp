@@ -1,0 +1,125 @@
+#include "train/records/metrics.h"
+
+#include <cmath>
+
+namespace pushdown {
+namespace {
+
+// Visits every member once, for both directions of the conversion.
+template <class Metrics, class Visit>
+void for_each_member(Metrics& m, Visit visit) {
+  visit("epoch", m.epoch);
+  visit("updates", m.updates);
+  visit("train_cross_entropy", m.train_cross_entropy);
+  visit("train_loss", m.train_loss);
+  visit("train_accuracy", m.train_accuracy);
+  visit("accuracy", m.accuracy);
+  visit("prefix_accuracy", m.prefix_accuracy);
+  visit("next_symbol_accuracy", m.next_symbol_accuracy);
+  visit("train_perplexity", m.train_perplexity);
+  visit("train_coarse", m.train_coarse);
+  visit("train_fine", m.train_fine);
+  visit("coarse", m.coarse);
+  visit("fine", m.fine);
+  visit("cross_entropy", m.cross_entropy);
+  visit("perplexity", m.perplexity);
+  visit("lower_bound", m.lower_bound);
+  visit("cross_entropy_difference", m.cross_entropy_difference);
+  visit("gradient_norm", m.gradient_norm);
+  visit("learning_rate", m.learning_rate);
+  visit("seconds", m.seconds);
+  visit("updates_per_second", m.updates_per_second);
+  visit("improved", m.improved);
+  visit("best_epoch", m.best_epoch);
+  visit("best_cross_entropy", m.best_cross_entropy);
+  visit("best_accuracy", m.best_accuracy);
+  visit("epochs_since_improvement", m.epochs_since_improvement);
+}
+
+struct Writer {
+  Json& json;
+  void operator()(const char* key, const std::optional<double>& value) const {
+    if (value) (*this)(key, *value);
+  }
+  void operator()(const char* key, double value) const {
+    if (std::isfinite(value)) json[key] = value;
+  }
+  void operator()(const char* key, std::int64_t value) const { json[key] = value; }
+  void operator()(const char* key, bool value) const { json[key] = value; }
+};
+
+struct Reader {
+  const Json& json;
+  void operator()(const char* key, std::optional<double>& value) const {
+    if (json.contains(key)) value = json.at(key).get<double>();
+  }
+  void operator()(const char* key, double& value) const {
+    if (json.contains(key)) value = json.at(key).get<double>();
+  }
+  template <class T>
+  void operator()(const char* key, T& value) const {
+    value = json.at(key).get<T>();
+  }
+};
+
+}  // namespace
+
+Json to_json(const UpdateMetrics& metrics) {
+  return {{"event", "update"},
+          {"epoch", metrics.epoch},
+          {"update", metrics.update},
+          {"loss", metrics.loss},
+          {"gradient_norm", metrics.gradient_norm},
+          {"learning_rate", metrics.learning_rate}};
+}
+
+Json to_json(const EpochMetrics& metrics) {
+  Json json{{"event", "epoch"}};
+  for_each_member(metrics, Writer{json});
+  if (metrics.train_accuracy) {
+    json["stage"] = metrics.stage;
+    json["symbols"] = metrics.symbols;
+  }
+  return json;
+}
+
+EpochMetrics epoch_metrics_from_json(const Json& json) {
+  EpochMetrics metrics;
+  for_each_member(metrics, Reader{json});
+  metrics.stage = json.value("stage", metrics.stage);
+  metrics.symbols = json.value("symbols", metrics.symbols);
+  return metrics;
+}
+
+std::string epoch_line(const EpochMetrics& epoch) {
+  std::string text = fmt::format("epoch {}: ", epoch.epoch);
+  if (epoch.train_perplexity) {
+    text += fmt::format("training perplexity {:.4f}", *epoch.train_perplexity);
+    const auto accuracies = [&](const char* of, const auto& coarse, const auto& fine) {
+      if (coarse) text += fmt::format(", {} {:.3f} coarse {:.3f} fine", of, *coarse, *fine);
+    };
+    accuracies("training", epoch.train_coarse, epoch.train_fine);
+    accuracies("test", epoch.coarse, epoch.fine);
+  } else if (epoch.train_accuracy) {
+    if (epoch.accuracy)
+      text += fmt::format("{:.2f} % correctly classified, ", 100 * *epoch.accuracy);
+    text += fmt::format("{:.2f} % of the training strings, loss {:.4f}",
+                        100 * *epoch.train_accuracy, epoch.train_loss);
+  } else if (epoch.cross_entropy)
+    text += epoch.perplexity ? fmt::format("perplexity {:.2f}", *epoch.perplexity)
+                             : fmt::format("cross-entropy {:.4f}", *epoch.cross_entropy);
+  else
+    text += fmt::format("training cross-entropy {:.4f}", epoch.train_cross_entropy);
+  if (epoch.next_symbol_accuracy)
+    text += fmt::format(", all next symbols {:.2f} %", 100 * *epoch.next_symbol_accuracy);
+  if (epoch.prefix_accuracy)
+    text += fmt::format(", all prefixes {:.2f} %", 100 * *epoch.prefix_accuracy);
+  if (epoch.cross_entropy_difference)
+    text += fmt::format(", {:.4f} above the lower bound", *epoch.cross_entropy_difference);
+  text += fmt::format(", {:.0f} updates/s, learning rate {:.3g}", epoch.updates_per_second,
+                      epoch.learning_rate);
+  if (epoch.improved) text += ", best so far";
+  return text;
+}
+
+}  // namespace pushdown

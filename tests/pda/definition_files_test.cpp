@@ -1,0 +1,81 @@
+// The files of grammars, automata and hints: which file a name refers to, and of which kind it is.
+#include "pda/definition_files.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "support/message.h"
+#include "support/scratch.h"
+
+namespace pushdown::definition_files_test {
+namespace {
+
+using testing_support::message;
+using testing_support::Scratch;
+using Names = std::vector<std::string>;
+
+class DefinitionFilesTest : public testing::Test {
+ protected:
+  void write(const std::string& name, const std::string& text) {
+    const auto path = folder_.path() / name;
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << text;
+  }
+  std::string error(DefinitionKind kind, const std::string& name) const {
+    return message([&] { files().find(kind, name); });
+  }
+  DefinitionFiles files() const { return DefinitionFiles(folder_.path(), folder_ / "work"); }
+
+  Scratch folder_;
+};
+
+TEST_F(DefinitionFilesTest, KindsFollowFromTheWordsOfAFile) {
+  write("grammars/brackets.lua", "rule 'S -> a S b'  -- transition");
+  write("grammars/reversal.lua", "synchronous { doc = [[transition]] }");
+  write("grammars/counter.lua", "transition 'q, x --a--> q, push a'");
+  write("grammars/notes.txt", "transition");
+  write("work/grammars/own.lua", "rule 'S -> a'");
+  EXPECT_EQ(files().grammar_names(false), (Names{"brackets", "own"}));
+  EXPECT_EQ(files().grammar_names(true), (Names{"reversal"}));
+  EXPECT_EQ(files().names(DefinitionKind::grammar), (Names{"brackets", "own", "reversal"}));
+  EXPECT_EQ(files().names(DefinitionKind::automaton), (Names{"counter"}));
+}
+
+TEST_F(DefinitionFilesTest, NamesPathsAndHints) {
+  write("grammars/brackets.lua", "");
+  write("scripts/hints/an_bn/whole.pda", "");
+  write("scripts/hints/an_bn/part.lua", "");
+  EXPECT_EQ(files().find(DefinitionKind::grammar, "brackets"),
+            folder_.path() / "grammars/brackets.lua");
+  EXPECT_EQ(files().find(DefinitionKind::grammar, "some/file.pcfg"), "some/file.pcfg");
+  EXPECT_EQ(files().find(DefinitionKind::automaton, "an_bn/whole"),
+            folder_.path() / "scripts/hints/an_bn/whole.pda");
+  EXPECT_EQ(files().hints(), (Names{"an_bn/part", "an_bn/whole"}));
+  EXPECT_TRUE(files().is_hint(folder_.path() / "scripts/hints/../hints/an_bn/part.lua"));
+  EXPECT_FALSE(files().is_hint(folder_.path() / "grammars/brackets.lua"));
+}
+
+TEST_F(DefinitionFilesTest, ErrorsNameWhatThereIs) {
+  write("grammars/brackets.lua", "");
+  write("scripts/hints/an_bn/whole.pda", "");
+  EXPECT_CONTAINS(error(DefinitionKind::grammar, "bracket"),
+                  "[grammar.load] there is no grammar 'bracket', did you mean 'brackets'?");
+  EXPECT_CONTAINS(error(DefinitionKind::automaton, "an_bn/hole"),
+                  "there is no file or hint 'an_bn/hole', did you mean 'an_bn/whole'?");
+  EXPECT_EQ(error(DefinitionKind::automaton, "an_bn"),
+            "[pda.load] 'an_bn' has several hints: 'an_bn/whole'");
+}
+
+TEST_F(DefinitionFilesTest, ReadingRefusesTheOtherNotation) {
+  write("a.pda", "%bottom x\n");
+  EXPECT_EQ(read_definition_file(DefinitionKind::automaton, folder_.path() / "a.pda"),
+            "%bottom x\n");
+  EXPECT_THROW(read_definition_file(DefinitionKind::grammar, folder_.path() / "a.pda"),
+               std::invalid_argument);
+  EXPECT_THROW(read_definition_file(DefinitionKind::grammar, folder_.path() / "absent.lua"),
+               std::runtime_error);
+}
+
+}  // namespace
+}  // namespace pushdown::definition_files_test

@@ -41,6 +41,9 @@ end
 -- The declared options with their kinds. Only the author of a script can make mistakes in a
 -- declaration, so they are plain errors.
 local function specs_of(declaration)
+  if type(declaration) ~= 'table' or type(declaration.name) ~= 'string' then
+    error("[experiment] a declaration needs a name: {name = 'mine', doc = 'What it measures.', options = {...}}", 0)
+  end
   local specs, by_name = {}, {}
   local function add(spec)
     if by_name[spec.name] then error(("[experiment] option '%s' is declared twice"):format(spec.name), 0) end
@@ -143,7 +146,14 @@ end
 -- many columns (by default those of standard output, if it is a terminal).
 function M.help(declaration, columns)
   columns = columns or pd.process.columns 'stdout'
-  local lines = { declaration.doc or declaration.name, '', 'Options (name, default, meaning):' }
+  local lines = {}
+  -- A command line of words, such as that of `pushdown runs`, has them in its name.
+  if declaration.words then lines = { declaration.name .. ' [options]', '' } end
+  for line in ((declaration.doc or declaration.name) .. '\n'):gmatch '(.-)\n' do
+    lines[#lines + 1] = wrapped(line, columns)
+  end
+  lines[#lines + 1] = ''
+  lines[#lines + 1] = 'Options (name, default, meaning):'
   local width, middle, rows = 0, 0, {}
   for _, spec in ipairs((specs_of(declaration))) do
     local short = spec.short and '-' .. spec.short .. ', ' or ''
@@ -267,7 +277,7 @@ function Run:table(name, spec)
   made:save(self:path(name))
   self:show(page.table(made))
   print()
-  io.write(made:text())
+  io.write(made:text(pd.process.columns 'stdout'))
   return made
 end
 
@@ -441,10 +451,14 @@ function M.start(declaration, arguments)
   run.record = runs.record { folder = run.folder, experiment = declaration.name, options = recorded(options),
     command = command(arguments), git = kept.git, seed = integer(options.seed),
     restart = integer(options.restart) }
+  if not given.run_folder then
+    run.record.interrupted = ('A script that can resume continues this run with --run-folder %s'):format(run.folder)
+  end
   files.write(run:path('experiment.json'), json.encode(kept, true) .. '\n')
   run.configuration = kept
   folder_of_run.tell_changed(run.folder, provenance.begin(run.folder, 'experiment ' .. declaration.name))
-  if size ~= 'full' then
+  -- A preset that changes nothing is the full size.
+  if size ~= 'full' and next(declaration[size]) then
     local rule = ('*'):rep(78)
     local smaller = differences(declaration, options, size, given)
     local first = ('%s RUN, SMALLER THAN THE FULL ONE: its numbers are not the results.'):format(size:upper())
@@ -452,7 +466,7 @@ function M.start(declaration, arguments)
     run.smaller = first .. ' ' .. smaller
     print(rule)
     print(first)
-    if smaller ~= '' then print(smaller) end
+    if smaller ~= '' then print(wrapped(smaller, pd.process.columns 'stdout' and 78)) end
     print(rule)
   end
   return options, run

@@ -20,10 +20,15 @@ function M.exists(path)
   return file ~= nil
 end
 
+-- The reason of a failure without the path that Lua puts in front of it.
+local function without(path, reason)
+  return reason:sub(1, #path + 2) == path .. ': ' and reason:sub(#path + 3) or reason
+end
+
 -- The whole content of a file, unchanged.
 function M.read(path)
   local file, reason = io.open(path, 'rb')
-  if not file then error(("[files.read] cannot read '%s': %s"):format(path, reason), 0) end
+  if not file then error(("[files.read] cannot read '%s': %s"):format(path, without(path, reason)), 0) end
   local text, trouble = file:read('*a')
   file:close()
   if not text then error(("[files.read] cannot read '%s': %s"):format(path, trouble), 0) end
@@ -34,7 +39,7 @@ end
 function M.write(path, text)
   local temporary = path .. '.part'
   local file, reason = io.open(temporary, 'wb')
-  if not file then error(("[files.write] cannot write '%s': %s"):format(path, reason), 0) end
+  if not file then error(("[files.write] cannot write '%s': %s"):format(path, without(temporary, reason)), 0) end
   -- A short text is only written when the file is closed; on a full disk, closing fails.
   local done, trouble = file:write(text)
   local closed, late = file:close()

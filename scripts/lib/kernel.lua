@@ -9,7 +9,7 @@ local M = {}
 
 local declaration = {
   name = 'pushdown kernel install|remove',
-  doc = 'Registers the notebook kernel with Jupyter for this user, or removes it.',
+  doc = 'Registers the notebook kernel with Jupyter for this user (install), or removes it (remove).',
   options = {
     { 'name', 'pushdown', 'its name in Jupyter: jupyter console --kernel NAME' },
     { 'prefix', '', 'for all users of the Python or Jupyter below this folder; otherwise for this user' },

@@ -48,6 +48,9 @@ local function html(columns, rows)
   return table.concat(out)
 end
 
+-- These columns come first, in this order.
+local first = { id = 1, epoch = 2, update = 3 }
+
 -- The rows and the sorted column names of a list of tables of plain values, or nil.
 local function records(value)
   if #value == 0 then return nil end
@@ -60,7 +63,11 @@ local function records(value)
     end
   end
   if #names == 0 then return nil end
-  table.sort(names)
+  table.sort(names, function(a, b)
+    local before, after = first[a] or math.huge, first[b] or math.huge
+    if before ~= after then return before < after end
+    return a < b
+  end)
   local rows = {}
   for i, row in ipairs(value) do
     rows[i] = {}
@@ -85,15 +92,22 @@ local function base64(bytes)
   return table.concat(out)
 end
 
--- bundle(value) -> {[type] = text}: what a notebook can show instead of the text. That is an SVG (also as PNG if
--- rsvg-convert is installed), a table of pd.report, or a list of tables of plain values.
+-- The picture within an HTML image. nbconvert 6 removes all elements of an SVG, but not those of HTML.
+local function image(svg)
+  local title = (svg:match '<title>(.-)</title>' or 'a picture'):gsub('"', '&quot;')
+  return ('<img alt="%s" src="data:image/svg+xml;base64,%s">'):format(title, base64(svg))
+end
+
+-- bundle(value) -> {[type] = text}: what a notebook can show instead of the text. That is an SVG (also in an HTML
+-- image, and as PNG if rsvg-convert is installed), a table of pd.report, or a list of tables of plain values.
 function M.bundle(value)
   if type(value) == 'string' then
     -- nbconvert inserts the text unchanged, and an XML declaration in the middle of a page breaks it.
     local svg = value:gsub('^%s*<%?xml[^>]*>', ''):match '^%s*(<svg[%s>].*)$'
     if svg then
       local bytes = png(svg)
-      return { ['image/svg+xml'] = svg, ['image/png'] = bytes and base64(bytes), ['text/plain'] = 'a picture (SVG)' }
+      return { ['text/html'] = image(svg), ['image/svg+xml'] = svg, ['image/png'] = bytes and base64(bytes),
+        ['text/plain'] = 'a picture (SVG)' }
     end
   elseif type(value) == 'table' then
     local meta = getmetatable(value)

@@ -162,7 +162,7 @@ end
 
 -- plot.by_length{models = a model or {name = model, ...}, grammar = , lengths = {1, 40}} -> SVG of a measure of the
 -- models on strings of each length. The picture draws `strings` (20) of each length from the grammar. With data = in
--- place of grammar it uses the strings of a data set, in bins of bin_width (1) lengths; a transducer needs data, of
+-- place of grammar it uses the strings of a dataset, in bins of bin_width (1) lengths; a transducer needs data, of
 -- which it translates `strings` (1000) pairs. A list of models under a name is shown as its mean with a band: spread =
 -- 'deviation' (one standard deviation) or 'interval' (95 % confidence). measure: a field of pd.train.evaluate; by
 -- default cross_entropy_difference of language models, accuracy of recognizers, coarse (the share of strings without a

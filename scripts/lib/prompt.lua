@@ -7,24 +7,26 @@ local M = {}
 
 local sheet = [[
 At the prompt
-  expression          prints its value; a ';' at the end keeps it silent; _ is the last value
-  ? x, help(x)        describes x              help 'word'     searches the documentation
-  :time statement     runs it and prints the time; :time -n 20 statement: median and spread
-  :run script words   runs a script here; its globals stay, _run has the locals of its main chunk
+  expression      prints its value unless it ends with ';'; _ is the last value
+  ? x, help(x)    describes x              help 'word'   searches the docs
+  :time statement     runs it and prints the time; -n 20: 20 times, the median
+  :run script words   runs a script here; _run has the locals of its main chunk
   :edit script words  opens a script in $EDITOR, then runs it
-  TAB                 completes names, options inside { }, kinds, grammars and files inside quotes
-  Ctrl-R, Up, Down    searches and recalls entries             Ctrl-C    interrupts
-  quit, Ctrl-D        leaves                                   paste     a block is one entry
+  TAB             completes names, options in { }, kinds and files in quotes
+  Up, Ctrl-R      recalls, searches        Ctrl-C        interrupts
+  quit, Ctrl-D    leaves                   paste         a block is one entry
 
-  g = pd.grammar.load 'dyck'                        pd.grammar.list()
-  g:sample{ length = 20 }                           g:log_probability '( [ ] )'
-  s = g:sampler{ lengths = { 40, 80 } }             d = s:dataset(1000, { seed = 1 })
-  m = pd.model.language_model{ alphabet = g:alphabet(), controller = { kind = 'lstm', hidden = 20 },
-                               stack = { kind = 'superposition', size = 10 } }
-  t = pd.train.trainer{ model = m, train = d, valid = s:dataset(100, { seed = 2 }) }
+  g = pd.grammar.load 'marked_reversal'    pd.grammar.list()
+  g:sample{ length = 9 }                   g:log_probability '0 1 # 1 0'
+  s = g:sampler{ lengths = { 9, 21 } }     d = s:dataset(1000, { seed = 1 })
+  m = pd.model.language_model{ alphabet = g:alphabet(),
+        controller = { kind = 'lstm', hidden = 20 },
+        stack = { kind = 'superposition', size = 10 } }
+  t = pd.train.trainer{ model = m, train = d, epochs = 5,
+        valid = s:dataset(100, { seed = 2 }) }
   for epoch in t:epochs() do print(epoch.cross_entropy) end
-  pd.stack.kinds()   pd.controller.kinds()          ? pd.stack.describe
-  print(pd.plot.text{ series = { { y = { 3, 1, 2 } } } })
+  pd.stack.kinds()                         pd.controller.kinds()
+  pd.plot.lines{ series = { { y = { 3, 1, 2 } } } }
 ]]
 
 -- cheat_sheet() -> the page that a single '?' shows.

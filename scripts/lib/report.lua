@@ -6,6 +6,7 @@
 --   print(table:text())
 --   report.page{ runs = { 'runs/ns_rnn/grid' }, path = 'report.html' }
 local files = require 'pushdown.files'
+local wrapped = require 'pushdown.wrapped'
 
 local M = {}
 
@@ -13,6 +14,13 @@ local Table = {}
 Table.__index = Table
 
 local function text_length(text) return select(2, text:gsub('[^\128-\191]', '')) end
+
+-- The length of the longest line of a text.
+local function text_width(text)
+  local width = 0
+  for line in text:gmatch '[^\n]+' do width = math.max(width, text_length(line)) end
+  return width
+end
 
 local function cell_text(value, column)
   if value == nil then return '' end
@@ -53,13 +61,13 @@ local function layout(self)
   local lines, widths = { {} }, {}
   for k, column in ipairs(self.columns) do
     lines[1][k] = column.name
-    widths[k] = text_length(column.name)
+    widths[k] = text_width(column.name)
   end
   for i, row in ipairs(self.rows) do
     lines[i + 1] = {}
     for k, column in ipairs(self.columns) do
       lines[i + 1][k] = cell_text(row[k], column)
-      widths[k] = math.max(widths[k], text_length(lines[i + 1][k]))
+      widths[k] = math.max(widths[k], text_width(lines[i + 1][k]))
     end
   end
   return lines, widths
@@ -73,16 +81,61 @@ end
 -- Returns the displayed cells as a list of rows, the header first.
 function Table:cells() return (layout(self)) end
 
--- The table as aligned columns below a header and a rule.
-function Table:text()
-  local lines, widths = layout(self)
-  local out, total = {}, 0
+-- The width of a table with these columns.
+local function total_of(widths)
+  local total = -2
   for _, width in ipairs(widths) do total = total + width + 2 end
+  return total
+end
+
+-- Narrows the widest columns until the table has at most `width` columns, or each column only those of its longest
+-- word.
+local function narrow(lines, widths, width)
+  local least = {}
+  for k in ipairs(widths) do
+    least[k] = 1
+    for _, cells in ipairs(lines) do
+      for word in cells[k]:gmatch '%S+' do least[k] = math.max(least[k], text_length(word)) end
+    end
+  end
+  while total_of(widths) > width do
+    local widest
+    for k in ipairs(widths) do
+      if widths[k] > least[k] and (not widest or widths[k] > widths[widest]) then widest = k end
+    end
+    if not widest then return end
+    widths[widest] = widths[widest] - 1
+  end
+end
+
+-- Appends a row to `out`, with cells of several lines where they are wider than their columns; `low` aligns their last
+-- lines instead of their first ones.
+local function add_row(out, cells, widths, columns, low)
+  local parts, height = {}, 1
+  for k, cell in ipairs(cells) do
+    parts[k] = {}
+    if text_width(cell) > widths[k] then cell = wrapped(cell, widths[k]) end
+    for line in (cell .. '\n'):gmatch '(.-)\n' do table.insert(parts[k], line) end
+    height = math.max(height, #parts[k])
+  end
+  for i = 1, height do
+    local line = {}
+    for k, part in ipairs(parts) do
+      line[k] = padded(part[low and i - height + #part or i] or '', widths[k], columns[k].align)
+    end
+    out[#out + 1] = (table.concat(line, '  '):gsub('%s+$', ''))
+  end
+end
+
+-- The table as aligned columns below a header and a rule. If it is wider than `width`, names of columns and texts are
+-- broken at blanks.
+function Table:text(width)
+  local lines, widths = layout(self)
+  local out = {}
+  if width then narrow(lines, widths, width) end
   for i, cells in ipairs(lines) do
-    local parts = {}
-    for k, cell in ipairs(cells) do parts[k] = padded(cell, widths[k], self.columns[k].align) end
-    out[#out + 1] = (table.concat(parts, '  '):gsub('%s+$', ''))
-    if i == 1 then out[#out + 1] = ('-'):rep(total - 2) end
+    add_row(out, cells, widths, self.columns, i == 1)
+    if i == 1 then out[#out + 1] = ('-'):rep(total_of(widths)) end
   end
   if self.title then table.insert(out, 1, self.title) end
   if self.note then out[#out + 1] = self.note end
@@ -187,7 +240,7 @@ function Table:save(path)
   files.write(path .. '.tex', self:latex())
 end
 
-Table.__tostring = Table.text
+function Table.__tostring(self) return self:text() end
 
 -- report.page{runs = {17, 'runs/grid'}, path = 'report.html'} -> a description of the written page. Writes the page of
 -- `pushdown report` about these runs, given as registry numbers or folders. Further options: title, metric (a list), x,

@@ -261,7 +261,8 @@ function Record:update(fields)
   if self.id then warn_unless(pcall(self.registry.update, self.registry, self.id, fields)) end
 end
 
--- Finishes all open records at the end of the process or script. The shell calls it.
+-- Finishes all open records at the end of the process or script. The shell calls it. record.interrupted is the message
+-- of a record that an interrupt ends.
 function M.close(status, message)
   for folder, record in pairs(open_records) do
     if not record.training then pcall(require 'pushdown.provenance'.update, folder) end
@@ -273,6 +274,7 @@ function M.close(status, message)
       message = message and M.clean_text(message:sub(1, longest_message))
       warn_unless(pcall(record.registry.update, record.registry, record.id, { status = status, message = message }))
     end
+    if status == 'interrupted' and record.interrupted then io.stderr:write(record.interrupted, '\n') end
     if record.lock then record.lock:release() end
     open_records[folder] = nil
   end

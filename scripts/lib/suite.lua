@@ -17,8 +17,9 @@ local statistics = require 'pushdown.statistics'
 
 local M = {}
 
--- suite.options{ tasks =, models =, restarts =, folder =, searched = list of options whose defaults are intervals } ->
--- the options that suite.train reads.
+-- suite.options{ tasks =, models =, restarts =, folder =, published =, searched = list of options whose defaults are
+-- intervals or lists } -> the options that suite.train reads. published: the CSV file that `--published paper` names,
+-- which is then the default.
 function M.options(given)
   local options = {
     { 'tasks', given.tasks, 'tasks', choices = given.choices or given.tasks },
@@ -26,7 +27,8 @@ function M.options(given)
     { 'samples', 10, 'settings of a model on a task that are tried', minimum = 1 },
     { 'search_seed', 1, 'decides what is tried', minimum = 0 },
     { 'restarts', given.restarts, 'repeats of every setting', minimum = 1 },
-    { 'published', '', 'a CSV file with the columns task, model, score (in percent) and source, shown beside ours' },
+    { 'published', given.published and 'paper' or 'none', 'shown beside ours: a CSV file with the columns task, model, '
+      .. 'score (in percent) and source; paper: the file next to the script; none' },
   }
   for _, option in ipairs(given.searched) do options[#options + 1] = option end
   for _, option in ipairs(grid.options) do options[#options + 1] = option end
@@ -49,43 +51,103 @@ function M.network(row, options, given)
   return given
 end
 
--- The points of the search.
-local function points_of(options, searched)
-  local distributions, same, only = {}, {}, {}
-  for _, item in ipairs(searched) do
-    local interval = options[item.interval]
-    if #interval ~= 2 then
-      error(('--%s must be two numbers, lowest and highest, got %d'):format(item.interval:gsub('_', '-'), #interval), 0)
+-- ---- Published numbers ----
+
+-- suite.published(path, tasks, shown) -> {models = names in their order, scores = {[model] = {[task]}}, sources =
+-- list}, all empty of an empty path or 'none'. tasks: those that may be in the file; shown: those of the result, none
+-- for all.
+function M.published(path, tasks, shown)
+  local out = { models = {}, scores = {}, sources = {} }
+  if path == '' or path == 'none' then return out end
+  local names, rows = csv.read(path)
+  local columns, known, sources, wanted, seen = {}, {}, {}, {}, {}
+  for _, name in ipairs(names) do columns[name] = true end
+  for _, name in ipairs { 'task', 'model', 'score', 'source' } do
+    if not columns[name] then error(("[suite.published] '%s' has no column %s"):format(path, name), 0) end
+  end
+  for _, task in ipairs(tasks) do known[task] = true end
+  for _, task in ipairs(shown or tasks) do known[task], wanted[task] = true, true end
+  for i, row in ipairs(rows) do
+    local place, score = ("'%s', row %d: "):format(path, i), tonumber(row.score)
+    local function check(good, ...)
+      if not good then error('[suite.published] ' .. place .. (...):format(select(2, ...)), 0) end
     end
-    if interval[1] == interval[2] then
-      same[item.name] = interval[1]
-    else
-      distributions[item.name], only = grid[item.kind](interval[1], interval[2]), nil
+    check(known[row.task], "unknown task '%s'; there are %s", row.task, table.concat(tasks, ', '))
+    check(score and score >= 0 and score <= 100, "score must be a number from 0 to 100, got '%s'", tostring(row.score))
+    check((row.source or '') ~= '' and row.model ~= '', 'expected a model and a source')
+    local key = row.model .. '\0' .. row.task
+    check(not seen[key], "a second score of %s on %s", row.model, row.task)
+    seen[key] = true
+    if wanted[row.task] then
+      if not out.scores[row.model] then out.scores[row.model], out.models[#out.models + 1] = {}, row.model end
+      out.scores[row.model][row.task] = score
+      if not sources[row.source] then sources[row.source], out.sources[#out.sources + 1] = true, row.source end
     end
   end
-  if only then return { same } end
-  local points = grid.random { count = options.samples, seed = options.search_seed, options = distributions }
-  for _, point in ipairs(points) do
-    for name, value in pairs(same) do point[name] = value end
+  return out
+end
+
+-- ---- Training ----
+
+-- The points of the search. Two numbers of an option are an interval, from which `samples` settings are drawn; more
+-- numbers are a list, and each of them is combined with each drawn setting.
+local function points_of(options, searched)
+  local distributions, points, drawn = {}, { {} }, false
+  for _, item in ipairs(searched) do
+    local values = options[item.interval]
+    if #values < 2 then
+      error(('--%s must be two numbers, lowest and highest, or a list of more, got %d'):format(
+        item.interval:gsub('_', '-'), #values), 0)
+    end
+    if #values == 2 and values[1] ~= values[2] then
+      distributions[item.name], drawn = grid[item.kind](values[1], values[2]), true
+    end
+  end
+  if drawn then
+    points = grid.random { count = options.samples, seed = options.search_seed, options = distributions }
+  end
+  for _, item in ipairs(searched) do
+    if not distributions[item.name] then
+      local values, more = options[item.interval], {}
+      for _, point in ipairs(points) do
+        for i = 1, #values == 2 and 1 or #values do
+          local copy = { [item.name] = values[i] }
+          for key, value in pairs(point) do copy[key] = value end
+          more[#more + 1] = copy
+        end
+      end
+      points = more
+    end
   end
   return points
 end
 
+-- A loss or perplexity is to be low, any other number high.
 local function better(a, b, choose)
-  local first = choose[1]
-  if a.means[first] ~= b.means[first] then return a.means[first] > b.means[first] end
-  local second = choose[2]
-  if second and a.means[second] ~= b.means[second] then return a.means[second] < b.means[second] end
+  for _, key in ipairs(choose) do
+    local one, other = a.means[key], b.means[key]
+    if one ~= other then
+      if key:find '_loss$' or key:find '_perplexity$' then return one < other end
+      return one > other
+    end
+  end
   return a.point < b.point
 end
 
--- suite.train{ name =, script =, options =, settings =, searched =, choose = } -> { settings =, rows =, chosen =
--- {[task] = {[model] = setting}} }. Trains what is not trained yet. searched: list of { name = option of a run,
+-- suite.train{ name =, script =, options =, settings =, searched =, choose =, published =, known = } -> { settings =,
+-- rows =, chosen = {[task] = {[model] = setting}}, published = }. Trains what is not trained yet. published: the file
+-- of `--published paper`; known: the tasks that may be in it. searched: list of { name = option of a run,
 -- interval = the option with its bounds, kind = distribution of pushdown.grid }; choose: the numbers of a result that
--- choose, a share that is to be high and a loss that is to be low. A setting: { task =, model =, point =, runs = the
--- finished ones, means = {[key of choose, or score]}, deviation = and best = of the score }.
+-- choose, the first one that differs; names that end in _loss or _perplexity are to be low, others high. A setting:
+-- { task =, model =, point =, runs = the finished ones, means = {[key of choose, or score]}, deviation = and best = of
+-- the score }.
 function M.train(given)
   local options, grids = given.options, {}
+  local path = options.published
+  if path == 'paper' then
+    path = given.published or error('--published paper: there is no such file of this paper', 0)
+  end
+  local published = M.published(path, given.known or options.tasks, options.tasks)
   local points = points_of(options, given.searched)
   local settings = {}
   for _, option in ipairs(given.settings) do
@@ -102,7 +164,7 @@ function M.train(given)
   end
   grids.failures = 'report'
   local rows = grid.run(grid.place(grids, options))
-  local found = { settings = {}, rows = rows, chosen = {} }
+  local found = { settings = {}, rows = rows, chosen = {}, published = published }
   local known = {}
   for _, row in ipairs(rows) do
     local key = row.grid .. '\0' .. row.point
@@ -130,40 +192,6 @@ function M.train(given)
     end
   end
   return found
-end
-
--- ---- Published numbers ----
-
--- suite.published(path, tasks) -> {models = names in their order, scores = {[model] = {[task]}}, sources = list}, all
--- empty of an empty path.
-function M.published(path, tasks)
-  local out = { models = {}, scores = {}, sources = {} }
-  if path == '' then return out end
-  local names, rows = csv.read(path)
-  local columns, known, sources = {}, {}, {}
-  for _, name in ipairs(names) do columns[name] = true end
-  for _, name in ipairs { 'task', 'model', 'score', 'source' } do
-    if not columns[name] then error(("[suite.published] '%s' has no column %s"):format(path, name), 0) end
-  end
-  for _, task in ipairs(tasks) do known[task] = true end
-  for i, row in ipairs(rows) do
-    local place, score = ("'%s', row %d: "):format(path, i), tonumber(row.score)
-    local function check(good, ...)
-      if not good then error('[suite.published] ' .. place .. (...):format(select(2, ...)), 0) end
-    end
-    check(known[row.task], "unknown task '%s'; there are %s", row.task, table.concat(tasks, ', '))
-    check(score and score >= 0 and score <= 100, "score must be a number from 0 to 100, got '%s'", tostring(row.score))
-    check((row.source or '') ~= '' and row.model ~= '', 'expected a model and a source')
-    local scores = out.scores[row.model]
-    if not scores then
-      scores = {}
-      out.scores[row.model], out.models[#out.models + 1] = scores, row.model
-    end
-    check(not scores[row.task], "a second score of %s on %s", row.model, row.task)
-    scores[row.task] = score
-    if not sources[row.source] then sources[row.source], out.sources[#out.sources + 1] = true, row.source end
-  end
-  return out
 end
 
 -- ---- Tables and plots ----
@@ -239,8 +267,8 @@ end
 -- settings, plots by length, and the end of the run; failed runs are an error.
 function M.finish(given)
   local options, found, run = given.options, given.found, given.run
-  local published = M.published(options.published, options.tasks)
   local function chosen(task, model) return (found.chosen[task] or {})[model] end
+  local published = found.published
   matrix(given, 'scores', ('%s, in percent: of each model the setting with the best validation, the mean over its '
     .. 'restarts.'):format(given.score), function(task, model)
     local setting = chosen(task, model)

@@ -232,7 +232,7 @@ def main():
     output = given.output or given.checkpoint.with_suffix(".safetensors")
     try:
         data = convert(given.checkpoint, given.key)
-        # The file gets its name only when it is complete.
+        # The file gets its final name only when it is complete.
         with tempfile.NamedTemporaryFile(dir=output.parent, delete=False) as file:
             file.write(data)
             file.flush()

@@ -1,4 +1,4 @@
--- Writes generated pages, or with --check only reports those that are out of date (exit code 1).
+-- Writes generated pages. With --check it only reports those that are out of date (exit status 1).
 local files = require 'pushdown.files'
 
 -- pages: path -> text; command: the command that makes the pages.

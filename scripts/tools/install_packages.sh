@@ -1,22 +1,23 @@
 #!/bin/sh
-# Installs the Debian packages that Pushdown needs, and says first how much that is and how long the
-# build takes.
+# Installs the Debian packages that Pushdown needs. Before that it prints their size and the
+# expected time of the build.
 #   install_packages.sh run     for `make run`: the shell, its module, the kernel for notebooks and the first run
 #   install_packages.sh test    for `make test`: everything, and the tests
 #   install_packages.sh build   everything
-#   install_packages.sh fuzz    Clang with libFuzzer, and what the core needs
+#   install_packages.sh fuzz    Clang with libFuzzer, and the packages of the core
 #   install_packages.sh check   as build, and the programs of the format and lint checks
-# Installs as root or through a password-less sudo; otherwise prints the line to run and stops.
-# Without apt it checks that the libraries are there. It changes nothing before all checks passed.
+# Installs as root or through a password-less sudo; otherwise prints the command to run and stops.
+# Without apt it checks that the libraries are installed. It changes nothing before all checks have
+# passed.
 set -eu
 
-# Processor minutes of a complete build and of what follows it, on two cores of an Intel Xeon
-# (docs/install.md).
+# Processor minutes of a complete build and of the first run or the tests after it, on two cores of
+# an Intel Xeon (docs/install.md).
 build_minutes_run=6    # the shell and its module
 build_minutes_test=11  # everything
 after_minutes_run=4    # the first run
 after_minutes_test=9   # the tests
-# Megabytes of a complete build folder, and of packages that are unpacked in a minute.
+# Megabytes of a complete build folder, and of packages that are unpacked in one minute.
 build_megabytes_run=450
 build_megabytes_test=1000
 install_megabytes=700
@@ -83,21 +84,21 @@ fi
 compiler=${CXX:-c++}
 if command -v "${compiler%% *}" >/dev/null 2>&1; then
   version=$($compiler -dumpfullversion 2>/dev/null || true)
-  # Clang knows no such option.
+  # Clang does not have this option.
   [ -z "$version" ] || at_least "$version" $oldest_gcc ||
     fail "the compiler '$compiler' is too old: expected g++ $oldest_gcc or newer, got $version; install a \
 newer one and name it, for example CXX=g++-$oldest_gcc."
 fi
 
-# ---- What is to be built: files to compile, of how many ----
+# ---- The build: files to compile, out of how many ----
 compile=1 of=1
 if [ -e $folder/build.ninja ] && command -v ninja >/dev/null 2>&1; then
-  # A dry run stops at the rule that runs CMake again, so it is given a copy without that rule.
+  # A dry run stops at the rule that runs CMake again, so it runs on a copy without that rule.
   dry=$folder/dry_run.ninja
   awk '/^build build\.ninja:/ { skip = 1; next } skip && /^ / { next } { skip = 0; print }' \
     $folder/build.ninja >$dry 2>/dev/null || true
   of=$(ninja -C $folder -f dry_run.ninja -t commands $targets 2>/dev/null | grep -c ' -c ' || true)
-  # Without an answer, as after a source was renamed, everything counts.
+  # If that fails, for example after a source was renamed, all files count.
   if steps=$(ninja -C $folder -f dry_run.ninja -n -v $targets 2>/dev/null); then
     compile=$(printf '%s\n' "$steps" | grep -c ' -c ' || true)
   else
@@ -117,7 +118,7 @@ announce() {
     0/*) doing="Building $rest" ;;
     *) [ "$rest" = takes ] && doing="Installing and building take" || doing="Installing, building $rest" ;;
   esac
-  # The first run and the tests use two processes at most.
+  # The first run and the tests use at most two processes.
   minutes=$(awk -v before="$1" -v share="$compile" -v of="$of" -v build="$build_minutes" \
     -v after="$after_minutes" -v cores="$cores" 'BEGIN {
       m = before / 60 + build * share / of / cores + after / (cores < 2 ? cores : 2)
@@ -126,7 +127,7 @@ announce() {
   echo "$doing about $minutes $unit on $on."
 }
 
-# check_space DOWNLOAD PACKAGES: megabytes, which must be free beside those of the build.
+# check_space DOWNLOAD PACKAGES: checks for these free megabytes besides those of the build.
 check_space() {
   build=$((build_megabytes * compile / of))
   short=$({
@@ -142,7 +143,7 @@ check_space() {
   [ -z "$short" ] || fail "not enough free disk space on $short (downloads $1 MB, packages $2 MB, build $build MB)."
 }
 
-# ---- Without apt: are the tools and libraries there? ----
+# ---- Without apt: checks that the tools and libraries are installed ----
 torch_advice() {
   cat >&2 <<'END'
   Take the LibTorch of a Python package (2.7 or newer) instead:
@@ -180,14 +181,15 @@ fi
 # ---- With apt ----
 packages="libluajit-5.1-dev luajit libedit-dev libspdlog-dev libfmt-dev nlohmann-json3-dev \
 libcli11-dev libsqlite3-dev libicu-dev libzip-dev libgtest-dev libjs-dygraphs"
-# A newer CMake, or another compiler, may come from elsewhere.
+# A newer CMake or another compiler may be installed from elsewhere.
 [ -n "${CXX:-}" ] || packages="g++ $packages"
 own_cmake=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*\([0-9.]*\).*/\1/p')
 [ -n "$own_cmake" ] && at_least "$own_cmake" $oldest_cmake || packages="cmake $packages"
 command -v ninja >/dev/null 2>&1 || packages="$packages ninja-build"
 command -v pkg-config >/dev/null 2>&1 || packages="$packages pkg-config"
 command -v git >/dev/null 2>&1 || packages="$packages git"
-# Debian's LibTorch computes with whichever BLAS is installed; its own choice is the slow reference.
+# Debian's LibTorch computes with the installed BLAS. Its default is the slow reference
+# implementation.
 [ -n "$PUSHDOWN_TORCH_DIR" ] || packages="$packages libtorch-dev libopenblas0-pthread"
 if [ "$purpose" = check ]; then
   packages="$packages clang-format lua-check ruby-mdl"
@@ -213,8 +215,8 @@ for package in $packages; do
   is_installed "$package" || missing="$missing $package"
 done
 
-# add_kernel: the library of the kernel for notebooks, by the lists that apt has; a system that does
-# not offer it goes without the kernel. Debian 12 has it as xeus-dev.
+# add_kernel: adds the library of the kernel for notebooks, according to apt's lists. A system that
+# does not offer it has no kernel. In Debian 12 the package is xeus-dev.
 add_kernel() {
   is_installed xeus-zmq-dev || is_installed xeus-dev && return 0
   for package in xeus-zmq-dev xeus-dev; do
@@ -224,7 +226,7 @@ add_kernel() {
     return 0
   done
 }
-# Nobody is asked for it alone who cannot install it.
+# A user who cannot install packages is not asked for this one alone.
 if [ "$purpose" != fuzz ]; then
   if [ -n "$missing" ] || [ "$(id -u)" -eq 0 ] || sudo -n true 2>/dev/null; then add_kernel; fi
 fi
@@ -234,7 +236,7 @@ if [ -z "$missing" ]; then
   exit 0
 fi
 
-# What apt would do, by the lists that it has: $count packages, $download and $unpacked megabytes.
+# Simulates apt with its current lists: sets $count packages, $download and $unpacked megabytes.
 make_plan() {
   # shellcheck disable=SC2086  # lists of words
   plan=$(LC_ALL=C apt-get install --simulate --no-install-recommends $missing 2>>"$log" |
@@ -270,13 +272,15 @@ else
     "${sudo}apt-get update && ${sudo}apt-get install -y --no-install-recommends$missing"
 fi
 
-# run_apt DOING WORDS...: runs apt-get as root; its progress is one line, its words go to the log.
+# run_apt DOING WORDS...: runs apt-get as root, with its progress in one line and its output in the
+# log.
 run_apt() {
   doing=$1
   shift
   {
     code=0
-    # Descriptor 3 is opened behind sudo, which closes it, and is not 1, which apt would close for dpkg.
+    # Descriptor 3 is opened after sudo, which closes it. It is not 1, which apt would close for
+    # dpkg.
     # shellcheck disable=SC2086  # no word, or two
     $as_root env DEBIAN_FRONTEND=noninteractive LC_ALL=C sh -c 'exec apt-get "$@" 3>&1' sh \
       -q -y -o APT::Status-Fd=3 -o Dpkg::Use-Pty=0 -o DPkg::Lock::Timeout=60 -o Acquire::Retries=1 \
@@ -304,7 +308,7 @@ run_apt() {
   }
 }
 
-# The reason in the first error of apt.
+# The reason from apt's first error.
 apt_error() {
   sed -n -e 's/^[EW]: Failed to fetch [^ ]*  *//p' -e 's/^E: //p' "$log" | head -n 1
 }
@@ -316,7 +320,7 @@ reached=$updated
 grep -q '^Hit:\|^Get:' "$log" && reached=yes
 case "$purpose $missing" in fuzz* | *xeus*) ;; *) add_kernel ;; esac
 
-# What apt offers, against what is needed.
+# Compares the offer of apt with the requirements.
 absent="" old="" torch=yes
 for package in $missing; do
   version=$(LC_ALL=C apt-cache policy "$package" 2>/dev/null | sed -n 's/^ *Candidate: *//p')
@@ -356,7 +360,7 @@ check_space "$download" "$unpacked"
 say_plan
 announce $((unpacked * 60 / install_megabytes + 10))
 
-# The download comes first, so that a failure in it leaves nothing half installed.
+# The download comes first, so that a failed download leaves no incomplete installation.
 # shellcheck disable=SC2086
 run_apt "Downloading packages" install --download-only --no-install-recommends $missing ||
   fail "the packages cannot be downloaded, so nothing was installed: $(apt_error)"

@@ -64,9 +64,9 @@ local pages = {}
 local index = {
   '<!-- Made by scripts/tools/make_tutorial.lua; `make docs` makes it again. -->',
   '[Documentation](../README.md)\n', '# Tutorial\n',
-  'Each chapter is a script and explains what it does. Run one with\n',
+  'Each chapter is a script whose comments explain it. This command runs a chapter:\n',
   '```\nbuild/release/pushdown scripts/tutorial/NAME.lua\n```\n',
-  '`--help` lists its options, and `--smoke` runs a small version in seconds.\n',
+  '`--help` lists the options of the chapter, and `--smoke` runs a small version in seconds.\n',
   '| chapter | script |', '|---|---|',
 }
 for i, one in ipairs(chapters) do
@@ -78,7 +78,7 @@ for i, one in ipairs(chapters) do
     ('<!-- Made from scripts/tutorial/%s; `make docs` makes it again. -->'):format(one.script),
     '[Documentation](../README.md) › [Tutorial](README.md)\n', one.page, '\n---\n', table.concat(links, ' · ') .. '\n',
   }, '\n')
-  index[#index + 1] = ('| [%s](%s) | `%s` |'):format(one.title, one.file, one.script)
+  index[#index + 1] = ('| [%d. %s](%s) | `%s` |'):format(i, one.title, one.file, one.script)
 end
 pages[pd.root .. '/docs/tutorial/README.md'] = table.concat(index, '\n') .. '\n'
 generated(pages, 'make docs')

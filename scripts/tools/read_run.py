@@ -28,7 +28,7 @@ def read_metrics(path):
 
 
 def read_safetensors(path):
-    """Returns name -> (shape, array of all numbers, the last dimension fastest), and the file's own notes."""
+    """Returns name -> (shape, array of all numbers, the last dimension fastest), and the metadata of the file."""
     with open(path, "rb") as file:
         header = json.loads(file.read(int.from_bytes(file.read(8), "little")))
         data = file.read()

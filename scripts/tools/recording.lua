@@ -1,4 +1,4 @@
--- What each block of code of a chapter prints. A block is the lines between comments that begin a line.
+-- Records the output of each block of code of a chapter. A block is the lines between comments that begin a line.
 local files = require 'pushdown.files'
 local pd = require 'pushdown'
 local sha256 = require 'pushdown.sha256'
@@ -19,7 +19,7 @@ local function lines_of(source)
   return lines
 end
 
--- The name of the code, whatever the prose says.
+-- Returns a name of the code that does not depend on the prose.
 local function name_of(source)
   local code = {}
   for _, line in ipairs(lines_of(source)) do
@@ -28,7 +28,7 @@ local function name_of(source)
   return sha256.base64(table.concat(code, '\n'))
 end
 
--- The chapter with a line of its own, which says so, before the code of each block.
+-- Returns the chapter with an added line before the code of each block that prints the block's number.
 local function marked(source)
   local out, last = {}, 0
   for _, line in ipairs(lines_of(source)) do
@@ -42,7 +42,7 @@ local function marked(source)
   return "io.stdout:setvbuf 'no' " .. table.concat(out, '\n') .. '\n'
 end
 
--- recording.record(path, arguments) -> what the chapter prints, by blocks, behind the name of its code.
+-- recording.record(path, arguments) -> the output of the chapter by blocks, each after the name of its code.
 function M.record(path, arguments)
   local source = files.read(path)
   local top = os.tmpname()
@@ -71,7 +71,7 @@ end
 
 local most, first, last = 30, 16, 8
 
--- Lines without blanks at their ends; of many those in the middle are left out.
+-- Returns the lines without blanks at their ends. Of many lines, those in the middle are left out.
 local function shortened(text)
   local lines = {}
   for line in text:gmatch '([^\n]*)\n' do lines[#lines + 1] = (line:gsub('%s+$', '')) end
@@ -88,7 +88,7 @@ local function shortened(text)
   return table.concat(lines, '\n') .. '\n'
 end
 
--- recording.read(text, source) -> number of a block -> what it printed; an error if the code has changed since.
+-- recording.read(text, source) -> number of a block -> its output. Raises an error if the code has changed since.
 function M.read(text, source)
   local code, rest = text:match '^code (%S+)\n(.*)$'
   if code ~= name_of(source) then

@@ -71,4 +71,4 @@ def log_probability(folder, symbols):
         reading, scores = stack.send(h), p["output.weight"] @ h + p["output.bias"]
     return total
 
-if __name__ == "__main__": print(log_probability(pathlib.Path(sys.argv[1]), sys.argv[2:]))
+if __name__ == "__main__": print(log_probability(pathlib.Path(sys.argv[1]), sys.argv[2:]) if sys.argv[1:] else __doc__)

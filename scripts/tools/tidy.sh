@@ -6,7 +6,8 @@ cd "$(dirname "$0")/../.."
 for tidy in clang-tidy-19 clang-tidy-18 clang-tidy; do
   command -v $tidy >/dev/null 2>&1 && break
 done
-# A folder without unity files and precompiled headers: each file has to include what it needs.
+# A build folder without unity files and precompiled headers, so that each file must include what it
+# needs.
 folder=build/tidy
 mkdir -p build
 [ -e $folder/compile_commands.json ] ||

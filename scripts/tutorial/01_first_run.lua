@@ -2,11 +2,12 @@
 --
 -- Can a network learn what a pushdown automaton can do? This chapter trains two networks on marked
 -- reversal: a string of 0s and 1s, the mark #, and the same string reversed, as in `0 1 1 # 1 1 0`.
--- The second half is determined by the first, so a model must remember the first half. An LSTM has
--- to store it in a vector of fixed size. The NS-RNN is the same LSTM with a nondeterministic stack.
+-- The first half determines the second, so a model must remember the first half. An LSTM has to
+-- store it in a vector of fixed size. The second network is an NS-RNN (nondeterministic stack RNN):
+-- the same LSTM with a [nondeterministic stack](../reference/stacks.md#nondeterministic).
 --
 -- Run the chapter with `make run`, or with
--- `build/release/pushdown scripts/tutorial/01_first_run.lua`. `--help` lists its options, and
+-- `build/release/pushdown scripts/tutorial/01_first_run.lua`. `--help` lists the options, and
 -- `--smoke` runs a small version in seconds.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
@@ -53,11 +54,11 @@ print('For example: ' .. train:strings()[1])
 --
 -- Sizes, lengths, optimizer, clipping and learning rate schedule are those of Dusell and Chiang
 -- (2020), section 5.5. The result of a training depends on the initial parameters, so each model
--- starts from 8 random initializations. `pd.train.together` trains these restarts at the same time,
--- one on each core. After epochs 4, 8 and 12 the better half continues: those with the lower
--- cross-entropy on the validation strings. One restart is left and trains to epoch 20. The test
--- strings influence neither training nor selection. The trainers show their progress and write a
--- line for every epoch.
+-- starts from 8 random initializations. `pd.train.together` trains these restarts side by side on
+-- the threads of the session. After epochs 4, 8 and 12 only the better half continues: the restarts
+-- with the lower cross-entropy on the validation strings. The last remaining restart trains to
+-- epoch 20. The test strings influence neither training nor selection. While they train, the
+-- trainers show their progress and write a line for every epoch.
 local function learn(name, stack)
   local field = {}
   for restart = 1, options.restarts do
@@ -120,20 +121,23 @@ end
 
 -- ## The result
 --
--- The table has one row for each model: the best epoch of its best restart, measured on the test
--- strings, which were used neither for training nor for selection. All entropies are in nats per
--- symbol. The difference measures what the model has not learned. It is the result of the best of
--- eight restarts, not of a typical one. The lines "after 4 epochs" in the output show how much the
--- restarts differ.
+-- The printed table has one row for each model: the best epoch of its best restart, measured on the
+-- test strings. All entropies are in nats per symbol. The difference between a model's
+-- cross-entropy and the lower bound measures what the model has not learned. It is the result of
+-- the best of eight restarts, not of a typical one. The lines "after 4 epochs" in the output above
+-- show how much the restarts differ.
+--
+-- These are the differences of three repetitions, each with another random seed (`--seed`):
 --
 -- | seed | LSTM, difference | NS-RNN, difference |
 -- |---|---|---|
--- | 1 | 0.12 | 0.0019 |
+-- | 1 | 0.12 | 0.0020 |
 -- | 2 | 0.13 | 0.0017 |
 -- | 3 | 0.08 | 0.0021 |
 --
--- The curves show the validation strings, for the best of eight restarts of each model. The run
--- folder keeps table, curves and configurations.
+-- The curves show the same difference on the validation strings after each epoch, for the best
+-- restart of each model with seed 1. The run folder keeps the table, the curves and the
+-- configurations.
 --
 -- ![Learning curves, the best of eight restarts of each model](pictures/01_curves.svg)
 run:lines('curves', plot.learning_curves(histories,
@@ -147,10 +151,10 @@ print('\nEntropies in nats per symbol. Table, curves and configurations: ' .. ru
 
 -- ## At the prompt
 --
--- `build/release/pushdown` without a script starts the prompt. There you can load the model of a
--- run and query it. `?` alone prints a cheat sheet of the prompt. Tab completes names, also inside
--- braces and quotes. Replace the date with that of your run, and the restart with the one that was
--- left at the end:
+-- `build/release/pushdown` without a script starts the prompt. `?` alone prints a cheat sheet of
+-- the prompt. Tab completes names, also inside braces and quotes. You can load the model of a run
+-- and query it. In the first line, replace the date with that of your run, and the number of the
+-- restart with that of the restart that "goes on alone" in your output:
 --
 -- ```
 -- pd> m = pd.model.load('runs/first_run/20260101-120000/NS-RNN/restart-1')

@@ -12,10 +12,11 @@ local _, run = experiment.start {
 
 -- ## Superposition
 --
--- This stack holds vectors. The input of a step is three weights that sum to one, for push, pop and
--- no_op, and a vector to push. The new stack is the mixture of the three results. If all weights
--- are 0 or 1, it is an ordinary stack: push 1, push 2, pop, pop. `simulate` takes a batch (here of
--- one string) and returns the readings, beginning with the one before the first step.
+-- This stack holds vectors. Each step takes a vector to push and three weights that sum to one, for
+-- push, pop and no_op (leave the stack unchanged). The new stack is the mixture of the three
+-- results. If all weights are 0 or 1, it is an ordinary stack. The example pushes 1, pushes 2, and
+-- pops twice. `simulate` takes a batch (here of one string) and returns the readings, beginning
+-- with the one before the first step.
 local readings = pd.stack.simulate {
   kind = 'superposition',
   actions = pd.tensor({ { { 1, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 0, 1, 0 } } }, { dtype = 'float64' }),
@@ -48,9 +49,10 @@ run:table('superposition_gradients', {
 
 -- ## Stratification
 --
--- Here every vector on the stack has a thickness, which the papers call its strength. A step
--- removes some thickness from the top, then pushes a vector with its own thickness. The reading is
--- the average over the upper thickness 1.
+-- Here every vector on the stack has a thickness, which the papers call its strength. A step first
+-- removes some thickness from the top, then pushes a vector with its own thickness. The reading
+-- covers the uppermost thickness of 1: it is the sum of the vectors there, each times the part of
+-- its thickness that lies in this range.
 readings = pd.stack.simulate {
   kind = 'stratification',
   push = pd.tensor({ { 0.8, 0.5, 0.9 } }, { dtype = 'float64' }),
@@ -68,8 +70,8 @@ run:table('stratification', {
   rows = rows,
 })
 
--- The picture shows the thickness of each vector at each time. Darker is thicker, and the first
--- vector is at the bottom:
+-- The picture shows the thickness of each vector after each step. Darker cells are thicker, and the
+-- first vector is at the bottom:
 --
 -- ![Thickness of each vector at each time](pictures/03_thickness.svg)
 local kept = pd.stack.strengths {
@@ -93,13 +95,15 @@ run:picture('thickness', pd.plot.heat_map { values = values, x_labels = { '1', '
 --
 -- This stack runs a pushdown automaton along all paths at once. Its input at each step consists of
 -- the weights of all transitions. There is one row for each pair of state and top symbol. A row
--- contains the weights of push, replace and pop (docs/conventions.md gives the order of the
--- columns). With one state and the two symbols 0 (also the bottom) and 1, a row is
+-- contains the weights of push, replace and pop
+-- ([Conventions](../conventions.md#the-nondeterministic-stack) gives the order of the columns).
+-- With one state and the two symbols 0 (also the bottom) and 1, a row is
 -- `{push 0, push 1, replace with 0, replace with 1, pop}`.
 --
 -- The example has three steps: push 1 with certainty; push 1 or leave the top unchanged, each with
--- weight 0.5; pop if possible. After that, one run in two has the first 1 on top again, and the
--- other has popped down to the bottom.
+-- weight 0.5; pop if possible. A run is one path of the automaton. After the three steps, the runs
+-- that pushed twice have the first 1 on top again. The others have popped down to the bottom, which
+-- `bottom = 'reexposed'` allows. Both groups of runs have the weight 0.5.
 local push_1 = { 0, 1, 0, 0, 0 }
 local maybe_push_1 = { { 0, 0.5, 0.5, 0, 0 }, { 0, 0.5, 0, 0.5, 0 } }
 local pop = { 0, 0, 0, 0, 1 }
@@ -114,5 +118,6 @@ run:table('nondeterministic', {
   columns = { 'time', { 'bottom (0)', format = number }, { '1', format = number } }, rows = rows,
 })
 
--- These functions list the kinds of stacks and the inputs of each:
+-- `pd.stack.kinds` lists the kinds of stacks. `pd.stack.describe` lists the options of a kind and
+-- the inputs that `simulate` takes for it.
 print('\nkinds of stacks: ' .. table.concat(pd.stack.kinds(), ', '))

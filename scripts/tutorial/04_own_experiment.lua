@@ -41,8 +41,9 @@ local valid = sampler:dataset(math.ceil(options.strings / 5), { seed = options.s
 -- Every training has its own folder below the run folder. A checkpoint in it means that an earlier
 -- run was interrupted by Ctrl-C, by `kill` or by a power cut. `pd.train.resume` then continues from
 -- the checkpoint, and the results are those of a run without interruption. Try it: press Ctrl-C in
--- the middle, then start the script again with the same `--run-folder`. A run continues only with
--- the same options: after a first look with `--quick`, give another folder, or `--overwrite`.
+-- the middle, then start the script again with the `--run-folder` that it prints. A run continues
+-- only with the same options: after a first look with `--quick`, give another folder, or
+-- `--overwrite`.
 local settings = { nondeterministic = { states = 2, symbols = 3 }, superposition = { size = 5 },
   stratification = { size = 5 } }
 

@@ -1,12 +1,13 @@
 -- # A stack of your own
 --
--- You have an idea for another memory: cells that fade, three tops, a queue that forgets. In Lua it
--- takes ten lines of tensor operations and no compiler. The program records these operations once
--- and runs them without Lua. The stack works with everything that the built-in stacks work with:
--- every controller, the trainer, run folders, `help`, and the contract tests of stacks.
+-- You have an idea for another memory: cells that fade, a reading of the three top cells, a queue
+-- that forgets. In Lua it takes ten lines of tensor operations and no compiler. The program records
+-- these operations once and runs them without Lua. The stack works with everything that the
+-- built-in stacks work with: every controller, the trainer, run folders, `help`, and the contract
+-- tests of stacks.
 --
--- This chapter first writes a stack that already exists, superposition, and compares the two digit
--- by digit. Then it changes one line.
+-- This chapter first writes the superposition stack, which also exists as a built-in kind, and
+-- compares the two digit by digit. Then it changes one line.
 local pd = require 'pushdown'
 local experiment = require 'pushdown.experiment'
 local plot = require 'pushdown.plot'
@@ -34,7 +35,8 @@ local options, run = experiment.start {
 --
 -- - `actions` lists the inputs from the network at each step: here three weights that sum to 1, and
 --   the vector to push. The program creates, trains and saves the layers that compute them from the
---   hidden vector.
+--   hidden state.
+-- - `no_op` names the input that leaves the stack unchanged: here the third weight of `action`.
 -- - `initial` returns the state before the first symbol: a tensor, or a table of tensors and
 --   numbers. The first dimension is the batch. `self:zeros` creates tensors with the model's dtype
 --   on its device.
@@ -70,8 +72,8 @@ print(pd.stack.describe 'lua_superposition')
 
 -- ## By hand
 --
--- Without a network, the stack is driven like those of chapter 3: tensors replace the network's
--- output.
+-- You can drive this stack without a network, like those of [chapter 3](03_stacks.md). Tensors
+-- replace the network's output.
 local push, pop, stay = { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 }
 local actions = pd.tensor({ { push, push, { 0.5, 0.5, 0 }, stay, pop } }, { dtype = 'float64' })
 local vectors = pd.tensor({ { { 5 }, { 7 }, { 9 }, { 1 }, { 1 } } }, { dtype = 'float64' })
@@ -108,9 +110,11 @@ end
 
 -- ## Training
 --
--- Both stacks are trained in the same network with the same seed. They start with the same
--- parameters, so their curves should agree. A third stack is new: in `fading_superposition`, every
--- cell loses a tenth of its value at each step. It differs in one line and in its `name`.
+-- Now the same network is trained with each stack, always with the same seed. The stack in Lua and
+-- the built-in stack start with the same parameters, so their curves should agree. The built-in
+-- stack is trained twice: once as one compiled function, and once step by step with tensor
+-- operations (`kernels = false`). A third stack is new: in `fading_superposition`, every cell loses
+-- a tenth of its value at each step. It differs from the first in one line and in its `name`.
 pd.stack.define(superposition('fading_superposition', options.fade))
 
 local grammar = pd.grammar.load(options.grammar)
@@ -156,15 +160,15 @@ run:lines('curves', plot.learning_curves(histories, grammar:name()))
 
 -- ![The stack in Lua, the built-in one, and one that fades, one run each](pictures/06_curves.svg)
 
--- The first three agree digit for digit in the first epoch. Later they diverge: sums in a different
--- order round differently, and such differences grow during training. After a few hundred updates
--- even the two ways of computing the built-in stack no longer agree.
+-- The first three rows agree digit for digit in the first epoch. Later they diverge: sums in a
+-- different order round differently, and such differences grow during training. After a few hundred
+-- updates even the two ways of computing the built-in stack no longer agree.
 --
 -- The stacks differ in cost. The built-in stack runs as one compiled function over the whole
--- string. The operations of the stack in Lua are recorded and cost about twice as much. Step by
--- step (`kernels = false`), with a dozen tensor operations for each symbol, both cost 25 times as
--- much. [Extending](../extending.md#what-is-recorded) lists what can be recorded, and describes how
--- to write a good idea in C++.
+-- string. The operations of the stack in Lua are recorded, and an update costs 1.4 times as much.
+-- Step by step, with a dozen tensor operations for each symbol, an update with the built-in stack
+-- costs 16 times as much. [Extending](../extending.md#what-is-recorded) lists what can be recorded,
+-- and describes how to write a good idea in C++.
 local largest = 0
 for name, tensor in pairs(my_first) do
   largest = math.max(largest, (tensor - plain_first[name]):abs():max():item())
@@ -183,10 +187,11 @@ print(('\n%s: %s'):format(folder, tostring(pd.model.load(folder))))
 
 -- ## Two stacks at once
 --
--- With two stacks a network can do more than with one: two stacks can simulate a tape. A state may
--- be a table of tables, so a single definition can contain several memories. Here each stack holds
--- vectors with strengths, as in Grefenstette et al. (2015): a pop removes strength from the top,
--- and the reading is the content of the uppermost strength of 1.
+-- With two stacks a network can do more than with one: two stacks can simulate the tape of a Turing
+-- machine. A state may be a table of tables, so a single definition can contain several memories.
+-- Here each stack holds vectors with strengths, as in Grefenstette et al. (2015): a pop removes
+-- strength from the top, and the reading is the content of the uppermost strength of 1. Chapter 3
+-- calls the strength "thickness".
 local function moved(stack, strength, taken, vector)
   local above = stack.strengths:sum(2):unsqueeze(2) - stack.strengths:cumsum(2)
   local left = (stack.strengths - (taken - above):relu()):relu()
@@ -223,15 +228,16 @@ print('\n' .. tostring(pd.stack.check 'two_stacks'))
 plot.program { stack = 'two_stacks', title = 'Two stacks', path = run.folder .. '/two_stacks.svg' }
 
 -- Recorded, this definition takes four times as long as the built-in `stratification` with
--- `memories = 2`, and one thirteenth of the time of its own tensor operations. `plot.program` draws
--- the recording: boxes are operations with their sizes and multiply-adds, dashed lines lead to the
--- next step.
+-- `memories = 2`. It takes one thirteenth of the time of its own tensor operations
+-- ([Speed](../reference/speed.md#parts-written-in-lua)). `plot.program` draws the recorded program.
+-- Boxes are operations with their sizes and multiply-adds, and dashed lines lead to the next step.
 
 -- ## Controllers and objectives
 --
 -- `pd.controller.define` defines a recurrent cell: its parameters by name and shape, its initial
 -- state, and one step. The state is a list of tensors, and the returned hidden vector is one of
--- them. This example is a simple recurrent network with a fast vector and a second, slow one.
+-- them. This example is a simple recurrent network with two vectors: the slow one follows the fast
+-- one.
 pd.controller.define {
   name = 'fast_and_slow',
   doc = 'A simple recurrent network with a slow copy of its hidden vector.',
@@ -249,9 +255,10 @@ pd.controller.define {
 }
 print('\n' .. tostring(pd.controller.check 'fast_and_slow'))
 
--- An objective is the loss that training of a recognizer minimizes. `pd.train.define_objective`
--- makes one from a function of scores and labels that returns one loss for each string. This
--- example is the squared error of the last score:
+-- An objective is the loss that the training of a recognizer minimizes. (A recognizer decides
+-- whether a string is valid.) `pd.train.define_objective` makes one from a function of scores and
+-- labels that returns one loss for each string. This example is the squared error of the last
+-- score:
 pd.train.define_objective {
   name = 'squared_error',
   doc = 'The squared error of the answer behind the last symbol.',
@@ -264,7 +271,6 @@ pd.train.define_objective {
 print(tostring(pd.train.check_objective 'squared_error'))
 
 -- Both are now kinds like the built-in ones: use `controller = { kind = 'fast_and_slow' }` in a
--- model and `objective = 'squared_error'` in a trainer. `help 'stack'` lists them. Change this
--- script and make a mistake, for example a misspelt method: the message names the file and the
--- line, and the session continues.
+-- model and `objective = 'squared_error'` in a trainer. Change this script and make a mistake, for
+-- example a misspelt method: the message names the file and the line, and the session continues.
 print('\nKept in ' .. run.folder)

@@ -69,9 +69,9 @@ run:finish { cross_entropy_difference = best, epochs = #t:history(), seed = opti
 --
 -- A point is a table of options. Each point runs with several restarts. The seed of a restart
 -- depends only on the names of grid and point and on the number of the restart, so it does not
--- change when the grid grows. Stop the grid with Ctrl-C and start it again: finished runs are kept,
--- and interrupted runs resume. On a cluster, the same grid runs as Slurm tasks:
--- `--executor slurm --slurm partition=...`.
+-- change when the grid grows. Stop the grid with Ctrl-C and start it again with the `--run-folder`
+-- that it then prints: finished runs are kept, and interrupted runs resume. On a cluster, the same
+-- grid runs as Slurm tasks: `--executor slurm --slurm partition=...`.
 local points = {}
 for i, rate in ipairs(options.learning_rates) do points[i] = { learning_rate = rate } end
 local rows = grid.run(grid.place({ {

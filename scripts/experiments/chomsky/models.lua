@@ -10,6 +10,10 @@ return {
   { name = 'lstm', label = 'LSTM', controller = lstm },
   { name = 'transformer', label = 'Transformer', architecture = 'transformer' },
   { name = 'stack_rnn', label = 'Stack-RNN', controller = elman, stack = superposition },
+  -- With probabilities of actions, as in the paper, and with weights.
+  { name = 'ns_rnn', label = 'NS-RNN', controller = elman, stack = function(options)
+    return { kind = 'nondeterministic', states = options.states, symbols = options.symbols }
+  end },
   { name = 'ndstack_rnn', label = 'NDStack-RNN', controller = elman, stack = function(options)
     return { kind = 'nondeterministic', states = options.states, symbols = options.symbols, reading = 'state_symbol',
       normalized = false, bottom = 'reexposed' }

@@ -1,8 +1,8 @@
--- The tasks of Delétang et al. (2023): the mean accuracy over the lengths 41 to 500 of every model on every task, by
--- random search over learning rate and batch.
+-- The tasks of Delétang et al. (2023): the mean accuracy over the lengths 41 to 500 of every model on every task, with
+-- the three learning rates and ten seeds of the paper, or by random search over learning rate and batch.
 --
 --   pushdown scripts/experiments/chomsky/scores.lua --tasks reverse_string,parity_check --models lstm,stack_rnn
---   pushdown scripts/experiments/chomsky/scores.lua --quick --published numbers.csv
+--   pushdown scripts/experiments/chomsky/scores.lua --learning-rates 1e-4,1e-2 --samples 10 --restarts 1
 --
 -- Runs that are not finished are trained first; started again it goes on.
 local experiment = require 'pushdown.experiment'
@@ -10,18 +10,21 @@ local suite = require 'pushdown.suite'
 local here = arg[0]:match('^(.*/)') or ''
 local protocol = dofile(here .. 'protocol.lua')
 
-local quick = { samples = 3, batches = { 16, 64 }, folder = 'runs/chomsky/quick_grid' }
-local smoke = { samples = 2, batches = { 1, 3 }, folder = 'runs/chomsky/smoke_grid', tasks = { 'reverse_string',
-  'stack_manipulation' }, models = { 'lstm', 'transformer', 'baby_ntm' } }
+local drawn = { 1e-4, 1e-2 }
+local quick = { samples = 3, restarts = 1, learning_rates = drawn, batches = { 16, 64 },
+  folder = 'runs/chomsky/quick_grid' }
+local smoke = { samples = 2, restarts = 1, learning_rates = drawn, batches = { 1, 3 },
+  folder = 'runs/chomsky/smoke_grid', tasks = { 'reverse_string', 'stack_manipulation' },
+  models = { 'lstm', 'transformer', 'baby_ntm' } }
 for key, value in pairs(protocol.quick) do quick[key] = value end
 for key, value in pairs(protocol.smoke) do smoke[key] = value end
 
 local options, run = experiment.start {
   name = 'chomsky/scores',
   doc = 'Accuracies on long strings of models on the tasks of Delétang et al. (2023).',
-  options = protocol.with_options(suite.options { tasks = protocol.tasks, models = protocol.model_names, restarts = 1,
-    folder = 'runs/chomsky/grid', searched = {
-      { 'learning_rates', { 1e-4, 1e-2 }, 'lowest and highest learning rate of the search, logarithmic' },
+  options = protocol.with_options(suite.options { tasks = protocol.tasks, models = protocol.model_names, restarts = 10,
+    folder = 'runs/chomsky/grid', published = here .. 'published.csv', searched = {
+      { 'learning_rates', { 1e-4, 3e-4, 5e-4 }, 'all are tried; of two numbers, the interval of a logarithmic search' },
       { 'batches', { 128, 128 }, 'lowest and highest number of pairs in one update, logarithmic' } } }),
   quick = quick, smoke = smoke,
 }
@@ -29,7 +32,8 @@ local options, run = experiment.start {
 local choose, labels = { 'valid_accuracy', 'valid_perplexity' }, {}
 for name, model in pairs(protocol.models) do labels[name] = model.label end
 local found = suite.train { name = 'chomsky', script = here .. 'train.lua', options = options,
-  settings = protocol.options, choose = choose, searched = {
+  published = here .. 'published.csv', known = protocol.tasks, settings = protocol.options, choose = choose,
+  searched = {
     { name = 'learning_rate', interval = 'learning_rates', kind = 'log_uniform' },
     { name = 'batch', interval = 'batches', kind = 'log_integers' } } }
 suite.finish { run = run, found = found, options = options, labels = labels, title = protocol.title, choose = choose,

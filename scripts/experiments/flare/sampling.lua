@@ -1,7 +1,9 @@
--- Labelled strings of a language, as Butoi et al. (2025) make them. Half of them are valid, of a length drawn uniformly
--- from the lengths that have strings. Of the invalid ones one half are uniform symbols of a uniform length, the other
--- half valid strings after K edits, P(K = k) = 1/2^k, each an insertion, a replacement or a deletion anywhere. What is
--- in the language all the same is thrown away.
+-- Labelled strings of a language, as the program of Butoi et al. (2025) makes them (rycolab/neural-network-recognizers,
+-- src/recognizers/string_sampling/sample_dataset.py). Half of them are valid, of a length drawn uniformly from the
+-- lengths that have strings. Of the invalid ones one half are uniform symbols of a uniform length, the other half new
+-- valid strings after K edits, P(K = k) = 1/2^k. An edit is an insertion, a replacement by another symbol or a deletion
+-- anywhere; those that would leave the lengths are not drawn. Strings in the language are discarded. One difference:
+-- there every label is drawn, so that the number of valid strings varies.
 local pd = require 'pushdown'
 
 local tries = 10000  -- for an invalid string
@@ -34,16 +36,38 @@ local function valid_strings(language, count, lengths, seed, random)
   return strings
 end
 
-local function edited(symbols, alphabet, random)
+-- A function that returns one new valid string after the other.
+local function fresh_strings(language, lengths, seed, random)
+  local strings, used, batch = {}, 0, 200
+  return function()
+    if used == #strings then
+      seed, used = seed + 1, 0
+      strings = valid_strings(language, batch, lengths, seed, random)
+    end
+    used = used + 1
+    return strings[used]
+  end
+end
+
+local function edited(symbols, alphabet, lengths, random)
   local copy = { unpack(symbols) }
+  local function place(count) return 1 + math.floor(count * random()) end
   repeat
-    local kind, symbol = math.floor(3 * random()), alphabet[1 + math.floor(#alphabet * random())]
-    if kind == 0 or #copy == 0 then
-      table.insert(copy, 1 + math.floor((#copy + 1) * random()), symbol)
-    elseif kind == 1 then
-      copy[1 + math.floor(#copy * random())] = symbol
-    else
-      table.remove(copy, 1 + math.floor(#copy * random()))
+    local kinds = {}
+    if #copy < lengths[2] then kinds[#kinds + 1] = 'insert' end
+    if #copy > 0 and #alphabet > 1 then kinds[#kinds + 1] = 'replace' end
+    if #copy > lengths[1] then kinds[#kinds + 1] = 'delete' end
+    local kind = kinds[place(#kinds)]
+    if kind == 'insert' then
+      table.insert(copy, place(#copy + 1), alphabet[place(#alphabet)])
+    elseif kind == 'replace' then
+      local where, others = place(#copy), {}
+      for _, symbol in ipairs(alphabet) do
+        if symbol ~= copy[where] then others[#others + 1] = symbol end
+      end
+      copy[where] = others[place(#others)]
+    elseif kind == 'delete' then
+      table.remove(copy, place(#copy))
     end
   until random() < 0.5
   return copy
@@ -55,6 +79,7 @@ return function(language, count, lengths, seed)
   for _ = 1, 10 do random() end
   local alphabet, half = language.alphabet, math.floor(count / 2)
   local valid = valid_strings(language, half, lengths, seed, random)
+  local fresh = fresh_strings(language, lengths, seed, random)
   local strings, labels = {}, {}
   local function add(symbols, label)
     strings[#strings + 1], labels[#labels + 1] = table.concat(symbols, ' '), label
@@ -62,14 +87,14 @@ return function(language, count, lengths, seed)
   local function invalid()
     for _ = 1, tries do
       local symbols = {}
-      if #valid > 0 and random() < 0.5 then
-        symbols = edited(valid[1 + math.floor(#valid * random())], alphabet, random)
+      if random() < 0.5 then
+        symbols = edited(fresh(), alphabet, lengths, random)
       else
         for i = 1, lengths[1] + math.floor((lengths[2] - lengths[1] + 1) * random()) do
           symbols[i] = alphabet[1 + math.floor(#alphabet * random())]
         end
       end
-      if #symbols >= lengths[1] and #symbols <= lengths[2] and not language.contains(symbols) then return symbols end
+      if not language.contains(symbols) then return symbols end
     end
     error(('no invalid string of %s of length %d to %d was found in %d tries'):format(language.name, lengths[1],
       lengths[2], tries), 0)

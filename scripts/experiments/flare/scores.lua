@@ -30,7 +30,7 @@ local options, run = experiment.start {
   options = protocol.with_options(declared), quick = quick, smoke = smoke,
 }
 
-local choose, labels = { 'valid_accuracy', 'valid_loss' }, {}
+local choose, labels = { 'valid_loss', 'valid_accuracy' }, {}
 for name, model in pairs(protocol.models) do labels[name] = model.label end
 local searched = { { name = 'learning_rate', interval = 'learning_rates', kind = 'log_uniform' },
   { name = 'batch', interval = 'batches', kind = 'log_integers' } }

@@ -243,7 +243,7 @@ function Session:enter()
   end
   self.settled = finished
   self:say('%d runs %s%s', #self.runs, self:place(),
-    finished > 0 and ('; %d were finished before'):format(finished) or '')
+    finished > 0 and ('; %d %s finished before'):format(finished, finished == 1 and 'was' or 'were') or '')
   if self.note then self:say('%s', self.note) end
 end
 

@@ -168,6 +168,20 @@ local function centred(text, width)
   return (' '):rep(max(0, floor((width - axes.text_length(text)) / 2))) .. text
 end
 
+-- Adds the entries of the legend in lines of at most `width` columns.
+local function add_legend(out, entries, width)
+  local line
+  for _, entry in ipairs(entries) do
+    local longer = line and line .. '   ' .. entry or entry
+    if line and axes.text_length(longer) > width then
+      out[#out + 1] = centred(line, width)
+      longer = entry
+    end
+    line = longer
+  end
+  out[#out + 1] = line and centred(line, width)
+end
+
 -- The line chart of plot.lines as text, with dotted edges of bands. Further options: columns (width, by default
 -- that of the terminal, at most 100), rows (height of the plot area, by default 16), ascii (by default the locale
 -- decides).
@@ -222,7 +236,7 @@ function M.draw(spec)
   for _, reference in ipairs(figure.references) do
     if reference.name then legend[#legend + 1] = glyphs.rule:rep(2) .. ' ' .. reference.name end
   end
-  if #legend > 0 then out[#out + 1] = centred(table.concat(legend, '   '), width) end
+  add_legend(out, legend, width)
   if figure.empty then out[#out + 1] = centred('(no data)', width) end
   return table.concat(out, '\n') .. '\n'
 end

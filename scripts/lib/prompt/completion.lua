@@ -30,7 +30,8 @@ local function automata() return joined(pd.pda.list(), pd.pda.hints()) end
 local function documented()
   local names = {}
   for name in pairs(pd.docs()) do names[#names + 1] = (name:gsub('^pd%.', '')) end
-  return names
+  for _, group in pairs(kinds) do names = joined(names, group[1]()) end
+  return joined(names, pd.grammar.list())
 end
 local function modules()
   local names = {}

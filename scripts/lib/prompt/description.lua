@@ -16,6 +16,17 @@ end
 
 local function wrapped(text, indent, hanging) return wrap(text, columns(), indent, hanging) end
 
+-- The lines of a description of a kind. Long ones continue below the beginning of their text.
+local function wrapped_description(text)
+  local lines = {}
+  for line in text:gmatch '[^\n]+' do
+    local name, rest = line:match '^(  [%a_][%w_]* +)(.*)$'
+    local continued = wrapped(name and rest or line, (' '):rep(name and #name or 0), name and '' or '  ')
+    lines[#lines + 1] = name and name .. continued:sub(#name + 1) or continued
+  end
+  return table.concat(lines, '\n')
+end
+
 local function sorted_keys(t)
   local keys = {}
   for key in pairs(t) do if type(key) == 'string' then keys[#keys + 1] = key end end
@@ -81,7 +92,7 @@ local function describe_name(docs, name)
   for _, member in ipairs(list) do
     local how, what = usage_and_sentence(docs[member])
     local label = how or member
-    out[#out + 1] = wrapped(label, '  ')
+    out[#out + 1] = wrapped(label, '  ', '  ')
     out[#out + 1] = wrapped(what, '      ')
   end
   if name == 'pd' then
@@ -130,7 +141,9 @@ local function describe_kinds(topic)
   local found = {}
   for _, group in ipairs(kinds()) do
     for _, name in ipairs(group[2]()) do
-      if name == topic then found[#found + 1] = ('%s: %s'):format(group[1], group[3](name)) end
+      if name == topic then
+        found[#found + 1] = wrapped_description(('%s: %s'):format(group[1], group[3](name)))
+      end
     end
   end
   return #found > 0 and table.concat(found, '\n\n') or nil
@@ -145,7 +158,7 @@ local function found_text(title, entries)
       out[#out + 1] = ('  and %d more'):format(#entries - most_found)
       break
     end
-    out[#out + 1] = '  ' .. entry[1]
+    out[#out + 1] = wrapped(entry[1], '  ', '  ')
     out[#out + 1] = wrapped(entry[2], '      ')
   end
   return table.concat(out, '\n')

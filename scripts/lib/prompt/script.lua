@@ -27,17 +27,21 @@ local function words_of(line)
   end
 end
 
--- names() -> the names that :run accepts besides paths: 'ns_rnn/train'.
+-- names() -> the names that :run accepts besides paths: 'ns_rnn/train', 'tutorial/02_grammar'.
 function M.names()
   local names = {}
   for _, path in ipairs(files.find(pd.scripts .. '/experiments', '%.lua$')) do
     names[#names + 1] = path:gsub('%.lua$', '')
   end
+  for _, path in ipairs(files.find(pd.scripts .. '/tutorial', '%.lua$')) do
+    names[#names + 1] = 'tutorial/' .. path:gsub('%.lua$', '')
+  end
   return names
 end
 
 local function existing_script(name)
-  for _, path in ipairs { name, name .. '.lua', ('%s/experiments/%s.lua'):format(pd.scripts, name) } do
+  local tutorial = name:match '^tutorial/' and ('%s/%s.lua'):format(pd.scripts, name)
+  for _, path in ipairs { name, name .. '.lua', ('%s/experiments/%s.lua'):format(pd.scripts, name), tutorial } do
     if files.exists(path) and path:find '%.lua$' then return path end
   end
 end

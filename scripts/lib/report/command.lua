@@ -104,8 +104,19 @@ function M.page(given)
       words[#words + 1] = ('--%s=%s'):format(key == 'path' and 'output' or key, text)
     end
   end
+  if given.runs ~= nil and type(given.runs) ~= 'table' then
+    error(("%sruns: expected a list of run folders and numbers of the registry, got '%s'"):format(where,
+      tostring(given.runs)), 0)
+  end
   for _, run in ipairs(given.runs or {}) do words[#words + 1] = tostring(run) end
-  local ok, said = pcall(function() return (write((experiment.parse(declaration, words)))) end)
+  local ok, said = pcall(function()
+    local options = experiment.parse(declaration, words)
+    if #options.words == 0 and not selection.filtered(options) then
+      error("which runs? expected runs = {...}, a list of run folders and numbers of the registry, or a filter such as "
+        .. "grid = 'NAME'", 0)
+    end
+    return (write(options))
+  end)
   if not ok then error(where .. (type(said) == 'table' and said.usage or tostring(said)), 0) end
   return said
 end

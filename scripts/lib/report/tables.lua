@@ -33,6 +33,8 @@ end
 local function cell_text(cell, kind, align)
   if type(cell) ~= 'table' then cell = { text = cell } end
   local text = escape(tostring(cell.text or ''))
+  -- The name of a point may continue on the next line, for narrow columns on a phone.
+  if kind == 'th' then text = text:gsub('[=,]', '%0<wbr>') end
   if cell.code then text = '<code>' .. text .. '</code>' end
   if cell.sub then text = text .. '<small>' .. escape(cell.sub) .. '</small>' end
   return ('<%s%s%s>%s</%s>'):format(kind, align and ' class="number"' or '',

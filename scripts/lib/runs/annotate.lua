@@ -15,10 +15,12 @@ function M.note(options, path)
   if options.remove then
     if words[2] then selection.fail('--remove takes no text') end
     runs.open(path, { must_exist = true }):update(row.id, { note = '' })
+    print(('note of run %d removed'):format(row.id))
   elseif words[2] then
     -- Tabs and new lines are what a note may have of control characters.
     local text = table.concat(words, ' ', 2):gsub('[%z\1-\8\11-\31\127]', '?')
     runs.open(path, { must_exist = true }):update(row.id, { note = runs.clean_text(text) })
+    print(('note of run %d set'):format(row.id))
   elseif row.note then
     print(layout.text(row.note))
   end

@@ -95,16 +95,16 @@ end
 local overview = [[
 The record of runs: every grid and every script that uses pd.experiment.
 
-  pushdown runs list      lists runs, by grid, option, result, state, time
-  pushdown runs show      shows all data of a run
-  pushdown runs compare   compares runs side by side, or the points of a grid
-  pushdown runs plot      draws metrics over epochs, with bands over restarts
-  pushdown runs rm        removes runs and, on request, their folders
-  pushdown runs export    writes runs or their epochs as CSV or JSON
-  pushdown runs reproduce repeats a run and tells whether its numbers are the same
-  pushdown runs note      sets or prints the note of a run
-  pushdown runs tag       adds and removes tags of runs, which filters select
-  pushdown runs gather    adds finished runs to a record from which grids can continue
+  pushdown runs list       lists runs, by grid, option, result, state, time
+  pushdown runs show       shows all data of a run
+  pushdown runs compare    compares runs side by side, or the points of a grid
+  pushdown runs plot       draws metrics over epochs, with bands over restarts
+  pushdown runs rm         removes runs and, on request, their folders
+  pushdown runs export     writes runs or their epochs as CSV or JSON
+  pushdown runs reproduce  repeats a run and tells whether its numbers are the same
+  pushdown runs note       sets or prints the note of a run
+  pushdown runs tag        adds and removes tags of runs, which filters select
+  pushdown runs gather     adds finished runs to a record from which grids can continue
 
 Each command lists its options with --help. pushdown report makes a page.
 ]]

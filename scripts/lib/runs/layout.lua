@@ -126,11 +126,35 @@ local function narrow(widths, least, total, width)
   return true
 end
 
--- Column names that fit; nil if two would look the same.
+local function longest_word(text)
+  local longest = 0
+  for word in text:gmatch '%S+' do longest = math.max(longest, length(word)) end
+  return longest
+end
+
+-- Narrows first the columns whose names can be broken at blanks, then those of texts, then those whose names must be
+-- shortened. Returns false if the table still does not fit.
+local function fit(columns, widths, least, natural, total, width)
+  local broken, texts = {}, {}
+  for k, column in ipairs(columns) do
+    broken[k] = math.min(widths[k], math.max(natural[k], longest_word(column)))
+    texts[k] = math.min(widths[k], math.max(least[k], longest_word(column)))
+  end
+  for _, limits in ipairs { broken, texts, least } do
+    if narrow(widths, limits, total, width) then return true end
+    total = -2
+    for _, own in ipairs(widths) do total = total + own + 2 end
+  end
+  return false
+end
+
+-- Column names that fit, in several lines if necessary; nil if two would look the same.
 local function short_header(columns, widths)
   local header, known = {}, {}
   for k, column in ipairs(columns) do
-    header[k] = shorten({ column }, widths[k])[1]
+    local words = {}
+    for word in column:gmatch '%S+' do words[#words + 1] = shorten({ word }, widths[k])[1] end
+    header[k] = wrapped(table.concat(words, ' '), widths[k])
     if known[header[k]] and known[header[k]] ~= column then return nil end
     known[header[k]] = column
   end
@@ -165,7 +189,7 @@ function M.table(columns, rows, width, side_by_side)
   local header = columns
   if width and total > width then
     local lists = compared(columns, rows, side_by_side)
-    local fits = narrow(widths, least_widths(columns, lists, natural, right), total, width)
+    local fits = fit(columns, widths, least_widths(columns, lists, natural, right), natural, total, width)
     header = fits and short_header(columns, widths)
     if not header then return print_lines(columns, rows, width) end
     local short = {}

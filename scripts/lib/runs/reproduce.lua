@@ -2,7 +2,7 @@
 -- all numbers.
 --
 -- A run of a script is started with its own command line. Copies replace inputs that have changed since
--- (PUSHDOWN_INPUTS, see bindings/input_path.h). A training that was started at a prompt, or by a script without
+-- (PUSHDOWN_INPUTS, see bindings/session/input_path.h). A training that was started at a prompt, or by a script without
 -- pd.experiment, is repeated from its folder alone: configuration, data and the checkpoint before its first update.
 local compare = require 'pushdown.runs.numbers'
 local files = require 'pushdown.files'

@@ -63,6 +63,7 @@ bool computes(const ArrayProgram& program, const std::vector<std::vector<double>
 // the actions, then the parameters.
 struct RecordedStack {
   ArrayProgramPtr reading, update;
+  std::int64_t appended = 0;  // the size of their room (array/appended_parts.h)
 };
 
 }  // namespace pushdown

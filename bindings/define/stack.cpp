@@ -1,4 +1,5 @@
 // Stacks that a script defines.
+#include "array/appended_parts.h"
 #include "bindings/define/definition.h"
 #include "bindings/define/recording.h"
 #include "bindings/tensor/tensor.h"
@@ -174,9 +175,11 @@ class Structure {
       ArrayProgram reading, update;
       reading.inputs = update.inputs = names_;
       RecordedStep last, other;
+      std::vector<std::vector<std::int64_t>> sizes;  // of the state before each step
       for (std::int64_t t = 0; t < steps_ && !refusal_; ++t) {
         const bool settled = t > 1 && same_form(before_, last.state);
         before_ = last.state;
+        sizes.push_back(sizes_of(before_));
         RecordedStep now = step(t, kRecordedBatch, before_);
         if (refusal_) break;
         if (t < 2) {
@@ -202,6 +205,7 @@ class Structure {
           // All further steps are the same.
           reading.steps.resize(static_cast<std::size_t>(steps_), reading.steps.back());
           update.steps.resize(static_cast<std::size_t>(steps_), update.steps.back());
+          sizes.resize(static_cast<std::size_t>(steps_), sizes.back());
           break;
         }
         if (reading.instructions.size() + update.instructions.size() > kMostInstructions)
@@ -214,10 +218,11 @@ class Structure {
       update.steps.pop_back();
       update.append_idle();
       update.output = std::max<std::int64_t>(1, update.output);
+      const auto appended = share_appended_parts(sizes, reading, update);
       reading.finish();
       update.finish();
       return RecordedStack{std::make_shared<const ArrayProgram>(std::move(reading)),
-                           std::make_shared<const ArrayProgram>(std::move(update))};
+                           std::make_shared<const ArrayProgram>(std::move(update)), appended};
     }
 
    private:
@@ -229,6 +234,15 @@ class Structure {
       return one.frame == other.frame && one.tensors.size() == other.tensors.size() &&
              std::equal(one.tensors.begin(), one.tensors.end(), other.tensors.begin(),
                         [](const Tensor& x, const Tensor& y) { return x.sizes() == y.sizes(); });
+    }
+
+    // Of the parts of a state, for one sequence.
+    static std::vector<std::int64_t> sizes_of(const StackStatePtr& state) {
+      std::vector<std::int64_t> sizes;
+      if (state == nullptr) return sizes;
+      const auto& own = static_cast<const ScriptStackState&>(*state);
+      for (const Tensor& tensor : own.value.tensors) sizes.push_back(tensor.numel() / own.batch);
+      return sizes;
     }
 
     RecordedStep step(std::int64_t t, std::int64_t batch, const StackStatePtr& old) {
@@ -397,21 +411,27 @@ class ScriptStack : public Stack {
   Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps) const override {
     const RecordedStack found = recorded(steps);
     const Traced state = trace.state(at::zeros({batch, found.update->output}, tensor_options_));
-    trace.keep_memory(state);
+    std::vector<Traced> kept{state};
+    if (found.appended > 0) kept.push_back(trace.room(found.appended));
+    trace.keep_memory(kept);
     std::vector<Traced> operands{state};
     // A reading has no actions, so any tensors take their place.
     operands.resize(1 + action_count(), state);
     add_parameters(trace, operands);
+    operands.insert(operands.end(), kept.begin() + 1, kept.end());
     return trace.array(found.reading, operands);
   }
   TracedNoOp record(StepTrace& trace, const Traced& hidden, const Traced&,
                     std::int64_t steps) const override {
-    const Traced state = trace.kept_memory();
-    std::vector<Traced> operands{state};
+    const std::vector<Traced> kept = trace.kept_memory();
+    std::vector<Traced> operands{kept[0]};
     for (std::size_t i = 0; i < specs_.size(); ++i) operands.push_back(traced_action(i, hidden));
     if (specs_.empty()) operands.push_back(hidden);
     add_parameters(trace, operands);
-    trace.bind(state, trace.array(recorded(steps).update, operands));
+    operands.insert(operands.end(), kept.begin() + 1, kept.end());
+    const Traced made = trace.array(recorded(steps).update, operands);
+    trace.bind(kept[0], made);
+    if (kept.size() > 1) trace.fill(kept[1], made);
     if (definition_->no_op_layer.empty()) return {};
     return no_op_among(operands[1 + no_op_], specs_[no_op_].shape.back(),
                        definition_->no_op_column);

@@ -115,6 +115,7 @@ class Barriers {
       case StepOp::constant:
       case StepOp::previous:
       case StepOp::held:
+      case StepOp::room:
       case StepOp::left:
       case StepOp::slice: return;
       case StepOp::concat: {
@@ -154,6 +155,7 @@ class Barriers {
       case StepOp::constant:
       case StepOp::previous:
       case StepOp::held:
+      case StepOp::room:
       case StepOp::left:
       case StepOp::slice:
       case StepOp::symbols:

@@ -264,7 +264,8 @@ class StepMachine {
       const StepNode& of = node(n);
       auto& place = places_[static_cast<std::size_t>(n)];
       const auto row = padded_size(of.size);
-      const bool of_memory = of.op == StepOp::held || of.op == StepOp::left;
+      const bool of_memory =
+          of.op == StepOp::held || of.op == StepOp::room || of.op == StepOp::left;
       if (!of_memory) program_.widest = std::max(program_.widest, row);
       if (of.op == StepOp::slice || of.op == StepOp::previous) continue;
       if (!needs_.read[static_cast<std::size_t>(n)] && of.op == StepOp::symbols) continue;

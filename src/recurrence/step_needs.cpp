@@ -6,12 +6,12 @@ StepNeeds step_needs(const TracedProgram& program, bool gradients) {
   const auto at = [](int n) { return static_cast<std::size_t>(n); };
   const std::vector<char> none(program.nodes.size());
   StepNeeds needs{none, none, none};
-  // Slices and `previous` nodes have no numbers of their own.
+  // Slices and `previous` nodes have no numbers of their own, and a room has no others.
   const auto keep = [&](int n) {
     if (n < 0) return;
     while (program.nodes[at(n)].op == StepOp::slice || program.nodes[at(n)].op == StepOp::previous)
       n = program.nodes[at(n)].a;
-    needs.kept[at(n)] = 1;
+    needs.kept[at(n)] = program.nodes[at(n)].op != StepOp::room;
   };
   const auto read = [&](int n) {
     if (n >= 0) needs.read[at(n)] = 1;

@@ -12,6 +12,7 @@ const char* name_of_operation(StepOp op) {
     case StepOp::symbols: return "symbol";
     case StepOp::previous: return "previous";
     case StepOp::held: return "held";
+    case StepOp::room: return "appended";
     case StepOp::slice: return "slice";
     case StepOp::concat: return "cat";
     case StepOp::affine: return "affine";

@@ -98,6 +98,16 @@ void StepTrace::bind(const Traced& state, const Traced& value) {
   nodes_[static_cast<std::size_t>(state.node_)].a = source;
 }
 
+Traced StepTrace::room(std::int64_t size) {
+  StepNode node{StepOp::room};
+  node.size = size;
+  return {this, add(node)};
+}
+
+void StepTrace::fill(const Traced& room, const Traced& by) {
+  nodes_[static_cast<std::size_t>(room.node_)].a = by.node_;
+}
+
 Traced StepTrace::reading(std::int64_t size) {
   StepNode node{StepOp::previous};
   node.size = size;

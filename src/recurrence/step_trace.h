@@ -95,6 +95,10 @@ class StepTrace {
   // The value of a vector one step before, B x n before the first step; bound once to that vector.
   Traced state(const Tensor& initial);
   void bind(const Traced& state, const Traced& value);
+  // A memory of `size` numbers for all steps of a sequence. It is an operand of array programs, of
+  // which the one that fill() names writes each number once.
+  Traced room(std::int64_t size);
+  void fill(const Traced& room, const Traced& by);
   // The reading of the network's only stack one step before: `size` numbers. The actions, given
   // once, drive the stack. bottom: m constant numbers, or undefined.
   Traced reading(std::int64_t size);
@@ -107,8 +111,8 @@ class StepTrace {
   Traced read_now() const { return moved_; }
 
   // Keeps a stack's state for its update.
-  void keep_memory(const Traced& state) { memory_state_ = state; }
-  const Traced& kept_memory() const { return memory_state_; }
+  void keep_memory(std::vector<Traced> state) { memory_state_ = std::move(state); }
+  const std::vector<Traced>& kept_memory() const { return memory_state_; }
 
   // Operations recorded from here on run after the step, see StepProgram::after.
   void begin_aftermath() { after_ = static_cast<int>(nodes_.size()); }
@@ -148,7 +152,8 @@ class StepTrace {
   bool of_symbols_;
   MemoryShape shape_{};
   int memory_ = -1, after_ = -1, held_ = -1, left_ = -1;
-  Traced moved_, memory_state_;
+  Traced moved_;
+  std::vector<Traced> memory_state_;
 };
 
 // W x (+ b), x : B x I, W : O x I, b : O. For tensors it calls LibTorch's function or, if nothing

@@ -93,6 +93,41 @@ test('stacks of many forms give the numbers of tensor operations', function()
   compare { stack = { kind = 'strength_queue', size = 3 } }
 end)
 
+test('parts of a state that every step extends are stored once', function()
+  -- Only `rows` and `marks` are extended at their ends; `rows` is also read while it is extended.
+  pd.stack.define { name = 'extended', doc = 'Rows that are only appended.',
+    actions = { { 'vector', 3, activation = 'tanh' }, { 'gate', 1, activation = 'sigmoid' } },
+    initial = function(self, batch)
+      return { rows = self:ones(batch, 1, 3), marks = self:full({ batch, 2 }, 0.5), newest = self:zeros(batch, 1),
+        same = self:full({ batch, 2 }, 2) }
+    end,
+    update = function(_, state, actions)
+      local mean = state.rows:mean(2)
+      local vector = actions.vector + 0.3 * mean * state.same[{ {}, { 1, 1 } }]
+      return { rows = pd.tensor.cat({ state.rows, vector:unsqueeze(2) }, 2),
+        marks = pd.tensor.cat({ state.marks, actions.gate, 1 - actions.gate }, 2),
+        newest = pd.tensor.cat({ actions.gate, state.newest * 0.9 }, 2), same = state.same }
+    end,
+    reading = function(_, state)
+      local weights = (state.newest:softmax() * state.marks:sum(2):unsqueeze(2)):unsqueeze(2)
+      return weights:matmul(state.rows)[{ {}, 1 }]
+    end }
+  compare { stack = 'extended' }
+  -- The whole state is extended.
+  pd.stack.define { name = 'all_extended', doc = 'The mean of all vectors.',
+    actions = { { 'vector', 2, activation = 'tanh' } },
+    initial = function(self, batch) return self:zeros(batch, 1, 2) end,
+    update = function(_, rows, actions) return pd.tensor.cat({ rows, actions.vector:unsqueeze(2) }, 2) end,
+    reading = function(_, rows) return rows:mean(2) end }
+  compare { stack = 'all_extended' }
+  -- Each further step writes 3 + 2 new numbers there and no others.
+  local written = 0
+  for step in pd.stack.program('extended'):gmatch('step 2:.-step 3:') do
+    for space in step:gmatch('\n%s+(%d+)%s+appended[^\n]- = ') do written = written + tonumber(space) end
+  end
+  test.equal(written, 5)
+end)
+
 test('cells of many forms give the numbers of tensor operations', function()
   pd.controller.define { name = 'odd', doc = 'Operations that steps of vectors do not have.',
     parameters = function(options, input)

@@ -22,6 +22,7 @@ enum class StepOp : std::uint8_t {
   symbols,   // one-hot vectors of StepProgram::symbols
   previous,  // a, one step before; before the first step, the given value
   held,      // given once for each sequence: content that a memory takes over from an earlier run
+  room,      // one memory for all steps of a sequence, in which array a writes each number once
   slice,     // numbers offset .. offset + size - 1 of a
   concat,    // its operands, concatenated
   affine,    // the sum of its terms W x and of its operands

@@ -59,7 +59,8 @@ class StepRun {
         memory_.begin_backward(object(b));
     }
     for (int n = 0; n < p_.count; ++n) {
-      if (p_.nodes[n].op == StepOp::constant) clear_gradient(n, 0);
+      if (p_.nodes[n].op == StepOp::constant || p_.nodes[n].op == StepOp::room)
+        clear_gradient(n, 0);
       if (p_.nodes[n].carried) clear_gradient(n, p_.steps - 1);
     }
     for (Index t = p_.steps; t-- > 0;) {
@@ -81,6 +82,8 @@ class StepRun {
         // The previous value of a carried node belongs to the previous step, too.
         for (int k = n; k < p_.count; ++k)
           if (owns_rows(k) && p_.nodes[k].carried) clear_gradient(k, t - 1);
+        for (int k = 0; k < p_.count; ++k)
+          if (p_.nodes[k].op == StepOp::room) clear_gradient(k, t);
         for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) memory_.cut(object(b));
       }
       const Rows<F> slope{given.first + t * given_step, given.row};
@@ -110,7 +113,7 @@ class StepRun {
   bool owns_rows(int n) const {
     const StepOp op = p_.nodes[n].op;
     return p_.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
-           op != StepOp::constant && op != StepOp::held && op != StepOp::left;
+           op != StepOp::constant && op != StepOp::held && op != StepOp::room && op != StepOp::left;
   }
   void clear_gradient(int n, Index t) {
     if (!p_.nodes[n].gradient) return;
@@ -139,6 +142,7 @@ class StepRun {
       case StepOp::constant:
       case StepOp::previous:
       case StepOp::held:
+      case StepOp::room:
       case StepOp::left:
       case StepOp::slice: return;
       case StepOp::symbols: {
@@ -305,6 +309,7 @@ class StepRun {
       case StepOp::constant:
       case StepOp::previous:
       case StepOp::held:
+      case StepOp::room:
       case StepOp::left:
       case StepOp::slice:
       case StepOp::symbols:

@@ -258,12 +258,13 @@ class StepMachine {
   const StepNode& node(int n) const { return traced_.nodes[static_cast<std::size_t>(n)]; }
   void lay_out(F* memory) {
     Pieces<F> cut(memory);
+    const std::vector<std::int64_t> rows = row_sizes();
     places_.assign(traced_.nodes.size(), {});
     program_ = {};
     for (int n = 0; n < static_cast<int>(traced_.nodes.size()); ++n) {
       const StepNode& of = node(n);
       auto& place = places_[static_cast<std::size_t>(n)];
-      const auto row = padded_size(of.size);
+      const auto row = rows[static_cast<std::size_t>(n)];
       const bool of_memory =
           of.op == StepOp::held || of.op == StepOp::room || of.op == StepOp::left;
       if (!of_memory) program_.widest = std::max(program_.widest, row);
@@ -326,6 +327,34 @@ class StepMachine {
     if (gradients_)
       slopes_ = cut.take(batch_ * steps_ * padded_size(node(traced_.output).size) + kPadding);
     bytes_ = cut.bytes();
+  }
+
+  // Returns the room for one row of each node. Kernels read parts of rows in whole vectors, which
+  // must not reach into the row of another sequence, because another thread may write it.
+  std::vector<std::int64_t> row_sizes() const {
+    std::vector<std::int64_t> rows;
+    for (const StepNode& of : traced_.nodes) rows.push_back(padded_size(of.size));
+    const auto owner = [&](int n) {
+      while (node(n).op == StepOp::slice || node(n).op == StepOp::previous) n = node(n).a;
+      return static_cast<std::size_t>(n);
+    };
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      const StepNode& of = traced_.nodes[n];
+      const auto reach = [&](int operand, std::int64_t end) {
+        auto& row = rows[owner(operand)];
+        row = std::max(row, padded_size(end));
+      };
+      if (of.op == StepOp::slice) reach(of.a, of.offset + padded_size(of.size));
+      if (of.op != StepOp::array) continue;
+      // An array program may read from any number on.
+      reach(static_cast<int>(n), of.size + kPadding);
+      for (int k = 0; k < of.operands; ++k) {
+        const int operand = traced_.operands[static_cast<std::size_t>(of.first_operand + k)];
+        const std::int64_t first = node(operand).op == StepOp::slice ? node(operand).offset : 0;
+        reach(operand, first + node(operand).size + kPadding);
+      }
+    }
+    return rows;
   }
 
   // Strides between sequences and between steps.

@@ -74,8 +74,9 @@ class StepTextWriter {
       }
       all += fmt::format("  v{} [label=\"{}\"];\n", n, label);
       for (int operand : operands(n)) {
-        const bool before = node(operand).op == StepOp::previous;
-        if (before) operand = node(operand).a;
+        // The next step reads what is written to a room.
+        const bool before = node(operand).op == StepOp::previous || of.op == StepOp::room;
+        if (node(operand).op == StepOp::previous) operand = node(operand).a;
         all += fmt::format("  v{} -> v{}{};\n", operand, n,
                            before ? " [style=dashed, constraint=false]" : "");
       }

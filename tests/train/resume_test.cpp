@@ -144,7 +144,7 @@ TEST(Resume, AnInterruptWithinAnUpdateChangesNoBit) {
     while (trainer->finished().empty()) {
       StopFlag flag{0};
       const auto before = trainer->updates_done();
-      std::thread press([&] {
+      std::thread press([&flag, microseconds] {
         std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
         flag = 1;
       });

@@ -43,6 +43,19 @@ test('couplings, carried states and every learning algorithm work', function()
     { controller = { kind = 'lstm', hidden = 3 } }, { kind = 'bptt' }), 1e-9)
 end)
 
+test('gradients end at the borders of windows in parts of a state that are stored once', function()
+  dofile(pd.root .. '/tests/lua/queue_in_lua.lua')('windowed_queue', 2)
+  local function learned(kernels)
+    local m = recognizer { stack = { kind = 'windowed_queue', size = 2 }, kernels = kernels }
+    return run(pd.train.trainer { model = m, train = labelled, epochs = 2, seed = 1, progress = false,
+      learning = { kind = 'tbptt', window = 2 } }), m
+  end
+  local got, m = learned(true)
+  local wanted, other = learned(false)
+  test.near(got, wanted, 1e-9)
+  same_numbers(m, other, 1e-9)
+end)
+
 test('threads and trainings side by side change nothing', function()
   local threads = pd.session().threads
   local alone = { run(trainer()), run(trainer { model = model { seed = 4 } }) }

@@ -416,7 +416,8 @@ end
 -- records its run. declaration: name, doc, options = list
 -- of {name, default, doc, type=, choices=, minimum=, maximum=, may_change=}, quick and smoke = values of smaller
 -- runs. The type is inferred from the default: integer, number, text, flag or list. A run in the folder is resumed
--- only if the options are the same, except for those with may_change = true; --overwrite replaces that run.
+-- only if the options are the same, except for those with may_change = true; --overwrite replaces that run. With
+-- resumes = false no run is ever resumed, for scripts that always begin at the start.
 -- arguments default to those of the script. The function answers --help, --defaults (all options as JSON, for
 -- programs) and wrong command lines itself (exit codes 0, 0 and 2). It makes and locks the run folder, enters the
 -- run in the registry (pushdown.runs) and writes experiment.json. run: folder, size, record, path(name),
@@ -451,7 +452,7 @@ function M.start(declaration, arguments)
   run.record = runs.record { folder = run.folder, experiment = declaration.name, options = recorded(options),
     command = command(arguments), git = kept.git, seed = integer(options.seed),
     restart = integer(options.restart) }
-  if not given.run_folder then
+  if not given.run_folder and declaration.resumes ~= false then
     run.record.interrupted = ('A script that can resume continues this run with --run-folder %s'):format(run.folder)
   end
   files.write(run:path('experiment.json'), json.encode(kept, true) .. '\n')

@@ -28,6 +28,7 @@ local options, run = experiment.start {
     { 'seed', 1, 'decides the data and all parameters' },
   },
   smoke = { lengths = { 5, 9 }, strings = 100, epochs = 3, restarts = 2, trial_epochs = 1 },
+  resumes = false,
 }
 
 -- ## The data
@@ -90,7 +91,7 @@ local function learn(name, stack)
     table.sort(field, function(a, b) return a.reached < b.reached end)
     local texts = {}
     for i, one in ipairs(field) do texts[i] = ('%.4f'):format(one.reached) end
-    print(('%s, after %d epochs, nats above the bound: %s'):format(name, trial, table.concat(texts, ', ')))
+    print(('%s, nats above the bound at epoch %d: %s'):format(name, trial, table.concat(texts, ', ')))
     for _ = 1, math.floor(#field / 2) do table.remove(field) end
     trial = trial + options.trial_epochs
   end
@@ -124,7 +125,7 @@ end
 -- The printed table has one row for each model: the best epoch of its best restart, measured on the
 -- test strings. All entropies are in nats per symbol. The difference between a model's
 -- cross-entropy and the lower bound measures what the model has not learned. It is the result of
--- the best of eight restarts, not of a typical one. The lines "after 4 epochs" in the output above
+-- the best of eight restarts, not of a typical one. The lines "at epoch 4" in the output above
 -- show how much the restarts differ.
 --
 -- These are the differences of three repetitions, each with another random seed (`--seed`):

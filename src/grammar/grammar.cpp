@@ -237,9 +237,10 @@ Grammar::Grammar(const GrammarSource& source) {
   data->normal_form = std::make_unique<NormalForm>(std::move(form));
   const double ends = data->termination[data->start];
   if (ends < 1 - 1e-9)
-    data->warnings.push_back(
-        fmt::format("grammar{} is supercritical: a derivation from {} ends with probability {:.6g}",
-                    source.name.empty() ? "" : " " + source.name, start, ends));
+    data->warnings.push_back(fmt::format(
+        "grammar{} is supercritical: a derivation from {} ends with probability {:.6g}; "
+        "samplers draw only from those that end",
+        source.name.empty() ? "" : " " + source.name, start, ends));
   data_ = std::move(data);
 }
 

@@ -133,6 +133,19 @@ test('a folder continues only with the options of its run', function()
   has(output, "runs/one holds a run of 'small', this is 'other'")
 end)
 
+test('a script that cannot resume refuses the folder of its run', function()
+  files.write(folder .. '/once.lua', (script:gsub("name = 'small'", "name = 'once', resumes = false")))
+  local output, status = run 'once.lua --run-folder runs/once'
+  assert(status == 0, output)
+  local before = files.read(folder .. '/runs/once/provenance.json')
+  output, status = run 'once.lua --run-folder runs/once'
+  test.equal(status, 1)
+  has(output, 'runs/once holds a run, and once cannot resume', '--overwrite')
+  test.equal(files.read(folder .. '/runs/once/provenance.json'), before)
+  output, status = run 'once.lua --run-folder runs/once --overwrite'
+  assert(status == 0, output)
+end)
+
 test('--overwrite leaves the folders of other runs', function()
   files.make_folder(folder .. '/runs/look/grid/point/restart-1')
   files.write(folder .. '/runs/look/grid/point/restart-1/run.lock', '')

@@ -70,6 +70,10 @@ function M.check(declaration, specs, options, size, overwrite)
   end
   local kept = M.kept(folder)
   if not kept then return nil end
+  if declaration.resumes == false and kept.experiment == declaration.name then
+    error(('[experiment] %s holds a run, and %s cannot resume; choose another --run-folder, or give --overwrite to '
+      .. 'replace that run'):format(folder, declaration.name), 0)
+  end
   if kept.experiment ~= declaration.name then
     error(("[experiment] %s holds a run of '%s', this is '%s'; choose another --run-folder, or give --overwrite to "
       .. 'replace that run'):format(folder, tostring(kept.experiment), declaration.name), 0)

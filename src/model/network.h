@@ -86,6 +86,12 @@ class Network {
   // on the first t symbols. `noise` provides the random numbers of a training pass (dropout);
   // without it nothing is random, and the pass is an evaluation.
   virtual Tensor run(const Tensor& words, Random* noise) const = 0;
+  // The same for sequences that end before n. lengths : B, 1 to n each, in descending order. Hidden
+  // vectors after the end of a sequence have any value, and a network may do without them.
+  virtual Tensor run_until_ends(const Tensor& words, const std::vector<std::int64_t>& lengths,
+                                Random* noise) const {
+    return run(words, noise);
+  }
   // Returns the sum of log softmax(W h_t + b)[targets_t] over t, B, computed in one operation if
   // the network supports it, otherwise an undefined tensor. targets : B x (n+1).
   virtual Tensor log_probabilities(const Tensor& targets, const Tensor& output_weight,

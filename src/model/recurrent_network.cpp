@@ -73,8 +73,12 @@ class RecurrentNetwork : public Network {
   const StackRnn* stack_rnn() const override { return &rnn_; }
 
   Tensor run(const Tensor& words, Random* noise) const override {
+    return run_until_ends(words, {}, noise);
+  }
+  Tensor run_until_ends(const Tensor& words, const std::vector<std::int64_t>& lengths,
+                        Random* noise) const override {
     const Tensor inputs = inputs_of(words);
-    return kernels_ ? rnn_.run(inputs, noise, one_hot_ids(words))
+    return kernels_ ? rnn_.run(inputs, noise, one_hot_ids(words), lengths)
                     : rnn_.run_stepwise(inputs, noise);
   }
   Passes run_passes(const Tensor& words, const Refinement& refinement,

@@ -76,14 +76,16 @@ ControllerState StackRnn::initial_controller(std::int64_t batch) const {
   return state;
 }
 
-Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words) const {
-  const Tensor hiddens = run_recorded(inputs, words, noise);
+Tensor StackRnn::run(const Tensor& inputs, Random* noise, const Tensor& words,
+                     const std::vector<std::int64_t>& lengths) const {
+  const Tensor hiddens = run_recorded(inputs, words, noise, 0, nullptr, {}, lengths);
   return hiddens.defined() ? hiddens : run_stepwise(inputs, noise);
 }
 
 Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random* noise,
                               std::int64_t window, const StepEnginePtr& given,
-                              const Refinement& refinement) const {
+                              const Refinement& refinement,
+                              const std::vector<std::int64_t>& lengths) const {
   const Stack& memory = noise == nullptr ? *evaluated_ : *stack_;
   const StepEnginePtr& engine = given != nullptr ? given : engine_;
   if (engine == nullptr || inputs.dim() != 3 || inputs.size(1) == 0) return {};
@@ -98,7 +100,8 @@ Tensor StackRnn::run_recorded(const Tensor& inputs, const Tensor& words, Random*
       drawn.defined() ? trace.sequence(drawn.transpose(0, 1).contiguous()) : Traced();
   const Recorded recorded =
       record(trace, input, disturbance, memory, beginning(batch), batch, steps, refinement);
-  const Tensor hiddens = engine->run(trace.finish(recorded.output), batch, steps, window, buffers_);
+  const Tensor hiddens =
+      engine->run(trace.finish(recorded.output), batch, steps, window, buffers_, nullptr, lengths);
   if (!hiddens.defined()) return {};
   return at::cat({at::zeros({batch, 1, hidden_size()}, hiddens.options()),
                   hiddens.reshape({batch, steps * refinement.passes, hidden_size()})},

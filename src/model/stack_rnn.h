@@ -101,7 +101,9 @@ class StackRnn {
   // inputs : B x n x I -> hidden vectors h_0 .. h_n : B x (n+1) x H, with h_0 = 0. Uses one program
   // over the sequence if the controller, the stack and their connection support it. `noise` makes
   // it a training pass: it drives the noise, and some stacks behave differently (Stack::evaluated).
-  Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {}) const;
+  // `lengths`: see Network::run_until_ends(); empty: all n.
+  Tensor run(const Tensor& inputs, Random* noise = nullptr, const Tensor& words = {},
+             const std::vector<std::int64_t>& lengths = {}) const;
   // Does the same step by step: the definition; with K passes B x (nK+1) x H.
   Tensor run_stepwise(const Tensor& inputs, Random* noise = nullptr,
                       const Refinement& refinement = {}) const;
@@ -112,7 +114,8 @@ class StackRnn {
   // that cannot be cut. Runs on the given engine; null: the one of the network's device.
   Tensor run_recorded(const Tensor& inputs, const Tensor& words, Random* noise = nullptr,
                       std::int64_t window = 0, const StepEnginePtr& engine = nullptr,
-                      const Refinement& refinement = {}) const;
+                      const Refinement& refinement = {},
+                      const std::vector<std::int64_t>& lengths = {}) const;
   // Runs a training pass over the symbols of words : B x n that differentiates itself, with the
   // program of run_recorded() recorded once for many batches. Its output is the hidden vectors of
   // the passes, B x n x KH. It gives no gradients of other parts. The noise is that of

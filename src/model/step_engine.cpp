@@ -11,9 +11,10 @@ namespace {
 class ProcessorEngine final : public StepEngine {
  public:
   Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-             const BufferPoolPtr& buffers, Tensor* left) const override {
+             const BufferPoolPtr& buffers, Tensor* left,
+             const std::vector<std::int64_t>& lengths) const override {
     if (SecondDerivatives::wanted()) return {};
-    return run_steps(std::move(program), batch, steps, buffers, window, left);
+    return run_steps(std::move(program), batch, steps, buffers, window, left, lengths);
   }
   DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,
                             std::vector<Tensor> supplied, std::int64_t window,
@@ -45,11 +46,12 @@ class DeviceEngine final : public StepEngine {
   explicit DeviceEngine(DeviceRunnerPtr runner) : runner_(std::move(runner)) {}
 
   Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-             const BufferPoolPtr&, Tensor* left) const override {
+             const BufferPoolPtr&, Tensor* left,
+             const std::vector<std::int64_t>& lengths) const override {
     if (SecondDerivatives::wanted()) return {};
     const auto by = [&]<class F>() {
       return run_device_steps<F>(std::move(program), batch, steps, window, launch<F>(),
-                                 runner_->free_bytes(), left);
+                                 runner_->free_bytes(), left, lengths);
     };
     const auto type = number_type(program);
     if (type == at::kFloat) return by.operator()<float>();

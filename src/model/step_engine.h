@@ -14,10 +14,10 @@ class StepEngine {
   // Returns the program's output after each step, B x T x n, differentiable
   // (recurrence/step_run.h). Undefined if the engine cannot run the program, or if
   // SecondDerivatives are requested (tensor/backward.h). `left` receives the final content of its
-  // memory, B x m.
+  // memory, B x m. `lengths`: see run_steps().
   virtual Tensor run(TracedProgram program, std::int64_t batch, std::int64_t steps,
-                     std::int64_t window, const BufferPoolPtr& buffers,
-                     Tensor* left = nullptr) const = 0;
+                     std::int64_t window, const BufferPoolPtr& buffers, Tensor* left = nullptr,
+                     const std::vector<std::int64_t>& lengths = {}) const = 0;
   // Returns a pass that differentiates itself (recurrence/step_plan.h); null if the engine has
   // none.
   virtual DirectPassPtr direct_pass(const StepPlanPtr& plan, const Tensor& words,

@@ -1,5 +1,7 @@
 #include "model/transducer.h"
 
+#include <numeric>
+
 #include "base/check.h"
 #include "base/stopping.h"
 #include "recurrence/affine.h"
@@ -53,26 +55,34 @@ JointBatch Transducer::joint(const std::vector<Word>& sources,
   check(!sources.empty() && sources.size() == targets.size(), kTransducerPlace,
         "the numbers of sources and targets must be equal and at least 1, got {} and {}",
         targets.size(), sources.size());
-  std::size_t length = 0;
+  std::vector<std::int64_t> lengths;
   for (std::size_t b = 0; b < sources.size(); ++b) {
     check_word("source", sources[b], alphabet_);
     check_word("target", targets[b], target_);
-    length = std::max(length, sources[b].size() + targets[b].size() + 2);
+    lengths.push_back(static_cast<std::int64_t>(sources[b].size() + targets[b].size() + 2));
   }
+  std::vector<std::size_t> longest_first(sources.size()), rows(sources.size());
+  std::iota(longest_first.begin(), longest_first.end(), 0);
+  std::stable_sort(longest_first.begin(), longest_first.end(),
+                   [&](std::size_t a, std::size_t b) { return lengths[a] > lengths[b]; });
   JointBatch batch;
-  const auto n = static_cast<std::int64_t>(length);
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    rows[longest_first[row]] = row;
+    batch.lengths.push_back(lengths[longest_first[row]]);
+  }
+  const auto n = batch.lengths.front();
   // Padding is never predicted, and nothing before it depends on it.
   batch.inputs =
       at::full({static_cast<std::int64_t>(sources.size()), n}, separator_input(), at::kLong);
   std::vector<std::int64_t> outcomes, places;
   for (std::size_t b = 0; b < sources.size(); ++b) {
-    auto* input = batch.inputs.data_ptr<std::int64_t>() + static_cast<std::int64_t>(b) * n;
+    const auto row = static_cast<std::int64_t>(rows[b]);
+    auto* input = batch.inputs.data_ptr<std::int64_t>() + row * n;
     *input++ = start_input();
     for (const int id : sources[b]) *input++ = id;
     *input++ = separator_input();
     // h_t depends on t symbols.
-    auto place =
-        static_cast<std::int64_t>(b) * (n + 1) + static_cast<std::int64_t>(sources[b].size()) + 2;
+    auto place = row * (n + 1) + static_cast<std::int64_t>(sources[b].size()) + 2;
     for (const int id : targets[b]) {
       *input++ = written_input(id);
       outcomes.push_back(id);
@@ -95,7 +105,8 @@ Tensor Transducer::scores(const Tensor& hiddens) const {
 }
 
 Tensor Transducer::logits(const JointBatch& batch, Random* noise) const {
-  const Tensor hiddens = network_->run(batch.inputs, noise);  // B x (n+1) x H
+  // B x (n+1) x H
+  const Tensor hiddens = network_->run_until_ends(batch.inputs, batch.lengths, noise);
   return scores(hiddens.flatten(0, 1).index_select(0, batch.places.to(hiddens.device())));
 }
 

@@ -19,11 +19,13 @@ namespace pushdown {
 // seed.
 std::vector<OptionSpec> transducer_options(const std::string& architecture = "recurrent");
 
-// A batch of joint sequences; short ones are padded at their ends.
+// A batch of joint sequences. The rows of `inputs` are in descending order of length, padded at
+// their ends; everything else is in the order of the pairs.
 struct JointBatch {
-  Tensor inputs;   // B x n, int64: the symbols to read
+  Tensor inputs;                      // B x n, int64: the symbols to read
+  std::vector<std::int64_t> lengths;  // B: of the rows
   Tensor targets;  // P, int64: the symbols to predict, one sequence after the other
-  Tensor places;   // P, int64: b (n + 1) + t of the hidden vector h_t that predicts it
+  Tensor places;   // P, int64: row (n + 1) + t of the hidden vector h_t that predicts it
   std::vector<std::int64_t> predictions;  // B: m + 1 each
 };
 

@@ -75,9 +75,7 @@ class DeviceStepMachine {
     const auto& place = places_[n];
     const Tensor all =
         of_steps(place.value, place.model, place.row, place.step, n, 1 + place.shift);
-    if (!run_.lengths.defined()) return all;
-    const Tensor step = at::arange(run_.steps, run_.lengths.options());
-    return all.masked_fill_(step.ge(run_.lengths.unsqueeze(2)).unsqueeze(3), 0);
+    return until_ends(all);
   }
   // The memory's final content, M x B x m.
   Tensor left() const { return before_first(places_[at(traced_.left)], at(traced_.left), false); }
@@ -94,13 +92,20 @@ class DeviceStepMachine {
   }
   Tensor sequence_gradient(std::size_t n) const {
     const auto& place = places_[n];
-    return of_steps(place.gradient, place.gradient_model, place.gradient_row, place.gradient_step,
-                    n, 1);
+    return until_ends(of_steps(place.gradient, place.gradient_model, place.gradient_row,
+                               place.gradient_step, n, 1));
   }
   Tensor initial_gradient(std::size_t n) const { return before_first(places_[n], n, true); }
 
  private:
   static std::size_t at(int n) { return static_cast<std::size_t>(n); }
+
+  // all : M x B x T x n, set to 0 after the end of a sequence.
+  Tensor until_ends(const Tensor& all) const {
+    if (!run_.lengths.defined()) return all;
+    const Tensor step = at::arange(run_.steps, run_.lengths.options());
+    return all.masked_fill_(step.ge(run_.lengths.unsqueeze(2)).unsqueeze(3), 0);
+  }
 
   // Takes a part of the one tensor that holds all numbers; null during counting.
   F* take(F* numbers, std::int64_t count) {

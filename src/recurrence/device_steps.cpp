@@ -2,6 +2,7 @@
 
 #include "recurrence/device_machine.h"
 #include "recurrence/step_function.h"
+#include "recurrence/step_run.h"
 
 namespace pushdown {
 namespace {
@@ -33,7 +34,8 @@ class DeviceTracedMachine {
  public:
   DeviceTracedMachine(TracedProgram&& program, std::int64_t batch, std::int64_t steps,
                       std::int64_t window, bool gradients, const at::TensorOptions& options,
-                      const DeviceStepLaunch<F>& launch, std::size_t free_bytes)
+                      const DeviceStepLaunch<F>& launch, std::size_t free_bytes,
+                      const std::vector<std::int64_t>& lengths)
       : program_(std::make_shared<const TracedProgram>(std::move(program))) {
     const auto count = program_->nodes.size();
     DeviceRun run;
@@ -42,6 +44,8 @@ class DeviceTracedMachine {
     run.steps = steps;
     run.window = window;
     run.gradients = gradients;
+    if (!lengths.empty())
+      run.lengths = at::tensor(lengths, at::kLong).to(options.device()).unsqueeze(0);
     Packing packing;
     for (const Tensor& matrix : program_->matrices)
       run.numbers.matrices.push_back({packing.add(matrix), matrix.size(1), matrix.requires_grad()});
@@ -224,7 +228,9 @@ class DevicePlanMachine {
 template <class F>
 Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
                         std::int64_t window, const DeviceStepLaunch<F>& launch,
-                        std::size_t free_bytes, Tensor* left) {
+                        std::size_t free_bytes, Tensor* left,
+                        const std::vector<std::int64_t>& lengths) {
+  check_lengths(lengths, batch, steps);
   const auto options =
       at::TensorOptions().dtype(c10::CppTypeToScalarType<F>::value).device(device_of(program));
   const variable_list inputs = program_inputs(program);
@@ -232,7 +238,7 @@ Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t 
       "RecurrentSteps", inputs,
       [&](auto& machine, bool gradients) {
         machine.emplace(std::move(program), batch, steps, window, gradients, options, launch,
-                        free_bytes);
+                        free_bytes, lengths);
       },
       left);
 }
@@ -257,9 +263,11 @@ Tensor run_device_plans(const std::vector<StepPlanPtr>& plans, const Tensor& wor
 }
 
 template Tensor run_device_steps<float>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                        const DeviceStepLaunch<float>&, std::size_t, Tensor*);
+                                        const DeviceStepLaunch<float>&, std::size_t, Tensor*,
+                                        const std::vector<std::int64_t>&);
 template Tensor run_device_steps<double>(TracedProgram, std::int64_t, std::int64_t, std::int64_t,
-                                         const DeviceStepLaunch<double>&, std::size_t, Tensor*);
+                                         const DeviceStepLaunch<double>&, std::size_t, Tensor*,
+                                         const std::vector<std::int64_t>&);
 template Tensor run_device_plans<float>(const std::vector<StepPlanPtr>&, const Tensor&,
                                         const Tensor&, const DeviceStepLaunch<float>&, std::size_t);
 template Tensor run_device_plans<double>(const std::vector<StepPlanPtr>&, const Tensor&,

@@ -22,7 +22,7 @@ template <class F>
 Tensor run_device_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
                         std::int64_t window, const DeviceStepLaunch<F>& launch,
                         std::size_t free_bytes = std::numeric_limits<std::size_t>::max(),
-                        Tensor* left = nullptr);
+                        Tensor* left = nullptr, const std::vector<std::int64_t>& lengths = {});
 
 // Returns the outputs of M networks that read symbols, computed in one launch: M x B x T x n,
 // differentiable in the parameters of all. There is one plan for each network; all have the same

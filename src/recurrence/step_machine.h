@@ -1,5 +1,7 @@
 // A recorded step with the data of one run over a batch. Internal to this folder.
 #pragma once
+#include <numeric>
+
 #include "base/buffer_pool.h"
 #include "base/parallel.h"
 #include "base/stopping.h"
@@ -29,7 +31,8 @@ class StepMachine {
  public:
   StepMachine(std::shared_ptr<const TracedProgram> program, std::int64_t batch, std::int64_t steps,
               std::int64_t window, bool gradients, const BufferPoolPtr& buffers,
-              const StepInputs& inputs = {}, StepOrder order = StepOrder::passes)
+              const StepInputs& inputs = {}, StepOrder order = StepOrder::passes,
+              std::vector<std::int64_t> lengths = {})
       : kept_(std::move(program)),
         traced_(*kept_),
         batch_(batch),
@@ -37,12 +40,14 @@ class StepMachine {
         window_(window),
         gradients_(gradients),
         by_blocks_(order == StepOrder::blocks),
+        lengths_(std::move(lengths)),
         buffers_(buffers),
         needs_(step_needs(traced_, gradients)) {
     lay_out(nullptr);
     memory_ = Buffer(buffers, bytes_);
     lay_out(memory_.as<F>());
     program_.symbols = inputs.symbols;
+    if (!lengths_.empty()) program_.lengths = lengths_.data();
     fill(inputs);
   }
 
@@ -170,7 +175,8 @@ class StepMachine {
                         matrix.columns,
                         0,
                         0};
-        if (by_blocks_) {
+        if (by_sequences()) {
+          sum.lengths = program_.lengths;
           sum.sequences = batch_;
           sum.steps = steps_;
           sum.a_sequence = slope.gradient_row;
@@ -256,6 +262,11 @@ class StepMachine {
     program_.stop = reinterpret_cast<const int*>(stop_flag());
   }
   const StepNode& node(int n) const { return traced_.nodes[static_cast<std::size_t>(n)]; }
+  std::int64_t length(std::int64_t b) const {
+    return lengths_.empty() ? steps_ : lengths_[static_cast<std::size_t>(b)];
+  }
+  // Whether the steps of a sequence are consecutive, or the sequences of a step.
+  bool by_sequences() const { return by_blocks_ || !lengths_.empty(); }
   void lay_out(F* memory) {
     Pieces<F> cut(memory);
     const std::vector<std::int64_t> rows = row_sizes();
@@ -359,7 +370,7 @@ class StepMachine {
 
   // Strides between sequences and between steps.
   std::pair<std::int64_t, std::int64_t> strides(std::int64_t row, std::int64_t slots) const {
-    return by_blocks_ ? std::pair{slots * row, row} : std::pair{row, batch_ * row};
+    return by_sequences() ? std::pair{slots * row, row} : std::pair{row, batch_ * row};
   }
   StepRoom<F> room_of(std::int64_t sequences, Pieces<F>& pieces) const {
     StepRoom<F> room{};
@@ -412,7 +423,7 @@ class StepMachine {
     const F* from = values.data_ptr<F>();
     const auto size = values.size(2), stride = values.stride(2);
     for (std::int64_t b = 0; b < batch_; ++b)
-      for (std::int64_t t = 0; t < steps_; ++t) {
+      for (std::int64_t t = 0; t < length(b); ++t) {
         const F* row = from + b * values.stride(0) + t * values.stride(1);
         F* to = place.at(t, b);
         for (std::int64_t i = 0; i < size; ++i) to[i] = row[i * stride];
@@ -445,7 +456,8 @@ class StepMachine {
     // Scratch has one row for each sequence, and one more for the last part.
     const auto row = program_.widest + 2 * kPadding;
     const auto part = [&](std::int64_t k) {
-      const auto first = batch_ * k / parts, end = batch_ * (k + 1) / parts;
+      const auto first = border(k, parts), end = border(k + 1, parts);
+      if (first == end) return;
       body(first, end,
            StepRoom<F>{room_.scratch + first * row, room_.tape + first * program_.tape_size,
                        room_.memory_scratch + first * program_.memory_scratch_size});
@@ -456,14 +468,24 @@ class StepMachine {
       parallel_for(parts, part);
   }
 
-  // Gathers all steps, B x T x n.
+  // Returns the first sequence of part k. The parts have about the same number of steps.
+  std::int64_t border(std::int64_t k, std::int64_t parts) const {
+    if (lengths_.empty()) return batch_ * k / parts;
+    const auto all = std::accumulate(lengths_.begin(), lengths_.end(), std::int64_t{0});
+    std::int64_t b = 0;
+    for (std::int64_t sum = 0; b < batch_ && sum * parts < all * k; ++b) sum += length(b);
+    return b;
+  }
+
+  // Gathers all steps, B x T x n; 0 after the end of a sequence.
   Tensor gathered(int n, bool gradient, const at::TensorOptions& options) const {
     const auto& place = places_[static_cast<std::size_t>(n)];
     const auto size = node(n).size;
-    const Tensor result = at::empty({batch_, steps_, size}, options);
+    const Tensor result = lengths_.empty() ? at::empty({batch_, steps_, size}, options)
+                                           : at::zeros({batch_, steps_, size}, options);
     F* to = result.data_ptr<F>();
     for (std::int64_t b = 0; b < batch_; ++b)
-      for (std::int64_t t = 0; t < steps_; ++t)
+      for (std::int64_t t = 0; t < length(b); ++t)
         std::copy_n(gradient ? place.gradient_at(t, b) : place.at(t, b), size,
                     to + (b * steps_ + t) * size);
     return result;
@@ -480,7 +502,7 @@ class StepMachine {
     const auto row = padded_size(matrix.rows);
     std::vector<F> sums(static_cast<std::size_t>(matrix.columns * row));
     for (std::int64_t t = 0; t < steps_; ++t)
-      for (std::int64_t b = 0; b < batch_; ++b)
+      for (std::int64_t b = 0; b < batch_ && t < length(b); ++b)
         dense_.add_scaled(sums.data() + program_.symbols[b * steps_ + t] * row,
                           slope.gradient_at(t, b), scales == nullptr ? F(1) : scales[b],
                           matrix.rows);
@@ -493,6 +515,7 @@ class StepMachine {
   const TracedProgram& traced_;
   std::int64_t batch_, steps_, window_;
   bool gradients_, by_blocks_;
+  std::vector<std::int64_t> lengths_;  // see StepProgram
   BufferPoolPtr buffers_;
   StepNeeds needs_;
   std::vector<StepPlace<F>> places_;

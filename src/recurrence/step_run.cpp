@@ -1,5 +1,7 @@
 #include "recurrence/step_run.h"
 
+#include <fmt/ranges.h>
+
 #include "recurrence/step_function.h"
 #include "recurrence/step_machine.h"
 
@@ -10,9 +12,10 @@ template <class F>
 class StepsRun {
  public:
   StepsRun(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-           bool gradients, const at::TensorOptions& options, const BufferPoolPtr& buffers)
+           bool gradients, const at::TensorOptions& options, const BufferPoolPtr& buffers,
+           const std::vector<std::int64_t>& lengths)
       : machine_(std::make_shared<const TracedProgram>(std::move(program)), batch, steps, window,
-                 gradients, buffers),
+                 gradients, buffers, {}, StepOrder::passes, lengths),
         options_(options) {}
 
   Tensor forward() {
@@ -32,20 +35,33 @@ class StepsRun {
 
 template <class F>
 Tensor run(TracedProgram&& program, std::int64_t batch, std::int64_t steps, std::int64_t window,
-           const at::TensorOptions& options, const BufferPoolPtr& buffers, Tensor* left) {
+           const at::TensorOptions& options, const BufferPoolPtr& buffers, Tensor* left,
+           const std::vector<std::int64_t>& lengths) {
   const variable_list inputs = program_inputs(program);
   return run_function<StepsRun<F>>(
       "RecurrentSteps", inputs,
       [&](auto& made, bool gradients) {
-        made.emplace(std::move(program), batch, steps, window, gradients, options, buffers);
+        made.emplace(std::move(program), batch, steps, window, gradients, options, buffers,
+                     lengths);
       },
       left);
 }
 
 }  // namespace
 
+void check_lengths(const std::vector<std::int64_t>& lengths, std::int64_t batch,
+                   std::int64_t steps) {
+  if (lengths.empty()) return;
+  check(std::ssize(lengths) == batch && lengths.front() <= steps && lengths.back() >= 1 &&
+            std::is_sorted(lengths.rbegin(), lengths.rend()),
+        "recurrence", "the lengths must be {} numbers from {} to 1 in descending order, got {}",
+        batch, steps, fmt::join(lengths, ", "));
+}
+
 Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
-                 const BufferPoolPtr& buffers, std::int64_t window, Tensor* left) {
+                 const BufferPoolPtr& buffers, std::int64_t window, Tensor* left,
+                 const std::vector<std::int64_t>& lengths) {
+  check_lengths(lengths, batch, steps);
   at::ScalarType type = at::ScalarType::Undefined;
   const auto fits = [&](const Tensor& tensor) {
     if (!tensor.defined()) return true;
@@ -56,9 +72,9 @@ Tensor run_steps(TracedProgram program, std::int64_t batch, std::int64_t steps,
     if (!std::all_of(tensors->begin(), tensors->end(), fits)) return {};
   const auto options = at::TensorOptions().dtype(type);
   if (type == at::kFloat)
-    return run<float>(std::move(program), batch, steps, window, options, buffers, left);
+    return run<float>(std::move(program), batch, steps, window, options, buffers, left, lengths);
   if (type == at::kDouble)
-    return run<double>(std::move(program), batch, steps, window, options, buffers, left);
+    return run<double>(std::move(program), batch, steps, window, options, buffers, left, lengths);
   return {};
 }
 

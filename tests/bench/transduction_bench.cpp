@@ -31,13 +31,42 @@ double multiply_adds(const Row& row) {
   return 3.0 * kBatch * kSteps * (cell + actions + output);
 }
 
-void bench_row(const Row& row, double peak) {
-  const auto options = at::TensorOptions().dtype(at::kFloat);
+StackRnn network_of(const Row& row, const at::TensorOptions& options) {
   Random random(1);
   Json stack{{"kind", row.stack}};
   if (row.readings > 0) stack.update(Json{{"size", kSize}, {"pop_bias", -1}});
-  const StackRnn network({{"kind", "lstm"}, {"hidden", kHidden}}, stack, kEmbedding, options,
-                         random);
+  return {{{"kind", "lstm"}, {"hidden", kHidden}}, stack, kEmbedding, options, random};
+}
+
+// Copies of 8 to 64 symbols as joint sequences, in steps that each sequence makes, and in the steps
+// of the longest one.
+void bench_lengths(const Row& row) {
+  const auto options = at::TensorOptions().dtype(at::kFloat);
+  const StackRnn network = network_of(row, options);
+  std::vector<std::int64_t> lengths;
+  for (std::int64_t i = 0; i < kBatch; ++i)
+    lengths.push_back(2 * (64 - (56 * i + 28) / kBatch) + 2);
+  const Tensor inputs = at::empty({kBatch, lengths[0], kEmbedding}, options).uniform_(-0.1, 0.1);
+  double times[2];
+  for (const bool own : {true, false})
+    times[own] = measure(12, [&] {
+                   const Tensor hiddens = network.run(inputs, nullptr, {},
+                                                      own ? lengths : std::vector<std::int64_t>{});
+                   std::vector<Tensor> last;
+                   for (std::int64_t b = 0; b < kBatch; ++b)
+                     last.push_back(hiddens[b].narrow(0, lengths[b] / 2, lengths[b] / 2 + 1));
+                   at::cat(last).square().sum().backward();
+                   for (const auto& [name, tensor] : network.parameters())
+                     tensor.mutable_grad() = Tensor();
+                 }).least_ms;
+  std::printf("transduction lengths network=\"%s\" padded_ms=%.1f own_ms=%.1f ratio=%.2f\n",
+              row.name, times[false], times[true], times[false] / times[true]);
+  std::fflush(stdout);
+}
+
+void bench_row(const Row& row, double peak) {
+  const auto options = at::TensorOptions().dtype(at::kFloat);
+  const StackRnn network = network_of(row, options);
   const Tensor embedding = at::empty({kSymbols, kEmbedding}, options).uniform_(-0.1, 0.1),
                weight = at::empty({kSymbols, kHidden}, options).uniform_(-0.1, 0.1),
                bias = at::zeros({kSymbols}, options);
@@ -88,8 +117,10 @@ void bench_transduction() {
   for (const Row& row : {Row{"lstm", "none", 0, 0},
                          {"stack-lstm", "stratification", 1, 1},
                          {"queue-lstm", "stratification_queue", 1, 1},
-                         {"deque-lstm", "stratification_deque", 2, 2}})
+                         {"deque-lstm", "stratification_deque", 2, 2}}) {
     bench_row(row, count / least * 1e-6);
+    bench_lengths(row);
+  }
 }
 
 }  // namespace pushdown::bench

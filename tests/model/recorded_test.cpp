@@ -2,6 +2,7 @@
 // definition.
 #include <gtest/gtest.h>
 
+#include "base/parallel.h"
 #include "model/recorded_cases.h"
 #include "support/cuda_models.h"
 #include "support/golden.h"
@@ -122,6 +123,67 @@ TEST_P(Recorded, PiecesEqualStepwise) {
       }
     }
   }
+}
+
+// Sequences that end before the longest one do not go on, and nothing after their end counts.
+TEST_P(Recorded, SequencesEndOnTheirOwn) {
+  constexpr std::int64_t kSteps = 9;
+  const std::vector<std::int64_t> lengths{9, 9, 6, 2, 1};
+  const auto batch = std::ssize(lengths);
+  for (const auto& [type, bound] : {std::tuple{at::kDouble, 1e-11}, {at::kFloat, 5e-5}}) {
+    const auto options = at::TensorOptions().dtype(type);
+    Random random(3);
+    const StackRnn network(GetParam().controller, GetParam().stack, 4, options, random,
+                           GetParam().recurrence);
+    const Tensor inputs = at::randn({batch, kSteps, 4}, options);
+    const Tensor factors = at::arange(batch * (kSteps + 1) * network.hidden_size(), options)
+                               .view({batch, kSteps + 1, -1})
+                               .cos();
+    for (std::int64_t b = 0; b < batch; ++b)
+      factors.select(0, b).narrow(0, lengths[b] + 1, kSteps - lengths[b]).zero_();
+    const auto run = [&](const std::vector<std::int64_t>& of, const StepEnginePtr& engine) {
+      const Tensor x = inputs.clone().requires_grad_();
+      for (const auto& [name, tensor] : network.parameters()) tensor.mutable_grad() = Tensor();
+      Random drawn(7);
+      const Tensor hiddens = network.run_recorded(x, {}, &drawn, 0, engine, {}, of);
+      (hiddens * factors).sum().backward();
+      std::vector<Tensor> all{hiddens.detach().clone(), x.grad()};
+      for (std::int64_t b = 0; b < batch; ++b) {
+        const Tensor after = all[0].select(0, b).narrow(0, lengths[b] + 1, kSteps - lengths[b]);
+        if (!of.empty()) {
+          EXPECT_EQ(after.count_nonzero().item<std::int64_t>(), 0);
+        }
+        after.zero_();
+      }
+      for (const auto& [name, tensor] : network.parameters())
+        all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+      return all;
+    };
+    const auto wanted = run({}, nullptr);
+    for (const int threads : {1, 3, 0}) {  // 0: on a device
+      set_thread_count(std::max(threads, 1));
+      const auto got = run(
+          lengths, threads > 0 ? StepEnginePtr() : device_engine(std::make_shared<TeamRunner>()));
+      set_thread_count(1);
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_LT(deviation(got[i], wanted[i]), bound * (1 + wanted[i].abs().max().item<double>()))
+            << (i == 0   ? "hidden"
+                : i == 1 ? "inputs"
+                         : network.parameters()[i - 2].first)
+            << ", " << type << ", " << threads << " threads";
+    }
+  }
+}
+
+TEST(RecordedLengths, AreChecked) {
+  Random random(3);
+  const StackRnn network({{"kind", "lstm"}, {"hidden", 7}}, {{"kind", "superposition"}}, 4,
+                         at::kDouble, random);
+  const Tensor inputs = at::ones({2, 3, 4}, at::kDouble);
+  for (const std::vector<std::int64_t>& wrong :
+       {std::vector<std::int64_t>{3}, {2, 3}, {3, 0}, {4, 3}})
+    EXPECT_THROW(network.run(inputs, nullptr, {}, wrong), std::invalid_argument);
+  EXPECT_NO_THROW(network.run(inputs, nullptr, {}, {3, 1}));
 }
 
 // With the source of the CUDA kernels.

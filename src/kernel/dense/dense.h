@@ -17,8 +17,8 @@ struct OutputLayer {
 };
 
 // out[i * out_row + j] = sum_{b, t} scales[b] a[b, t, i] c[b, t, j] for i = first .. end-1 and all
-// j, summed in the order of b and t. Rows of `a` are read in whole vectors: up to two paddings
-// after the last one must be readable.
+// j, summed in the order of b and t, where t ends before lengths[b]. Rows of `a` are read in whole
+// vectors: up to two paddings after the last one must be readable.
 template <class F>
 struct OuterSum {
   std::int64_t sequences, steps;
@@ -29,6 +29,9 @@ struct OuterSum {
   const F* scales;  // one per sequence; null: all 1
   F* out;
   std::int64_t out_row, first, end;
+  const std::int64_t* lengths = nullptr;  // one per sequence, at most steps; null: all `steps`
+
+  std::int64_t steps_of(std::int64_t b) const { return lengths == nullptr ? steps : lengths[b]; }
 };
 
 template <class F>

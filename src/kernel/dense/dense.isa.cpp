@@ -79,7 +79,7 @@ struct Outer {
     V sums[kColumns][kWide] = {};
     for (Index b = 0; b < z.sequences; ++b)
       add<kColumns>(sums, z.a + b * z.a_sequence + i, z.a_step, z.c + b * z.c_sequence + j,
-                    z.c_step, z.steps, splat(z.scales == nullptr ? F(1) : z.scales[b]));
+                    z.c_step, z.steps_of(b), splat(z.scales == nullptr ? F(1) : z.scales[b]));
     for (int k = 0; k < kWide; ++k)
       for (Index lane = 0; lane < kL; ++lane) {
         const Index row = i + k * kL + lane;
@@ -106,8 +106,9 @@ struct Outer {
     clear(partial, z.columns * kRows);
     for (Index b = 0; b < z.sequences; ++b) {
       const V scale = splat(z.scales == nullptr ? F(1) : z.scales[b]);
-      for (Index t = 0; t < z.steps; t += kBlock) {
-        const Index steps = z.steps - t < kBlock ? z.steps - t : kBlock;
+      const Index all = z.steps_of(b);
+      for (Index t = 0; t < all; t += kBlock) {
+        const Index steps = all - t < kBlock ? all - t : kBlock;
         const F* a = z.a + b * z.a_sequence + t * z.a_step + i;
         for (Index k = 0; k < steps; ++k, a += z.a_step)
           for (int v = 0; v < kWide; ++v) store(rows + k * kRows + v * kL, load(a + v * kL));

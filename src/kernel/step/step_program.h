@@ -113,6 +113,8 @@ struct StepProgram {
   std::int64_t steps, batch;
   std::int64_t widest;          // the largest padded size of a node
   const std::int64_t* symbols;  // B x T, if there is a node `symbols`
+  // B, 1 to T each, in descending order: the steps of each sequence, which ends there. Null: all T.
+  const std::int64_t* lengths;
   // Gradients end after every `window` steps; 0: nowhere. Nodes from `after` on follow a step,
   // above all a stack's move. At a border they belong to the next step, for which all other numbers
   // of this one are constants.
@@ -145,7 +147,8 @@ struct StepKernel {
   void (*forward)(const StepProgram<F>&, std::int64_t first, std::int64_t end,
                   const StepRoom<F>& room);
   // output : node; given : its gradient, in rows like those of a value. At the end, the gradients
-  // of nodes that are sequences, constants or operands of terms are in their places.
+  // of nodes that are sequences, constants or operands of terms are in their places, up to the end
+  // of each sequence.
   void (*backward)(const StepProgram<F>&, std::int64_t first, std::int64_t end,
                    const StepRoom<F>& room, int output, const F* given, std::int64_t given_step,
                    std::int64_t given_row);

@@ -13,7 +13,7 @@ template <class F>
 class StepRun {
  public:
   StepRun(const StepProgram<F>& program, Index first, Index end, const StepRoom<F>& room)
-      : p_(program), first_(first), rows_(end - first), scratch_(room.scratch) {
+      : p_(program), first_(first), count_(end - first), rows_(count_), scratch_(room.scratch) {
     make_array_room();
     for (Index n = 0; n < p_.count; ++n) {
       if (p_.nodes[n].op == StepOp::memory) memory_node_ = static_cast<int>(n);
@@ -23,9 +23,9 @@ class StepRun {
     memory_ = step_memory<F>(p_.memory);
     object_size_ = (memory_.object_size + 63) / 64 * 64;
     objects_ = static_cast<unsigned char*>(
-        ::operator new (static_cast<std::size_t>(object_size_ * rows_), std::align_val_t{64}));
-    for (Index b = 0; b < rows_; ++b)
-      memory_.make(object(b), p_.memory, room.tape + b * p_.tape_size,
+        ::operator new (static_cast<std::size_t>(object_size_ * count_), std::align_val_t{64}));
+    for (Index b = 0; b < count_; ++b)
+      memory_.make(object(b), memory_shape(b), room.tape + b * p_.tape_size,
                    room.memory_scratch + b * p_.memory_scratch_size);
   }
   ~StepRun() {
@@ -39,32 +39,40 @@ class StepRun {
     if (memory_node_ >= 0) {
       const StepNode& node = p_.nodes[memory_node_];
       const auto reading = value(memory_node_, -1);
-      for (Index b = 0; b < rows_; ++b)
+      for (Index b = 0; b < count_; ++b)
         memory_.begin(object(b), node.b < 0 ? nullptr : value(node.b, 0)[b], reading[b]);
     }
-    for (Index t = 0; t < p_.steps; ++t)
+    for (Index t = 0; t < p_.steps; ++t) {
+      while (rows_ > 0 && length(rows_ - 1) <= t) --rows_;
+      if (rows_ == 0) break;
       for (int n = 0; n < p_.count; ++n) {
         if (stopped()) return;
         compute(n, t);
       }
-    for (Index b = 0; left_node_ >= 0 && b < rows_; ++b)
+    }
+    for (Index b = 0; left_node_ >= 0 && b < count_; ++b)
       memory_.leave(object(b), value(left_node_, 0)[b]);
   }
 
   void backward(int output, Rows<F> given, Index given_step) {
-    for (Index b = 0; memory_node_ >= 0 && b < rows_; ++b) {
+    for (Index b = 0; memory_node_ >= 0 && b < count_; ++b) {
       if (left_node_ >= 0 && p_.nodes[left_node_].gradient)
         memory_.begin_backward_from(object(b), gradient(left_node_, 0)[b]);
       else
         memory_.begin_backward(object(b));
     }
-    for (int n = 0; n < p_.count; ++n) {
+    for (int n = 0; n < p_.count; ++n)
       if (p_.nodes[n].op == StepOp::constant || p_.nodes[n].op == StepOp::room)
         clear_gradient(n, 0);
-      if (p_.nodes[n].carried) clear_gradient(n, p_.steps - 1);
-    }
+    rows_ = 0;
     for (Index t = p_.steps; t-- > 0;) {
       if (stopped()) return;
+      // Nothing follows the last step of a sequence.
+      const Index longer = rows_;
+      while (rows_ < count_ && length(rows_) > t) ++rows_;
+      if (rows_ == 0) continue;
+      for (int n = 0; rows_ > longer && n < p_.count; ++n)
+        if (p_.nodes[n].carried) clear_gradient(n, t, longer);
       for (int n = 0; n < p_.count; ++n)
         if (owns_rows(n)) clear_gradient(n, p_.nodes[n].carried ? t - 1 : t);
       int n = static_cast<int>(p_.count);
@@ -95,13 +103,22 @@ class StepRun {
     const int start = p_.nodes[memory_node_].b;
     if (start < 0 || !p_.nodes[start].gradient) return;
     const auto reading = gradient(memory_node_, -1);
-    for (Index b = 0; b < rows_; ++b)
+    for (Index b = 0; b < count_; ++b)
       memory_.end_backward(object(b), reading[b], gradient(start, 0)[b]);
   }
 
  private:
   bool stopped() const {
     return p_.stop != nullptr && __atomic_load_n(p_.stop, __ATOMIC_RELAXED) != 0;
+  }
+  Index length(Index b) const { return p_.lengths == nullptr ? p_.steps : p_.lengths[first_ + b]; }
+  // The memory of a shorter sequence makes fewer updates.
+  MemoryShape memory_shape(Index b) const {
+    MemoryShape shape = p_.memory;
+    const Index missing = p_.steps - length(b);
+    shape.steps -= missing;
+    shape.automaton.steps -= missing;
+    return shape;
   }
   Index symbol(Index b, Index t) const { return p_.symbols[(first_ + b) * p_.steps + t]; }
   void* object(Index b) const { return objects_ + b * object_size_; }
@@ -115,13 +132,21 @@ class StepRun {
     return p_.nodes[n].gradient && op != StepOp::slice && op != StepOp::previous &&
            op != StepOp::constant && op != StepOp::held && op != StepOp::room && op != StepOp::left;
   }
-  void clear_gradient(int n, Index t) {
+  // Clears the gradients of the rows from `from` on.
+  void clear_gradient(int n, Index t, Index from = 0) {
     if (!p_.nodes[n].gradient) return;
     const Vector<F> zero = held(splat(F(0)));  // avoids a call of memset for each row
-    set_rows(gradient(n, t), rows_, p_.nodes[n].size, [&](Index, Index) { return zero; });
+    const Rows<F> all = gradient(n, t);
+    set_rows(Rows<F>{all[from], all.row}, rows_ - from, p_.nodes[n].size,
+             [&](Index, Index) { return zero; });
   }
-  // Returns whether the stack moves after step t.
-  bool moves(Index t) const { return t + 1 < p_.memory.steps; }
+  // Returns how many sequences move their stack after step t; they are the first ones.
+  Index moving(Index t) const {
+    const Index further = p_.memory.steps - p_.steps;
+    Index rows = rows_;
+    while (rows > 0 && t + 1 >= length(rows - 1) + further) --rows;
+    return rows;
+  }
 
   void compute(int n, Index t) {
     const StepNode& node = p_.nodes[n];
@@ -219,10 +244,9 @@ class StepRun {
         return;
       }
       case StepOp::memory: {
-        if (!moves(t)) return;
         const auto actions = a();
         const StepNode& of = p_.nodes[node.a];
-        for (Index b = 0; b < rows_; ++b) {
+        for (Index b = 0, rows = moving(t); b < rows; ++b) {
           if (stopped()) return;
           // Memory after the end of a part must not be read.
           if (of.op == StepOp::slice) copy(scratch_, actions[b], of.size);
@@ -385,8 +409,7 @@ class StepRun {
         return;
       }
       case StepOp::memory: {
-        if (!moves(t)) return;
-        for (Index b = 0; b < rows_; ++b) {
+        for (Index b = 0, rows = moving(t); b < rows; ++b) {
           if (stopped()) return;
           memory_.backward(object(b), t, slope[b], scratch_);
           if (!p_.nodes[node.a].gradient) continue;
@@ -436,7 +459,8 @@ class StepRun {
   }
 
   const StepProgram<F>& p_;
-  Index first_, rows_;
+  Index first_, count_;
+  Index rows_;  // of the sequences that have not ended, which are the first ones
   F* scratch_;
   int memory_node_ = -1, left_node_ = -1;
   StepMemory<F> memory_{};

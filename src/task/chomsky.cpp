@@ -371,6 +371,7 @@ class ChomskyPairs : public PairSource {
         options_(options),
         size_(static_cast<int>(size_of(row, options))),
         multiplication_(options.value("multiplication", false)),
+        one_length_(options["one_length"]),
         lengths_(length_interval(kChomskyPlace, "lengths", options["lengths"], 1)) {}
 
   std::string name() const override { return row_.task.name; }
@@ -382,9 +383,10 @@ class ChomskyPairs : public PairSource {
   std::vector<Pair> draw(std::int64_t count, Random& random) const override {
     check(count >= 0, kChomskyPlace, "count must be at least 0, got {}", count);
     std::vector<Pair> pairs;
+    int length = 0;
     for (std::int64_t i = 0; i < count; ++i) {
-      const int length =
-          lengths_.shortest + draw_below(random, lengths_.longest - lengths_.shortest + 1);
+      if (i == 0 || !one_length_)
+        length = lengths_.shortest + draw_below(random, lengths_.longest - lengths_.shortest + 1);
       pairs.push_back(row_.draw(length, size_, multiplication_, random));
     }
     return pairs;
@@ -399,7 +401,7 @@ class ChomskyPairs : public PairSource {
   const ChomskyRow& row_;
   Json options_;
   int size_;
-  bool multiplication_;
+  bool multiplication_, one_length_;
   LengthInterval lengths_;
 };
 
@@ -411,8 +413,12 @@ PairSourcePtr make_chomsky(const Json& options, const SynchronousGrammar*) {
 
 PairKind chomsky_kind(const ChomskyRow& row,
                       PairSourcePtr (*make)(const Json&, const SynchronousGrammar*)) {
-  std::vector<OptionSpec> options{list_option(
-      "lengths", Json::array({1, 40}), "{lowest, highest} length of the source, drawn uniformly")};
+  std::vector<OptionSpec> options{
+      list_option("lengths", Json::array({1, 40}),
+                  "{lowest, highest} length of the source, drawn uniformly"),
+      boolean_option("one_length", false,
+                     "one length for all pairs that are drawn together, such as those of an "
+                     "update; false: one for each pair")};
   if (row.size == Size::symbols)
     options.push_back(
         integer_option("symbols", row.size_default, "number of symbols", 1).between(1, 1'000'000));

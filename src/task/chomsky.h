@@ -10,7 +10,8 @@
 //                  binary_multiplication, compute_sqrt, bucket_sort
 //
 // The length of a source is uniform over the interval; given the length, sources follow the
-// distribution of the paper's program. modular_arithmetic has only odd lengths: an even one is
+// distribution of the paper's program. With `one_length`, all pairs of one draw have the same
+// length, as in every update of the paper. modular_arithmetic has only odd lengths: an even one is
 // reduced by one. The targets of stack_manipulation, binary_addition and binary_multiplication have
 // no fixed length; the paper's program pads them and marks their end, here they simply end.
 #pragma once

@@ -260,5 +260,25 @@ TEST(Chomsky, EveryTaskIsAKindOfPairsThatIsStoredAndDrawnAgain) {
                   "modulus");
 }
 
+TEST(Chomsky, PairsOfOneDrawHaveOneLengthIfAsked) {
+  for (const ChomskyTask& task : chomsky_tasks()) {
+    const auto source =
+        make_pairs({{"kind", task.name}, {"lengths", {2, 20}}, {"one_length", true}});
+    Random random(4, "pairs");
+    std::set<std::size_t> lengths;
+    for (int draw = 0; draw < 200; ++draw) {
+      const auto pairs = source->draw(5, random);
+      for (const Pair& pair : pairs) {
+        EXPECT_EQ(pair.source.size(), pairs[0].source.size()) << task.name;
+        EXPECT_TRUE(task.ends || pair.target.size() == pairs[0].target.size()) << task.name;
+      }
+      lengths.insert(pairs[0].source.size());
+    }
+    // modular_arithmetic has only the odd lengths 1 to 19.
+    EXPECT_EQ(lengths.size(), task.name == "modular_arithmetic" ? 10u : 19u) << task.name;
+    EXPECT_EQ(make_pairs(source->describe())->describe(), source->describe());
+  }
+}
+
 }  // namespace
 }  // namespace pushdown::chomsky_test

@@ -93,6 +93,32 @@ TEST(Transduction, LossFallsAndAccuraciesAreMeasuredWhenTheyAreDue) {
   }
 }
 
+// Gradient descent with the rate 1: the step is the gradient. The targets and ends of an update
+// have a known number of symbols.
+TEST(Transduction, LossPerSymbolIsTheMeanOverTargetSymbolsAndEnds) {
+  const auto step = [](const char* loss_per) {
+    const auto pairs = reversal_pairs(3, 4, 4);
+    const auto model = small_transducer(*pairs);
+    const auto before = weights(*model);
+    Json options = kOptions;
+    options.update({{"optimizer", {{"kind", "sgd"}, {"learning_rate", 1}}},
+                    {"clip_norm", 0},
+                    {"loss_per", loss_per}});
+    Trainer(transduction(model, pairs, nullptr), options).step();
+    return std::pair(before, weights(*model));
+  };
+  const auto [start, by_pair] = step("pair");
+  const auto [same_start, by_symbol] = step("symbol");
+  ASSERT_TRUE(same(start, same_start));
+  double greatest = 0;
+  for (std::size_t i = 0; i < start.size(); ++i) {
+    const Tensor whole = by_pair[i] - start[i], part = by_symbol[i] - start[i];
+    EXPECT_LT((whole / 5 - part).abs().max().item<double>(), 1e-6);
+    greatest = std::max(greatest, whole.abs().max().item<double>());
+  }
+  EXPECT_GT(greatest, 0.01);
+}
+
 TEST(Transduction, StoppingAtAnyUpdateChangesNoBit) {
   auto whole = fresh();
   while (whole->finished().empty()) whole->run_epoch();

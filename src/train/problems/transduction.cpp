@@ -26,8 +26,8 @@ class TransductionProblem : public Problem {
   SequenceModelPtr model() const override { return model_; }
   const std::vector<OptionSpec>& options() const override { return transduction_options(); }
   const std::vector<const char*>& fixed_options() const override {
-    static const std::vector<const char*> names{"epoch_batches", "accuracy_every",
-                                                "accuracy_pairs"};
+    static const std::vector<const char*> names{"epoch_batches", "accuracy_every", "accuracy_pairs",
+                                                "loss_per"};
     return names;
   }
   void configure(Json& options) override {
@@ -36,6 +36,7 @@ class TransductionProblem : public Problem {
     accuracy_every_ = options["accuracy_every"];
     accuracy_pairs_ = options["accuracy_pairs"];
     stop_perplexity_ = options["stop_perplexity"];
+    loss_per_symbol_ = options["loss_per"] == "symbol";
     seed_ = options["seed"];
   }
 
@@ -56,7 +57,7 @@ class TransductionProblem : public Problem {
     BatchLoss sum;
     sum.loss = losses.detach().sum(at::kDouble).item<double>();
     sum.units = static_cast<double>(losses.numel());
-    run_backward(losses.sum() / static_cast<double>(batch_));
+    run_backward(losses.sum() / (loss_per_symbol_ ? sum.units : static_cast<double>(batch_)));
     return sum;
   }
 
@@ -110,6 +111,7 @@ class TransductionProblem : public Problem {
   PairSourcePtr train_, test_;
   std::int64_t batch_ = 0, epoch_batches_ = 0, accuracy_every_ = 0, accuracy_pairs_ = 0;
   double stop_perplexity_ = 0;
+  bool loss_per_symbol_ = false;
   std::uint64_t seed_ = 0;
 };
 
@@ -122,7 +124,11 @@ const std::vector<OptionSpec>& transduction_options() {
                      "number of epochs between measurements of accuracy on new pairs; 0: never", 0),
       integer_option("accuracy_pairs", 1000, "number of pairs for each measurement of accuracy", 1),
       number_option("stop_perplexity", 0.0,
-                    "training perplexity of an epoch below which training ends; 0: never", 0)};
+                    "training perplexity of an epoch below which training ends; 0: never", 0),
+      text_option("loss_per", "pair",
+                  "mean of -log p(target and end) over the pairs of an update, or over all their "
+                  "target symbols and ends",
+                  {"pair", "symbol"})};
   return specs;
 }
 

@@ -1,5 +1,6 @@
 // Training a transducer on an endless supply of pairs (Grefenstette et al. 2015). Every update
-// draws `batch` new pairs; its loss is the mean of -log p(target and end | source) over them.
+// draws `batch` new pairs; its loss is the mean of -log p(target and end | source) over them or,
+// with loss_per = 'symbol', the sum divided by the number of their target symbols and ends.
 // `epoch_batches` updates count as an epoch, which is evaluated by the cross-entropy per target
 // symbol during its training: the paper's average training perplexity. Every `accuracy_every`
 // epochs, `accuracy_pairs` new pairs are drawn from the training source and from a second source,
@@ -19,7 +20,7 @@ namespace pushdown {
 // model's.
 ProblemPtr transduction(TransducerPtr model, PairSourcePtr train, PairSourcePtr test);
 
-// Returns the options epoch_batches, accuracy_every, accuracy_pairs.
+// Returns the options epoch_batches, accuracy_every, accuracy_pairs, stop_perplexity, loss_per.
 const std::vector<OptionSpec>& transduction_options();
 
 }  // namespace pushdown

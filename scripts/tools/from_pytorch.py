@@ -6,8 +6,8 @@
 A PyTorch file is a pickle: a program that Python runs to build its content. This script runs no harmful part of it. It
 can build dictionaries, numbers, texts and tensors, and stops at the name of any other function or class. It reads the
 format of PyTorch 1.6 and newer (a zip archive) and the older one (pickles one after the other). If the tensors are in a
-dictionary inside the file, the script finds it if it is the only one; otherwise --key names it. The script only needs
-the standard library.
+dictionary inside the file, at any depth, the script finds it if it is the only one; otherwise --key names it. The
+script only needs the standard library.
 """
 import argparse
 import collections
@@ -20,6 +20,7 @@ import struct
 import sys
 import tempfile
 import zipfile
+import zlib
 
 # Storage class of PyTorch -> (name in safetensors, bytes of a number).
 STORAGES = {"DoubleStorage": ("F64", 8), "FloatStorage": ("F32", 4), "HalfStorage": ("F16", 2),
@@ -181,22 +182,35 @@ def tensors_in(value):
     return isinstance(value, dict) and any(isinstance(entry, Tensor) for entry in value.values())
 
 
+def dictionaries(content):
+    """Returns {key: dictionary} of the dictionaries with tensors, with keys such as 'ema.model'; '' is the whole."""
+    found, waiting, seen = {}, [("", content)], set()
+    while waiting:
+        key, value = waiting.pop()
+        if not isinstance(value, dict) or id(value) in seen:
+            continue
+        seen.add(id(value))
+        if tensors_in(value):
+            found[key] = value
+        else:
+            waiting += [(f"{key}.{name}" if key else str(name), inner) for name, inner in value.items()]
+    return found
+
+
 def state_dict(content, key):
     if key is not None:
         for part in key.split("."):
             if not isinstance(content, dict) or part not in content:
                 raise Unreadable(f"there is no '{part}' of --key {key} in it")
             content = content[part]
-    if not tensors_in(content) and isinstance(content, dict):
-        inside = [name for name, value in content.items() if tensors_in(value)]
-        if len(inside) > 1:
-            names = ", ".join(map(str, inside))
-            raise Unreadable(f"it has several dictionaries with tensors; choose one with --key: {names}")
-        if inside:
-            content = content[inside[0]]
-    if not tensors_in(content):
+    found = dictionaries(content)
+    if not found:
         raise Unreadable("it has no named tensors")
-    return {str(name): value for name, value in content.items() if isinstance(value, Tensor)}
+    if len(found) > 1:
+        names = ", ".join(sorted(found))
+        raise Unreadable(f"it has several dictionaries with tensors; choose one with --key: {names}")
+    chosen, = found.values()
+    return {str(name): value for name, value in chosen.items() if isinstance(value, Tensor)}
 
 
 def safetensors(tensors):
@@ -219,7 +233,8 @@ def convert(path, key=None):
         content = read_archive(path) if zipfile.is_zipfile(path) else read_legacy(path)
         return safetensors(state_dict(content, key))
     except (pickle.UnpicklingError, zipfile.BadZipFile, EOFError, AttributeError, IndexError, KeyError, TypeError,
-            ValueError, UnicodeDecodeError, struct.error, NotImplementedError) as error:
+            ValueError, UnicodeDecodeError, struct.error, NotImplementedError, MemoryError, OverflowError,
+            RecursionError, zlib.error) as error:
         raise Unreadable(f"it is damaged or not a PyTorch file ({type(error).__name__}: {error})") from error
 
 

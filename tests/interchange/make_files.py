@@ -74,6 +74,9 @@ def pytorch_files():
     torch.save(checkpoint, FILES / "checkpoint.pt")
     torch.save(state, FILES / "legacy.pt", _use_new_zipfile_serialization=False)
     EXPECTED["state"] = {k: v.double().tolist() for k, v in state.items() if k != "empty"}
+    # State dicts in dictionaries of dictionaries.
+    torch.save({"epoch": 7, "model": {"state": {"w": torch.tensor([1.0, 2.0])}},
+                "ema": {"state": {"w": torch.tensor([3.0, 4.0])}}}, FILES / "nested.pt")
     torch.save(torch.nn.Linear(2, 1), FILES / "module.pt")
     torch.save({"weight": Evil()}, FILES / "evil.pt")
     torch.save({"weight": Evil()}, FILES / "evil_legacy.pt", _use_new_zipfile_serialization=False)

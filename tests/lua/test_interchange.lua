@@ -256,7 +256,15 @@ if has_python then
     refused(stored .. 'evil_legacy.pt', 'system, which is not part of a state dict')
     refused(stored .. 'short.pt', 'storage 0 does not have 12 numbers')
     refused(stored .. 'checkpoint.pt', "no 'ema'", '--key ema')
+    refused(stored .. 'nested.pt', 'choose one with %-%-key: ema.state, model.state')
+    for key, values in pairs { ['ema.state'] = { 3, 4 }, model = { 1, 2 } } do
+      local output, status = run(script .. stored .. 'nested.pt -o ' .. folder .. '/nested.safetensors --key ' .. key)
+      test.equal(status, 0, output)
+      test.near(pd.tensor.load(folder .. '/nested.safetensors').w, values, 0)
+    end
     refused(stored .. 'stored.npz', 'not a PyTorch file')
+    -- A pickle that asks for 2^62 bytes.
+    refused(write('huge.pt', '\128\4\142' .. ('\0'):rep(7) .. '\64'), 'damaged')
     refused(folder .. '/nothing.pt', 'No such file')
     local legacy = files.read(stored .. 'legacy.pt')
     for size = 0, #legacy - 1, 37 do refused(write('cut.pt', legacy:sub(1, size)), '.') end

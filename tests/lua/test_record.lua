@@ -282,5 +282,23 @@ test('of long curves some epochs are kept, and the others lie on lines between t
   for epoch, entry in ipairs(history) do test.near(entry.train_accuracy, epoch / 1000, 1e-12) end
 end)
 
+test('the records of the repository can be taken over', function()
+  local results, count = pd.root .. '/docs/results/', 0
+  for _, name in ipairs(files.find(results, 'runs%.csv$')) do
+    count = count + 1
+    local taken = record.open(results .. name, true)
+    for _, list in pairs(taken.entries) do
+      for _, entry in ipairs(list) do
+        local defaults = require 'pushdown.record.declared'(
+          ('%s/scripts/experiments/%s.lua'):format(pd.root, entry.fields.experiment)).full
+        for option in pairs(entry.options) do
+          if defaults[option] == nil then error(('%s: --%s is unknown today'):format(name, option)) end
+        end
+      end
+    end
+  end
+  assert(count >= 5, count)
+end)
+
 os.execute('rm -rf ' .. files.quoted(top))
 test.finish()

@@ -194,6 +194,9 @@ test('the end of a target of known length is not predicted', function()
     local place = folder .. '/ends-' .. model
     local output, status = run('chomsky/train.lua', '--smoke', '--model', model, '--run-folder', place)
     assert(status == 0, output)
+    -- The updates are those of the paper.
+    local config = json.decode(files.read(place .. '/config.json'))
+    test.equal(tostring(config.data.train.one_length) .. ' ' .. config.trainer.loss_per, 'true symbol')
     local trained = pd.model.load(place)
     local bias = trained:parameters()['output.bias']:to_table()
     test.equal(#bias, 3)

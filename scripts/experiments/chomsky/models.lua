@@ -10,10 +10,12 @@ return {
   { name = 'lstm', label = 'LSTM', controller = lstm },
   { name = 'transformer', label = 'Transformer', architecture = 'transformer' },
   { name = 'stack_rnn', label = 'Stack-RNN', controller = elman, stack = superposition },
-  -- With probabilities of actions, as in the paper, and with weights.
+  -- The NDStack-RNN of the paper has probabilities of actions, and some of its runs read the states, too. Here they are
+  -- probabilities given state and top symbol (Dusell and Chiang 2020), there of all actions together.
   { name = 'ns_rnn', label = 'NS-RNN', controller = elman, stack = function(options)
     return { kind = 'nondeterministic', states = options.states, symbols = options.symbols }
   end },
+  -- With weights of actions, of 2022.
   { name = 'ndstack_rnn', label = 'NDStack-RNN', controller = elman, stack = function(options)
     return { kind = 'nondeterministic', states = options.states, symbols = options.symbols, reading = 'state_symbol',
       normalized = false, bottom = 'reexposed' }

@@ -28,6 +28,8 @@ M.options = {
   { 'steps_of_an_epoch', 1000, 'updates over which training perplexity is averaged; the best epoch is scored',
     minimum = 1 },
   { 'stop_perplexity', 0, 'training ends once that average is below this; 0: never', minimum = 0, type = 'number' },
+  { 'one_length', true, 'whether the sources of an update have one length' },
+  { 'loss_per', 'symbol', 'what the loss of an update is the mean over', choices = { 'symbol', 'pair' } },
   { 'clip', 1, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
   { 'hidden', 256, 'hidden units of the recurrent models', minimum = 1 },
   { 'cell', 8, 'size of a cell of stack and tape', minimum = 1 },
@@ -50,7 +52,9 @@ function M.title(task)
   return words:sub(1, 1):upper() .. words:sub(2)
 end
 
-function M.pairs(options, lengths) return pd.task.chomsky(options.task, { lengths = lengths }) end
+function M.pairs(options, lengths, one_length)
+  return pd.task.chomsky(options.task, { lengths = lengths, one_length = one_length })
+end
 
 function M.model(options, pairs)
   return pd.model.transducer(suite.network(M.models[options.model], options,
@@ -65,9 +69,10 @@ local function trainer_of(options, run, pairs)
     return trainer
   end
   return pd.train.trainer {
-    model = M.model(options, pairs), train = pairs, batch = options.batch, epochs = epochs,
-    epoch_batches = options.steps_of_an_epoch, accuracy_every = 0, stop_perplexity = options.stop_perplexity,
-    stop_patience = 0, decay_patience = 0, clip_norm = options.clip, seed = options.seed,
+    model = M.model(options, pairs), train = M.pairs(options, options.lengths, options.one_length),
+    batch = options.batch, epochs = epochs, epoch_batches = options.steps_of_an_epoch, accuracy_every = 0,
+    stop_perplexity = options.stop_perplexity,
+    stop_patience = 0, decay_patience = 0, clip_norm = options.clip, loss_per = options.loss_per, seed = options.seed,
     optimizer = { kind = 'adam', learning_rate = options.learning_rate }, run_folder = run.folder, overwrite = true,
   }
 end
@@ -89,7 +94,7 @@ local function by_length(model, options, run)
   local key = ends[options.task] and 'prediction_accuracy' or 'symbol_accuracy'
   local first, rows, sum, count = M.score_lengths(options), {}, 0, 0
   for length = 1, options.longest do
-    local found = pd.train.evaluate(model, M.pairs(options, { length, length }), { pairs = options.test_pairs,
+    local found = pd.train.evaluate(model, M.pairs(options, { length, length }, false), { pairs = options.test_pairs,
       seed = length, batch = math.min(64, options.test_pairs) })
     rows[length] = { length, found[key] }
     if length >= first then sum, count = sum + found[key], count + 1 end
@@ -109,7 +114,7 @@ function M.train(options, run)
     return result.steps >= options.steps or not result.stopped:find('epochs are done', 1, true)
   end)
   if before then return before end
-  local pairs_of_training = M.pairs(options, options.lengths)
+  local pairs_of_training = M.pairs(options, options.lengths, false)
   local trainer = trainer_of(options, run, pairs_of_training)
   for _ in trainer:epochs() do end
   local history, seconds = trainer:history(), 0

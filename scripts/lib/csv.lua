@@ -35,10 +35,16 @@ function M.decode(text)
 end
 
 -- csv.read(path) -> columns, rows: the names in the first line, and for every other line a table that maps these names
--- to texts. Raises an error if a line has more or fewer fields than the first one.
+-- to texts. Raises an error if a line has more or fewer fields than the first one, or if a name occurs twice.
 function M.read(path)
-  local lines, rows = M.decode(files.read(path)), {}
-  local columns = table.remove(lines, 1) or {}
+  local text = files.read(path)
+  local ok, lines = pcall(M.decode, text)
+  if not ok then error(('[csv.read] %s: %s'):format(path, (tostring(lines):gsub('^%[csv.decode%] ', ''))), 0) end
+  local columns, rows, seen = table.remove(lines, 1) or {}, {}, {}
+  for _, name in ipairs(columns) do
+    if seen[name] then error(("[csv.read] %s: there are two columns '%s'"):format(path, name), 0) end
+    seen[name] = true
+  end
   for i, line in ipairs(lines) do
     if #line ~= #columns then
       error(('[csv.read] %s: row %d: expected %d fields, got %d'):format(path, i, #columns, #line), 0)

@@ -36,10 +36,16 @@ local function truth(where, place, label, positive)
   if positive ~= nil then return tostring(label) == tostring(positive) end
   local value = labels[label]
   if value == nil then
-    fail(where, "%s: expected a label 1 or 0, true or false, valid or invalid, got '%s'; the option positive names "
-      .. 'another label for valid strings', place, tostring(label))
+    fail(where, "%s: expected a label 1 or 0, true or false, valid or invalid, got '%s'%s", place, tostring(label),
+      where == 'flare' and '' or '; the option positive names another label for valid strings')
   end
   return value
+end
+
+-- Raises an error unless a text can be a symbol of an alphabet.
+local function check_symbol(where, place, symbol)
+  local ok, message = pcall(pd.task.dataset, { alphabet = { symbol }, strings = { { symbol } } })
+  if not ok then fail(where, '%s: %s', place, (tostring(message):gsub('^.-%[%w+%] ', ''))) end
 end
 
 -- The symbols of a text: its words separated by blanks, or its characters.
@@ -68,18 +74,22 @@ local function collector(where, options)
   end
   local labelled  -- whether the strings have labels; the first string decides
 
-  function self.add(place, text, label)
+  -- label_place: where the label is, if not at `place`.
+  function self.add(place, text, label, label_place)
     local symbols = symbols_of(where, place, text, options.characters)
     for _, symbol in ipairs(symbols) do
       if not known[symbol] then
         if options.alphabet then fail(where, "%s: the symbol '%s' is not in the alphabet", place, symbol) end
+        check_symbol(where, place, symbol)
         known[symbol], order[#order + 1] = true, symbol
       end
     end
     if labelled == nil then labelled = label ~= nil end
     if labelled ~= (label ~= nil) then fail(where, '%s: some strings have a label and some have none', place) end
     self.strings[#self.strings + 1] = symbols
-    if labelled then self.labels[#self.labels + 1] = truth(where, place, label, options.positive) end
+    if labelled then
+      self.labels[#self.labels + 1] = truth(where, label_place or place, label, options.positive)
+    end
   end
 
   function self.finish(name)
@@ -130,7 +140,7 @@ function M.read(path, options)
       if line:match '%S' then
         local place = ('%s:%d'):format(path, number)
         local ok, row = pcall(json.decode, line)
-        if not ok then fail('read', '%s: %s', place, (tostring(row):gsub('^%[json[^%]]*%] ', ''))) end
+        if not ok then fail('read', '%s: %s', place, (tostring(row):gsub('^%[json[^%]]*%] line %d+: ', ''))) end
         if type(row) ~= 'table' or row == json.null or #row > 0 then
           fail('read', '%s: expected a table {"%s": ..}', place, text_key)
         end
@@ -192,7 +202,9 @@ local function flare_part(folder, into)
     fail('flare', "'%s': main.tok has %d lines and labels.txt %d, expected one label for each string", folder, #strings,
       #given)
   end
-  for i, text in ipairs(strings) do into.add(('%s/main.tok:%d'):format(folder, i), text, given[i]) end
+  for i, text in ipairs(strings) do
+    into.add(('%s/main.tok:%d'):format(folder, i), text, given[i], ('%s/labels.txt:%d'):format(folder, i))
+  end
 end
 
 -- The parts besides the training set, with our names as keys.

@@ -106,9 +106,11 @@ end
 local unescapes = { b = '\b', f = '\f', n = '\n', r = '\r', t = '\t', ['"'] = '"', ['\\'] = '\\',
   ['/'] = '/' }
 
+local deepest = 256  -- as in the core
+
 -- json.decode(text) -> value. Raises "[json.decode] line 3: ..." if the text is not JSON.
 function M.decode(text)
-  local at = 1
+  local at, depth = 1, 0
   local function fail(expected)
     local line = 1 + select(2, text:sub(1, at - 1):gsub('\n', ''))
     local got = at > #text and 'the end' or "'" .. text:sub(at, at + 9):match('^[^\n]*') .. "'"
@@ -156,10 +158,17 @@ function M.decode(text)
     end
   end
   local value
+  local function inner_value()
+    if depth == deepest then fail(('lists and tables nested at most %d deep'):format(deepest)) end
+    depth = depth + 1
+    local inner = value()
+    depth = depth - 1
+    return inner
+  end
   local function list_value()
     local list = M.list {}
     if take(']') then return list end
-    repeat list[#list + 1] = value() until not take(',')
+    repeat list[#list + 1] = inner_value() until not take(',')
     if not take(']') then fail("',' or ']'") end
     return list
   end
@@ -170,7 +179,7 @@ function M.decode(text)
       if not take('"') then fail('a key') end
       local key = string_value()
       if not take(':') then fail("':'") end
-      result[key] = value()
+      result[key] = inner_value()
       keys[#keys + 1] = key
     until not take(',')
     if not take('}') then fail("',' or '}'") end

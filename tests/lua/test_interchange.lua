@@ -133,6 +133,27 @@ test('models are saved without a trainer, and loaded as they were', function()
   test.near(pd.model.load(folder .. '/recognizer.safetensors'):scores 'a b', recognizer:scores 'a b', 0)
 end)
 
+test('a saved model with wrong tensors or options is refused by file and name', function()
+  local path = folder .. '/wrong.safetensors'
+  model {}:save(path)
+  local tensors, metadata = pd.tensor.load(path)
+  local function refused(words_of_it, name, tensor, description)
+    local changed, about = {}, {}
+    for key, value in pairs(tensors) do changed[key] = value end
+    for key, value in pairs(metadata) do about[key] = value end
+    changed[name] = tensor
+    about.model = description or about.model
+    pd.tensor.save(path, changed, { metadata = about })
+    test.fails('wrong.safetensors.*' .. words_of_it, function() pd.model.load(path) end)
+  end
+  local bias = 'output.bias'
+  refused("'output.bias' has numbers that are not finite", bias, pd.tensor({ 1, 0 / 0, 1 }, { dtype = 'float64' }))
+  refused("'output.bias' is 2 of float64", bias, pd.tensor({ 1, 2 }, { dtype = 'float64' }))
+  refused("no tensor 'output.bias'", bias, nil)
+  refused('parse error', bias, tensors[bias], '{"kind":')
+  refused("option 'hidden' must be", bias, tensors[bias], (metadata.model:gsub('"hidden":4', '"hidden":4000000000')))
+end)
+
 test('parameters are set from lists, and converted', function()
   local m = model { dtype = 'float32' }
   m:set_parameters { ['output.bias'] = { 1, 2, 3 } }

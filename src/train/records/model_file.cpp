@@ -115,6 +115,9 @@ void set_parameters(SequenceModel& model, const TensorFile& file, const std::str
       fail_environment(kModelPlace, "'{}': tensor '{}' is {} of {}, the model's is {} of {}",
                        file_name, name, shape_text(*stored), dtype_name(stored->scalar_type()),
                        shape_text(parameter), dtype_name(parameter.scalar_type()));
+    if (!at::isfinite(*stored).all().item<bool>())
+      fail_environment(kModelPlace, "'{}': tensor '{}' has numbers that are not finite", file_name,
+                       name);
     copies.emplace_back(parameter, *stored);
   }
   at::NoGradGuard no_grad;
@@ -211,6 +214,8 @@ SequenceModelPtr load_model(const Path& file_or_folder, const std::string& which
   } catch (const nlohmann::json::exception& error) {
     fail_environment("load", "'{}' does not describe a model: {}", path.string(),
                      json_error(error));
+  } catch (const std::invalid_argument& error) {
+    fail_environment("load", "'{}' does not describe a model: {}", path.string(), error.what());
   }
   set_parameters(*model, file, path.string());
   return model;

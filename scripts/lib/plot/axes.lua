@@ -141,9 +141,9 @@ function M.axis(low, high, options)
   return linear_axis(low, high, options)
 end
 
--- Number of characters (not bytes) of UTF-8 text; every invalid byte counts as one character.
+-- Number of characters (not bytes) of UTF-8 text or of a number; every invalid byte counts as one character.
 function M.text_length(text)
-  return select(2, text:gsub('[^\128-\191]', ''))
+  return select(2, tostring(text):gsub('[^\128-\191]', ''))
 end
 
 return M

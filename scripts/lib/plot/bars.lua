@@ -24,7 +24,8 @@ return function(spec)
       extend(series.low and series.low[k])
     end
   end
-  if spec.reference then extend(spec.reference.value) end
+  local reference = type(spec.reference) == 'number' and { value = spec.reference } or spec.reference
+  if reference then extend(reference.value) end
   local axis = axes.axis(spec.y_min or low, spec.y_max or math.max(high or 1, low),
     { fixed_low = spec.y_min ~= nil, fixed_high = spec.y_max ~= nil })
   local y_label = spec.y_label
@@ -106,11 +107,11 @@ return function(spec)
     end
   end
   if zero < area.bottom - 0.5 then canvas:line(area.left, zero, area.right, zero) end
-  if spec.reference then
-    local y = y_at(spec.reference.value)
+  if reference then
+    local y = y_at(reference.value)
     canvas:line(area.left, y, area.right, y, { ['stroke-dasharray'] = '4 3' })
-    if spec.reference.name then
-      canvas:text(area.right - 4, y - 5, spec.reference.name, { ['text-anchor'] = 'end' })
+    if reference.name then
+      canvas:text(area.right - 4, y - 5, reference.name, { ['text-anchor'] = 'end' })
     end
   end
   canvas:frame(area)

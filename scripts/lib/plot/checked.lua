@@ -3,6 +3,7 @@
 local nearest = require 'pushdown.nearest'
 local options_of = require 'pushdown.plot.options'
 local originals = require 'pushdown.originals'
+local pd = require 'pushdown'
 local picture = require 'pushdown.prompt.picture'
 
 -- The function that draws the same picture as text.
@@ -15,23 +16,73 @@ local function shown(value)
     or type(value)
 end
 
-local function is_number(value) return type(value) == 'number' end
-local function is_object(value) return type(value) == 'table' or type(value) == 'userdata' end
+local function is_finite(value) return type(value) == 'number' and value - value == 0 end
+local function is_whole(value) return is_finite(value) and value == math.floor(value) end
+local function is_text(value) return type(value) == 'string' or is_finite(value) end
+local function is_table(value) return type(value) == 'table' end
 
+-- Whether `fits` holds for all elements of a list.
+local function is_list_of(value, fits)
+  if not is_table(value) then return false end
+  for place, one in pairs(value) do
+    if type(place) ~= 'number' or not fits(one) then return false end
+  end
+  return true
+end
+
+local function is_reference(value)
+  return is_finite(value) or is_table(value) and is_finite(value.value) and (value.name == nil or is_text(value.name))
+end
+
+local a_reference = 'a number or {value = a number, name = a text}'
+
+-- The types of options: what is expected, and the test of a value.
 local expected = {
-  text = { 'a text', function(value) return type(value) == 'string' or is_number(value) end },
-  number = { 'a number', is_number },
-  size = { 'a number above 0', function(value) return is_number(value) and value > 0 and value < math.huge end },
-  count = { 'a whole number of at least 1', function(value)
-    return is_number(value) and value >= 1 and value == math.floor(value) and value < math.huge
+  text = { 'a text', is_text },
+  number = { 'a number', is_finite },
+  size = { 'a number above 0', function(value) return is_finite(value) and value > 0 end },
+  whole = { 'a whole number of at least 0', function(value) return is_whole(value) and value >= 0 end },
+  count = { 'a whole number of at least 1', function(value) return is_whole(value) and value >= 1 end },
+  cells = { 'a whole number from 1 to 10000', function(value)
+    return is_whole(value) and value >= 1 and value <= 10000
+  end },
+  range = { '{lowest, highest} with 0 <= lowest <= highest', function(value)
+    return is_list_of(value, is_whole) and #value == 2 and value[1] >= 0 and value[1] <= value[2]
   end },
   boolean = { 'true or false', function(value) return type(value) == 'boolean' end },
-  list = { 'a list', function(value) return type(value) == 'table' end },
-  object = { 'a table or an object', is_object },
+  list = { 'a list', is_table },
+  texts = { 'a list of texts', function(value) return is_list_of(value, is_text) end },
+  rows = { 'a list of tables', function(value) return is_list_of(value, is_table) end },
+  row = { '{name = a text, texts = a list of texts}', function(value)
+    return is_table(value) and (value.name == nil or is_text(value.name)) and is_list_of(value.texts, is_text)
+  end },
+  reference = { a_reference, is_reference },
+  references = { a_reference .. ', or a list of those', function(value)
+    return is_reference(value) or is_list_of(value, is_reference)
+  end },
+  format = { "a format of one number such as '%.2f'", function(value)
+    return type(value) == 'string' and (pcall(string.format, value, 1))
+  end },
+  strengths = { 'the result of model:strengths(...) or pd.stack.strengths{...}', function(value)
+    return is_table(value) and type(value.strengths) == 'userdata' and pd.doc_name(value.strengths) == 'Tensor'
+  end },
+  object = { 'a table or an object', function(value) return is_table(value) or type(value) == 'userdata' end },
   any = { 'a value', function() return true end },
 }
 
 local check_options
+
+-- An error message about an option that takes objects of classes and perhaps texts, or nil.
+local function wrong_class(value, form, name)
+  local classes = is_table(form.class) and form.class or { form.class }
+  if form.text and type(value) == 'string' then return nil end
+  local class = type(value) == 'userdata' and pd.doc_name(value) or shown(value)
+  for _, permitted in ipairs(classes) do
+    if class == permitted then return nil end
+  end
+  return ('%s must be of the class %s%s, got %s'):format(name, table.concat(classes, ' or '),
+    form.text and ' or a name' or '', class)
+end
 
 -- An error message about the value of an option, or nil.
 local function wrong(value, form, name)
@@ -39,17 +90,19 @@ local function wrong(value, form, name)
     local what, fits = unpack(expected[form])
     return not fits(value) and ('%s must be %s, got %s'):format(name, what, shown(value)) or nil
   elseif form == 'numbers' then
-    if type(value) ~= 'table' then return ('%s must be a list of numbers, got %s'):format(name, shown(value)) end
+    if not is_table(value) then return ('%s must be a list of numbers, got %s'):format(name, shown(value)) end
     for place, one in pairs(value) do
-      if not is_number(one) or not is_number(place) then
+      if type(one) ~= 'number' or type(place) ~= 'number' then
         return ('%s must be a list of numbers, got %s at %s'):format(name, shown(one), shown(place))
       end
     end
+  elseif form.class then
+    return wrong_class(value, form, name)
   elseif form.each then
-    if type(value) ~= 'table' then return ('%s must be a list, got %s'):format(name, shown(value)) end
+    if not is_table(value) then return ('%s must be a list, got %s'):format(name, shown(value)) end
     for place, one in pairs(value) do
-      if not is_number(place) then return ('%s must be a list, got the key %s in it'):format(name, shown(place)) end
-      if type(one) ~= 'table' then
+      if type(place) ~= 'number' then return ('%s must be a list, got the key %s in it'):format(name, shown(place)) end
+      if not is_table(one) then
         return ('%s[%d] must be a table of options, got %s'):format(name, place, shown(one))
       end
       local problem = check_options(one, form.each, ('%s[%d]'):format(name, place))

@@ -5,7 +5,7 @@ local text = require 'pushdown.plot.text'
 
 local unicode, ascii = { ' ', '░', '▒', '▓', '█' }, { ' ', '.', ':', '*', '#' }
 
-local function width_of(label) return #label:gsub('[\128-\191]', '') end
+local width_of = axes.text_length
 
 local function padded(label, width) return (' '):rep(width - width_of(label)) .. label end
 

@@ -183,7 +183,8 @@ return function(spec)
     bottom = canvas.height - (figure.x_label and 52 or 32),
   }
   local function x_at(value) return area.left + figure.x.place(value) * (area.right - area.left) end
-  local function y_at(value) return area.bottom - figure.y.place(value) * (area.bottom - area.top) end
+  -- The lower edge of a band can be 0, which a logarithmic axis cannot show; the band then reaches to the bottom.
+  local function y_at(value) return area.bottom - (figure.y.place(value) or 0) * (area.bottom - area.top) end
   local height = canvas.height
   local draw_legend = place_legend(figure, canvas, area, x_at, y_at)
   canvas:y_axis(area, figure.y)

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <stdexcept>
 
+#include "base/nearest.h"
 #include "bindings/shell/locals.h"
 #include "bindings/shell/statements.h"
 
@@ -171,8 +172,10 @@ Entry read_command(std::string_view text) {
   if (name == "run" || name == "edit") return prompt_call(name, rest);
   if (name == "quit" || name == "exit" || name == "q") return leaving_entry();
   if (name == "help") return {help_call(rest), true};
-  throw std::invalid_argument(":" + name +
-                              " is no command; there are :time, :run and :edit, and ? shows more");
+  const auto near = nearest_names(name, {"time", "run", "edit", "quit", "help"});
+  throw std::invalid_argument("there is no command :" + name +
+                              (near.empty() ? "" : ", did you mean " + near + "?") +
+                              "; there are :time, :run and :edit, and ? shows more");
 }
 
 bool global_is(lua_State* L, const char* name, bool (*fits)(lua_State*)) {

@@ -158,10 +158,15 @@ bool take_interrupt() { return flag.exchange(0) != 0; }
 int ending_signal() { return ending; }
 
 bool wait_for_input(int file) {
-  const BlockInterrupts until_the_wait;
-  if (ending != 0) return false;
-  pollfd input{file, POLLIN, 0};
-  return ppoll(&input, 1, nullptr, &until_the_wait.saved()) >= 0 || errno != EINTR;
+  bool ready = false;
+  {
+    const BlockInterrupts until_the_wait;
+    if (ending != 0 || flag != 0) return false;
+    pollfd input{file, POLLIN, 0};
+    ready = ppoll(&input, 1, nullptr, &until_the_wait.saved()) >= 0 || errno != EINTR;
+  }
+  // The text after a Ctrl-C can arrive together with the signal, which must be seen first.
+  return ready && ending == 0 && flag == 0;
 }
 
 BlockInterrupts::BlockInterrupts() {

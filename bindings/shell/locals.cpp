@@ -1,5 +1,6 @@
 #include "bindings/shell/locals.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "bindings/shell/interpreter.h"
@@ -47,6 +48,19 @@ void announce_locals(lua_State* L, const std::vector<std::string>& names) {
     lua_setfield(L, -2, name.c_str());
   }
   lua_setfield(L, LUA_REGISTRYINDEX, kAnnouncedKey);
+}
+
+std::vector<std::string> lost_locals(lua_State* L) {
+  std::vector<std::string> names;
+  lua_getfield(L, LUA_REGISTRYINDEX, kAnnouncedKey);
+  for (lua_pushnil(L); lua_next(L, -2) != 0; lua_pop(L, 1)) {
+    const char* name = lua_tostring(L, -2);
+    // `local pd = require 'pushdown'` of a script changes nothing.
+    if (std::strcmp(name, "pd") != 0 && has_name(L, kProtectedKey, name)) names.emplace_back(name);
+  }
+  lua_pop(L, 1);
+  std::sort(names.begin(), names.end());
+  return names;
 }
 
 void keep_locals(lua_State* L, int level) {

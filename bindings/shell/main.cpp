@@ -11,6 +11,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <regex>
 #include <string>
 #include <vector>
@@ -220,7 +221,11 @@ int run(int count, char** words) {
   }
   if (!line.script.empty()) {
     const std::vector<std::string> arguments(line.script.begin() + 1, line.script.end());
-    const auto outcome = interpreter.run_file(line.script[0], arguments);
+    auto outcome = interpreter.run_file(line.script[0], arguments);
+    if (outcome.status != Interpreter::Status::ok && !std::filesystem::exists(line.script[0])) {
+      const auto near = nearest_names(line.script[0], {"runs", "report", "kernel"});
+      if (!near.empty()) outcome.error += "; did you mean the command " + near + "?";
+    }
     if (!prompt)
       require_success(interpreter, outcome);
     else if (outcome.status != Interpreter::Status::ok)

@@ -11,6 +11,7 @@
 #include "bindings/shell/editor.h"
 #include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
+#include "bindings/shell/locals.h"
 #include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
 
@@ -92,13 +93,16 @@ class Prompt {
   // Runs the complete entries; at the `end` of the input all must be complete. Returns false for
   // leaving.
   bool take_entries(bool end) {
-    const auto texts = entries_of(interpreter_, std::exchange(entry_, ""));
+    const auto given = std::exchange(entry_, "");
+    const auto texts = entries_of(interpreter_, given);
     for (std::size_t i = 0; i < texts.size(); ++i) {
       const bool last = i + 1 == texts.size();
       const auto taken = take_entry(texts[i], end || !last);
       if (taken == Taken::left || ending_signal() != 0) return false;
       if (taken == Taken::failed) break;  // the rest of a copied session depends on it
-      if (taken == Taken::incomplete) entry_ = texts[i];
+      // One entry of a copied session keeps its prompt, so that those of its next lines are left
+      // out.
+      if (taken == Taken::incomplete) entry_ = texts.size() == 1 ? given : texts[i];
     }
     return true;
   }
@@ -121,8 +125,14 @@ class Prompt {
     if (outcome.status != Status::ok && incomplete && !end) return Taken::incomplete;
     editor_->remember(std::string(text));
     if (entry.leaves) return Taken::left;
-    if (outcome.status == Status::ok) note_entry(L_, entry.code);
-    if (outcome.status == Status::ok) outcome = run_entry(interpreter_, entry, print_values);
+    if (outcome.status == Status::ok) {
+      note_entry(L_, entry.code);
+      const auto lost = lost_locals(L_);
+      outcome = run_entry(interpreter_, entry, print_values);
+      for (const auto& name : lost)
+        print_note("'" + name +
+                   "' keeps its meaning: a local variable of that name ends with its entry");
+    }
     std::fflush(stdout);
     report(outcome);
     return outcome.status == Status::ok ? Taken::done : Taken::failed;
@@ -157,6 +167,11 @@ void print_error(const std::string& message) {
   std::fprintf(stderr, "%s%s%s", color ? "\033[31m" : "", kWord.data(), color ? "\033[0m" : "");
   std::fwrite(text.data() + kWord.size(), 1, text.size() - kWord.size(), stderr);
   std::fputs("\n", stderr);
+}
+
+void print_note(const std::string& message) {
+  std::fflush(stdout);
+  std::fprintf(stderr, "%s\n", for_terminal(message, STDERR_FILENO).c_str());
 }
 
 void print_interrupted(const std::string& message) {

@@ -2,6 +2,7 @@
 local experiment = require 'pushdown.experiment'
 local files = require 'pushdown.files'
 local json = require 'pushdown.json'
+local nearest = require 'pushdown.nearest'
 local pd = require 'pushdown'
 local subcommand = require 'pushdown.subcommand'
 
@@ -93,7 +94,11 @@ function M.run(words)
     local options = experiment.parse(declaration, words)
     if options.help or #options.words == 0 then return io.write(experiment.help(declaration)) end
     local action = actions[options.words[1]]
-    if not action then usage("unknown command '%s'; the commands are install and remove", options.words[1]) end
+    if not action then
+      local near = nearest(options.words[1], { 'install', 'remove' })
+      usage("unknown command '%s'%s; the commands are install and remove", options.words[1],
+        near and (", did you mean '%s'?"):format(near) or '')
+    end
     if #options.words > 1 then usage("unexpected argument '%s'", options.words[2]) end
     if not options.name:find '^[%w._-]+$' then
       usage("--name must consist of letters, digits, '.', '_' and '-', got '%s'", options.name)

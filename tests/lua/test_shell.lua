@@ -76,6 +76,10 @@ test('wrong usage exits with 2 and a message', function()
   assert(usage('--log-level', 'loud'):find('log-level', 1, true))
   assert(usage('-j', 'maybe'):find('on', 1, true))
   assert(usage('-e'):find('-e', 1, true))
+  assert(usage('kernel', 'instal'):find("unknown command 'instal', did you mean 'install'?", 1, true))
+  local _, err, status = run { 'rnus' }
+  test.equal(status, 1)
+  assert(err:find("cannot read 'rnus': No such file or directory; did you mean the command 'runs'?", 1, true), err)
 end)
 
 test('a missing device has its own message', function()
@@ -398,6 +402,8 @@ test('completion inside calls, tables and strings', function()
   -- Options of the Lua modules, which need not be loaded.
   test.equal(words "pd.plot.lines{ x_l", 'x_label x_log')
   test.equal(words "pd.plot.tree{ layout = 'b", 'below beside')
+  test.equal(words 'pd.plot.lines{ series = { { y = { 1 }, sty', 'style')
+  test.equal(words "pd.plot.lines{ series = { { y = { 1 }, style = '", 'line points steps')
   test.equal(words "pd.grid.run{ restar", 'restarts')
   test.equal(words ':ti', 'time')
   test.equal(words ':ed', 'edit')
@@ -476,14 +482,22 @@ test('help lists the Lua modules and the options by kind, and finds words', func
     end
   end
   has(describe 'plot', 'lines(options)', 'heat_map(options)')
-  has(describe 'plot.lines', 'the line chart as SVG text')
+  has(describe 'plot.lines', 'plot.lines(options)\n  The line chart as SVG text.',
+    '\n    series    list of {name=, y=, x= (default 1, 2, ...), low=')
+  has(describe 'grid.run', 'failures=, progress=} -> rows\n  Trains the script at every point')
+  for line in describe('plot.by_length'):gmatch '[^\n]+' do assert(#line <= 98, line) end
   has(describe 'train.trainer', 'stop_patience', 'Options for a recognizer:', 'objective', 'Options for a transducer:',
     'accuracy_every')
   has(describe 'model.language_model', "Options of architecture = 'transformer':", 'feedforward')
   for topic, expected in pairs { ['early stopping'] = 'stop_patience', ['learning curve'] = 'curves.svg',
-    ['cross entropy'] = 'cross_entropy_difference', pytorch = 'docs/' } do
+    ['cross entropy'] = 'cross_entropy_difference', pytorch = 'Tensor indices start at 1' } do
     has(describe(topic), ("'%s' is mentioned in"):format(topic), expected)
   end
+  -- Whole sentences, without the targets of links.
+  has(describe 'early stopping', 'Early stopping is on by default.\n')
+  assert(not describe('early stopping'):find('](', 1, true))
+  has(describe 'early stoping', "did you mean 'early stopping'?")
+  has(describe 'pd.plot.linse', "did you mean 'pd.plot.lines'?")
   for _, nonsense in ipairs { 'zzz', 'foo', 'qq' } do assert(not describe(nonsense):find 'did you mean', nonsense) end
 end)
 

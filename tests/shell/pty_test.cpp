@@ -132,7 +132,8 @@ TEST_F(Prompt, KeepsTheLastValueTimesAndRunsScripts) {
   terminal.type(":ru\tns_rnn/tran\n");
   EXPECT_TRUE(terminal.expect("did you mean 'ns_rnn/train'?")) << terminal.screen();
   terminal.type(":tme 5\n");
-  EXPECT_TRUE(terminal.expect(":tme is no command; there are :time, :run and :edit"))
+  EXPECT_TRUE(
+      terminal.expect("there is no command :tme, did you mean 'time'?; there are :time, :run and"))
       << terminal.screen();
   terminal.type("?\n");
   EXPECT_TRUE(terminal.expect(":run script words")) << terminal.screen();
@@ -251,6 +252,37 @@ TEST_F(Prompt, CtrlCClearsTheLineBeingTyped) {
   terminal.type("'fresh'\n");
   EXPECT_TRUE(terminal.expect("\nfresh\n"));
   EXPECT_EQ(terminal.screen().find("error:"), std::string::npos);
+}
+
+// On a slow connection both arrive together.
+TEST_F(Prompt, TextRightAfterCtrlCIsANewEntry) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  for (const std::string number : {"11", "22", "33", "44", "55"}) {
+    terminal.type("error('" + number + "')");
+    ASSERT_TRUE(terminal.expect(number + "')"));
+    terminal.type(kCtrlC + number + " * 3\n");
+    EXPECT_TRUE(terminal.expect("^C")) << terminal.screen();
+    EXPECT_TRUE(terminal.expect("\n" + std::to_string(std::stoi(number) * 3) + "\n"))
+        << terminal.screen();
+  }
+}
+
+// As terminals without bracketed paste send it.
+TEST_F(Prompt, PromptsOfLinesAreLeftOut) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("pd> for i = 1, 2 do\n...   print(i * 7)\n... end\n");
+  EXPECT_TRUE(terminal.expect("\n7\n14\n")) << terminal.screen();
+}
+
+TEST_F(Prompt, SaysThatALocalCannotLiveOn) {
+  auto terminal = start();
+  ASSERT_TRUE(terminal.expect("pd> "));
+  terminal.type("local table, width = 3, 4\n");
+  EXPECT_TRUE(terminal.expect("'table' keeps its meaning")) << terminal.screen();
+  terminal.type("table.concat({ width, 'x' }, '-')\n");
+  EXPECT_TRUE(terminal.expect("\n4-x\n")) << terminal.screen();
 }
 
 TEST_F(Prompt, SecondCtrlCEndsUninterruptibleCode) {

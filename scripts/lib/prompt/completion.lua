@@ -112,6 +112,13 @@ local function kinds_of(frame)
   return around and around.parent_key == 'layers' and kinds.layers or nil
 end
 
+-- Adds the options of a function of a Lua module, or of the tables in a list that is one of its options.
+local function add_library(found, call, list)
+  local module, name = (call or ''):match '^pd%.([%w_]+)%.([%w_]+)$'
+  if not module or pd.docs()[call] then return end
+  for option, choices in pairs(library.options(module, name, list)) do found[option] = choices end
+end
+
 -- name -> choices of the options that the table of a frame can have.
 local function options_of(frame)
   local found, call, text = {}, call_of(frame)
@@ -125,11 +132,11 @@ local function options_of(frame)
       end
     end
     if describes[call] then add_described(found, describes[call], text) end
-    local module, name = call:match '^pd%.([%w_]+)%.([%w_]+)$'
-    if module and not pd.docs()[call] then
-      for option, choices in pairs(library.options(module, name)) do found[option] = choices end
-    end
+    add_library(found, call)
   end
+  -- A table in a list of tables, as in series = { { y = ...
+  local list = not call and frame.parent
+  if list and list.parent and list.parent_key then add_library(found, call_of(list.parent), list.parent_key) end
   local of_kind = kinds_of(frame)
   if of_kind then
     found.kind = of_kind[1]()

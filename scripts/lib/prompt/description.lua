@@ -1,5 +1,6 @@
 -- description(value) -> the description of a function, module, object or name as text: see pushdown.help.
 local library = require 'pushdown.prompt.library'
+local nearest = require 'pushdown.nearest'
 local options = require 'pushdown.prompt.options'
 local pd = require 'pushdown'
 local search = require 'pushdown.prompt.search'
@@ -34,14 +35,40 @@ local function sorted_keys(t)
   return keys
 end
 
+-- A comment with its paragraphs and the items of its lists, which are indented by two blanks, wrapped.
+local function wrapped_comment(text, indent)
+  local blocks = {}
+  for line in text:gmatch '[^\n]*' do
+    local last = blocks[#blocks]
+    if line:find '%S' then
+      local continues = last and last:find '^  ' and line:find '^   ' or last and last ~= '' and not line:find '^ '
+        and not last:find '^ '
+      if continues then blocks[#blocks] = last .. ' ' .. line:match '%S.*' else blocks[#blocks + 1] = line end
+    end
+  end
+  for i, block in ipairs(blocks) do
+    local name, rest = block:match '^(  %S.-  +)(%S.*)$'
+    if name then
+      blocks[i] = indent .. name .. wrapped(rest, indent .. (' '):rep(#name)):sub(#indent + #name + 1)
+    else
+      blocks[i] = wrapped(block, indent .. block:match '^ *', block:find '^ ' and '  ' or '')
+    end
+  end
+  return table.concat(blocks, '\n')
+end
+
 -- The lines of help for a Lua function, read from the file that defines it.
 local function describe_lua_function(f)
   local info = debug.getinfo(f, 'S')
   if info.what == 'C' then return 'A function without documentation.' end
   local comment, text, path, line = library.source(f)
   if not comment then return ('A function defined at %s:%d.'):format(info.short_src, info.linedefined) end
-  if #comment > 0 then text = text .. '\n' .. comment end
-  return ('%s\n(%s:%d)'):format(text, path, line)
+  local call, rest, result = library.call_and_text(comment)
+  local title = call and call .. (result and ' -> ' .. result or '') or text:gsub('^function M%.', '')
+  local out = { wrapped(title, '', '    ') }
+  if comment ~= '' then out[2] = wrapped_comment(call and rest or comment, '  ') end
+  out[#out + 1] = ('(%s:%d)'):format(path, line)
+  return table.concat(out, '\n')
 end
 
 -- The name under which a table of scripts/lib was loaded.
@@ -57,7 +84,7 @@ local function describe_library(name, value)
     if type(value[key]) == 'function' then
       local call, sentence = library.signature(key, value[key])
       if #out == 2 then out[#out + 1] = '' end
-      out[#out + 1] = '  ' .. call
+      out[#out + 1] = wrapped(call, '  ', '  ')
       if sentence ~= '' then out[#out + 1] = wrapped(sentence, '      ') end
     end
   end
@@ -175,6 +202,16 @@ local function field_at(value, path)
   return value
 end
 
+-- The name or term of the glossary that was probably meant, or nil.
+local function nearest_topic(docs, topic)
+  local names, full = {}, {}
+  local function add(short, name) names[#names + 1], full[short] = short, full[short] or name end
+  for _, name in ipairs(sorted_keys(docs)) do add((name:gsub('^pd%.', '')), name) end
+  for _, name in ipairs(library.functions()) do add(name, 'pd.' .. name) end
+  for _, term in ipairs(search.terms()) do add(term, term) end
+  return full[nearest((topic:gsub('^pd%.', '')), names) or '']
+end
+
 local function describe_topic(docs, topic)
   local name = resolve(docs, topic)
   if name then return describe_name(docs, name) end
@@ -184,14 +221,9 @@ local function describe_topic(docs, topic)
   if type(value) == 'function' then return describe_lua_function(value) end
   local module = type(value) == 'table' and library_name(value)
   if module then return describe_library(module, value) end
-  local found = topic:find '%S' and search(docs, kinds(), topic) or {}
+  local found = topic:find '%S' and search.find(docs, kinds(), topic) or {}
   if #found > 0 then return found_text(("'%s' is mentioned in"):format(topic), found) end
-  local names, full = {}, {}
-  for _, documented in ipairs(sorted_keys(docs)) do
-    local short = documented:gsub('^pd%.', '')
-    names[#names + 1], full[short] = short, documented
-  end
-  local near = full[require 'pushdown.nearest'((topic:gsub('^pd%.', '')), names) or '']
+  local near = nearest_topic(docs, topic)
   return ("There is no help on '%s'%s; help(pd) lists what there is."):format(topic,
     near and (", did you mean '%s'?"):format(near) or '')
 end

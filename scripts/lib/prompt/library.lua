@@ -67,31 +67,58 @@ function M.source(f)
   return M.comment_above(lines, info.linedefined), (lines[info.linedefined]:gsub('^%s+', '')), path, info.linedefined
 end
 
--- signature(name, f) -> 'lines(options) -> SVG' and the sentence after it, from the comment above the function.
+-- call_and_text(comment) -> 'grid.run{...}', the text after it and 'rows', for a comment that begins with a call and
+-- what it does, as in 'grid.run{...} -> rows: trains ...'. The last is nil if no result is named, all are nil if there
+-- is no call.
+function M.call_and_text(comment)
+  local name, rest = comment:match '^([%a_][%w_.:]*)([({].*)$'
+  local arguments = rest and (rest:match '^%b()' or rest:match '^%b{}')
+  if not arguments then return nil end
+  arguments = arguments .. (rest:match('^ or %b{}', #arguments + 1) or '')
+  rest = rest:sub(#arguments + 1)
+  local result, text = rest:match '^%s*%->%s*([%w%s,_^-]-):%s+(.*)$'
+  if result and #result > 30 then result, text = nil, nil end
+  text = text or rest:gsub('^%s*%->%s*', ''):gsub('^[.:]%s*', '')
+  return ((name .. arguments):gsub('%s+', ' ')), text:sub(1, 1):upper() .. text:sub(2), result
+end
+
+-- signature(name, f) -> 'lines(options)' and the sentence after it, from the comment above the function.
 function M.signature(name, f)
   local comment, definition = M.source(f)
   local plain = name .. (definition and definition:match '%b()' or '(...)')
   if not comment or comment == '' then return plain, '' end
-  local line = comment:gsub('%s+', ' ')
-  local call, rest = line:match(('^[%%w_.]-%%f[%%w_]%s(%%b())%%s*(.*)$'):format(name))
-  if not call then call, rest = line:match(('^[%%w_.]-%%f[%%w_]%s(%%b{})%%s*(.*)$'):format(name)) end
-  if not call then return plain, M.first_sentence(line) end
-  local sentence = M.first_sentence(rest:gsub('^%-> *', ''):gsub('^[.:] *', ''))
-  return name .. call, sentence:sub(1, 1):upper() .. sentence:sub(2)
+  local call, text = M.call_and_text(comment)
+  call = call and call:match('^[%w_.:]-%f[%w_](' .. name .. '[({].*)$')
+  if not call then return plain, M.first_sentence(comment) end
+  return call, M.first_sentence(text)
 end
 
--- options(module, name) -> the options of a function of a module by name, each with the list of its permitted texts.
--- They come from the declarations of pushdown.plot, or from the comment above the function, as in 'run{name=,
--- script=}'.
-function M.options(module, name)
+-- functions() -> the names of all functions of these modules: 'plot.lines', ...
+function M.functions()
+  local found = {}
+  for _, name in ipairs(M.names) do
+    local module = M.load(name)
+    for key, f in pairs(type(module) == 'table' and module or {}) do
+      if type(f) == 'function' then found[#found + 1] = ('%s.%s'):format(name, key) end
+    end
+  end
+  return found
+end
+
+-- options(module, name, list) -> the options of a function of a module by name, each with the list of its permitted
+-- texts, or those of the tables in the list that is the value of an option. They come from the declarations of
+-- pushdown.plot, or from the comment above the function, as in 'run{name=, script=}'.
+function M.options(module, name, list)
   local found = {}
   if module == 'plot' then
-    for option, form in pairs(require 'pushdown.plot.options'[name] or {}) do
-      found[option] = type(form) == 'table' and not form.each and form or {}
+    local forms = require 'pushdown.plot.options'[name] or {}
+    if list then forms = type(forms[list]) == 'table' and forms[list].each or {} end
+    for option, form in pairs(forms) do
+      found[option] = type(form) == 'table' and #form > 0 and form or {}
     end
     return found
   end
-  local loaded = M.load(module)
+  local loaded = not list and M.load(module)
   local f = type(loaded) == 'table' and rawget(loaded, name)
   local comment = type(f) == 'function' and M.source(f)
   local braces = comment and comment:match(name .. '%(?(%b{})')

@@ -62,31 +62,68 @@ local function search_modules(add)
   end
 end
 
--- Searches the glossary for lines that define a term, and the other pages for sections, each with the matching line.
+-- The paragraphs, list items and rows of tables of a page: a list of {section=, text=, heading=}. A
+-- heading begins its section.
+local function blocks_of(path)
+  local blocks, section, last, in_code = {}, nil, nil, false
+  for _, line in ipairs(library.lines_of(path) or {}) do
+    if line:find '^```' then in_code = not in_code end
+    local heading = not in_code and line:match '^#+ (.*)$'
+    if heading then section = heading end
+    if in_code or not line:find '%S' or line:find '^```' then
+      last = nil
+    elseif last and not heading and not line:find '^[|<]' and not line:find '^%s*[-*] ' and not line:find '^%d+%. ' then
+      last.text = last.text .. ' ' .. line:match '%S.*'
+    elseif section then
+      last = { section = section, text = heading or line, heading = heading ~= nil }
+      blocks[#blocks + 1] = last
+      if heading or line:find '^|' then last = nil end
+    end
+  end
+  return blocks
+end
+
+-- The first sentence that `has` accepts, or the text if there is none or it is a row of a table.
+local function excerpt(text, has)
+  text = text:gsub('!?%[([^%]]*)%]%([^)]*%)', '%1')
+  local row = text:match '^| (.*) |$'
+  if row then return row end
+  local rest = text:gsub('^%s*[-*] ', '')
+  for sentence in (rest .. ' '):gmatch '(.-[.!?]%)?)%s+' do
+    if has(sentence) then return sentence end
+  end
+  return rest
+end
+
+-- Searches the glossary for lines that define a term, and the other pages for sections, each with the first sentence
+-- that matches.
 local function search_pages(add, has)
   local folder = pd.root .. '/docs'
   for _, path in ipairs(pd.files.exists(folder) and pd.files.find(folder, '%.md$') or {}) do
     local page = path:find '^results/' == nil and path:find '^adr/' == nil and path ~= 'api.md'
-    local section, taken, in_code = nil, nil, false
-    for _, line in ipairs(page and library.lines_of(folder .. '/' .. path) or {}) do
-      if line:find '^```' then in_code = not in_code end
-      local heading = not in_code and line:match '^#+ (.*)$'
-      if heading then section, taken = heading, nil end
-      local term, meaning = line:match '^| (.-) | (.*) |$'
-      if path == 'glossary.md' and term and has(term) then
-        add({ term, meaning }, term, meaning)
-      elseif path ~= 'glossary.md' and not in_code and section and taken ~= section and has(line) then
-        taken = section
-        local text = line:gsub('^#+ ', ''):gsub('^| (.*) |$', '%1')
-        add({ ('docs/%s, "%s"'):format(path, section), text }, section, line)
+    local taken
+    local blocks = page and blocks_of(folder .. '/' .. path) or {}
+    for i, block in ipairs(blocks) do
+      local term, meaning = block.text:match '^| (.-) | (.*) |$'
+      if path == 'glossary.md' then
+        if term and has(term) then add({ term, meaning }, term, meaning) end
+      elseif taken ~= block.section and has(block.text) then
+        taken = block.section
+        -- A heading that matches is followed by the first sentence of its section.
+        local following = block.heading and blocks[i + 1]
+        local shown = following and following.section == taken and excerpt(following.text, function() return true end)
+          or excerpt(block.text, has)
+        add({ ('docs/%s, "%s"'):format(path, block.section), shown }, block.section, block.text)
       end
     end
   end
 end
 
--- search(docs, kinds, topic) -> list of {title, text}. docs: pd.docs(); kinds: the objects that have kinds, see
+local M = {}
+
+-- search.find(docs, kinds, topic) -> list of {title, text}. docs: pd.docs(); kinds: the objects that have kinds, see
 -- pushdown.prompt.description.
-return function(docs, kinds, topic)
+function M.find(docs, kinds, topic)
   local has, add, found = finder(topic)
   search_docs(docs, add)
   search_kinds(kinds, add, has)
@@ -94,3 +131,14 @@ return function(docs, kinds, topic)
   search_pages(add, has)
   return found()
 end
+
+-- search.terms() -> the terms that the glossary defines.
+function M.terms()
+  local terms = {}
+  for _, line in ipairs(library.lines_of(pd.root .. '/docs/glossary.md') or {}) do
+    terms[#terms + 1] = line:match '^| ([^-].-) | .* |$'
+  end
+  return terms
+end
+
+return M

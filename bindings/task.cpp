@@ -66,8 +66,9 @@ std::vector<std::int64_t> task_lengths_of(const Dataset& dataset) {
 std::string dataset_line(const Dataset& dataset) {
   auto lengths = task_lengths_of(dataset);
   const auto [low, high] = std::minmax_element(lengths.begin(), lengths.end());
-  return fmt::format("Dataset: {} string{} of length {} to {}, {} symbols in all", dataset.size(),
-                     dataset.size() == 1 ? "" : "s", *low, *high, dataset.symbol_count());
+  return fmt::format("Dataset: {} string{} of {}, {} symbols in all", dataset.size(),
+                     dataset.size() == 1 ? "" : "s", length_text(*low, *high),
+                     dataset.symbol_count());
 }
 
 struct DatasetOptions {

@@ -115,8 +115,8 @@ std::vector<LabelledDataset> split_set(lua_State* L, const LabelledDataset& data
 LabelledDataset of_length(const LabelledDataset& dataset, std::int64_t shortest,
                           std::int64_t longest) {
   const auto indices = dataset.of_length(shortest, longest);
-  check(!indices.empty(), "labelled.of_length", "there are no strings of length {} to {}", shortest,
-        longest);
+  check(!indices.empty(), "labelled.of_length", "there are no strings of {}",
+        length_text(shortest, longest));
   return dataset.subset(indices);
 }
 
@@ -192,9 +192,8 @@ Results floor_of(lua_State* L, const LabelledDataset& train, const LabelledDatas
 }
 
 std::string labelled_line_of(const LabelledDataset& dataset) {
-  return fmt::format("LabelledDataset: {} valid and {} invalid strings of length {} to {}",
-                     dataset.positives(), dataset.negatives(), dataset.shortest(),
-                     dataset.longest());
+  return fmt::format("LabelledDataset: {} valid and {} invalid strings of {}", dataset.positives(),
+                     dataset.negatives(), length_text(dataset.shortest(), dataset.longest()));
 }
 
 }  // namespace

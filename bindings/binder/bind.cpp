@@ -72,13 +72,18 @@ std::string suggestion(lua_State* L) {
   return near.empty() ? "" : ", did you mean " + near + "?";
 }
 
+// "a Grammar", "an Alphabet".
+std::string with_article(const std::string& name) {
+  return (name.find_first_of("AEIOU") == 0 ? "an " : "a ") + name;
+}
+
 // methods.__index, called for a name that the class does not have.
 int unknown_method(lua_State* L) {
   return guarded(L, [](lua_State* L) -> int {
     const auto cls = upvalue_text(L, 1);
     if (lua_type(L, 2) != LUA_TSTRING)
-      throw std::invalid_argument("a " + cls + " cannot be indexed by " + type_text(L, 2));
-    throw std::invalid_argument("a " + cls + " has no method '" + lua_tostring(L, 2) + "'" +
+      throw std::invalid_argument(with_article(cls) + " cannot be indexed by " + type_text(L, 2));
+    throw std::invalid_argument(with_article(cls) + " has no method '" + lua_tostring(L, 2) + "'" +
                                 suggestion(L));
   });
 }
@@ -117,7 +122,7 @@ void wrong_type(lua_State* L, int index, const char* expected) {
 }
 
 void wrong_class(lua_State* L, int index, const char* class_name) {
-  throw WrongType(L, index, std::string("a ") + class_name);
+  throw WrongType(L, index, with_article(class_name));
 }
 
 void wrong_integer(int index, bool is_unsigned, std::int64_t got) {
@@ -176,7 +181,7 @@ std::string type_text(lua_State* L, int index) {
       if (lua_getmetatable(L, index)) {
         lua_getfield(L, -1, "__name");
         const char* name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : nullptr;
-        const std::string text = name ? std::string("a ") + name : "an object";
+        const std::string text = name ? with_article(name) : "an object";
         lua_pop(L, 2);
         return text;
       }

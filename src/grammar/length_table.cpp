@@ -337,4 +337,9 @@ std::vector<double> LengthTable::entropies() const {
   return result;
 }
 
+std::string length_text(std::int64_t shortest, std::int64_t longest) {
+  return "length " + std::to_string(shortest) +
+         (shortest == longest ? "" : " to " + std::to_string(longest));
+}
+
 }  // namespace pushdown

@@ -87,4 +87,7 @@ class LengthTable {
   std::vector<LeftSide> left_sides_;
 };
 
+// "length 4" or "length 4 to 8", for messages.
+std::string length_text(std::int64_t shortest, std::int64_t longest);
+
 }  // namespace pushdown

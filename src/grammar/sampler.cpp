@@ -47,8 +47,9 @@ Sampler::Sampler(Grammar grammar, int shortest, int longest)
   table_ = std::make_shared<const LengthTable>(std::move(grammar), longest);
   for (int l = shortest; l <= longest; ++l)
     if (table_->has_strings(l)) lengths_.push_back(l);
-  check(!lengths_.empty(), kSamplerPlace, "there are no strings of length {} to {}{}", shortest,
-        longest, lengths_.empty() ? nearest_lengths(this->grammar(), shortest, longest) : "");
+  check(!lengths_.empty(), kSamplerPlace, "there are no strings of {}{}",
+        length_text(shortest, longest),
+        lengths_.empty() ? nearest_lengths(this->grammar(), shortest, longest) : "");
 }
 
 int Sampler::sample_length(Random& random) const { return lengths_[random.below(lengths_.size())]; }

@@ -93,8 +93,8 @@ class Maker {
     double largest = -INFINITY;
     for (int l = options_.shortest; l <= options_.longest; ++l)
       largest = std::max(largest, table_.log_mass(l));
-    check(largest > -INFINITY, kLabelledSamplingPlace,
-          "the language has no strings of length {} to {}", options_.shortest, options_.longest);
+    check(largest > -INFINITY, kLabelledSamplingPlace, "the language has no strings of {}",
+          length_text(options_.shortest, options_.longest));
     for (int l = options_.shortest; l <= options_.longest; ++l)
       if (table_.has_strings(l))
         lengths.add(l, options_.positive_lengths == "uniform"
@@ -106,8 +106,8 @@ class Maker {
     while (static_cast<std::int64_t>(positives_.size()) < options_.positives) {
       stop();
       check(!lengths.empty(), kLabelledSamplingPlace,
-            "requested {} positives of length {} to {}, but the language has only {}{}{}",
-            options_.positives, options_.shortest, options_.longest, positives_.size(), others(),
+            "requested {} positives of {}, but the language has only {}{}{}", options_.positives,
+            length_text(options_.shortest, options_.longest), positives_.size(), others(),
             distinct ? "; ask for fewer, for other lengths, or for distinct = 'negatives'" : "");
       const int length = lengths.draw(random);
       auto word = next_positive(length, distinct, pools, random);

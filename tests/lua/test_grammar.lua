@@ -327,7 +327,7 @@ test('wrong calls say what was expected', function()
   fails('lengths', grammar.sampler, grammar, {})
   fails('expected a list of 2, got one of 1', grammar.sampler, grammar, { lengths = { 4 } })
   fails('lowest <= highest', grammar.sampler, grammar, { lengths = { 8, 4 } })
-  fails('no strings of length 4 to 4', grammar.sampler, grammar, { lengths = { 4, 4 } })
+  fails('no strings of length 4;', grammar.sampler, grammar, { lengths = { 4, 4 } })
   local sampler = grammar:sampler { lengths = { 3, 9 } }
   fails('count must be at least 1', sampler.dataset, sampler, 0)
   fails("unknown option 'sed', did you mean 'seed'?", sampler.dataset, sampler, 5, { sed = 1 })

@@ -203,7 +203,7 @@ test('parts and curricula', function()
   for _, text in ipairs(parts[2]:strings()) do assert(not seen[text], text) end
   test.equal(data:of_length(1, 21):size(), 600)
   for _, length in ipairs(data:of_length(3, 6):lengths()) do assert(length == 4 or length == 6) end
-  test.fails('no strings of length 3 to 3', function() data:of_length(3, 3) end)
+  test.fails('no strings of length 3', function() data:of_length(3, 3) end)
 
   local phases = data:curriculum { kind = 'two_stage', threshold = 14, epochs = { 200, 350 } }
   -- The shortest strings have length 2, the longest 20.
@@ -232,7 +232,7 @@ test('errors', function()
   end end
   test.fails('grammar', function() pd.task.labelled { lengths = { 1, 2 }, positives = 1 } end)
   test.fails('options.lengths%): expected a list of 2, got one of 1', with { lengths = { 3 } })
-  test.fails('no strings of length 3 to 3', with { lengths = { 3, 3 } })
+  test.fails('no strings of length 3', with { lengths = { 3, 3 } })
   test.fails("'difficult' must be between 0 and 1, got 2", with { difficult = 2 })
   test.fails('options.difficult%): expected a number or a list of 2, got a table', with { difficult = { .1, .2, .3 } })
   test.fails("'negative_kind' must be one of 'usual'", with { negative_kind = 'hard' })

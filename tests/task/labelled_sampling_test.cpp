@@ -217,7 +217,7 @@ TEST(LabelledSampling, WrongOptions) {
   EXPECT_TRUE(contains(error([](O o) { o.edits = {}; }), "edits must list"));
   EXPECT_TRUE(contains(error([](O o) { o.distinct = "yes"; }), "distinct must be one of 'all'"));
   EXPECT_TRUE(
-      contains(error([](O o) { o.shortest = o.longest = 3; }), "no strings of length 3 to 3"));
+      contains(error([](O o) { o.shortest = o.longest = 3; }), "no strings of length 3"));
 }
 
 }  // namespace

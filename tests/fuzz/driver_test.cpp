@@ -1,8 +1,14 @@
 // Runs every target of this folder on the inputs that are kept with it, unchanged, cut and mutated,
-// without libFuzzer.
+// without libFuzzer. A search with many inputs of one target:
+//   PUSHDOWN_FUZZ_INPUTS=10000000 PUSHDOWN_FUZZ_SEED=3 test_fuzz --gtest_filter='*Slow*/grammar'
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <filesystem>
 
 #include "base/atomic_file.h"
@@ -65,26 +71,74 @@ TEST(Fuzz, InputsThatAreKeptPass) {
       EXPECT_EQ(failure(target, read_file(file)), "") << file;
 }
 
-void run_mutations(int count, std::uint64_t seed) {
-  for (const auto& target : fuzz::targets()) {
-    std::vector<std::string> inputs;
-    for (const auto& file : inputs_of(target.name)) inputs.push_back(read_file(file));
-    Random random(seed, target.name);
-    for (int i = 0; i < count; ++i) {
-      const std::string bytes = mutated(inputs, random);
-      const std::string what = failure(target, bytes);
-      if (what.empty()) continue;
-      const fs::path kept = fs::temp_directory_path() / ("fuzz-" + target.name);
-      write_file(kept, bytes);
-      ADD_FAILURE() << target.name << ": " << what << "\nthe input is in " << kept;
-      break;
-    }
+// The input that runs and the file for it if it fails. A signal handler reads both.
+std::string_view running;
+std::string failed_file;
+
+void keep_input() {
+  const int file = ::open(failed_file.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0) return;
+  if (::write(file, running.data(), running.size()) < 0) failed_file.clear();
+  ::close(file);
+}
+
+// Keeps an input that ends the program or takes 20 seconds.
+void on_signal(int number) {
+  keep_input();
+  constexpr std::string_view text = "the input that ended the program is in ";
+  for (const std::string_view part : {text, std::string_view(failed_file), std::string_view("\n")})
+    if (::write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+  ::signal(number, SIG_DFL);
+  ::raise(number);
+}
+
+void catch_signals() {
+  static std::array<char, 65536> stack;  // the usual one may be exhausted
+  const stack_t alternative{stack.data(), 0, stack.size()};
+  ::sigaltstack(&alternative, nullptr);
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_ONSTACK | SA_NODEFER;
+  for (const int number : {SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGALRM})
+    ::sigaction(number, &action, nullptr);
+}
+
+std::uint64_t setting(const char* name, std::uint64_t usual) {
+  const char* given = std::getenv(name);
+  return given == nullptr ? usual : std::strtoull(given, nullptr, 10);
+}
+
+void run_mutations(const fuzz::NamedTarget& target, std::uint64_t count, std::uint64_t seed) {
+  catch_signals();
+  failed_file = (fs::temp_directory_path() / ("fuzz-" + target.name)).string();
+  std::vector<std::string> inputs;
+  for (const auto& file : inputs_of(target.name)) inputs.push_back(read_file(file));
+  Random random(seed, target.name);
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::string bytes = mutated(inputs, random);
+    running = bytes;
+    ::alarm(20);
+    const std::string what = failure(target, bytes);
+    ::alarm(0);
+    if (what.empty()) continue;
+    keep_input();
+    FAIL() << target.name << ": " << what << "\nthe input is in " << failed_file;
   }
 }
 
-TEST(Fuzz, MutationsPass) { run_mutations(100, 1); }
+TEST(Fuzz, MutationsPass) {
+  for (const auto& target : fuzz::targets()) run_mutations(target, 100, 1);
+}
 
-TEST(FuzzSlow, ManyMutationsPass) { run_mutations(20000, 2); }
+struct FuzzSlow : testing::TestWithParam<fuzz::NamedTarget> {};
+
+TEST_P(FuzzSlow, ManyMutationsPass) {
+  run_mutations(GetParam(), setting("PUSHDOWN_FUZZ_INPUTS", 20000),
+                setting("PUSHDOWN_FUZZ_SEED", 2));
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, FuzzSlow, testing::ValuesIn(fuzz::targets()),
+                         [](const auto& row) { return row.param.name; });
 
 }  // namespace
 }  // namespace pushdown::fuzz_driver_test

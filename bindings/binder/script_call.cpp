@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/script_thread.h"
 #include "bindings/binder/bind.h"
 
 namespace pushdown {
@@ -108,8 +109,9 @@ ScriptFunction script_function(lua_State* L, int index, std::string where) {
 
 ScriptCall::ScriptCall(const ScriptFunction& function)
     : function_(function), host_(function.function->host()) {
-  check(std::this_thread::get_id() == host_->owner, function.where,
-        "what is written in Lua runs on the thread of its Lua state alone");
+  if (std::this_thread::get_id() != host_->owner)
+    throw ScriptThreadNeeded(fmt::format(
+        "[{}] what is written in Lua runs on the thread of its Lua state alone", function.where));
   check(host_->open, function.where, "the Lua state is closed");
   check(host_->depth < kDeepestCall, function.where, "calls itself too often");
   auto& threads = host_->threads;

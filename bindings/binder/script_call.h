@@ -3,7 +3,7 @@
 //
 // Every call runs on a Lua thread of its own, on whichever thread its caller runs, and ends with an
 // empty stack. A call is possible only on the system thread that owns the Lua state; on others it
-// throws std::invalid_argument. Objects that hold Lua values may be destroyed on any thread, and
+// throws ScriptThreadNeeded. Objects that hold Lua values may be destroyed on any thread, and
 // after the Lua state.
 #pragma once
 #include <lua.hpp>

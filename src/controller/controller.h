@@ -41,7 +41,7 @@ class Controller {
   // is of higher order and has one layer.
   virtual std::optional<HigherOrderNetwork> higher_order() const { return std::nullopt; }
 
-  // For a controller that a script defined: the place of the definition. Such a controller runs
+  // For a controller that a script defined: the place of the definition. Its functions run
   // only on the thread of that script.
   virtual OriginPtr origin() const { return nullptr; }
 

@@ -129,8 +129,8 @@ class Stack {
     return old;
   }
 
-  // For a stack that a script defined: the place of the definition. Such a stack runs only on the
-  // thread of that script.
+  // For a stack that a script defined: the place of the definition. Its functions run only on
+  // the thread of that script.
   virtual OriginPtr origin() const { return nullptr; }
 
   // Returns the trainable tensors of the action layer by name. The tensors are shared, not copied.

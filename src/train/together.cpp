@@ -3,9 +3,11 @@
 #include <condition_variable>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/script_thread.h"
 #include "base/stopping.h"
 #include "tensor/error_text.h"
 #include "train/shared_updates.h"
@@ -28,22 +30,23 @@ class Round {
     }
   }
 
+  // Works until all trainers are done. The thread that made the round must take part.
   void work() {
+    const bool scripts = std::this_thread::get_id() == owner_;
     std::unique_lock lock(mutex_);
-    for (;;) {
-      const auto index = furthest_behind();
+    while (std::any_of(state_.begin(), state_.end(),
+                       [](State state) { return state != State::done; })) {
+      auto index = scripts ? furthest_behind(State::scripted) : std::nullopt;
+      if (!index) index = furthest_behind(State::waiting);
       if (!index) {
-        if (std::none_of(state_.begin(), state_.end(),
-                         [](State state) { return state == State::running; }))
-          return;
         changed_.wait(lock);
         continue;
       }
       state_[*index] = State::running;
       lock.unlock();
-      const bool done = run_slice(*trainers_[*index], results_[*index]);
+      const State after = run_slice(*trainers_[*index], results_[*index]);
       lock.lock();
-      state_[*index] = done ? State::done : State::waiting;
+      state_[*index] = after;
       changed_.notify_all();
     }
   }
@@ -51,35 +54,40 @@ class Round {
   std::vector<TogetherResult> results() && { return std::move(results_); }
 
  private:
-  enum class State { waiting, running, done };
+  // scripted: its next update needs a function of a script.
+  enum class State { waiting, scripted, running, done };
 
-  std::optional<std::size_t> furthest_behind() const {
+  std::optional<std::size_t> furthest_behind(State state) const {
     std::optional<std::size_t> best;
     for (std::size_t i = 0; i < trainers_.size(); ++i)
-      if (state_[i] == State::waiting &&
+      if (state_[i] == state &&
           (!best || trainers_[i]->updates_left() > trainers_[*best]->updates_left()))
         best = i;
     return best;
   }
 
-  bool run_slice(Trainer& trainer, TogetherResult& result) const {
+  State run_slice(Trainer& trainer, TogetherResult& result) const {
     const StopScope scope(flag_);
     try {
       switch (trainer.advance(kSlice)) {
-        case Trainer::Advance::running: return false;
-        case Trainer::Advance::stopped: result.stopped = true; return true;
-        case Trainer::Advance::closed: result.epoch = trainer.history().back(); return true;
+        case Trainer::Advance::running: return State::waiting;
+        case Trainer::Advance::stopped: result.stopped = true; break;
+        case Trainer::Advance::closed: result.epoch = trainer.history().back(); break;
       }
+    } catch (const ScriptThreadNeeded&) {
+      // The interrupted update is repeated on the script's thread.
+      return State::scripted;
     } catch (const std::exception& error) {
       // Ctrl-C ends a script with an error; the interrupted update is repeated.
       const auto& stop = trainer.callbacks.should_stop;
       result.stopped = stop && stop();
       if (!result.stopped) result.error = error_text(error);
     }
-    return true;
+    return State::done;
   }
 
   const StopFlag* flag_;
+  const std::thread::id owner_ = std::this_thread::get_id();
   const std::vector<Trainer*>& trainers_;
   std::vector<TogetherResult> results_;
   std::vector<State> state_;
@@ -108,18 +116,13 @@ std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trai
     SharedUpdates(std::move(members), std::move(of_members), engine).run();
   }
   Round round(trainers, std::move(results));
-  // A lone trainer uses the threads for the sequences of its batches, and scripts run on the
-  // calling thread.
-  const bool scripted = std::any_of(trainers.begin(), trainers.end(), [](const Trainer* trainer) {
-    return !trainer->problem().origins().empty();
-  });
   // Each trainer that is asked to stop writes a checkpoint first.
   const StopScope every(nullptr);
-  if (trainers.size() == 1 || scripted)
+  // A lone trainer uses the threads for the sequences of its batches.
+  if (trainers.size() == 1)
     round.work();
   else
-    parallel_for(std::min<std::int64_t>(thread_count(), static_cast<std::int64_t>(trainers.size())),
-                 [&](std::int64_t) { round.work(); });
+    parallel_for(thread_count(), [&](std::int64_t) { round.work(); });
   return std::move(round).results();
 }
 

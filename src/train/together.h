@@ -1,8 +1,8 @@
 // Trains several trainers in parallel: random restarts or learning rates of one experiment, each
 // with its own parameters, optimizer state and data order. The thread pool of base/parallel.h runs
 // whole updates of different trainers, so that the cores are busy and no trainer waits for another
-// inside an update. Each trainer's results equal those of training it alone. If scripts defined
-// parts of one of them, all are trained in turn on the calling thread.
+// inside an update. Each trainer's results equal those of training it alone. An update that needs a
+// function of a script runs on the calling thread.
 //
 // On a CUDA device, trainers whose models differ only in the values of their parameters share their
 // updates (train/shared_updates.h).

@@ -56,21 +56,76 @@ test('gradients end at the borders of windows in parts of a state that are store
   same_numbers(m, other, 1e-9)
 end)
 
-test('threads and trainings side by side change nothing', function()
+-- Runs it with this number of threads.
+local function with_threads(count, body)
   local threads = pd.session().threads
-  local alone = { run(trainer()), run(trainer { model = model { seed = 4 } }) }
-  pd.session { threads = 2 }
-  local ok, message = pcall(function()
-    test.near(run(trainer()), alone[1], 0)
-    local pair = { trainer(), trainer { model = model { seed = 4 } } }
-    for _ in pd.train.together(pair) do end
-    for i = 1, 2 do test.near(lines(pair[i]), alone[i], 0) end
+  pd.session { threads = count }
+  local ok, message = pcall(body)
+  pd.session { threads = threads }
+  if not ok then error(message, 0) end
+end
+
+test('threads change nothing', function()
+  local alone = run(trainer())
+  with_threads(2, function()
+    test.near(run(trainer()), alone, 0)
     local one = pd.train.trainer { model = recognizer(), train = labelled, epochs = 1, seed = 1, learning = 'rtrl',
       objective = 'lua_stepwise', progress = false }
     test.equal(#run(one), 1)
   end)
-  pd.session { threads = threads }
-  if not ok then error(message, 0) end
+end)
+
+test('trainings side by side give the numbers of trainings alone', function()
+  -- It reads a number and therefore runs by tensor operations.
+  local plain = superposition 'by_operations'
+  local update = plain.update
+  plain.update = function(self, cells, actions)
+    assert(actions.action:sum():item() > 0)
+    return update(self, cells, actions)
+  end
+  pd.stack.define(plain)
+  local makers = {
+    trainer,
+    function() return trainer { model = model { seed = 4, controller = { kind = 'lua_lstm', hidden = 4 } } } end,
+    function() return trainer { model = model { seed = 5, stack = { kind = 'by_operations', size = 2 } } } end,
+    function() return trainer { model = model { seed = 6, stack = { kind = 'superposition', size = 2 } } } end,
+    function()
+      return pd.train.trainer { model = recognizer(), train = labelled, valid = labelled, epochs = 2, seed = 1,
+        objective = 'lua_stepwise', progress = false }
+    end,
+  }
+  local alone = {}
+  for i, make in ipairs(makers) do alone[i] = run(make()) end
+  for _, threads in ipairs { 1, 2, 6 } do
+    with_threads(threads, function()
+      local all, rounds = {}, 0
+      for i, make in ipairs(makers) do all[i] = make() end
+      for epochs in pd.train.together(all) do
+        rounds = rounds + 1
+        for i = 1, #all do test.equal(epochs[i].error, nil) end
+      end
+      test.equal(rounds, 3)
+      for i = 1, #all do test.near(lines(all[i]), alone[i], 0) end
+    end)
+  end
+end)
+
+test('an error in a function stops only the trainer whose model has it', function()
+  local wrong = superposition 'wrong_later'
+  local update, calls = wrong.update, 0
+  wrong.update = function(self, cells, actions)
+    calls = calls + 1
+    if calls > 30 then error 'too late' end
+    return update(self, cells, actions)
+  end
+  pd.stack.define(wrong)
+  with_threads(2, function()
+    local pair = { trainer(), trainer { model = model { kernels = false, stack = { kind = 'wrong_later', size = 2 } } } }
+    local said
+    for epochs in pd.train.together(pair) do said = said or epochs[2].error end
+    assert(said and said:find('test_define_training.lua:%d+: too late'), said)
+    test.near(lines(pair[1]), run(trainer()), 0)
+  end)
 end)
 
 test('a resumed training equals an uninterrupted one, bit for bit', function()

@@ -120,7 +120,8 @@ test('an error in a function stops only the trainer whose model has it', functio
   end
   pd.stack.define(wrong)
   with_threads(2, function()
-    local pair = { trainer(), trainer { model = model { kernels = false, stack = { kind = 'wrong_later', size = 2 } } } }
+    local other = trainer { model = model { kernels = false, stack = { kind = 'wrong_later', size = 2 } } }
+    local pair = { trainer(), other }
     local said
     for epochs in pd.train.together(pair) do said = said or epochs[2].error end
     assert(said and said:find('test_define_training.lua:%d+: too late'), said)

@@ -1,5 +1,6 @@
 // Objectives that a script defines.
 #include "bindings/define/definition.h"
+#include "bindings/define/recording.h"
 #include "bindings/tensor/tensor.h"
 
 namespace pushdown {
@@ -9,18 +10,117 @@ struct ObjectiveDefinition {
   DefinitionHead head;
   ScriptFunction losses;
   bool next_symbol = false;
+  ToldPtr told = std::make_shared<std::set<std::string>>();
 };
 using ObjectiveDefinitionPtr = std::shared_ptr<const ObjectiveDefinition>;
 
 class ScriptObjective : public Objective {
  public:
   ScriptObjective(ObjectiveDefinitionPtr definition, Json options)
-      : definition_(std::move(definition)), options_(std::move(options)) {}
+      : definition_(std::move(definition)),
+        options_(std::move(options)),
+        recording_(definition_->head.where, definition_->told) {}
 
   OriginPtr origin() const override { return definition_->head.origin; }
   bool needs_next_symbol() const override { return definition_->next_symbol; }
 
   Tensor losses(const ObjectiveBatch& batch) const override {
+    ObjectiveBatch own = batch;
+    // Lua counts from 1; 0 means that no symbol follows.
+    if (own.next.defined()) own.next = own.next + 1;
+    return call(own);
+  }
+
+  // The program contains the values that the function reads from the script, so it is recorded
+  // again when the script may have changed them.
+  void script_ran() const override { programs_.clear(); }
+
+  ArrayProgramPtr program(const ObjectiveForm& form) const override {
+    const auto key = std::make_pair(form.passes_of_string, form.viable);
+    if (const auto found = programs_.find(key); found != programs_.end()) return found->second;
+    if (recording_.refused() || recording_.busy || !form.options.device().is_cpu()) return nullptr;
+    const RecordingTurn turn(recording_);
+    try {
+      const auto made = record(form, kRecordedBatch);
+      if (made == nullptr) return nullptr;
+      if (!repeats_) {
+        const auto other = record(form, kOtherBatch);
+        if (other == nullptr) return nullptr;
+        if (!(*made == *other)) {
+          recording_.refuse(
+              {"it does something else when it is called again, or with another "
+               "number of strings",
+               definition_->losses.position});
+          return nullptr;
+        }
+        repeats_ = true;
+      }
+      made->finish();
+      return programs_[key] = made;
+    } catch (const ScriptError& error) {
+      if (!error.is_text()) throw;
+      recording_.fail(error.what());
+    }
+    return nullptr;
+  }
+
+ private:
+  // Returns null if it cannot be recorded.
+  std::shared_ptr<ArrayProgram> record(const ObjectiveForm& form, std::int64_t batch) const {
+    const at::AutoGradMode with_gradient(true);
+    ArrayGraph graph;
+    ArrayRecorder recorder(graph, batch, running_position);
+    auto program = std::make_shared<ArrayProgram>();
+    ObjectiveBatch own;
+    own.passes = form.passes;
+    own.length = form.passes_of_string / form.passes;
+    std::vector<std::vector<double>> inputs;
+    // `most`: the numbers are integers from 0 to this one.
+    const auto input = [&](const char* name, Tensor& tensor, bool given,
+                           std::vector<std::int64_t> sizes, std::int64_t most,
+                           at::ScalarType type) {
+      const auto which = static_cast<int>(inputs.size());
+      program->inputs.push_back(name);
+      inputs.emplace_back();
+      if (!given) return;
+      sizes.insert(sizes.begin(), batch);
+      tensor = recorded_numbers(sizes, form.options, which);
+      if (most > 0) tensor = (tensor * static_cast<double>(most + 1)).floor().to(type);
+      recorder.input(tensor, which, 0);
+      inputs.back() = first_numbers(tensor);
+    };
+    const auto type = c10::typeMetaToScalarType(form.options.dtype());
+    const auto steps = form.passes_of_string, outcomes = form.outcomes;
+    input("scores", own.scores, true, {steps}, 0, type);
+    input("hiddens", own.hiddens, true, {steps, form.hidden}, 0, type);
+    input("labels", own.labels, true, {}, 1, type);
+    input("next_scores", own.next_scores, outcomes > 0, {steps, outcomes}, 0, type);
+    input("next", own.next, outcomes > 0, {steps}, outcomes, at::kLong);
+    input("viable", own.viable, form.viable, {}, own.length + 1, at::kLong);
+    Tensor losses;
+    {
+      const OperatorWatch watch(recorder);
+      losses = call(own);
+    }
+    const auto node = recorder.output(losses);
+    auto refusal = recorder.refusal();
+    if (!refusal) try {
+        add_step(graph, {*node}, *program);
+        if (!repeats_ && !computes(*program, inputs, first_numbers(losses), form.options))
+          refusal =
+              ArrayRefusal{"what is recorded gives other numbers", definition_->losses.position};
+      } catch (const std::invalid_argument& error) {
+        refusal = ArrayRefusal{error.what(), definition_->losses.position};
+      }
+    if (!refusal) return program;
+    // A tail call of a Lua function has no line.
+    if (refusal->position.empty()) refusal->position = definition_->losses.position;
+    recording_.refuse(*refusal);
+    return nullptr;
+  }
+
+  // Returns the losses of a batch in the form that the function receives.
+  Tensor call(const ObjectiveBatch& batch) const {
     ScriptCall call(definition_->losses);
     lua_State* L = call.state();
     make_self(L, options_, {}, batch.scores.options(), {})->push(L);
@@ -35,8 +135,7 @@ class ScriptObjective : public Objective {
     tensor("weights", batch.weights);
     tensor("labels", batch.labels);
     tensor("next_scores", batch.next_scores);
-    // Lua counts from 1; 0 means that no symbol follows.
-    tensor("next", batch.next.defined() ? batch.next + 1 : Tensor());
+    tensor("next", batch.next);
     tensor("viable", batch.viable);
     const auto number = [L](const char* name, std::int64_t value) {
       Value<std::int64_t>::push(L, value);
@@ -52,9 +151,13 @@ class ScriptObjective : public Objective {
                        batch.scores.options());
   }
 
- private:
   ObjectiveDefinitionPtr definition_;
   Json options_;
+  mutable RecordingState recording_;
+  // Whether a second call has recorded the same.
+  mutable bool repeats_ = false;
+  // By the number of passes, and whether `viable` is known.
+  mutable std::map<std::pair<std::int64_t, bool>, std::shared_ptr<const ArrayProgram>> programs_;
 };
 
 }  // namespace

@@ -1,4 +1,6 @@
 // t[...]: indices count from 1 as in Lua, negative ones from the end.
+#include <algorithm>
+
 #include "base/check.h"
 #include "bindings/tensor/tensor.h"
 
@@ -136,11 +138,9 @@ std::int64_t to_index(std::int64_t i, std::int64_t size, std::int64_t dim) {
 Tensor to_indices(const Tensor& indices, std::int64_t size, std::int64_t dim) {
   check(indices.scalar_type() == at::kLong, "Tensor", "indices must be int64, got {}",
         dtype_name(indices.scalar_type()));
-  if (indices.numel() > 0) {
-    const auto low = indices.min().item<std::int64_t>(), high = indices.max().item<std::int64_t>();
-    to_index(high, size, dim);
-    if (low < 0 || low == 0) to_index(low, size, dim);
-  }
+  const Tensor own = indices.cpu().contiguous();
+  const auto* first = own.data_ptr<std::int64_t>();
+  std::for_each(first, first + own.numel(), [&](std::int64_t i) { to_index(i, size, dim); });
   return at::where(indices.lt(0), indices.add(size), indices.sub(1));
 }
 

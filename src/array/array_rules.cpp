@@ -25,6 +25,14 @@ std::string short_name(const WatchedCall& call) {
   return name.starts_with("aten::") ? name.substr(6) : name;
 }
 
+// Returns whether the results for integers are those for the same real numbers.
+bool keeps_integers(const std::string& name) {
+  static const std::set<std::string> names{"add", "sub",   "rsub",  "mul",       "neg",
+                                           "sum", "where", "clamp", "clamp_min", "clamp_max"};
+  static const ArrayRuleTable shapes = array_shape_rules();
+  return names.contains(name) || shapes.contains(name);
+}
+
 // Returns whether the call is an overload that the rule does not cover.
 bool is_other(const WatchedCall& call) {
   const auto name = short_name(call);
@@ -84,7 +92,8 @@ std::vector<Value> ArrayRules::apply() {
       value.unknown->position = recorder_.position_ ? recorder_.position_() : "";
       continue;
     }
-    if (whole(results_.at(k))) no_array_rule("integers are computed from a recorded tensor");
+    if (whole(results_.at(k)) && !keeps_integers(name))
+      no_array_rule("integers are computed from a recorded tensor");
     value.mask = results_[k].scalar_type() == at::kBool;
     // The rules and LibTorch must agree on the shape.
     ArraySizes shape = results_[k].sizes().vec();

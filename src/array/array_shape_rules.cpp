@@ -1,6 +1,7 @@
 // The rules of operators that only move numbers: parts, dimensions, joining, padding, choosing.
-#include "array/array_rule_table.h"
+#include <numeric>
 
+#include "array/array_rule_table.h"
 #include "base/check.h"
 
 namespace pushdown {
@@ -20,6 +21,12 @@ std::vector<Value> conversion_rule(ArrayRules& r) {
     value.mask = true;
   } else if (r.result().is_floating_point()) {
     value.mask = false;
+  } else if (r.argument(0).toTensor().is_floating_point()) {
+    const auto map = [&](F function, std::vector<int> of) {
+      return r.graph().map(function, std::move(of));
+    };
+    value.node =
+        map(F::multiply, {map(F::sign, {value.node}), map(F::floor, {map(F::abs, {value.node})})});
   }
   return {value};
 }
@@ -285,6 +292,27 @@ std::vector<Value> index_select_rule(ArrayRules& r) {
                  r.argument(2).toTensor())};
 }
 
+// One number of each row, at a position that is recorded, too.
+std::vector<Value> gather_rule(ArrayRules& r) {
+  Value value = r.value(0);
+  const Value* index = r.find(r.argument(2).toTensor());
+  if (index == nullptr) no_array_rule("'gather' has positions that do not depend on the input");
+  ArraySizes shape = r.graph().shape(value.node);
+  const auto d = r.dimension(r.integer(1), shape.size());
+  r.check_sequences(value, d);
+  const auto size = std::exchange(shape[as_place(d)], 1);
+  if (index->batch != value.batch || r.graph().shape(index->node) != shape)
+    no_array_rule("'gather' does not take one number from each row");
+  std::vector<double> places(static_cast<std::size_t>(size));
+  std::iota(places.begin(), places.end(), 0);
+  ArraySizes along(shape.size(), 1);
+  along[as_place(d)] = size;
+  ArrayGraph& graph = r.graph();
+  const int here = graph.map(F::equal, {graph.constant(along, std::move(places)), index->node});
+  value.node = graph.map(F::choose, {here, value.node, graph.number(0)});
+  return {r.reduced(ArrayKind::sum, value, {d}, true)};
+}
+
 std::vector<Value> triangle_rule(ArrayRules& r, bool lower) {
   Value value = r.value(0);
   const auto rank = r.graph().shape(value.node).size();
@@ -332,6 +360,7 @@ ArrayRuleTable array_shape_rules() {
       {"constant_pad_nd", pad_rule},
       {"roll", roll_rule},
       {"flip", flip_rule},
+      {"gather", gather_rule},
       {"index_select", index_select_rule},
       {"tril", [](ArrayRules& r) { return triangle_rule(r, true); }},
       {"triu", [](ArrayRules& r) { return triangle_rule(r, false); }},

@@ -104,6 +104,7 @@ std::vector<TogetherResult> run_epoch_together(const std::vector<Trainer*>& trai
     check(models.insert(trainer->model().get()).second, "train.together",
           "two of the trainers train the same model");
     trainer->problem().prepare();
+    trainer->problem().script_ran();
   }
   std::vector<TogetherResult> results(trainers.size());
   for (const auto& group : SharedUpdates::groups(trainers, engine)) {

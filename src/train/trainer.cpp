@@ -236,6 +236,7 @@ void Trainer::take_step() {
 }
 
 std::optional<UpdateMetrics> Trainer::step() {
+  problem_->script_ran();
   if ((closed_ || order_->at_end()) && !close_epoch()) return std::nullopt;
   const auto metrics = take_batch();
   // If the validation is interrupted, the next call repeats it.
@@ -289,6 +290,7 @@ void Trainer::tell_update(const UpdateMetrics& metrics) {
 }
 
 std::optional<EpochMetrics> Trainer::run_epoch() {
+  problem_->script_ran();
   if (advance(order_->count()) != Advance::closed) return std::nullopt;
   return history_.back();
 }

@@ -1,5 +1,6 @@
 #include "train/learning/learning.h"
 
+#include "array/array_batch.h"
 #include "tensor/backward.h"
 #include "train/learning/learning_kinds.h"
 
@@ -58,12 +59,66 @@ ValidityLosses backpropagate(const Recognizer& model, const Objective& objective
   return {numbers_of(losses), verdict.values()};
 }
 
+namespace {
+
+// Returns the objective's program for whole strings of the batch, or null.
+ArrayProgramPtr program_of(const Recognizer& model, const Objective& objective,
+                           const StringBatch& batch) {
+  const Tensor& weight = model.output_weight();
+  ObjectiveForm form;
+  form.passes = model.passes();
+  form.passes_of_string = model.input(batch.words).size(1) * form.passes;
+  form.hidden = model.network().hidden_size();
+  if (objective.needs_next_symbol()) form.outcomes = model.next_weight().size(0);
+  form.viable = batch.viable.defined();
+  form.options = weight.options();
+  if (form.passes_of_string == 0 || !suits_answer_losses(weight)) return nullptr;
+  return objective.program(form);
+}
+
+// Computes the losses by the objective's program, and their gradients without the graph of a pass.
+std::optional<ValidityLosses> differentiate_program(const Recognizer& model,
+                                                    const Objective& objective,
+                                                    const StringBatch& batch, std::int64_t window,
+                                                    Random& random) {
+  const auto program = program_of(model, objective, batch);
+  if (program == nullptr) return std::nullopt;
+  const auto pass = model.direct_pass(batch.words, window, random);
+  if (pass == nullptr) return std::nullopt;
+  const auto strings = batch.words.size(0);
+  const at::AutoGradMode with_gradient(true);
+  const Tensor hiddens =
+      pass->output().view({strings, -1, model.network().hidden_size()}).detach().requires_grad_();
+  const Tensor scores = model.scores(hiddens), next = next_of(model, objective, batch);
+  Tensor next_scores;
+  if (objective.needs_next_symbol()) next_scores = model.next_scores(hiddens);
+  const auto numbers = [&](const Tensor& tensor) {
+    return tensor.defined() ? tensor.detach().to(hiddens.options()).contiguous() : Tensor();
+  };
+  const auto found = differentiate_array(
+      *program,
+      {numbers(scores), numbers(hiddens), numbers(batch.labels), numbers(next_scores),
+       next.defined() ? numbers(next + 1) : Tensor(), numbers(batch.viable)},
+      {true, true, false, true, false, false}, 1.0 / static_cast<double>(strings));
+  // Through the output layers.
+  Tensor sum = (scores * found.slopes[0]).sum();
+  if (next_scores.defined()) sum = sum + (next_scores * found.slopes[3]).sum();
+  run_backward(sum);
+  pass->backward(hiddens.grad() + found.slopes[1]);
+  Verdict verdict(model);
+  verdict.add(scores.detach(), {});
+  return ValidityLosses{numbers_of(found.output.view({strings})), verdict.values()};
+}
+
+}  // namespace
+
 std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
                                                      const Objective& objective,
                                                      const StringBatch& batch, std::int64_t window,
                                                      Random& random) {
+  if (!model.affine() || !model.kernels()) return std::nullopt;
   const auto costs = objective.answer_costs();
-  if (!costs || !model.affine() || !model.kernels()) return std::nullopt;
+  if (!costs) return differentiate_program(model, objective, batch, window, random);
   const auto pass = model.direct_pass(batch.words, window, random);
   if (pass == nullptr) return std::nullopt;
   const auto strings = batch.words.size(0);

@@ -29,7 +29,7 @@ Tensor following(const Tensor& words, std::int64_t first, std::int64_t count, st
 
 // Computes bptt or, with a window > 0, tbptt without a graph, if the network has a pass that
 // differentiates itself (Recognizer::direct_pass) and the objective has answer costs
-// (Objective::answer_costs). Otherwise returns nothing.
+// (Objective::answer_costs) or a program (Objective::program). Otherwise returns nothing.
 std::optional<ValidityLosses> differentiate_directly(const Recognizer& model,
                                                      const Objective& objective,
                                                      const StringBatch& batch, std::int64_t window,

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 
+#include "array/array_program.h"
 #include "base/origin.h"
 #include "base/registry.h"
 #include "recurrence/answer_losses.h"
@@ -36,6 +37,16 @@ struct ObjectiveBatch {
   std::int64_t length = 0;  // number of symbols of the whole strings; 0: of this batch
 };
 
+// The form of a batch of whole strings without skipped passes, on the CPU.
+struct ObjectiveForm {
+  std::int64_t passes_of_string = 0;  // P
+  std::int64_t hidden = 0;            // H
+  std::int64_t outcomes = 0;          // V; 0 without next_scores
+  std::int64_t passes = 1;            // K
+  bool viable = false;                // whether it is known
+  at::TensorOptions options;          // of the scores
+};
+
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -48,10 +59,16 @@ class Objective {
   virtual std::optional<AnswerCosts> answer_costs() const { return std::nullopt; }
   // Returns whether the sum is divided by the number of passes, K times the length.
   virtual bool averaged() const { return false; }
+  // Returns the loss of one string of such a batch as an array program, or null. The inputs of the
+  // program are scores, hiddens, labels, next_scores, next + 1 and viable of ObjectiveBatch, all as
+  // numbers of one type.
+  virtual ArrayProgramPtr program(const ObjectiveForm& form) const { return nullptr; }
+  // Notes that a script may have changed values on which the losses depend.
+  virtual void script_ran() const {}
   // Returns whether it needs ObjectiveBatch::next_scores.
   virtual bool needs_next_symbol() const { return false; }
-  // For an objective that a script defined: the place of the definition. Such an objective runs
-  // only on the thread of that script.
+  // For an objective that a script defined: the place of the definition. Its function runs only on
+  // the thread of that script.
   virtual OriginPtr origin() const { return nullptr; }
 };
 using ObjectivePtr = std::unique_ptr<const Objective>;

@@ -88,9 +88,11 @@ class Problem {
   virtual std::optional<std::string> valid_text() const = 0;
   virtual Json describe_train() const = 0;
   virtual Json describe_valid() const = 0;
-  // Returns the places where scripts defined parts of what is trained, after configuration. With
-  // such parts, training runs only on the thread of these scripts.
+  // Returns the places where scripts defined parts of what is trained, after configuration. Their
+  // functions run only on the thread of these scripts.
   virtual std::vector<OriginPtr> origins() const { return model()->network().origins(); }
+  // Notes that a script may have changed values that its parts written in Lua read.
+  virtual void script_ran() const {}
   // Computes lazily computed values before several threads need them.
   virtual void prepare() const {}
 

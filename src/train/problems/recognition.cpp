@@ -162,6 +162,7 @@ class RecognitionProblem : public Problem {
       all.push_back(objective_->origin());
     return all;
   }
+  void script_ran() const override { objective_->script_ran(); }
   const char* convergence() const override {
     return "all training strings are correctly classified";
   }

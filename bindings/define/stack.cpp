@@ -1,5 +1,6 @@
 // Stacks that a script defines.
 #include "array/appended_parts.h"
+#include "array/unread_numbers.h"
 #include "bindings/define/definition.h"
 #include "bindings/define/recording.h"
 #include "bindings/tensor/tensor.h"
@@ -219,6 +220,7 @@ class Structure {
       update.append_idle();
       update.output = std::max<std::int64_t>(1, update.output);
       const auto appended = share_appended_parts(sizes, reading, update);
+      drop_unread_numbers(reading, update);
       reading.finish();
       update.finish();
       return RecordedStack{std::make_shared<const ArrayProgram>(std::move(reading)),

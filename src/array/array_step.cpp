@@ -43,6 +43,7 @@ class StepBuilder {
         used_(size()),
         uses_(size()),
         stored_(size()),
+        done_(size()),
         calls_(size()),
         leaves_(size()),
         places_(size()) {}
@@ -64,6 +65,7 @@ class StepBuilder {
                 shape, n);
       offset += array_count(shape);
     }
+    move_copied(step.first);
     step.end = static_cast<int>(program_.instructions.size());
     step.memory = memory_;
     program_.output = std::max(program_.output, offset);
@@ -236,8 +238,37 @@ class StepBuilder {
     return first;
   }
 
+  bool is_line(int n, ArrayKind kind) const {
+    return used_[at(n)] && node(n).kind == Kind::line && node(n).line == kind;
+  }
+  // The sum of one row is the last number of its running sum: returns that array, or -1.
+  int running_sum_of(int n) const {
+    if (!is_line(n, ArrayKind::sum) || array_count(graph_.shape(n)) != 1) return -1;
+    if (places_[at(n)].buffer >= 0) return -1;  // a result
+    const int operand = node(n).operands[0];
+    const ArrayLayout summed = graph_.layout(operand);
+    if (array_count(summed.shape) == 0) return -1;
+    for (const Use& use : uses_[at(graph_.base(operand))]) {
+      if (use.by < 0 || !is_line(use.by, ArrayKind::running_sum)) continue;
+      const ArrayLayout other = graph_.layout(node(use.by).operands[0]);
+      if (summed.shape == other.shape && summed.offset == other.offset &&
+          summed.strides == other.strides)
+        return use.by;
+    }
+    return -1;
+  }
+
   void compute(int n) {
     const ArrayNode& of = node(n);
+    if (done_[at(n)]) return;
+    done_[at(n)] = 1;
+    if (const int running = running_sum_of(n); running >= 0) {
+      compute(running);
+      Place& last = places_[at(n)] = place(running);
+      last.strides.pop_back();
+      last.offset += array_count(graph_.shape(running)) - 1;
+      return;
+    }
     const Place to = place(n);
     if (of.kind == Kind::join) return put_together(n, to);
     if (of.kind == Kind::map) {
@@ -314,6 +345,50 @@ class StepBuilder {
         return static_cast<int>(k);
     tree.leaves.push_back(std::move(access));
     return static_cast<int>(tree.leaves.size()) - 1;
+  }
+
+  // An array that is only copied is computed in the place of the copy.
+  void move_copied(int first) {
+    auto& all = program_.instructions;
+    const int own = output() + 2;
+    struct Range {
+      std::int64_t first, last;
+      bool operator==(const Range&) const = default;
+    };
+    const auto range = [](const ArrayInstruction& of, const ArrayView& view) {
+      Range found{view.offset, view.offset};
+      for (int d = 0; d < of.dims; ++d)
+        (view.stride[d] < 0 ? found.first : found.last) += (of.shape[d] - 1) * view.stride[d];
+      return found;
+    };
+    const auto meets = [&](const ArrayInstruction& of, const ArrayView& view, const Range& other) {
+      const Range mine = range(of, view);
+      return view.buffer == own && mine.first <= other.last && other.first <= mine.last;
+    };
+    for (auto i = static_cast<std::size_t>(first); i < all.size();) {
+      const ArrayInstruction copy = all[i];
+      const ArrayView& from = program_.views[static_cast<std::size_t>(copy.first_view)];
+      ArrayInstruction* writer = nullptr;
+      bool only = copy.kind == ArrayKind::map && copy.calls == 0 && copy.dims == 1 &&
+                  from.buffer == own && copy.out.buffer == output() && from.stride[0] == 1 &&
+                  copy.out.stride[0] == 1;
+      const Range moved = range(copy, from);
+      for (auto k = static_cast<std::size_t>(first); only && k < all.size(); ++k) {
+        if (k == i) continue;
+        for (int v = 0; v < all[k].views; ++v)
+          only = only && !meets(all[k], program_.views[at(all[k].first_view + v)], moved);
+        if (!meets(all[k], all[k].out, moved)) continue;
+        only = only && writer == nullptr && range(all[k], all[k].out) == moved;
+        writer = &all[k];
+      }
+      if (!only || writer == nullptr) {
+        ++i;
+        continue;
+      }
+      writer->out.buffer = output();
+      writer->out.offset += copy.out.offset - from.offset;
+      all.erase(all.begin() + static_cast<std::ptrdiff_t>(i));
+    }
   }
 
   // Reads joined arrays part by part: cuts the space where a part begins.
@@ -438,7 +513,7 @@ class StepBuilder {
   ArrayProgram& program_;
   std::vector<char> used_;
   std::vector<std::vector<Use>> uses_;
-  std::vector<char> stored_;
+  std::vector<char> stored_, done_;
   std::vector<int> calls_, leaves_;
   std::vector<Place> places_;
   std::int64_t memory_ = 0;

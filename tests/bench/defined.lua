@@ -91,3 +91,26 @@ compare('queue', { 'lstm', 'stratification' }, { 'lstm', 'bench_queue' })
 compare('two_stacks', { 'lstm', 'stratification', memories = 2 }, { 'lstm', 'bench_two_stacks' })
 compare('mrnn', { 'mrnn', 'none' }, { 'bench_mrnn', 'none' })
 compare('mrnn_superposition', { 'mrnn', 'superposition' }, { 'bench_mrnn', 'superposition' })
+
+-- An objective in Lua: the processor time of an update of a recognizer, from whole epochs.
+pd.train.define_objective { name = 'bench_stepwise', losses = function(_, batch)
+  return (batch.scores:softplus() - batch.scores * batch.labels:unsqueeze(2)):sum(2)
+end }
+local labelled = pd.task.labelled { grammar = grammar, lengths = { 10, 20 }, positives = 1000, negatives = 1000,
+  seed = 1 }
+local function epoch_of(objective, kernels)
+  local t = pd.train.trainer { train = labelled, epochs = 10000, seed = 1, progress = false, batch = 10,
+    objective = objective, model = pd.model.recognizer { alphabet = labelled:alphabet(), seed = 3, dtype = 'float32',
+      controller = { kind = 'elman', hidden = 8 }, stack = { kind = 'superposition', size = 8 }, kernels = kernels } }
+  local epochs = t:epochs()
+  return function()
+    local start = os.clock()
+    epochs()
+    return 1000 * (os.clock() - start) / t:updates_per_epoch()
+  end
+end
+local built_in, recorded, plain = epoch_of('stepwise'), epoch_of('bench_stepwise'), epoch_of('bench_stepwise', false)
+local best, own = math.huge, math.huge
+for _ = 1, 6 do best, own = math.min(best, built_in()), math.min(own, recorded()) end
+print(('defined case=objective built_in_ms=%.3f lua_ms=%.3f ratio=%.2f tensor_operations_ms=%.1f'):format(best, own,
+  own / best, plain()))

@@ -128,6 +128,30 @@ test('parts of a state that every step extends are stored once', function()
   test.equal(written, 5)
 end)
 
+test('numbers that no later reading depends on are not computed', function()
+  -- A stack of 8 steps: after step t, 8 - t cells can still reach the top. ('whole' is defined above.)
+  local text = pd.stack.program { kind = 'whole', size = 3, steps = 8 }
+  for _, step in ipairs { 1, 2, 3, 7 } do
+    local costs = ('step %d: %%d+ instructions, %d multiply%%-adds'):format(step, 3 * 3 * (8 - step))
+    assert(text:find(costs), text)
+  end
+  -- Intermediate results and sums along a dimension.
+  pd.stack.define { name = 'normed', doc = 'Cells that are divided by their norms.',
+    actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 3, activation = 'tanh' } },
+    initial = function(self, batch) return { cells = self:zeros(batch, 9, 3), sums = self:ones(batch, 9) } end,
+    update = function(self, state, actions)
+      local a, zero = actions.action:unsqueeze(3):unsqueeze(4), self:zeros(#state.sums, 1, 3)
+      local cells = a[{ {}, 1 }] * pd.tensor.cat({ actions.vector:unsqueeze(2), state.cells:slice(2, 1, -2) }, 2)
+        + a[{ {}, 2 }] * pd.tensor.cat({ state.cells:slice(2, 2, -1), zero }, 2) + a[{ {}, 3 }] * state.cells
+      local norms = ((cells ^ 2):sum(3) + 1):sqrt()
+      return { cells = cells / norms:unsqueeze(3), sums = state.sums:cumsum(2):tanh() * norms }
+    end,
+    reading = function(_, state)
+      return pd.tensor.cat({ state.cells[{ {}, 1 }], state.sums:slice(2, 2, 2) }, 2)
+    end }
+  compare { stack = 'normed' }
+end)
+
 test('cells of many forms give the numbers of tensor operations', function()
   pd.controller.define { name = 'odd', doc = 'Operations that steps of vectors do not have.',
     parameters = function(options, input)

@@ -394,6 +394,46 @@ test('a grid of a thousand runs', function()
   os.execute('rm -r ' .. quoted(grid))
 end)
 
+test('each option in which points differ against the result', function()
+  local grid = scene.folder .. '/search'
+  local function put(point, restart, options, result)
+    local folder = ('%s/%s/restart-%d'):format(grid, point, restart)
+    files.make_folder(folder)
+    options.task, options.seed, options.restart = 'dyck', 7 * restart, restart
+    files.write(folder .. '/experiment.json', json.encode { experiment = 'search', size = 'full', options = options })
+    files.write(folder .. '/result.json', json.encode { test_error = result, seconds = 3 })
+  end
+  for i, rate in ipairs { 1e-4, 1e-3, 1e-2, 1e-1 } do
+    for restart = 1, 2 do
+      put('rate=' .. rate, restart, { rate = rate, kind = i < 3 and 'lstm' or 'gru' }, 0.1 * i + 0.02 * restart)
+    end
+  end
+  local html = page(grid)
+  check_document(html)
+  local section = html:match 'Results by option</h2>(.-)</section>'
+  has(section, '<b>rate</b>', '<b>kind</b>', '>lstm<', '>gru<', '>test error<', '>10⁻⁴<', 'test error of every point')
+  lacks(section, '<b>task</b>', '<b>seed</b>', '<b>restart</b>')
+  -- The marks of a picture are the means, those of the bars the means over points.
+  local effects = require 'pushdown.report.effects'
+  local points, drawn = {}, {}
+  for i, width in ipairs { 2, 4, 8 } do
+    points[i] = { runs = { { status = 'done', options = { width = width, other = 'same', deep = i > 1 },
+      result = { loss = 10 * i } } } }
+  end
+  local lines, bars = plot.lines, plot.bars
+  function plot.lines(spec) drawn.lines = spec return '' end
+  function plot.bars(spec) drawn.bars = spec return '' end
+  local found = effects.of(points, 'loss')
+  plot.lines, plot.bars = lines, bars
+  test.equal(found[1].name .. ' ' .. found[2].name .. ' ' .. #found, 'deep width 2')
+  test.near(drawn.lines.series[1].x, { 2, 4, 8 }, 0)
+  test.near(drawn.lines.series[1].y, { 10, 20, 30 }, 0)
+  test.equal(table.concat(drawn.bars.categories, ' '), 'false true')
+  test.near(drawn.bars.series[1].y, { 10, 25 }, 0)
+  test.equal(#effects.of({ points[1], points[2] }, 'loss'), 0)
+  os.execute('rm -r ' .. quoted(grid))
+end)
+
 test('long curves are thinned out', function()
   local epochs = {}
   for epoch = 1, 3000 do epochs[epoch] = { accuracy = epoch / 3000 } end

@@ -1,5 +1,6 @@
 -- The page of `pushdown report` as one HTML document. It is self-contained, and every text from the runs is escaped.
 local charts = require 'pushdown.report.charts'
+local effects = require 'pushdown.report.effects'
 local files = require 'pushdown.files'
 local gather = require 'pushdown.report.gather'
 local histories = require 'pushdown.runs.history'
@@ -296,6 +297,22 @@ local function pictures_section(given)
   return section
 end
 
+local function effects_section(given)
+  local key = (given.result_metrics or tables.result_keys(given.points))[1]
+  local found, left_out = effects.of(given.points, key)
+  if #found == 0 then return nil end
+  local figures = {}
+  for i, picture in ipairs(found) do
+    figures[i] = ('<figure><figcaption><b>%s</b></figcaption><div class="picture">%s</div></figure>'):format(
+      escape(tables.words(picture.name)), (assert(pictures.cleaned(picture.svg, ('o%d-'):format(i)))))
+  end
+  return { 'effects', 'Results by option', '<div class="pictures">' .. table.concat(figures, '\n') .. '</div>',
+    ('<p class="note">%s of every point against each option in which points differ. A mark is the mean over the runs '
+      .. 'of a point ± deviation; a bar is the mean over the points with a value, from the smallest to the largest. '
+      .. 'The other options vary, too.%s</p>'):format(escape(tables.words(key)),
+      left_out > 0 and (' %d more options are left out.'):format(left_out) or '') }
+end
+
 local function configuration_section(given)
   local same, differing = tables.configuration(given.points)
   if not same and not differing then return nil end
@@ -349,6 +366,7 @@ function M.html(given)
   add(curves)
   add(by_length)
   add(pictures_section(given))
+  add(effects_section(given))
   add(configuration_section(given))
   add(origin_section(given))
   local single = #given.points == 1

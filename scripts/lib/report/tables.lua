@@ -92,13 +92,19 @@ function M.result_keys(points)
   return keys, known
 end
 
--- Mean ± deviation of a number over the finished runs of a point, with its range.
-local function summary(point, key)
+-- tables.results_of(point, key) -> the number in the results of the finished runs of a point.
+function M.results_of(point, key)
   local values = {}
   for _, row in ipairs(point.runs) do
     local value = row.status == 'done' and (row.result or {})[key]
     if type(value) == 'number' and value == value then values[#values + 1] = value end
   end
+  return values
+end
+
+-- Mean ± deviation of a number over the finished runs of a point, with its range.
+local function summary(point, key)
+  local values = M.results_of(point, key)
   local mean, deviation, least, greatest = statistics(values)
   if not mean then return { text = '–' } end
   if #values == 1 then return { text = number(mean), value = mean, sub = #point.runs > 1 and '1 run' or nil } end
@@ -107,6 +113,7 @@ local function summary(point, key)
 end
 
 local function words(key) return (key:gsub('_', ' ')) end
+M.words = words
 
 local function done_cell(point)
   local done = 0
@@ -171,9 +178,9 @@ end
 
 local not_configuration = { run_folder = true, seed = true, restart = true }
 
--- tables.configuration(points) -> HTML of the options that are the same in all runs, HTML of those that differ between
--- points (or nil).
-function M.configuration(points)
+-- tables.options(points) -> names of the options, sorted; {[name] = {text =, count = runs that have it, same = all have
+-- the same}}; {[row] = its options}; the number of runs.
+function M.options(points)
   local values, names, runs, all = {}, {}, 0, {}
   for _, point in ipairs(points) do
     for _, row in ipairs(point.runs) do
@@ -194,6 +201,13 @@ function M.configuration(points)
     end
   end
   table.sort(names)
+  return names, values, all, runs
+end
+
+-- tables.configuration(points) -> HTML of the options that are the same in all runs, HTML of those that differ between
+-- points (or nil).
+function M.configuration(points)
+  local names, values, all, runs = M.options(points)
   local same, differing = {}, {}
   for _, name in ipairs(names) do
     if values[name].same and values[name].count == runs then

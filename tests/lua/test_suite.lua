@@ -210,6 +210,28 @@ test('the end of a target of known length is not predicted', function()
   end
 end)
 
+test('recognizers of FLaRe have the layers and about as many parameters as are wanted', function()
+  for _, model in ipairs { 'rnn', 'rns' } do
+    local place = folder .. '/budget-' .. model
+    local output, status = run('flare/train.lua', '--smoke', '--model', model, '--parameter-budget', '3000',
+      '--recurrent-layers', '3', '--run-folder', place)
+    assert(status == 0, output)
+    local trained = pd.model.load(place)
+    local rows = trained:parameters()['controller.weight_hh_l2']:size()
+    local hidden = rows[2]
+    test.equal(trained:parameters()['embedding.weight']:size()[2], hidden)
+    assert(trained:parameters()['initial.2'], 'the initial states are trained')
+    -- One unit more or less is farther away from the budget.
+    local miss = math.abs(trained:parameter_count() - 3000)
+    for _, other in ipairs { hidden - 1, hidden + 1 } do
+      output, status = run('flare/train.lua', '--smoke', '--model', model, '--hidden', tostring(other),
+        '--recurrent-layers', '3', '--run-folder', place .. other)
+      assert(status == 0, output)
+      assert(math.abs(pd.model.load(place .. other):parameter_count() - 3000) >= miss)
+    end
+  end
+end)
+
 test('three numbers are a list of which all are tried, and the least loss chooses', function()
   local grid = folder .. '/list'
   local output, status = run('chomsky/scores.lua', '--smoke', '--tasks', 'cycle_navigation', '--models', 'transformer',

@@ -1,7 +1,10 @@
 -- The models that are compared as recognizers: label, and the options of a recognizer, which may be functions of the
 -- options of the run. Further models are further entries.
-local function elman(options) return { kind = 'elman', hidden = options.hidden } end
-local function lstm(options) return { kind = 'lstm', hidden = options.hidden } end
+local function controller(kind)
+  return function(options) return { kind = kind, hidden = options.hidden, layers = options.recurrent_layers } end
+end
+
+local elman, lstm = controller 'elman', controller 'lstm'
 
 return {
   { name = 'rnn', label = 'RNN', controller = elman },

@@ -37,7 +37,12 @@ M.options = {
     may_change = true },
   { 'decay_patience', 5, 'and after which the learning rate is halved', minimum = 0 },
   { 'clip', 5, 'longer gradients are scaled to this norm; 0: never', minimum = 0, type = 'number' },
-  { 'hidden', 64, 'hidden units of the recurrent models', minimum = 1 },
+  { 'parameter_budget', 64000, 'parameters of a recurrent model, which decide its hidden size; 0: --hidden does',
+    minimum = 0 },
+  { 'hidden', 64, 'hidden units of the recurrent models, without --parameter-budget', minimum = 1 },
+  { 'recurrent_layers', 5, 'their layers', minimum = 1 },
+  { 'embedding', true, 'whether they read trained vectors of the hidden size, and not one-hot vectors' },
+  { 'initial_state', 'learned', 'of their controllers', choices = { 'learned', 'zero' } },
   { 'cell', 8, 'size of the vectors in a stack', minimum = 1 },
   { 'states', 2, 'states of the nondeterministic stacks', minimum = 1 },
   { 'symbols', 3, 'symbols of the nondeterministic stacks', minimum = 1 },
@@ -46,9 +51,10 @@ M.options = {
   { 'heads', 8, 'heads of a layer', minimum = 1 },
 }
 M.quick = { strings = 1000, valid_strings = 200, test_strings = 502, test_lengths = { 0, 150 }, epochs = 15,
-  hidden = 24, layers = 2 }
+  parameter_budget = 0, hidden = 24, recurrent_layers = 1, layers = 2 }
 M.smoke = { strings = 24, valid_strings = 12, test_strings = 16, lengths = { 0, 6 }, long_lengths = { 0, 8 },
-  test_lengths = { 0, 12 }, epochs = 2, hidden = 4, cell = 2, layers = 1, width = 8, heads = 2 }
+  test_lengths = { 0, 12 }, epochs = 2, parameter_budget = 0, hidden = 4, recurrent_layers = 2, cell = 2, layers = 1,
+  width = 8, heads = 2 }
 
 function M.with_options(own) return experiment.join_options(own, M.options) end
 
@@ -100,9 +106,30 @@ function M.sets(options)
   return sets
 end
 
+local function network(options, alphabet, hidden)
+  local own = setmetatable({ hidden = hidden }, { __index = options })
+  local given = { alphabet = alphabet, next_symbol = options.loss == 'recognition+lm', seed = options.seed,
+    feedforward = 4 * options.width }
+  if M.models[options.model].architecture ~= 'transformer' then
+    given.embedding, given.initial_state = options.embedding and hidden or 0, options.initial_state
+  end
+  return pd.model.recognizer(suite.network(M.models[options.model], own, given))
+end
+
+-- The network of a run. Its number of parameters grows with the hidden size.
 function M.model(options, alphabet)
-  return pd.model.recognizer(suite.network(M.models[options.model], options, { alphabet = alphabet,
-    next_symbol = options.loss == 'recognition+lm', seed = options.seed, feedforward = 2 * options.width }))
+  local wanted = options.parameter_budget
+  if wanted == 0 or M.models[options.model].architecture == 'transformer' then
+    return network(options, alphabet, options.hidden)
+  end
+  local function count(hidden) return network(options, alphabet, hidden):parameter_count() end
+  local low, high = 1, 2
+  while count(high) < wanted do low, high = high, 2 * high end
+  while high - low > 1 do
+    local middle = math.floor((low + high) / 2)
+    if count(middle) < wanted then low = middle else high = middle end
+  end
+  return network(options, alphabet, wanted - count(low) <= count(high) - wanted and low or high)
 end
 
 local function trainer_of(options, run, sets)

@@ -76,6 +76,49 @@ test('the README shows what the shell prints', function()
   end
 end)
 
+test('the tables of parameters have those of every controller and stack', function()
+  local section = files.read(pd.root .. '/docs/reference/models.md'):match '\n## Parameters\n(.-)\n## '
+  local rows = {}
+  for line in section:gmatch '[^\n]+' do
+    for kind in (line:match '^| ([^|]+) |' or ''):gmatch '`([%w_]+)`' do rows[kind] = line end
+  end
+  local function check(kind, name)
+    assert(rows[kind], kind .. ' has no row')
+    -- A row may refer to the rows before it, those of a deque for both ends, and `pop_…` is every name that begins so.
+    name = name:gsub('_top_', '_'):gsub('_bottom_', '_')
+    local known = section:find(('`%s`'):format(name), 1, true)
+    local begin = name
+    while not known and begin:find '_' do
+      begin = begin:match '^(.*)_[^_]*$'
+      known = section:find(('`%s_…`'):format(begin), 1, true)
+    end
+    assert(known, ('%s: %s is not documented'):format(kind, name))
+  end
+  local function parameters(options)
+    options.alphabet, options.seed = { 'a', 'b' }, 1
+    return pd.model.language_model(options):parameters()
+  end
+  for _, kind in ipairs(pd.controller.kinds()) do
+    local count = 0
+    for name in pairs(parameters { controller = { kind = kind, hidden = 2 } }) do
+      local own = name:match '^controller%.(.-)_l0$'
+      if own then
+        check(kind, own)
+        count = count + 1
+      end
+    end
+    assert(count > 0, kind)
+  end
+  for _, kind in ipairs(pd.stack.kinds()) do
+    local stack = { kind = kind }
+    if kind:find '^stratification' then stack.pop = 'expectation' end
+    for name in pairs(parameters { controller = { kind = 'elman', hidden = 2 }, stack = stack }) do
+      local own = name:match '^stack%.(.*)$'
+      if own then check(kind, own) end
+    end
+  end
+end)
+
 test('every documented name has a sentence', function()
   local count = 0
   for name, doc in pairs(pd.docs()) do

@@ -172,4 +172,17 @@ test('all kinds have descriptions', function()
   test.fails("did you mean 'stochastic'", function() pd.train.describe_annealing 'stochastik' end)
 end)
 
+test('the last score of an NSPDA decides as accepts does', function()
+  local accepted, refused = 0, 0
+  for seed = 1, 8 do
+    local m = pd.model.recognizer { alphabet = { 'a', 'b' }, architecture = 'nspda', states = 3, seed = seed }
+    for _, text in ipairs { 'a', 'b', 'a b', 'b a', 'a a b b', 'a b a b a' } do
+      local scores = m:scores(text):to_table()
+      test.equal(m:accepts(text), scores[#scores] > 0)
+      if m:accepts(text) then accepted = accepted + 1 else refused = refused + 1 end
+    end
+  end
+  assert(accepted > 0 and refused > 0)
+end)
+
 test.finish()

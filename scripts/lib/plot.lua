@@ -88,9 +88,9 @@ function M.histograms_text(spec) return text.draw(require 'pushdown.plot.histogr
 -- plot.automaton{trace = pda:trace(tokens), mass =, compact =, title =, width =, path =} -> SVG of the stack automaton
 -- of a string. It has a column for each time; nodes (time, state, top) are darker the larger their share of the forward
 -- weight; a double border marks nodes that accept the string; edges are labelled "stack symbol/inner weight". mass: the
--- picture shows the heaviest edges into each time that carry this share of the weight. The default is 0.95, so that the
--- trace of a trained network is readable, and 1 for automata of at most 60 edges. compact = true: a narrow column for
--- each symbol and no edge labels; this is the default above 14 symbols or 60 edges.
+-- picture shows the heaviest edges into each time that carry this share of the weight. The default is 0.95, or less
+-- if the picture would otherwise have more than 12 edges for each symbol, and 1 for automata of at most 60 edges.
+-- compact = true: a narrow column for each symbol and no edge labels; this is the default above 14 symbols or 60 edges.
 function M.automaton(spec) return finish(spec, require 'pushdown.plot.automaton'(spec)) end
 
 -- plot.state_diagram{pda = pd.pda{...}, title =, path =} -> SVG of the states and transitions of an automaton. States

@@ -510,6 +510,47 @@ test('nonsense values are errors with a name', function()
   end
 end)
 
+-- The places of the texts with these anchors and rotations: the left end and the lowest point.
+local function reach(picture)
+  local left, lowest = math.huge, 0
+  for x, y, angle, text in picture:gmatch '<text x="([%d.-]+)" y="([%d.-]+)"[^>]-rotate%((%-%d+)[^>]*>([^<]*)' do
+    local length, turned = require 'pushdown.plot.svg'.text_width(text), math.rad(-tonumber(angle))
+    left = math.min(left, x - length * math.cos(turned))
+    lowest = math.max(lowest, y + length * math.sin(turned))
+  end
+  return left, lowest
+end
+
+test('long names stay inside of the picture', function()
+  local names, y, row = {}, {}, {}
+  for i = 1, 30 do names[i], y[i], row[i] = ('long_'):rep(8) .. i, i, i end
+  local bars = pd.plot.bars { categories = names, series = { { name = 'a', y = y } }, width = 1900 }
+  local left, lowest = reach(bars)
+  assert(left >= 0 and lowest <= tonumber(bars:match 'height="(%d+)"'), ('%g %g'):format(left, lowest))
+  local map = pd.plot.heat_map { values = { row }, x_labels = names, x_label = 'read', value_label = 'strength' }
+  lowest = select(2, reach(map))
+  local height = tonumber(map:match 'height="(%d+)"')
+  assert(lowest < height - 24, ('%g of %g'):format(lowest, height))
+  assert(tonumber(map:match 'y="([%d.]+)"[^>]*>strength<') >= 12)
+end)
+
+test('the trace of a network stays readable at 39 symbols, below its title', function()
+  local grammar = pd.grammar.load 'marked_reversal'
+  local text = ('0 1 0 '):rep(6) .. '1 # 1' .. (' 0 1 0'):rep(6)
+  local model = pd.model.language_model { alphabet = grammar:alphabet(), seed = 1,
+    controller = { kind = 'elman', hidden = 2 }, stack = { kind = 'nondeterministic', states = 2, symbols = 3 } }
+  local picture = pd.plot.automaton { trace = model:trace(text), title = 'untrained' }
+  local edges, all, share = picture:match 'The (%d+) of (%d+) edges that carry (%d+) %% of the weight'
+  assert(tonumber(edges) <= 12 * 39 and tonumber(all) > 5000 and tonumber(share) < 95, picture:sub(1, 200))
+  -- Long edges leave the first row upwards.
+  local long = pd.plot.automaton { trace = pd.pda.load('marked_reversal_pda'):trace(text), title = 'title' }
+  local highest = math.huge
+  for y1, c1, c2, y2 in long:gmatch ' d="M[%d.-]+ ([%d.-]+)C[%d.-]+ ([%d.-]+) [%d.-]+ ([%d.-]+) [%d.-]+ ([%d.-]+)"' do
+    highest = math.min(highest, (y1 + 3 * c1 + 3 * c2 + y2) / 8)
+  end
+  assert(highest > 30 and highest < 200, highest)
+end)
+
 test('a band that reaches 0 is drawn on a logarithmic axis', function()
   local picture = plot.lines { y_log = true, series = { { y = { 1, 2 }, low = { 0, 1 }, high = { 2, 3 } } } }
   assert(not picture:find 'nan' and not picture:find 'inf')

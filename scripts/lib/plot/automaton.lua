@@ -8,6 +8,7 @@ local svg = require 'pushdown.plot.svg'
 
 local node_height, row_gap = 26, 64
 local few_edges = 60   -- up to this number all edges are shown
+local most_each = 12   -- edges for each symbol, unless the mass is given
 local long_input, most_labels = 14, 60  -- above either: narrow columns, edges without labels
 
 -- From white to a blue on which black text is readable.
@@ -111,9 +112,15 @@ return function(spec)
   check(spec.compact == nil or type(spec.compact) == 'boolean', where, 'compact must be true or false, got %s',
     tostring(spec.compact))
   local all, every, input = spec.trace:nodes(), spec.trace:inner_weights(), spec.trace:input()
-  -- A small automaton is shown completely.
+  -- A small automaton is shown completely. In that of a network that has learned little no edge is heavy; fewer are
+  -- shown, so that the picture stays readable.
+  local given = mass ~= nil
   mass = mass or #every > few_edges and 0.95 or 1
   local nodes, edges = heavy_edges.of(all, every, mass)
+  while not given and mass > 0.15 and #edges > math.max(few_edges, most_each * #input) do
+    mass = mass > 0.9 and 0.9 or mass - 0.1
+    nodes, edges = heavy_edges.of(all, every, mass)
+  end
   local note = #edges < #every and ('The %d of %d edges that carry %g %% of the weight at each time.'):format(#edges,
     #every, 100 * mass) or nil
   local compact = spec.compact

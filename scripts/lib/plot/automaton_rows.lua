@@ -32,6 +32,12 @@ end
 -- The upward bend of an edge: longer edges bend more, so that nested ones stay apart.
 local function bend_of(span) return span > 1 and math.min(70, 6 + 4 * span ^ 0.75) or 0 end
 
+-- The height at a share of the way from y1 to y2 of an edge, a Bezier curve, that bends.
+local function height_at(y1, y2, bend, share)
+  local rest = 1 - share
+  return rest ^ 3 * y1 + 3 * rest * share * (rest * (y1 - bend) + share * (y2 - bend)) + share ^ 3 * y2
+end
+
 -- automaton_rows(nodes, edges, options) -> SVG. The edges have their mass (pushdown.plot.heavy_edges). options: input,
 -- title, width, note, shade.
 return function(nodes, edges, options)
@@ -45,14 +51,23 @@ return function(nodes, edges, options)
     end
   end
   local gap = math.max(30, math.min(84, highest + 16))
-  local left, top = svg.widest(labels) + 34, (title and 44 or 20) + highest
+  local function index_of(node) return row[node.state .. '\n' .. node.top].index - 1 end
+  -- The room for edges above the first row.
+  local above = 0
+  for _, edge in ipairs(edges) do
+    local bend = edge.from and bend_of(edge.time - edge.from.time) * 4 / 3 or 0
+    for share = 0.1, bend > 0 and 0.9 or 0, 0.1 do
+      above = math.max(above, -height_at(index_of(edge.from) * gap, index_of(edge) * gap, bend, share))
+    end
+  end
+  local left, top = svg.widest(labels) + 34, (title and 44 or 20) + math.ceil(above)
   local step = math.max(svg.widest(input) + 5, math.min(44, ((options.width or 1100) - left - 24) / #input), 15)
   local bottom = top + (#rows - 1) * gap
   local canvas = svg.canvas(math.ceil(math.max(left + #input * step + 24, 360)), math.ceil(bottom + 52))
   local note = options.note and legend.wrapped(options.note, canvas.width - 24 - 24) or {}
   canvas.height = canvas.height + 18 * #note
   local function x_at(time) return left + time * step end
-  local function y_at(node) return top + (row[node.state .. '\n' .. node.top].index - 1) * gap end
+  local function y_at(node) return top + index_of(node) * gap end
   if title then
     canvas:text(canvas.width / 2, 24, title, { ['text-anchor'] = 'middle', ['font-size'] = 15,
       ['font-weight'] = 'bold' })

@@ -65,7 +65,20 @@ return function(spec)
   -- A line of texts between the axis and the categories.
   local under = spec.under and 18 or 0
   area.bottom = area.bottom - under
-  if slanted then area.bottom = area.bottom - math.min(90, 0.62 * svg.widest(categories)) end
+  if slanted then
+    local drop = 0.62 * svg.widest(categories)
+    local added = math.ceil(math.max(0, drop - 90))
+    canvas.height, height = canvas.height + added, height + added
+    legend_y = legend_y + (legend_x and added or 0)
+    area.bottom = area.bottom - drop + added
+    -- The first slanted names reach to the left of their bars; a smaller slot moves those a little further.
+    for _ = 1, 3 do
+      for k, category in ipairs(categories) do
+        area.left = math.max(area.left, 0.82 * svg.text_width(category) + 4 - (k - 0.5) * slot)
+      end
+      slot = (area.right - area.left) / #categories
+    end
+  end
   local function y_at(value) return area.bottom - axis.place(value) * (area.bottom - area.top) end
 
   canvas:y_axis(area, axis)

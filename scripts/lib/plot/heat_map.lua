@@ -31,19 +31,23 @@ return function(spec)
   if low == high then high = low + (low == 0 and 1 or math.abs(low)) end
   local axis = axes.axis(low, high, { fixed_low = true, fixed_high = true, count = 5 })
 
+  local name = (spec.value_label or '') .. (axis.unit and ' (×' .. axis.unit .. ')' or '')
   local canvas = svg.canvas(spec.width or 640, spec.height or 400)
   local scale_width = 60 + svg.widest(axis.labels)
   local area = {
     left = 30 + svg.widest(spec.y_labels or {}) + (spec.y_label and 14 or 0),
-    right = canvas.width - scale_width, top = spec.title and 40 or 16,
+    right = canvas.width - scale_width, top = spec.title and 40 or name ~= '' and 26 or 16,
     bottom = canvas.height - (spec.x_label and 52 or 32),
   }
   local width = (area.right - area.left) / math.max(1, columns)
   -- Labels that do not fit side by side are rotated, if a cell is at least as wide as a line of text is high.
   local longest = svg.widest(spec.x_labels or {})
   local upright = longest + 6 > width and width >= 12
-  local labels_height = upright and math.min(110, longest) - 12 or 0
-  area.bottom = math.max(area.bottom - labels_height, area.top + 60)
+  local labels_height = upright and longest - 12 or 0
+  -- Room for long labels is added to the picture, not taken from it.
+  local added = math.ceil(math.max(0, labels_height - 98, area.top + 60 - (area.bottom - labels_height)))
+  canvas.height = canvas.height + added
+  area.bottom = area.bottom - labels_height + added
   local height = (area.bottom - area.top) / math.max(1, rows)
   for i, row in ipairs(spec.values) do
     for k = 1, columns do
@@ -90,7 +94,6 @@ return function(spec)
     canvas:line(bar.right, y, bar.right + 4, y)
     canvas:text(bar.right + 8, y + 4, axis.labels[i])
   end
-  local name = (spec.value_label or '') .. (axis.unit and ' (×' .. axis.unit .. ')' or '')
   if name ~= '' then canvas:text(canvas.width - 8, bar.top - 8, name, { ['text-anchor'] = 'end' }) end
   canvas:labels(area, spec.title, spec.x_label, spec.y_label)
   return canvas:document(spec.title)

@@ -214,15 +214,21 @@ end
 
 -- The table as LaTeX: a tabular for the package booktabs, with the title as a comment above it and the note below.
 function Table:latex()
-  local lines, widths = layout(self)
-  local out, align = {}, {}
+  local lines = layout(self)
+  local out, align, widths = {}, {}, {}
+  for _, cells in ipairs(lines) do
+    for k, cell in ipairs(cells) do
+      cells[k] = latex_text(cell)
+      widths[k] = math.max(widths[k] or 0, text_length(cells[k]))
+    end
+  end
   for k, column in ipairs(self.columns) do align[k] = column.align == 'right' and 'r' or 'l' end
   if self.title then out[1] = '% ' .. self.title:gsub('%c', ' ') end
   out[#out + 1] = ('\\begin{tabular}{%s}'):format(table.concat(align))
   out[#out + 1] = '\\toprule'
   for i, cells in ipairs(lines) do
     local parts = {}
-    for k, cell in ipairs(cells) do parts[k] = padded(latex_text(cell), widths[k], self.columns[k].align) end
+    for k, cell in ipairs(cells) do parts[k] = padded(cell, widths[k], self.columns[k].align) end
     out[#out + 1] = table.concat(parts, ' & '):gsub('%s+$', '') .. ' \\\\'
     if i == 1 then out[#out + 1] = '\\midrule' end
   end

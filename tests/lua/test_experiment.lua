@@ -191,10 +191,10 @@ test('a table as LaTeX', function()
 % Results
 \begin{tabular}{lrl}
 \toprule
-model\_name               &  loss & p \\
+model\_name                                                                      &    loss & p \\
 \midrule
 a \& b\_c \#1 \{50\%\} \textasciitilde{}x\textasciicircum{}2 \textbackslash{} \$ & $-$0.13 & 1$\cdot 10^{-5}$ \\
-λ                         &  0.50 & 0.4 $\pm$ 0.1 \\
+λ                                                                                &    0.50 & 0.4 $\pm$ 0.1 \\
 \bottomrule
 \end{tabular}
 % Two runs.

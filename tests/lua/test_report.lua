@@ -145,7 +145,7 @@ test('bands over restarts have the numbers of the restarts', function()
   test.equal(series.r[2][4], json.null)
   test.equal(chart.axes.epoch[2].n, 3)  -- the same everywhere
   -- Mean ± deviation of 1, 4, 9, and of 5, 5 in the results, but not the best value.
-  has(html, '4.667 ± 4<small>1 to 9, 3 runs</small>', '5 ± 0<small>5 to 5, 2 runs</small>', '2 of 3')
+  has(html, '4.7 ± 4.0<small>1 to 9, 3 runs</small>', '5 ± 0<small>5 to 5, 2 runs</small>', '2 of 3')
   test.equal(#data.legend, 2)
   test.equal(data.legend[1].name .. data.legend[1].runs, 'rate=13')
 end)
@@ -164,7 +164,7 @@ test('runs by folder: a run, a point, a grid, all', function()
   os.execute(('mkdir %s && cp -r %s %s'):format(quoted(elsewhere), quoted(scene.folder .. '/runs/g'),
     quoted(elsewhere)))
   local html = page(elsewhere .. '/g')
-  has(html, '6 runs at 2 points', '1 unfinished', '4.667 ± 4')
+  has(html, '6 runs at 2 points', '1 unfinished', '4.7 ± 4.0')
   has(page(elsewhere .. '/g/rate=2'), 'rate=2')
 end)
 

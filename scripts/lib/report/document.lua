@@ -398,7 +398,10 @@ function M.assemble(given, sections, data)
     '<header><h1>' .. escape(given.title) .. '</h1>',
     ('<p class="soft">%s. Page of %s, pushdown %s.</p>'):format(about, os.date '%Y-%m-%d %H:%M', escape(pd.version)) }
   if #docs > 0 and #docs <= 3 then out[#out + 1] = '<p>' .. escape(table.concat(docs, ' ')) .. '</p>' end
-  for _, text in ipairs(warnings_of(rows)) do out[#out + 1] = '<p class="warning">' .. escape(text) .. '</p>' end
+  for _, text in ipairs(warnings_of(rows)) do
+    -- An option is not broken after its hyphens.
+    out[#out + 1] = '<p class="warning">' .. escape(text):gsub('%-%-%w+', '<span class="whole">%0</span>') .. '</p>'
+  end
   for _, text in ipairs(given.notes or {}) do out[#out + 1] = '<p class="note">' .. escape(text) .. '</p>' end
   out[#out + 1] = '</header><nav aria-label="Parts of the page"><div>'
   for _, one in ipairs(sections) do out[#out + 1] = ('<a href="#%s">%s</a>'):format(one.id, one.title) end

@@ -23,10 +23,14 @@ local function number(value)
 end
 M.number = number
 
--- A deviation, with two digits.
-local function deviation_text(value)
-  if value >= 1e6 or value > 0 and value < 1e-4 then return (('%.1e'):format(value):gsub('e%+?(%-?)0*', 'e%1')) end
-  return ('%.15g'):format(tonumber(('%.2g'):format(value)))
+-- 'mean ± deviation', the deviation with two digits and the mean with as many decimals.
+local function with_deviation(mean, deviation)
+  if deviation >= 1e-4 and deviation < 1e5 and math.abs(mean) < 1e6 then
+    local form = ('%%.%df'):format(math.max(0, 1 - math.floor(math.log10(deviation))))
+    return (('%s ± %s'):format(form, form):format(mean, deviation):gsub('^%-', '−'))
+  end
+  local text = deviation == 0 and '0' or ('%.1e'):format(deviation):gsub('e%+?(%-?)0*', 'e%1')
+  return ('%s ± %s'):format(number(mean), text)
 end
 
 -- One cell: text, or {text =, sub = smaller text below it, value = number to sort by, code = true}.
@@ -36,7 +40,8 @@ local function cell_text(cell, kind, align)
   -- The name of a point may continue on the next line, for narrow columns on a phone.
   if kind == 'th' then text = text:gsub('[=,]', '%0<wbr>') end
   if cell.code then text = '<code>' .. text .. '</code>' end
-  if cell.sub then text = text .. '<small>' .. escape(cell.sub) .. '</small>' end
+  -- A path in a narrow column continues after a complete name.
+  if cell.sub then text = text .. '<small>' .. escape(cell.sub):gsub('[/=_]', '%0<wbr>') .. '</small>' end
   return ('<%s%s%s>%s</%s>'):format(kind, align and ' class="number"' or '',
     cell.value and (' data-v="%.17g"'):format(cell.value) or '', text, kind)
 end
@@ -108,7 +113,7 @@ local function summary(point, key)
   local mean, deviation, least, greatest = statistics(values)
   if not mean then return { text = '–' } end
   if #values == 1 then return { text = number(mean), value = mean, sub = #point.runs > 1 and '1 run' or nil } end
-  return { text = ('%s ± %s'):format(number(mean), deviation_text(deviation)), value = mean,
+  return { text = with_deviation(mean, deviation), value = mean,
     sub = ('%s to %s, %d runs'):format(number(least), number(greatest), #values) }
 end
 

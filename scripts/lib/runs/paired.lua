@@ -112,7 +112,7 @@ function M.print(found, base, metric, test, width)
   if bootstrap then columns[#columns + 1] = '95 % interval' end
   columns[#columns + 1] = 'p'
   if #found > 1 then columns[#columns + 1] = 'p (Holm)' end
-  local cells, by, zeros, several = {}, {}, 0, false
+  local cells, by, zeros, fewest, several = {}, {}, 0, math.huge, false
   for _, result in ipairs(found) do several = several or result.grid ~= base.grid end
   for i, result in ipairs(found) do
     local function number(value) return value and ('%.4f'):format(value) or '–' end
@@ -123,7 +123,7 @@ function M.print(found, base, metric, test, width)
     end
     table.insert(cells[i], p_text(result.p))
     if #found > 1 then table.insert(cells[i], p_text(result.holm)) end
-    by[result.by], zeros = true, zeros + (result.zeros or 0)
+    by[result.by], zeros, fewest = true, zeros + (result.zeros or 0), math.min(fewest, result.n)
   end
   print()
   layout.table(columns, cells, width)
@@ -132,6 +132,7 @@ function M.print(found, base, metric, test, width)
   local text = ('%s against %s by %s, two-sided: n pairs of the same %s, mean of the differences.'):format(
     (metric:gsub('_', ' ')), base.point, names[test], pairs_of)
   if #found > 1 then text = text .. ' p (Holm) is adjusted for the number of tests.' end
+  if bootstrap and fewest < 6 then text = text .. ' With fewer than 6 pairs a bootstrap understates the spread.' end
   if zeros > 0 then text = text .. ' Differences of 0 are left out of n.' end
   layout.wrapped(text, width, '')
 end

@@ -143,8 +143,8 @@ end
 -- paired.bootstrap(differences, {samples = 20000, seed = 1, level = 0.95}) -> {p, n, mean, low, high, samples, exact}:
 -- the mean difference, its percentile interval over samples with replacement, and the two-sided p. p is the share of
 -- samples whose mean is at least as far from the mean as the mean is from 0 (the bootstrap under the hypothesis of no
--- difference). For n up to 6 all n^n samples are used. Otherwise `samples` samples are drawn, and p also counts the
--- original sample, so that it is never 0.
+-- difference). For n up to 6 all n^n samples are used, and p is at least 1 / n^n: so few pairs tell no more. Otherwise
+-- `samples` samples are drawn, and p also counts the original sample. Thus p is never 0.
 function M.bootstrap(differences, options)
   checked(differences, 'paired.bootstrap')
   options = options or {}
@@ -160,7 +160,7 @@ function M.bootstrap(differences, options)
   table.sort(means)
   local tail = (1 - (options.level or 0.95)) / 2
   return { test = 'bootstrap', n = n, mean = mean, low = quantile(means, tail), high = quantile(means, 1 - tail),
-    samples = #means, exact = exact, p = exact and count / #means or (count + 1) / (#means + 1) }
+    samples = #means, exact = exact, p = exact and math.max(count, 1) / #means or (count + 1) / (#means + 1) }
 end
 
 -- paired.holm(p) -> the list of p values adjusted for their number (Holm 1979): each is the smallest level at which its

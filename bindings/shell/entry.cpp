@@ -257,6 +257,7 @@ Interpreter::Outcome compile_entry(Interpreter& interpreter, const Entry& entry,
 Interpreter::Outcome run_entry(Interpreter& interpreter, const Entry& entry,
                                lua_CFunction printer) {
   lua_State* L = interpreter.state();
+  const auto lost = lost_locals(L);
   if (entry.silent || entry.times > 1) printer = keep_values;
   std::vector<double> seconds;
   const auto processor = std::clock();
@@ -271,6 +272,11 @@ Interpreter::Outcome run_entry(Interpreter& interpreter, const Entry& entry,
   lua_settop(L, 0);
   if (entry.timed && outcome.status == Status::ok)
     std::printf("%s\n", timing_text(std::move(seconds), processor).c_str());
+  std::fflush(stdout);
+  for (const auto& name : lost)
+    std::fprintf(stderr,
+                 "'%s' keeps its meaning: a local variable of that name ends with its entry\n",
+                 name.c_str());
   return outcome;
 }
 

@@ -11,7 +11,6 @@
 #include "bindings/shell/editor.h"
 #include "bindings/shell/entry.h"
 #include "bindings/shell/interrupt.h"
-#include "bindings/shell/locals.h"
 #include "bindings/shell/script_files.h"
 #include "bindings/shell/show.h"
 
@@ -125,14 +124,8 @@ class Prompt {
     if (outcome.status != Status::ok && incomplete && !end) return Taken::incomplete;
     editor_->remember(std::string(text));
     if (entry.leaves) return Taken::left;
-    if (outcome.status == Status::ok) {
-      note_entry(L_, entry.code);
-      const auto lost = lost_locals(L_);
-      outcome = run_entry(interpreter_, entry, print_values);
-      for (const auto& name : lost)
-        print_note("'" + name +
-                   "' keeps its meaning: a local variable of that name ends with its entry");
-    }
+    if (outcome.status == Status::ok) note_entry(L_, entry.code);
+    if (outcome.status == Status::ok) outcome = run_entry(interpreter_, entry, print_values);
     std::fflush(stdout);
     report(outcome);
     return outcome.status == Status::ok ? Taken::done : Taken::failed;
@@ -167,11 +160,6 @@ void print_error(const std::string& message) {
   std::fprintf(stderr, "%s%s%s", color ? "\033[31m" : "", kWord.data(), color ? "\033[0m" : "");
   std::fwrite(text.data() + kWord.size(), 1, text.size() - kWord.size(), stderr);
   std::fputs("\n", stderr);
-}
-
-void print_note(const std::string& message) {
-  std::fflush(stdout);
-  std::fprintf(stderr, "%s\n", for_terminal(message, STDERR_FILENO).c_str());
 }
 
 void print_interrupted(const std::string& message) {

@@ -10,8 +10,6 @@ int run_prompt(Interpreter& interpreter);
 
 // Prints "error: ..." to stderr, in red if colours are on.
 void print_error(const std::string& message);
-// Prints a line to stderr.
-void print_note(const std::string& message);
 // Prints where Ctrl-C stopped the code, which is not an error: "script.lua:12: interrupted".
 void print_interrupted(const std::string& message);
 

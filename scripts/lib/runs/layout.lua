@@ -172,10 +172,39 @@ local function print_lines(columns, rows, width)
   end
 end
 
+-- The columns and rows without one column, and without the blanks that aligned its numbers.
+local function without_column(columns, rows, k)
+  local fewer, kept = {}, {}
+  for i, column in ipairs(columns) do if i ~= k then fewer[#fewer + 1] = column end end
+  for n, row in ipairs(rows) do
+    kept[n] = {}
+    for i = 1, #columns do
+      if i ~= k then kept[n][i < k and i or i - 1] = (row[i] or ''):match '^(.-)%s*$' end
+    end
+  end
+  return fewer, kept
+end
+
+-- Prints a table without the first column of `optional` that it has. Returns false if it has none.
+local function print_without(columns, rows, width, optional)
+  for _, name in ipairs(optional or {}) do
+    for k, column in ipairs(columns) do
+      if column == name then
+        local fewer, kept = without_column(columns, rows, k)
+        M.table(fewer, kept, width, false, optional)
+        print(wrapped(("No room for the column '%s': --csv and --columns show it."):format(name), width))
+        return true
+      end
+    end
+  end
+  return false
+end
+
 -- Prints a table that fits into the terminal. The longest texts are shortened, but can still be distinguished; if that
--- is not enough, each row is printed as several lines. Output to a file or a pipe is complete. side_by_side: the
--- columns after the first are compared with each other.
-function M.table(columns, rows, width, side_by_side)
+-- is not enough, the optional columns are left out in turn, and then each row is printed as several lines. Output to a
+-- file or a pipe is complete. side_by_side: the columns after the first are compared with each other, and the names in
+-- the first are broken at blanks.
+function M.table(columns, rows, width, side_by_side, optional)
   local natural, widths, right, total = {}, {}, {}, -2
   for k, column in ipairs(columns) do
     right[k] = true
@@ -189,15 +218,25 @@ function M.table(columns, rows, width, side_by_side)
   local header = columns
   if width and total > width then
     local lists = compared(columns, rows, side_by_side)
-    local fits = fit(columns, widths, least_widths(columns, lists, natural, right), natural, total, width)
+    local least = least_widths(columns, lists, natural, right)
+    if side_by_side then
+      least[1] = 0
+      for _, name in ipairs(lists[1]) do least[1] = math.max(least[1], longest_word(name)) end
+    end
+    local fits = fit(columns, widths, least, natural, total, width)
     header = fits and short_header(columns, widths)
-    if not header then return print_lines(columns, rows, width) end
+    if not header then
+      return print_without(columns, rows, width, optional) or print_lines(columns, rows, width)
+    end
     local short = {}
     for i in ipairs(rows) do short[i] = {} end
     for n, list in ipairs(lists) do
       local narrowest = math.huge
       for _, k in ipairs(list.columns) do narrowest = math.min(narrowest, widths[k]) end
       local texts = shorten(list, narrowest)
+      if side_by_side and n == 1 then
+        for at, name in ipairs(list) do texts[at] = wrapped(name, narrowest) end
+      end
       local of_a_row = side_by_side and n > 1
       for at, text in ipairs(texts) do
         if of_a_row then short[n - 1][list.columns[at]] = text else short[at][list.columns[1]] = text end

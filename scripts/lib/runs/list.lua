@@ -37,7 +37,7 @@ function M.list(options, path, width)
     end
   end
   if options.latex then return io.write(layout.latex(columns, cells)) end
-  layout.table(columns, cells, width)
+  layout.table(columns, cells, width, false, not chosen and { 'note', 'tags', 'started' } or nil)
 end
 
 local function sorted_pairs_text(values)

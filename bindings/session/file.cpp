@@ -1,5 +1,8 @@
-// pd.file: operations on files and folders that must be correct even if the process is killed:
-// writing whole files, and removing folders without following links.
+// pd.file: operations on files and folders that must be correct even if the process is killed or
+// the folder came from somebody else: reading and writing whole files, and removing folders without
+// following links.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include "base/atomic_file.h"
@@ -21,6 +24,15 @@ namespace {
 namespace fs = std::filesystem;
 
 void write_text(const std::string& path, const std::string& text) { write_file(path, text); }
+
+std::string read_text(const std::string& path) { return read_file(path); }
+
+bool can_read(const std::string& path) {
+  std::error_code ignored;
+  const auto type = fs::status(path, ignored).type();
+  return (type == fs::file_type::regular || type == fs::file_type::directory) &&
+         ::access(path.c_str(), R_OK) == 0;
+}
 
 std::shared_ptr<FileWriter> writer(const std::string& path) {
   return std::make_shared<FileWriter>(path);
@@ -98,6 +110,12 @@ void bind_file(lua_State* L) {
       .def<&write_text>("write",
                         "write(path, text)  Replaces the file completely or not at all, and waits "
                         "until it is on the disk.")
+      .def<&read_text>("read",
+                       "read(path) -> string  Returns the content of a file. Raises an error for "
+                       "pipes and devices, and for files that do not fit into memory.")
+      .def<&can_read>("can_read",
+                      "can_read(path) -> boolean  Returns whether the path, or the target of a "
+                      "link, is a file or folder that can be read.")
       .def<&writer>("writer",
                     "writer(path) -> FileWriter  Returns a writer for a file that is written piece "
                     "by piece. The file exists after commit().")

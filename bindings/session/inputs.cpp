@@ -27,7 +27,10 @@ void add_input(lua_State* L, Input input) {
   inputs.push_back(std::move(input));
 }
 
+// Returns "" for files that cannot be read, and for pipes and devices, which can be read once.
 std::string sha256_of_file(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_regular_file(path, ignored)) return "";
   std::ifstream stream(path, std::ios::binary);
   Sha256 hash;
   const StopCheck stop;
@@ -101,8 +104,7 @@ Results list_inputs(lua_State* L) {
 std::string read_data(lua_State* L, const std::string& path) { return read_input(L, "data", path); }
 
 std::string sha256_of(const std::string& path) {
-  std::error_code ignored;
-  const auto digest = fs::is_regular_file(path, ignored) ? sha256_of_file(path) : "";
+  const auto digest = sha256_of_file(path);
   if (digest.empty()) fail_environment("file.sha256", "cannot read '{}'", path);
   return digest;
 }
@@ -118,7 +120,7 @@ void note_input(lua_State* L, const char* role, const fs::path& path, const std:
 }
 
 std::string read_input(lua_State* L, const char* role, const fs::path& path) {
-  std::string text = read_file(input_path(path));
+  std::string text = read_stream(input_path(path));
   note_input(L, role, path, text);
   return text;
 }

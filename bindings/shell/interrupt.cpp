@@ -140,6 +140,7 @@ void watch_ends() {
   for (const int number : kEndingSignals)
     if (number == SIGPIPE || !is_ignored(number)) handle(number, on_end);
   handle(SIGALRM, on_alarm);
+  handle(SIGXFSZ, SIG_IGN);  // a file that grows beyond `ulimit -f` is an error like a full disk
 }
 
 void enter_lua(lua_State*) {

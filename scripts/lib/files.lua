@@ -1,4 +1,6 @@
 -- Files and folders for scripts: reads and writes whole files, makes folders, finds files.
+local pd = require 'pushdown'
+
 local M = {}
 
 -- `text` quoted for the shell.
@@ -13,43 +15,14 @@ function M.make_folder(path)
   if said ~= '' then error(("[files.make_folder] cannot make the folder '%s': %s"):format(path, said), 0) end
 end
 
--- Returns whether the path exists and can be read.
-function M.exists(path)
-  local file = io.open(path, 'rb')
-  if file then file:close() end
-  return file ~= nil
-end
+-- Returns whether the path is a file or folder that can be read.
+function M.exists(path) return pd.file.can_read(path) end
 
--- The reason of a failure without the path that Lua puts in front of it.
-local function without(path, reason)
-  return reason:sub(1, #path + 2) == path .. ': ' and reason:sub(#path + 3) or reason
-end
-
--- The whole content of a file, unchanged.
-function M.read(path)
-  local file, reason = io.open(path, 'rb')
-  if not file then error(("[files.read] cannot read '%s': %s"):format(path, without(path, reason)), 0) end
-  local text, trouble = file:read('*a')
-  file:close()
-  if not text then error(("[files.read] cannot read '%s': %s"):format(path, trouble), 0) end
-  return text
-end
+-- The whole content of a file, unchanged. Pipes and devices are refused.
+function M.read(path) return pd.file.read(path) end
 
 -- Writes a temporary file and renames it, so that a reader sees either the old text or the new one.
-function M.write(path, text)
-  local temporary = path .. '.part'
-  local file, reason = io.open(temporary, 'wb')
-  if not file then error(("[files.write] cannot write '%s': %s"):format(path, without(temporary, reason)), 0) end
-  -- A short text is only written when the file is closed; on a full disk, closing fails.
-  local done, trouble = file:write(text)
-  local closed, late = file:close()
-  if done and not closed then done, trouble = nil, late end
-  if done then done, trouble = os.rename(temporary, path) end
-  if not done then
-    os.remove(temporary)
-    error(("[files.write] cannot write '%s': %s"):format(path, trouble), 0)
-  end
-end
+function M.write(path, text) pd.file.write(path, text) end
 
 -- The sorted paths, relative to `folder`, of all files in and below it whose path matches the Lua pattern.
 function M.find(folder, pattern)

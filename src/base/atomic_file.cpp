@@ -13,6 +13,8 @@
 #include <mutex>
 
 #include "base/check.h"
+#include "base/memory.h"
+#include "base/stopping.h"
 
 namespace pushdown {
 namespace {
@@ -45,6 +47,22 @@ bool write_all(int descriptor, std::string_view bytes) {
   fail_environment("file", "cannot {} '{}': {}", action, path.string(), std::strerror(error));
 }
 
+std::string read_all(int descriptor, const Path& path) {
+  const StopCheck stop;
+  std::string bytes;
+  char buffer[1 << 16];
+  for (;;) {
+    const auto count = ::read(descriptor, buffer, sizeof buffer);
+    stop();
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_on("read", path, errno);
+    if (count == 0) return bytes;
+    if (bytes.size() + static_cast<std::size_t>(count) > bytes.capacity())
+      check_memory("file", path.string(), 2.0 * static_cast<double>(bytes.capacity()));
+    bytes.append(buffer, static_cast<std::size_t>(count));
+  }
+}
+
 Path folder_of(const Path& path) { return path.has_parent_path() ? path.parent_path() : Path("."); }
 
 void sync_folder(const Path& folder) {
@@ -58,7 +76,9 @@ void sync_folder(const Path& folder) {
 FileWriter::FileWriter(const Path& path)
     // The process id in the name keeps two processes from writing to the same temporary file.
     : path_(path), temporary_(path.string() + fmt::format(".{}.tmp", ::getpid())) {
-  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+  // A killed process with the same id may have left one. It may also be a link to another file.
+  ::unlink(temporary_.c_str());
+  descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
   if (descriptor_ < 0) fail_on("write", temporary_, errno);
 }
 
@@ -103,16 +123,25 @@ void write_file(const Path& path, std::string_view bytes) {
 }
 
 std::string read_file(const Path& path) {
-  Descriptor descriptor(path, O_RDONLY);
-  if (descriptor.number() < 0) fail_on("read", path, errno);
-  std::string bytes;
-  char buffer[1 << 16];
+  Descriptor descriptor(path, O_RDONLY | O_NONBLOCK);  // opening a pipe must not wait for a writer
+  struct stat status {};
+  if (descriptor.number() < 0 || ::fstat(descriptor.number(), &status) != 0)
+    fail_on("read", path, errno);
+  if (S_ISDIR(status.st_mode)) fail_on("read", path, EISDIR);
+  if (!S_ISREG(status.st_mode))
+    fail_environment("file", "cannot read '{}': it is a pipe or a device, not a regular file",
+                     path.string());
+  check_memory("file", path.string(), static_cast<double>(status.st_size));
+  return read_all(descriptor.number(), path);
+}
+
+std::string read_stream(const Path& path) {
+  const StopCheck stop;
   for (;;) {
-    const auto count = ::read(descriptor.number(), buffer, sizeof buffer);
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_on("read", path, errno);
-    if (count == 0) return bytes;
-    bytes.append(buffer, static_cast<std::size_t>(count));
+    const Descriptor descriptor(path, O_RDONLY);
+    if (descriptor.number() >= 0) return read_all(descriptor.number(), path);
+    if (errno != EINTR) fail_on("read", path, errno);
+    stop();
   }
 }
 

@@ -36,8 +36,11 @@ class FileWriter {
   std::string buffer_;
 };
 
-// Returns the whole file. Throws if the file is missing or unreadable.
+// Returns the whole file. Throws if the file is missing, unreadable, larger than the memory, or no
+// regular file: a pipe or a device in a folder that came from somebody else may have no end.
 std::string read_file(const Path& path);
+// Reads a file that the user has named, which may also be a pipe or a device.
+std::string read_stream(const Path& path);
 
 // Creates `folder` and its parents, and checks that files can be created in it.
 void make_writable_folder(const Path& folder);

@@ -5,10 +5,37 @@
 #include <system_error>
 
 #include "base/check.h"
+#include "base/stopping.h"
 
 namespace pushdown {
+namespace {
 
-Database::Database(const std::filesystem::path& file, double busy_seconds) : file_(file) {
+int should_stop(void*) { return StopCheck().asked() ? 1 : 0; }
+
+// Called whenever another process has locked the file. Returns whether to try again. An interrupted
+// script also records its end here, so that it waits a little.
+int on_busy(void* seconds, int tries) {
+  constexpr int kNap = 20, kWaitOfInterrupted = 300;  // milliseconds
+  const int waited = tries * kNap;
+  if (waited >= 1000 * *static_cast<const double*>(seconds) ||
+      (waited >= kWaitOfInterrupted && StopCheck().asked()))
+    return 0;
+  sqlite3_sleep(kNap);
+  return 1;
+}
+
+// The file may come from somebody else. Nothing that its schema defines may run.
+void distrust(sqlite3* handle) {
+  for (const auto [setting, value] :
+       {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1), std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
+        std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), std::pair(SQLITE_DBCONFIG_ENABLE_VIEW, 0)})
+    sqlite3_db_config(handle, setting, value, nullptr);
+}
+
+}  // namespace
+
+Database::Database(const std::filesystem::path& file, double busy_seconds)
+    : file_(file), busy_seconds_(busy_seconds) {
   constexpr int kFlags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX;
   if (sqlite3_open_v2(file.c_str(), &handle_, kFlags, nullptr) != SQLITE_OK) {
     const std::string reason = handle_ ? sqlite3_errmsg(handle_) : "not enough memory";
@@ -16,7 +43,9 @@ Database::Database(const std::filesystem::path& file, double busy_seconds) : fil
     fail_environment("registry", "cannot open '{}': {}", file.string(), reason);
   }
   sqlite3_extended_result_codes(handle_, 1);
-  sqlite3_busy_timeout(handle_, static_cast<int>(busy_seconds * 1000));
+  distrust(handle_);
+  sqlite3_busy_handler(handle_, on_busy, &busy_seconds_);
+  sqlite3_progress_handler(handle_, 100000, should_stop, nullptr);
 }
 
 Database::~Database() { sqlite3_close(handle_); }
@@ -46,10 +75,12 @@ void Database::transaction(const std::function<void()>& action) {
 std::int64_t Database::last_id() const { return sqlite3_last_insert_rowid(handle_); }
 
 void Database::fail_on(const std::string& action) const {
+  const int code = sqlite3_errcode(handle_) & 0xFF;
+  if (code == SQLITE_INTERRUPT || code == SQLITE_BUSY) StopCheck()();
   std::string reason = sqlite3_errmsg(handle_);
   if (const int error = sqlite3_system_errno(handle_); error != 0)
     reason += fmt::format(" ({})", std::generic_category().message(error));
-  switch (sqlite3_errcode(handle_) & 0xFF) {
+  switch (code) {
     case SQLITE_NOTADB:
       fail_environment("registry", "'{}' is not a registry of runs: it is not an SQLite file",
                        file_.string());

@@ -37,6 +37,7 @@ class Database {
 
  private:
   std::filesystem::path file_;
+  double busy_seconds_;
   sqlite3* handle_ = nullptr;
 };
 

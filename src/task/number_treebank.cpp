@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "grammar/utf8.h"
+
 namespace pushdown {
 namespace {
 
@@ -54,11 +56,11 @@ std::string ascii_lower(std::string text) {
   return text;
 }
 
-// Replaces the blanks in a word.
+// Replaces white space in a word.
 std::string one_word(const std::string& form, const Fold& fold) {
   std::string word = fold ? fold(form) : form;
   for (char& c : word)
-    if (c == ' ') c = '_';
+    if (is_white_space(c)) c = '_';
   return word;
 }
 

@@ -36,14 +36,16 @@ PairSourcePtr parse_pair_source(std::string_view text, const std::string& file) 
         "{}:1: expected a table with the kind of the pairs", file);
   if (head["kind"] != "list") return make_pairs(head);
   PairAlphabets alphabets;
+  std::string name;
   try {
     alphabets = {alphabet_of(head.at("source_alphabet")), alphabet_of(head.at("target_alphabet"))};
+    name = head.value("name", file);
   } catch (const nlohmann::json::exception& error) {
     fail(kPairTextPlace, "{}:1: {}", file, json_error(error));
   }
   const auto list = parse_pairs(text, file, alphabets);
   return std::make_shared<PairList>(list->source_alphabet(), list->target_alphabet(), list->pairs(),
-                                    head.value("name", file));
+                                    name);
 }
 
 }  // namespace pushdown

@@ -79,7 +79,7 @@ void read_conllu(const Path& file, const Tokenizer& tokenizer, const VisitSenten
 
 void read_trees(const Path& file, const Tokenizer& tokenizer, const VisitSentence& visit,
                 const std::function<bool(std::int64_t)>& read) {
-  const std::string text = read_file(file);
+  const std::string text = read_stream(file);
   SentenceWords words;
   for (const auto& tree : parse_brackets(text, file.string())) {
     words = tree.words();

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <fstream>
 
+#include "base/stopping.h"
 #include "support/message.h"
 #include "support/scratch.h"
 
@@ -54,6 +56,37 @@ TEST(FileWriter, AFileThatDoesNotFitLeavesTheOldOne) {
   });
   EXPECT_EQ(read_file(scratch / "file"), "old");
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(scratch.path()), {}), 1);
+}
+
+TEST(FileWriter, ALeftLinkOfTheTemporaryNameIsNotFollowed) {
+  const Scratch scratch;
+  write_file(scratch / "elsewhere", "kept");
+  const auto temporary = (scratch / "file").string() + "." + std::to_string(::getpid()) + ".tmp";
+  std::filesystem::create_symlink(scratch / "elsewhere", temporary);
+  write_file(scratch / "file", "new");
+  EXPECT_EQ(read_file(scratch / "elsewhere"), "kept");
+  EXPECT_EQ(read_file(scratch / "file"), "new");
+  EXPECT_FALSE(std::filesystem::is_symlink(scratch / "file"));
+}
+
+// A folder may come from somebody else.
+TEST(ReadFile, PipesDevicesAndHugeFilesAreRefused) {
+  const Scratch scratch;
+  ASSERT_EQ(::mkfifo((scratch / "pipe").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/dev/zero", scratch / "zero");
+  for (const char* name : {"pipe", "zero"})
+    EXPECT_EQ(message([&] { read_file(scratch / name); }),
+              "[file] cannot read '" + (scratch / name).string() +
+                  "': it is a pipe or a device, not a regular file");
+  write_file(scratch / "huge", "");
+  std::filesystem::resize_file(scratch / "huge", std::uintmax_t{1} << 43);  // without blocks
+  EXPECT_NE(message([&] { read_file(scratch / "huge"); }).find("needs 8.8 TB"), std::string::npos);
+}
+
+TEST(ReadFile, AStreamWithoutEndStops) {
+  const StopFlag pressed{1};
+  const StopScope scope(&pressed);
+  EXPECT_THROW(read_stream("/dev/zero"), Stopped);
 }
 
 TEST(ProcessLock, TheLatestOfAProcessWrites) {

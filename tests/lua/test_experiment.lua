@@ -147,7 +147,7 @@ test('a run keeps its configuration, tables and plots', function()
   assert(not page:find('<?xml', 1, true) and not page:find('class="smaller"', 1, true))
   assert(not page:find('https?://') or page:gsub('http://www.w3.org/2000/svg', ''):find('https?://') == nil,
     'nothing from outside')
-  test.equal(#files.find(folder, '%.part$'), 0)
+  test.equal(#files.find(folder, '%.tmp$'), 0)
   test.fails('cannot make the folder', function()
     experiment.start(declaration, { '--run-folder', '/proc/nothing/here' })
   end)

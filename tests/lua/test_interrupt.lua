@@ -51,7 +51,7 @@ for name, words in pairs { report = { 'report', '--grid', 'g' }, export = { 'run
         assert(ending.signal == 2 or said:find(('pushdown %s: interrupted\n'):format(words[1]), 1, true), said)
       end
       test.equal(#files.read(page), #before)
-      test.equal(#files.find(made.folder, '%.part'), 0)
+      test.equal(#files.find(made.folder, '%.tmp$'), 0)
     end
     print(('%s: %.1f s, interrupted %d times, longest answer %.2f s'):format(name, seconds, stopped, longest))
     assert(stopped > 0, 'it was never interrupted')

@@ -161,6 +161,14 @@ test('--overwrite leaves the folders of other runs', function()
   files.write(folder .. '/mine/notes.txt', 'mine')
   run 'small.lua --run-folder mine --overwrite'
   test.equal(files.read(folder .. '/mine/notes.txt'), 'mine')
+  -- Other programs also have a file experiment.json.
+  files.make_folder(folder .. '/theirs')
+  files.write(folder .. '/theirs/experiment.json', '{"name": "theirs"}')
+  files.write(folder .. '/theirs/notes.txt', 'theirs')
+  output, status = run 'small.lua --run-folder theirs --overwrite'
+  test.equal(status, 1)
+  has(output, 'theirs/experiment.json is not the configuration of a run')
+  test.equal(files.read(folder .. '/theirs/notes.txt'), 'theirs')
 end)
 
 test('a run is reproduced from its inputs as they were', function()

@@ -490,7 +490,7 @@ test('PUSHDOWN_DYGRAPHS names the chart library', function()
   has(output, "pushdown report: PUSHDOWN_DYGRAPHS: 'dist/other.js' is not dygraphs")
   output, status = answer 'nowhere.js'
   test.equal(status, 1)
-  has(output, "PUSHDOWN_DYGRAPHS: [files.read] cannot read 'nowhere.js'")
+  has(output, 'pushdown report: PUSHDOWN_DYGRAPHS: ', "[file] cannot read 'nowhere.js'")
 end)
 
 test('a page from a script', function()

@@ -285,15 +285,19 @@ test('hints run in the same sandbox', function()
   assert(output:find("'os' is not a word", 1, true), output)
 end)
 
-test('run folders are read, never run', function()
+local function trained(place)
   local g = pd.grammar.load 'dyck'
   local strings = g:sampler { lengths = { 4, 8 } }:dataset(20, { seed = 1 })
   local model = pd.model.language_model { alphabet = g:alphabet(), controller = { kind = 'elman', hidden = 4 },
     seed = 1 }
-  local place = folder .. '/run'
   local trainer = pd.train.trainer { model = model, train = strings, epochs = 2, run_folder = place, seed = 1,
     progress = false }
   for _ in trainer:epochs() do end
+end
+
+test('run folders are read, never run', function()
+  local place = folder .. '/run'
+  trained(place)
   local canary = folder .. '/canary'
   local evil = ("io.open(%q, 'w'):write 'ran' os.execute('touch %s')"):format(canary, canary)
   files.make_folder(place .. '/definitions')
@@ -318,6 +322,31 @@ test('run folders are read, never run', function()
   os.execute(('cd %s && PUSHDOWN_REGISTRY=off timeout 60 %s report . -o ../page.html > /dev/null 2>&1'):format(
     quoted(place), quoted(shell)))
   test.equal(files.exists(canary), false)
+end)
+
+test('files without end in a run folder are refused', function()
+  local plain, strange = folder .. '/plain', folder .. '/strange'
+  trained(plain)
+  local function page(place)
+    return require 'pushdown.report'.page { runs = { place }, path = folder .. '/page.html' }
+  end
+  local function is_refused(action, name, make, words)
+    os.execute(('rm -rf %s && cp -r %s %s && cd %s && rm -f %s && %s %s'):format(quoted(strange), quoted(plain),
+      quoted(strange), quoted(strange), name, make, name))
+    local _, said = pcall(action, strange)
+    assert(tostring(said):find(words, 1, true), name .. ': ' .. tostring(said))
+  end
+  for name, action in pairs { ['config.json'] = pd.train.resume, ['data/train.txt'] = pd.train.resume,
+    ['checkpoints/last.safetensors'] = pd.train.resume, ['checkpoints/best.safetensors'] = pd.model.load } do
+    is_refused(action, name, 'mkfifo', 'it is a pipe or a device, not a regular file')
+    is_refused(action, name, 'ln -s /dev/zero', 'it is a pipe or a device, not a regular file')
+    is_refused(action, name, 'truncate -s 4T', 'TB of memory')
+  end
+  is_refused(page, 'metrics.jsonl', 'mkfifo', 'there is no run')
+  is_refused(page, 'metrics.jsonl', 'truncate -s 4T', 'metrics.jsonl is longer than 16 MB')
+  is_refused(page, 'provenance.json', 'mkfifo', 'page.html: 1 run')
+  -- A page has a row for each epoch that exists, not for each number up to the last one.
+  is_refused(page, 'metrics.jsonl', [[echo '{"event":"epoch","epoch":1e15,"loss":1}' >]], 'page.html: 1 run')
 end)
 
 os.execute('rm -rf ' .. quoted(folder))

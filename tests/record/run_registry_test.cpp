@@ -4,9 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <thread>
 
+#include "base/stopping.h"
+#include "record/sqlite.h"
 #include "support/scratch.h"
 
 namespace pushdown::run_registry_test {
@@ -210,6 +213,50 @@ TEST(RunRegistry, ADamagedFileIsReportedAndNotChanged) {
   expect_part(text, "is damaged");
   expect_part(text, file.string());
   EXPECT_EQ(std::filesystem::file_size(file), size);
+}
+
+// A registry is a file that may come from somebody else.
+TEST(RunRegistry, NothingThatASchemaDefinesRuns) {
+  const Scratch scratch;
+  const auto file = scratch / "r.sqlite";
+  const auto folder = (scratch / "a").string();
+  RunRegistry(file).begin({{"folder", folder}});
+  Database(file, 1).execute(
+      "CREATE TRIGGER spread AFTER UPDATE ON run BEGIN UPDATE run SET message = 'ran'; END;");
+  RunRegistry registry(file);
+  registry.begin({{"folder", folder}});
+  EXPECT_FALSE(registry.find({})[0].contains("message"));
+  Database(file, 1).execute(
+      "ALTER TABLE run RENAME TO hidden;"
+      "CREATE VIEW run AS SELECT id, folder FROM hidden");
+  expect_part(message_of<std::runtime_error>([&] { RunRegistry(file).find({}); }), "view");
+}
+
+TEST(RunRegistry, InterruptsEndQueriesAndWaits) {
+  const Scratch scratch;
+  const auto file = scratch / "r.sqlite";
+  RunRegistry registry(file, false, 60);
+  Database other(file, 1);
+  const StopFlag pressed{1};
+  const auto seconds_until_stopped = [](const auto& action) {
+    const auto begin = std::chrono::steady_clock::now();
+    EXPECT_THROW(action(), Stopped);
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  };
+  const StopScope scope(&pressed);
+  // A short statement ends: an interrupted script records its own end.
+  registry.begin({{"folder", (scratch / "a").string()}});
+  EXPECT_LT(seconds_until_stopped([&] {
+              other.integer(
+                  "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) "
+                  "SELECT max(i) FROM n");
+            }),
+            2);
+  other.execute("BEGIN IMMEDIATE");
+  EXPECT_LT(seconds_until_stopped([&] {
+              registry.begin({{"folder", (scratch / "b").string()}});
+            }),
+            10);
 }
 
 TEST(RunRegistry, MovesTogetherWithItsFolders) {

@@ -7,13 +7,15 @@ local values = require 'pushdown.experiment.values'
 
 local M = {}
 
--- The contents of experiment.json in the folder, or nil.
+-- The contents of experiment.json in the folder, or nil. Another program's file of that name is an error: --overwrite
+-- must not remove what lies beside it.
 function M.kept(folder)
   local path = folder .. '/experiment.json'
   if not files.exists(path) then return nil end
   local ok, kept = pcall(function() return json.decode(files.read(path)) end)
-  if not ok or type(kept) ~= 'table' or type(kept.options) ~= 'table' then
-    error(('[experiment] %s is not the configuration of a run: move it away, or give --overwrite'):format(path), 0)
+  if not ok or type(kept) ~= 'table' or type(kept.options) ~= 'table' or type(kept.experiment) ~= 'string' then
+    error(('[experiment] %s is not the configuration of a run: move it away, or choose another --run-folder')
+      :format(path), 0)
   end
   return kept
 end
@@ -65,7 +67,7 @@ end
 function M.check(declaration, specs, options, size, overwrite)
   local folder = options.run_folder
   if overwrite then
-    if files.exists(folder .. '/experiment.json') then M.clear(folder) end
+    if M.kept(folder) then M.clear(folder) end
     return nil
   end
   local kept = M.kept(folder)

@@ -1,4 +1,5 @@
 -- The numbers of a training over its epochs as columns, from the metrics.jsonl of its run folder.
+local files = require 'pushdown.files'
 local json = require 'pushdown.json'
 
 local M = {}
@@ -28,21 +29,38 @@ local function entry_of(line)
   return entry
 end
 
+local block, longest_line = 2 ^ 20, 2 ^ 24
+
 -- Calls visit(entry) for every complete line of metrics.jsonl in the folder, in order, starting at the byte `at` (0).
 -- Returns the end of the last complete line, or false if the file does not exist.
 function M.each(folder, visit, at)
-  local file = io.open(folder .. '/metrics.jsonl', 'rb')
+  local path = folder .. '/metrics.jsonl'
+  local file = files.exists(path) and io.open(path, 'rb')
   if not file then return false end
   at = at or 0
   file:seek('set', at)
-  for line in file:lines() do
+  local function take(line)
     local entry = entry_of((line:gsub('%s+$', '')))
-    if entry then
-      visit(entry)
-      at = file:seek()
+    if entry then visit(entry) end
+    return entry ~= nil
+  end
+  local text = ''
+  for part in function() return file:read(block) end do
+    text = text .. part
+    local next_line = 1
+    for stop in function() return (text:find('\n', next_line, true)) end do
+      take(text:sub(next_line, stop - 1))
+      next_line = stop + 1
+    end
+    at = at + next_line - 1
+    text = text:sub(next_line)
+    if #text > longest_line then
+      file:close()
+      error(('[runs] a line of %s is longer than %d MB'):format(path, longest_line / 2 ^ 20), 0)
     end
   end
   file:close()
+  if text ~= '' and take(text) then at = at + #text end
   return at
 end
 
@@ -50,29 +68,27 @@ end
 -- number for each epoch (NaN if not measured), or nil if nothing was trained. seconds: time of training and validation
 -- since training began. batches: {update =, loss =, ...} if single updates were logged.
 function M.read(folder)
-  local by_epoch, last, batches = {}, 0, { update = {}, loss = {} }
+  local by_epoch, epochs, batches = {}, {}, { update = {}, loss = {} }
   local there = M.each(folder, function(entry)
-    if entry.event == 'epoch' and tonumber(entry.epoch) then
+    if entry.event == 'epoch' and type(entry.epoch) == 'number' and entry.epoch == entry.epoch then
+      if not by_epoch[entry.epoch] then epochs[#epochs + 1] = entry.epoch end
       by_epoch[entry.epoch] = entry
-      last = math.max(last, entry.epoch)
     elseif entry.event == 'update' and tonumber(entry.update) and tonumber(entry.loss) then
       table.insert(batches.update, entry.update)
       table.insert(batches.loss, entry.loss)
     end
   end)
-  if not there or last == 0 then return nil end
+  if not there or #epochs == 0 then return nil end
+  table.sort(epochs)
   local history = { keys = {}, columns = {}, epoch = {}, update = {}, seconds = {},
     batches = #batches.update > 0 and batches or nil }
   local known, rows, seconds = {}, {}, 0
-  for epoch = 1, last do
-    local entry = by_epoch[epoch]
-    if entry then
-      rows[#rows + 1] = entry
-      for key, value in pairs(entry) do
-        if not known[key] and not not_measured[key] and type(value) == 'number' then
-          known[key] = true
-          history.keys[#history.keys + 1] = key
-        end
+  for i, epoch in ipairs(epochs) do
+    rows[i] = by_epoch[epoch]
+    for key, value in pairs(rows[i]) do
+      if not known[key] and not not_measured[key] and type(value) == 'number' then
+        known[key] = true
+        history.keys[#history.keys + 1] = key
       end
     end
   end

@@ -126,8 +126,10 @@ std::string pairs_text(const PairSource& source, const std::vector<Pair>& pairs)
     const auto right = source.target_alphabet().text(pair.target);
     const auto line =
         fmt::format("{}{}|||{}{}", left, left.empty() ? "" : " ", right.empty() ? "" : " ", right);
-    // The blank keeps a line that begins with # from being read as a comment.
-    text += (line.starts_with("# ") ? " " : "") + line + "\n";
+    // The blank keeps a line that begins with # from being read as a comment, and the first symbol
+    // from losing a byte order mark.
+    const bool guarded = line.starts_with("# ") || line.starts_with("\xEF\xBB\xBF");
+    text += (guarded ? " " : "") + line + "\n";
   }
   return text;
 }

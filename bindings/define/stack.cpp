@@ -153,6 +153,12 @@ class Structure {
                                                    std::int64_t steps) const {
     return Recording(*this, actions, steps).run();
   }
+  // For any number of steps from a state of the form of `state`. The programs are missing if a step
+  // changes this form.
+  std::variant<RecordedStack, ArrayRefusal> record_from(const std::vector<ActionSpec>& actions,
+                                                        const ScriptStackState& state) const {
+    return Recording(*this, actions, 0).run_from(state);
+  }
 
  private:
   // The programs of one step, and the state after it.
@@ -187,10 +193,7 @@ class Structure {
           // Sizes and numbers must not depend on the batch or on earlier calls.
           other = step(t, kOtherBatch, other.state);
           if (!refusal_ && !(now.reading == other.reading && now.update == other.update))
-            refusal_ = ArrayRefusal{
-                "it does something else when it is called again, or with "
-                "another number of sequences",
-                of_.definition_->update.position};
+            refusal_ = differs();
           if (refusal_) break;
         }
         const bool same = t > 1 && now.reading == last.reading && now.update == last.update;
@@ -227,8 +230,42 @@ class Structure {
                            std::make_shared<const ArrayProgram>(std::move(update)), appended};
     }
 
+    std::variant<RecordedStack, ArrayRefusal> run_from(const ScriptStackState& state) {
+      const at::AutoGradMode with_gradient(true);
+      const auto like = [&](std::int64_t batch) {
+        auto made = std::make_shared<ScriptStackState>(state);
+        made->batch = batch;
+        int number = 0;
+        for (Tensor& tensor : made->value.tensors) {
+          auto sizes = tensor.sizes().vec();
+          sizes[0] = batch;
+          const Tensor values = recorded_numbers(sizes, of_.options_, --number);
+          tensor = tensor.scalar_type() == at::kBool ? values.gt(0.5) : values;
+        }
+        return made;
+      };
+      const StackStatePtr first = like(kRecordedBatch);
+      const RecordedStep made = step(1, kRecordedBatch, first);
+      if (refusal_) return *refusal_;
+      if (!same_form(first, made.state)) return RecordedStack{};
+      const RecordedStep other = step(1, kOtherBatch, like(kOtherBatch));
+      if (!refusal_ && !(made.reading == other.reading && made.update == other.update))
+        refusal_ = differs();
+      if (refusal_) return *refusal_;
+      ArrayProgram reading = made.reading, update = made.update;
+      reading.finish();
+      update.finish();
+      return RecordedStack{std::make_shared<const ArrayProgram>(std::move(reading)),
+                           std::make_shared<const ArrayProgram>(std::move(update))};
+    }
+
    private:
     static constexpr std::size_t kMostInstructions = 100'000;
+
+    ArrayRefusal differs() const {
+      return {"it does something else when it is called again, or with another number of sequences",
+              of_.definition_->update.position};
+    }
 
     static bool same_form(const StackStatePtr& a, const StackStatePtr& b) {
       const auto &one = static_cast<const ScriptStackState&>(*a).value,
@@ -410,12 +447,35 @@ class ScriptStack : public Stack {
   bool records(std::int64_t steps) const override {
     return recordable() && recorded(steps).update != nullptr;
   }
-  Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps) const override {
-    const RecordedStack found = recorded(steps);
-    const Traced state = trace.state(at::zeros({batch, found.update->output}, tensor_options_));
+  Tensor state_numbers(const StackStatePtr& state) const override {
+    const auto& own = static_cast<const ScriptStackState&>(*state);
+    if (!recordable() || recorded_from(own).update == nullptr) return {};
+    std::vector<Tensor> parts;
+    for (const Tensor& tensor : own.value.tensors)
+      parts.push_back(tensor.reshape({own.batch, -1}).to(tensor_options_));
+    return at::cat(parts, 1);
+  }
+  StackStatePtr with_state_numbers(const StackStatePtr& old, const Tensor& numbers) const override {
+    auto state = std::make_shared<ScriptStackState>(static_cast<const ScriptStackState&>(*old));
+    std::int64_t first = 0;
+    for (Tensor& tensor : state->value.tensors) {
+      const auto count = tensor.numel() / state->batch;
+      tensor = numbers.narrow(1, first, count).reshape(tensor.sizes()).to(tensor.scalar_type());
+      first += count;
+    }
+    return state;
+  }
+  Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps,
+                        const StackStatePtr& from) const override {
+    const RecordedStack found = from != nullptr
+                                    ? recorded_from(static_cast<const ScriptStackState&>(*from))
+                                    : recorded(steps);
+    const Traced state =
+        trace.state(from != nullptr ? state_numbers(from)
+                                    : at::zeros({batch, found.update->output}, tensor_options_));
     std::vector<Traced> kept{state};
     if (found.appended > 0) kept.push_back(trace.room(found.appended));
-    trace.keep_memory(kept);
+    trace.keep_memory(kept, found.update);
     std::vector<Traced> operands{state};
     // A reading has no actions, so any tensors take their place.
     operands.resize(1 + action_count(), state);
@@ -431,7 +491,7 @@ class ScriptStack : public Stack {
     if (specs_.empty()) operands.push_back(hidden);
     add_parameters(trace, operands);
     operands.insert(operands.end(), kept.begin() + 1, kept.end());
-    const Traced made = trace.array(recorded(steps).update, operands);
+    const Traced made = trace.array(trace.kept_update(), operands);
     trace.bind(kept[0], made);
     if (kept.size() > 1) trace.fill(kept[1], made);
     if (definition_->no_op_layer.empty()) return {};
@@ -447,17 +507,33 @@ class ScriptStack : public Stack {
   }
   // The programs of this number of steps, or none if the step cannot be recorded.
   RecordedStack recorded(std::int64_t steps) const {
+    return find_or_record(recorded_, steps, [&] { return structure_->record(specs_, steps); });
+  }
+  // The programs of any number of steps from a state of this form.
+  RecordedStack recorded_from(const ScriptStackState& state) const {
+    if (state.value.tensors.empty() || grows_) return {};
+    std::string form = state.value.frame.dump();
+    for (const Tensor& tensor : state.value.tensors) form += " " + shape_text(tensor[0]);
+    const RecordedStack found = find_or_record(
+        recorded_from_, form, [&] { return structure_->record_from(specs_, state); });
+    // A state that grows has another form at every step.
+    grows_ = grows_ || (found.update == nullptr && recorded_from_.contains(form));
+    return found;
+  }
+  template <class Key, class Record>
+  RecordedStack find_or_record(std::map<Key, RecordedStack>& all, const Key& key,
+                               const Record& record) const {
     const std::lock_guard lock(recording_.mutex());
-    if (const auto found = recorded_.find(steps); found != recorded_.end()) return found->second;
+    if (const auto found = all.find(key); found != all.end()) return found->second;
     if (recording_.busy || !ScriptCall::possible(definition_->update)) return {};
     const RecordingTurn turn(recording_);
     try {
-      auto made = structure_->record(specs_, steps);
+      auto made = record();
       if (const auto* refusal = std::get_if<ArrayRefusal>(&made)) {
         recording_.refuse(*refusal);
         return {};
       }
-      return recorded_[steps] = std::get<RecordedStack>(std::move(made));
+      return all[key] = std::get<RecordedStack>(std::move(made));
     } catch (const ScriptError& error) {
       if (!error.is_text()) throw;
       recording_.fail(error.what());
@@ -505,7 +581,9 @@ class ScriptStack : public Stack {
   at::TensorOptions tensor_options_;
   std::vector<Tensor> own_;  // the parameters that do not belong to action layers
   mutable RecordingState recording_;
-  mutable std::map<std::int64_t, RecordedStack> recorded_;  // by number of steps
+  mutable std::map<std::int64_t, RecordedStack> recorded_;      // by number of steps
+  mutable std::map<std::string, RecordedStack> recorded_from_;  // by the form of the state
+  mutable std::atomic<bool> grows_ = false;  // a step changes the form of the state
 };
 
 // Drives the bare data structure with tensors B x n x ... as values of the action layers.

@@ -196,7 +196,8 @@ StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input,
   TracedState states;
   for (const Tensor& own : beginning.controller) states.push_back(trace.state(own));
   Symbol<Traced> symbol{input, {}, disturbance, {}};
-  if (memory.reading_size() > 0) symbol.reading = memory.record_reading(trace, batch, steps);
+  if (memory.reading_size() > 0)
+    symbol.reading = memory.record_reading(trace, batch, steps, beginning.stack);
   Recorded recorded;
   Traced rested;  // no_op of the last step, see kept()
   if (recurrence_.carry != CarryForward::none) {
@@ -222,7 +223,7 @@ StackRnn::Recorded StackRnn::record(StepTrace& trace, const Traced& input,
 
 StackRnn::Beginning StackRnn::beginning(std::int64_t batch) const {
   const Tensor zero = at::zeros({batch, 1}, tensor_options_);
-  return {initial_controller(batch), zero, zero};
+  return {initial_controller(batch), zero, zero, nullptr};
 }
 
 Tensor StackRnn::run_stepwise(const Tensor& inputs, Random* noise,
@@ -298,9 +299,11 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   const auto batch = inputs.size(0), steps = inputs.size(1), passes_of = refinement.passes;
   if (steps < 2) return {};  // not worth recording
   if (engine == nullptr || !memory.recordable() || !controller_->recordable()) return {};
-  const bool has_memory = memory.reading_size() > 0;
-  if (has_memory && memory.held_size(0) == 0) return {};
-  Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting};
+  const bool has_stack = memory.reading_size() > 0;
+  const bool has_memory = has_stack && memory.held_size(0) > 0;
+  const bool as_vector = has_stack && !has_memory;
+  if (as_vector && !memory.state_numbers(state.stack).defined()) return {};
+  Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting, nullptr};
   StackStatePtr before = state.stack;
   if (state.hidden.defined()) {  // the delayed move, see step()
     before = memory.update(before, state.hidden);
@@ -311,6 +314,7 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
                         : no_op.greatest.to(inputs.scalar_type());
     }
   }
+  if (as_vector) from.stack = before;
   StepTrace trace;
   HeldMemory held;
   if (has_memory) {
@@ -328,6 +332,8 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   std::vector<Traced> outputs = made.hiddens;
   outputs.insert(outputs.end(), made.state.begin(), made.state.end());
   if (recorded.resting.defined()) outputs.push_back(recorded.resting);
+  // The state before the last update, which is delayed.
+  if (as_vector) outputs.push_back(trace.kept_memory().front());
   Tensor left;
   const Tensor all = engine->run(trace.finish(joined(outputs)), batch, steps, 0, buffers_,
                                  has_memory ? &left : nullptr);
@@ -342,7 +348,8 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   };
   for (Tensor& own : next.controller) own = taken(own.size(1));
   if (recorded.resting.defined()) next.resting = taken(1).detach();
-  const auto driving = has_memory || refinement.carry_first ? 0 : passes_of - 1;
+  if (as_vector) next.stack = memory.with_state_numbers(before, taken(last.size(1) - place));
+  const auto driving = has_stack || refinement.carry_first ? 0 : passes_of - 1;
   const auto carried = place_of(made.hiddens[static_cast<std::size_t>(driving)], made.state);
   next.hidden = carried < next.controller.size()
                     ? next.controller[carried]

@@ -180,6 +180,7 @@ class StackRnn {
   struct Beginning {
     ControllerState controller;
     Tensor rested, resting;  // B x 1 each, see kept(); used if the state is carried forward
+    StackStatePtr stack;     // if the run takes it over as a vector of the step
   };
   Beginning beginning(std::int64_t batch) const;
   struct Recorded {

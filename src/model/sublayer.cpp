@@ -123,7 +123,7 @@ class StackAttention : public Sublayer {
     if (engine_ == nullptr || steps == 0 || !stack_->records(steps + 1)) return {};
     StepTrace trace;
     // The stack moves at the last step, too, because the reading after it is used.
-    const Traced reading = stack_->record_reading(trace, batch, steps + 1);
+    const Traced reading = stack_->record_reading(trace, batch, steps + 1, nullptr);
     stack_->record(trace, trace.sequence(x), reading, steps + 1);
     return engine_->run(trace.finish(trace.read_now()), batch, steps, 0, buffers_);
   }

@@ -109,8 +109,10 @@ class Stack {
   virtual bool records(std::int64_t steps) const { return recordable(); }
   // Returns whether gradients can end within a recorded sequence.
   virtual bool can_be_cut() const { return recordable(); }
-  // Records the reading before the update of a step of `batch` sequences.
-  virtual Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps) const {
+  // Records the reading before the update of a step of `batch` sequences. `from`: the state with
+  // which the run begins if it takes one over by state_numbers(), else null.
+  virtual Traced record_reading(StepTrace& trace, std::int64_t batch, std::int64_t steps,
+                                const StackStatePtr& from) const {
     return trace.reading(reading_size());
   }
   // Records the update that `hidden` drives; `reading` is the result of record_reading(). `steps`:
@@ -126,6 +128,15 @@ class Stack {
   // Returns the state after a run that began with `old` and ended with these numbers.
   virtual StackStatePtr after_held(const StackStatePtr& old, const Tensor& numbers,
                                    std::int64_t count) const {
+    return old;
+  }
+
+  // For a stack whose state is a vector of the recorded step (StepTrace::kept_memory) instead of a
+  // memory with operations of its own: the numbers with which a run takes over the state, B x m;
+  // undefined if none can.
+  virtual Tensor state_numbers(const StackStatePtr& state) const { return {}; }
+  // Returns the state that has these numbers and otherwise is `old`.
+  virtual StackStatePtr with_state_numbers(const StackStatePtr& old, const Tensor& numbers) const {
     return old;
   }
 

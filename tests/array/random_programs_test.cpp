@@ -53,7 +53,7 @@ class Program {
 
   Tensor step() {
     const Tensor x = any();
-    switch (random_.below(46)) {
+    switch (random_.below(48)) {
       case 0: return x.tanh();
       case 1: return x.sigmoid();
       case 2: return x.tanh().exp();
@@ -125,6 +125,13 @@ class Program {
                    ? at::einsum("bij,bik->bjk", {x, x.sin()}).tanh()
                    : at::linear(x, x.size(-1) == 3 ? parameters_[0]
                                                    : at::ones({2, x.size(-1)}, x.options()));
+      case 45: {
+        // At positions that are computed.
+        const auto d = dimension(x);
+        const Tensor places = (x.narrow(d, 0, 1).sin() * static_cast<double>(x.size(d))).abs();
+        return x.gather(d, places.to(at::kLong).clamp(0, x.size(d) - 1));
+      }
+      case 46: return x.cumsum(dimension(x)) / (1 + x.sum(dimension(x), true).square());
       default:
         return x.dim() < 4 ? x.unsqueeze(1).expand([&] {
           auto sizes = x.sizes().vec();

@@ -28,6 +28,20 @@ local function seconds(options, kernels)
   return least
 end
 
+pd.stack.define {
+  name = 'bench_cells', doc = 'A superposition stack of 50 cells in Lua.',
+  options = { { 'size', 20, 'size of a cell', minimum = 1 } },
+  actions = { { 'action', 3, activation = 'softmax' }, { 'vector', 'size', activation = 'sigmoid' } },
+  initial = function(self, batch) return self:zeros(batch, 50, self.options.size) end,
+  update = function(self, cells, actions)
+    local weight = actions.action:unsqueeze(3):unsqueeze(4)
+    local above = pd.tensor.cat({ actions.vector:unsqueeze(2), cells:slice(2, 1, -2) }, 2)
+    local below = pd.tensor.cat({ cells:slice(2, 2, -1), self:zeros(#cells, 1, self.options.size) }, 2)
+    return weight[{ {}, 1 }] * above + weight[{ {}, 2 }] * below + weight[{ {}, 3 }] * cells
+  end,
+  reading = function(_, cells) return cells[{ {}, 1 }] end,
+}
+
 local lstm = { kind = 'lstm', hidden = 100 }
 local rows = {
   { 'superposition, 20 numbers', { controller = lstm, stack = { kind = 'superposition', size = 20 } } },
@@ -40,6 +54,8 @@ local rows = {
     carry_forward = 'counter',
     stack = { kind = 'parallel_superposition', stacks = 1, no_op = true, no_op_keeps = 'top' } } },
 }
+rows[#rows + 1] = { 'superposition in Lua, 50 cells of 20 numbers', { controller = lstm,
+  stack = { kind = 'bench_cells', size = 20 } } }
 print('8,000 words in 20 streams, pieces of 50, 200 words to predict; seconds an epoch')
 print(('%-40s %10s %10s %8s'):format('stack', 'program', 'tensors', 'ratio'))
 for _, row in ipairs(rows) do

@@ -216,8 +216,7 @@ TEST(LabelledSampling, WrongOptions) {
   EXPECT_TRUE(contains(error([](O o) { o.edits = {"swap"}; }), "edits must be one of 'replace'"));
   EXPECT_TRUE(contains(error([](O o) { o.edits = {}; }), "edits must list"));
   EXPECT_TRUE(contains(error([](O o) { o.distinct = "yes"; }), "distinct must be one of 'all'"));
-  EXPECT_TRUE(
-      contains(error([](O o) { o.shortest = o.longest = 3; }), "no strings of length 3"));
+  EXPECT_TRUE(contains(error([](O o) { o.shortest = o.longest = 3; }), "no strings of length 3"));
 }
 
 }  // namespace

@@ -309,7 +309,7 @@ test('pictures and tables of runs', function()
   local html = page(tostring(id))
   check_document(html)
   has(html, '<h3>Strengths</h3>', 'Strengths of a run', '<h3>Stack automata</h3>', 'automaton.svg', '<h3>results</h3>',
-    '<td>a|b</td><td class="number">0.5</td>')
+    '<td data-name="model">a|b</td><td class="number" data-name="error">0.5</td>')
   lacks(html, 'curves.svg', 'Other pictures')
 end)
 

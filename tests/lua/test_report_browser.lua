@@ -229,6 +229,7 @@ local after = [[<pre id="probe"></pre><script>
       out.rising = column();
       all('th span', table)[2].click();
       out.falling = column();
+      out.cut = all('.wide').filter(function (one) { return one.scrollWidth > one.clientWidth + 1; }).length;
       out.background = getComputedStyle(document.body).backgroundColor;
       out.problems = window.problems;
       document.getElementById('probe').textContent = JSON.stringify(out);
@@ -315,7 +316,11 @@ test('on a desk', function()
   test.equal(found.background, 'rgb(255, 255, 255)')
 end)
 
-test('on a phone', function() check(probe '--window-size=390,844') end)
+test('on a phone', function()
+  local found = probe '--window-size=390,844'
+  check(found)
+  test.equal(found.cut, 0)  -- every table fits
+end)
 
 test('in the dark', function()
   local found = probe '--window-size=1280,2000 --blink-settings=preferredColorScheme=0'

@@ -33,28 +33,35 @@ local function with_deviation(mean, deviation)
   return ('%s ± %s'):format(number(mean), text)
 end
 
--- One cell: text, or {text =, sub = smaller text below it, value = number to sort by, code = true}.
-local function cell_text(cell, kind, align)
+-- One cell: text, or {text =, sub = smaller text below it, value = number to sort by, code = true}. `name` is that of
+-- its column, which a phone shows beside the cell.
+local function cell_text(cell, kind, align, name)
   if type(cell) ~= 'table' then cell = { text = cell } end
   local text = escape(tostring(cell.text or ''))
-  -- The name of a point may continue on the next line, for narrow columns on a phone.
-  if kind == 'th' then text = text:gsub('[=,]', '%0<wbr>') end
+  -- The name of a point or a list may continue on the next line, for narrow columns on a phone.
+  text = kind == 'th' and text:gsub('[=,]', '%0<wbr>') or text:gsub(',(%S)', ',<wbr>%1')
   if cell.code then text = '<code>' .. text .. '</code>' end
   -- A path in a narrow column continues after a complete name.
   if cell.sub then text = text .. '<small>' .. escape(cell.sub):gsub('[/=_]', '%0<wbr>') .. '</small>' end
-  return ('<%s%s%s>%s</%s>'):format(kind, align and ' class="number"' or '',
-    cell.value and (' data-v="%.17g"'):format(cell.value) or '', text, kind)
+  return ('<%s%s%s%s>%s</%s>'):format(kind, align and ' class="number"' or '',
+    cell.value and (' data-v="%.17g"'):format(cell.value) or '',
+    name and (' data-name="%s"'):format(escape(name)) or '', text, kind)
 end
 
 -- tables.html{header =, rows =, numeric = {[column] = true}, class =} -> HTML. The first row is the header. Tables with
--- sortable = true can be sorted by it.
+-- sortable = true can be sorted by it. On a phone each row is a block of lines, each with the name of its column.
 function M.html(given)
   local numeric, out = given.numeric or {}, {}
+  local classes = { given.class }
+  if given.header then classes[#classes + 1] = 'stacked' end
   out[1] = ('<div class="wide%s"><table%s%s>'):format(#given.rows > tall_rows and ' tall' or '',
-    given.class and ' class="' .. given.class .. '"' or '', given.sortable and ' data-sortable' or '')
+    #classes > 0 and ' class="' .. table.concat(classes, ' ') .. '"' or '', given.sortable and ' data-sortable' or '')
   local function line(cells, kind)
     local parts = {}
-    for k, cell in ipairs(cells) do parts[k] = cell_text(cell, kind, numeric[k]) end
+    for k, cell in ipairs(cells) do
+      local name = kind == 'td' and given.header and given.header[k]
+      parts[k] = cell_text(cell, kind, numeric[k], name ~= '' and name)
+    end
     return '<tr>' .. table.concat(parts) .. '</tr>'
   end
   if given.header then out[#out + 1] = '<thead>' .. line(given.header, 'th') .. '</thead>' end

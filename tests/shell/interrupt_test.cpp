@@ -142,6 +142,7 @@ const Call kModelCalls[] = {
 class LongCalls : public Interrupt, public testing::WithParamInterface<int> {};
 
 TEST_P(LongCalls, AreInterruptedWithinHalfASecond) {
+  SKIP_IF_SIGNALS_ARE_DELAYED();
   Terminal prompt({SHELL_BINARY, "--threads", "1", "--seed", "1", "--log-level", "error"},
                   environment());
   ASSERT_TRUE(prompt.expect("pd> "));

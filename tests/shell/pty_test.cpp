@@ -211,6 +211,7 @@ TEST_F(Prompt, ColoursObeyTheEnvironment) {
 }
 
 TEST_F(Prompt, CtrlCStopsTheStatementAndKeepsTheSession) {
+  SKIP_IF_SIGNALS_ARE_DELAYED();
   auto terminal = start();
   terminal.type(
       "count = 0\nwhile true do count = count + 1 if count == 5 then print('rea' .. 'dy') end "
@@ -286,6 +287,7 @@ TEST_F(Prompt, SaysThatALocalCannotLiveOn) {
 }
 
 TEST_F(Prompt, SecondCtrlCEndsUninterruptibleCode) {
+  SKIP_IF_SIGNALS_ARE_DELAYED();
   auto terminal = start();
   // One call into C whose backtracking practically never ends.
   terminal.type(
@@ -383,6 +385,7 @@ TEST_F(Prompt, SurvivesInvalidInput) {
 }
 
 TEST(Script, CtrlCEndsItWithStatus130) {
+  SKIP_IF_SIGNALS_ARE_DELAYED();
   char pattern[] = "/tmp/pushdown_script_XXXXXX";
   const std::string folder = mkdtemp(pattern);
   const std::string file = folder + "/loop.lua";
@@ -497,6 +500,7 @@ TEST_F(Prompt, NamesSendTheTerminalNoCommands) {
 }
 
 TEST_F(Prompt, SignalsEndItWithTheirStatus) {
+  SKIP_IF_SIGNALS_ARE_DELAYED();
   for (const auto& [number, status] : {std::pair{SIGTERM, 143}, {SIGHUP, 129}}) {
     auto terminal = start();
     ASSERT_TRUE(terminal.expect("pd> "));

@@ -4,6 +4,15 @@
 #include <string>
 #include <vector>
 
+// Skips a test that interrupts a loop. The thread sanitizer keeps a signal back until the program
+// calls a function of the C library, and the loops of LuaJIT and of the core call none.
+#ifdef __SANITIZE_THREAD__
+#define SKIP_IF_SIGNALS_ARE_DELAYED() \
+  GTEST_SKIP() << "the thread sanitizer delays signals in loops without calls of the C library"
+#else
+#define SKIP_IF_SIGNALS_ARE_DELAYED() static_cast<void>(0)
+#endif
+
 namespace pushdown {
 
 class Terminal {

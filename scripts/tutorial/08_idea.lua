@@ -64,7 +64,7 @@ print(('checked in %.1f s\n'):format(os.clock() - clock))
 -- recording and calls no Lua. If something could not be recorded, a line in the log would name the
 -- file and the line, and the stack would run by tensor operations. `program` shows the recording.
 -- Each step has one loop for each part of the cells, because `cat` and the padding need not be
--- executed.
+-- executed. The last steps compute fewer cells, because the others can no longer reach the top.
 print(pd.stack.program { kind = 'thrifty', size = 3, hidden = 4, steps = 4 })
 
 -- ## A figure

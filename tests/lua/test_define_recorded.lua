@@ -294,6 +294,26 @@ print 'goes on']]
   test.equal(quiet, 'goes on\nexit 0\n')
 end)
 
+test('a program of too many instructions is reported', function()
+  local said, status = session [[
+local pd = require 'pushdown'
+pd.stack.define { name = 'long', actions = { { 'vector', 3, activation = 'tanh' } },
+  initial = function(self, batch) return { a = self:zeros(batch, 3), n = 0 } end,
+  update = function(_, state, actions)
+    local v = actions.vector
+    for _ = 1, 4000 do v = v:cumsum(2):tanh() end
+    return { a = v + state.n, n = state.n + 1 }
+  end,
+  reading = function(_, state) return state.a end }
+local m = pd.model.language_model { alphabet = { 'a' }, stack = 'long', seed = 1,
+  controller = { kind = 'elman', hidden = 3 } }
+m:log_probability(('a '):rep(20))
+print 'goes on']]
+  assert(said:find('stack.long runs by tensor operations: [^\n]*script.lua:4: its steps differ and take more than '
+    .. '100000 instructions'), said)
+  assert(said:find('goes on', 1, true) and status == 0, said)
+end)
+
 -- Objectives in Lua with the numbers of tensor operations, and the functions that count their calls.
 local objectives = {
   logistic = function(self, batch)

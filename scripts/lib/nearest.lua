@@ -21,12 +21,13 @@ end
 local function initials(name) return (('_' .. name):gsub('_+([^_])[^_]*', '%1')) end
 
 -- nearest(wanted, names) -> the name that was probably meant, or nil. That is a name within a few edits (more for
--- longer names), a name that begins with `wanted`, or a name with these initials, as learning_rate has lr.
+-- longer names), a name that begins with `wanted` of two letters or more, or a name with these initials, as
+-- learning_rate has lr.
 return function(wanted, names)
   local most = #wanted < 6 and 1 or #wanted < 9 and 2 or 3
   local best, least
   for _, name in ipairs(names) do
-    local begins = #wanted > 0 and name:sub(1, #wanted) == wanted
+    local begins = #wanted > 1 and name:sub(1, #wanted) == wanted
     local d = (begins or #wanted > 1 and wanted == initials(name)) and 0 or distance(wanted, name)
     -- Names that have nothing in common are not near, even if they are short.
     if d < math.max(#wanted, #name) and (not least or d < least) then best, least = name, d end

@@ -79,7 +79,7 @@ FileWriter::FileWriter(const Path& path)
   // A killed process with the same id may have left one. It may also be a link to another file.
   ::unlink(temporary_.c_str());
   descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-  if (descriptor_ < 0) fail_on("write", temporary_, errno);
+  if (descriptor_ < 0) fail_on("write", path_, errno);
 }
 
 FileWriter::~FileWriter() {

@@ -30,7 +30,7 @@ std::string initials(std::string_view name) {
 }
 
 std::size_t distance_of(std::string_view wanted, std::string_view name) {
-  const bool begins = !wanted.empty() && name.starts_with(wanted);
+  const bool begins = wanted.size() > 1 && name.starts_with(wanted);
   if (begins || (wanted.size() > 1 && wanted == initials(name))) return 0;
   return edit_distance(wanted, name);
 }

@@ -1,7 +1,7 @@
 // "Did you mean" suggestions: the valid names that a wrong name was probably meant to be. A name is
 // near if it takes few edits (a letter added, left out, changed, or swapped with its neighbour;
-// longer names allow more edits), if the wrong name is a prefix of it, or if the wrong name
-// consists of its initials, as lr for learning_rate.
+// longer names allow more edits), if the wrong name of two letters or more is a prefix of it, or if
+// the wrong name consists of its initials, as lr for learning_rate.
 #pragma once
 #include <string>
 #include <string_view>

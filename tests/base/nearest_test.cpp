@@ -18,7 +18,7 @@ TEST(Nearest, SuggestsTheNearestName) {
 }
 
 TEST(Nearest, SuggestsNoDistantNames) {
-  for (const char* wanted : {"", "x", "foo", "zz", "quux", "data", "sized_up"})
+  for (const char* wanted : {"", "x", "h", "foo", "zz", "quux", "data", "sized_up"})
     EXPECT_EQ(nearest_names(wanted, kNames), "") << wanted;
 }
 

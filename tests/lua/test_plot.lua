@@ -422,6 +422,7 @@ test('pictures as PDF and PNG', function()
   end
   test.equal(#files.find(folder, 'part'), 0)
   test.equal(export.format 'x.tar.gz', nil)
+  test.fails("'a%.jpg' must end in %.svg, %.pdf or %.png", function() plot.save('a.jpg', '<svg/>') end)
   os.execute('rm -r ' .. files.quoted(folder))
 end)
 
@@ -437,7 +438,9 @@ test('wrong calls say what was expected', function()
   test.fails('range of an axis is empty', function()
     plot.lines { series = { { y = { 1 } } }, y_min = 2, y_max = 1 }
   end)
-  test.fails('cannot write', function() plot.lines { series = {}, path = '/nowhere/at/all.svg' } end)
+  test.fails("cannot write '/nowhere/at/all%.svg': ", function()
+    plot.lines { series = {}, path = '/nowhere/at/all.svg' }
+  end)
 end)
 
 -- Every option of every function is checked. The prompt keeps the pictures.

@@ -140,7 +140,7 @@ test('only near names are suggested', function()
     pritn = 'print', learnign_rate = 'learning_rate', thr = 'threads' } do
     test.equal(nearest(wanted, names), expected)
   end
-  for _, wanted in ipairs { 'foo', 'zz', 'x', 'quux', 'data', 'bound', '' } do
+  for _, wanted in ipairs { 'foo', 'zz', 'x', 'h', 'quux', 'data', 'bound', '' } do
     test.equal(nearest(wanted, names), nil)
   end
 end)

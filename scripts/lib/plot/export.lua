@@ -26,10 +26,17 @@ function M.format(path)
   return M.formats[ending] and ending or nil
 end
 
+-- Formats of pictures that nobody expects to contain SVG.
+local others = { jpg = true, jpeg = true, gif = true, webp = true, bmp = true, tif = true, tiff = true, eps = true,
+  ps = true }
+
 -- export.write(path, picture): writes the SVG text `picture` in the format of the path's extension, or as SVG if it has
--- none of these. The file is replaced atomically.
+-- none of these; the endings of other formats are errors. The file is replaced atomically.
 function M.write(path, picture)
   local format = M.format(path) or 'svg'
+  if others[(path:match '%.(%w+)$' or ''):lower()] then
+    error(("[plot] '%s' must end in .svg, .pdf or .png"):format(path), 0)
+  end
   if format == 'svg' then return pd.file.write(path, picture) end
   if not M.possible() then
     error(("[plot] '%s' needs the program rsvg-convert (Debian: librsvg2-bin); without it pictures are SVG")

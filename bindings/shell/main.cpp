@@ -173,8 +173,14 @@ void set_arg(lua_State* L, int count, char** words, std::size_t script_words) {
   lua_setglobal(L, "arg");
 }
 
-// Reports an error and exits. For an interrupt, it prints the position in the user's script, but in
-// a subcommand not the position in the library.
+// Ends run() with this status. The Lua state is closed on the way, so that incomplete files are
+// removed.
+struct Leaving {
+  int status;
+};
+
+// Reports an error and throws Leaving. For an interrupt, it prints the position in the user's
+// script, but in a subcommand not the position in the library.
 void require_success(Interpreter& interpreter, const Interpreter::Outcome& outcome,
                      const std::string& subcommand = "") {
   if (outcome.status == Interpreter::Status::ok) return;
@@ -187,7 +193,7 @@ void require_success(Interpreter& interpreter, const Interpreter::Outcome& outco
   else
     print_error(interpreter.with_suggestion(outcome.error));
   interpreter.end_records(outcome);
-  leave(interrupted ? 130 : 1);
+  throw Leaving{interrupted ? 130 : 1};
 }
 
 int run(int count, char** words) {
@@ -248,6 +254,8 @@ int main(int count, char** words) {
   int status = 1;
   try {
     status = pushdown::run(count, words);
+  } catch (const pushdown::Leaving& leaving) {
+    status = leaving.status;
   } catch (const std::exception& error) {
     pushdown::print_error(error.what());
   }

@@ -26,7 +26,7 @@ int on_busy(void* seconds, int tries) {
 
 // The file may come from somebody else. Nothing that its schema defines may run.
 void distrust(sqlite3* handle) {
-  for (const auto [setting, value] :
+  for (const auto& [setting, value] :
        {std::pair(SQLITE_DBCONFIG_DEFENSIVE, 1), std::pair(SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0),
         std::pair(SQLITE_DBCONFIG_ENABLE_TRIGGER, 0), std::pair(SQLITE_DBCONFIG_ENABLE_VIEW, 0)})
     sqlite3_db_config(handle, setting, value, nullptr);

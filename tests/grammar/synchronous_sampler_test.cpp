@@ -176,7 +176,7 @@ TEST(SynchronousSampler, ImpossibleLengthsAreRefused) {
   EXPECT_EQ(message([&] {
               SynchronousSampler(grammar, {4, 4});
             }),
-            "[grammar.sampler] there are no strings of length 4 to 4; the nearest lengths with "
+            "[grammar.sampler] there are no strings of length 4; the nearest lengths with "
             "strings are 3 and 5");
   EXPECT_NE(message([&] { SynchronousSampler(grammar, {5, 4}); }), "no error");
   EXPECT_NE(message([&] { SynchronousSampler(grammar, {-1, 4}); }), "no error");

@@ -184,6 +184,9 @@ void DefinitionFiles::check_group(DefinitionKind kind, const std::string& name) 
 fs::path DefinitionFiles::find(DefinitionKind kind, const std::string& name) const {
   const auto& words = words_of(kind);
   const bool automaton = kind == DefinitionKind::automaton;
+  check(name.find('\n') == name.npos, words.load,
+        "expected a name or a path, got a text of several lines; {} reads a text",
+        automaton ? "pd.pda.parse" : "pd.grammar.parse");
   if (automaton)
     if (auto hint = first_file(hint_folders_, name, {".lua", ".pda"}); !hint.empty()) return hint;
   // A name with a slash and no ending is a hint that does not exist.

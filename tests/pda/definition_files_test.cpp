@@ -65,6 +65,9 @@ TEST_F(DefinitionFilesTest, ErrorsNameWhatThereIs) {
                   "there is no file or hint 'an_bn/hole', did you mean 'an_bn/whole'?");
   EXPECT_EQ(error(DefinitionKind::automaton, "an_bn"),
             "[pda.load] 'an_bn' has several hints: 'an_bn/whole'");
+  EXPECT_EQ(error(DefinitionKind::automaton, "%bottom x\na, x --s--> a, pop\n"),
+            "[pda.load] expected a name or a path, got a text of several lines; pd.pda.parse reads "
+            "a text");
 }
 
 TEST_F(DefinitionFilesTest, ReadingRefusesTheOtherNotation) {

@@ -1,6 +1,7 @@
 #include "base/parallel.h"
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <memory>
@@ -13,6 +14,23 @@
 
 namespace pushdown {
 namespace {
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Waits a short while for a condition, without sleeping. Waking a thread takes about 50
+// microseconds, and a training update calls parallel_for several times within one or two
+// milliseconds.
+template <class Condition>
+void spin(const Condition& condition) {
+  using Clock = std::chrono::steady_clock;
+  const auto end = Clock::now() + std::chrono::microseconds(200);
+  while (!condition() && Clock::now() < end)
+    for (int i = 0; i < 20 && !condition(); ++i) pause();
+}
 
 class Pool {
  public:
@@ -43,6 +61,7 @@ class Pool {
     }
     wake_.notify_all();
     work();
+    spin([this] { return busy_ == 0; });
     std::unique_lock lock(mutex_);
     // A helper that wakes up after this finds the round closed; nobody waits for it.
     open_ = false;
@@ -56,6 +75,7 @@ class Pool {
     inside = true;
     std::uint64_t seen = 0;
     for (;;) {
+      spin([&] { return open_ && round_ != seen; });
       {
         std::unique_lock lock(mutex_);
         wake_.wait(lock, [&] { return stopping_ || (open_ && round_ != seen); });
@@ -100,9 +120,10 @@ class Pool {
   std::int64_t count_ = 0;
   std::atomic<std::int64_t> next_{0};
   std::exception_ptr error_;
-  int busy_ = 0;  // helpers in the current round
-  bool open_ = false;
-  std::uint64_t round_ = 0;
+  // Written under the mutex.
+  std::atomic<int> busy_{0};  // helpers in the current round
+  std::atomic<bool> open_{false};
+  std::atomic<std::uint64_t> round_{0};
   bool stopping_ = false;
 };
 

@@ -91,14 +91,20 @@ class StepMachine {
     const auto each =
         (program_.tape_size + program_.memory_scratch_size) * static_cast<std::int64_t>(sizeof(F));
     const auto most = std::clamp<std::int64_t>(each == 0 ? batch_ : kBytes / each, 1, batch_);
-    // The same number of blocks for each thread, of about that size.
+    // The same number of blocks for each thread, of about that size. The blocks of a round are
+    // about equal, so that all threads end together: 10 sequences for 2 threads are 2, 2, 3, and 3.
     const auto threads = std::min<std::int64_t>(thread_count(), batch_);
     const auto rounds = std::max<std::int64_t>(1, (batch_ + most * threads / 2) / (most * threads));
-    const auto count = std::min(rounds * threads, batch_);
     const auto row = padded_size(node(traced_.output).size);
+    const auto border = [&](std::int64_t thread, std::int64_t round) {
+      const auto first = batch_ * thread / threads, end = batch_ * (thread + 1) / threads;
+      return first + (end - first) * round / rounds;
+    };
     watch();
     const auto block = [&](std::int64_t k) {
-      const auto first = batch_ * k / count, end = batch_ * (k + 1) / count;
+      const auto thread = k % threads, round = k / threads;
+      const auto first = border(thread, round), end = border(thread, round + 1);
+      if (first == end) return;
       Pieces<F> counted(nullptr);
       room_of(end - first, counted);
       const Buffer buffer(buffers_, counted.bytes());
@@ -114,10 +120,10 @@ class StepMachine {
         kernel_.backward(program_, first, end, room, traced_.output, slopes_, row, steps_ * row);
       stop();
     };
-    if (count == 1)
+    if (threads * rounds == 1)
       block(0);
     else
-      parallel_for(count, block);
+      parallel_for(threads * rounds, block);
   }
   const F* output_of(std::int64_t b, std::int64_t t) const {
     return places_[static_cast<std::size_t>(traced_.output)].at(t, b);

@@ -75,9 +75,7 @@ class ScriptController : public Controller {
     return {std::move(hidden), std::move(next)};
   }
 
-  bool recordable() const override {
-    return options_.device().is_cpu() && !recording_.refused() && recorded() != nullptr;
-  }
+  bool recordable() const override { return !recording_.refused() && recorded() != nullptr; }
   std::pair<Traced, TracedState> trace(const Traced& x, const TracedState& old) const override {
     const auto cell = recorded();
     std::vector<ArrayInput> inputs{x};

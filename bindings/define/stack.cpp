@@ -441,9 +441,7 @@ class ScriptStack : public Stack {
     return no_op_among(action(no_op_, hidden), definition_->no_op_column);
   }
 
-  bool recordable() const override {
-    return tensor_options_.device().is_cpu() && !recording_.refused();
-  }
+  bool recordable() const override { return !recording_.refused(); }
   bool records(std::int64_t steps) const override {
     return recordable() && recorded(steps).update != nullptr;
   }

@@ -21,11 +21,13 @@
 
 #ifdef __CUDACC__
 #define PUSHDOWN_DEVICE __device__
+#define PUSHDOWN_NOINLINE __noinline__
 #define PUSHDOWN_HOST_DEVICE __host__ __device__ inline
 #define PUSHDOWN_UNROLL _Pragma("unroll")
 #define PUSHDOWN_UNROLL_SOME _Pragma("unroll 4")
 #else
 #define PUSHDOWN_DEVICE
+#define PUSHDOWN_NOINLINE [[gnu::noinline]]
 #define PUSHDOWN_HOST_DEVICE inline
 #define PUSHDOWN_UNROLL _Pragma("GCC unroll 4")
 #define PUSHDOWN_UNROLL_SOME

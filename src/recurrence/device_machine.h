@@ -193,6 +193,9 @@ class DeviceStepMachine {
     program_.output = traced_.output;
     if (run_.lengths.defined()) program_.lengths = run_.lengths.data_ptr<std::int64_t>();
     if (run_.symbols.defined()) program_.symbols = run_.symbols.data_ptr<std::int64_t>();
+    for (const ArrayProgramPtr& array : traced_.arrays)
+      program_.array_memory = std::max(program_.array_memory, array->memory);
+    program_.array_room = take(numbers, run_.models * run_.batch * 2 * program_.array_memory);
     program_.sequence_gradients = sums;
     program_.gradients =
         sums == nullptr ? nullptr : sums + run_.models * run_.batch * program_.parameters;
@@ -247,32 +250,79 @@ class DeviceStepMachine {
     return traced_.nodes[n].op == StepOp::constant;
   }
 
-  // Uploads the tables that the device reads, as one tensor of bytes.
-  void upload_tables() {
-    std::vector<std::uint8_t> bytes;
-    const auto put = [&](const auto& table) {
-      bytes.resize((bytes.size() + 15) / 16 * 16);
-      const auto place = bytes.size(), size = table.size() * sizeof(table[0]);
-      bytes.resize(place + size);
-      if (size > 0) std::memcpy(bytes.data() + place, table.data(), size);
+  // Tables that the device reads, as one tensor of bytes.
+  class Tables {
+   public:
+    template <class T>
+    std::size_t put(const T* numbers, std::size_t count) {
+      bytes_.resize((bytes_.size() + 15) / 16 * 16);
+      const auto place = bytes_.size();
+      bytes_.resize(place + count * sizeof(T));
+      if (count > 0) std::memcpy(bytes_.data() + place, numbers, count * sizeof(T));
       return place;
-    };
-    const auto nodes = put(traced_.nodes), terms = put(traced_.terms),
-               operands = put(traced_.operands), matrices = put(matrices_), places = put(places_),
-               waits = put(step_barriers(traced_));
-    bytes.resize((bytes.size() + 15) / 16 * 16);
-    tables_ = at::empty({static_cast<std::int64_t>(bytes.size())}, at::kByte);
-    std::memcpy(tables_.data_ptr<std::uint8_t>(), bytes.data(), bytes.size());
-    tables_ = tables_.to(options_.device());
-    const std::uint8_t* first = tables_.data_ptr<std::uint8_t>();
-    program_.tables = first;
+    }
+    template <class Table>
+    std::size_t put(const Table& table) {
+      return put(table.data(), table.size());
+    }
+    std::size_t size() const { return (bytes_.size() + 15) / 16 * 16; }
+    Tensor uploaded(at::Device device) const {
+      const Tensor all = at::zeros({static_cast<std::int64_t>(size())}, at::kByte);
+      std::memcpy(all.data_ptr<std::uint8_t>(), bytes_.data(), bytes_.size());
+      return all.to(device);
+    }
+
+   private:
+    std::vector<std::uint8_t> bytes_;
+  };
+  template <class T>
+  static const T* table(const Tensor& tables, std::size_t place) {
+    return reinterpret_cast<const T*>(tables.data_ptr<std::uint8_t>() + place);
+  }
+
+  void upload_tables() {
+    Tables all;
+    const auto nodes = all.put(traced_.nodes), terms = all.put(traced_.terms),
+               operands = all.put(traced_.operands), matrices = all.put(matrices_),
+               places = all.put(places_), waits = all.put(step_barriers(traced_));
+    tables_ = all.uploaded(options_.device());
+    program_.tables = tables_.data_ptr<std::uint8_t>();
     program_.table_bytes = tables_.numel();
-    program_.nodes = reinterpret_cast<const StepNode*>(first + nodes);
-    program_.terms = reinterpret_cast<const StepTerm*>(first + terms);
-    program_.operands = reinterpret_cast<const int*>(first + operands);
-    program_.matrices = reinterpret_cast<const DeviceStepMatrix<F>*>(first + matrices);
-    program_.places = reinterpret_cast<const DeviceStepPlace<F>*>(first + places);
-    program_.waits = first + waits;
+    program_.nodes = table<StepNode>(tables_, nodes);
+    program_.terms = table<StepTerm>(tables_, terms);
+    program_.operands = table<int>(tables_, operands);
+    program_.matrices = table<DeviceStepMatrix<F>>(tables_, matrices);
+    program_.places = table<DeviceStepPlace<F>>(tables_, places);
+    program_.waits = program_.tables + waits;
+    if (!traced_.arrays.empty()) upload_arrays();
+  }
+
+  // The tables of array programs are larger and remain in the device's memory.
+  void upload_arrays() {
+    Tables all;
+    struct Starts {
+      std::size_t instructions, views, calls, steps, constants;
+    };
+    std::vector<Starts> starts;
+    std::vector<ArrayCode<F>> codes;
+    for (const ArrayProgramPtr& array : traced_.arrays) {
+      codes.push_back(array->template code<F>());
+      starts.push_back({all.put(array->instructions), all.put(array->views), all.put(array->calls),
+                        all.put(array->steps),
+                        all.put(codes.back().constants, array->constants.size())});
+    }
+    array_tables_ = all.uploaded(options_.device());
+    for (std::size_t k = 0; k < codes.size(); ++k) {
+      codes[k].instructions = table<ArrayInstruction>(array_tables_, starts[k].instructions);
+      codes[k].views = table<ArrayView>(array_tables_, starts[k].views);
+      codes[k].calls = table<ArrayCall>(array_tables_, starts[k].calls);
+      codes[k].steps = table<ArrayStep>(array_tables_, starts[k].steps);
+      codes[k].constants = table<F>(array_tables_, starts[k].constants);
+    }
+    Tables heads;
+    heads.put(codes);
+    array_codes_ = heads.uploaded(options_.device());
+    program_.arrays = table<ArrayCode<F>>(array_codes_, 0);
   }
 
   // Returns a view of numbers starting at `first`.
@@ -313,7 +363,7 @@ class DeviceStepMachine {
   // numbers_: all values, gradients, tapes and scratch. sums_: the gradients of matrices and
   // constants by sequence, then summed.
   Tensor numbers_, sums_;
-  Tensor tables_, slopes_;
+  Tensor tables_, array_tables_, array_codes_, slopes_;
 };
 
 }  // namespace pushdown

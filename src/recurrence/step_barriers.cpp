@@ -140,6 +140,14 @@ class Barriers {
         read_all(to, of.a);
         read_all(to, of.b);
         return write(to, n);
+      case StepOp::array:
+        for (int k = 0; k < of.operands; ++k) {
+          const int own = operand(of, k);
+          // An array program may write to a room.
+          node(own).op == StepOp::room ? write_all(to, own) : read_all(to, own);
+        }
+        to.add(array_room(), kAll, true);
+        return write_all(to, n);
       default:
         read(to, of.a);
         read(to, of.b);
@@ -182,6 +190,11 @@ class Barriers {
         write(to, of.a);
         if (of.op == StepOp::outer) write(to, of.b);
         return read_all(to, n);
+      case StepOp::array:
+        // It is computed again.
+        for (int k = 0; k < of.operands; ++k) write_all(to, operand(of, k));
+        to.add(array_room(), kAll, true);
+        return write_all(to, n);
       case StepOp::mix:
         write(to, of.a);
         write(to, of.b);
@@ -202,6 +215,8 @@ class Barriers {
   }
   // Row of a product's partial results.
   int partial() const { return 2 * static_cast<int>(program_.nodes.size()); }
+  // That of the intermediate results of array programs.
+  int array_room() const { return partial() + 1; }
 
   const TracedProgram& program_;
 };

@@ -132,7 +132,7 @@ class StepTrace {
   Traced concat(const std::vector<Traced>& parts);
   Traced affine(const Traced& x, const Tensor& weight, const Tensor& bias);
   Traced mix(const Traced& share, const Traced& a, const Traced& b);
-  // The output of an array program, which has an input for each operand. Runs on the CPU only.
+  // The output of an array program, which has an input for each operand.
   Traced array(ArrayProgramPtr program, const std::vector<Traced>& operands);
   std::int64_t size(const Traced& a) const;
 

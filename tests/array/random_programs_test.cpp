@@ -1,4 +1,5 @@
-// Random programs of operators: recorded programs give the same values and gradients as LibTorch.
+// Random programs of operators: recorded programs give the same values and gradients as LibTorch,
+// on the CPU and by the source for devices.
 #include <gtest/gtest.h>
 
 #include <ATen/ATen.h>
@@ -6,6 +7,8 @@
 #include "array/array_evaluation.h"
 #include "array/array_recorder.h"
 #include "base/random.h"
+#include "kernel/array/team_run.h"
+#include "support/thread_team.h"
 
 namespace pushdown::array_random_programs_test {
 namespace {
@@ -172,6 +175,45 @@ void expect_near(const std::vector<double>& got, const std::vector<double>& want
     ASSERT_NEAR(got[i], wanted[i], 1e-11 * (1 + std::fabs(wanted[i]))) << what << ", number " << i;
 }
 
+// Like evaluate_array(), by a team of threads.
+ArrayEvaluation evaluate_by_team(const ArrayProgram& program,
+                                 const std::vector<std::vector<double>>& inputs,
+                                 const std::vector<double>& output_slope, int size, int lanes) {
+  const auto code = program.code<double>();
+  constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+  struct Buffers {
+    mutable std::vector<std::vector<double>> values, slopes;
+    double* value(int buffer) const { return values[static_cast<std::size_t>(buffer)].data(); }
+    double* slope(int buffer) const {
+      auto& own = slopes[static_cast<std::size_t>(buffer)];
+      return own.empty() ? nullptr : own.data();
+    }
+  } buffers;
+  const auto room = [](std::int64_t count, double value) {
+    return std::vector<double>(static_cast<std::size_t>(count), value);
+  };
+  buffers.values = inputs;
+  buffers.values.push_back(room(program.output, kNaN));
+  buffers.values.push_back(program.constants);
+  buffers.values.push_back(room(program.memory, kNaN));
+  for (const auto& own : inputs)
+    buffers.slopes.push_back(room(static_cast<std::int64_t>(own.size()), 0));
+  buffers.slopes.push_back(output_slope);
+  buffers.slopes.back().resize(static_cast<std::size_t>(program.output));
+  buffers.slopes.emplace_back();
+  buffers.slopes.push_back(room(program.memory, 0));
+  testing_support::run_team(size, lanes, [&](const testing_support::ThreadTeam& team) {
+    const device::ArrayTeamRun<double, Buffers> run(code, buffers, 0);
+    run.forward(team);
+    team.sync();
+    run.backward(team);
+  });
+  ArrayEvaluation made;
+  made.output = buffers.values[inputs.size()];
+  made.slopes.assign(buffers.slopes.begin(), buffers.slopes.begin() + std::ssize(inputs));
+  return made;
+}
+
 // Whether it was recorded.
 bool compare(std::uint64_t seed) {
   const auto given = arguments(true);
@@ -211,14 +253,19 @@ bool compare(std::uint64_t seed) {
   }
   std::vector<Tensor> leaves;
   for (const Argument& own : given) leaves.push_back(own.tensor);
-  const auto found = evaluate_array(program, 0, inputs, slopes);
-  expect_near(found.output, wanted, "values, " + what);
-  if (!total.requires_grad()) return true;
-  const auto derivatives = gradients({total}, leaves);
-  for (std::size_t k = 0; k < leaves.size(); ++k) {
-    if (!derivatives[k].defined()) continue;
-    const Tensor own = given[k].parameter ? derivatives[k] : derivatives[k].select(0, 0);
-    expect_near(found.slopes[k], numbers_of(own), fmt::format("gradient of x{}, {}", k, what));
+  std::vector<ArrayEvaluation> ways{evaluate_array(program, 0, inputs, slopes),
+                                    evaluate_by_team(program, inputs, slopes, 1, 1)};
+  if (seed % 10 == 0) ways.push_back(evaluate_by_team(program, inputs, slopes, 4, 2));
+  std::vector<Tensor> derivatives;
+  if (total.requires_grad()) derivatives = gradients({total}, leaves);
+  for (const ArrayEvaluation& found : ways) {
+    const auto way = fmt::format("way {}, {}", &found - ways.data(), what);
+    expect_near(found.output, wanted, "values, " + way);
+    for (std::size_t k = 0; k < derivatives.size(); ++k) {
+      if (!derivatives[k].defined()) continue;
+      const Tensor own = given[k].parameter ? derivatives[k] : derivatives[k].select(0, 0);
+      expect_near(found.slopes[k], numbers_of(own), fmt::format("gradient of x{}, {}", k, way));
+    }
   }
   return true;
 }

@@ -7,6 +7,7 @@
 #include "model/likelihoods_together.h"
 #include "model/recorded_cases.h"
 #include "recurrence/device_steps.h"
+#include "recurrence/everything.h"
 #include "support/golden.h"
 
 namespace pushdown::launch_test {
@@ -89,6 +90,34 @@ TEST(Launch, WithoutSharedMemory) {
                                });
   EXPECT_GT(fast * sizeof(double), 48u * 1024);
   EXPECT_LT(deviation(got[0], model.network().run(words, nullptr).narrow(1, 1, 3)), 1e-11);
+}
+
+// Every operation, array programs among them.
+TEST(Launch, EveryOperation) {
+  const Everything network;
+  const auto launches = std::make_shared<Launches>();
+  const auto outcome = [&](bool launched) {
+    const Tensor x = inputs_of(3, 7, true);
+    const Tensor values = launched ? run_device_steps<double>(
+                                         record(network, x), 3, 7, 0,
+                                         [&](const DeviceStepProgram<double>& program,
+                                             bool backward) { launches->run(program, backward); })
+                                   : run_plainly(network, x);
+    (values * at::arange(values.numel(), at::kDouble).view_as(values).cos()).sum().backward();
+    std::vector<Tensor> all{values.detach(), x.grad()};
+    for (const Tensor& tensor : network.tensors) {
+      all.push_back(tensor.grad());
+      tensor.mutable_grad() = Tensor();
+    }
+    return all;
+  };
+  const auto wanted = outcome(false);
+  for (const bool descending : {false, true}) {
+    cuda_stand_in::set_descending(descending);
+    const auto got = outcome(true);
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+      EXPECT_LT(deviation(got[i], wanted[i]), 1e-10) << i;
+  }
 }
 
 class LaunchOfSteps : public testing::TestWithParam<RecordedCase> {};

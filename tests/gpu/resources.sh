@@ -28,12 +28,12 @@ report() {
       sub(/.*entry function .(void )?/, "", name); sub(/. for .sm_.*/, "", name)
       pass = name ~ /forward_kernel/ ? "forward" : name ~ /backward_kernel/ ? "backward" : ""
       type = name ~ /<double/ ? "float64" : "float32"
-      loop = name ~ /StepLoop/ ? "recorded, " : ""
+      loop = name ~ /StepLoop/ ? (name ~ /, true>/ ? "with arrays, " : "recorded, ") : ""
       stack = name
       if (loop != "") { sub(/.*Loop<[a-z]+, pushdown::device::/, "", stack); sub(/> ?>.*/, ">", stack) }
       else if (name ~ /sum_kernel/) { loop = "recorded, "; stack = "sums"; pass = "backward" }
       else { loop = "grammars, "; stack = name ~ /inside/ ? "inside" : "lengths"; type = "float64" }
-      gsub(/<(double|float)(, 0, 0)?>/, "", stack); sub(/<(double|float), /, " ", stack); sub(/, /, " x ", stack)
+      sub(/, (true|false)>+$/, "", stack); gsub(/<(double|float)(, 0, 0)?>/, "", stack); sub(/<(double|float), /, " ", stack); sub(/, /, " x ", stack)
       gsub(/>/, "", stack)
     }
     /spill stores/ { spilled = $5 }
@@ -56,7 +56,7 @@ report() {
   echo
   echo '| kernel | pass | numbers | architecture | registers | spilled bytes | warps |'
   echo '|---|---|---|---|---|---|---|'
-  for source in step/device_step grammar/device_grammar; do
+  for source in step/device_step step/device_step_arrays grammar/device_grammar; do
     for architecture; do report "$root/src/kernel/$source.cu" "$architecture" || exit 1; done
   done | LC_ALL=C sort
 } > "$work/table" || exit 1

@@ -1,5 +1,7 @@
 // A recurrent network that uses every operation of step programs.
 #pragma once
+#include "array/array_recorder.h"
+#include "recurrence/array_lowering.h"
 #include "recurrence/step_run.h"
 
 namespace pushdown::testing_support {
@@ -15,6 +17,28 @@ inline Tensor grouped(const Tensor& x) {
 }
 inline Traced grouped(const Traced& x) {
   return x.softmax_of_groups(3) + 0.5 * x.greatest_of_groups(3);
+}
+
+// A function of two vectors that becomes an array program.
+inline Tensor arrayed(const Tensor& x, const Tensor& y) {
+  const Tensor table = (x.unsqueeze(1) * y.unsqueeze(2)).tanh();
+  return table.softmax(2).sum(1) + 0.3 * table.cumsum(1).select(1, 4);
+}
+inline Traced arrayed(const Traced& x, const Traced& y) {
+  const auto options = at::TensorOptions().dtype(at::kDouble);
+  const Tensor a = at::linspace(0, 1, 10, options).view({2, 5}), b = a.cos();
+  ArrayGraph graph;
+  ArrayRecorder recorder(graph, 2, [] { return std::string(); });
+  recorder.input(a, 0, 0);
+  recorder.input(b, 1, 0);
+  Tensor result;
+  {
+    const OperatorWatch watch(recorder);
+    result = arrayed(a, b);
+  }
+  return lower_arrays(StepTrace::of(x), graph, {recorder.output(result).value()}, {x, y},
+                      {"x", "y"})
+      .at(0);
 }
 
 // Every operation at least once, with sizes that do not fill vectors.
@@ -45,7 +69,8 @@ struct Everything {
     const V mixed = mix(part, chosen, c);
     const V shares = pushdown::linear(joined(std::vector<V>{mixed, x}), late).softmax(1);
     const V pairs_of = grouped(joined(std::vector<V>{shares, last, last}));  // 9 numbers
-    return {(mixed * shares + crossed * 0.3).tanh(), pairs_of.narrow(1, 2, 5) + mixed + shares};
+    return {(mixed * shares + crossed * 0.3 - 0.2 * arrayed(gate, c)).tanh(),
+            pairs_of.narrow(1, 2, 5) + mixed + shares};
   }
 };
 

@@ -15,6 +15,8 @@ void spoil(const DeviceStepProgram<F>& program, bool backward) {
   const auto places = program.models * program.batch;
   const auto sizes = device_step_sizes(program.memory);
   if (program.scratch != nullptr) std::fill_n(program.scratch, places * sizes.scratch, kNaN);
+  if (program.array_memory > 0)
+    std::fill_n(program.array_room, places * 2 * program.array_memory, kNaN);
   if (backward)
     std::fill_n(program.sequence_gradients, places * program.parameters, kNaN);
   else if (program.tape != nullptr)
@@ -48,7 +50,7 @@ void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size
   spoil(program, backward);
   const auto places = program.models * program.batch;
   const auto sizes = device_step_sizes(program.memory);
-  device::with_step_loop<F>(program.memory, [&]<class Loop>() {
+  const auto run = [&]<class Loop>() {
     for (std::int64_t place = 0; place < places; ++place) {
       std::vector<F> near(static_cast<std::size_t>(sizes.fast), kNaN);
       F* fast = backward || program.scratch == nullptr ? near.data() : nullptr;
@@ -60,7 +62,11 @@ void run_step_teams(const DeviceStepProgram<F>& program, bool backward, int size
           loop.forward(team);
       });
     }
-  });
+  };
+  if (program.arrays != nullptr)
+    device::with_step_loop<F, true>(program.memory, run);
+  else
+    device::with_step_loop<F, false>(program.memory, run);
   if (!backward) return;
   for (std::int64_t model = 0; model < program.models; ++model)
     for (std::int64_t i = 0; i < program.parameters; ++i)

@@ -1,10 +1,17 @@
-// The functions of array programs over blocks of numbers, and their derivatives. For kernel files
-// only: uses no function of the standard library.
+// The functions of array programs over blocks of numbers, and their derivatives: one source for the
+// CPU's kernels, which work with whole vectors and use no function of the standard library, and for
+// teams of threads (kernel/device_team.h), whose threads work with single numbers.
 #pragma once
 #include "kernel/array/program.h"
-#include "kernel/vector_math.h"
+#ifdef PUSHDOWN_ISA
+#include "kernel/array/vector_lanes.h"
+#define PUSHDOWN_ARRAY_NAMESPACE PUSHDOWN_ISA_NAMESPACE
+#else
+#include "kernel/array/single_lanes.h"
+#define PUSHDOWN_ARRAY_NAMESPACE device
+#endif
 
-namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+namespace pushdown::PUSHDOWN_ARRAY_NAMESPACE {
 
 // The numbers of a block, or one number that applies to all of it. Memory after a block may be
 // read, but is never used.
@@ -14,67 +21,41 @@ struct ArrayOperand {
   bool single;
 };
 template <class F>
-[[gnu::always_inline]] inline Vector<F> lanes_of(const ArrayOperand<F>& x, Index i) {
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline Vector<F> lanes_of(const ArrayOperand<F>& x,
+                                                                 Index i) {
   return x.single ? splat(*x.first) : load(x.first + i);
 }
 template <class F>
-[[gnu::always_inline]] inline F number_of(const ArrayOperand<F>& x, Index i) {
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline F number_of(const ArrayOperand<F>& x, Index i) {
   return x.single ? *x.first : x.first[i];
 }
 
-PUSHDOWN_INLINE float array_log(float x) { return __builtin_logf(x); }
-PUSHDOWN_INLINE double array_log(double x) { return __builtin_log(x); }
-#define PUSHDOWN_ARRAY_FUNCTION(name)                                            \
-  PUSHDOWN_INLINE float array_##name(float x) { return __builtin_##name##f(x); } \
-  PUSHDOWN_INLINE double array_##name(double x) { return __builtin_##name(x); }
-PUSHDOWN_ARRAY_FUNCTION(log1p)
-PUSHDOWN_ARRAY_FUNCTION(expm1)
-PUSHDOWN_ARRAY_FUNCTION(sqrt)
-PUSHDOWN_ARRAY_FUNCTION(sin)
-PUSHDOWN_ARRAY_FUNCTION(cos)
-PUSHDOWN_ARRAY_FUNCTION(erf)
-PUSHDOWN_ARRAY_FUNCTION(floor)
-PUSHDOWN_ARRAY_FUNCTION(ceil)
-PUSHDOWN_ARRAY_FUNCTION(rint)
-PUSHDOWN_ARRAY_FUNCTION(fabs)
-#undef PUSHDOWN_ARRAY_FUNCTION
-PUSHDOWN_INLINE float array_pow(float x, float y) { return __builtin_powf(x, y); }
-PUSHDOWN_INLINE double array_pow(double x, double y) { return __builtin_pow(x, y); }
-PUSHDOWN_INLINE float array_fmod(float x, float y) { return __builtin_fmodf(x, y); }
-PUSHDOWN_INLINE double array_fmod(double x, double y) { return __builtin_fmod(x, y); }
-
-// Returns infinity or 0 outside the range in which vector_exp() gives normal numbers.
 template <class F>
-[[gnu::always_inline]] inline Vector<F> array_exp(Vector<F> x) {
-  const Vector<F> inside = vector_exp(x);
-  const F high = sizeof(F) == 4 ? F(88.72) : F(709.7), low = sizeof(F) == 4 ? F(-87) : F(-708);
-  const Vector<F> upper = x > high ? splat(static_cast<F>(__builtin_inf())) : inside;
-  return x < low ? splat(F(0)) : upper;
-}
-template <class F>
-[[gnu::always_inline]] inline F softplus_of(F x) {
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline F softplus_of(F x) {
   // The threshold is LibTorch's.
-  return x > 20 ? x : array_log1p(vector_exp(splat(x))[0]);
+  return x > 20 ? x : array_log1p(number_exp(x));
 }
 template <class F>
-[[gnu::always_inline]] inline F remainder_of(F x, F y) {
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline F remainder_of(F x, F y) {
   const F rest = array_fmod(x, y);
   return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
 }
 
 // Computes to[i] = f(i) for whole vectors of begin .. end-1.
 template <class F, class Of>
-[[gnu::always_inline]] inline void by_lanes(F* to, Index begin, Index end, Of of) {
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline void by_lanes(F* to, Index begin, Index end, Of of) {
   for (Index i = begin; i < end; i += kLanes<F>) store(to + i, of(i));
 }
 template <class F, class Of>
-[[gnu::always_inline]] inline void by_numbers(F* to, Index begin, Index end, Of of) {
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline void by_numbers(F* to, Index begin, Index end,
+                                                              Of of) {
   for (Index i = begin; i < end; ++i) to[i] = of(i);
 }
 // Computes of(a, b), with separate loops for the three forms.
 template <class F, class Of>
-[[gnu::always_inline]] inline void by_pairs(const ArrayOperand<F>& a, const ArrayOperand<F>& b,
-                                            F* to, Index begin, Index end, Of of) {
+[[gnu::always_inline]] PUSHDOWN_DEVICE inline void by_pairs(const ArrayOperand<F>& a,
+                                                            const ArrayOperand<F>& b, F* to,
+                                                            Index begin, Index end, Of of) {
   if (!a.single && !b.single)
     return by_lanes(to, begin, end,
                     [&](Index i) { return of(load(a.first + i), load(b.first + i)); });
@@ -90,9 +71,10 @@ template <class F, class Of>
 // Computes to[i] = function(a_i, b_i, c_i) for begin .. end-1. begin is a multiple of the lanes,
 // and whole vectors are written.
 template <class F>
-[[gnu::noinline]] void array_value(ArrayFunction function, const ArrayOperand<F>& a,
-                                   const ArrayOperand<F>& b, const ArrayOperand<F>& c, F* to,
-                                   Index begin, Index end) {
+PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void array_value(ArrayFunction function, const ArrayOperand<F>& a,
+                                                   const ArrayOperand<F>& b,
+                                                   const ArrayOperand<F>& c, F* to, Index begin,
+                                                   Index end) {
   const F one = 1, two = 2;
   const Vector<F> yes = splat(F(1)), no = splat(F(0));
   const auto map = [&](auto f) {
@@ -176,8 +158,9 @@ template <class F>
 
 // Returns the derivative of a function with one operand, at x with the value y, times g.
 template <class F>
-[[gnu::noinline]] void array_derivative(ArrayFunction function, const ArrayOperand<F>& a,
-                                        const F* y, const F* g, F* to, Index count) {
+PUSHDOWN_NOINLINE PUSHDOWN_DEVICE void array_derivative(ArrayFunction function,
+                                                        const ArrayOperand<F>& a, const F* y,
+                                                        const F* g, F* to, Index count) {
   const F one = 1, two = 2;
   const Vector<F> zero = splat(F(0));
   const auto map = [&](auto f) {
@@ -206,7 +189,7 @@ template <class F>
     case ArrayFunction::cos: return numbers([](F x, F d) { return -d * array_sin(x); });
     case ArrayFunction::erf:
       return numbers([](F x, F d) {
-        return d * F(1.1283791670955126) * vector_exp(splat(-x * x))[0];  // 2 / sqrt(pi)
+        return d * F(1.1283791670955126) * number_exp(-x * x);  // 2 / sqrt(pi)
       });
     default: return;
   }
@@ -216,9 +199,10 @@ template <class F>
 // factors, which may be null, to the slope of operand k; pass(k) adds g unchanged; wanted(k)
 // returns whether operand k has a slope.
 template <class F, class Give, class Pass, class Wanted>
-void array_slopes(const ArrayCall& call, const ArrayOperand<F>& a, const ArrayOperand<F>& b,
-                  const ArrayOperand<F>& c, const F* y, const F* g, F* room, Index count,
-                  const Give& give, const Pass& pass, const Wanted& wanted) {
+PUSHDOWN_DEVICE void array_slopes(const ArrayCall& call, const ArrayOperand<F>& a,
+                                  const ArrayOperand<F>& b, const ArrayOperand<F>& c, const F* y,
+                                  const F* g, F* room, Index count, const Give& give,
+                                  const Pass& pass, const Wanted& wanted) {
   const Vector<F> zero = splat(F(0));
   const auto lanes = [&](int k, auto f) {
     if (!wanted(k)) return;
@@ -288,4 +272,4 @@ void array_slopes(const ArrayCall& call, const ArrayOperand<F>& a, const ArrayOp
   }
 }
 
-}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE
+}  // namespace pushdown::PUSHDOWN_ARRAY_NAMESPACE

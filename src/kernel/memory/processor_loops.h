@@ -3,6 +3,7 @@
 #include "kernel/vector_math.h"
 
 #define PUSHDOWN_DEVICE
+#define PUSHDOWN_NOINLINE [[gnu::noinline]]
 #define PUSHDOWN_HOST_DEVICE inline
 
 namespace pushdown::PUSHDOWN_ISA_NAMESPACE {

@@ -8,7 +8,8 @@
 namespace pushdown {
 
 DeviceStepSizes device_step_sizes(const MemoryShape& memory) {
-  return device::with_step_loop<float>(memory, [&]<class Loop>() { return Loop::sizes(memory); });
+  return device::with_step_loop<float, false>(memory,
+                                              [&]<class Loop>() { return Loop::sizes(memory); });
 }
 
 template <class F>

@@ -79,6 +79,11 @@ struct DeviceStepProgram {
   MemoryShape memory;    // row_start is not read
   F* tape = nullptr;     // M x B x tape, kept between the passes
   F* scratch = nullptr;  // M x B x scratch, any contents
+  // The array programs, with tables on the device, and twice the largest memory of one of their
+  // steps for each sequence, M x B x 2 x array_memory.
+  const ArrayCode<F>* arrays = nullptr;
+  F* array_room = nullptr;
+  std::int64_t array_memory = 0;
 
   // For the backward pass.
   int output = -1;

@@ -3,18 +3,35 @@
 // parameters' gradients.
 //
 // In the backward pass, an operation uses these values: sigmoid, tanh, relu and softmax their own;
-// multiply, outer and mix those of their operands; affine those of the operands of its terms.
+// multiply, outer and mix those of their operands; affine those of the operands of its terms; array
+// its own and those of its operands.
 #pragma once
 #include "kernel/memory/memories.h"
-#include "kernel/step/device_step.h"
+#include "kernel/step/device_step_numbers.h"
 
 namespace pushdown::device {
 
 // Maximum number of threads of a team when the rows of a product are divided among them.
 inline constexpr Index kMostThreads = 256;
 
-template <class F, class Memory>
-struct StepLoop {
+// kArrays: whether there may be array programs. Their code takes registers, so programs without
+// them have kernels of their own.
+template <class F, class Memory, bool kArrays>
+struct StepLoop : StepNumbers<F> {
+  using Numbers = StepNumbers<F>;
+  using Numbers::gradient;
+  using Numbers::matrices;
+  using Numbers::model;
+  using Numbers::nodes;
+  using Numbers::operands;
+  using Numbers::p;
+  using Numbers::places;
+  using Numbers::sequence;
+  using Numbers::symbol;
+  using Numbers::terms;
+  using Numbers::value;
+  using Numbers::waits;
+
   PUSHDOWN_HOST_DEVICE static DeviceStepSizes sizes(const MemoryShape& shape) {
     DeviceStepSizes sizes;
     sizes.tape = Memory::tape_size(shape);
@@ -24,11 +41,8 @@ struct StepLoop {
     return sizes;
   }
 
-  // One sequence of one model. The program is in the device's constant memory and is not copied.
-  const DeviceStepProgram<F>& p;
-  Index model, sequence, steps;  // steps of this sequence
-  const std::uint8_t* tables;    // the program's tables or the copy
-  bool waits_within = false;     // for the operation that passes on its gradient
+  Index steps;                // of this sequence
+  bool waits_within = false;  // for the operation that passes on its gradient
   F* partial;  // kMostThreads numbers, followed by the gradient of the stack's actions
   Memory memory;
 
@@ -60,7 +74,8 @@ struct StepLoop {
   PUSHDOWN_DEVICE void backward(const Team& team) {
     begin_memory_backward(team);
     for (int n = 0; n < p.count; ++n) {
-      if (nodes()[n].op == StepOp::constant) clear(team, n, 0);
+      const StepOp op = nodes()[n].op;
+      if (op == StepOp::constant || op == StepOp::room) clear(team, n, 0);
       if (nodes()[n].carried) clear(team, n, steps - 1);
     }
     team.sync();
@@ -73,8 +88,11 @@ struct StepLoop {
         // Nodes after the step belong to the next step, for which the rest are constants.
         while (n > p.after) pass_on(team, --n, t);
         team.sync();
-        for (int k = 0; k < n; ++k)
-          if (owns_rows(k)) clear(team, k, t);
+        for (int k = 0; k < p.count; ++k) {
+          if (nodes()[k].op == StepOp::room) clear(team, k, t);
+          // The previous value of a carried node belongs to the previous step, too.
+          if (owns_rows(k) && (k < n || nodes()[k].carried)) clear(team, k, k < n ? t : t - 1);
+        }
         if constexpr (requires { memory.cut(team); })
           if (p.memory_node >= 0) memory.cut(team);
         team.sync();
@@ -104,13 +122,10 @@ struct StepLoop {
   }
   PUSHDOWN_DEVICE StepLoop(const DeviceStepProgram<F>& program, Index model, Index sequence,
                            const DeviceStepSizes& sizes, F* near, const std::uint8_t* near_tables)
-      : p(program),
-        model(model),
-        sequence(sequence),
+      : Numbers{program, model, sequence, near_tables == nullptr ? program.tables : near_tables},
         steps(program.lengths == nullptr
                   ? static_cast<Index>(program.steps)
                   : static_cast<Index>(program.lengths[model * program.batch + sequence])),
-        tables(near_tables == nullptr ? program.tables : near_tables),
         partial(near != nullptr
                     ? near
                     : program.scratch + (model * program.batch + sequence + 1) * sizes.scratch -
@@ -133,39 +148,11 @@ struct StepLoop {
             p.bottom_node < 0 ? nullptr : value(p.bottom_node, 0)};
   }
 
-  template <class T>
-  PUSHDOWN_DEVICE const T* table(const T* of_program) const {
-    return reinterpret_cast<const T*>(
-        tables + (reinterpret_cast<const std::uint8_t*>(of_program) - p.tables));
-  }
-  PUSHDOWN_DEVICE const StepNode* nodes() const { return table(p.nodes); }
-  PUSHDOWN_DEVICE const StepTerm* terms() const { return table(p.terms); }
-  PUSHDOWN_DEVICE const int* operands() const { return table(p.operands); }
-  PUSHDOWN_DEVICE const DeviceStepMatrix<F>* matrices() const { return table(p.matrices); }
-  PUSHDOWN_DEVICE const DeviceStepPlace<F>* places() const { return table(p.places); }
-  PUSHDOWN_DEVICE const std::uint8_t* waits() const { return table(p.waits); }
-
-  PUSHDOWN_DEVICE F* value(int n, Index t) const {
-    const auto& place = places()[n];
-    return place.value + model * place.model + sequence * place.row +
-           (t + 1 + place.shift) * place.step;
-  }
-  PUSHDOWN_DEVICE F* gradient(int n, Index t) const {
-    const auto& place = places()[n];
-    return place.gradient + model * place.gradient_model + sequence * place.gradient_row +
-           slot(t + 1 + place.shift, place.slots) * place.gradient_step;
-  }
-  PUSHDOWN_DEVICE static Index slot(Index step, Index slots) {
-    return slots == 1 ? 0 : slots == 2 ? step % 2 : step;
-  }
-  PUSHDOWN_DEVICE Index symbol(Index t) const {
-    return static_cast<Index>(p.symbols[(Count{model} * p.batch + sequence) * p.steps + t]);
-  }
   // Returns whether the gradient is a node's own and starts anew at every step.
   PUSHDOWN_DEVICE bool owns_rows(int n) const {
     const StepOp op = nodes()[n].op;
     return nodes()[n].gradient && op != StepOp::slice && op != StepOp::previous &&
-           op != StepOp::constant && op != StepOp::held && op != StepOp::left;
+           op != StepOp::constant && op != StepOp::held && op != StepOp::room && op != StepOp::left;
   }
   template <class Team>
   PUSHDOWN_DEVICE void clear(const Team& team, int n, Index t) const {
@@ -180,8 +167,8 @@ struct StepLoop {
   PUSHDOWN_DEVICE void compute(const Team& team, int n, Index t) {
     const StepNode& node = nodes()[n];
     if (node.op == StepOp::sequence || node.op == StepOp::constant || node.op == StepOp::previous ||
-        node.op == StepOp::slice || node.op == StepOp::held || node.op == StepOp::left ||
-        (node.op == StepOp::symbols && places()[n].value == nullptr))
+        node.op == StepOp::slice || node.op == StepOp::held || node.op == StepOp::room ||
+        node.op == StepOp::left || (node.op == StepOp::symbols && places()[n].value == nullptr))
       return;
     F* out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -244,6 +231,9 @@ struct StepLoop {
         });
         break;
       }
+      case StepOp::array:
+        if constexpr (kArrays) compute_array(team, Numbers(*this), n, t);
+        break;
       case StepOp::memory:
         if (moves(t)) memory.forward(team, t, x, value(n, t));
         break;
@@ -314,7 +304,7 @@ struct StepLoop {
     const StepNode& node = nodes()[n];
     if (!node.gradient || node.op == StepOp::sequence || node.op == StepOp::constant ||
         node.op == StepOp::previous || node.op == StepOp::slice || node.op == StepOp::held ||
-        node.op == StepOp::left)
+        node.op == StepOp::room || node.op == StepOp::left)
       return;
     const F *slope = gradient(n, t), *out = value(n, t);
     const F* x = node.a >= 0 ? value(node.a, t) : nullptr;
@@ -392,6 +382,9 @@ struct StepLoop {
         add_to(team, node.b, t, [=](Index i) { return (1 - share) * slope[i]; });
         return;
       }
+      case StepOp::array:
+        if constexpr (kArrays) propagate_array(team, Numbers(*this), n, t);
+        return;
       case StepOp::memory:
         if (!moves(t)) return;
         memory.backward(team, t, slope, partial + kMostThreads);
@@ -493,10 +486,11 @@ PUSHDOWN_DEVICE void sum_over_sequences(const DeviceStepProgram<F>& program, Ind
 }
 
 // Calls visit.operator()<Loop>() with the loop for the shape's memory.
-template <class F, class Visit>
+template <class F, bool kArrays, class Visit>
 auto with_step_loop(const MemoryShape& shape, const Visit& visit) {
-  return with_memory<F>(
-      shape, [&]<class Memory>() { return visit.template operator()<StepLoop<F, Memory>>(); });
+  return with_memory<F>(shape, [&]<class Memory>() {
+    return visit.template operator()<StepLoop<F, Memory, kArrays>>();
+  });
 }
 
 }  // namespace pushdown::device

@@ -1,0 +1,41 @@
+// What functions.h needs for whole vectors, see single_lanes.h.
+#pragma once
+#include "kernel/memory/loops.h"
+
+namespace pushdown::PUSHDOWN_ISA_NAMESPACE {
+
+PUSHDOWN_INLINE float array_log(float x) { return __builtin_logf(x); }
+PUSHDOWN_INLINE double array_log(double x) { return __builtin_log(x); }
+#define PUSHDOWN_ARRAY_FUNCTION(name)                                            \
+  PUSHDOWN_INLINE float array_##name(float x) { return __builtin_##name##f(x); } \
+  PUSHDOWN_INLINE double array_##name(double x) { return __builtin_##name(x); }
+PUSHDOWN_ARRAY_FUNCTION(log1p)
+PUSHDOWN_ARRAY_FUNCTION(expm1)
+PUSHDOWN_ARRAY_FUNCTION(sqrt)
+PUSHDOWN_ARRAY_FUNCTION(sin)
+PUSHDOWN_ARRAY_FUNCTION(cos)
+PUSHDOWN_ARRAY_FUNCTION(erf)
+PUSHDOWN_ARRAY_FUNCTION(floor)
+PUSHDOWN_ARRAY_FUNCTION(ceil)
+PUSHDOWN_ARRAY_FUNCTION(rint)
+PUSHDOWN_ARRAY_FUNCTION(fabs)
+#undef PUSHDOWN_ARRAY_FUNCTION
+PUSHDOWN_INLINE float array_pow(float x, float y) { return __builtin_powf(x, y); }
+PUSHDOWN_INLINE double array_pow(double x, double y) { return __builtin_pow(x, y); }
+PUSHDOWN_INLINE float array_fmod(float x, float y) { return __builtin_fmodf(x, y); }
+PUSHDOWN_INLINE double array_fmod(double x, double y) { return __builtin_fmod(x, y); }
+
+// Returns infinity or 0 outside the range in which vector_exp() gives normal numbers.
+template <class F>
+[[gnu::always_inline]] inline Vector<F> array_exp(Vector<F> x) {
+  const Vector<F> inside = vector_exp(x);
+  const F high = sizeof(F) == 4 ? F(88.72) : F(709.7), low = sizeof(F) == 4 ? F(-87) : F(-708);
+  const Vector<F> upper = x > high ? splat(static_cast<F>(__builtin_inf())) : inside;
+  return x < low ? splat(F(0)) : upper;
+}
+template <class F>
+[[gnu::always_inline]] inline F number_exp(F x) {
+  return vector_exp(splat(x))[0];
+}
+
+}  // namespace pushdown::PUSHDOWN_ISA_NAMESPACE

@@ -1,0 +1,15 @@
+// The launches of step programs with array programs, in a file of their own so that both compile at
+// once.
+#include "kernel/step/device_step_launch.h"
+
+namespace pushdown::device {
+
+template <class F>
+void launch_steps_with_arrays(const DeviceStepProgram<F>& program, bool backward, void* stream) {
+  launch_steps<F, true>(program, backward, stream);
+}
+
+template void launch_steps_with_arrays(const DeviceStepProgram<float>&, bool, void*);
+template void launch_steps_with_arrays(const DeviceStepProgram<double>&, bool, void*);
+
+}  // namespace pushdown::device

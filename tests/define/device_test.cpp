@@ -1,0 +1,129 @@
+// Stacks and cells that a script defines, by the source of the CUDA kernels in teams of processor
+// threads: the same values and gradients as by the kernels of the processor.
+#include <gtest/gtest.h>
+
+#include <lua.hpp>
+
+#include "bindings/model.h"
+#include "model/likelihoods_together.h"
+#include "model/stack_rnn.h"
+#include "support/team_runner.h"
+
+extern "C" int luaopen_pushdown(lua_State* L);
+
+namespace pushdown::define_device_test {
+namespace {
+
+using namespace testing_support;
+using ModelPtr = std::shared_ptr<LanguageModel>;
+
+// A Lua state with the module and the definitions of this test.
+class Definitions : public testing::Test {
+ protected:
+  void SetUp() override {
+    lua_ = luaL_newstate();
+    luaL_openlibs(lua_);
+    lua_getglobal(lua_, "package");
+    lua_getfield(lua_, -1, "preload");
+    lua_pushcfunction(lua_, luaopen_pushdown);
+    lua_setfield(lua_, -2, "pushdown");
+    ASSERT_EQ(luaL_loadfile(lua_, PUSHDOWN_DEFINITIONS), 0) << lua_tostring(lua_, -1);
+    run(0);
+  }
+  void TearDown() override { lua_close(lua_); }
+
+  void run(int results) {
+    if (lua_pcall(lua_, 0, results, 0) != 0) FAIL() << lua_tostring(lua_, -1);
+  }
+  // The value of an expression.
+  ModelPtr model(const std::string& options) {
+    const auto text =
+        "return require('pushdown').model.language_model { alphabet = { 'a', 'b', 'c' }, seed = 3, "
+        "dtype = 'float64', " +
+        options + " }";
+    if (luaL_loadstring(lua_, text.c_str()) != 0)
+      ADD_FAILURE() << lua_tostring(lua_, -1);
+    else
+      run(1);
+    return Value<ModelPtr>::get(lua_, lua_gettop(lua_));
+  }
+
+  void expect_same(const std::string& options) {
+    const ModelPtr network = model(options);
+    for (const std::int64_t length : {1, 2, 9}) {
+      const Tensor words = at::arange(3 * length, at::kLong).mul(7).remainder(3).view({3, length});
+      const auto outcome = [&](const Tensor& values) {
+        const Tensor probe = at::arange(values.numel(), values.options()).view_as(values).cos();
+        (values * probe).sum().backward();
+        std::vector<Tensor> all{values.detach()};
+        for (const auto& [name, tensor] : network->parameters()) {
+          all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+          tensor.mutable_grad() = Tensor();
+        }
+        return all;
+      };
+      const auto wanted = outcome(network->log_probabilities(words));
+      for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}}) {
+        const auto runner = std::make_shared<TeamRunner>(size, lanes);
+        const auto got =
+            outcome(log_probabilities_together({network.get()}, {words}, device_engine(runner))[0]);
+        EXPECT_EQ(runner->passes, 2);
+        for (std::size_t i = 0; i < wanted.size(); ++i)
+          EXPECT_LT((wanted[i] - got[i]).abs().max().item<double>(),
+                    1e-11 * (1 + wanted[i].abs().max().item<double>()))
+              << options << ", length " << length << ", team of " << size << ", tensor " << i;
+      }
+    }
+  }
+
+  lua_State* lua_ = nullptr;
+};
+
+// Gradients that end after every two inputs.
+TEST_F(Definitions, Windows) {
+  for (const char* stack : {"growing", "queue", "whole"}) {
+    const ModelPtr network = model(
+        std::string("controller = { kind = 'multiplicative', hidden = 4 }, stack = { kind = '") +
+        stack + "', size = 2 }");
+    const StackRnn& rnn = *network->network().stack_rnn();
+    const auto outcome = [&](const StepEnginePtr& engine) {
+      const Tensor x =
+          at::arange(3 * 7 * 3, at::kDouble).mul(1.3).sin().view({3, 7, 3}).requires_grad_();
+      const Tensor hiddens = rnn.run_recorded(x, {}, nullptr, 2, engine);
+      (hiddens * at::arange(hiddens.numel(), at::kDouble).view_as(hiddens).cos()).sum().backward();
+      std::vector<Tensor> all{hiddens.detach(), x.grad()};
+      for (const auto& [name, tensor] : rnn.parameters()) {
+        all.push_back(tensor.grad().defined() ? tensor.grad() : at::zeros_like(tensor));
+        tensor.mutable_grad() = Tensor();
+      }
+      return all;
+    };
+    const auto wanted = outcome(nullptr);
+    for (const auto& [size, lanes] : {std::pair{1, 1}, {4, 2}}) {
+      const auto got = outcome(device_engine(std::make_shared<TeamRunner>(size, lanes)));
+      for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_LT((wanted[i] - got[i]).abs().max().item<double>(),
+                  1e-11 * (1 + wanted[i].abs().max().item<double>()))
+            << stack << ", team of " << size << ", tensor " << i;
+    }
+  }
+}
+
+TEST_F(Definitions, GrowingStacks) {
+  expect_same("controller = { kind = 'lstm', hidden = 5 }, stack = { kind = 'growing', size = 3 }");
+  expect_same("controller = { kind = 'elman', hidden = 4 }, stack = { kind = 'queue', size = 2 }");
+}
+TEST_F(Definitions, StacksOfFullSize) {
+  expect_same("controller = { kind = 'gru', hidden = 4 }, stack = { kind = 'whole', size = 3 }");
+}
+TEST_F(Definitions, Cells) {
+  expect_same("controller = { kind = 'multiplicative', hidden = 4 }");
+  expect_same(
+      "controller = { kind = 'multiplicative', hidden = 4 }, stack = { kind = 'superposition' }");
+  expect_same(
+      "controller = { kind = 'multiplicative', hidden = 4 }, stack = { kind = 'growing', size = 2 "
+      "}");
+}
+
+}  // namespace
+}  // namespace pushdown::define_device_test

@@ -40,9 +40,9 @@ TransducerPtr transducer(lua_State* L, const NewTransducer& made) {
 }
 
 // One text and its target, or a list of each.
-using Texts = std::variant<std::string, std::vector<Tokens>>;
+using Sources = std::variant<std::string, std::vector<Tokens>>;
 
-std::vector<Word> transducer_words_of(const Alphabet& alphabet, const Texts& texts) {
+std::vector<Word> transducer_words_of(const Alphabet& alphabet, const Sources& texts) {
   if (const auto* one = std::get_if<std::string>(&texts)) return {to_word(alphabet, *one)};
   std::vector<Word> words;
   for (const auto& text : std::get<std::vector<Tokens>>(texts))
@@ -59,7 +59,7 @@ struct TranslateOptions {
   }
 };
 
-Json translate(const Transducer& model, const Texts& sources, const TranslateOptions& options) {
+Json translate(const Transducer& model, const Sources& sources, const TranslateOptions& options) {
   const auto words = transducer_words_of(model.alphabet(), sources);
   std::size_t greatest = 0;
   for (const auto& word : words) greatest = std::max(greatest, word.size());

@@ -1,4 +1,5 @@
 // Controllers that a script defines.
+#include "array/array_function.h"
 #include "bindings/define/definition.h"
 #include "bindings/define/recording.h"
 #include "bindings/tensor/tensor.h"
@@ -21,7 +22,8 @@ struct RecordedCell {
   std::vector<int> state;  // nodes
   std::size_t hidden = 0;  // index in the state
   std::vector<std::string> names;
-  ArrayProgram program;  // everything that it computes, for comparison
+  ArrayProgram program;   // everything that it computes
+  ArrayProgramPtr whole;  // the same, finished
 };
 using ControllerDefinitionPtr = std::shared_ptr<const ControllerDefinition>;
 
@@ -43,13 +45,25 @@ class ScriptController : public Controller {
                         {{"input", context.input}, {"hidden", hidden_}});
     }
     const at::NoGradGuard guard;
-    for (const Tensor& own : initial(1)) sizes_.push_back(own.size(1));
+    for (const Tensor& own : called_initial(1)) sizes_.push_back(own.size(1));
   }
 
   OriginPtr origin() const override { return definition_->head.origin; }
   std::int64_t hidden_size() const override { return hidden_; }
 
   ControllerState initial(std::int64_t batch) const override {
+    if (RecordedCalls::wanted()) {
+      const std::lock_guard lock(recording_.mutex());
+      if (!started_ && ScriptCall::possible(definition_->initial)) find_start();
+      if (start_) {
+        ControllerState state;
+        for (const Tensor& row : *start_) state.push_back(row.expand({batch, -1}));
+        return state;
+      }
+    }
+    return called_initial(batch);
+  }
+  ControllerState called_initial(std::int64_t batch) const {
     ScriptCall call(definition_->initial);
     self_->push(call.state());
     Value<std::int64_t>::push(call.state(), batch);
@@ -59,6 +73,12 @@ class ScriptController : public Controller {
 
   std::pair<Tensor, ControllerState> step(const Tensor& input,
                                           const ControllerState& state) const override {
+    if (RecordedCalls::wanted() && options_.device().is_cpu())
+      if (const auto cell = recorded()) return recorded_step(*cell, input, state);
+    return called_step(input, state);
+  }
+  std::pair<Tensor, ControllerState> called_step(const Tensor& input,
+                                                 const ControllerState& state) const {
     const ScriptFunction& function = definition_->step;
     ScriptCall call(function);
     self_->push(call.state());
@@ -88,6 +108,24 @@ class ScriptController : public Controller {
   }
 
  private:
+  std::pair<Tensor, ControllerState> recorded_step(const RecordedCell& cell, const Tensor& input,
+                                                   const ControllerState& state) const {
+    std::vector<Tensor> inputs{input};
+    inputs.insert(inputs.end(), state.begin(), state.end());
+    for (const auto& entry : parameters_) inputs.push_back(entry.second.unsqueeze(0));
+    ControllerState next = run_array(cell.whole, inputs).split_with_sizes(sizes_, 1);
+    Tensor hidden = next.at(cell.hidden);
+    return {std::move(hidden), std::move(next)};
+  }
+  // Finds the initial state of one sequence if it is the same for all of them and no parameter is a
+  // part of it.
+  void find_start() const {
+    started_ = true;
+    const ControllerState one = called_initial(1), more = called_initial(3);
+    for (std::size_t i = 0; i < one.size(); ++i)
+      if (one[i].requires_grad() || !more[i].equal(one[i].expand_as(more[i]))) return;
+    start_ = one;
+  }
   // Null if it cannot be recorded.
   std::shared_ptr<const RecordedCell> recorded() const {
     const std::lock_guard lock(recording_.mutex());
@@ -136,7 +174,7 @@ class ScriptController : public Controller {
     std::pair<Tensor, ControllerState> made;
     {
       const OperatorWatch watch(recorder);
-      made = step(input, old);
+      made = called_step(input, old);
     }
     std::vector<double> wanted;
     for (std::size_t i = 0; i < made.second.size(); ++i) {
@@ -156,7 +194,12 @@ class ScriptController : public Controller {
       } catch (const std::invalid_argument& error) {
         refusal = ArrayRefusal{error.what(), definition_->step.position};
       }
-    if (!refusal) return cell;
+    if (!refusal) {
+      auto whole = std::make_shared<ArrayProgram>(cell->program);
+      whole->finish();
+      cell->whole = std::move(whole);
+      return cell;
+    }
     // A tail call of a Lua function has no line.
     if (refusal->position.empty()) refusal->position = definition_->step.position;
     recording_.refuse(*refusal);
@@ -190,6 +233,8 @@ class ScriptController : public Controller {
   std::vector<std::int64_t> sizes_;  // sizes of the state's tensors
   mutable RecordingState recording_;
   mutable std::shared_ptr<const RecordedCell> recorded_;
+  mutable bool started_ = false;
+  mutable std::optional<ControllerState> start_;  // 1 x n each, see find_start()
 };
 
 }  // namespace

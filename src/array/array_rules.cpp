@@ -163,6 +163,11 @@ int ArrayRules::constant(const Tensor& tensor, int batch_from_end) {
   return graph_.constant(own.sizes().vec(), std::vector<double>(from, from + own.numel()));
 }
 
+bool ArrayRules::has_equal_rows(const Tensor& constant) const {
+  if (constant.dim() < 2 || constant.size(0) != batch()) return false;
+  return constant.equal(constant.narrow(0, 0, 1).expand_as(constant));
+}
+
 ArrayRules::Aligned ArrayRules::aligned(const std::vector<c10::IValue>& items) {
   Aligned made;
   for (const c10::IValue& item : items) {
@@ -174,6 +179,11 @@ ArrayRules::Aligned ArrayRules::aligned(const std::vector<c10::IValue>& items) {
       no_array_rule("the sequences of a batch are combined with each other");
     made.batch_from_end = own;
   }
+  // A constant with a row for each sequence, together with parameters alone.
+  for (const c10::IValue& item : items)
+    if (made.batch_from_end == 0 && item.isTensor() && find(item.toTensor()) == nullptr &&
+        has_equal_rows(item.toTensor()))
+      made.batch_from_end = static_cast<int>(item.toTensor().dim());
   for (const c10::IValue& item : items) {
     if (!item.isTensor()) {
       made.nodes.push_back(graph_.number(item.toScalar().toDouble()));
@@ -234,9 +244,14 @@ Value ArrayRules::matrix_product(const Tensor& a, const Tensor& b) {
   // Position of the batch dimension in the product, counted from the end with both matrix
   // dimensions there.
   int from_end = 0;
-  const auto place = [&](const Value* value, int rank, bool first) {
-    if (value == nullptr || value->batch < 0) return;
-    const int own = rank - value->batch;
+  // A constant with a row for each sequence, times a parameter.
+  const auto has_rows = [&](const Value* value, const Tensor& tensor, const Value* other) {
+    return value == nullptr && other->batch < 0 && has_equal_rows(tensor);
+  };
+  const bool left_rows = has_rows(left, a, right), right_rows = has_rows(right, b, left);
+  const auto place = [&](const Value* value, int rank, bool rows, bool first) {
+    if (!rows && (value == nullptr || value->batch < 0)) return;
+    const int own = rank - (rows ? 0 : value->batch);
     const bool vector = rank == 1;
     // Rows of the left factor, columns of the right one.
     const int inner = first || vector ? 1 : 2, outer = first ? 2 : 1;
@@ -246,15 +261,15 @@ Value ArrayRules::matrix_product(const Tensor& a, const Tensor& b) {
       no_array_rule("sequences are multiplied with each other");
     from_end = found;
   };
-  place(left, a_rank, true);
-  place(right, b_rank, false);
+  place(left, a_rank, left_rows, true);
+  place(right, b_rank, right_rows, false);
   if (left != nullptr && right != nullptr && left->batch >= 0 && right->batch >= 0 && from_end <= 2)
     no_array_rule("sequences are multiplied with each other");
-  const auto node = [&](const Value* value, const Tensor& tensor) {
+  const auto node = [&](const Value* value, const Tensor& tensor, bool rows) {
     if (value != nullptr) return value->node;
-    return constant(tensor, from_end > 2 ? from_end : 0);
+    return constant(tensor, rows ? static_cast<int>(tensor.dim()) : from_end > 2 ? from_end : 0);
   };
-  int x = node(left, a), y = node(right, b);
+  int x = node(left, a, left_rows), y = node(right, b, right_rows);
   if (a_rank == 1) x = graph_.unsqueeze(x, 0);
   if (b_rank == 1) y = graph_.unsqueeze(y, 1);
   const auto rank_of = [&](int n) { return static_cast<int>(graph_.shape(n).size()); };

@@ -46,6 +46,8 @@ class ArrayRules {
     int batch_from_end = 0;  // 0: none
   };
   Aligned aligned(const std::vector<c10::IValue>& items);
+  // Whether a constant has equal rows for all sequences, as self:zeros(batch, 3).
+  bool has_equal_rows(const Tensor& constant) const;
   // A constant tensor. `batch_from_end`: the batch dimension counted from the end, 0: it has none.
   int constant(const Tensor& tensor, int batch_from_end);
   Value of(const Aligned& from, int node) const;

@@ -1,5 +1,6 @@
 // Work that needs the thread of a script.
 #pragma once
+#include <cstdint>
 #include <stdexcept>
 
 namespace pushdown {
@@ -9,5 +10,11 @@ namespace pushdown {
 struct ScriptThreadNeeded : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
+
+// How many functions of scripts this thread has called.
+inline std::uint64_t& script_calls() {
+  static thread_local std::uint64_t count = 0;
+  return count;
+}
 
 }  // namespace pushdown

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include "array/array_evaluation.h"
+#include "array/array_function.h"
 #include "array/array_recorder.h"
 #include "base/random.h"
 #include "kernel/array/team_run.h"
@@ -214,6 +215,44 @@ ArrayEvaluation evaluate_by_team(const ArrayProgram& program,
   return made;
 }
 
+// The values of a function, its gradients for some slopes, and its derivative along a direction.
+std::vector<Tensor> derivatives_of(const Tensor& values, const std::vector<Argument>& arguments) {
+  std::vector<Tensor> leaves, directions, all{values.detach()};
+  for (const Argument& own : arguments) {
+    leaves.push_back(own.tensor);
+    directions.push_back((own.tensor.detach() * 2.1).cos());
+  }
+  if (!values.requires_grad()) return all;
+  const Tensor weights =
+      (at::arange(values.numel(), at::kDouble) * 0.7).cos().view(values.sizes()).requires_grad_();
+  auto back = gradients({values}, leaves, {weights}, {.keep_graph = true, .record = true});
+  std::vector<Tensor> from, with;
+  for (std::size_t k = 0; k < leaves.size(); ++k) {
+    all.push_back(back[k].defined() ? back[k].detach() : at::zeros_like(leaves[k]));
+    if (!back[k].defined() || !back[k].requires_grad()) continue;
+    from.push_back(back[k]);
+    with.push_back(directions[k]);
+  }
+  const Tensor along = from.empty() ? Tensor() : gradients(from, {weights}, with)[0];
+  all.push_back(along.defined() ? along : at::zeros_like(values));
+  return all;
+}
+
+// Compares run_array() with LibTorch for whole batches.
+void compare_function(const ArrayProgram& program, const std::vector<Argument>& given,
+                      const std::vector<Tensor>& results, const std::string& what) {
+  std::vector<Tensor> rows, inputs;
+  for (const Tensor& result : results) rows.push_back(result.flatten(1));
+  for (const Argument& own : given)
+    inputs.push_back(own.parameter ? own.tensor.unsqueeze(0) : own.tensor);
+  const auto wanted = derivatives_of(at::cat(rows, 1), given);
+  const auto found =
+      derivatives_of(run_array(std::make_shared<const ArrayProgram>(program), inputs), given);
+  ASSERT_EQ(found.size(), wanted.size());
+  for (std::size_t k = 0; k < wanted.size(); ++k)
+    expect_near(numbers_of(found[k]), numbers_of(wanted[k]), fmt::format("{} of {}", k, what));
+}
+
 // Whether it was recorded.
 bool compare(std::uint64_t seed) {
   const auto given = arguments(true);
@@ -253,6 +292,7 @@ bool compare(std::uint64_t seed) {
   }
   std::vector<Tensor> leaves;
   for (const Argument& own : given) leaves.push_back(own.tensor);
+  compare_function(program, given, results, "the function, " + what);
   std::vector<ArrayEvaluation> ways{evaluate_array(program, 0, inputs, slopes),
                                     evaluate_by_team(program, inputs, slopes, 1, 1)};
   if (seed % 10 == 0) ways.push_back(evaluate_by_team(program, inputs, slopes, 4, 2));

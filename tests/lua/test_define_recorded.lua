@@ -51,6 +51,54 @@ test('a recorded cell calls no function either', function()
   test.equal(calls(), 2)
 end)
 
+test('rtrl and uoro call no function of parts that keep their form', function()
+  local stack = {
+    name = 'counted_shelf', doc = 'Three cells that fade into each other.',
+    actions = { { 'share', 3, activation = 'softmax' }, { 'vector', 2, activation = 'tanh' } },
+    parameters = { { 'map', { 2, 2 }, xavier = 1 } },
+    initial = function(self, batch) return { cells = self:zeros(batch, 3, 2), sum = self:ones(batch, 1) } end,
+    update = function(self, state, actions)
+      local share = actions.share:unsqueeze(3)
+      local cells = (1 - share) * state.cells:matmul(self.parameters.map) + share * actions.vector:unsqueeze(2)
+      return { cells = cells, sum = state.sum * 0.5 + cells:sum(3):max(2):unsqueeze(2) }
+    end,
+    reading = function(_, state) return state.cells:logsumexp(2) * state.sum:sigmoid() end,
+  }
+  local cell = lstm 'counted_cell'
+  -- `initial` is called for each length that is new.
+  local counts = { counted(stack, 'update'), counted(stack, 'reading'), counted(cell, 'step') }
+  local function calls()
+    local all = 0
+    for _, count in ipairs(counts) do all = all + count() end
+    return all
+  end
+  pd.stack.define(stack)
+  pd.controller.define(cell)
+  local function learned(learning, kernels, threads)
+    local before = pd.session().threads
+    pd.session { threads = threads }
+    local m = defined.recognizer { controller = { kind = 'counted_cell', hidden = 3 },
+      stack = { kind = 'counted_shelf' }, kernels = kernels }
+    local t = pd.train.trainer { model = m, train = defined.labelled, seed = 1, progress = false,
+      learning = learning, objective = 'stepwise' }
+    for _ = 1, 6 do t:step() end
+    local once = calls()
+    for _ = 1, 3 do t:step() end
+    pd.session { threads = before }
+    return m, calls() - once
+  end
+  for _, learning in ipairs { 'rtrl', 'uoro', { kind = 'uoro', truncation = 2, estimate = 'batch' } } do
+    local wanted, called = learned(learning, false, 1)
+    assert(called > 20, called)
+    for threads = 1, 2 do
+      local got
+      got, called = learned(learning, true, threads)
+      same_numbers(got, wanted, 1e-9)
+      test.equal(called, 0)
+    end
+  end
+end)
+
 test('stacks of many forms give the numbers of tensor operations', function()
   local reading = function(_, cells) return cells[{ {}, 1 }] end
   -- It has its full size from the start.

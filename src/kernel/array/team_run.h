@@ -58,6 +58,15 @@ class ArrayTeamRun {
       compute(team, code_.instructions[i]);
     }
   }
+  // Computes the derivative of the results along a direction, buffers.tangent(), which is null
+  // where it is 0. Every tangent of the step's own memory and of the output is written.
+  template <class Team>
+  PUSHDOWN_DEVICE void push_forward(const Team& team) const {
+    for (int i = step_.first; i < step_.end; ++i) {
+      if (i > step_.first) team.sync();
+      push_forward(team, code_.instructions[i]);
+    }
+  }
   template <class Team>
   PUSHDOWN_DEVICE void backward(const Team& team) const {
     for (int i = step_.end; i-- > step_.first;) {
@@ -86,6 +95,20 @@ class ArrayTeamRun {
     Count sum = 0;
     for (int d = 0; d < dims; ++d) sum += at[d] * view.stride[d];
     return sum;
+  }
+
+  // Whether the result has one number for each line.
+  PUSHDOWN_DEVICE static bool shortens(ArrayKind kind) {
+    return kind == ArrayKind::sum || kind == ArrayKind::product || kind == ArrayKind::greatest ||
+           kind == ArrayKind::least || kind == ArrayKind::logsumexp ||
+           kind == ArrayKind::contraction;
+  }
+
+  // The tangent of view k at a place; 0 if it has none.
+  PUSHDOWN_DEVICE F tangent(const ArrayInstruction& of, int k, const Index* at) const {
+    const ArrayView& own = view(of, k);
+    const F* found = own.gradient ? buffers_.tangent(own.buffer) : nullptr;
+    return found == nullptr ? F(0) : found[own.offset + offset(own, at, of.dims)];
   }
 
   // A line of a view along the last dimension.
@@ -127,9 +150,7 @@ class ArrayTeamRun {
                                                  const ArrayInstruction& of) const {
     const int last = of.dims - 1;
     F* out = value(of.out);
-    const bool shrinks = of.kind == ArrayKind::sum || of.kind == ArrayKind::product ||
-                         of.kind == ArrayKind::greatest || of.kind == ArrayKind::least ||
-                         of.kind == ArrayKind::logsumexp || of.kind == ArrayKind::contraction;
+    const bool shrinks = shortens(of.kind);
     const auto outer = axes_of(of, [&](Index d) { return d < last || !shrinks; });
     if (of.kind == ArrayKind::sum || of.kind == ArrayKind::contraction) {
       const F* a = value(view(of, 0));
@@ -182,6 +203,32 @@ class ArrayTeamRun {
     return *place(of.calls > 0 ? ~(of.calls - 1) : 0).first;
   }
 
+  PUSHDOWN_DEVICE F map_tangent(const ArrayInstruction& of, const Index* at) const {
+    if (of.calls == 0) return tangent(of, 0, at);
+    F results[kArrayCalls], tangents[kArrayCalls] = {};
+    const Place place{*this, of, at, results};
+    place.compute(of.calls);
+    for (int k = 0; k < of.calls; ++k) {
+      const ArrayCall& call = place.call(k);
+      if (!call.gradient) continue;
+      const F one = 1;
+      F room = 0;
+      // The slopes for a gradient of 1 are the partial derivatives.
+      const auto along = [&](int from) {
+        return from < 0 ? tangents[~from] : tangent(of, from, at);
+      };
+      const auto give = [&](int from, const F* numbers, const ArrayOperand<F>* factors) {
+        const F direction = along(from);
+        if (direction != 0) tangents[k] += *numbers * direction * (factors ? *factors->first : one);
+      };
+      const auto pass = [&](int from) { tangents[k] += along(from); };
+      const auto wanted = [&](int from) { return from < 0 || view(of, from).gradient; };
+      array_slopes(call, place(call.a), place(call.b), place(call.c), results + k, &one, &room,
+                   Index(1), give, pass, wanted);
+    }
+    return tangents[of.calls - 1];
+  }
+
   PUSHDOWN_DEVICE static Index extreme(ArrayKind kind, const Line& x, Index count) {
     Index best = 0;
     for (Index i = 1; i < count; ++i)
@@ -216,6 +263,74 @@ class ArrayTeamRun {
     if (of.kind == ArrayKind::softmax) return number_exp(x[own] - largest) / sum;
     const F shift = largest + array_log(sum);
     return of.kind == ArrayKind::logsumexp ? shift : x[own] - shift;
+  }
+
+  // ---- Along a direction ----
+
+  template <class Team>
+  PUSHDOWN_DEVICE void push_forward(const Team& team, const ArrayInstruction& of) const {
+    const int last = of.dims - 1;
+    F* out = buffers_.tangent(of.out.buffer) + of.out.offset;
+    const bool shrinks = shortens(of.kind);
+    const auto outer = axes_of(of, [&](Index d) { return d < last || !shrinks; });
+    each(team, outer.size, [&](Index i) {
+      Index at[kArrayDims] = {};
+      outer.place(of, i, at);
+      out[offset(of.out, at, shrinks ? last : of.dims)] = !of.out.gradient ? F(0)
+                                                          : of.kind == ArrayKind::map
+                                                              ? map_tangent(of, at)
+                                                              : line_tangent(of, at);
+    });
+  }
+
+  PUSHDOWN_DEVICE F line_tangent(const ArrayInstruction& of, const Index* at) const {
+    const int last = of.dims - 1;
+    const Index count = static_cast<Index>(of.shape[last]), own = at[last];
+    Index place[kArrayDims];
+    for (int d = 0; d < of.dims; ++d) place[d] = at[d];
+    const auto along = [&](int k, Index i) {
+      place[last] = i;
+      return tangent(of, k, place);
+    };
+    const Line x = line(value(view(of, 0)), view(of, 0), at, last),
+               y = line(value(of.out), of.out, at, last);
+    F sum = 0;
+    switch (of.kind) {
+      case ArrayKind::sum:
+        for (Index i = 0; i < count; ++i) sum += along(0, i);
+        return sum;
+      case ArrayKind::contraction: {
+        const Line other = line(value(view(of, 1)), view(of, 1), at, last);
+        for (Index i = 0; i < count; ++i) sum += along(0, i) * other[i] + x[i] * along(1, i);
+        return sum;
+      }
+      case ArrayKind::greatest:
+      case ArrayKind::least: return along(0, extreme(of.kind, x, count));
+      case ArrayKind::logsumexp:
+        for (Index i = 0; i < count; ++i) sum += number_exp(x[i] - y[0]) * along(0, i);
+        return sum;
+      case ArrayKind::softmax:
+        for (Index i = 0; i < count; ++i) sum += y[i] * along(0, i);
+        return y[own] * (along(0, own) - sum);
+      case ArrayKind::log_softmax:
+        for (Index i = 0; i < count; ++i) sum += number_exp(y[i]) * along(0, i);
+        return along(0, own) - sum;
+      case ArrayKind::running_sum:
+        for (Index i = 0; i <= own; ++i) sum += along(0, i);
+        return sum;
+      case ArrayKind::product:
+      case ArrayKind::running_product: {
+        const Index end = of.kind == ArrayKind::product ? count : own + 1;
+        for (Index i = 0; i < end; ++i) {
+          F others = along(0, i);
+          for (Index j = 0; j < end; ++j)
+            if (j != i) others *= x[j];
+          sum += others;
+        }
+        return sum;
+      }
+      default: return 0;
+    }
   }
 
   // ---- Backward ----

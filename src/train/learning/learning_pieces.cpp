@@ -1,5 +1,7 @@
+#include "array/array_function.h"
 #include "base/check.h"
 #include "base/parallel.h"
+#include "base/script_thread.h"
 #include "train/learning/learning_kinds.h"
 
 namespace pushdown {
@@ -25,12 +27,16 @@ StringPieces StringPieces::only(std::int64_t b) const {
 }
 
 NetworkStatePtr StringPieces::initial() const {
+  const RecordedCalls recorded(model_.kernels());
   return model_.network().initial(strings(), length());
 }
 
 StringPieces::Piece StringPieces::read(std::int64_t first, std::int64_t count,
                                        const NetworkStatePtr& state, Random& random) const {
-  const Passes made = model_.advance(words_.narrow(1, first, count), state, &random);
+  const Passes made = [&] {
+    const RecordedCalls recorded(model_.kernels());
+    return model_.advance(words_.narrow(1, first, count), state, &random);
+  }();
   const Tensor scores = model_.scores(made.hiddens);
   ObjectiveBatch batch{scores, made.hiddens, made.weights, labels_};
   if (objective_.needs_next_symbol()) {
@@ -122,11 +128,21 @@ ValidityLosses string_by_string(
     const auto i = static_cast<std::size_t>(b);
     found[i] = one(pieces.only(b), streams[i]);
   };
-  // Scripts must run on their own thread.
-  if (pieces.scripted())
-    for (std::int64_t b = 0; b < count; ++b) of_string(b);
-  else
-    parallel_for(count, of_string);
+  // Functions of a script run only on its own thread. After a string that called none, the others
+  // usually call none either.
+  std::int64_t first = 0;
+  for (bool calls = pieces.scripted(); calls && first < count; ++first) {
+    const auto before = script_calls();
+    of_string(first);
+    calls = script_calls() != before;
+  }
+  const std::vector<Random> kept = streams;
+  try {
+    parallel_for(count - first, [&](std::int64_t b) { of_string(first + b); });
+  } catch (const ScriptThreadNeeded&) {
+    streams = kept;
+    for (std::int64_t b = first; b < count; ++b) of_string(b);
+  }
   ValidityLosses result;
   Tensor sum;
   for (const auto& string : found) {

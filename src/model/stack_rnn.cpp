@@ -1,5 +1,6 @@
 #include "model/stack_rnn.h"
 
+#include "array/array_function.h"
 #include "base/check.h"
 #include "base/stopping.h"
 
@@ -306,6 +307,7 @@ std::optional<std::pair<Tensor, StackRnnState>> StackRnn::read_recorded(
   Beginning from{state.controller, at::zeros({batch, 1}, tensor_options_), state.resting, nullptr};
   StackStatePtr before = state.stack;
   if (state.hidden.defined()) {  // the delayed move, see step()
+    const RecordedCalls recorded_calls(true);
     before = memory.update(before, state.hidden);
     if (recurrence_.carry != CarryForward::none) {
       const NoOp no_op = *memory.no_op(state.hidden);

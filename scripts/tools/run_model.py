@@ -58,16 +58,16 @@ def nondeterministic(p, o):  # g[i, t]: weights of nodes i to t of the stack aut
 
 def log_probability(folder, symbols):
     about, p = json.loads((folder / "model.json").read_text()), read_safetensors(folder / "model.safetensors")
-    o, inputs = about["options"], p.get("embedding.weight", np.eye(len(about["alphabet"])))
+    o, names, inputs = about["options"], about["alphabet"], p.get("embedding.weight", np.eye(len(about["alphabet"])))
     stack = globals()[o["stack"]["kind"].replace("vector_", "")](p, o["stack"])
     reading, scores, total, start = next(stack), p["output.bias"], 0., np.zeros(o["controller"]["hidden"])
     W, b, U, d = (p[f"controller.{name}_l0"] for name in ("weight_ih", "bias_ih", "weight_hh", "bias_hh"))
-    h, c = p.get("initial.0", start), p.get("initial.1", start)
-    for word in [about["alphabet"].index(symbol) for symbol in symbols] + [len(inputs)] * o["end_symbol"]:
+    h, c = (p.get(f"initial.{k}", start) for k in range(2))
+    words = [names.index(s) if s in names else sys.exit(f"'{s}' is not in the alphabet {names}") for s in symbols]
+    for word in words + [len(inputs)] * o["end_symbol"]:
         total += np.log(softmax(scores)[word])
         i, f, new, out = np.split(W @ np.append(inputs[word % len(inputs)], reading) + b + U @ h + d, 4)
-        c = sigmoid(f) * c + sigmoid(i) * np.tanh(new)
-        h = sigmoid(out) * np.tanh(c)
+        c = sigmoid(f) * c + sigmoid(i) * np.tanh(new); h = sigmoid(out) * np.tanh(c)
         reading, scores = stack.send(h), p["output.weight"] @ h + p["output.bias"]
     return total
 

@@ -430,6 +430,9 @@ if has_numpy then
       local output, status = run(("python3 '%s/run_model.py' '%s' %s"):format(place, place, table.concat(words, ' ')))
       test.equal(status, 0, output)
       test.near(tonumber(output), m:log_probability(words), 1e-6)
+      output, status = run(("python3 '%s/run_model.py' '%s' nobody"):format(place, place))
+      assert(status ~= 0 and output:find("'nobody' is not in the alphabet", 1, true)
+        and not output:find('Traceback', 1, true), output)
     end
   end)
 end

@@ -427,7 +427,7 @@ test('pictures as PDF and PNG', function()
 end)
 
 test('wrong calls say what was expected', function()
-  test.fails('%[plot.lines%] series must be a list', function() plot.lines {} end)
+  test.fails('test_plot.lua:430: %[plot.lines%] series must be a list', function() plot.lines {} end)
   test.fails("needs a list y", function() plot.lines { series = { { name = 'a' } } } end)
   test.fails("2 values of x and 3 of y", function()
     plot.lines { series = { { x = { 1, 2 }, y = { 1, 2, 3 } } } }

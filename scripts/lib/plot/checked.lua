@@ -146,7 +146,9 @@ return function(functions)
       end
       local problem = check_options(spec, options)
       if problem then error(('[plot.%s] %s'):format(name, problem), 2) end
-      local drawn = f(spec)
+      local ok, drawn = pcall(f, spec)
+      -- The message of a check gets the position of the call.
+      if not ok then error(drawn, type(drawn) == 'string' and drawn:find '^%[plot' and 2 or 0) end
       local text = functions[as_text[name]]
       if not name:find 'text$' then picture.remember(drawn, text and function() return text(spec) end, spec.path) end
       return drawn
